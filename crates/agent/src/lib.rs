@@ -1,0 +1,1 @@
+//! The process that makes the load and samples the system, over JSON lines.

@@ -1,0 +1,1 @@
+//! Workload and directory in, samples out: Fairlane's load generator.

@@ -1,0 +1,1 @@
+//! A lane's life: specification, formatted, mounted, cold or warm, gone.

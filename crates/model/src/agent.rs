@@ -1,0 +1,122 @@
+//! What the conductor tells the agent and what the agent answers: one JSON object a line.
+//!
+//! The agent is the same whether it is a local child process, PID 1 of a guest or a rank of an
+//! MPI job. It lives as long as its lane, answers every request with exactly one [`Reply`], and
+//! ends when its standard input closes.
+
+use crate::trial::{Group, SystemUse};
+use crate::workload::Workload;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// A request to the agent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case")]
+pub enum Request {
+    /// Says who it is.
+    Hello,
+    /// Takes a target; anything taken before is released.
+    Attach {
+        /// Where the work happens.
+        target: Target,
+        /// Which devices to watch.
+        devices: Devices,
+    },
+    /// Closes every file in the target, so that it can be unmounted or made cold.
+    Detach,
+    /// Makes the files that the workload needs, `fsync`ed. Seeded: equal in every lane.
+    Prepare {
+        /// The workload.
+        workload: Workload,
+        /// Seed of this round, the same for every lane.
+        seed: u64,
+    },
+    /// Runs one slice of steady work.
+    Slice {
+        /// Seconds that run before the window and do not count.
+        warm_up_seconds: f64,
+        /// Measured seconds.
+        seconds: f64,
+        /// Look at every thread's CPU time around the window.
+        threads: bool,
+    },
+    /// Runs one phase of once-only work, its `syncfs` charged.
+    Phase {
+        /// Name of the group: `create`, `read`, `delete`.
+        group: String,
+        /// Look at every thread's CPU time around the window.
+        threads: bool,
+    },
+    /// `syncfs` on the target.
+    Sync,
+    /// Ends the workload: answers with the whole trial's groups, and forgets it. Files stay.
+    Finish,
+    /// Ends the agent.
+    Quit,
+}
+
+/// Where the work happens.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Target {
+    /// In a directory of the lane.
+    Directory(PathBuf),
+    /// On the bare block device: a ceiling. Its contents are overwritten by writing workloads.
+    Device(PathBuf),
+    /// Nowhere: the engine's own ceiling.
+    Null,
+}
+
+/// Which devices to watch, as /proc/diskstats names them.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Devices {
+    /// The lane's device.
+    pub device: Option<String>,
+    /// The disk under it.
+    pub backing: Option<String>,
+    /// The devices of the other lanes.
+    pub neighbours: Vec<String>,
+}
+
+/// An answer of the agent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "reply", rename_all = "kebab-case")]
+pub enum Reply {
+    /// To `hello`.
+    Hello {
+        /// Version of Fairlane.
+        version: String,
+        /// Process id.
+        pid: u32,
+        /// I/O engines that work here.
+        ioengines: Vec<String>,
+    },
+    /// To `attach`, `detach`.
+    Done,
+    /// To `prepare` and `sync`.
+    Took {
+        /// Wall seconds.
+        seconds: f64,
+    },
+    /// To `slice` and `phase`.
+    Measured {
+        /// This window's figures, without histogram or slices.
+        groups: Vec<Group>,
+        /// The whole system during the window.
+        system: SystemUse,
+    },
+    /// To `finish`.
+    Finished {
+        /// The trial's groups: sums over windows, medians over slices, latency, histogram.
+        groups: Vec<Group>,
+        /// Sums over windows.
+        system: SystemUse,
+    },
+    /// It could not be done; the agent goes on.
+    Failed {
+        /// One sentence: the fact, then the remedy where there is one.
+        reason: String,
+        /// The errno, where there is one.
+        errno: Option<i32>,
+    },
+}

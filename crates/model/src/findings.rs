@@ -1,0 +1,288 @@
+//! What the statistics make of a record. Everything a report shows is decided here.
+
+use crate::lane::Lane;
+use crate::machine::Machine;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the statistics make of a record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Findings {
+    /// Schema of the findings.
+    pub schema: u32,
+    /// When the race started, RFC 3339.
+    pub started: String,
+    /// Name of the suite.
+    pub suite: String,
+    /// Seed of the race.
+    pub seed: u64,
+    /// Tie margin as a share.
+    pub margin: f64,
+    /// `complete`, `interrupted`, `failed`, or `unfinished` where no end was written.
+    pub outcome: String,
+    /// The command line that runs the race again.
+    pub command_line: Vec<String>,
+    /// Where.
+    pub machine: Machine,
+    /// The contestants.
+    pub lanes: Vec<Lane>,
+    /// What the device can do without a filesystem.
+    pub ceilings: Vec<Ceiling>,
+    /// One per workload and group.
+    pub results: Vec<ResultFinding>,
+    /// What to do; `None` where nothing was measured.
+    pub answer: Option<Answer>,
+    /// Advice per scenario (later suites).
+    pub advice: Vec<Advice>,
+    /// What a reader should know before believing the figures.
+    pub warnings: Vec<String>,
+    /// Trials that did not count: repeated for noise, failed.
+    pub trials: TrialCounts,
+}
+
+/// How many trials there were and what became of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct TrialCounts {
+    /// They count.
+    pub ok: u32,
+    /// Replaced because of foreign noise.
+    pub repeated: u32,
+    /// Could not be done.
+    pub failed: u32,
+}
+
+/// What the device can do without a filesystem.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Ceiling {
+    /// The workload it matches.
+    pub workload: String,
+    /// The profile.
+    pub profile: crate::record::Profile,
+    /// Median over probes.
+    pub operations_per_second: f64,
+    /// Median over probes.
+    pub bandwidth_bytes_per_second: f64,
+    /// Number of probes.
+    pub probes: u32,
+    /// Measured on a written file, because the lane is a directory.
+    pub through_filesystem: bool,
+}
+
+/// One workload and group across the lanes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ResultFinding {
+    /// Name of the workload.
+    pub workload: String,
+    /// What a person calls it.
+    pub title: String,
+    /// Name of the group.
+    pub group: String,
+    /// `operations_per_second` or `bandwidth_bytes_per_second`.
+    pub metric: String,
+    /// `operations/s` or `B/s`.
+    pub unit: String,
+    /// Whether more is better.
+    pub higher_is_better: bool,
+    /// Rounds in which every lane has a figure.
+    pub rounds: u32,
+    /// What limited it.
+    pub limit: Limit,
+    /// One sentence with the figures.
+    pub limit_reason: String,
+    /// One per lane.
+    pub estimates: Vec<Estimate>,
+    /// One per pair of lanes.
+    pub pairs: Vec<Pair>,
+    /// Best first; lanes in one list are not told apart.
+    pub ranking: Vec<Vec<String>>,
+    /// Remarks: not steady, correlated rounds, failed lanes.
+    pub warnings: Vec<String>,
+}
+
+/// What limited a result (methods section 3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    /// The device: this test cannot tell these filesystems apart.
+    Device,
+    /// The device, and the lanes write different amounts to it.
+    WriteAmplification,
+    /// The filesystem's CPU time.
+    FilesystemCpu,
+    /// The filesystem does not keep the device's queue filled.
+    FilesystemSerialised,
+    /// Flushes.
+    Flush,
+    /// The page cache answered the reads.
+    Cache,
+    /// Fairlane itself.
+    Harness,
+    /// None of these.
+    Unattributed,
+}
+
+/// One lane's figure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Estimate {
+    /// Name of the lane.
+    pub lane: String,
+    /// Geometric mean over rounds.
+    pub mean: f64,
+    /// 95 % interval of this lane alone; absent with fewer than two rounds.
+    pub low: Option<f64>,
+    /// 95 % interval of this lane alone.
+    pub high: Option<f64>,
+    /// Rounds that count.
+    pub rounds: u32,
+    /// CPU of the whole system per GiB of the application.
+    pub cpu_seconds_per_gib: Option<f64>,
+    /// CPU of the whole system per operation.
+    pub cpu_seconds_per_operation: Option<f64>,
+    /// The agent's own user time per operation.
+    pub agent_cpu_seconds_per_operation: Option<f64>,
+    /// Bytes written at the device per byte of the application.
+    pub write_amplification: Option<f64>,
+    /// Flushes at the device per operation.
+    pub flushes_per_operation: Option<f64>,
+    /// 99th percentile of latency, all rounds' histograms merged, nanoseconds.
+    pub latency_p99_ns: Option<f64>,
+    /// Use of the device against its ceiling (methods section 3).
+    pub device_use: Option<f64>,
+    /// Why there is no figure, where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+/// Two lanes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Pair {
+    /// The lane that is judged.
+    pub a: String,
+    /// The lane it is judged against.
+    pub b: String,
+    /// a/b, geometric, so that above 1 `a` does more; absent where nothing could be paired.
+    pub ratio: Option<f64>,
+    /// Interval at the confidence of the look.
+    pub low: Option<f64>,
+    /// Interval at the confidence of the look.
+    pub high: Option<f64>,
+    /// What it means.
+    pub verdict: Verdict,
+    /// Why there is no verdict, or what stands beside it.
+    pub why: Option<String>,
+    /// For `undecided`: minutes of racing that would probably settle it.
+    pub minutes_to_settle: Option<f64>,
+}
+
+/// What a pair's interval means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// `a` is faster than `b`.
+    Faster,
+    /// `a` is slower than `b`.
+    Slower,
+    /// Apart by less than the margin.
+    Tie,
+    /// The interval is still too wide.
+    Undecided,
+    /// No verdict is possible; `why` says it.
+    None,
+}
+
+/// What to do, from the measured results alone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// Lanes that no other lane beats anywhere without losing elsewhere; one: a clear winner.
+    pub choose: Vec<String>,
+    /// What each other lane costs, and where the chosen ones differ.
+    pub reasons: Vec<Reason>,
+    /// Results that were too noisy to rank, as titles.
+    pub undecided: Vec<String>,
+    /// Results that could not tell the lanes apart, as titles.
+    pub cannot_tell: Vec<String>,
+    /// What this race did not test.
+    pub not_tested: Vec<String>,
+    /// The command that is worth running next, after `fairlane`.
+    pub next: Vec<String>,
+}
+
+/// One decided difference that the answer rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Reason {
+    /// The slower lane.
+    pub lane: String,
+    /// The lane it loses to.
+    pub against: String,
+    /// Title of the workload.
+    pub title: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// Group of the workload.
+    pub group: String,
+    /// lane/against, below 1.
+    pub ratio: f64,
+}
+
+/// Advice for a scenario.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Advice {
+    /// The scenario.
+    pub scenario: String,
+    /// The lane.
+    pub lane: String,
+    /// Why.
+    pub why: String,
+    /// Lanes that a constraint excludes.
+    pub excluded: Vec<String>,
+    /// Share of resampled races in which it wins.
+    pub share_of_resampled_races: f64,
+    /// What would change it.
+    pub flips_if: String,
+    /// What the race did not measure.
+    pub not_measured: Vec<String>,
+}
+
+/// Two records side by side: no pairs, because the races ran apart.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Comparison {
+    /// Schema of the findings.
+    pub schema: u32,
+    /// The first record's name.
+    pub a: String,
+    /// The second record's name.
+    pub b: String,
+    /// One per lane, workload and group that both records hold.
+    pub rows: Vec<ComparisonRow>,
+    /// Lanes, workloads or machines that differ.
+    pub warnings: Vec<String>,
+}
+
+/// One lane, workload and group in two records.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ComparisonRow {
+    /// Name of the lane.
+    pub lane: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// What a person calls it.
+    pub title: String,
+    /// Name of the group.
+    pub group: String,
+    /// The metric.
+    pub metric: String,
+    /// Geometric mean in the first record.
+    pub a: f64,
+    /// Geometric mean in the second record.
+    pub b: f64,
+    /// b/a.
+    pub ratio: f64,
+    /// 95 % interval of b/a between rounds (Welch on logarithms); absent with too few rounds.
+    pub low: Option<f64>,
+    /// 95 % interval of b/a.
+    pub high: Option<f64>,
+    /// `faster`: b does more than a.
+    pub verdict: Verdict,
+    /// Why there is no verdict, or the caveat.
+    pub why: Option<String>,
+}

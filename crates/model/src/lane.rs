@@ -1,0 +1,332 @@
+//! A contestant as the user writes it: `[NAME=]FS[,OPTION…][@VENUE]`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// One contestant as the user wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LaneSpec {
+    /// What reports call it; unique in a race.
+    pub name: String,
+    /// What is raced.
+    pub contestant: Contestant,
+    /// Arguments for mkfs, in order.
+    #[serde(default)]
+    pub mkfs_options: Vec<String>,
+    /// Options for mount, in order.
+    #[serde(default)]
+    pub mount_options: Vec<String>,
+    /// Where it lives; `None`: where `--on` says.
+    #[serde(default)]
+    pub venue: Option<Venue>,
+}
+
+/// What is raced.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Contestant {
+    /// A row of the filesystem table: `ext4`.
+    Filesystem(String),
+    /// A directory, raced as it is.
+    Directory(PathBuf),
+    /// A filesystem of the user's own: path to its TOML file.
+    Custom(PathBuf),
+}
+
+/// Where lanes live.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Venue {
+    /// Files on loop devices, in the working directory or the directory named.
+    Image(Option<PathBuf>),
+    /// A block device; lanes take turns on it.
+    Device(PathBuf),
+    /// A user-mode Linux guest.
+    Uml,
+    /// A QEMU guest, on the distribution's kernel or the one named.
+    Qemu(Option<PathBuf>),
+    /// An in-process filesystem.
+    Library,
+}
+
+/// What a lane promises: what decides whether two lanes' speeds may be ranked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Promises {
+    /// Metadata survives a crash without a full check: a journal, a log or copy-on-write.
+    pub journal: bool,
+    /// Data is checksummed.
+    pub data_checksums: bool,
+    /// `fsync` returns only after the data was handed to the device as stable.
+    pub fsync_reaches_stable_storage: bool,
+    /// Writes are ordered with flushes on the way to stable storage.
+    pub barriers: bool,
+}
+
+impl Promises {
+    /// The durability promises in which two lanes differ, as words; empty: their speeds may be
+    /// ranked. Data checksums are a feature that costs time by design, as copy-on-write is: they
+    /// are named beside a verdict and do not void it.
+    pub fn durability_differences(&self, other: &Promises) -> Vec<&'static str> {
+        let pairs = [
+            (self.journal, other.journal, "crash-safe metadata"),
+            (self.fsync_reaches_stable_storage, other.fsync_reaches_stable_storage, "fsync reaches stable storage"),
+            (self.barriers, other.barriers, "write barriers"),
+        ];
+        pairs.into_iter().filter(|(a, b, _)| a != b).map(|(_, _, name)| name).collect()
+    }
+}
+
+/// A lane as it was built for a race, kept in the record's header.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Lane {
+    /// What reports call it.
+    pub name: String,
+    /// The line that makes this lane again.
+    pub spec: String,
+    /// `ext4`, …; for a directory the filesystem found there.
+    pub filesystem: String,
+    /// The mkfs command as an argument list, with `{device}` where the device stands; empty: none.
+    pub mkfs_command: Vec<String>,
+    /// Mount options, Fairlane's own included.
+    pub mount_options: Vec<String>,
+    /// `image`, `device`, `directory`, `memory`.
+    pub venue: String,
+    /// What identifies the ground: lanes whose grounds differ do not stand on equal ground.
+    /// The same for all images of a race; a device's or a directory's path otherwise.
+    pub ground: String,
+    /// The disk under it, as the kernel names it (`nvme0n1`); empty: none.
+    pub backing: String,
+    /// Size of the lane in bytes; 0: unknown.
+    pub size_bytes: u64,
+    /// What it promises.
+    pub promises: Promises,
+    /// This lane is the first one again (`--with-self`).
+    #[serde(default)]
+    pub is_self: bool,
+    /// Journal or log size, allocation groups, profiles: `name: value` as the tools name them.
+    #[serde(default)]
+    pub geometry: Vec<String>,
+}
+
+/// Why a lane could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LaneError {
+    /// Nothing stands where a filesystem should.
+    #[error("lane `{0}` names no filesystem; write it like ext4, ext4,nobarrier or lean=xfs,-mreflink=0")]
+    Empty(String),
+    /// A name that reports could not show.
+    #[error("lane `{0}`: a name has 1 to 64 characters and no control characters")]
+    Name(String),
+    /// An option between two commas is missing.
+    #[error("lane `{0}` has an empty option; remove the extra comma")]
+    EmptyOption(String),
+    /// The brackets of the long form do not close.
+    #[error(
+        "lane `{0}`: the bracket of FS(MKFS OPTIONS) is not closed, or text follows it; write it like ext4(-b 1024),noatime"
+    )]
+    Bracket(String),
+    /// A control character in an option.
+    #[error("lane `{0}` has a control character in an option; remove it")]
+    Control(String),
+}
+
+impl FromStr for LaneSpec {
+    type Err = LaneError;
+
+    fn from_str(text: &str) -> Result<Self, LaneError> {
+        let whole = || text.escape_debug().to_string();
+        if text.chars().any(char::is_control) {
+            return Err(LaneError::Control(whole()));
+        }
+        let (name, rest) = split_name(text);
+        if let Some(name) = name
+            && (name.is_empty() || name.chars().count() > 64)
+        {
+            return Err(LaneError::Name(whole()));
+        }
+        if rest.is_empty() {
+            return Err(LaneError::Empty(whole()));
+        }
+        if is_path(rest) && !names_toml(rest) {
+            return Ok(LaneSpec {
+                name: name.unwrap_or(rest).to_owned(),
+                contestant: Contestant::Directory(PathBuf::from(rest)),
+                mkfs_options: Vec::new(),
+                mount_options: Vec::new(),
+                venue: None,
+            });
+        }
+        let (body, venue) = split_venue(rest);
+        let (filesystem, mkfs_long, options) = split_body(body).ok_or_else(|| LaneError::Bracket(whole()))?;
+        if filesystem.is_empty() {
+            return Err(LaneError::Empty(whole()));
+        }
+        let mut mkfs_options: Vec<String> = mkfs_long.split_whitespace().map(str::to_owned).collect();
+        let mut mount_options = Vec::new();
+        for option in options {
+            if option.is_empty() {
+                return Err(LaneError::EmptyOption(whole()));
+            }
+            let list = if option.starts_with('-') { &mut mkfs_options } else { &mut mount_options };
+            list.push(option.to_owned());
+        }
+        let contestant = if is_path(filesystem) {
+            Contestant::Custom(PathBuf::from(filesystem))
+        } else {
+            Contestant::Filesystem(filesystem.to_owned())
+        };
+        let default_name = match &contestant {
+            // A path makes a poor name: the file's own stem says it shorter.
+            Contestant::Custom(path) => {
+                let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+                format!("{stem}{}", &body[filesystem.len()..])
+            }
+            _ => body.to_owned(),
+        };
+        let name = name.map_or(default_name, str::to_owned);
+        if name.chars().count() > 64 {
+            return Err(LaneError::Name(whole()));
+        }
+        Ok(LaneSpec { name, contestant, mkfs_options, mount_options, venue })
+    }
+}
+
+/// `NAME=` stands before any character that the rest of a lane could begin with.
+fn split_name(text: &str) -> (Option<&str>, &str) {
+    match text.find(['=', ',', '(', '@', '/']) {
+        Some(at) if text.as_bytes()[at] == b'=' => (Some(&text[..at]), &text[at + 1..]),
+        _ => (None, text),
+    }
+}
+
+fn is_path(text: &str) -> bool {
+    text.starts_with('/') || text.starts_with("./") || text.starts_with("../") || text == "." || text == ".."
+}
+
+fn names_toml(text: &str) -> bool {
+    let end = text.find([',', '(', '@']).unwrap_or(text.len());
+    text[..end].ends_with(".toml")
+}
+
+/// What follows the last `@` is the venue only where it names one: `subvol=@home` keeps its own.
+fn split_venue(text: &str) -> (&str, Option<Venue>) {
+    let Some(at) = text.rfind('@') else { return (text, None) };
+    let venue = match &text[at + 1..] {
+        "image" => Venue::Image(None),
+        "uml" => Venue::Uml,
+        "qemu" => Venue::Qemu(None),
+        "library" => Venue::Library,
+        other => match other.strip_prefix("qemu:") {
+            Some(kernel) if !kernel.is_empty() => Venue::Qemu(Some(PathBuf::from(kernel))),
+            _ if other.starts_with("/dev/") => Venue::Device(PathBuf::from(other)),
+            _ if is_path(other) => Venue::Image(Some(PathBuf::from(other))),
+            _ => return (text, None),
+        },
+    };
+    (&text[..at], Some(venue))
+}
+
+/// Splits `FS(MKFS OPTIONS),a,b` into its parts.
+fn split_body(body: &str) -> Option<(&str, &str, Vec<&str>)> {
+    let end = body.find([',', '(']).unwrap_or(body.len());
+    let filesystem = &body[..end];
+    let mut rest = &body[end..];
+    let mut mkfs = "";
+    if rest.starts_with('(') {
+        let close = rest.find(')')?;
+        mkfs = &rest[1..close];
+        rest = &rest[close + 1..];
+    }
+    let options = match rest.strip_prefix(',') {
+        Some(options) => options.split(',').collect(),
+        None if rest.is_empty() => Vec::new(),
+        None => return None,
+    };
+    Some((filesystem, mkfs, options))
+}
+
+impl LaneSpec {
+    /// The line that makes this lane again, as the command line takes it (not quoted for a shell).
+    pub fn to_line(&self) -> String {
+        let mut line = String::new();
+        match &self.contestant {
+            Contestant::Filesystem(name) => line.push_str(name),
+            Contestant::Directory(path) | Contestant::Custom(path) => line.push_str(&path.to_string_lossy()),
+        }
+        if !self.mkfs_options.is_empty() {
+            line.push_str(&format!("({})", self.mkfs_options.join(" ")));
+        }
+        for option in &self.mount_options {
+            line.push(',');
+            line.push_str(option);
+        }
+        match &self.venue {
+            None => {}
+            Some(Venue::Image(None)) => line.push_str("@image"),
+            Some(Venue::Image(Some(path)) | Venue::Device(path)) => line.push_str(&format!("@{}", path.display())),
+            Some(Venue::Uml) => line.push_str("@uml"),
+            Some(Venue::Qemu(None)) => line.push_str("@qemu"),
+            Some(Venue::Qemu(Some(kernel))) => line.push_str(&format!("@qemu:{}", kernel.display())),
+            Some(Venue::Library) => line.push_str("@library"),
+        }
+        // A default name may hold characters that `NAME=` may not; it comes back by itself.
+        match line.parse::<LaneSpec>() {
+            Ok(lane) if lane.name == self.name => line,
+            _ => format!("{}={line}", self.name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lane(text: &str) -> LaneSpec {
+        text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn every_form_of_the_grammar_is_read() {
+        let lean = lane("lean=xfs,-mreflink=0,noatime");
+        assert_eq!(lean.name, "lean");
+        assert_eq!(lean.mkfs_options, ["-mreflink=0"]);
+        assert_eq!(lean.mount_options, ["noatime"]);
+        assert_eq!(lane("ext4,nobarrier").name, "ext4,nobarrier");
+        assert_eq!(lane("btrfs,compress=zstd:1").mount_options, ["compress=zstd:1"]);
+        assert_eq!(lane("jfs@uml").venue, Some(Venue::Uml));
+        assert_eq!(lane("ext4@qemu:/boot/vmlinuz-6.12").venue, Some(Venue::Qemu(Some("/boot/vmlinuz-6.12".into()))));
+        assert_eq!(lane("xfs@/dev/sdb2").venue, Some(Venue::Device("/dev/sdb2".into())));
+        assert_eq!(lane("ext4(-O ^has_journal -b 1024),noatime").mkfs_options, ["-O", "^has_journal", "-b", "1024"]);
+        assert_eq!(lane("/mnt/data").contestant, Contestant::Directory("/mnt/data".into()));
+        assert_eq!(lane("d=/mnt/a,b@c").contestant, Contestant::Directory("/mnt/a,b@c".into()));
+        let custom = lane("./myfs.toml,fast@/dev/sdb2");
+        assert_eq!(custom.contestant, Contestant::Custom("./myfs.toml".into()));
+        assert_eq!((custom.name.as_str(), custom.mount_options), ("myfs,fast", vec!["fast".to_owned()]));
+    }
+
+    #[test]
+    fn an_at_sign_inside_an_option_stays_the_options() {
+        let home = lane("btrfs,subvol=@home");
+        assert_eq!((home.mount_options, home.venue), (vec!["subvol=@home".to_owned()], None));
+        let both = lane("btrfs,subvol=@home@uml");
+        assert_eq!((both.mount_options, both.venue), (vec!["subvol=@home".to_owned()], Some(Venue::Uml)));
+    }
+
+    #[test]
+    fn a_lane_survives_its_own_line() {
+        for text in ["a=ext4", "x=ext4(-O ^has_journal),noatime@image", "btrfs,subvol=@home@/dev/sdb1", "/mnt/a,b"] {
+            let first = lane(text);
+            let again = lane(&first.to_line());
+            assert_eq!(again, first, "{text}");
+        }
+    }
+
+    #[test]
+    fn broken_lanes_are_refused_with_the_remedy() {
+        for text in ["", "=ext4", "a=", ",noatime", "ext4,,noatime", "ext4(-b 1024", "ext4(-b)x", "ext4,a\nb", "@uml"] {
+            assert!(text.parse::<LaneSpec>().is_err(), "{text:?}");
+        }
+    }
+}

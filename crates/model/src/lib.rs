@@ -1,0 +1,18 @@
+//! Types that cross Fairlane's stages; no I/O.
+//!
+//! Everything here is plain data with a stable JSON form: what the options become ([`plan`]),
+//! what the agent is told and answers ([`agent`]), what a race writes ([`record`]) and what the
+//! statistics make of it ([`findings`]). Units stand in the field names.
+
+pub mod agent;
+pub mod event;
+pub mod findings;
+pub mod lane;
+pub mod machine;
+pub mod plan;
+pub mod record;
+pub mod trial;
+pub mod units;
+pub mod workload;
+
+pub use units::Bytes;

@@ -1,0 +1,90 @@
+//! The machine a race ran on.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The machine a race ran on; a record is resumed only where `same_ground` holds.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Machine {
+    /// `PRETTY_NAME` of os-release.
+    pub os: String,
+    /// `uname -r`.
+    pub kernel: String,
+    /// `uname -v`.
+    pub kernel_build: String,
+    /// Model name.
+    pub cpu: String,
+    /// Online CPUs.
+    pub cpus: u32,
+    /// Main memory.
+    pub memory_bytes: u64,
+    /// cpufreq governor of the first CPU; empty where the kernel shows none.
+    pub governor: String,
+    /// vm.dirty_ratio.
+    pub dirty_ratio: u32,
+    /// vm.dirty_background_ratio.
+    pub dirty_background_ratio: u32,
+    /// vm.dirty_expire_centisecs.
+    pub dirty_expire_centisecs: u32,
+    /// vm.dirty_writeback_centisecs.
+    pub dirty_writeback_centisecs: u32,
+    /// A stable identity: /etc/machine-id, hashed; empty where there is none.
+    pub machine_id_hash: String,
+    /// Hypervisor as the CPU shows it; empty: none seen.
+    pub virtualization: String,
+    /// The disk under the lanes.
+    pub device: Device,
+    /// Versions of the tools used: `mkfs.ext4 1.47.0`.
+    pub tools: Vec<String>,
+}
+
+/// The disk under the lanes.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Device {
+    /// Kernel name: `nvme0n1`.
+    pub name: String,
+    /// Model as the device tells it; empty where it does not.
+    pub model: String,
+    /// Size.
+    pub size_bytes: u64,
+    /// Spinning, as the kernel believes.
+    pub rotational: bool,
+    /// `write back` or `write through`.
+    pub write_cache: String,
+    /// Forced unit access.
+    pub fua: bool,
+    /// Active I/O scheduler.
+    pub scheduler: String,
+    /// Filesystem that holds the images; empty on bare devices.
+    pub host_filesystem: String,
+    /// Its mount options.
+    pub host_mount_options: String,
+}
+
+impl Machine {
+    /// Why a race begun on `self` cannot go on on `other`; `None`: it can.
+    pub fn differs_from(&self, other: &Machine) -> Option<String> {
+        let pairs = [
+            ("machine", &self.machine_id_hash, &other.machine_id_hash),
+            ("kernel", &self.kernel, &other.kernel),
+            ("kernel build", &self.kernel_build, &other.kernel_build),
+            ("CPU", &self.cpu, &other.cpu),
+            ("disk", &self.device.name, &other.device.name),
+            ("disk model", &self.device.model, &other.device.model),
+        ];
+        for (what, mine, theirs) in pairs {
+            if mine != theirs {
+                return Some(format!("another {what} ({mine:?}, here {theirs:?})"));
+            }
+        }
+        if self.cpus != other.cpus || self.memory_bytes.abs_diff(other.memory_bytes) > self.memory_bytes / 50 {
+            return Some(format!(
+                "another size of machine ({} CPUs and {} bytes of memory, here {} and {})",
+                self.cpus, self.memory_bytes, other.cpus, other.memory_bytes
+            ));
+        }
+        None
+    }
+}

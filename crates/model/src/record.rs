@@ -1,0 +1,226 @@
+//! The append-only file of one race, schema 1: JSON lines; readers ignore unknown kinds and keys.
+
+use crate::lane::Lane;
+use crate::machine::Machine;
+use crate::plan::Plan;
+use crate::trial::{SystemUse, Trial};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The schema that this version writes.
+pub const SCHEMA: u32 = 1;
+
+/// One line of a record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Line {
+    /// The first line.
+    Header(Box<Header>),
+    /// A ceiling.
+    Probe(Box<Probe>),
+    /// One workload in one lane in one round.
+    Trial(Box<Trial>),
+    /// The race was taken up again.
+    Resume {
+        /// RFC 3339, UTC.
+        started: String,
+        /// Boot of the resuming run.
+        boot_id: String,
+    },
+    /// The race ended here.
+    End {
+        /// RFC 3339, UTC.
+        finished: String,
+        /// How.
+        outcome: EndOutcome,
+        /// Why, where it did not complete.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+}
+
+/// How a race ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EndOutcome {
+    /// Every workload was raced to a verdict, its last look or the end of the budget.
+    Complete,
+    /// Ctrl-C or a signal.
+    Interrupted,
+    /// An error.
+    Failed,
+}
+
+/// The first line of a record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Header {
+    /// Schema of the record.
+    pub schema: u32,
+    /// Version of Fairlane.
+    pub version: String,
+    /// RFC 3339, UTC.
+    pub started: String,
+    /// /proc/sys/kernel/random/boot_id.
+    pub boot_id: String,
+    /// Seed of every order, offset and byte.
+    pub seed: u64,
+    /// What the race does.
+    pub plan: Plan,
+    /// Where.
+    pub machine: Machine,
+    /// The lanes as built.
+    pub lanes: Vec<Lane>,
+    /// What a reader should know before believing the figures.
+    #[serde(default)]
+    pub warnings: Vec<String>,
+}
+
+/// A ceiling: the same engine on the bare device, or without any device.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Probe {
+    /// What was probed.
+    pub profile: Profile,
+    /// The workload whose block size and depth it matches.
+    pub workload: String,
+    /// Round, from 1.
+    pub round: u32,
+    /// Index of the image or device that was probed; none for `null`.
+    #[serde(default)]
+    pub ground: u32,
+    /// Operations per second, the median over slices.
+    pub operations_per_second: f64,
+    /// Bytes per second, the median over slices.
+    pub bandwidth_bytes_per_second: f64,
+    /// Measured on a written file of the lane's own filesystem, because the lane is a directory.
+    #[serde(default)]
+    pub through_filesystem: bool,
+    /// The whole system during the probe.
+    pub system: SystemUse,
+}
+
+/// The profiles of the ceilings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Profile {
+    /// Sequential reads of the bare device.
+    SeqRead,
+    /// Sequential writes to the bare device.
+    SeqWrite,
+    /// Random reads of the bare device.
+    RandRead,
+    /// Random writes to the bare device.
+    RandWrite,
+    /// A write and a flush on the bare device.
+    Flush,
+    /// The engine without a device.
+    Null,
+}
+
+/// A record, read back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// The first line.
+    pub header: Header,
+    /// The ceilings.
+    pub probes: Vec<Probe>,
+    /// The trials in the order they were run.
+    pub trials: Vec<Trial>,
+    /// How the last run ended; `None`: it crashed or still runs.
+    pub end: Option<EndOutcome>,
+    /// How often it was taken up again.
+    pub resumes: u32,
+    /// What was wrong with the file but did not stop the reading.
+    pub warnings: Vec<String>,
+    /// Length in bytes up to the end of the last whole line: where a resumed race goes on.
+    pub whole_bytes: u64,
+}
+
+/// Why a record cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RecordError {
+    /// No header.
+    #[error(
+        "this is no record of Fairlane: its first line is not a header; name a .jsonl file that `fairlane records` lists"
+    )]
+    NoHeader,
+    /// Written by a later version.
+    #[error("this record has schema {0}, newer than this version reads ({SCHEMA}); update Fairlane to read it")]
+    Newer(u64),
+    /// A line in the middle is broken.
+    #[error("line {line} of this record is damaged ({reason}); the lines before it can be kept: head -n {before} RECORD > MENDED", before = line - 1)]
+    Damaged {
+        /// From 1.
+        line: usize,
+        /// What the parser said.
+        reason: String,
+    },
+}
+
+impl Record {
+    /// Reads a record. An incomplete last line (the trial in flight at a crash) is left out with a
+    /// warning; unknown kinds and keys are ignored.
+    ///
+    /// # Errors
+    /// [`RecordError`] when there is no header, it is newer, or a line in the middle is damaged.
+    pub fn parse(text: &str) -> Result<Record, RecordError> {
+        let mut lines = text.split_inclusive('\n').enumerate();
+        let (_, first) = lines.next().ok_or(RecordError::NoHeader)?;
+        let value: serde_json::Value = serde_json::from_str(first).map_err(|_| RecordError::NoHeader)?;
+        if value.get("kind").and_then(|kind| kind.as_str()) != Some("header") {
+            return Err(RecordError::NoHeader);
+        }
+        match value.get("schema").and_then(serde_json::Value::as_u64) {
+            Some(schema) if schema > u64::from(SCHEMA) => return Err(RecordError::Newer(schema)),
+            Some(_) => {}
+            None => return Err(RecordError::NoHeader),
+        }
+        let damaged = |index: usize, reason: String| RecordError::Damaged { line: index + 1, reason };
+        let header = match serde_json::from_value(value) {
+            Ok(Line::Header(header)) => *header,
+            Ok(_) => return Err(RecordError::NoHeader),
+            Err(error) => return Err(damaged(0, error.to_string())),
+        };
+        let mut record = Record {
+            header,
+            probes: Vec::new(),
+            trials: Vec::new(),
+            end: None,
+            resumes: 0,
+            warnings: Vec::new(),
+            whole_bytes: first.len() as u64,
+        };
+        for (index, line) in lines {
+            if !line.ends_with('\n') {
+                record
+                    .warnings
+                    .push("the last line is incomplete and was left out: the race did not end cleanly".to_owned());
+                break;
+            }
+            record.whole_bytes += line.len() as u64;
+            record.take(line).map_err(|reason| damaged(index, reason))?;
+        }
+        if !first.ends_with('\n') {
+            record.warnings.push("the record holds only its header".to_owned());
+        }
+        Ok(record)
+    }
+
+    fn take(&mut self, line: &str) -> Result<(), String> {
+        let value: serde_json::Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        let kind = value.get("kind").and_then(|kind| kind.as_str()).ok_or("it has no kind")?;
+        if !["probe", "trial", "resume", "end"].contains(&kind) {
+            return Ok(());
+        }
+        match serde_json::from_value(value).map_err(|error| error.to_string())? {
+            Line::Header(_) => {}
+            Line::Probe(probe) => self.probes.push(*probe),
+            Line::Trial(trial) => self.trials.push(*trial),
+            Line::Resume { .. } => {
+                self.resumes += 1;
+                self.end = None;
+            }
+            Line::End { outcome, .. } => self.end = Some(outcome),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,208 @@
+//! One workload in one lane in one round, as measured.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One workload in one lane in one round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Trial {
+    /// Round, from 1.
+    pub round: u32,
+    /// Place in the round's order, from 1.
+    pub position: u32,
+    /// 1, or 2 and up where a noisy round was repeated.
+    pub attempt: u32,
+    /// Name of the lane.
+    pub lane: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// Index of the image or device that carried the lane in this round.
+    #[serde(default)]
+    pub ground: u32,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Why it failed or was repeated, in one sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// RFC 3339, UTC.
+    pub started: String,
+    /// Wall seconds of each phase: `mkfs`, `mount`, `populate`, `quiet`, `measure`, `sync`, `unmount`.
+    pub phases_seconds: BTreeMap<String, f64>,
+    /// The figures.
+    pub groups: Vec<Group>,
+    /// What the whole system did during the measured windows.
+    pub system: SystemUse,
+    /// Remarks that do not void the trial: `neighbour-active`, `image-unwritten`, …
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<String>,
+}
+
+/// How a trial ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// It counts.
+    Ok,
+    /// It could not be done; the reason says why.
+    Failed,
+    /// Foreign noise: kept in the record, replaced by a later attempt.
+    Repeated,
+}
+
+/// The figures of one kind of operation in one trial.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Group {
+    /// `read`, `write`, `create`, `delete`, …
+    pub name: String,
+    /// Completed operations in the measured windows.
+    pub operations: u64,
+    /// Bytes of the application in the measured windows.
+    pub bytes: u64,
+    /// Measured seconds, the charged sync included.
+    pub seconds: f64,
+    /// Of these, seconds of the sync that was charged to this group.
+    #[serde(default)]
+    pub sync_seconds: f64,
+    /// The metric that verdicts use; a key of `metrics`.
+    pub primary_metric: String,
+    /// `operations_per_second`, `bandwidth_bytes_per_second`: over slices their median.
+    pub metrics: BTreeMap<String, f64>,
+    /// Latency of single operations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns: Option<Latency>,
+    /// HdrHistogram V2, deflated, base64.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<String>,
+    /// Operations per second of each slice, in time order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slices_operations_per_second: Vec<f64>,
+}
+
+/// Latency in nanoseconds; a percentile is present only where n(1-p) is at least 20.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Latency {
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Median.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p50: Option<f64>,
+    /// 99th percentile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99: Option<f64>,
+    /// 99.9th percentile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p999: Option<f64>,
+    /// Largest.
+    pub max: f64,
+}
+
+/// What the whole system did during the measured windows of one trial: sums, so that windows add.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct SystemUse {
+    /// Wall seconds of the windows.
+    pub window_seconds: f64,
+    /// Online CPUs.
+    pub cpus: u32,
+    /// All CPUs, user and nice.
+    pub cpu_user_seconds: f64,
+    /// All CPUs, system, interrupts included.
+    pub cpu_system_seconds: f64,
+    /// All CPUs, idle while I/O was outstanding.
+    pub cpu_iowait_seconds: f64,
+    /// Taken by the hypervisor.
+    pub cpu_steal_seconds: f64,
+    /// The agent's own user time.
+    pub agent_cpu_user_seconds: f64,
+    /// The agent's own system time: the filesystem's work on its behalf.
+    pub agent_cpu_system_seconds: f64,
+    /// The lane's device (loop device or partition).
+    pub device: DeviceUse,
+    /// The disk under the lane's device; zero where there is none or it is the same.
+    pub backing: DeviceUse,
+    /// The devices of the other lanes.
+    pub neighbours: DeviceUse,
+    /// Highest share of one core that a single thread took, where threads were looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busiest_thread_share: Option<f64>,
+    /// That thread's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busiest_thread: Option<String>,
+    /// Largest `Dirty` of /proc/meminfo seen at a window's end.
+    pub dirty_bytes_max: u64,
+    /// Seconds in which some task waited for I/O (pressure stall information).
+    pub pressure_io_some_seconds: f64,
+}
+
+/// Counters of one block device over the windows (/proc/diskstats).
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct DeviceUse {
+    /// Completed reads.
+    pub reads: u64,
+    /// Completed writes.
+    pub writes: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Bytes discarded.
+    pub discard_bytes: u64,
+    /// Completed flushes.
+    pub flushes: u64,
+    /// Seconds in flushes.
+    pub flush_seconds: f64,
+    /// Seconds with at least one request in flight.
+    pub busy_seconds: f64,
+    /// Request-seconds: divided by the window it is the mean queue.
+    pub queue_seconds: f64,
+}
+
+impl DeviceUse {
+    /// Adds another window.
+    pub fn add(&mut self, other: &DeviceUse) {
+        self.reads += other.reads;
+        self.writes += other.writes;
+        self.read_bytes += other.read_bytes;
+        self.write_bytes += other.write_bytes;
+        self.discard_bytes += other.discard_bytes;
+        self.flushes += other.flushes;
+        self.flush_seconds += other.flush_seconds;
+        self.busy_seconds += other.busy_seconds;
+        self.queue_seconds += other.queue_seconds;
+    }
+
+    /// Bytes read and written.
+    pub fn bytes(&self) -> u64 {
+        self.read_bytes + self.write_bytes
+    }
+}
+
+impl SystemUse {
+    /// Adds another window of the same trial.
+    pub fn add(&mut self, other: &SystemUse) {
+        self.window_seconds += other.window_seconds;
+        self.cpus = self.cpus.max(other.cpus);
+        self.cpu_user_seconds += other.cpu_user_seconds;
+        self.cpu_system_seconds += other.cpu_system_seconds;
+        self.cpu_iowait_seconds += other.cpu_iowait_seconds;
+        self.cpu_steal_seconds += other.cpu_steal_seconds;
+        self.agent_cpu_user_seconds += other.agent_cpu_user_seconds;
+        self.agent_cpu_system_seconds += other.agent_cpu_system_seconds;
+        self.device.add(&other.device);
+        self.backing.add(&other.backing);
+        self.neighbours.add(&other.neighbours);
+        if other.busiest_thread_share > self.busiest_thread_share {
+            self.busiest_thread_share = other.busiest_thread_share;
+            self.busiest_thread = other.busiest_thread.clone();
+        }
+        self.dirty_bytes_max = self.dirty_bytes_max.max(other.dirty_bytes_max);
+        self.pressure_io_some_seconds += other.pressure_io_some_seconds;
+    }
+
+    /// CPU seconds of the whole system, kernel threads included, steal and iowait left out.
+    pub fn cpu_busy_seconds(&self) -> f64 {
+        self.cpu_user_seconds + self.cpu_system_seconds
+    }
+}

@@ -1,0 +1,264 @@
+//! Sizes and times with their units, in and out.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+
+/// A size in bytes. Reads `4096`, `4KiB`, `4k` (fio's 1024), `2GiB`, `1MB` (10^6); writes the
+/// largest binary unit that divides it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Bytes(pub u64);
+
+impl Bytes {
+    /// One kibibyte.
+    pub const KIB: u64 = 1 << 10;
+    /// One mebibyte.
+    pub const MIB: u64 = 1 << 20;
+    /// One gibibyte.
+    pub const GIB: u64 = 1 << 30;
+
+    /// The number of bytes.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+/// Why a size or a duration could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnitError {
+    /// Not a size.
+    #[error("`{0}` is not a size; write a number with a unit, such as 4KiB or 2GiB")]
+    Size(String),
+    /// Not a duration.
+    #[error("`{0}` is not a duration; write a number with a unit, such as 90s, 10m or 1h")]
+    Duration(String),
+    /// Not a percentage.
+    #[error("`{0}` is not a percentage between 0 and 100; write for example 5%")]
+    Percent(String),
+}
+
+impl FromStr for Bytes {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let error = || UnitError::Size(text.to_owned());
+        let (number, unit) = split_number(text).ok_or_else(error)?;
+        let scale: u64 = match unit.to_ascii_lowercase().as_str() {
+            "" | "b" => 1,
+            "k" | "ki" | "kib" => 1 << 10,
+            "m" | "mi" | "mib" => 1 << 20,
+            "g" | "gi" | "gib" => 1 << 30,
+            "t" | "ti" | "tib" => 1 << 40,
+            "kb" => 1_000,
+            "mb" => 1_000_000,
+            "gb" => 1_000_000_000,
+            "tb" => 1_000_000_000_000,
+            _ => return Err(error()),
+        };
+        let bytes = number * scale as f64;
+        // 2^53: past it a float no longer holds every byte, and no lane is that large.
+        if !(0.0..=9.0e15).contains(&bytes) || bytes.fract() != 0.0 {
+            return Err(error());
+        }
+        Ok(Bytes(bytes as u64))
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+        for (scale, name) in units {
+            if self.0 >= scale && self.0.is_multiple_of(scale) {
+                return write!(f, "{}{name}", self.0 / scale);
+            }
+        }
+        write!(f, "{}B", self.0)
+    }
+}
+
+impl Serialize for Bytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Raw {
+            Number(u64),
+            Text(String),
+        }
+        match Raw::deserialize(deserializer)? {
+            Raw::Number(bytes) => Ok(Bytes(bytes)),
+            Raw::Text(text) => text.parse().map_err(serde::de::Error::custom),
+        }
+    }
+}
+
+impl schemars::JsonSchema for Bytes {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Bytes".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": ["string", "integer"], "description": "a size such as 4KiB" })
+    }
+}
+
+/// Reads a duration: `90`, `90s`, `250ms`, `10m`, `1.5h`, `1h30m`; seconds where no unit stands.
+///
+/// # Errors
+/// [`UnitError::Duration`] when the text is not a positive duration of at most a year.
+pub fn parse_seconds(text: &str) -> Result<f64, UnitError> {
+    let error = || UnitError::Duration(text.to_owned());
+    let mut rest = text.trim();
+    let mut total = 0.0;
+    if rest.is_empty() {
+        return Err(error());
+    }
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let number: f64 = rest[..digits].parse().map_err(|_| error())?;
+        rest = rest[digits..].trim_start();
+        let letters = rest.find(|c: char| !c.is_alphabetic()).unwrap_or(rest.len());
+        let scale = match &rest[..letters] {
+            "" if letters == rest.len() => 1.0,
+            "ms" => 1e-3,
+            "s" | "sec" | "second" | "seconds" => 1.0,
+            "m" | "min" | "minute" | "minutes" => 60.0,
+            "h" | "hour" | "hours" => 3600.0,
+            "d" | "day" | "days" => 86400.0,
+            _ => return Err(error()),
+        };
+        total += number * scale;
+        rest = rest[letters..].trim_start();
+    }
+    if total > 0.0 && total <= 366.0 * 86400.0 { Ok(total) } else { Err(error()) }
+}
+
+/// Reads a share given as a percentage: `5%` or `5`; answers 0.05.
+///
+/// # Errors
+/// [`UnitError::Percent`] outside 0 (exclusive) to 100 (exclusive).
+pub fn parse_percent(text: &str) -> Result<f64, UnitError> {
+    let error = || UnitError::Percent(text.to_owned());
+    let number: f64 = text.trim().trim_end_matches('%').trim_end().parse().map_err(|_| error())?;
+    if number > 0.0 && number < 100.0 { Ok(number / 100.0) } else { Err(error()) }
+}
+
+fn split_number(text: &str) -> Option<(f64, &str)> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let number = text[..end].parse().ok()?;
+    Some((number, text[end..].trim()))
+}
+
+/// A size for people: three significant digits, binary unit (`29.8 GiB`).
+pub fn human_bytes(bytes: f64) -> String {
+    scaled(bytes, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB", "PiB"])
+}
+
+/// A bandwidth for people, decimal as disks are sold (`512 MB/s`).
+pub fn human_bandwidth(bytes_per_second: f64) -> String {
+    scaled(bytes_per_second, 1000.0, &["B/s", "kB/s", "MB/s", "GB/s", "TB/s"])
+}
+
+/// A rate for people: `88.1k`, `950`.
+pub fn human_count(count: f64) -> String {
+    scaled(count, 1000.0, &["", "k", "M", "G"]).replace(' ', "")
+}
+
+/// A duration for people: `0.9 ms`, `42 s`, `2 min 30 s`, `2 h 10 min`.
+pub fn human_seconds(seconds: f64) -> String {
+    if seconds < 1e-6 {
+        format!("{:.0} ns", seconds * 1e9)
+    } else if seconds < 1e-3 {
+        format!("{} us", significant(seconds * 1e6))
+    } else if seconds < 1.0 {
+        format!("{} ms", significant(seconds * 1e3))
+    } else if seconds < 10.0 {
+        format!("{seconds:.1} s")
+    } else if seconds < 90.0 {
+        format!("{seconds:.0} s")
+    } else if seconds < 5400.0 {
+        let whole = seconds.round() as u64;
+        match (whole / 60, whole % 60) {
+            (minutes, 0) => format!("{minutes} min"),
+            (minutes, rest) => format!("{minutes} min {rest} s"),
+        }
+    } else {
+        let minutes = (seconds / 60.0).round() as u64;
+        format!("{} h {} min", minutes / 60, minutes % 60)
+    }
+}
+
+fn scaled(mut value: f64, step: f64, units: &[&str]) -> String {
+    let mut unit = 0;
+    // 999.5 would print as 1000: take the next unit already there.
+    while value.abs() >= step - 0.5 && unit + 1 < units.len() {
+        value /= step;
+        unit += 1;
+    }
+    let number = if unit == 0 && value.fract() == 0.0 { format!("{value:.0}") } else { significant(value) };
+    format!("{number} {}", units[unit]).trim_end().to_owned()
+}
+
+/// Three significant digits, without trailing zeros.
+fn significant(value: f64) -> String {
+    let digits = if value.abs() >= 99.95 {
+        0
+    } else if value.abs() >= 9.995 {
+        1
+    } else {
+        2
+    };
+    let text = format!("{value:.digits$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_with_binary_and_decimal_units() {
+        for (text, bytes) in
+            [("4096", 4096), ("4KiB", 4096), ("4k", 4096), ("1MB", 1_000_000), ("2GiB", 2 << 30), ("1.5 GiB", 3 << 29)]
+        {
+            assert_eq!(text.parse::<Bytes>(), Ok(Bytes(bytes)), "{text}");
+        }
+        for text in ["", "x", "-1", "4 potatoes", "0.3", "1e3", "GiB", "99999999999999TiB"] {
+            assert!(text.parse::<Bytes>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_print_in_the_largest_unit_that_divides_them() {
+        assert_eq!(Bytes(4096).to_string(), "4KiB");
+        assert_eq!(Bytes(2 << 30).to_string(), "2GiB");
+        assert_eq!(Bytes(1000).to_string(), "1000B");
+        assert_eq!(Bytes(0).to_string(), "0B");
+    }
+
+    #[test]
+    fn durations_are_read_with_units_and_sums() {
+        for (text, seconds) in [("90", 90.0), ("90s", 90.0), ("250ms", 0.25), ("10m", 600.0), ("1h30m", 5400.0)] {
+            assert_eq!(parse_seconds(text), Ok(seconds), "{text}");
+        }
+        for text in ["", "0s", "s", "-5s", "5 parsecs", "9999d"] {
+            assert!(parse_seconds(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn people_see_three_digits_and_a_unit() {
+        assert_eq!(human_bandwidth(512e6), "512 MB/s");
+        assert_eq!(human_count(88_100.0), "88.1k");
+        assert_eq!(human_count(999.6), "1k");
+        assert_eq!(human_bytes(6.0 * 1024.0 * 1024.0 * 1024.0), "6 GiB");
+        assert_eq!(human_seconds(0.0009), "900 us");
+        assert_eq!(human_seconds(7800.0), "2 h 10 min");
+    }
+}

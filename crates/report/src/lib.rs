@@ -1,0 +1,1 @@
+//! Pure renderers of findings: text, Markdown, CSV, JSON.

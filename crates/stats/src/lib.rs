@@ -1,0 +1,1 @@
+//! Pure statistics: order, estimates, sequential looks, verdicts, limits, advice.
