@@ -77,6 +77,10 @@ pub struct Group {
     /// Operations per second of each slice, in time order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slices_operations_per_second: Vec<f64>,
+    /// What the whole system did during this group's windows alone, where the trial's groups have
+    /// windows of their own; it then takes precedence over the trial's sums.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system: Option<SystemUse>,
 }
 
 /// Latency in nanoseconds; a percentile is present only where n(1-p) is at least 20.

@@ -1,1 +1,24 @@
 //! Pure statistics: order, estimates, sequential looks, verdicts, limits, advice.
+//!
+//! Everything here is a function of recorded figures: no clock, no file, no device. The conductor
+//! asks for the next order ([`order`]), whether a trial was disturbed ([`noise`]) and how far a
+//! workload is from its verdict ([`judge`]); reports render [`judge::findings`] and compute nothing.
+
+pub mod answer;
+pub mod compare;
+pub mod estimate;
+pub mod judge;
+pub mod latency;
+pub mod limit;
+pub mod noise;
+pub mod order;
+mod pair;
+mod ranking;
+pub mod sequential;
+mod series;
+pub mod steady;
+pub mod student;
+mod words;
+
+#[cfg(test)]
+mod sample;

@@ -1,0 +1,152 @@
+//! What to do, from the measured results alone.
+
+use crate::pair;
+use crate::ranking::beats;
+use model::findings::{Answer, Limit, Pair, Reason, ResultFinding, Verdict};
+use model::lane::Lane;
+use model::record::Header;
+
+/// Losses named per lane.
+const REASONS_PER_LANE: usize = 2;
+
+/// The answer of a race; `None` where no lane has a figure.
+///
+/// A lane is out if a comparable lane beats it somewhere and it never beats that lane anywhere, or
+/// if it could not do a workload that a comparable lane did. The lanes left are chosen. Lanes with
+/// different promises are never ranked: pairs without a verdict decide nothing, and `not_tested`
+/// names them. Results that measured the engine, the cache or the device decide nothing either.
+pub fn answer(header: &Header, results: &[ResultFinding]) -> Option<Answer> {
+    let measured = |name: &str| {
+        let of = |result: &ResultFinding| result.estimates.iter().any(|at| at.lane == name && at.failure.is_none());
+        results.iter().any(of)
+    };
+    let lanes: Vec<&Lane> = header.lanes.iter().filter(|lane| !lane.is_self && measured(&lane.name)).collect();
+    if lanes.is_empty() {
+        return None;
+    }
+    let telling: Vec<&ResultFinding> = results.iter().filter(|result| !cannot_tell(result)).collect();
+    let choose = choose(&lanes, &telling);
+    let undecided: Vec<&ResultFinding> = results
+        .iter()
+        .filter(|result| contestants(header, result).any(|pair| pair.verdict == Verdict::Undecided))
+        .collect();
+    let mut not_tested = header.plan.not_tested.clone();
+    not_tested.extend(unranked(&lanes));
+    Some(Answer {
+        next: next(header, &undecided),
+        reasons: lanes.iter().flat_map(|lane| losses(lane, &lanes, &telling)).collect(),
+        choose,
+        undecided: undecided.iter().map(|result| title(result, results)).collect(),
+        cannot_tell: results.iter().filter(|result| cannot_tell(result)).map(|result| title(result, results)).collect(),
+        not_tested,
+    })
+}
+
+fn cannot_tell(result: &ResultFinding) -> bool {
+    matches!(result.limit, Limit::Device | Limit::Cache | Limit::Harness)
+}
+
+/// The workload's title, with the group where the workload has several.
+fn title(result: &ResultFinding, results: &[ResultFinding]) -> String {
+    let several = results.iter().filter(|other| other.workload == result.workload).count() > 1;
+    if several { format!("{}: {}", result.title, result.group) } else { result.title.clone() }
+}
+
+/// The pairs of a result without the lane that runs against itself.
+fn contestants<'a>(header: &'a Header, result: &'a ResultFinding) -> impl Iterator<Item = &'a Pair> {
+    let is_self = |name: &str| header.lanes.iter().any(|lane| lane.is_self && lane.name == name);
+    result.pairs.iter().filter(move |pair| !is_self(&pair.a) && !is_self(&pair.b))
+}
+
+fn choose(lanes: &[&Lane], telling: &[&ResultFinding]) -> Vec<String> {
+    let wins = |one: &Lane, other: &Lane| telling.iter().any(|result| beats(&result.pairs, &one.name, &other.name));
+    let failed = |result: &ResultFinding, lane: &Lane| {
+        result.estimates.iter().any(|at| at.lane == lane.name && at.failure.is_some())
+    };
+    let unable = |lane: &Lane, other: &Lane| {
+        pair::comparable(lane, other).is_ok()
+            && telling.iter().any(|result| failed(result, lane) && !failed(result, other))
+    };
+    let out = |lane: &Lane| {
+        lanes
+            .iter()
+            .any(|other| other.name != lane.name && ((wins(other, lane) && !wins(lane, other)) || unable(lane, other)))
+    };
+    let left: Vec<String> = lanes.iter().filter(|lane| !out(lane)).map(|lane| lane.name.clone()).collect();
+    // Three lanes can beat each other in a circle, each in a result of its own: then none stands out.
+    if left.is_empty() { lanes.iter().map(|lane| lane.name.clone()).collect() } else { left }
+}
+
+/// The largest decided losses of a lane, one per result.
+fn losses(lane: &Lane, lanes: &[&Lane], telling: &[&ResultFinding]) -> Vec<Reason> {
+    let mut all: Vec<Reason> = telling.iter().filter_map(|result| worst_loss(lane, lanes, result)).collect();
+    all.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
+    all.truncate(REASONS_PER_LANE);
+    all
+}
+
+fn worst_loss(lane: &Lane, lanes: &[&Lane], result: &ResultFinding) -> Option<Reason> {
+    let to = |other: &&Lane| {
+        let pair = result.pairs.iter().find(|pair| {
+            (pair.a == lane.name && pair.b == other.name) || (pair.b == lane.name && pair.a == other.name)
+        })?;
+        if !beats(std::slice::from_ref(pair), &other.name, &lane.name) {
+            return None;
+        }
+        // Written so that less than 1 always means worse, whichever way the metric points.
+        let ratio = pair.ratio.filter(|&ratio| ratio > 0.0)?;
+        Some((other.name.clone(), ratio.min(1.0 / ratio)))
+    };
+    let (against, ratio) = lanes.iter().filter_map(to).min_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(Reason {
+        lane: lane.name.clone(),
+        against,
+        title: result.title.clone(),
+        workload: result.workload.clone(),
+        group: result.group.clone(),
+        ratio,
+    })
+}
+
+/// Lanes that the answer could not rank against the first lane, with the difference.
+fn unranked(lanes: &[&Lane]) -> Vec<String> {
+    let Some((first, others)) = lanes.split_first() else { return Vec::new() };
+    let of = |other: &&Lane| {
+        Some(format!("{} against {}: {}", other.name, first.name, pair::comparable(first, other).err()?))
+    };
+    others.iter().filter_map(of).collect()
+}
+
+/// What to run next: the same race with the budget that should settle it, or the report.
+fn next(header: &Header, undecided: &[&ResultFinding]) -> Vec<String> {
+    let plan = &header.plan;
+    if undecided.is_empty() {
+        return ["report", "--format", "markdown"].map(str::to_owned).to_vec();
+    }
+    // Groups of one workload settle in the same rounds: the slowest of a workload counts.
+    let mut minutes: std::collections::BTreeMap<&str, f64> = Default::default();
+    for result in undecided {
+        for more in contestants(header, result).filter_map(|pair| pair.minutes_to_settle) {
+            let most = minutes.entry(&result.workload).or_default();
+            *most = most.max(more);
+        }
+    }
+    let more: f64 = minutes.values().sum();
+    let spent = plan.budget_seconds.unwrap_or(180.0) / 60.0;
+    // A forecast is a guess: no more than a night is worth recommending.
+    let budget = if more > 0.0 { spent + more } else { 2.0 * spent }.clamp(1.0, 720.0).ceil();
+    let specs = plan.lanes.iter().filter(|spec| undecided_lane(header, undecided, &spec.name));
+    let mut next = vec!["race".to_owned()];
+    next.extend(specs.map(|spec| spec.to_line()));
+    if plan.suite != "quick" {
+        next.extend(["--suite".to_owned(), plan.suite.clone()]);
+    }
+    next.extend(["--budget".to_owned(), format!("{budget:.0}m")]);
+    next
+}
+
+/// Whether an undecided pair holds this lane: lanes that are settled need not run again.
+fn undecided_lane(header: &Header, undecided: &[&ResultFinding], name: &str) -> bool {
+    let holds = |pair: &Pair| pair.verdict == Verdict::Undecided && (pair.a == name || pair.b == name);
+    undecided.iter().any(|result| contestants(header, result).any(holds))
+}

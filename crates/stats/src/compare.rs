@@ -1,0 +1,185 @@
+//! Two records side by side. Races that ran apart have no pairs, so their rounds are compared as
+//! two independent samples (Welch on logarithms), which sees less than a race does.
+
+use crate::estimate;
+use crate::judge;
+use crate::pair;
+use crate::sequential::Rule;
+use crate::series::Series;
+use model::findings::{Comparison, ComparisonRow, Limit, ResultFinding, Verdict};
+use model::lane::Lane;
+use model::plan::Rounds;
+use model::record::{Record, SCHEMA};
+
+/// What stands beside every verdict here.
+const CAVEAT: &str = "two races run apart have no pairs: what changed between them is part of the difference";
+
+/// Compares lane by lane what both records hold: `b` against `a`, with `b`'s margin.
+pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison {
+    let mut warnings = machine_warnings(a, b);
+    let mut rows = Vec::new();
+    for workload in &b.header.plan.workloads {
+        let Some(other) = a.header.plan.workloads.iter().find(|of| of.name == workload.name) else {
+            warnings.push(format!("{} is only in {b_name}", workload.title));
+            continue;
+        };
+        let changed = (other.kind != workload.kind).then(|| "different parameters of the workload".to_owned());
+        let (results_a, results_b) =
+            (judge::judge_workload(a, &workload.name), judge::judge_workload(b, &workload.name));
+        let (series_a, series_b) = (Series::of(a, &workload.name), Series::of(b, &workload.name));
+        for result in &results_b {
+            let Some(before) = results_a.iter().find(|of| of.group == result.group && of.metric == result.metric)
+            else {
+                continue;
+            };
+            let sides = Sides { series: [&series_a, &series_b], results: [before, result], changed: changed.clone() };
+            rows.extend(b.header.lanes.iter().filter_map(|lane| sides.row(lane, b.header.plan.margin)));
+        }
+    }
+    for workload in &a.header.plan.workloads {
+        if !b.header.plan.workloads.iter().any(|of| of.name == workload.name) {
+            warnings.push(format!("{} is only in {a_name}", workload.title));
+        }
+    }
+    warnings.extend(lane_warnings(a, b, a_name, b_name));
+    Comparison { schema: SCHEMA, a: a_name.to_owned(), b: b_name.to_owned(), rows, warnings }
+}
+
+/// One workload and group in both records.
+struct Sides<'a> {
+    series: [&'a Series<'a>; 2],
+    results: [&'a ResultFinding; 2],
+    changed: Option<String>,
+}
+
+impl Sides<'_> {
+    fn row(&self, lane: &Lane, margin: f64) -> Option<ComparisonRow> {
+        let result = self.results[1];
+        let logs = |side: usize| -> Option<(Lane, Vec<f64>)> {
+            let of = self.series[side].lanes.iter().find(|of| of.lane.name == lane.name)?;
+            let figures = of.figures(&result.group, &result.metric).into_iter().map(|(_, figure)| figure);
+            Some((of.lane.clone(), figures.filter(|&figure| estimate::usable(figure)).map(f64::ln).collect()))
+        };
+        let ((lane_a, logs_a), (lane_b, logs_b)) = (logs(0)?, logs(1)?);
+        let (mean_a, mean_b) = (estimate::moments(&logs_a)?.mean, estimate::moments(&logs_b)?.mean);
+        let ratio = pair::finite((mean_b - mean_a).exp())?;
+        let welch = estimate::welch(&logs_a, &logs_b);
+        let interval = welch.and_then(|of| {
+            let low = pair::finite((of.difference - of.half_width()).exp())?;
+            Some((low, pair::finite((of.difference + of.half_width()).exp())?))
+        });
+        let (verdict, why) = match (&self.changed, welch) {
+            (Some(changed), _) => (Verdict::None, changed.clone()),
+            (None, None) => (Verdict::Undecided, "one round: no interval between runs".to_owned()),
+            (None, Some(of)) => self.verdict(&lane_a, &lane_b, of.difference, of.half_width(), margin),
+        };
+        Some(ComparisonRow {
+            lane: lane.name.clone(),
+            workload: result.workload.clone(),
+            title: result.title.clone(),
+            group: result.group.clone(),
+            metric: result.metric.clone(),
+            a: pair::finite(mean_a.exp())?,
+            b: pair::finite(mean_b.exp())?,
+            ratio,
+            low: interval.map(|(low, _)| low),
+            high: interval.map(|(_, high)| high),
+            verdict,
+            why: Some(why),
+        })
+    }
+
+    /// The decision rule with one look: the width condition belongs to looks that may go on.
+    fn verdict(&self, a: &Lane, b: &Lane, difference: f64, half: f64, margin: f64) -> (Verdict, String) {
+        let promises = a.promises.durability_differences(&b.promises);
+        if !promises.is_empty() {
+            return (Verdict::None, format!("different promises: {}", promises.join(", ")));
+        }
+        if a.venue != b.venue {
+            return (Verdict::None, format!("different venue: {} and {}", a.venue, b.venue));
+        }
+        let limited = |limit: Limit| self.results.iter().any(|result| result.limit == limit);
+        if limited(Limit::Harness) {
+            return (Verdict::None, "the engine was measured, not the filesystem".to_owned());
+        }
+        let rule = Rule { pairs: 1, rounds: Rounds::Fixed(1), margin, first_answer: true };
+        let mut verdict = rule.verdict(difference, half, true);
+        if !self.results[1].higher_is_better {
+            verdict = match verdict {
+                Verdict::Faster => Verdict::Slower,
+                Verdict::Slower => Verdict::Faster,
+                other => other,
+            };
+        }
+        if limited(Limit::Device) && verdict != Verdict::Tie {
+            return (Verdict::None, "the device was measured, not the filesystem".to_owned());
+        }
+        if limited(Limit::Cache) {
+            return (verdict, format!("the page cache answered, not the device; {CAVEAT}"));
+        }
+        (verdict, CAVEAT.to_owned())
+    }
+}
+
+fn machine_warnings(a: &Record, b: &Record) -> Vec<String> {
+    let (a, b) = (&a.header, &b.header);
+    let mut warnings = Vec::new();
+    let pairs = [
+        ("machines", &a.machine.machine_id_hash, &b.machine.machine_id_hash),
+        ("kernels", &a.machine.kernel, &b.machine.kernel),
+        ("kernel builds", &a.machine.kernel_build, &b.machine.kernel_build),
+        ("CPUs", &a.machine.cpu, &b.machine.cpu),
+        ("disks", &a.machine.device.name, &b.machine.device.name),
+        ("disk models", &a.machine.device.model, &b.machine.device.model),
+        ("versions of Fairlane", &a.version, &b.version),
+    ];
+    for (what, then, now) in pairs {
+        if then != now {
+            warnings.push(format!("different {what}: {then:?} and {now:?}"));
+        }
+    }
+    if a.machine.cpus != b.machine.cpus {
+        warnings.push(format!("different numbers of CPUs: {} and {}", a.machine.cpus, b.machine.cpus));
+    }
+    if a.seed != b.seed {
+        warnings.push(format!("different seeds: {} and {}", a.seed, b.seed));
+    }
+    if a.plan.lane_size != b.plan.lane_size {
+        warnings.push(format!("different lane sizes: {} and {}", a.plan.lane_size, b.plan.lane_size));
+    }
+    warnings
+}
+
+fn lane_warnings(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let find = |record: &Record, name: &str| record.header.lanes.iter().any(|lane| lane.name == name);
+    for lane in a.header.lanes.iter().filter(|lane| !find(b, &lane.name)) {
+        warnings.push(format!("lane {} is only in {a_name}", lane.name));
+    }
+    for lane in &b.header.lanes {
+        let Some(before) = a.header.lanes.iter().find(|of| of.name == lane.name) else {
+            warnings.push(format!("lane {} is only in {b_name}", lane.name));
+            continue;
+        };
+        let name = &lane.name;
+        if before.filesystem != lane.filesystem {
+            warnings.push(format!("{name}: different filesystems, {} and {}", before.filesystem, lane.filesystem));
+        }
+        if before.mkfs_command != lane.mkfs_command {
+            let (then, now) = (before.mkfs_command.join(" "), lane.mkfs_command.join(" "));
+            warnings.push(format!("{name}: different mkfs, `{then}` and `{now}`"));
+        }
+        if before.mount_options != lane.mount_options {
+            let (then, now) = (before.mount_options.join(","), lane.mount_options.join(","));
+            warnings.push(format!("{name}: different mount options, `{then}` and `{now}`"));
+        }
+        if before.venue != lane.venue {
+            warnings.push(format!("{name}: different venues, {} and {}", before.venue, lane.venue));
+        }
+        let promises = before.promises.durability_differences(&lane.promises);
+        if !promises.is_empty() {
+            warnings.push(format!("{name}: different promises, {}", promises.join(", ")));
+        }
+    }
+    warnings
+}

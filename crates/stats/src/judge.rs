@@ -1,0 +1,258 @@
+//! Verdicts: what a record's trials say, workload by workload, and the findings of a whole race.
+
+use crate::answer;
+use crate::estimate::{self, median};
+use crate::latency;
+use crate::limit;
+use crate::pair::{self, Setting, finite};
+use crate::ranking;
+use crate::sequential::{self, Rule};
+use crate::series::{LaneSeries, Scope, Series};
+use crate::words;
+use model::findings::{Ceiling, Estimate, Findings, ResultFinding, TrialCounts, Verdict};
+use model::plan::Rounds;
+use model::record::{EndOutcome, Profile, Record, SCHEMA};
+use model::trial::Outcome;
+use model::workload::Workload;
+
+/// The results of one workload, one per group; empty where the plan does not know the workload or
+/// no trial of it was run yet. Callable at any time of a race.
+pub fn judge_workload(record: &Record, workload: &str) -> Vec<ResultFinding> {
+    let Some(workload) = record.header.plan.workloads.iter().find(|of| of.name == workload) else {
+        return Vec::new();
+    };
+    let series = Series::of(record, &workload.name);
+    if series.trials == 0 {
+        return Vec::new();
+    }
+    workload.groups().iter().map(|group| judge_group(record, workload, group, &series)).collect()
+}
+
+fn judge_group(record: &Record, workload: &Workload, group: &str, series: &Series) -> ResultFinding {
+    let plan = &record.header.plan;
+    let metric = primary_metric(series, group);
+    // Rates grow with speed; anything else that may come (times) shrinks.
+    let higher_is_better = metric.ends_with("_per_second");
+    let limited = limit::judge(record, workload, group, series);
+    let lanes = &series.lanes;
+    let couples: Vec<_> = (0..lanes.len()).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
+    let comparable = couples.iter().filter(|&&(a, b)| pair::comparable(lanes[a].lane, lanes[b].lane).is_ok()).count();
+    let setting = Setting {
+        series,
+        group,
+        metric: &metric,
+        higher_is_better,
+        rule: Rule {
+            pairs: comparable.max(1),
+            rounds: plan.rounds,
+            margin: plan.margin,
+            first_answer: plan.first_answer,
+        },
+        standing: sequential::standing(series.done.len() as u32, plan.rounds, record.end.is_some()),
+        limit: limited.limit,
+        seconds_per_round: pair::seconds_per_round(series),
+    };
+    let judged: Vec<_> = couples.iter().map(|&(a, b)| setting.judge(&lanes[a], &lanes[b])).collect();
+    let mut warnings: Vec<String> = lanes.iter().flat_map(|lane| pair::lane_warnings(lane, group, &metric)).collect();
+    warnings.extend(judged.iter().filter_map(|of| of.warning.clone()));
+    let mut estimates = Vec::new();
+    for (lane, device_use) in lanes.iter().zip(&limited.device_use) {
+        let (estimate, warning) = estimate_of(lane, group, &metric, *device_use);
+        estimates.push(estimate);
+        warnings.extend(warning);
+    }
+    let pairs: Vec<_> = judged.into_iter().map(|of| of.pair).collect();
+    ResultFinding {
+        workload: workload.name.clone(),
+        title: workload.title.clone(),
+        group: group.to_owned(),
+        unit: unit_of(&metric).to_owned(),
+        higher_is_better,
+        rounds: shared_rounds(series, group, &metric),
+        limit: limited.limit,
+        limit_reason: limited.reason,
+        ranking: ranking::ranking(&record.header.lanes, &estimates, &pairs, higher_is_better),
+        metric,
+        estimates,
+        pairs,
+        warnings,
+    }
+}
+
+fn primary_metric(series: &Series, group: &str) -> String {
+    let mut named = series.lanes.iter().flat_map(|lane| lane.group(group)).map(|(_, of)| of.primary_metric.as_str());
+    named.find(|metric| !metric.is_empty()).unwrap_or("operations_per_second").to_owned()
+}
+
+fn unit_of(metric: &str) -> &str {
+    match metric {
+        "operations_per_second" => "operations/s",
+        "bandwidth_bytes_per_second" => "B/s",
+        other => other,
+    }
+}
+
+/// Rounds in which every lane that has figures at all has one.
+fn shared_rounds(series: &Series, group: &str, metric: &str) -> u32 {
+    let all: Vec<Vec<(u32, f64)>> = series
+        .lanes
+        .iter()
+        .filter(|lane| !lane.ok.is_empty())
+        .map(|lane| lane.figures(group, metric).into_iter().filter(|&(_, figure)| estimate::usable(figure)).collect())
+        .collect();
+    let Some((first, others)) = all.split_first() else { return 0 };
+    let has = |figures: &Vec<(u32, f64)>, round: u32| figures.binary_search_by_key(&round, |&(round, _)| round).is_ok();
+    first.iter().filter(|&&(round, _)| others.iter().all(|figures| has(figures, round))).count() as u32
+}
+
+/// One lane's estimate, and a warning where its histograms could not be read.
+fn estimate_of(lane: &LaneSeries, group: &str, metric: &str, device_use: Option<f64>) -> (Estimate, Option<String>) {
+    let figures: Vec<f64> = lane.figures(group, metric).into_iter().map(|(_, figure)| figure).collect();
+    let level = estimate::level(&figures);
+    let failure = lane.failure().or_else(|| level.is_none().then(|| format!("no trial holds a {metric}")));
+    let scopes: Vec<_> = lane.group(group).map(|(trial, of)| Scope::of(trial, of)).collect();
+    // Sums over several groups say nothing about one of them.
+    let exact = || scopes.iter().filter(|scope| scope.exact);
+    let per_operation = |amount: fn(&Scope) -> f64| {
+        median(exact().filter(|scope| scope.operations > 0.0).map(|scope| amount(scope) / scope.operations))
+    };
+    let gib = |scope: &Scope| (scope.read_bytes + scope.write_bytes) / (1_u64 << 30) as f64;
+    let (histogram, unreadable) = latency::merge(lane.group(group).filter_map(|(_, of)| of.histogram.as_deref()));
+    let warning = (unreadable > 0)
+        .then(|| format!("{}: {unreadable} latency histograms cannot be read and were left out", lane.lane.name));
+    let estimate = Estimate {
+        lane: lane.lane.name.clone(),
+        mean: level.map_or(0.0, |level| level.mean),
+        low: level.and_then(|level| Some(level.interval?.0)),
+        high: level.and_then(|level| Some(level.interval?.1)),
+        rounds: level.map_or(0, |level| level.count as u32),
+        cpu_seconds_per_gib: median(
+            exact().filter(|scope| gib(scope) > 0.0).map(|scope| scope.cpu_seconds() / gib(scope)),
+        ),
+        cpu_seconds_per_operation: per_operation(|scope| scope.cpu_seconds()),
+        agent_cpu_seconds_per_operation: per_operation(|scope| scope.system.agent_cpu_user_seconds),
+        write_amplification: median(exact().filter_map(Scope::write_amplification)),
+        flushes_per_operation: per_operation(|scope| scope.system.device.flushes as f64),
+        latency_p99_ns: histogram.and_then(|all| latency::percentile(&all, 0.99)),
+        device_use: device_use.and_then(finite),
+        failure,
+    };
+    (estimate, warning)
+}
+
+/// Whether every pair has its verdict, or can have none.
+pub fn settled(results: &[ResultFinding]) -> bool {
+    results.iter().flat_map(|result| &result.pairs).all(|pair| pair.verdict != Verdict::Undecided)
+}
+
+/// The next look after so many rounds of a workload; `None` after the last.
+pub fn next_look(rounds_done: u32, rounds: &Rounds) -> Option<u32> {
+    sequential::next_look(rounds_done, *rounds)
+}
+
+/// Everything that a record says.
+pub fn findings(record: &Record) -> Findings {
+    let header = &record.header;
+    let results: Vec<ResultFinding> =
+        header.plan.workloads.iter().flat_map(|workload| judge_workload(record, &workload.name)).collect();
+    let ceilings = ceilings(record);
+    let mut warnings: Vec<String> = header.warnings.iter().chain(&record.warnings).cloned().collect();
+    if record.resumes > 0 {
+        let times = if record.resumes == 1 { "once".to_owned() } else { format!("{} times", record.resumes) };
+        warnings.push(format!("the race was interrupted and taken up again {times}"));
+    }
+    warnings.extend(quotas(record, &ceilings));
+    Findings {
+        schema: SCHEMA,
+        started: header.started.clone(),
+        suite: header.plan.suite.clone(),
+        seed: header.seed,
+        margin: header.plan.margin,
+        outcome: outcome_words(record.end).to_owned(),
+        command_line: header.plan.command_line.clone(),
+        machine: header.machine.clone(),
+        lanes: header.lanes.clone(),
+        ceilings,
+        answer: answer::answer(header, &results),
+        results,
+        advice: Vec::new(),
+        warnings,
+        trials: count_trials(record),
+    }
+}
+
+fn outcome_words(end: Option<EndOutcome>) -> &'static str {
+    match end {
+        Some(EndOutcome::Complete) => "complete",
+        Some(EndOutcome::Interrupted) => "interrupted",
+        Some(EndOutcome::Failed) => "failed",
+        None => "unfinished",
+    }
+}
+
+/// Counts trials: an `ok` one that a later attempt replaced counts as repeated.
+fn count_trials(record: &Record) -> TrialCounts {
+    let with = |outcome: Outcome| record.trials.iter().filter(|trial| trial.outcome == outcome).count() as u32;
+    let workloads = &record.header.plan.workloads;
+    let counted: usize =
+        workloads.iter().flat_map(|workload| Series::of(record, &workload.name).lanes).map(|lane| lane.ok.len()).sum();
+    let ok = counted as u32;
+    let replaced = with(Outcome::Ok).saturating_sub(ok);
+    TrialCounts { ok, repeated: with(Outcome::Repeated) + replaced, failed: with(Outcome::Failed) }
+}
+
+/// Medians over the probes of each workload and profile, the engine's own ceiling left out.
+pub fn ceilings(record: &Record) -> Vec<Ceiling> {
+    let mut keys: Vec<(&str, Profile)> = Vec::new();
+    for probe in record.probes.iter().filter(|probe| probe.profile != Profile::Null) {
+        if !keys.contains(&(probe.workload.as_str(), probe.profile)) {
+            keys.push((&probe.workload, probe.profile));
+        }
+    }
+    let of = |(workload, profile): (&str, Profile)| {
+        let probes: Vec<_> =
+            record.probes.iter().filter(|probe| probe.workload == workload && probe.profile == profile).collect();
+        Some(Ceiling {
+            workload: workload.to_owned(),
+            profile,
+            operations_per_second: median(probes.iter().map(|probe| probe.operations_per_second))?,
+            bandwidth_bytes_per_second: median(probes.iter().map(|probe| probe.bandwidth_bytes_per_second))?,
+            probes: probes.len() as u32,
+            through_filesystem: probes.iter().any(|probe| probe.through_filesystem),
+        })
+    };
+    keys.into_iter().filter_map(of).collect()
+}
+
+/// A plateau with a variation under 1 % and the same cap for reads and writes is a probable quota
+/// (methods section 3): bandwidth for sequential profiles, IOPS for random ones.
+fn quotas(record: &Record, ceilings: &[Ceiling]) -> Vec<String> {
+    let flat = |of: &Ceiling, figure: fn(&model::record::Probe) -> f64| {
+        let probes = record.probes.iter().filter(|probe| probe.workload == of.workload && probe.profile == of.profile);
+        let figures: Vec<f64> = probes.map(figure).collect();
+        estimate::moments(&figures).is_some_and(|all| all.count >= 2 && all.deviation < 0.01 * all.mean)
+    };
+    let find = |profile: Profile| ceilings.iter().find(|of| of.profile == profile);
+    let mut warnings = Vec::new();
+    if let (Some(read), Some(write)) = (find(Profile::SeqRead), find(Profile::SeqWrite)) {
+        let figure = |probe: &model::record::Probe| probe.bandwidth_bytes_per_second;
+        let ratio = read.bandwidth_bytes_per_second / write.bandwidth_bytes_per_second;
+        if (ratio - 1.0).abs() < 0.01 && flat(read, figure) && flat(write, figure) {
+            let cap = words::bandwidth(read.bandwidth_bytes_per_second);
+            warnings.push(format!(
+                "a probable quota: sequential reads and writes both stop at {cap} and vary by less than 1 %"
+            ));
+        }
+    }
+    if let (Some(read), Some(write)) = (find(Profile::RandRead), find(Profile::RandWrite)) {
+        let figure = |probe: &model::record::Probe| probe.operations_per_second;
+        let ratio = read.operations_per_second / write.operations_per_second;
+        if (ratio - 1.0).abs() < 0.01 && flat(read, figure) && flat(write, figure) {
+            let cap = words::iops(read.operations_per_second);
+            warnings.push(format!(
+                "a probable quota: random reads and writes both stop at {cap} and vary by less than 1 %"
+            ));
+        }
+    }
+    warnings
+}

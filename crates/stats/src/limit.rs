@@ -1,0 +1,389 @@
+//! What limited a result: rules 2 to 9 of methods section 3, the first that matches.
+//!
+//! Every lane is described by the medians of its rounds. Causes may differ from lane to lane and a
+//! result has one limit, so the rules are read like this: 2 and 3 hold when any lane meets them,
+//! because one lane that was not measured spoils every pair it is in; 4 and 5 when all lanes do,
+//! because only then nothing is left to compare; 6 to 8 when more than half of the lanes meet them
+//! or the slowest does, because it is the slowest lane whose cause a reader asks for. The sentence
+//! names the lanes.
+
+use crate::estimate::median;
+use crate::series::{Scope, Series};
+use crate::words;
+use model::findings::Limit;
+use model::record::{Probe, Profile, Record};
+use model::workload::{Kind, Workload};
+
+/// What limited one result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limited {
+    /// The limit.
+    pub limit: Limit,
+    /// One sentence with the figures.
+    pub reason: String,
+    /// U of each lane in the header's order: the larger of bandwidth and IOPS at the device against
+    /// the bare device; for work that flushes after each write, flushes against the bare device's.
+    pub device_use: Vec<Option<f64>>,
+}
+
+/// What one lane did: medians over its rounds.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct LaneUse {
+    name: String,
+    /// Operations per second of the application.
+    rate: Option<f64>,
+    /// At the device.
+    bandwidth: Option<f64>,
+    iops: Option<f64>,
+    flushes: Option<f64>,
+    /// Share of the window.
+    flush_share: Option<f64>,
+    agent_user_share: Option<f64>,
+    /// Share of all CPUs.
+    cpu_share: Option<f64>,
+    /// Share of one core.
+    thread_share: Option<f64>,
+    thread: Option<String>,
+    /// Requests in flight.
+    queue: Option<f64>,
+    /// Device bytes read per byte the application read.
+    read_share: Option<f64>,
+    write_amplification: Option<f64>,
+    /// U; `None`: no ceiling known.
+    device_use: Option<f64>,
+}
+
+/// The bare device, matched to the workload: medians over probes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Raw {
+    operations_per_second: f64,
+    bandwidth: f64,
+    iops: f64,
+}
+
+/// Everything the rules look at.
+struct Sight<'a> {
+    workload: &'a Workload,
+    reads: bool,
+    lanes: Vec<LaneUse>,
+    raw: Option<Raw>,
+    null_rate: Option<f64>,
+}
+
+type Rule = fn(&Sight) -> Option<(Limit, String)>;
+
+/// Rules 2 to 8 in order.
+const RULES: [Rule; 7] = [harness, cache, device, write_amplification, flush, filesystem_cpu, filesystem_serialised];
+
+/// What limited one group of a workload, over all lanes' trials that count.
+pub fn limit_of(record: &Record, workload: &Workload, group: &str) -> Limited {
+    judge(record, workload, group, &Series::of(record, &workload.name))
+}
+
+/// The same for trials that are already collected.
+pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &Series) -> Limited {
+    let raw = raw_ceiling(&record.probes, workload);
+    let mut lanes: Vec<LaneUse> = series.lanes.iter().map(|lane| lane_use(lane, group)).collect();
+    for lane in &mut lanes {
+        lane.device_use = raw.and_then(|raw| device_use(lane, &raw, workload.flush_bound()));
+    }
+    let device_use = lanes.iter().map(|lane| lane.device_use).collect();
+    // A lane without a figure neither meets a rule nor keeps the others from it.
+    lanes.retain(|lane| lane.rate.is_some());
+    let null_rate = null_ceiling(&record.probes, workload);
+    let sight = Sight { workload, reads: group == "read", lanes, raw, null_rate };
+    let (limit, reason) = RULES.iter().find_map(|rule| rule(&sight)).unwrap_or_else(|| unattributed(&sight));
+    Limited { limit, reason, device_use }
+}
+
+fn lane_use(lane: &crate::series::LaneSeries, group: &str) -> LaneUse {
+    let seen: Vec<_> = lane.group(group).map(|(trial, of)| (of, Scope::of(trial, of))).collect();
+    let window = |of: &Scope| Some(of.system.window_seconds).filter(|&seconds| seconds > 0.0);
+    let per_second =
+        |amount: fn(&Scope) -> f64| median(seen.iter().filter_map(|(_, scope)| Some(amount(scope) / window(scope)?)));
+    let busiest = seen
+        .iter()
+        .filter_map(|(_, scope)| Some((scope.system.busiest_thread_share?, scope.system.busiest_thread.clone())))
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    LaneUse {
+        name: lane.lane.name.clone(),
+        rate: median(seen.iter().map(|(of, _)| match of.metrics.get("operations_per_second") {
+            Some(&rate) => rate,
+            None => of.operations as f64 / of.seconds,
+        })),
+        bandwidth: per_second(|scope| scope.system.device.read_bytes as f64 + scope.system.device.write_bytes as f64),
+        iops: per_second(|scope| scope.system.device.reads as f64 + scope.system.device.writes as f64),
+        flushes: per_second(|scope| scope.system.device.flushes as f64),
+        flush_share: per_second(|scope| scope.system.device.flush_seconds),
+        agent_user_share: per_second(|scope| scope.system.agent_cpu_user_seconds),
+        cpu_share: per_second(|scope| scope.system.cpu_busy_seconds() / f64::from(scope.system.cpus)),
+        thread_share: median(seen.iter().filter_map(|(_, scope)| scope.system.busiest_thread_share)),
+        thread: busiest.and_then(|(_, name)| name),
+        queue: per_second(|scope| scope.system.device.queue_seconds),
+        read_share: median(
+            seen.iter()
+                .filter(|(_, scope)| scope.read_bytes > 0.0)
+                .map(|(_, scope)| scope.system.device.read_bytes as f64 / scope.read_bytes),
+        ),
+        write_amplification: median(seen.iter().filter_map(|(_, scope)| scope.write_amplification())),
+        device_use: None,
+    }
+}
+
+/// The bare device's figures for this workload. The device's own counters are preferred, as the
+/// lanes' figures are counters too and large requests are split on their way.
+fn raw_ceiling(probes: &[Probe], workload: &Workload) -> Option<Raw> {
+    let flush_bound = workload.flush_bound();
+    let matched: Vec<&Probe> = probes
+        .iter()
+        .filter(|probe| probe.workload == workload.name && probe.profile != Profile::Null)
+        .filter(|probe| (probe.profile == Profile::Flush) == flush_bound)
+        .collect();
+    let counted = |amount: f64, seconds: f64, otherwise: f64| {
+        if amount > 0.0 && seconds > 0.0 { amount / seconds } else { otherwise }
+    };
+    let of = |figure: &dyn Fn(&Probe) -> f64| {
+        median(matched.iter().map(|probe| figure(probe))).filter(|&figure| figure > 0.0)
+    };
+    Some(Raw {
+        operations_per_second: of(&|probe| probe.operations_per_second)?,
+        bandwidth: of(&|probe| {
+            let device = &probe.system.device;
+            let bytes = device.read_bytes as f64 + device.write_bytes as f64;
+            counted(bytes, probe.system.window_seconds, probe.bandwidth_bytes_per_second)
+        })?,
+        iops: of(&|probe| {
+            let device = &probe.system.device;
+            counted(
+                device.reads as f64 + device.writes as f64,
+                probe.system.window_seconds,
+                probe.operations_per_second,
+            )
+        })?,
+    })
+}
+
+fn null_ceiling(probes: &[Probe], workload: &Workload) -> Option<f64> {
+    let null = probes.iter().filter(|probe| probe.workload == workload.name && probe.profile == Profile::Null);
+    median(null.map(|probe| probe.operations_per_second)).filter(|&rate| rate > 0.0)
+}
+
+/// U of a lane. IOPS count only where the lane's requests are at least half as large as the bare
+/// device's were: a filesystem that splits them makes more requests than a ceiling of large ones,
+/// without being near it.
+fn device_use(lane: &LaneUse, raw: &Raw, flush_bound: bool) -> Option<f64> {
+    if flush_bound {
+        return Some(lane.flushes? / raw.operations_per_second).filter(|share| share.is_finite());
+    }
+    let (bandwidth, iops) = (lane.bandwidth?, lane.iops?);
+    let by_bandwidth = bandwidth / raw.bandwidth;
+    let comparable = iops > 0.0 && bandwidth / iops >= 0.5 * raw.bandwidth / raw.iops;
+    let by_iops = if comparable { iops / raw.iops } else { 0.0 };
+    Some(by_bandwidth.max(by_iops)).filter(|share| share.is_finite())
+}
+
+impl Sight<'_> {
+    fn steady_depth(&self) -> u32 {
+        match &self.workload.kind {
+            Kind::Io(io) => io.iodepth,
+            Kind::SmallFiles(_) => 1,
+        }
+    }
+
+    /// The ceiling as a person names it: IOPS for small blocks, bandwidth from 64 KiB on.
+    fn ceiling(&self, raw: &Raw) -> String {
+        match &self.workload.kind {
+            _ if self.workload.flush_bound() => {
+                format!("{} flushes/s", model::units::human_count(raw.operations_per_second))
+            }
+            Kind::Io(io) if io.bs.get() < 64 * 1024 => words::iops(raw.iops),
+            _ => words::bandwidth(raw.bandwidth),
+        }
+    }
+
+    /// "every lane" or the lanes' names with the verb's ending in mind.
+    fn who(&self, of: &[&LaneUse]) -> String {
+        if of.len() == self.lanes.len() && of.len() > 1 {
+            return "every lane".to_owned();
+        }
+        words::list(&of.iter().map(|lane| lane.name.as_str()).collect::<Vec<_>>())
+    }
+
+    /// The lanes that meet a rule, if they are more than half or hold the slowest.
+    fn majority_or_slowest(&self, meets: impl Fn(&LaneUse) -> bool) -> Option<Vec<&LaneUse>> {
+        let of: Vec<&LaneUse> = self.lanes.iter().filter(|lane| meets(lane)).collect();
+        let slowest = self.lanes.iter().min_by(|a, b| a.rate.unwrap_or(0.0).total_cmp(&b.rate.unwrap_or(0.0)))?;
+        (2 * of.len() > self.lanes.len() || of.iter().any(|lane| lane.name == slowest.name)).then_some(of)
+    }
+
+    fn all_at_the_ceiling(&self) -> bool {
+        !self.workload.flush_bound()
+            && !self.lanes.is_empty()
+            && self.lanes.iter().all(|lane| lane.device_use.is_some_and(|share| share >= 0.95))
+    }
+
+    fn write_amplifications(&self) -> Vec<f64> {
+        if self.reads { Vec::new() } else { self.lanes.iter().filter_map(|lane| lane.write_amplification).collect() }
+    }
+
+    /// Whether the lanes write within 5 % of the same amount per byte of the application.
+    fn write_alike(&self) -> bool {
+        let all = self.write_amplifications();
+        let (low, high) = all.iter().fold((f64::MAX, f64::MIN), |(low, high), &at| (low.min(at), high.max(at)));
+        all.is_empty() || high <= 1.05 * low
+    }
+}
+
+/// Rule 2.
+fn harness(sight: &Sight) -> Option<(Limit, String)> {
+    let near_null = |lane: &&LaneUse| Some(lane.rate? / sight.null_rate?).filter(|&share| share >= 0.8);
+    if matches!(sight.workload.kind, Kind::Io(_))
+        && let Some((lane, share)) = sight.lanes.iter().find_map(|lane| Some((lane, near_null(&lane)?)))
+    {
+        let null = model::units::human_count(sight.null_rate.unwrap_or(0.0));
+        let reason = format!(
+            "{} runs at {} of the {null} operations/s that the engine reaches without a device: the engine was measured",
+            lane.name,
+            words::percent(share)
+        );
+        return Some((Limit::Harness, reason));
+    }
+    let busy = |lane: &&LaneUse| lane.agent_user_share.is_some_and(|share| share > 0.20);
+    let lane = sight.lanes.iter().find(busy)?;
+    let share = words::percent(lane.agent_user_share?);
+    let reason =
+        format!("the engine's own user time fills {share} of {}'s windows: the engine was measured", lane.name);
+    Some((Limit::Harness, reason))
+}
+
+/// Rule 3.
+fn cache(sight: &Sight) -> Option<(Limit, String)> {
+    if !sight.reads {
+        return None;
+    }
+    let lane = sight.lanes.iter().find(|lane| lane.read_share.is_some_and(|share| share < 0.10))?;
+    let share = words::percent(lane.read_share?);
+    Some((
+        Limit::Cache,
+        format!("in {} only {share} of the bytes read came from the device: the page cache answered", lane.name),
+    ))
+}
+
+/// Rule 4.
+fn device(sight: &Sight) -> Option<(Limit, String)> {
+    if !sight.all_at_the_ceiling() || !sight.write_alike() {
+        return None;
+    }
+    let who = if sight.lanes.len() == 1 { sight.lanes[0].name.clone() } else { "every lane".to_owned() };
+    let reason = format!(
+        "{who} runs at {} of the bare device's {}: this test cannot tell these filesystems apart",
+        words::percent_range(sight.lanes.iter().filter_map(|lane| lane.device_use)),
+        sight.ceiling(&sight.raw?)
+    );
+    Some((Limit::Device, reason))
+}
+
+/// Rule 5.
+fn write_amplification(sight: &Sight) -> Option<(Limit, String)> {
+    if !sight.all_at_the_ceiling() {
+        return None;
+    }
+    let each: Vec<String> =
+        sight.lanes.iter().filter_map(|lane| Some(format!("{} {:.2}", lane.name, lane.write_amplification?))).collect();
+    let reason = format!(
+        "every lane runs at {} of the bare device's {}, but they write different amounts to it per byte of the application ({})",
+        words::percent_range(sight.lanes.iter().filter_map(|lane| lane.device_use)),
+        sight.ceiling(&sight.raw?),
+        each.join(", ")
+    );
+    Some((Limit::WriteAmplification, reason))
+}
+
+/// Rule 6.
+fn flush(sight: &Sight) -> Option<(Limit, String)> {
+    let of = sight.majority_or_slowest(|lane| lane.flush_share.is_some_and(|share| share > 0.50))?;
+    let shares = words::percent_range(of.iter().filter_map(|lane| lane.flush_share));
+    let rates: Vec<String> = of
+        .iter()
+        .filter_map(|lane| Some(format!("{} {}", lane.name, model::units::human_count(lane.flushes?))))
+        .collect();
+    let spends = if of.len() == 1 || of.len() == sight.lanes.len() { "spends" } else { "spend" };
+    let raw = match (&sight.raw, sight.workload.flush_bound()) {
+        (Some(raw), true) => format!("; the bare device makes {}", sight.ceiling(raw)),
+        _ => String::new(),
+    };
+    let reason =
+        format!("{} {spends} {shares} of the time in flushes ({} flushes/s{raw})", sight.who(&of), rates.join(", "));
+    Some((Limit::Flush, reason))
+}
+
+fn below_the_ceiling(lane: &LaneUse) -> bool {
+    lane.device_use.is_none_or(|share| share < 0.8)
+}
+
+/// Rule 7. Without a known ceiling it still applies: a full core is a cause of its own.
+fn filesystem_cpu(sight: &Sight) -> Option<(Limit, String)> {
+    let thread = |lane: &LaneUse| lane.thread_share.filter(|&share| share >= 0.90);
+    let system = |lane: &LaneUse| lane.cpu_share.filter(|&share| share >= 0.90);
+    let of = sight
+        .majority_or_slowest(|lane| below_the_ceiling(lane) && (thread(lane).is_some() || system(lane).is_some()))?;
+    let each: Vec<String> = of
+        .iter()
+        .map(|lane| match (thread(lane), system(lane)) {
+            (Some(share), _) => {
+                let name = lane.thread.as_deref().unwrap_or("a thread");
+                format!("in {} {name} fills {} of a core", lane.name, words::percent(share))
+            }
+            (None, share) => format!("{} fills {} of all CPUs", lane.name, words::percent(share.unwrap_or(0.0))),
+        })
+        .collect();
+    Some((Limit::FilesystemCpu, format!("{}{}", each.join("; "), spare(&of))))
+}
+
+/// Rule 8. The depth means something only where more than one I/O is kept in flight and the
+/// ceiling is known.
+fn filesystem_serialised(sight: &Sight) -> Option<(Limit, String)> {
+    let depth = sight.steady_depth();
+    if depth < 2 {
+        return None;
+    }
+    let of = sight.majority_or_slowest(|lane| {
+        lane.device_use.is_some_and(|share| share < 0.8)
+            && lane.queue.is_some_and(|queue| queue < f64::from(depth) / 2.0)
+    })?;
+    let (low, high) = of
+        .iter()
+        .filter_map(|lane| lane.queue)
+        .fold((f64::MAX, f64::MIN), |(low, high), queue| (low.min(queue), high.max(queue)));
+    let range = if high - low < 0.1 { format!("{high:.1}") } else { format!("{low:.1} to {high:.1}") };
+    let keeps = if of.len() == 1 || of.len() == sight.lanes.len() { "keeps" } else { "keep" };
+    let reason =
+        format!("{} {keeps} {range} of the {depth} requests asked for at the device{}", sight.who(&of), spare(&of));
+    Some((Limit::FilesystemSerialised, reason))
+}
+
+/// ", while the device is used to 40 %", where that is known.
+fn spare(of: &[&LaneUse]) -> String {
+    let uses: Vec<f64> = of.iter().filter_map(|lane| lane.device_use).collect();
+    if uses.is_empty() {
+        String::new()
+    } else {
+        format!(", while the device is used to {}", words::percent_range(uses))
+    }
+}
+
+/// Rule 9.
+fn unattributed(sight: &Sight) -> (Limit, String) {
+    let reason = if sight.lanes.is_empty() {
+        "no lane has a figure".to_owned()
+    } else if let Some(raw) = sight.raw.filter(|_| sight.lanes.iter().any(|lane| lane.device_use.is_some())) {
+        format!(
+            "no single cause stands out; the device is used to {} of its bare {}",
+            words::percent_range(sight.lanes.iter().filter_map(|lane| lane.device_use)),
+            sight.ceiling(&raw)
+        )
+    } else {
+        "no single cause stands out, and no ceiling of the bare device is known for this work".to_owned()
+    };
+    (Limit::Unattributed, reason)
+}

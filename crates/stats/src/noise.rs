@@ -1,0 +1,204 @@
+//! Foreign noise: rule 1 of methods section 3. A trial that was disturbed is repeated.
+
+use crate::estimate::median;
+use crate::words;
+use model::record::{Probe, Profile};
+use model::trial::{DeviceUse, SystemUse};
+
+/// Share of the CPUs' time that steal or foreign work may take.
+const CPU_SHARE: f64 = 0.05;
+/// Share of the lane's own bytes that foreign bytes may reach.
+const BYTES_SHARE: f64 = 0.02;
+/// Foreign bytes below this are a log file or a mail, not a disturbance.
+const BYTES_LEAST: f64 = 1024.0 * 1024.0;
+/// CPU time is counted in ticks of 10 ms: three are the least that means anything.
+const TICKS_SECONDS: f64 = 0.03;
+/// The host's overhead is measured on a quiet probe; real work may meet a little more.
+const GENEROUS: f64 = 1.5;
+/// Where no probe flushed: a journal commit of an ordinary host (descriptor, a few blocks, commit).
+const FLUSH_BYTES_UNKNOWN: f64 = 64.0 * 1024.0;
+
+/// What the host's own filesystem under the images adds to the backing disk's traffic.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HostOverhead {
+    /// Bytes at the backing disk for every flush of a lane, allowance included.
+    pub bytes_per_flush: f64,
+    /// Bytes at the backing disk per byte of a lane, beyond the byte itself, allowance included.
+    pub extra_per_byte: f64,
+}
+
+impl Default for HostOverhead {
+    fn default() -> Self {
+        HostOverhead { bytes_per_flush: FLUSH_BYTES_UNKNOWN, extra_per_byte: 0.0 }
+    }
+}
+
+impl HostOverhead {
+    /// The overhead as the raw probes show it: medians, times 1.5. Profiles without flushes give
+    /// the factor per byte, the flush profile the bytes per flush (an ext4 host doubles every
+    /// flushed 4 KiB). Where no probe flushed, 64 KiB per flush are allowed.
+    pub fn from_probes(probes: &[Probe]) -> HostOverhead {
+        let seen = |flush: bool| {
+            probes.iter().filter(move |probe| {
+                probe.profile != Profile::Null
+                    && (probe.profile == Profile::Flush) == flush
+                    && total(&probe.system.backing) > 0.0
+                    && total(&probe.system.device) > 0.0
+            })
+        };
+        let per_byte = median(seen(false).map(|probe| extra(&probe.system) / total(&probe.system.device)));
+        let extra_per_byte = GENEROUS * per_byte.unwrap_or(0.0);
+        let per_flush = median(seen(true).filter(|probe| probe.system.device.flushes > 0).map(|probe| {
+            let bytes = extra(&probe.system) - extra_per_byte / GENEROUS * total(&probe.system.device);
+            bytes.max(0.0) / probe.system.device.flushes as f64
+        }));
+        let bytes_per_flush = per_flush.map_or(FLUSH_BYTES_UNKNOWN, |bytes| GENEROUS * bytes);
+        HostOverhead { bytes_per_flush, extra_per_byte }
+    }
+
+    /// Bytes that the host may add to this work.
+    fn allowed(&self, device: &DeviceUse) -> f64 {
+        self.bytes_per_flush * device.flushes as f64 + self.extra_per_byte * total(device)
+    }
+}
+
+/// Why a trial was disturbed, in one sentence; `None`: it was not.
+pub fn foreign(system: &SystemUse, overhead: &HostOverhead) -> Option<String> {
+    let cpu_seconds = system.window_seconds * f64::from(system.cpus);
+    let steal = system.cpu_steal_seconds;
+    if cpu_seconds > 0.0 && steal > CPU_SHARE * cpu_seconds && steal >= TICKS_SECONDS * 0.999 {
+        return Some(format!(
+            "the hypervisor took {} of the CPU time ({steal:.2} s; 5 % is tolerated)",
+            words::percent(steal / cpu_seconds)
+        ));
+    }
+    let other = system.cpu_user_seconds - system.agent_cpu_user_seconds;
+    if cpu_seconds > 0.0 && other > CPU_SHARE * cpu_seconds && other >= TICKS_SECONDS * 0.999 {
+        return Some(format!(
+            "other programs took {} of the CPU time ({other:.2} s; 5 % is tolerated)",
+            words::percent(other / cpu_seconds)
+        ));
+    }
+    let own = total(&system.device);
+    if total(&system.backing) > 0.0 {
+        let foreign = extra(system) - overhead.allowed(&system.device);
+        if foreign > BYTES_SHARE * own && foreign >= BYTES_LEAST {
+            return Some(format!(
+                "other programs moved {} on the disk beside the lane's {} (2 % is tolerated)",
+                words::bytes(foreign),
+                words::bytes(own)
+            ));
+        }
+    }
+    None
+}
+
+/// Bytes at the backing disk that no lane accounts for.
+fn extra(system: &SystemUse) -> f64 {
+    (total(&system.backing) - total(&system.device) - total(&system.neighbours)).max(0.0)
+}
+
+/// Bytes read and written; a sum of floats, so that broken counters cannot overflow.
+fn total(device: &DeviceUse) -> f64 {
+    device.read_bytes as f64 + device.write_bytes as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    fn quiet() -> SystemUse {
+        SystemUse {
+            window_seconds: 1.0,
+            cpus: 4,
+            cpu_user_seconds: 0.30,
+            agent_cpu_user_seconds: 0.25,
+            device: DeviceUse { write_bytes: 100 * MIB, ..Default::default() },
+            backing: DeviceUse { write_bytes: 100 * MIB, ..Default::default() },
+            ..Default::default()
+        }
+    }
+
+    fn flush_probe() -> Probe {
+        Probe {
+            profile: Profile::Flush,
+            workload: "commit".into(),
+            round: 1,
+            ground: 0,
+            operations_per_second: 1000.0,
+            bandwidth_bytes_per_second: 4_096_000.0,
+            through_filesystem: false,
+            system: SystemUse {
+                window_seconds: 1.0,
+                cpus: 4,
+                device: DeviceUse { writes: 1000, write_bytes: 4_096_000, flushes: 1000, ..Default::default() },
+                backing: DeviceUse { writes: 2000, write_bytes: 8_192_000, flushes: 1000, ..Default::default() },
+                ..Default::default()
+            },
+        }
+    }
+
+    #[test]
+    fn a_quiet_trial_is_quiet() {
+        assert_eq!(foreign(&quiet(), &HostOverhead::default()), None);
+        assert_eq!(foreign(&SystemUse::default(), &HostOverhead::default()), None);
+    }
+
+    #[test]
+    fn steal_is_named_with_its_share() {
+        let system = SystemUse { cpu_steal_seconds: 0.4, ..quiet() };
+        let reason = foreign(&system, &HostOverhead::default()).unwrap();
+        assert!(reason.contains("hypervisor took 10 %"), "{reason}");
+        assert_eq!(foreign(&SystemUse { cpu_steal_seconds: 0.19, ..quiet() }, &HostOverhead::default()), None);
+    }
+
+    #[test]
+    fn foreign_programs_are_told_from_the_agent_and_from_single_ticks() {
+        let busy = SystemUse { cpu_user_seconds: 0.65, ..quiet() };
+        assert!(foreign(&busy, &HostOverhead::default()).unwrap().contains("other programs took 10 %"));
+        let own = SystemUse { cpu_user_seconds: 0.65, agent_cpu_user_seconds: 0.6, ..quiet() };
+        assert_eq!(foreign(&own, &HostOverhead::default()), None);
+        // Two ticks in a window of 0.1 s on one CPU are 20 %, and mean nothing.
+        let short = SystemUse {
+            window_seconds: 0.1,
+            cpus: 1,
+            cpu_user_seconds: 0.02,
+            agent_cpu_user_seconds: 0.0,
+            ..Default::default()
+        };
+        assert_eq!(foreign(&short, &HostOverhead::default()), None);
+    }
+
+    #[test]
+    fn foreign_bytes_count_beyond_the_neighbours_and_the_hosts_overhead() {
+        let mut system = quiet();
+        system.backing.write_bytes += 3 * MIB;
+        let reason = foreign(&system, &HostOverhead::default()).unwrap();
+        assert!(reason.contains("moved 3 MiB") && reason.contains("100 MiB"), "{reason}");
+        system.neighbours.write_bytes = 3 * MIB;
+        assert_eq!(foreign(&system, &HostOverhead::default()), None);
+        let bare = SystemUse { backing: DeviceUse::default(), ..quiet() };
+        assert_eq!(foreign(&bare, &HostOverhead::default()), None, "no backing disk, nothing to compare");
+    }
+
+    #[test]
+    fn an_ext4_host_that_doubles_flushed_blocks_is_not_foreign_noise() {
+        let overhead = HostOverhead::from_probes(&[flush_probe()]);
+        assert!((overhead.bytes_per_flush - 1.5 * 4096.0).abs() < 1.0, "{overhead:?}");
+        let mut system = quiet();
+        system.device = DeviceUse { write_bytes: 69 * MIB, flushes: 69 * 256, ..Default::default() };
+        system.backing = DeviceUse { write_bytes: 139 * MIB, ..Default::default() };
+        assert_eq!(foreign(&system, &overhead), None);
+        system.backing.write_bytes = 200 * MIB;
+        assert!(foreign(&system, &overhead).is_some());
+    }
+
+    #[test]
+    fn probes_without_a_backing_disk_leave_the_default() {
+        let mut probe = flush_probe();
+        probe.system.backing = DeviceUse::default();
+        assert_eq!(HostOverhead::from_probes(&[probe]), HostOverhead::default());
+    }
+}

@@ -1,0 +1,245 @@
+//! One pair of lanes in one result: what they may be compared in, their ratio, the verdict.
+
+use crate::estimate;
+use crate::sequential::{self, Interval, Rule, Standing};
+use crate::series::{LaneSeries, Series};
+use model::findings::{Limit, Pair, Verdict};
+use model::lane::Lane;
+
+/// Why two lanes' speeds may not be ranked, as the start of a sentence; otherwise what has to be
+/// said beside a verdict.
+///
+/// # Errors
+/// The difference, named: promises, venue or disk.
+pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<String>, String> {
+    let promises = a.promises.durability_differences(&b.promises);
+    if !promises.is_empty() {
+        let each: Vec<String> = promises.iter().map(|promise| promise_words(promise, a, b)).collect();
+        return Err(format!("different promises: {}", each.join("; ")));
+    }
+    if a.venue != b.venue {
+        return Err(format!("different venue: {} is {}, {} is {}", a.name, a.venue, b.name, b.venue));
+    }
+    let mut beside = Vec::new();
+    if a.ground != b.ground {
+        let one_disk = a.venue == "directory" && !a.backing.is_empty() && a.backing == b.backing;
+        if !one_disk {
+            return Err(format!("different disks: {} is on {}, {} is on {}", a.name, a.ground, b.name, b.ground));
+        }
+        beside.push(format!("both directories are on {}, but their fill and position on it differ", a.backing));
+    }
+    if a.promises.data_checksums != b.promises.data_checksums {
+        let with = if a.promises.data_checksums { a } else { b };
+        beside.push(format!("{} also checksums data", with.name));
+    }
+    Ok(beside)
+}
+
+/// One durability promise that two lanes do not share, naming who has it.
+fn promise_words(promise: &str, a: &Lane, b: &Lane) -> String {
+    let (has_it, text): (bool, [&str; 2]) = match promise {
+        "crash-safe metadata" => (a.promises.journal, ["survives a crash without a full check", "does not"]),
+        "fsync reaches stable storage" => {
+            (a.promises.fsync_reaches_stable_storage, ["hands fsync's data to the device as stable", "does not"])
+        }
+        "write barriers" => (a.promises.barriers, ["flushes its writes", "does not"]),
+        other => return other.to_owned(),
+    };
+    let (with, without) = if has_it { (a, b) } else { (b, a) };
+    format!("{} {}, {} {}", with.name, text[0], without.name, text[1])
+}
+
+/// What the pairs of one result share.
+pub struct Setting<'a> {
+    /// The trials that count.
+    pub series: &'a Series<'a>,
+    /// The group judged.
+    pub group: &'a str,
+    /// Its metric.
+    pub metric: &'a str,
+    /// Whether more is better.
+    pub higher_is_better: bool,
+    /// What decides.
+    pub rule: Rule,
+    /// At which look.
+    pub standing: Standing,
+    /// What limited the result.
+    pub limit: Limit,
+    /// Seconds of racing per round of this workload.
+    pub seconds_per_round: Option<f64>,
+}
+
+/// A pair with what a reader should know about its rounds.
+pub struct Judged {
+    /// The pair.
+    pub pair: Pair,
+    /// Correlated rounds.
+    pub warning: Option<String>,
+}
+
+impl Setting<'_> {
+    /// Judges lane `a` against lane `b`.
+    pub fn judge(&self, a: &LaneSeries, b: &LaneSeries) -> Judged {
+        let mut pair = Pair {
+            a: a.lane.name.clone(),
+            b: b.lane.name.clone(),
+            ratio: None,
+            low: None,
+            high: None,
+            verdict: Verdict::None,
+            why: None,
+            minutes_to_settle: None,
+        };
+        if let Some((lane, reason)) = [a, b].iter().find_map(|lane| Some((&lane.lane.name, lane.failure()?))) {
+            pair.why = Some(format!("{lane}: {reason}"));
+            return Judged { pair, warning: None };
+        }
+        let differences = self.differences(a, b);
+        let Some(interval) = sequential::interval(&differences, &self.rule).filter(|of| of.mean.is_finite()) else {
+            pair.why = Some(format!("{} and {} share no round with a figure", pair.a, pair.b));
+            return Judged { pair, warning: None };
+        };
+        pair.ratio = finite(interval.mean.exp());
+        if let (Some(low), Some(high)) =
+            (finite((interval.mean - interval.half).exp()), finite((interval.mean + interval.half).exp()))
+        {
+            (pair.low, pair.high) = (Some(low), Some(high));
+        }
+        let warning = correlation_words(&pair, &interval);
+        match comparable(a.lane, b.lane) {
+            Err(difference) => pair.why = Some(difference),
+            Ok(beside) => self.decide(&mut pair, &interval, beside),
+        }
+        Judged { pair, warning }
+    }
+
+    /// ln(a/b) over the rounds of this look, in time order.
+    fn differences(&self, a: &LaneSeries, b: &LaneSeries) -> Vec<f64> {
+        let last = match self.standing {
+            Standing::AtLook { rounds, .. } => self.series.done.get(rounds as usize - 1).copied().unwrap_or(u32::MAX),
+            Standing::Before { .. } => u32::MAX,
+        };
+        let of = |lane: &LaneSeries| {
+            let mut figures = lane.figures(self.group, self.metric);
+            figures.retain(|&(round, _)| round <= last);
+            figures
+        };
+        estimate::paired_differences(&of(a), &of(b))
+    }
+
+    fn decide(&self, pair: &mut Pair, interval: &Interval, mut beside: Vec<String>) {
+        let (mut verdict, mut why) = self.by_interval(interval);
+        if !self.higher_is_better {
+            verdict = match verdict {
+                Verdict::Faster => Verdict::Slower,
+                Verdict::Slower => Verdict::Faster,
+                other => other,
+            };
+        }
+        match self.limit {
+            Limit::Harness => {
+                (verdict, why) = (Verdict::None, Some("the engine was measured, not the filesystem".into()))
+            }
+            Limit::Device if verdict != Verdict::Tie => {
+                (verdict, why) = (Verdict::None, Some("the device was measured, not the filesystem".into()));
+            }
+            Limit::Cache => beside.insert(0, "the page cache answered, not the device".to_owned()),
+            _ => {}
+        }
+        if verdict == Verdict::Undecided {
+            pair.minutes_to_settle = self.minutes_to_settle(interval);
+        }
+        pair.verdict = verdict;
+        let all: Vec<String> = why.into_iter().chain(beside).collect();
+        pair.why = (!all.is_empty()).then(|| all.join("; "));
+    }
+
+    fn by_interval(&self, interval: &Interval) -> (Verdict, Option<String>) {
+        if interval.count < 2 {
+            return (Verdict::Undecided, Some("one round: no interval between runs".to_owned()));
+        }
+        let last = match self.standing {
+            Standing::AtLook { last, .. } => last,
+            Standing::Before { first } => {
+                let done = self.series.done.len();
+                let rounds = if done == 1 { "round" } else { "rounds" };
+                return (Verdict::Undecided, Some(format!("{done} {rounds} done, the first look comes after {first}")));
+            }
+        };
+        let verdict = self.rule.verdict(interval.mean, interval.half, last);
+        let why = (verdict == Verdict::Undecided).then(|| {
+            let share = |log: f64| format!("{:+.0} %", 100.0 * log.clamp(-50.0, 50.0).exp_m1());
+            format!(
+                "after {} rounds the difference lies between {} and {}",
+                interval.count,
+                share(interval.mean - interval.half),
+                share(interval.mean + interval.half)
+            )
+        });
+        (verdict, why)
+    }
+
+    fn minutes_to_settle(&self, interval: &Interval) -> Option<f64> {
+        let done = self.series.done.len() as u32;
+        let rounds = sequential::rounds_to_settle(interval, done, &self.rule)?;
+        let minutes = f64::from(rounds - done) * self.seconds_per_round? / 60.0;
+        finite(minutes).filter(|&minutes| minutes > 0.0)
+    }
+}
+
+fn correlation_words(pair: &Pair, interval: &Interval) -> Option<String> {
+    let of = interval.correlation.filter(|of| of.notable)?;
+    Some(format!(
+        "{} against {}: the rounds are correlated (lag 1: {:.2}), {} rounds are worth {:.1}; the interval was made {:.1} times wider",
+        pair.a, pair.b, of.lag1, interval.count, of.effective_rounds, of.wider
+    ))
+}
+
+/// A figure that JSON can hold.
+pub fn finite(figure: f64) -> Option<f64> {
+    figure.is_finite().then_some(figure)
+}
+
+/// Median over rounds of the seconds that all lanes together took, all phases included.
+pub fn seconds_per_round(series: &Series) -> Option<f64> {
+    estimate::median(series.done.iter().map(|&round| {
+        let trials = series.lanes.iter().flat_map(|lane| &lane.ok).filter(|trial| trial.round == round);
+        trials.flat_map(|trial| trial.phases_seconds.values()).filter(|seconds| seconds.is_finite()).sum()
+    }))
+}
+
+/// Warnings about a lane's own trials: failed rounds, unusable figures, unsteady slices, flags.
+pub fn lane_warnings(lane: &LaneSeries, group: &str, metric: &str) -> Vec<String> {
+    let name = &lane.lane.name;
+    let mut warnings = Vec::new();
+    if let (Some(trial), false) = (lane.failed.last(), lane.ok.is_empty()) {
+        let all = lane.failed.len() + lane.ok.len();
+        let reason = trial.reason.as_deref().unwrap_or("no reason given");
+        warnings.push(format!("{name} failed in {} of {all} rounds: {reason}", lane.failed.len()));
+    }
+    let figures = lane.figures(group, metric);
+    let unusable = figures.iter().filter(|&&(_, figure)| !estimate::usable(figure)).count();
+    if unusable > 0 {
+        warnings
+            .push(format!("{name}: {unusable} of {} figures are no positive number and were left out", figures.len()));
+    }
+    let missing = lane.ok.len() - figures.len();
+    if missing > 0 {
+        warnings.push(format!("{name}: {missing} of {} trials hold no {metric} for {group}", lane.ok.len()));
+    }
+    let unsteady: Vec<_> =
+        lane.group(group).filter_map(|(_, of)| crate::steady::not_steady(&of.slices_operations_per_second)).collect();
+    if let Some(reason) = unsteady.first() {
+        warnings.push(format!("{name}: {} of {} trials are not steady: {reason}", unsteady.len(), lane.ok.len()));
+    }
+    let mut flags: std::collections::BTreeMap<&str, usize> = Default::default();
+    for flag in lane.ok.iter().flat_map(|trial| &trial.flags) {
+        *flags.entry(flag).or_default() += 1;
+    }
+    if !unsteady.is_empty() {
+        flags.remove("not-steady");
+    }
+    let of = lane.ok.len();
+    warnings.extend(flags.into_iter().map(|(flag, count)| format!("{name}: {count} of {of} trials are marked {flag}")));
+    warnings
+}

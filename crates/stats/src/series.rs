@@ -1,0 +1,122 @@
+//! What counts of one workload's trials: the last attempt of every round, lane by lane.
+
+use model::lane::Lane;
+use model::record::Record;
+use model::trial::{Group, Outcome, SystemUse, Trial};
+use std::collections::BTreeMap;
+
+/// One workload's trials that count.
+pub struct Series<'a> {
+    /// In the header's order.
+    pub lanes: Vec<LaneSeries<'a>>,
+    /// Rounds that hold a comparison, ascending: at least two lanes (or the only one) did them.
+    pub done: Vec<u32>,
+    /// Trials of this workload in the record, whatever became of them.
+    pub trials: usize,
+}
+
+/// One lane's trials of one workload, in order of rounds.
+pub struct LaneSeries<'a> {
+    /// The lane.
+    pub lane: &'a Lane,
+    /// Last attempts that count.
+    pub ok: Vec<&'a Trial>,
+    /// Last attempts that failed.
+    pub failed: Vec<&'a Trial>,
+}
+
+impl<'a> Series<'a> {
+    /// Collects the last attempt of every lane and round; of equal attempts the later line.
+    pub fn of(record: &'a Record, workload: &str) -> Series<'a> {
+        let mut last: BTreeMap<(&str, u32), &Trial> = BTreeMap::new();
+        let mut trials = 0;
+        for trial in record.trials.iter().filter(|trial| trial.workload == workload) {
+            trials += 1;
+            let kept = last.entry((&trial.lane, trial.round)).or_insert(trial);
+            if trial.attempt >= kept.attempt {
+                *kept = trial;
+            }
+        }
+        let with = |lane: &'a Lane, outcome: Outcome| {
+            let all = last.range((lane.name.as_str(), 0)..=(lane.name.as_str(), u32::MAX));
+            all.map(|(_, &trial)| trial).filter(|trial| trial.outcome == outcome).collect::<Vec<_>>()
+        };
+        let lanes: Vec<_> = record
+            .header
+            .lanes
+            .iter()
+            .map(|lane| LaneSeries { lane, ok: with(lane, Outcome::Ok), failed: with(lane, Outcome::Failed) })
+            .collect();
+        let needed = lanes.iter().filter(|lane| !lane.ok.is_empty()).count().min(2);
+        let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+        for trial in lanes.iter().flat_map(|lane| &lane.ok) {
+            *counts.entry(trial.round).or_default() += 1;
+        }
+        let done = counts.into_iter().filter(|&(_, count)| count >= needed).map(|(round, _)| round).collect();
+        Series { lanes, done, trials }
+    }
+}
+
+impl<'a> LaneSeries<'a> {
+    /// The trials that hold this group, with it.
+    pub fn group<'b>(&'b self, group: &'b str) -> impl Iterator<Item = (&'a Trial, &'a Group)> + 'b {
+        self.ok.iter().filter_map(move |&trial| Some((trial, trial.groups.iter().find(|of| of.name == group)?)))
+    }
+
+    /// (round, figure) of one metric, in order of rounds; unusable figures included.
+    pub fn figures(&self, group: &str, metric: &str) -> Vec<(u32, f64)> {
+        self.group(group).filter_map(|(trial, of)| Some((trial.round, *of.metrics.get(metric)?))).collect()
+    }
+
+    /// Why this lane has no figure at all; `None`: it has some.
+    pub fn failure(&self) -> Option<String> {
+        if !self.ok.is_empty() {
+            return None;
+        }
+        let reason = self.failed.last().map(|trial| trial.reason.as_deref().unwrap_or("it failed without a reason"));
+        Some(reason.unwrap_or("no round was completed").to_owned())
+    }
+}
+
+/// What the system did for one group of one trial, and the work that it is to be divided by.
+pub struct Scope<'a> {
+    /// The system's sums.
+    pub system: &'a SystemUse,
+    /// Operations of the groups that the sums cover.
+    pub operations: f64,
+    /// Bytes that the application read in them.
+    pub read_bytes: f64,
+    /// Bytes that the application wrote in them.
+    pub write_bytes: f64,
+    /// The sums cover this group alone.
+    pub exact: bool,
+}
+
+impl<'a> Scope<'a> {
+    /// A group's own sums where it has them, otherwise the trial's over all its groups.
+    pub fn of(trial: &'a Trial, group: &'a Group) -> Scope<'a> {
+        let (system, groups, exact) = match &group.system {
+            Some(system) => (system, std::slice::from_ref(group), true),
+            None => (&trial.system, trial.groups.as_slice(), trial.groups.len() == 1),
+        };
+        let bytes = |read: bool| groups.iter().filter(|of| (of.name == "read") == read).map(|of| of.bytes as f64).sum();
+        Scope {
+            system,
+            operations: groups.iter().map(|of| of.operations as f64).sum(),
+            read_bytes: bytes(true),
+            write_bytes: bytes(false),
+            exact,
+        }
+    }
+
+    /// Bytes written at the device per byte that the application wrote; `None` where it wrote none.
+    pub fn write_amplification(&self) -> Option<f64> {
+        (self.write_bytes > 0.0 && self.system.device.write_bytes > 0)
+            .then(|| self.system.device.write_bytes as f64 / self.write_bytes)
+    }
+
+    /// CPU seconds of the whole system in these windows.
+    pub fn cpu_seconds(&self) -> f64 {
+        self.system.cpu_busy_seconds()
+    }
+}

@@ -1,0 +1,79 @@
+//! Two records side by side.
+
+mod common;
+
+use common::{io, lane, record, run};
+use model::findings::{Comparison, Verdict};
+use model::plan::Rounds;
+use model::record::Record;
+use model::workload::Pattern;
+use stats::compare::compare;
+
+fn race(rates: [f64; 2], deviation: f64, rounds: u32, seed: u64) -> Record {
+    let workloads = vec![io("w", Pattern::RandWrite, 1, 0)];
+    let mut race = record(vec![lane("ext4"), lane("xfs")], workloads, Rounds::Auto, true);
+    run(&mut race, rounds, &rates, deviation, seed);
+    race
+}
+
+fn against(a: &Record, b: &Record) -> Comparison {
+    compare(a, b, "old", "new")
+}
+
+#[test]
+fn a_lane_that_changed_is_told_from_one_that_did_not() {
+    let of = against(&race([1000.0, 1000.0], 0.01, 6, 1), &race([1000.0, 700.0], 0.01, 8, 2));
+    assert_eq!(of.rows.len(), 2);
+    assert_eq!(of.rows.iter().map(|row| row.verdict).collect::<Vec<_>>(), [Verdict::Tie, Verdict::Slower]);
+    let row = &of.rows[1];
+    assert!((row.ratio - 0.7).abs() < 0.02 && row.low.unwrap() < row.ratio && row.ratio < row.high.unwrap());
+    assert!((row.ratio - row.b / row.a).abs() < 1e-9);
+    assert!(row.why.as_ref().unwrap().contains("no pairs"));
+    assert!(of.warnings.is_empty(), "{:?}", of.warnings);
+}
+
+#[test]
+fn noise_or_one_round_leaves_it_undecided() {
+    let noisy = against(&race([1000.0; 2], 0.2, 6, 3), &race([1000.0; 2], 0.2, 6, 4));
+    assert_eq!(noisy.rows[0].verdict, Verdict::Undecided);
+    let single = against(&race([1000.0; 2], 0.01, 6, 3), &race([2000.0; 2], 0.01, 1, 4));
+    assert_eq!((single.rows[0].verdict, single.rows[0].low), (Verdict::Undecided, None));
+    assert!(single.rows[0].why.as_ref().unwrap().starts_with("one round"));
+}
+
+#[test]
+fn other_parameters_and_other_promises_void_the_verdict() {
+    let before = race([1000.0; 2], 0.01, 6, 1);
+    let mut after = race([3000.0; 2], 0.01, 6, 2);
+    after.header.lanes[0].promises.barriers = false;
+    let of = against(&before, &after);
+    assert_eq!(of.rows[0].verdict, Verdict::None);
+    assert!(of.rows[0].why.as_ref().unwrap().contains("write barriers"));
+    assert!(of.warnings.iter().any(|warning| warning.contains("different promises")));
+    assert_eq!(of.rows[1].verdict, Verdict::Faster);
+    after.header.plan.workloads[0] = io("w", Pattern::RandWrite, 2, 0);
+    let of = against(&before, &after);
+    assert!(of.rows.iter().all(|row| row.verdict == Verdict::None && row.low.is_some()));
+}
+
+#[test]
+fn what_differs_between_the_races_is_named() {
+    let before = race([1000.0; 2], 0.01, 6, 1);
+    let mut after = race([1000.0; 2], 0.01, 6, 2);
+    after.header.machine.kernel = "6.18".into();
+    after.header.seed = 9;
+    after.header.plan.lane_size = model::Bytes(1 << 30);
+    after.header.lanes[0].mount_options.push("discard".into());
+    after.header.lanes[1].name = "XFS".into();
+    let warnings = against(&before, &after).warnings.join("\n");
+    for part in [
+        "kernels",
+        "seeds: 1 and 9",
+        "lane sizes: 2GiB and 1GiB",
+        "mount options",
+        "xfs is only in old",
+        "XFS is only in new",
+    ] {
+        assert!(warnings.contains(part), "{part} is missing in {warnings}");
+    }
+}

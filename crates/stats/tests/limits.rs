@@ -1,0 +1,242 @@
+//! Every rule of what limited a result, each with a synthetic record that meets it.
+
+mod common;
+
+use common::{io, lane, probe, record, run, small_files};
+use model::findings::{Limit, Verdict};
+use model::plan::Rounds;
+use model::record::{Profile, Record};
+use model::trial::Trial;
+use model::workload::{Pattern, Workload};
+use stats::judge;
+use stats::limit::limit_of;
+
+/// Two lanes at these rates, six rounds; `change` shapes each trial.
+fn race(workload: &Workload, rates: [f64; 2], probes: &[(Profile, f64)], change: impl Fn(&mut Trial)) -> Record {
+    let mut race = record(vec![lane("ext4"), lane("xfs")], vec![workload.clone()], Rounds::Auto, true);
+    run(&mut race, 6, &rates, 0.0, 1);
+    race.trials.iter_mut().for_each(change);
+    for &(profile, rate) in probes {
+        for round in [1, 3, 5] {
+            race.probes.push(probe(&workload.name, profile, round, rate));
+        }
+    }
+    race
+}
+
+fn read() -> Workload {
+    io("random-read", Pattern::RandRead, 32, 0)
+}
+
+fn limit(race: &Record, group: &str) -> (Limit, String) {
+    let of = limit_of(race, &race.header.plan.workloads[0], group);
+    (of.limit, of.reason)
+}
+
+fn busy_queue(trial: &mut Trial) {
+    trial.system.device.queue_seconds = 30.0;
+}
+
+#[test]
+fn rule_2_a_rate_near_the_null_engines_is_the_harness() {
+    let race = race(&read(), [50_000.0, 85_000.0], &[(Profile::Null, 100_000.0)], busy_queue);
+    let (what, why) = limit(&race, "read");
+    assert_eq!(what, Limit::Harness);
+    assert!(why.contains("xfs runs at 85 % of the 100k operations/s"), "{why}");
+    let pair = judge::judge_workload(&race, "random-read").remove(0).pairs.remove(0);
+    assert_eq!(pair.verdict, Verdict::None);
+    assert!(pair.why.unwrap().contains("the engine was measured") && pair.ratio.is_some());
+}
+
+#[test]
+fn rule_2_a_busy_agent_is_the_harness() {
+    let race = race(&read(), [1000.0, 1000.0], &[], |trial| {
+        if trial.lane == "ext4" {
+            trial.system.agent_cpu_user_seconds = 0.25;
+        }
+    });
+    let (what, why) = limit(&race, "read");
+    assert_eq!(what, Limit::Harness);
+    assert!(why.contains("25 % of ext4's windows"), "{why}");
+}
+
+#[test]
+fn rule_3_reads_that_did_not_reach_the_device_are_the_caches() {
+    let shape = |trial: &mut Trial| {
+        if trial.lane == "xfs" {
+            trial.system.device.read_bytes /= 20;
+        }
+    };
+    let race = race(&read(), [1000.0, 3000.0], &[], shape);
+    let (what, why) = limit(&race, "read");
+    assert_eq!(what, Limit::Cache);
+    assert!(why.contains("in xfs only 5 %"), "{why}");
+    let findings = judge::findings(&race);
+    assert!(findings.results[0].pairs[0].why.as_ref().unwrap().contains("page cache"));
+    let answer = findings.answer.unwrap();
+    assert_eq!(answer.cannot_tell, ["random-read 4 KiB"]);
+    assert_eq!(answer.choose, ["ext4", "xfs"], "what the cache answered decides nothing");
+}
+
+#[test]
+fn rule_4_every_lane_at_the_devices_own_rate_tells_nothing_and_a_tie_stands() {
+    let tie = race(&read(), [86_000.0, 87_000.0], &[(Profile::RandRead, 88_100.0)], busy_queue);
+    let (what, why) = limit(&tie, "read");
+    assert_eq!(what, Limit::Device);
+    assert_eq!(
+        why,
+        "every lane runs at 98 to 99 % of the bare device's 88.1k IOPS: this test cannot tell these filesystems apart"
+    );
+    let result = judge::judge_workload(&tie, "random-read").remove(0);
+    assert_eq!(result.pairs[0].verdict, Verdict::Tie);
+    assert!((result.estimates[0].device_use.unwrap() - 0.976).abs() < 0.001);
+
+    let apart = race(&read(), [85_000.0, 99_000.0], &[(Profile::RandRead, 88_100.0)], busy_queue);
+    let result = judge::judge_workload(&apart, "random-read").remove(0);
+    assert_eq!(result.pairs[0].verdict, Verdict::None);
+    assert_eq!(result.pairs[0].why.as_deref(), Some("the device was measured, not the filesystem"));
+    assert_eq!(judge::findings(&apart).answer.unwrap().cannot_tell, ["random-read 4 KiB"]);
+}
+
+#[test]
+fn rule_4_needs_every_lane() {
+    let race = race(&read(), [50_000.0, 87_000.0], &[(Profile::RandRead, 88_100.0)], busy_queue);
+    assert_eq!(limit(&race, "read").0, Limit::Unattributed);
+}
+
+#[test]
+fn rule_5_lanes_at_the_ceiling_that_write_different_amounts_keep_their_verdict() {
+    let shape = |trial: &mut Trial| {
+        busy_queue(trial);
+        if trial.lane == "ext4" {
+            trial.system.device.writes *= 2;
+            trial.system.device.write_bytes *= 2;
+        }
+    };
+    let workload = io("random-write", Pattern::RandWrite, 32, 0);
+    let race = race(&workload, [43_000.0, 86_000.0], &[(Profile::RandWrite, 88_000.0)], shape);
+    let (what, why) = limit(&race, "write");
+    assert_eq!(what, Limit::WriteAmplification);
+    assert!(why.contains("ext4 2.00, xfs 1.00"), "{why}");
+    assert_eq!(judge::judge_workload(&race, "random-write").remove(0).pairs[0].verdict, Verdict::Faster);
+}
+
+#[test]
+fn rule_6_work_that_waits_for_flushes_names_the_bare_devices_flush_rate() {
+    let shape = |trial: &mut Trial| {
+        trial.system.device.flushes = trial.groups[0].operations;
+        trial.system.device.flush_seconds = if trial.lane == "xfs" { 0.7 } else { 0.9 };
+    };
+    let race = race(&io("commit", Pattern::Append, 1, 1), [900.0, 980.0], &[(Profile::Flush, 1000.0)], shape);
+    let (what, why) = limit(&race, "write");
+    assert_eq!(what, Limit::Flush, "rule 4 does not apply to work that flushes: {why}");
+    assert!(
+        why.contains("every lane spends 70 to 90 %") && why.contains("the bare device makes 1k flushes/s"),
+        "{why}"
+    );
+}
+
+#[test]
+fn rule_7_a_full_core_in_the_slowest_lane_is_the_filesystems_cpu() {
+    let shape = |trial: &mut Trial| {
+        busy_queue(trial);
+        if trial.lane == "ext4" {
+            trial.system.busiest_thread_share = Some(0.97);
+            trial.system.busiest_thread = Some("jbd2/loop0-8".into());
+        }
+    };
+    let slow = race(&read(), [30_000.0, 60_000.0], &[(Profile::RandRead, 88_000.0)], shape);
+    let (what, why) = limit(&slow, "read");
+    assert_eq!(what, Limit::FilesystemCpu);
+    assert!(why.contains("in ext4 jbd2/loop0-8 fills 97 % of a core, while the device is used to 34 %"), "{why}");
+    let fast = race(&read(), [60_000.0, 30_000.0], &[(Profile::RandRead, 88_000.0)], shape);
+    assert_ne!(limit(&fast, "read").0, Limit::FilesystemCpu, "the faster of two lanes is no majority");
+    let no_ceiling = race(&read(), [30_000.0, 60_000.0], &[], shape);
+    assert_eq!(limit(&no_ceiling, "read").0, Limit::FilesystemCpu, "it needs no ceiling");
+}
+
+#[test]
+fn rule_7_a_full_system_counts_too() {
+    let race = race(&read(), [30_000.0, 30_000.0], &[], |trial| trial.system.cpu_system_seconds = 3.7);
+    let (what, why) = limit(&race, "read");
+    assert_eq!(what, Limit::FilesystemCpu);
+    assert!(why.contains("95 % of all CPUs"), "{why}");
+}
+
+#[test]
+fn rule_8_a_short_queue_at_an_idle_device_is_serialisation() {
+    let shape = |trial: &mut Trial| trial.system.device.queue_seconds = 3.0;
+    let race_at = |workload: &Workload, probes: &[(Profile, f64)]| race(workload, [30_000.0, 40_000.0], probes, shape);
+    let ceiling = [(Profile::RandRead, 88_000.0)];
+    let (what, why) = limit(&race_at(&read(), &ceiling), "read");
+    assert_eq!(what, Limit::FilesystemSerialised);
+    assert!(why.contains("every lane keeps 3.0 of the 32 requests asked for"), "{why}");
+    assert_eq!(limit(&race_at(&read(), &[]), "read").0, Limit::Unattributed, "no ceiling, no such claim");
+    let single = io("r", Pattern::RandRead, 1, 0);
+    assert_eq!(limit(&race_at(&single, &ceiling), "read").0, Limit::Unattributed, "one I/O in flight cannot queue");
+}
+
+#[test]
+fn rule_9_says_what_is_known() {
+    let race = race(&read(), [30_000.0, 40_000.0], &[(Profile::RandRead, 80_000.0)], busy_queue);
+    let (what, why) = limit(&race, "read");
+    assert_eq!(what, Limit::Unattributed);
+    assert!(why.contains("38 to 50 % of its bare 80k IOPS"), "{why}");
+}
+
+#[test]
+fn requests_that_a_filesystem_splits_are_not_taken_for_a_full_device() {
+    // The bare device made 1,000 requests of 1 MiB; the lane makes 4,000 of 64 KiB: a quarter of its bandwidth.
+    let mut workload = io("read", Pattern::Read, 16, 0);
+    if let model::workload::Kind::Io(io) = &mut workload.kind {
+        io.bs = model::Bytes(1 << 20);
+    }
+    let mut race = race(&workload, [250.0, 250.0], &[(Profile::SeqRead, 1000.0)], |trial| {
+        busy_queue(trial);
+        trial.system.device.reads = 4000;
+        trial.system.device.read_bytes = 4000 * 65_536;
+    });
+    race.probes.iter_mut().for_each(|probe| probe.system.device.read_bytes = 1000 << 20);
+    let of = limit_of(&race, &workload, "read");
+    assert!((of.device_use[0].unwrap() - 0.25).abs() < 1e-9, "{:?}", of.device_use);
+}
+
+#[test]
+fn a_groups_own_system_figures_precede_the_trials() {
+    let mut race = race(&small_files(), [1000.0, 1000.0], &[], |_| {});
+    assert_ne!(limit(&race, "create").0, Limit::Flush);
+    for trial in &mut race.trials {
+        let mut system = trial.system.clone();
+        system.device.flush_seconds = 0.8;
+        trial.groups[0].system = Some(system);
+    }
+    assert_eq!(limit(&race, "create").0, Limit::Flush);
+    assert_ne!(limit(&race, "delete").0, Limit::Flush);
+}
+
+#[test]
+fn a_flat_ceiling_shared_by_reads_and_writes_is_a_probable_quota() {
+    let ceilings = |write: f64| {
+        let mut race =
+            race(&read(), [1000.0, 1000.0], &[(Profile::RandRead, 8050.0), (Profile::RandWrite, write)], |_| {});
+        race.probes[0].operations_per_second = 8060.0;
+        judge::findings(&race)
+    };
+    let quota = ceilings(8055.0);
+    assert!(
+        quota
+            .warnings
+            .iter()
+            .any(|warning| warning.contains("probable quota: random reads and writes both stop at 8.05k")),
+        "{:?}",
+        quota.warnings
+    );
+    assert!(!ceilings(12_000.0).warnings.iter().any(|warning| warning.contains("quota")));
+    assert_eq!((quota.ceilings.len(), quota.ceilings[0].probes), (2, 3));
+}
+
+#[test]
+fn a_race_whose_lanes_all_failed_is_unattributed() {
+    let race = race(&read(), [1000.0, 1000.0], &[], |trial| trial.outcome = model::trial::Outcome::Failed);
+    assert_eq!(limit(&race, "read"), (Limit::Unattributed, "no lane has a figure".to_owned()));
+}
