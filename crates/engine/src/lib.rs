@@ -1,1 +1,24 @@
 //! Workload and directory in, samples out: Fairlane's load generator.
+//!
+//! [`Place::open`] takes a target, [`prepare`] makes a workload's files in it, and the [`Work`] it
+//! answers runs slices or phases, each yielding a [`Window`]; a [`Tally`] makes a trial's group of
+//! them. I/O engines are rows of [`io::ENGINES`], workload kinds arms of [`prepare`].
+//!
+//! The loops make no call beyond the measured ones and the vDSO clock: nothing is allocated,
+//! locked or formatted in them.
+
+pub mod buffers;
+pub mod clock;
+mod error;
+mod histogram;
+pub mod io;
+pub mod offsets;
+mod target;
+mod window;
+mod workloads;
+
+pub use error::EngineError;
+pub use histogram::Latencies;
+pub use target::Place;
+pub use window::{BANDWIDTH, OPERATIONS_PER_SECOND, Tally, Window};
+pub use workloads::{Observer, SmallFilesWork, SteadyWork, Work, prepare};

@@ -1,0 +1,196 @@
+//! The agent's state: the target, the workload on it, and what it has yielded so far.
+
+use engine::{EngineError, Observer, Place, Tally, Window, Work};
+use model::agent::{Devices, Reply, Request, Target};
+use model::trial::{Group, SystemUse};
+use model::workload::Workload;
+use sampler::Sampler;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// What the agent holds between requests.
+pub(crate) struct Session {
+    stop: Arc<AtomicBool>,
+    attached: Option<Attached>,
+    trial: Option<Trial>,
+}
+
+struct Attached {
+    place: Place,
+    sampler: Sampler,
+}
+
+/// A prepared workload and its figures so far. It outlives a detach: files are made cold by
+/// detaching, remounting and attaching again.
+struct Trial {
+    work: Box<dyn Work>,
+    tallies: Vec<(Tally, SystemUse)>,
+    system: SystemUse,
+    /// Phases tell apart what the system did in each; slices of steady work have one group only.
+    in_phases: bool,
+}
+
+/// Keeps the sampler's window and the engine's one and the same.
+struct Watch<'a>(&'a mut Sampler);
+
+impl Observer for Watch<'_> {
+    fn window_opens(&mut self) {
+        self.0.open_window();
+    }
+    fn window_closes(&mut self) {
+        self.0.close_window();
+    }
+}
+
+/// Why a request was not done.
+struct Refusal {
+    reason: String,
+    errno: Option<i32>,
+}
+
+impl From<EngineError> for Refusal {
+    fn from(error: EngineError) -> Self {
+        Refusal { reason: error.to_string(), errno: error.errno() }
+    }
+}
+
+impl From<&str> for Refusal {
+    fn from(reason: &str) -> Self {
+        Refusal { reason: reason.to_owned(), errno: None }
+    }
+}
+
+impl Session {
+    pub(crate) fn new(stop: Arc<AtomicBool>) -> Self {
+        Session { stop, attached: None, trial: None }
+    }
+
+    /// Drops the workload and the target.
+    pub(crate) fn forget_all(&mut self) {
+        self.trial = None;
+        self.attached = None;
+    }
+
+    /// Does what is asked; whatever goes wrong is an answer too.
+    pub(crate) fn answer(&mut self, request: &Request) -> Reply {
+        let reply = match request {
+            Request::Hello => Ok(hello()),
+            Request::Attach { target, devices } => self.attach(target, devices),
+            Request::Detach => {
+                self.detach();
+                Ok(Reply::Done)
+            }
+            Request::Prepare { workload, seed } => self.prepare(workload, *seed),
+            Request::Slice { warm_up_seconds, seconds, threads } => self.slice(*warm_up_seconds, *seconds, *threads),
+            Request::Phase { group, threads } => self.phase(group, *threads),
+            Request::Sync => self.sync(),
+            Request::Finish => self.finish(),
+            Request::Quit => {
+                self.forget_all();
+                Ok(Reply::Done)
+            }
+        };
+        reply.unwrap_or_else(|Refusal { reason, errno }| Reply::Failed { reason, errno })
+    }
+
+    fn attach(&mut self, target: &Target, devices: &Devices) -> Result<Reply, Refusal> {
+        self.detach();
+        let place = Place::open(target)?;
+        self.attached = Some(Attached { place, sampler: Sampler::new(devices) });
+        Ok(Reply::Done)
+    }
+
+    fn detach(&mut self) {
+        if let Some(trial) = &mut self.trial {
+            trial.work.release();
+        }
+        self.attached = None;
+    }
+
+    fn attached(&mut self) -> Result<&mut Attached, Refusal> {
+        self.attached.as_mut().ok_or_else(not_attached)
+    }
+
+    fn prepare(&mut self, workload: &Workload, seed: u64) -> Result<Reply, Refusal> {
+        // First the old workload's files and buffers go, so that two never hold memory together.
+        self.trial = None;
+        let stop = self.stop.clone();
+        let attached = self.attached()?;
+        let begun = Instant::now();
+        let work = engine::prepare(&attached.place, workload, seed, stop)?;
+        let seconds = begun.elapsed().as_secs_f64();
+        self.trial = Some(Trial { work, tallies: Vec::new(), system: SystemUse::default(), in_phases: false });
+        Ok(Reply::Took { seconds })
+    }
+
+    fn slice(&mut self, warm_up_seconds: f64, seconds: f64, threads: bool) -> Result<Reply, Refusal> {
+        let whole_hours = 0.0..=3600.0;
+        if !whole_hours.contains(&warm_up_seconds) || !whole_hours.contains(&seconds) || seconds == 0.0 {
+            return Err("a slice measures more than 0 and at most 3600 seconds after a warm-up of at most 3600".into());
+        }
+        let (attached, trial) = self.ready()?;
+        attached.sampler.begin(threads);
+        let mut watch = Watch(&mut attached.sampler);
+        let window = trial.work.slice(&attached.place, warm_up_seconds, seconds, &mut watch);
+        let system = attached.sampler.end();
+        Ok(trial.measured(window?, system))
+    }
+
+    fn phase(&mut self, group: &str, threads: bool) -> Result<Reply, Refusal> {
+        let (attached, trial) = self.ready()?;
+        attached.sampler.begin(threads);
+        let window = trial.work.phase(&attached.place, group);
+        let system = attached.sampler.end();
+        let window = window?;
+        trial.in_phases = true;
+        Ok(trial.measured(window, system))
+    }
+
+    fn ready(&mut self) -> Result<(&mut Attached, &mut Trial), Refusal> {
+        let attached = self.attached.as_mut().ok_or_else(not_attached)?;
+        let trial = self.trial.as_mut().ok_or("no workload is prepared; send prepare first")?;
+        Ok((attached, trial))
+    }
+
+    fn sync(&mut self) -> Result<Reply, Refusal> {
+        Ok(Reply::Took { seconds: self.attached()?.place.sync()? })
+    }
+
+    fn finish(&mut self) -> Result<Reply, Refusal> {
+        let trial = self.trial.take().ok_or("no workload is prepared; send prepare first")?;
+        let group = |(tally, system): &(Tally, SystemUse)| Group {
+            system: trial.in_phases.then(|| system.clone()),
+            ..tally.group()
+        };
+        let groups = trial.tallies.iter().map(group).collect();
+        Ok(Reply::Finished { groups, system: trial.system })
+    }
+}
+
+impl Trial {
+    fn measured(&mut self, window: Window, system: SystemUse) -> Reply {
+        self.system.add(&system);
+        let group = Group { system: self.in_phases.then(|| system.clone()), ..window.group() };
+        match self.tallies.iter_mut().find(|(tally, _)| tally.name() == window.group) {
+            Some((tally, sum)) => {
+                tally.add(&window);
+                sum.add(&system);
+            }
+            None => self.tallies.push((Tally::new(window), system.clone())),
+        }
+        Reply::Measured { groups: vec![group], system }
+    }
+}
+
+fn hello() -> Reply {
+    Reply::Hello {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        pid: std::process::id(),
+        ioengines: engine::io::available_names(),
+    }
+}
+
+fn not_attached() -> Refusal {
+    "nothing is attached; send attach first".into()
+}

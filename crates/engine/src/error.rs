@@ -1,0 +1,171 @@
+//! Why work could not be done: the fact, then the remedy where there is one.
+
+use std::path::PathBuf;
+
+/// Why work could not be done.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// A call on a file or directory failed.
+    #[error("cannot {action} {}: {}", path.display(), describe(*errno))]
+    File {
+        /// What was tried: `open`, `create`, `remove`, `sync`, …
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the kernel answered.
+        errno: i32,
+    },
+    /// O_DIRECT was refused when the file was opened.
+    #[error(
+        "cannot open {} with O_DIRECT: {}; this filesystem does no direct I/O, set direct = false",
+        path.display(), describe(*errno)
+    )]
+    DirectRefused {
+        /// The file.
+        path: PathBuf,
+        /// What the kernel answered.
+        errno: i32,
+    },
+    /// One read or write failed.
+    #[error("cannot {action} {bytes} bytes at offset {offset} of {}: {}{}", path.display(), describe(*errno), alignment_remedy(*errno, *direct))]
+    Operation {
+        /// `read`, `write` or `write and sync`.
+        action: &'static str,
+        /// Bytes asked for.
+        bytes: u64,
+        /// Offset in bytes.
+        offset: u64,
+        /// The file or device.
+        path: PathBuf,
+        /// Opened with O_DIRECT.
+        direct: bool,
+        /// What the kernel answered.
+        errno: i32,
+    },
+    /// A read or write moved fewer bytes than asked for.
+    #[error("{action} moved {moved} of {bytes} bytes at offset {offset} of {}; the file is shorter than the workload needs or the lane is nearly full", path.display())]
+    Short {
+        /// `read` or `write`.
+        action: &'static str,
+        /// Bytes moved.
+        moved: u64,
+        /// Bytes asked for.
+        bytes: u64,
+        /// Offset in bytes.
+        offset: u64,
+        /// The file or device.
+        path: PathBuf,
+    },
+    /// A small file does not hold what was written to it.
+    #[error("{} {what}; the filesystem lost or changed data", path.display())]
+    Contents {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// No such row in the table.
+    #[error("no I/O engine is named {name}; choose one of {known}")]
+    UnknownEngine {
+        /// As asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// The engine does not work on this machine.
+    #[error("I/O engine {name} does not work here: {reason}; set ioengine = \"sync\" and iodepth = 1")]
+    Unavailable {
+        /// Name of the engine.
+        name: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// The ring itself failed, not an operation on it.
+    #[error("io_uring cannot {action}: {}", describe(*errno))]
+    Ring {
+        /// What was tried.
+        action: &'static str,
+        /// What the kernel answered.
+        errno: i32,
+    },
+    /// The buffers do not fit into memory.
+    #[error("cannot reserve {bytes} bytes of buffers: {}; lower iodepth or bs", describe(*errno))]
+    Memory {
+        /// Bytes asked for.
+        bytes: u64,
+        /// What the kernel answered.
+        errno: i32,
+    },
+    /// The work and its target do not fit together, in one sentence with the remedy.
+    #[error("{0}")]
+    Unsuitable(String),
+    /// The stop flag was set.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl EngineError {
+    /// The errno behind the error, where there is one: `ENOSPC` tells a full lane.
+    pub fn errno(&self) -> Option<i32> {
+        match self {
+            EngineError::File { errno, .. }
+            | EngineError::DirectRefused { errno, .. }
+            | EngineError::Operation { errno, .. }
+            | EngineError::Ring { errno, .. }
+            | EngineError::Memory { errno, .. } => Some(*errno),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn file(action: &'static str, path: impl Into<PathBuf>, errno: rustix::io::Errno) -> Self {
+        EngineError::File { action, path: path.into(), errno: errno.raw_os_error() }
+    }
+}
+
+fn describe(errno: i32) -> String {
+    std::io::Error::from_raw_os_error(errno).to_string()
+}
+
+fn alignment_remedy(errno: i32, direct: bool) -> &'static str {
+    if direct && errno == libc::EINVAL {
+        "; direct I/O needs bs and offsets in whole blocks of the filesystem or device, raise bs or set direct = false"
+    } else {
+        ""
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_operation_names_file_offset_and_errno() {
+        let error = EngineError::Operation {
+            action: "write",
+            bytes: 4096,
+            offset: 8192,
+            path: "/lane/f".into(),
+            direct: true,
+            errno: libc::ENOSPC,
+        };
+        assert_eq!(
+            error.to_string(),
+            "cannot write 4096 bytes at offset 8192 of /lane/f: No space left on device (os error 28)"
+        );
+        assert_eq!(error.errno(), Some(libc::ENOSPC));
+    }
+
+    #[test]
+    fn a_misaligned_direct_operation_carries_its_remedy() {
+        let error = |direct| EngineError::Operation {
+            action: "read",
+            bytes: 512,
+            offset: 0,
+            path: "/f".into(),
+            direct,
+            errno: libc::EINVAL,
+        };
+        assert!(error(true).to_string().contains("raise bs"));
+        assert!(!error(false).to_string().contains("raise bs"));
+    }
+}

@@ -1,0 +1,148 @@
+//! Where the work happens: a directory of the lane, the bare device, or nowhere.
+
+use crate::clock::{Clock, seconds};
+use crate::error::EngineError;
+use model::agent::Target;
+use rustix::fs::{FileType, Mode, OFlags, fstat, fsync, open, openat, syncfs, unlinkat};
+use rustix::io::Errno;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// A target, opened. It is held open until dropped, so that an unmount meanwhile is refused.
+#[derive(Debug)]
+pub enum Place {
+    /// A directory.
+    Directory {
+        /// Its path, for messages.
+        path: PathBuf,
+        /// Itself.
+        directory: OwnedFd,
+    },
+    /// A block device.
+    Device {
+        /// Its path.
+        path: PathBuf,
+        /// Its size.
+        size_bytes: u64,
+    },
+    /// Nowhere.
+    Null,
+}
+
+impl Place {
+    /// Opens a target.
+    ///
+    /// # Errors
+    /// Where there is no such directory or block device, or it may not be opened.
+    pub fn open(target: &Target) -> Result<Place, EngineError> {
+        match target {
+            Target::Null => Ok(Place::Null),
+            Target::Directory(path) => {
+                let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+                let directory = open(path, flags, Mode::empty())
+                    .map_err(|errno| EngineError::file("open directory", path, errno))?;
+                Ok(Place::Directory { path: path.clone(), directory })
+            }
+            Target::Device(path) => {
+                let error = |errno| EngineError::file("open device", path, errno);
+                let device = open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).map_err(error)?;
+                let kind = FileType::from_raw_mode(fstat(&device).map_err(error)?.st_mode);
+                if kind != FileType::BlockDevice {
+                    return Err(EngineError::Unsuitable(format!(
+                        "{} is not a block device; name one such as /dev/loop0",
+                        path.display()
+                    )));
+                }
+                let size_bytes = rustix::fs::seek(&device, rustix::fs::SeekFrom::End(0)).map_err(error)?;
+                Ok(Place::Device { path: path.clone(), size_bytes })
+            }
+        }
+    }
+
+    /// Whether there is no target.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Place::Null)
+    }
+
+    /// Writes everything dirty of the target's filesystem (`syncfs`) or device (`fsync`) to stable
+    /// storage; answers the wall seconds it took.
+    ///
+    /// # Errors
+    /// What the kernel answers, such as an earlier failed writeback.
+    pub fn sync(&self) -> Result<f64, EngineError> {
+        let begun = Clock.now();
+        match self {
+            Place::Null => {}
+            Place::Directory { path, directory } => {
+                syncfs(directory).map_err(|errno| EngineError::file("sync the filesystem of", path, errno))?;
+            }
+            Place::Device { path, .. } => {
+                let error = |errno| EngineError::file("sync", path, errno);
+                let device = open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty()).map_err(error)?;
+                fsync(&device).map_err(error)?;
+            }
+        }
+        Ok(seconds(Clock.now() - begun))
+    }
+
+    pub(crate) fn directory(&self) -> Option<(&Path, BorrowedFd<'_>)> {
+        match self {
+            Place::Directory { path, directory } => Some((path, directory.as_fd())),
+            _ => None,
+        }
+    }
+}
+
+/// How a file is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// An existing file, to read.
+    Read,
+    /// An existing file, to overwrite.
+    Write,
+    /// A new file; what was there before is emptied.
+    Create,
+}
+
+/// Opens `name` in the directory.
+pub(crate) fn open_file(
+    (path, directory): (&Path, BorrowedFd<'_>),
+    name: &str,
+    access: Access,
+    direct: bool,
+) -> Result<Rc<OwnedFd>, EngineError> {
+    let (action, flags) = match access {
+        Access::Read => ("open", OFlags::RDONLY),
+        Access::Write => ("open", OFlags::WRONLY),
+        Access::Create => ("create", OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC),
+    };
+    let direct_flag = if direct { OFlags::DIRECT } else { OFlags::empty() };
+    match openat(directory, name, flags | direct_flag | OFlags::CLOEXEC, Mode::from_raw_mode(0o644)) {
+        Ok(file) => Ok(Rc::new(file)),
+        // A filesystem without direct I/O answers EINVAL at open, some in user space ENOTSUP.
+        Err(errno @ (Errno::INVAL | Errno::OPNOTSUPP)) if direct => {
+            Err(EngineError::DirectRefused { path: path.join(name), errno: errno.raw_os_error() })
+        }
+        Err(errno) => Err(EngineError::file(action, path.join(name), errno)),
+    }
+}
+
+/// Opens the device with O_DIRECT: to write only where nobody else holds it, so that a mounted
+/// filesystem or a swap area can never be overwritten.
+pub(crate) fn open_device(path: &Path, writes: bool) -> Result<Rc<OwnedFd>, EngineError> {
+    // O_EXCL without O_CREAT on a block device: EBUSY while it is mounted or otherwise in use.
+    let flags = if writes { OFlags::WRONLY | OFlags::EXCL } else { OFlags::RDONLY };
+    match open(path, flags | OFlags::DIRECT | OFlags::CLOEXEC, Mode::empty()) {
+        Ok(file) => Ok(Rc::new(file)),
+        Err(errno) => Err(EngineError::file("open device", path, errno)),
+    }
+}
+
+/// Removes `name` from the directory; one that is not there is fine.
+pub(crate) fn remove_file((path, directory): (&Path, BorrowedFd<'_>), name: &str) -> Result<(), EngineError> {
+    match unlinkat(directory, name, rustix::fs::AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        Err(errno) => Err(EngineError::file("remove", path.join(name), errno)),
+    }
+}

@@ -1,0 +1,165 @@
+//! What a measured window or phase yields, and what a trial makes of its windows.
+
+use crate::histogram::Latencies;
+use model::trial::Group;
+use std::collections::BTreeMap;
+
+/// Key of the rate of operations.
+pub const OPERATIONS_PER_SECOND: &str = "operations_per_second";
+/// Key of the bandwidth.
+pub const BANDWIDTH: &str = "bandwidth_bytes_per_second";
+
+/// What a measured window or phase yields.
+#[derive(Debug, Clone)]
+pub struct Window {
+    /// The group that it belongs to: `read`, `write`, `create`, `delete`.
+    pub group: &'static str,
+    /// The metric that verdicts use.
+    pub primary_metric: &'static str,
+    /// Completed operations.
+    pub operations: u64,
+    /// Bytes that the application read or wrote.
+    pub bytes: u64,
+    /// Wall seconds, the charged sync included.
+    pub seconds: f64,
+    /// Of these, seconds of the charged sync.
+    pub sync_seconds: f64,
+    /// Latency of each operation.
+    pub latencies: Latencies,
+}
+
+impl Window {
+    /// Operations per second; 0 for an empty window.
+    pub fn operations_per_second(&self) -> f64 {
+        rate(self.operations, self.seconds)
+    }
+
+    /// This window alone as a group, without histogram and slices.
+    pub fn group(&self) -> Group {
+        let rates = [self.operations_per_second()];
+        let bandwidths = [rate(self.bytes, self.seconds)];
+        Group { latency_ns: self.latencies.summary(), ..bare_group(self, &rates, &bandwidths) }
+    }
+}
+
+/// The windows of one trial that belong to one group.
+#[derive(Debug, Clone)]
+pub struct Tally {
+    sum: Window,
+    operations_per_second: Vec<f64>,
+    bandwidths: Vec<f64>,
+}
+
+impl Tally {
+    /// Begins with the first window.
+    pub fn new(first: Window) -> Self {
+        let rates = vec![first.operations_per_second()];
+        let bandwidths = vec![rate(first.bytes, first.seconds)];
+        Tally { sum: first, operations_per_second: rates, bandwidths }
+    }
+
+    /// Adds a later window.
+    pub fn add(&mut self, window: &Window) {
+        self.operations_per_second.push(window.operations_per_second());
+        self.bandwidths.push(rate(window.bytes, window.seconds));
+        self.sum.operations += window.operations;
+        self.sum.bytes += window.bytes;
+        self.sum.seconds += window.seconds;
+        self.sum.sync_seconds += window.sync_seconds;
+        self.sum.latencies.add(&window.latencies);
+    }
+
+    /// Name of the group.
+    pub fn name(&self) -> &'static str {
+        self.sum.group
+    }
+
+    /// The trial's figures: sums over windows, medians over slices, latency of all operations.
+    pub fn group(&self) -> Group {
+        // A single window is no series: its rate stands in the metrics already.
+        let several = self.operations_per_second.len() > 1;
+        Group {
+            latency_ns: self.sum.latencies.summary(),
+            histogram: self.sum.latencies.encode(),
+            slices_operations_per_second: if several { self.operations_per_second.clone() } else { Vec::new() },
+            ..bare_group(&self.sum, &self.operations_per_second, &self.bandwidths)
+        }
+    }
+}
+
+fn bare_group(window: &Window, rates: &[f64], bandwidths: &[f64]) -> Group {
+    let metrics = [(OPERATIONS_PER_SECOND, median(rates)), (BANDWIDTH, median(bandwidths))];
+    Group {
+        name: window.group.to_owned(),
+        operations: window.operations,
+        bytes: window.bytes,
+        seconds: window.seconds,
+        sync_seconds: window.sync_seconds,
+        primary_metric: window.primary_metric.to_owned(),
+        metrics: metrics.map(|(key, value)| (key.to_owned(), value)).into_iter().collect::<BTreeMap<_, _>>(),
+        ..Group::default()
+    }
+}
+
+fn rate(count: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
+}
+
+/// The middle value, the mean of the middle two for an even count; 0 of nothing.
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match (sorted.len(), sorted.len() / 2) {
+        (0, _) => 0.0,
+        (count, middle) if count % 2 == 1 => sorted[middle],
+        (_, middle) => (sorted[middle - 1] + sorted[middle]) / 2.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window(operations: u64, seconds: f64) -> Window {
+        let mut latencies = Latencies::new();
+        (0..operations).for_each(|_| latencies.record(1000));
+        Window {
+            group: "read",
+            primary_metric: OPERATIONS_PER_SECOND,
+            operations,
+            bytes: operations * 512,
+            seconds,
+            sync_seconds: 0.25,
+            latencies,
+        }
+    }
+
+    #[test]
+    fn a_trial_sums_its_windows_and_takes_the_median_of_their_rates() {
+        let mut tally = Tally::new(window(100, 1.0));
+        tally.add(&window(300, 2.0));
+        tally.add(&window(9000, 1.0));
+        let group = tally.group();
+        assert_eq!((group.operations, group.bytes, group.seconds, group.sync_seconds), (9400, 9400 * 512, 4.0, 0.75));
+        assert_eq!(group.metrics[OPERATIONS_PER_SECOND], 150.0);
+        assert_eq!(group.metrics[BANDWIDTH], 150.0 * 512.0);
+        assert_eq!(group.slices_operations_per_second, [100.0, 150.0, 9000.0]);
+        assert!(group.histogram.is_some());
+        assert!(group.metrics.contains_key(&group.primary_metric));
+    }
+
+    #[test]
+    fn a_window_alone_has_no_histogram_and_no_slices() {
+        let group = window(50, 0.5).group();
+        assert_eq!(group.metrics[OPERATIONS_PER_SECOND], 100.0);
+        assert_eq!((group.histogram, group.slices_operations_per_second.len()), (None, 0));
+        assert!(group.latency_ns.unwrap().p50.is_some());
+    }
+
+    #[test]
+    fn the_median_of_an_even_count_lies_between_the_middle_two() {
+        assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), 2.5);
+        assert_eq!(median(&[]), 0.0);
+        assert_eq!(window(0, 0.0).operations_per_second(), 0.0);
+    }
+}

@@ -1,0 +1,92 @@
+//! Workload kinds: one file each, behind one trait; [`prepare`] is their table.
+
+mod append;
+mod populate;
+mod small_files;
+mod steady;
+
+pub use small_files::SmallFilesWork;
+pub use steady::SteadyWork;
+
+use crate::error::EngineError;
+use crate::target::Place;
+use crate::window::Window;
+use model::workload::{Kind, Workload};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Told when a measured window opens and closes, so that what is watched beside it covers the same
+/// time. Both calls lie inside the window: they must be short.
+pub trait Observer {
+    /// The window has opened just now.
+    fn window_opens(&mut self);
+    /// The window has closed just now.
+    fn window_closes(&mut self);
+}
+
+/// Nobody watches.
+impl Observer for () {
+    fn window_opens(&mut self) {}
+    fn window_closes(&mut self) {}
+}
+
+/// A prepared workload. Its position and random state go on from slice to slice and survive
+/// [`Work::release`].
+pub trait Work {
+    /// Runs one slice of steady work: I/O flows for `warm_up_seconds`, then operations are counted
+    /// for `seconds`, then what is in flight ends uncounted.
+    ///
+    /// # Errors
+    /// The first failed operation ends the slice. Work that runs in phases refuses.
+    fn slice(
+        &mut self,
+        place: &Place,
+        warm_up_seconds: f64,
+        seconds: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<Window, EngineError> {
+        let _ = (place, warm_up_seconds, seconds, observer);
+        Err(EngineError::Unsuitable("this workload runs in phases, not in slices; ask for a phase".to_owned()))
+    }
+
+    /// Runs one phase of once-only work.
+    ///
+    /// # Errors
+    /// The first failed operation ends the phase. Steady work refuses.
+    fn phase(&mut self, place: &Place, group: &str) -> Result<Window, EngineError> {
+        let _ = (place, group);
+        Err(EngineError::Unsuitable("this workload runs in slices, not in phases; ask for a slice".to_owned()))
+    }
+
+    /// Closes every file; the next slice or phase opens them again.
+    fn release(&mut self);
+
+    /// What the engine had to do without, one sentence each.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// Makes the files that the workload needs, synced, and answers the work on them.
+///
+/// # Errors
+/// Where the parameters are wrong, the target does not fit, or a call on it fails; `stop` ends it
+/// with [`EngineError::Interrupted`].
+pub fn prepare(
+    place: &Place,
+    workload: &Workload,
+    seed: u64,
+    stop: Arc<AtomicBool>,
+) -> Result<Box<dyn Work>, EngineError> {
+    workload.check().map_err(EngineError::Unsuitable)?;
+    Ok(match &workload.kind {
+        Kind::Io(io) => Box::new(SteadyWork::prepare(place, io, seed, stop)?),
+        Kind::SmallFiles(small) => Box::new(SmallFilesWork::prepare(place, small, seed, stop)?),
+    })
+}
+
+/// An error once the flag is set. Relaxed: nothing else hangs on the order.
+#[inline]
+fn heed(stop: &AtomicBool) -> Result<(), EngineError> {
+    if stop.load(Ordering::Relaxed) { Err(EngineError::Interrupted) } else { Ok(()) }
+}

@@ -1,0 +1,121 @@
+//! Writes a file in full before it is read or overwritten: a file that was only allocated would be
+//! answered from unwritten extents, without the disk.
+
+use super::heed;
+use crate::buffers::Buffers;
+use crate::error::EngineError;
+use crate::io::{self, Completion, Direction, Operation, Setup};
+use crate::target::{Access, open_file, remove_file};
+use rustix::fs::fsync;
+use std::collections::HashMap;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
+
+/// Large and deep, so that the disk is the only thing that takes time.
+const BLOCK_BYTES: u64 = 1 << 20;
+const DEPTH: u32 = 16;
+/// What a seed is mixed with, so that what is written first differs from what is written over it.
+const POPULATE_STREAM: u64 = 0x0f11_ed00;
+
+/// Makes the file new, `size_bytes` long, of incompressible data, and `fsync`s it and its directory.
+/// Direct I/O where the filesystem has it, so that no page cache is left behind.
+///
+/// # Errors
+/// The first call that fails, `ENOSPC` among them; [`EngineError::Interrupted`].
+pub(super) fn populate(
+    directory: (&Path, BorrowedFd<'_>),
+    name: &str,
+    size_bytes: u64,
+    seed: u64,
+    stop: &AtomicBool,
+) -> Result<(), EngineError> {
+    let file = match write_blocks(directory, name, size_bytes, seed, stop, true) {
+        Err(error) if !matches!(error, EngineError::Interrupted) && refuses_direct(error.errno()) => {
+            write_blocks(directory, name, size_bytes, seed, stop, false)?
+        }
+        written => written?,
+    };
+    let tail = size_bytes % BLOCK_BYTES;
+    if tail > 0 {
+        // Not a whole direct block perhaps: the page cache takes any length.
+        let buffered = open_file(directory, name, Access::Write, false)?;
+        let engine = io::find("sync")?;
+        let buffers = Buffers::for_writes(tail, 1, seed ^ POPULATE_STREAM ^ tail)?;
+        let path = directory.0.join(name);
+        let range = size_bytes - tail..size_bytes;
+        write_range(&Writer { engine, file: buffered, path: &path, direct: false, depth: 1, stop }, buffers, range)?;
+    }
+    fsync(&*file).map_err(|errno| EngineError::file("sync", directory.0.join(name), errno))?;
+    fsync(directory.1).map_err(|errno| EngineError::file("sync", directory.0, errno))
+}
+
+fn refuses_direct(errno: Option<i32>) -> bool {
+    matches!(errno, Some(libc::EINVAL | libc::EOPNOTSUPP))
+}
+
+/// Writes the file's whole blocks, anew.
+fn write_blocks(
+    directory: (&Path, BorrowedFd<'_>),
+    name: &str,
+    size_bytes: u64,
+    seed: u64,
+    stop: &AtomicBool,
+    direct: bool,
+) -> Result<Rc<OwnedFd>, EngineError> {
+    // A new file, not the old one's blocks: what an earlier workload did to them would show.
+    remove_file(directory, name)?;
+    let file = open_file(directory, name, Access::Create, direct)?;
+    let whole = size_bytes - size_bytes % BLOCK_BYTES;
+    if whole > 0 {
+        let (engine, depth) = match io::find("io_uring") {
+            Ok(engine) => (engine, DEPTH),
+            Err(_) => (io::find("sync")?, 1),
+        };
+        let buffers = Buffers::for_writes(BLOCK_BYTES, depth, seed ^ POPULATE_STREAM)?;
+        let path = directory.0.join(name);
+        write_range(&Writer { engine, file: file.clone(), path: &path, direct, depth, stop }, buffers, 0..whole)?;
+    }
+    Ok(file)
+}
+
+struct Writer<'a> {
+    engine: &'static io::IoEngine,
+    file: Rc<OwnedFd>,
+    path: &'a Path,
+    direct: bool,
+    depth: u32,
+    stop: &'a AtomicBool,
+}
+
+/// Writes the range in blocks of the buffers' length, of which it is a multiple.
+fn write_range(writer: &Writer<'_>, mut buffers: Buffers, range: std::ops::Range<u64>) -> Result<(), EngineError> {
+    let mut queue = (writer.engine.open)(Setup {
+        file: Some(writer.file.clone()),
+        direction: Direction::Write,
+        depth: writer.depth,
+        memory: buffers.memory().clone(),
+    })?;
+    let bytes = buffers.memory().chunk_bytes() as u64;
+    let mut offsets: HashMap<u32, u64> = HashMap::new();
+    let mut completions: Vec<Completion> = Vec::with_capacity(writer.depth as usize);
+    let mut next = range.start;
+    while next < range.end || !offsets.is_empty() {
+        heed(writer.stop)?;
+        while next < range.end && offsets.len() < writer.depth as usize {
+            let chunk = buffers.take();
+            buffers.renew(chunk);
+            queue.queue(Operation { chunk, offset: next, sync: false })?;
+            offsets.insert(chunk, next);
+            next += bytes;
+        }
+        queue.reap(&mut completions)?;
+        for Completion { chunk, result } in completions.drain(..) {
+            let offset = offsets.remove(&chunk).unwrap_or_default();
+            buffers.give_back(chunk);
+            super::steady::check_result(result, Direction::Write, false, bytes, offset, writer.path, writer.direct)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,318 @@
+//! Create, read cold, delete many small files.
+
+use super::{Work, heed};
+use crate::buffers::Buffers;
+use crate::clock::{Clock, seconds};
+use crate::error::EngineError;
+use crate::histogram::Latencies;
+use crate::target::Place;
+use crate::window::{OPERATIONS_PER_SECOND, Window};
+use model::workload::SmallFiles;
+use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, unlinkat};
+use rustix::io::{Errno, read, write};
+use std::ffi::CStr;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// All files lie below this directory of the target.
+const TOP: &str = "fairlane-files";
+
+/// Many small files, prepared. Files are numbered; file n lies in directory n mod directories, and
+/// every phase visits them in the order of their numbers.
+pub struct SmallFilesWork {
+    small: SmallFiles,
+    seed: u64,
+    buffers: Buffers,
+    room: Vec<u8>,
+    latencies: Latencies,
+    /// The directory [`TOP`], opened on first use.
+    top: Option<OwnedFd>,
+    stop: Arc<AtomicBool>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Create,
+    Read,
+    Delete,
+}
+
+impl SmallFilesWork {
+    /// Makes the empty directories, synced. What an interrupted race left there is removed.
+    ///
+    /// # Errors
+    /// On a bare device, or where a call fails.
+    pub fn prepare(place: &Place, small: &SmallFiles, seed: u64, stop: Arc<AtomicBool>) -> Result<Self, EngineError> {
+        match place {
+            Place::Null => {}
+            Place::Device { path, .. } => {
+                return Err(EngineError::Unsuitable(format!(
+                    "small files need a filesystem and {} is a bare device; name a directory",
+                    path.display()
+                )));
+            }
+            Place::Directory { path, directory } => {
+                make_directories(path, directory, small.directories, &stop)?;
+                place.sync()?;
+            }
+        }
+        let size = small.size.get();
+        Ok(SmallFilesWork {
+            // Memory comes in chunks of one byte at least; empty files write none of it.
+            buffers: Buffers::for_writes(size.max(1), 1, seed)?,
+            // One byte more than a file holds: a file that is too long shows without another call.
+            room: vec![0; size as usize + 1],
+            small: small.clone(),
+            seed,
+            latencies: Latencies::new(),
+            top: None,
+            stop,
+        })
+    }
+
+    /// Does one operation on every file. Returns its nanoseconds.
+    fn visit_files(&mut self, phase: Phase, top: Option<BorrowedFd<'_>>, path: &Path) -> Result<(), EngineError> {
+        let mut name = Name::new();
+        let mut before = Clock.now();
+        for number in 0..self.small.files {
+            heed(&self.stop)?;
+            name.set(number % self.small.directories, number);
+            match phase {
+                Phase::Create => self.create(top, &name, number, path)?,
+                Phase::Read => self.read(top, &name, number, path)?,
+                Phase::Delete => delete(top, &name, path)?,
+            }
+            let now = Clock.now();
+            self.latencies.record(now - before);
+            before = now;
+        }
+        Ok(())
+    }
+
+    fn create(
+        &mut self,
+        top: Option<BorrowedFd<'_>>,
+        name: &Name,
+        number: u64,
+        path: &Path,
+    ) -> Result<(), EngineError> {
+        let chunk = self.buffers.take();
+        self.buffers.renew(chunk);
+        self.buffers.set_head(chunk, head(self.seed, number));
+        let bytes = &self.buffers.bytes(chunk)[..self.small.size.get() as usize];
+        if let Some(top) = top {
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+            let file = openat(top, name.as_c_str(), flags, Mode::from_raw_mode(0o644))
+                .map_err(|errno| EngineError::file("create", name.path(path), errno))?;
+            if !bytes.is_empty() {
+                let moved = write(&file, bytes).map_err(|errno| EngineError::file("write", name.path(path), errno))?;
+                if moved != bytes.len() {
+                    let (moved, bytes) = (moved as u64, bytes.len() as u64);
+                    return Err(EngineError::Short { action: "write", moved, bytes, offset: 0, path: name.path(path) });
+                }
+            }
+        }
+        self.buffers.give_back(chunk);
+        Ok(())
+    }
+
+    fn read(&mut self, top: Option<BorrowedFd<'_>>, name: &Name, number: u64, path: &Path) -> Result<(), EngineError> {
+        let Some(top) = top else { return Ok(()) };
+        let file = openat(top, name.as_c_str(), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+            .map_err(|errno| EngineError::file("open", name.path(path), errno))?;
+        let size = self.small.size.get() as usize;
+        let mut filled = 0;
+        // Usually one call: less than asked for, but the whole file, means its end.
+        while filled < size.max(1) {
+            let room = &mut self.room[filled..];
+            match read(&file, room).map_err(|errno| EngineError::file("read", name.path(path), errno))? {
+                0 => break,
+                moved => filled += moved,
+            }
+        }
+        let contents = |what: String| EngineError::Contents { path: name.path(path), what };
+        if filled != size {
+            let holds = if filled > size { "more than".to_owned() } else { format!("{filled} of") };
+            return Err(contents(format!("holds {holds} the {size} bytes written to it")));
+        }
+        let checked = size.min(8);
+        if self.room[..checked] != head(self.seed, number).to_le_bytes()[..checked] {
+            return Err(contents("does not begin with what was written to it".to_owned()));
+        }
+        Ok(())
+    }
+
+    fn open_top(&mut self, place: &Place) -> Result<(), EngineError> {
+        if let (None, Some((path, directory))) = (&self.top, place.directory()) {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let top = openat(directory, TOP, flags, Mode::empty())
+                .map_err(|errno| EngineError::file("open", path.join(TOP), errno))?;
+            self.top = Some(top);
+        }
+        Ok(())
+    }
+}
+
+impl Work for SmallFilesWork {
+    fn phase(&mut self, place: &Place, group: &str) -> Result<Window, EngineError> {
+        let (group, phase) = match group {
+            "create" => ("create", Phase::Create),
+            "read" => ("read", Phase::Read),
+            "delete" => ("delete", Phase::Delete),
+            other => {
+                return Err(EngineError::Unsuitable(format!(
+                    "small files have no phase named {}; choose create, read or delete",
+                    other.escape_debug()
+                )));
+            }
+        };
+        self.open_top(place)?;
+        self.latencies.clear();
+        // Taken out for the loop, so that it borrows nothing of self.
+        let top = self.top.take();
+        let path = place.directory().map(|(path, _)| path.join(TOP)).unwrap_or_default();
+        let begun = Clock.now();
+        let visited = self.visit_files(phase, top.as_ref().map(std::os::fd::AsFd::as_fd), &path);
+        if visited.is_err() {
+            self.buffers.free_all();
+        }
+        visited?;
+        if let (Phase::Delete, Some(top)) = (phase, &top) {
+            remove_directories(top, self.small.directories, &path, &self.stop)?;
+        }
+        let sync_seconds = if phase == Phase::Read { 0.0 } else { place.sync()? };
+        let elapsed = seconds(Clock.now() - begun);
+        self.top = top;
+        let bytes = if phase == Phase::Delete { 0 } else { self.small.files * self.small.size.get() };
+        Ok(Window {
+            group,
+            primary_metric: OPERATIONS_PER_SECOND,
+            operations: self.small.files,
+            bytes,
+            seconds: elapsed,
+            sync_seconds,
+            latencies: self.latencies.clone(),
+        })
+    }
+
+    fn release(&mut self) {
+        self.top = None;
+    }
+}
+
+fn delete(top: Option<BorrowedFd<'_>>, name: &Name, path: &Path) -> Result<(), EngineError> {
+    let Some(top) = top else { return Ok(()) };
+    unlinkat(top, name.as_c_str(), AtFlags::empty())
+        .map_err(|errno| EngineError::file("remove", name.path(path), errno))
+}
+
+fn make_directories(path: &Path, directory: &OwnedFd, count: u64, stop: &AtomicBool) -> Result<(), EngineError> {
+    let top_path = path.join(TOP);
+    match std::fs::remove_dir_all(&top_path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);
+            return Err(EngineError::file("remove", top_path, errno));
+        }
+        _ => {}
+    }
+    let mode = Mode::from_raw_mode(0o755);
+    mkdirat(directory, TOP, mode).map_err(|errno| EngineError::file("create directory", &top_path, errno))?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let top = openat(directory, TOP, flags, Mode::empty())
+        .map_err(|errno| EngineError::file("open directory", &top_path, errno))?;
+    let mut name = Name::new();
+    for number in 0..count {
+        heed(stop)?;
+        name.set_directory(number);
+        mkdirat(&top, name.as_c_str(), mode)
+            .map_err(|errno| EngineError::file("create directory", name.path(&top_path), errno))?;
+    }
+    Ok(())
+}
+
+fn remove_directories(top: &OwnedFd, count: u64, path: &Path, stop: &AtomicBool) -> Result<(), EngineError> {
+    let mut name = Name::new();
+    for number in 0..count {
+        heed(stop)?;
+        name.set_directory(number);
+        unlinkat(top, name.as_c_str(), AtFlags::REMOVEDIR)
+            .map_err(|errno| EngineError::file("remove directory", name.path(path), errno))?;
+    }
+    Ok(())
+}
+
+/// The first 8 bytes of a file: they tell it from every other (SplitMix64's finaliser, Steele et
+/// al. 2014, a bijection).
+fn head(seed: u64, number: u64) -> u64 {
+    let mut word = seed.wrapping_add((number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
+}
+
+/// A path below [`TOP`] in a fixed buffer: `d000000007/f000000123`. Always the same length, and
+/// nothing is allocated per file.
+struct Name {
+    bytes: [u8; 22],
+}
+
+impl Name {
+    const DIGITS: usize = 9;
+    const SLASH: usize = 1 + Self::DIGITS;
+
+    fn new() -> Self {
+        Name { bytes: *b"d000000000/f000000000\0" }
+    }
+
+    fn set(&mut self, directory: u64, file: u64) {
+        self.bytes[Self::SLASH] = b'/';
+        put_digits(&mut self.bytes[1..Self::SLASH], directory);
+        put_digits(&mut self.bytes[Self::SLASH + 2..][..Self::DIGITS], file);
+    }
+
+    /// The directory alone: the string ends where the slash would stand.
+    fn set_directory(&mut self, directory: u64) {
+        put_digits(&mut self.bytes[1..Self::SLASH], directory);
+        self.bytes[Self::SLASH] = 0;
+    }
+
+    fn as_c_str(&self) -> &CStr {
+        CStr::from_bytes_until_nul(&self.bytes).expect("the last byte is always 0")
+    }
+
+    fn path(&self, top: &Path) -> PathBuf {
+        top.join(self.as_c_str().to_string_lossy().as_ref())
+    }
+}
+
+fn put_digits(room: &mut [u8], mut number: u64) {
+    for digit in room.iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_equal_length_and_carry_both_numbers() {
+        let mut name = Name::new();
+        name.set(7, 123);
+        assert_eq!(name.as_c_str().to_str(), Ok("d000000007/f000000123"));
+        name.set_directory(42);
+        assert_eq!(name.as_c_str().to_str(), Ok("d000000042"));
+        name.set(999, 99_999_999);
+        assert_eq!(name.as_c_str().to_str(), Ok("d000000999/f099999999"));
+    }
+
+    #[test]
+    fn every_file_begins_with_another_word() {
+        let words: std::collections::HashSet<u64> = (0..10_000).map(|number| head(3, number)).collect();
+        assert_eq!(words.len(), 10_000);
+        assert_ne!(head(3, 0), head(4, 0));
+    }
+}
