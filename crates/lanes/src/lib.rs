@@ -1,1 +1,35 @@
 //! A lane's life: specification, formatted, mounted, cold or warm, gone.
+//!
+//! [`Stage`] is the whole of it for the conductor; everything else is a part that can be used and
+//! tested alone. What a lane makes on the machine stands in the undo [`Journal`] before it is
+//! made, so that [`undo::recover`] can take it away after any kind of death.
+//!
+//! To add a filesystem: one row in [`filesystem`].
+
+pub mod availability;
+pub mod command;
+mod contestant;
+pub mod custom;
+pub mod device;
+pub mod extents;
+mod failure;
+pub mod filesystem;
+mod formatting;
+pub mod geometry;
+mod ground;
+pub mod host;
+pub mod image;
+pub mod loop_device;
+pub mod mount;
+pub mod mountinfo;
+mod promises;
+mod recover;
+pub mod signature;
+mod stage;
+mod stage_check;
+mod stage_describe;
+pub mod undo;
+
+pub use failure::{FailureKind, LaneFailure};
+pub use stage::{Closed, Cold, Opened, Settings, Stage};
+pub use undo::Journal;

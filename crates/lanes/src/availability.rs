@@ -1,0 +1,102 @@
+//! What this machine can race: kernel support and tools, row by row of the table.
+
+use crate::command::find_program;
+use crate::filesystem::{FILESYSTEMS, Filesystem};
+use std::sync::atomic::AtomicBool;
+
+/// Whether a filesystem can be raced here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Availability {
+    /// Kernel and tool are there.
+    Ready,
+    /// The kernel neither has it nor has a module of it.
+    KernelLacks,
+    /// The mkfs program is missing.
+    ToolMissing {
+        /// The program that is missing.
+        program: &'static str,
+        /// Debian and Ubuntu package that brings it.
+        package: &'static str,
+    },
+}
+
+impl Availability {
+    /// The words that `doctor` and refusals use.
+    pub fn describe(&self) -> String {
+        match self {
+            Availability::Ready => "ready".to_owned(),
+            Availability::KernelLacks => "the kernel lacks it".to_owned(),
+            Availability::ToolMissing { program, package } => {
+                format!("{program} is missing: apt install {package}")
+            }
+        }
+    }
+}
+
+/// Every row of the table with its availability.
+pub fn survey() -> Vec<(&'static Filesystem, Availability)> {
+    FILESYSTEMS.iter().map(|row| (row, of(row))).collect()
+}
+
+/// Whether this filesystem can be raced here. As root, a module that is there is loaded.
+pub fn of(row: &Filesystem) -> Availability {
+    if !kernel_has(row.name, row.module) {
+        return Availability::KernelLacks;
+    }
+    match row.mkfs.first() {
+        Some(program) if find_program(program).is_none() => Availability::ToolMissing { program, package: row.package },
+        _ => Availability::Ready,
+    }
+}
+
+/// Whether the kernel mounts this type now or, after loading `module`, would.
+pub fn kernel_has(name: &str, module: &str) -> bool {
+    if registered(name) {
+        return true;
+    }
+    let plausible = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if module.is_empty() || module.starts_with('-') || !module.chars().all(plausible) {
+        return false;
+    }
+    if rustix::process::geteuid().is_root() && find_program("modprobe").is_some() {
+        let arguments = ["modprobe", "-q", module].map(str::to_owned);
+        // A module that is not there is an answer, not an error.
+        let _ = crate::command::run(&arguments, &AtomicBool::new(false));
+        return registered(name);
+    }
+    module_is_installed(module)
+}
+
+/// /proc/filesystems: `nodev\tNAME` or `\tNAME`.
+fn registered(name: &str) -> bool {
+    std::fs::read_to_string("/proc/filesystems")
+        .is_ok_and(|text| text.lines().any(|line| line.split('\t').next_back() == Some(name)))
+}
+
+/// Whether a module lies on disk for the running kernel: what an ordinary user can know.
+fn module_is_installed(module: &str) -> bool {
+    let release = rustix::system::uname();
+    let Ok(release) = release.release().to_str() else { return false };
+    let wanted = format!("/{module}.ko");
+    std::fs::read_to_string(format!("/lib/modules/{release}/modules.dep")).is_ok_and(|text| {
+        text.lines().filter_map(|line| line.split(':').next()).any(|path| {
+            path.contains(&wanted) && path.rsplit('/').next().is_some_and(|file| file.starts_with(&wanted[1..]))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_is_asked_and_not_guessed() {
+        assert!(kernel_has("tmpfs", ""));
+        assert!(!kernel_has("no-such-filesystem", "no-such-module"));
+        assert!(!kernel_has("x", "-r"));
+        assert_eq!(survey().len(), FILESYSTEMS.len());
+        for (row, availability) in survey() {
+            assert_eq!(availability == Availability::KernelLacks, !kernel_has(row.name, row.module), "{}", row.name);
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Child tools (mkfs, dumpe2fs, a user's own mount): argument lists only, never a shell.
+//!
+//! Every child dies with us (`PR_SET_PDEATHSIG`), sits in a process group of its own, reads
+//! nothing, and what it prints is kept up to [`KEPT_OUTPUT_BYTES`].
+//!
+//! The kernel ties the death signal to the *thread* that started the child, not to the process:
+//! start tools from a thread that lives as long as the process (the main thread), or a child is
+//! killed when its thread ends.
+
+use crate::failure::{LaneFailure, failed, plain, privilege};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use std::io::Read;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// How much of a tool's output is kept; the rest is read and dropped, so that it never blocks.
+pub const KEPT_OUTPUT_BYTES: usize = 64 << 10;
+
+/// Where administration tools live although a user's PATH often leaves them out.
+const ADMINISTRATION_FOLDERS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
+
+/// What a tool that succeeded left.
+#[derive(Debug, Clone)]
+pub struct Output {
+    /// Its standard output, lossily decoded.
+    pub stdout: String,
+    /// Wall seconds from start to exit.
+    pub seconds: f64,
+}
+
+/// Finds a program by PATH and the administration folders; a name with a slash is a path itself.
+pub fn find_program(name: &str) -> Option<PathBuf> {
+    if name.contains('/') {
+        return is_executable(Path::new(name)).then(|| PathBuf::from(name));
+    }
+    search_folders().into_iter().map(|folder| folder.join(name)).find(|path| is_executable(path))
+}
+
+fn search_folders() -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    // An empty or relative element would run what happens to lie in the working directory.
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
+    folders.extend(ADMINISTRATION_FOLDERS.map(PathBuf::from));
+    folders
+}
+
+fn is_executable(path: &Path) -> bool {
+    path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+/// Runs a tool to its end. The stop flag kills it with its whole process group.
+///
+/// # Errors
+/// Missing program, a status other than 0 (with the last lines it printed), or interrupted.
+pub fn run(arguments: &[String], stop: &AtomicBool) -> Result<Output, LaneFailure> {
+    let started = Instant::now();
+    let mut running = Running::start(arguments)?;
+    let status = loop {
+        if let Some(status) = running.wait(100)? {
+            break status;
+        }
+        if stop.load(Ordering::Relaxed) {
+            running.kill();
+            return Err(LaneFailure::Interrupted);
+        }
+    };
+    let seconds = started.elapsed().as_secs_f64();
+    // A Ctrl-C on the terminal may have killed the tool before the flag was looked at.
+    if stop.load(Ordering::Relaxed) && !status.success() {
+        return Err(LaneFailure::Interrupted);
+    }
+    if !status.success() {
+        return Err(running.failure(status));
+    }
+    Ok(Output { stdout: running.stdout.text(), seconds })
+}
+
+/// A started tool. Dropping it kills it.
+#[derive(Debug)]
+pub struct Running {
+    program: String,
+    child: Child,
+    pidfd: OwnedFd,
+    stdout: Captured<std::process::ChildStdout>,
+    stderr: Captured<std::process::ChildStderr>,
+    reaped: bool,
+}
+
+#[derive(Debug)]
+struct Captured<P> {
+    pipe: Option<P>,
+    kept: Vec<u8>,
+}
+
+impl<P: Read + AsFd> Captured<P> {
+    fn new(pipe: P) -> std::io::Result<Self> {
+        rustix::io::ioctl_fionbio(&pipe, true)?;
+        Ok(Captured { pipe: Some(pipe), kept: Vec::new() })
+    }
+
+    /// Reads what is there now.
+    fn drain(&mut self) {
+        let mut buffer = [0u8; 4096];
+        while let Some(pipe) = &mut self.pipe {
+            match pipe.read(&mut buffer) {
+                Ok(0) => self.pipe = None,
+                Ok(count) => {
+                    let room = KEPT_OUTPUT_BYTES.saturating_sub(self.kept.len());
+                    self.kept.extend_from_slice(&buffer[..count.min(room)]);
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
+                Err(_) => self.pipe = None,
+            }
+        }
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.kept).into_owned()
+    }
+}
+
+impl Running {
+    /// Starts a tool.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Privilege`] where the program is missing, [`LaneFailure::Failed`] where it
+    /// cannot be started.
+    pub fn start(arguments: &[String]) -> Result<Self, LaneFailure> {
+        let (name, rest) = arguments.split_first().ok_or_else(|| failed("an empty command cannot be run"))?;
+        let program = find_program(name)
+            .ok_or_else(|| privilege(format!("the program {name} is missing; install it or add its folder to PATH")))?;
+        let folders = std::env::join_paths(search_folders()).unwrap_or_default();
+        let mut command = Command::new(&program);
+        command
+            .args(rest)
+            .env("LC_ALL", "C")
+            .env("PATH", folders)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        let parent = rustix::process::getpid();
+        // SAFETY: the closure runs between fork and exec and makes only two async-signal-safe
+        // system calls (prctl, getppid); it allocates nothing and touches no lock.
+        unsafe {
+            command.pre_exec(move || {
+                rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+                // The parent may have died before the signal was set; then nobody would send it.
+                if rustix::process::getppid() != Some(parent) {
+                    return Err(rustix::io::Errno::SRCH.into());
+                }
+                Ok(())
+            });
+        }
+        let cannot_start = |error: std::io::Error| failed(format!("cannot start {name}: {}", plain(&error)));
+        let mut child = command.spawn().map_err(cannot_start)?;
+        let prepared = (|| {
+            let pidfd = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
+            let missing = || std::io::Error::other("its output is not captured");
+            let stdout = Captured::new(child.stdout.take().ok_or_else(missing)?)?;
+            let stderr = Captured::new(child.stderr.take().ok_or_else(missing)?)?;
+            Ok::<_, std::io::Error>((pidfd, stdout, stderr))
+        })();
+        match prepared {
+            Ok((pidfd, stdout, stderr)) => {
+                Ok(Running { program: name.clone(), child, pidfd, stdout, stderr, reaped: false })
+            }
+            Err(error) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                Err(cannot_start(error))
+            }
+        }
+    }
+
+    /// Waits at most so long for the end, reading what the tool prints. `None`: it still runs.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`] where the kernel cannot wait.
+    pub fn wait(&mut self, milliseconds: u32) -> Result<Option<ExitStatus>, LaneFailure> {
+        let until = Instant::now() + std::time::Duration::from_millis(milliseconds.into());
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let timeout = Timespec { tv_sec: left.as_secs() as _, tv_nsec: left.subsec_nanos().into() };
+            let mut watched = vec![PollFd::new(&self.pidfd, PollFlags::IN)];
+            watched.extend(self.stdout.pipe.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+            watched.extend(self.stderr.pipe.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+            let ready = match poll(&mut watched, Some(&timeout)) {
+                Err(rustix::io::Errno::INTR) => return Ok(None),
+                other => other.map_err(|error| failed(format!("cannot wait for {}: {error}", self.program)))?,
+            };
+            let ended = !watched[0].revents().is_empty();
+            self.stdout.drain();
+            self.stderr.drain();
+            if ended {
+                self.reaped = true;
+                let wait = self.child.wait();
+                return wait
+                    .map(Some)
+                    .map_err(|error| failed(format!("cannot wait for {}: {}", self.program, plain(&error))));
+            }
+            if ready == 0 {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Kills the tool and everything it started, and waits for its end.
+    pub fn kill(&mut self) {
+        if !self.reaped {
+            let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+            let _ = self.child.wait();
+            self.reaped = true;
+        }
+    }
+
+    /// Lets go of what the tool prints: a thread reads and drops it, so that a daemon that logs
+    /// never blocks.
+    pub fn ignore_output(&mut self) {
+        let (stdout, stderr) = (self.stdout.pipe.take(), self.stderr.pipe.take());
+        if let Some(mut pipe) = stdout {
+            let _ = rustix::io::ioctl_fionbio(&pipe, false);
+            std::thread::spawn(move || std::io::copy(&mut pipe, &mut std::io::sink()));
+        }
+        if let Some(mut pipe) = stderr {
+            let _ = rustix::io::ioctl_fionbio(&pipe, false);
+            std::thread::spawn(move || std::io::copy(&mut pipe, &mut std::io::sink()));
+        }
+    }
+
+    /// The sentence for a tool that failed.
+    pub fn failure(&self, status: ExitStatus) -> LaneFailure {
+        let said = [self.stderr.text(), self.stdout.text()].into_iter().map(|text| last_words(&text));
+        let said = said.into_iter().find(|text| !text.is_empty()).unwrap_or_else(|| "it printed nothing".to_owned());
+        failed(format!("{} failed ({status}): {said}", self.program))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// The first lines that say something, joined: tools print the fact first and usage after it.
+fn last_words(text: &str) -> String {
+    let banner = |line: &&str| !line.is_empty() && !line.starts_with("mke2fs ") && !line.starts_with("btrfs-progs v");
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(banner).take(3).collect();
+    let mut joined: String = lines.join("; ").chars().filter(|c| !c.is_control()).collect();
+    if joined.chars().count() > 400 {
+        joined = joined.chars().take(400).collect::<String>() + "…";
+    }
+    joined
+}
+
+/// The command as a person would type it, for `--dry-run`: quoted where a shell would need it.
+pub fn display(arguments: &[String]) -> String {
+    let quote = |word: &String| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+,./:@%^{}".contains(c);
+        if !word.is_empty() && word.chars().all(plain) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    };
+    arguments.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &[&str]) -> Vec<String> {
+        line.iter().map(|&word| word.to_owned()).collect()
+    }
+
+    #[test]
+    fn a_tool_that_prints_more_than_is_kept_still_ends() {
+        let output = run(&words(&["dd", "if=/dev/zero", "bs=1M", "count=4"]), &AtomicBool::new(false)).unwrap();
+        assert_eq!(output.stdout.len(), KEPT_OUTPUT_BYTES);
+    }
+
+    #[test]
+    fn a_tool_that_fails_is_quoted() {
+        let error = run(&words(&["ls", "/nonexistent-fairlane"]), &AtomicBool::new(false)).unwrap_err();
+        assert!(error.to_string().contains("No such file"), "{error}");
+    }
+
+    #[test]
+    fn a_missing_tool_is_a_missing_privilege() {
+        let error = run(&words(&["no-such-fairlane-tool"]), &AtomicBool::new(false)).unwrap_err();
+        assert!(matches!(error, LaneFailure::Privilege(_)), "{error}");
+    }
+
+    #[test]
+    fn the_stop_flag_kills_a_tool_and_its_children() {
+        let stop = AtomicBool::new(false);
+        let started = Instant::now();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(std::time::Duration::from_millis(200));
+                stop.store(true, Ordering::Relaxed);
+            });
+            // `env` execs `sleep`; a pipe held open by a survivor would not block us either.
+            let error = run(&words(&["env", "sleep", "60"]), &stop).unwrap_err();
+            assert_eq!(error, LaneFailure::Interrupted);
+        });
+        assert!(started.elapsed().as_secs() < 5);
+    }
+
+    #[test]
+    fn a_command_is_shown_as_it_would_be_typed() {
+        assert_eq!(display(&words(&["mkfs.ext4", "-O", "^x", "/a b/it's"])), r"mkfs.ext4 -O ^x '/a b/it'\''s'");
+    }
+}

@@ -1,0 +1,169 @@
+//! A contestant, resolved: what the specification stands for on this machine.
+
+use crate::availability::{self, Availability};
+use crate::custom::{self, Custom};
+use crate::failure::{LaneFailure, privilege, usage};
+use crate::filesystem::{self, Filesystem, Home};
+use crate::host::Host;
+use crate::promises;
+use crate::{command, mount};
+use model::lane::{LaneSpec, Promises};
+use std::path::PathBuf;
+
+/// What races in a lane.
+#[derive(Debug, Clone)]
+pub(crate) enum Contestant {
+    /// A row of the table.
+    Row(&'static Filesystem),
+    /// A filesystem of the user's own.
+    Custom(Box<Custom>),
+    /// A directory as it is.
+    Directory(PathBuf),
+}
+
+impl Contestant {
+    /// Resolves the name, or the file, of a specification.
+    pub(crate) fn resolve(spec: &LaneSpec) -> Result<Contestant, LaneFailure> {
+        match &spec.contestant {
+            model::lane::Contestant::Directory(path) => Ok(Contestant::Directory(path.clone())),
+            model::lane::Contestant::Custom(path) => Ok(Contestant::Custom(Box::new(Custom::read(path)?))),
+            model::lane::Contestant::Filesystem(name) => {
+                let row = filesystem::find(name).ok_or_else(|| {
+                    let hint = match filesystem::nearest(name) {
+                        Some(near) => format!("did you mean {near}?"),
+                        None => "`fairlane doctor` lists what can be raced".to_owned(),
+                    };
+                    usage(format!("no filesystem is called `{}`; {hint}", name.escape_debug()))
+                })?;
+                if row.home == Home::Pool {
+                    return Err(usage(format!(
+                        "{name} makes its own pools, which Fairlane does not; make one and race a directory in it: fairlane race /tank/dir"
+                    )));
+                }
+                Ok(Contestant::Row(row))
+            }
+        }
+    }
+
+    /// Whether it lives in memory.
+    pub(crate) fn in_memory(&self) -> bool {
+        matches!(self, Contestant::Row(row) if row.home == Home::Memory)
+    }
+
+    /// The name of the filesystem; empty for a directory, whose host tells it.
+    pub(crate) fn filesystem_name(&self) -> &str {
+        match self {
+            Contestant::Row(row) => row.name,
+            Contestant::Custom(custom) => &custom.name,
+            Contestant::Directory(_) => "",
+        }
+    }
+
+    /// The whole mkfs command with `{device}`; empty: none.
+    pub(crate) fn mkfs_command(&self, spec: &LaneSpec) -> Vec<String> {
+        match self {
+            Contestant::Row(row) => row.mkfs_command(&spec.mkfs_options),
+            Contestant::Custom(custom) => custom.mkfs_command(&spec.mkfs_options),
+            Contestant::Directory(_) => Vec::new(),
+        }
+    }
+
+    /// All mount options, ours included.
+    pub(crate) fn mount_options(&self, spec: &LaneSpec) -> Vec<String> {
+        match self {
+            Contestant::Row(row) => row.all_mount_options(&spec.mount_options),
+            Contestant::Custom(_) => spec.mount_options.clone(),
+            Contestant::Directory(_) => Vec::new(),
+        }
+    }
+
+    /// What it promises with these options. A row looks at `mount_options`, the kernel's own words
+    /// about a mount included; a user's filesystem promises what its file says.
+    pub(crate) fn promises(&self, mkfs_options: &[String], mount_options: &[String]) -> Promises {
+        match self {
+            Contestant::Row(row) => (row.promises)(mkfs_options, mount_options),
+            Contestant::Custom(custom) => custom.promises.into(),
+            Contestant::Directory(_) => promises::NOTHING,
+        }
+    }
+
+    /// Smallest lane in bytes.
+    pub(crate) fn minimum_bytes(&self) -> u64 {
+        match self {
+            Contestant::Row(row) => row.minimum_bytes,
+            Contestant::Custom(custom) => custom.minimum_size.map_or(model::Bytes::MIB, |size| size.0),
+            Contestant::Directory(_) => 0,
+        }
+    }
+
+    /// Refuses what this machine cannot run.
+    pub(crate) fn check_available(&self) -> Result<(), LaneFailure> {
+        match self {
+            Contestant::Directory(_) => Ok(()),
+            Contestant::Row(row) => match availability::of(row) {
+                Availability::Ready => Ok(()),
+                Availability::KernelLacks => Err(privilege(format!(
+                    "the kernel lacks {}; boot a kernel that has it (`fairlane doctor` lists what this one has)",
+                    row.name
+                ))),
+                Availability::ToolMissing { program, package } => Err(privilege(format!(
+                    "{program} is missing; install it: sudo apt install {package}, or run `fairlane doctor --install`"
+                ))),
+            },
+            Contestant::Custom(custom) => {
+                if !custom.module.is_empty() && !availability::kernel_has(&custom.module, &custom.module) {
+                    return Err(privilege(format!(
+                        "the kernel lacks {}; load its module: sudo modprobe {}",
+                        custom.module, custom.module
+                    )));
+                }
+                let programs = [&custom.mkfs, &custom.mount, &custom.unmount];
+                match programs
+                    .into_iter()
+                    .filter_map(|words| words.first())
+                    .find(|p| command::find_program(p).is_none())
+                {
+                    Some(missing) => Err(privilege(format!(
+                        "the program {missing} of {} is missing; install it or correct its path",
+                        custom.name
+                    ))),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+
+    /// Refuses mount options that this kernel does not know, without mounting anything.
+    pub(crate) fn check_mount_options(&self, spec: &LaneSpec) -> Result<(), LaneFailure> {
+        if mount::has(&spec.mount_options, "ro") {
+            return Err(usage("a race writes, so `ro` leaves nothing to race; remove it"));
+        }
+        match self {
+            Contestant::Row(row) => mount::try_options(row.name, &self.mount_options(spec)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether holes in the image are this contestant's own doing.
+    pub(crate) fn discards(&self, spec: &LaneSpec) -> bool {
+        filesystem::wants_discard(&spec.mkfs_options, &spec.mount_options)
+    }
+}
+
+/// What a directory promises, by the filesystem that holds it.
+pub(crate) fn directory_promises(host: &Host) -> Promises {
+    let Some(row) = filesystem::find(&host.filesystem) else { return promises::NOTHING };
+    let mut promises = (row.promises)(&[], &host.mount_options);
+    // Whether an ext filesystem has a journal does not show in its mount options.
+    if let Some(block) = &host.block
+        && let Ok(task) = std::fs::read_to_string(format!("/sys/fs/ext4/{block}/journal_task"))
+    {
+        promises.journal = task.trim() != "<none>";
+    }
+    promises
+}
+
+/// Fills `{device}` of an mkfs command.
+pub(crate) fn fill_device(command: &[String], device: &std::path::Path) -> Vec<String> {
+    custom::fill(command, device, std::path::Path::new(""), "")
+}

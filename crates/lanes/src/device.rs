@@ -1,0 +1,440 @@
+//! Block devices that a race overwrites: what is refused always, and what must be confirmed.
+//!
+//! Looking ([`inspect`]) and deciding ([`decide`]) are apart, so that every rule can be tested
+//! without a disk. A device is looked at again before each mkfs: an exclusive open cannot be held
+//! during the race, because mkfs and mount want it themselves.
+
+use crate::failure::{LaneFailure, cannot, failed, privilege, usage};
+use crate::{host, loop_device, mountinfo, signature};
+use model::units::human_bytes;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Major number of loop devices (Linux's list of device numbers).
+const LOOP_MAJOR: u32 = 7;
+
+/// Major and minor number of a device.
+pub type DeviceNumber = (u32, u32);
+
+/// A name given to `--erase` and the device that it stands for.
+pub type Erasable = (PathBuf, DeviceNumber);
+
+/// A block device as found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The name that the lane used.
+    pub named: PathBuf,
+    /// `/dev/sdb1`: no symbolic link any more.
+    pub path: PathBuf,
+    /// As /proc/diskstats names it.
+    pub kernel_name: String,
+    /// Device number: major and minor.
+    pub number: DeviceNumber,
+    /// Changes whenever another disk appears under the same number; 0: the kernel does not tell.
+    pub sequence: u64,
+    /// Size in bytes.
+    pub size_bytes: u64,
+    /// Model; empty: it does not tell.
+    pub model: String,
+    /// Serial number; empty: it does not tell.
+    pub serial: String,
+    /// What lies on it.
+    pub signature: Option<String>,
+    /// The kernel refuses writes.
+    pub read_only: bool,
+    /// Who uses it, in words: `/dev/sdb1 is mounted at /home`. Empty: nobody.
+    pub uses: Vec<String>,
+}
+
+/// What stands between a device and being overwritten.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// Nothing.
+    Go,
+    /// A person must type something after reading something.
+    Ask {
+        /// What is shown.
+        shown: Vec<String>,
+        /// What must be typed, exactly.
+        must_type: String,
+    },
+}
+
+/// Asks the person at the terminal.
+pub trait Confirm {
+    /// Shows the lines and answers what was typed, without its line end; `None`: nothing was.
+    fn ask(&mut self, shown: &[String], must_type: &str) -> Option<String>;
+}
+
+impl Found {
+    /// A loop device.
+    pub fn is_loop(&self) -> bool {
+        self.number.0 == LOOP_MAJOR
+    }
+
+    /// What must be typed: the last four characters of the serial number, or of the device's name
+    /// where it has none.
+    fn must_type(&self) -> String {
+        let word = if self.serial.is_empty() { &self.kernel_name } else { &self.serial };
+        let characters: Vec<char> = word.chars().collect();
+        characters[characters.len().saturating_sub(4)..].iter().collect()
+    }
+}
+
+/// Decides whether a device may be overwritten. Pure.
+///
+/// # Errors
+/// [`LaneFailure::Usage`] for every refusal, with what to do about it.
+pub fn decide(found: &Found, erase: &[Erasable], terminal: bool) -> Result<Decision, LaneFailure> {
+    let path = found.path.display();
+    if let Some(first) = found.uses.first() {
+        return Err(usage(format!(
+            "{path} is in use and is never overwritten: {first}; free it first or choose another"
+        )));
+    }
+    if found.read_only {
+        return Err(usage(format!("{path} is read-only; make it writable or choose another device")));
+    }
+    if found.size_bytes == 0 {
+        return Err(usage(format!("{path} has no size: no medium, or no image attached; choose another device")));
+    }
+    let holds = found.signature.as_deref().unwrap_or("no known signature");
+    let Some((named, _)) = erase.iter().find(|(_, number)| *number == found.number) else {
+        return Err(usage(format!("{path} holds {holds}; pass --erase {} to overwrite it", found.named.display())));
+    };
+    if !terminal {
+        if found.is_loop() || named.starts_with("/dev/disk/by-id") {
+            return Ok(Decision::Go);
+        }
+        return Err(usage(format!(
+            "without a terminal --erase takes only a name that stays the same, and {} may be another disk after a reboot; name it by /dev/disk/by-id/…",
+            named.display()
+        )));
+    }
+    let or_unknown = |text: &str| if text.is_empty() { "unknown".to_owned() } else { text.to_owned() };
+    let must_type = found.must_type();
+    let what = if found.serial.is_empty() { "name" } else { "serial number" };
+    Ok(Decision::Ask {
+        shown: vec![
+            format!("{path} will be overwritten; everything on it is lost."),
+            format!("  model      {}", or_unknown(&found.model)),
+            format!("  serial     {}", or_unknown(&found.serial)),
+            format!("  size       {}", human_bytes(found.size_bytes as f64)),
+            format!("  now holds  {holds}"),
+            format!("To go on, type the last {} characters of its {what}.", must_type.chars().count()),
+        ],
+        must_type,
+    })
+}
+
+/// Carries a decision out: asks where it must.
+///
+/// # Errors
+/// [`LaneFailure::Usage`] where something else was typed.
+pub fn confirm(found: &Found, decision: &Decision, person: &mut dyn Confirm) -> Result<(), LaneFailure> {
+    let Decision::Ask { shown, must_type } = decision else { return Ok(()) };
+    match person.ask(shown, must_type) {
+        Some(typed) if typed.trim() == must_type => Ok(()),
+        _ => Err(usage(format!(
+            "{} was not confirmed and nothing was written; run it again and type what is asked for",
+            found.path.display()
+        ))),
+    }
+}
+
+/// Resolves the names after `--erase`, keeping each beside the device number it stands for.
+///
+/// # Errors
+/// [`LaneFailure::Usage`] where a name is no block device.
+pub fn resolve_erase(erase: &[PathBuf]) -> Result<Vec<Erasable>, LaneFailure> {
+    let resolve = |path: &PathBuf| match path.metadata() {
+        Ok(metadata) if metadata.file_type().is_block_device() => Ok((path.clone(), number_of(metadata.rdev()))),
+        Ok(_) => Err(usage(format!("--erase {}: that is no block device; name one", path.display()))),
+        Err(error) => Err(usage(format!(
+            "--erase {}: {}; name a block device that is there",
+            path.display(),
+            crate::failure::plain(&error)
+        ))),
+    };
+    erase.iter().map(resolve).collect()
+}
+
+fn number_of(rdev: u64) -> DeviceNumber {
+    (rustix::fs::major(rdev), rustix::fs::minor(rdev))
+}
+
+/// Looks at a block device: what it is, what lies on it, who uses it. Needs the right to open it.
+///
+/// # Errors
+/// [`LaneFailure::Usage`] where it is none or not there, [`LaneFailure::Privilege`] without the
+/// right to open it, [`LaneFailure::Failed`] where it does not answer.
+pub fn inspect(named: &Path) -> Result<Found, LaneFailure> {
+    let path = named.canonicalize().map_err(|error| {
+        usage(format!("{}: {}; name a block device that is there", named.display(), crate::failure::plain(&error)))
+    })?;
+    let metadata = path.metadata().map_err(|error| cannot(format!("look at {}", path.display()), error))?;
+    if !metadata.file_type().is_block_device() {
+        return Err(usage(format!(
+            "{} is no block device; name one, or a directory without @ to race it as it is",
+            path.display()
+        )));
+    }
+    let number = number_of(metadata.rdev());
+    let kernel_name = host::block_name(number.0, number.1)
+        .ok_or_else(|| failed(format!("the kernel shows no device behind {}; choose another", path.display())))?;
+    let disk = host::whole_disk(&kernel_name);
+    let sector_bytes = 512; // /sys counts in these whatever the device's own sectors are.
+    let size_bytes = number_in(&format!("/sys/class/block/{kernel_name}/size")) * sector_bytes;
+    let mut uses = uses_of(&kernel_name, &disk)?;
+    if uses.is_empty() && opened_exclusively(&path)? {
+        uses.push(format!("{} is opened exclusively by the kernel or another process", path.display()));
+    }
+    // A device in use is refused whatever it holds: it need not even be readable.
+    let signature = if uses.is_empty() { read_signature(&path, size_bytes)? } else { None };
+    let disk_text = |file: &str| text_in(&format!("/sys/class/block/{disk}/{file}"));
+    let first = |a: String, b: String| if a.is_empty() { b } else { a };
+    Ok(Found {
+        named: named.to_owned(),
+        number,
+        sequence: number_in(&format!("/sys/class/block/{disk}/diskseq")),
+        size_bytes,
+        model: disk_text("device/model"),
+        serial: first(first(disk_text("device/serial"), disk_text("serial")), udev_serial(&disk)),
+        signature,
+        read_only: number_in(&format!("/sys/class/block/{kernel_name}/ro")) != 0,
+        uses,
+        path,
+        kernel_name,
+    })
+}
+
+/// Looks again before a mkfs: it must still be the same device and still be nobody's.
+///
+/// # Errors
+/// [`LaneFailure::Failed`] where it is not.
+pub fn check_again(before: &Found) -> Result<(), LaneFailure> {
+    let now = inspect(&before.named)?;
+    let same = (now.number, now.sequence, now.size_bytes) == (before.number, before.sequence, before.size_bytes);
+    if !same {
+        return Err(failed(format!(
+            "{} is another device than the one that was confirmed, so it is left alone; start again",
+            before.named.display()
+        )));
+    }
+    match now.uses.first() {
+        Some(first) => Err(failed(format!("{} came into use: {first}; free it and start again", now.path.display()))),
+        None if now.read_only => Err(failed(format!("{} became read-only; look at dmesg", now.path.display()))),
+        None => Ok(()),
+    }
+}
+
+fn read_signature(path: &Path, size_bytes: u64) -> Result<Option<String>, LaneFailure> {
+    if size_bytes == 0 {
+        return Ok(None);
+    }
+    let file = File::open(path).map_err(|error| cannot_open(path, error))?;
+    let found = signature::read(&file, size_bytes);
+    found.map(|name| name.map(str::to_owned)).map_err(|error| cannot(format!("read {}", path.display()), error))
+}
+
+fn cannot_open(path: &Path, error: std::io::Error) -> LaneFailure {
+    if error.kind() == std::io::ErrorKind::PermissionDenied {
+        return privilege(format!("opening {} needs root: sudo fairlane …", path.display()));
+    }
+    cannot(format!("open {}", path.display()), error)
+}
+
+fn text_in(path: &str) -> String {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.trim().chars().filter(|c| !c.is_control()).collect()
+}
+
+fn number_in(path: &str) -> u64 {
+    text_in(path).parse().unwrap_or(0)
+}
+
+/// SATA disks tell their serial number to udev only.
+fn udev_serial(disk: &str) -> String {
+    let number = text_in(&format!("/sys/class/block/{disk}/dev"));
+    let data = std::fs::read_to_string(format!("/run/udev/data/b{number}")).unwrap_or_default();
+    let line = |key: &str| data.lines().find_map(|line| line.strip_prefix(key)).map(str::to_owned);
+    line("E:ID_SERIAL_SHORT=").or_else(|| line("E:ID_SERIAL=")).unwrap_or_default()
+}
+
+/// Mounted or claimed devices answer an exclusive open with EBUSY, in other mount namespaces too.
+fn opened_exclusively(path: &Path) -> Result<bool, LaneFailure> {
+    let open = OpenOptions::new().read(true).custom_flags(libc::O_EXCL | libc::O_NONBLOCK).open(path);
+    match open {
+        Ok(_) => Ok(false),
+        Err(error) if error.raw_os_error() == Some(libc::EBUSY) => Ok(true),
+        Err(error) => Err(cannot_open(path, error)),
+    }
+}
+
+/// Everything that uses a device: itself, its partitions where a whole disk is named, and the disk
+/// as a whole where a partition is named.
+fn uses_of(name: &str, disk: &str) -> Result<Vec<String>, LaneFailure> {
+    let mut names = vec![name.to_owned()];
+    if name == disk {
+        let entries = std::fs::read_dir(format!("/sys/class/block/{disk}")).into_iter().flatten().flatten();
+        let partitions = entries.filter(|entry| entry.path().join("partition").exists());
+        names.extend(partitions.filter_map(|entry| entry.file_name().into_string().ok()));
+    } else {
+        names.push(disk.to_owned());
+    }
+    let mounts = mountinfo::read().map_err(|error| cannot("read /proc/self/mountinfo", error))?;
+    let swaps = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
+    let mut uses = Vec::new();
+    for name in &names {
+        let (major, minor) = number_text(name);
+        for mount in &mounts {
+            let by_number = (mount.major, mount.minor) == (major, minor);
+            // btrfs shows another number than its device; its source is the device's path.
+            if by_number || is_device(Path::new(&mount.source), (major, minor)) {
+                uses.push(format!("/dev/{name} is mounted at {}", mount.target.display()));
+            }
+        }
+        let swap_of = |line: &str| line.split_whitespace().next().map(|path| PathBuf::from(path.replace("\\040", " ")));
+        if swaps.lines().skip(1).filter_map(swap_of).any(|path| is_device(&path, (major, minor))) {
+            uses.push(format!("/dev/{name} is swap"));
+        }
+        for holder in std::fs::read_dir(format!("/sys/class/block/{name}/holders")).into_iter().flatten().flatten() {
+            let holder = holder.file_name().to_string_lossy().into_owned();
+            uses.push(format!("/dev/{name} belongs to {holder} (md, LVM or device mapper)"));
+        }
+        for (number, backing) in loop_device::attached() {
+            if is_device(&backing, (major, minor)) {
+                uses.push(format!("/dev/{name} carries /dev/loop{number}"));
+            }
+        }
+    }
+    uses.dedup();
+    Ok(uses)
+}
+
+fn number_text(name: &str) -> DeviceNumber {
+    let text = text_in(&format!("/sys/class/block/{name}/dev"));
+    let parts = text.split_once(':').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+    // 0:0 is no device's number, so nothing matches it.
+    parts.unwrap_or((0, 0))
+}
+
+fn is_device(path: &Path, number: DeviceNumber) -> bool {
+    path.starts_with("/dev")
+        && number != (0, 0)
+        && path
+            .metadata()
+            .is_ok_and(|metadata| metadata.file_type().is_block_device() && number_of(metadata.rdev()) == number)
+}
+
+/// Overwrites what names an older filesystem. The caller has checked the device again.
+///
+/// # Errors
+/// [`LaneFailure::Failed`] where it is claimed meanwhile or does not write.
+pub(crate) fn wipe_signatures(found: &Found) -> Result<(), LaneFailure> {
+    let fail = |error: std::io::Error| cannot(format!("wipe {}", found.path.display()), error);
+    let file: File =
+        OpenOptions::new().read(true).write(true).custom_flags(libc::O_EXCL).open(&found.path).map_err(fail)?;
+    let zeros = vec![0u8; 1 << 20];
+    for (offset, length) in signature::signature_areas(found.size_bytes) {
+        std::os::unix::fs::FileExt::write_all_at(&file, &zeros[..(length as usize).min(zeros.len())], offset)
+            .map_err(fail)?;
+    }
+    file.sync_all().map_err(fail)?;
+    loop_device::flush_buffers(&file).map_err(fail)
+}
+
+/// Drops what the kernel caches of a device itself.
+///
+/// # Errors
+/// [`LaneFailure::Failed`].
+pub(crate) fn drop_cache(found: &Found) -> Result<(), LaneFailure> {
+    let flush = File::open(&found.path).and_then(|file| loop_device::flush_buffers(&file));
+    flush.map_err(|error| cannot(format!("drop the cache of {}", found.path.display()), error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found() -> Found {
+        Found {
+            named: "/dev/sdb".into(),
+            path: "/dev/sdb".into(),
+            kernel_name: "sdb".to_owned(),
+            number: (8, 16),
+            sequence: 1,
+            size_bytes: 1 << 40,
+            model: "ACME".to_owned(),
+            serial: "S1234567".to_owned(),
+            signature: Some("xfs".to_owned()),
+            read_only: false,
+            uses: Vec::new(),
+        }
+    }
+
+    fn erase(path: &str) -> Vec<Erasable> {
+        vec![(path.into(), (8, 16))]
+    }
+
+    #[test]
+    fn a_device_in_use_is_refused_whatever_was_passed() {
+        let used = Found { uses: vec!["/dev/sdb1 is mounted at /home".to_owned()], ..found() };
+        for terminal in [true, false] {
+            let error = decide(&used, &erase("/dev/disk/by-id/x"), terminal).unwrap_err();
+            assert!(error.to_string().contains("mounted at /home"), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_unnamed_device_is_refused_with_the_option_that_names_it() {
+        for terminal in [true, false] {
+            let error = decide(&found(), &[], terminal).unwrap_err();
+            assert_eq!(error.to_string(), "/dev/sdb holds xfs; pass --erase /dev/sdb to overwrite it");
+            let other = vec![(PathBuf::from("/dev/sdc"), (8, 32))];
+            assert!(decide(&found(), &other, terminal).is_err());
+        }
+    }
+
+    #[test]
+    fn without_a_terminal_only_a_stable_name_or_a_loop_device_goes() {
+        assert!(decide(&found(), &erase("/dev/sdb"), false).unwrap_err().to_string().contains("by-id"));
+        assert_eq!(decide(&found(), &erase("/dev/disk/by-id/ata-ACME"), false), Ok(Decision::Go));
+        let looped = Found { number: (7, 0), ..found() };
+        assert_eq!(decide(&looped, &[("/dev/loop0".into(), (7, 0))], false), Ok(Decision::Go));
+    }
+
+    #[test]
+    fn read_only_and_empty_devices_are_refused() {
+        let error = decide(&Found { read_only: true, ..found() }, &erase("/dev/disk/by-id/x"), false).unwrap_err();
+        assert!(error.to_string().contains("read-only"), "{error}");
+        let error = decide(&Found { size_bytes: 0, ..found() }, &erase("/dev/disk/by-id/x"), false).unwrap_err();
+        assert!(error.to_string().contains("no size"), "{error}");
+    }
+
+    struct Typing(Option<&'static str>, Vec<String>);
+    impl Confirm for Typing {
+        fn ask(&mut self, shown: &[String], _: &str) -> Option<String> {
+            self.1.extend_from_slice(shown);
+            self.0.map(str::to_owned)
+        }
+    }
+
+    #[test]
+    fn on_a_terminal_the_end_of_the_serial_number_must_be_typed() {
+        let decision = decide(&found(), &erase("/dev/sdb"), true).unwrap();
+        let mut right = Typing(Some("4567"), Vec::new());
+        confirm(&found(), &decision, &mut right).unwrap();
+        let shown = right.1.join("\n");
+        for part in ["ACME", "S1234567", "1 TiB", "xfs"] {
+            assert!(shown.contains(part), "{part} is not in {shown}");
+        }
+        for wrong in [Some("y"), Some("yes"), Some(""), Some("S1234567"), None] {
+            assert!(confirm(&found(), &decision, &mut Typing(wrong, Vec::new())).is_err(), "{wrong:?}");
+        }
+        let nameless = Found { serial: String::new(), kernel_name: "nvme0n1p3".to_owned(), ..found() };
+        let Decision::Ask { must_type, .. } = decide(&nameless, &erase("/dev/sdb"), true).unwrap() else { panic!() };
+        assert_eq!(must_type, "n1p3");
+    }
+}

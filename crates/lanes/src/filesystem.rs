@@ -1,0 +1,342 @@
+//! The table of filesystems: one row each. To add a filesystem, add its row here (and, where its
+//! promises depend on options in a new way, a function in `promises.rs`).
+
+use crate::geometry::{self, Geometry};
+use crate::promises;
+use model::Bytes;
+use model::lane::Promises;
+
+/// One filesystem that Fairlane knows.
+#[derive(Debug)]
+pub struct Filesystem {
+    /// As lanes, /proc/filesystems and mount name it.
+    pub name: &'static str,
+    /// mkfs program and the arguments that Fairlane always gives: quiet, forced, without discard,
+    /// without lazy initialisation. Empty: nothing to make (tmpfs).
+    pub mkfs: &'static [&'static str],
+    /// Arguments of mkfs whose later occurrence replaces the earlier one: what the user gives is
+    /// appended to ours with a comma instead.
+    pub mkfs_lists: &'static [&'static str],
+    /// Debian and Ubuntu package of the mkfs program.
+    pub package: &'static str,
+    /// Kernel module.
+    pub module: &'static str,
+    /// Mount options that Fairlane adds before the user's.
+    pub mount_options: &'static [&'static str],
+    /// Smallest lane that mkfs takes or that makes sense.
+    pub minimum_bytes: u64,
+    /// Smallest lane with the defaults of a larger disk, and what differs below it.
+    pub comfortable: Option<(u64, &'static str)>,
+    /// What it promises with these mkfs and mount options.
+    pub promises: fn(&[String], &[String]) -> Promises,
+    /// How to read its geometry.
+    pub geometry: Geometry,
+    /// What it stands on.
+    pub home: Home,
+}
+
+/// What a filesystem stands on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Home {
+    /// A block device: an image or a disk.
+    Block,
+    /// Memory.
+    Memory,
+    /// A pool of its own making: raced as a directory.
+    Pool,
+}
+
+/// mke2fs takes its small-disk profile (1 KiB blocks below 512 MiB on older versions, a 4 to
+/// 16 MiB journal, more inodes) below this size.
+const EXT_COMFORTABLE: Option<(u64, &str)> = Some((
+    Bytes::GIB,
+    "below 1 GiB mke2fs makes a journal of 16 MiB or less, below 512 MiB it takes its small profile",
+));
+
+const EXT_EXTENDED: &str = "nodiscard,lazy_itable_init=0,lazy_journal_init=0";
+
+/// The table.
+pub static FILESYSTEMS: [Filesystem; 11] = [
+    Filesystem {
+        name: "ext2",
+        mkfs: &["mkfs.ext2", "-q", "-F", "-E", EXT_EXTENDED],
+        mkfs_lists: &["-E"],
+        package: "e2fsprogs",
+        module: "ext2",
+        // The ext2 driver knows no discard at all.
+        mount_options: &[],
+        minimum_bytes: 64 * Bytes::MIB,
+        comfortable: EXT_COMFORTABLE,
+        promises: promises::ext2,
+        geometry: Geometry::Dumpe2fs,
+        home: Home::Block,
+    },
+    Filesystem {
+        name: "ext3",
+        mkfs: &["mkfs.ext3", "-q", "-F", "-E", EXT_EXTENDED],
+        mkfs_lists: &["-E"],
+        package: "e2fsprogs",
+        module: "ext4",
+        mount_options: &["nodiscard"],
+        minimum_bytes: 64 * Bytes::MIB,
+        comfortable: EXT_COMFORTABLE,
+        promises: promises::ext4,
+        geometry: Geometry::Dumpe2fs,
+        home: Home::Block,
+    },
+    Filesystem {
+        name: "ext4",
+        mkfs: &["mkfs.ext4", "-q", "-F", "-E", EXT_EXTENDED],
+        mkfs_lists: &["-E"],
+        package: "e2fsprogs",
+        module: "ext4",
+        mount_options: &["nodiscard"],
+        minimum_bytes: 64 * Bytes::MIB,
+        comfortable: EXT_COMFORTABLE,
+        promises: promises::ext4,
+        geometry: Geometry::Dumpe2fs,
+        home: Home::Block,
+    },
+    Filesystem {
+        name: "xfs",
+        // Not quiet: what it prints is the geometry.
+        mkfs: &["mkfs.xfs", "-f", "-K"],
+        mkfs_lists: &[],
+        package: "xfsprogs",
+        module: "xfs",
+        mount_options: &["nodiscard"],
+        minimum_bytes: 300 * Bytes::MIB,
+        comfortable: None,
+        promises: promises::xfs,
+        geometry: Geometry::XfsMkfs,
+        home: Home::Block,
+    },
+    Filesystem {
+        name: "btrfs",
+        mkfs: &["mkfs.btrfs", "-f", "-K"],
+        mkfs_lists: &[],
+        package: "btrfs-progs",
+        module: "btrfs",
+        mount_options: &["nodiscard"],
+        minimum_bytes: 256 * Bytes::MIB,
+        comfortable: None,
+        promises: promises::btrfs,
+        geometry: Geometry::BtrfsMkfs,
+        home: Home::Block,
+    },
+    Filesystem {
+        name: "tmpfs",
+        mkfs: &[],
+        mkfs_lists: &[],
+        package: "",
+        module: "",
+        mount_options: &[],
+        minimum_bytes: Bytes::MIB,
+        comfortable: None,
+        promises: promises::nothing,
+        geometry: Geometry::Unknown,
+        home: Home::Memory,
+    },
+    Filesystem {
+        name: "f2fs",
+        mkfs: &["mkfs.f2fs", "-q", "-f", "-t", "0"],
+        mkfs_lists: &[],
+        package: "f2fs-tools",
+        module: "f2fs",
+        mount_options: &["nodiscard"],
+        minimum_bytes: 128 * Bytes::MIB,
+        comfortable: None,
+        promises: promises::f2fs,
+        geometry: Geometry::Unknown,
+        home: Home::Block,
+    },
+    Filesystem {
+        name: "nilfs2",
+        mkfs: &["mkfs.nilfs2", "-q", "-f", "-K"],
+        mkfs_lists: &[],
+        package: "nilfs-tools",
+        module: "nilfs2",
+        mount_options: &["nodiscard"],
+        minimum_bytes: 192 * Bytes::MIB,
+        comfortable: None,
+        promises: promises::nilfs2,
+        geometry: Geometry::Unknown,
+        home: Home::Block,
+    },
+    Filesystem {
+        name: "exfat",
+        mkfs: &["mkfs.exfat"],
+        mkfs_lists: &[],
+        package: "exfatprogs",
+        module: "exfat",
+        // exfat discards only where told to, and knows no `nodiscard`.
+        mount_options: &[],
+        minimum_bytes: 64 * Bytes::MIB,
+        comfortable: None,
+        promises: promises::exfat,
+        geometry: Geometry::Unknown,
+        home: Home::Block,
+    },
+    Filesystem {
+        name: "bcachefs",
+        mkfs: &["mkfs.bcachefs", "-q", "-f"],
+        mkfs_lists: &[],
+        package: "bcachefs-tools",
+        module: "bcachefs",
+        mount_options: &["nodiscard"],
+        minimum_bytes: 256 * Bytes::MIB,
+        comfortable: None,
+        promises: promises::bcachefs,
+        geometry: Geometry::Unknown,
+        home: Home::Block,
+    },
+    Filesystem {
+        name: "zfs",
+        mkfs: &["zpool"],
+        mkfs_lists: &[],
+        package: "zfsutils-linux",
+        module: "zfs",
+        mount_options: &[],
+        minimum_bytes: 256 * Bytes::MIB,
+        comfortable: None,
+        promises: promises::zfs,
+        geometry: Geometry::Unknown,
+        home: Home::Pool,
+    },
+];
+
+/// The row of a name.
+pub fn find(name: &str) -> Option<&'static Filesystem> {
+    FILESYSTEMS.iter().find(|row| row.name == name)
+}
+
+/// The name of the table that is nearest to a misspelt one; `None` where none is near.
+pub fn nearest(name: &str) -> Option<&'static str> {
+    let lower = name.to_ascii_lowercase();
+    let distance = |row: &Filesystem| edit_distance(&lower, row.name);
+    let best = FILESYSTEMS.iter().min_by_key(|row| distance(row))?;
+    (distance(best) <= 2 && distance(best) < best.name.len()).then_some(best.name)
+}
+
+/// Levenshtein distance in characters.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &to) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(from != to);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+impl Filesystem {
+    /// The whole mkfs command with `{device}` as its last argument; empty: nothing to make.
+    pub fn mkfs_command(&self, options: &[String]) -> Vec<String> {
+        if self.mkfs.is_empty() {
+            return Vec::new();
+        }
+        let mut command: Vec<String> = self.mkfs.iter().map(|&word| word.to_owned()).collect();
+        let mut options = options.iter();
+        while let Some(option) = options.next() {
+            let list = self.mkfs_lists.iter().find(|flag| option.starts_with(**flag));
+            let Some(flag) = list else {
+                command.push(option.clone());
+                continue;
+            };
+            // `-E stride=4` and `-Estride=4` are the same.
+            let value = match option.strip_prefix(flag) {
+                Some("") => options.next().cloned().unwrap_or_default(),
+                rest => rest.unwrap_or_default().to_owned(),
+            };
+            match command.iter().position(|word| word == flag) {
+                Some(at) if at + 1 < command.len() => {
+                    command[at + 1].push(',');
+                    command[at + 1].push_str(&value);
+                }
+                _ => command.extend([(*flag).to_owned(), value]),
+            }
+        }
+        command.push("{device}".to_owned());
+        command
+    }
+
+    /// The mount options: Fairlane's own, then the user's. Where the user speaks of discard, it is
+    /// the contestant and Fairlane adds nothing.
+    pub fn all_mount_options(&self, options: &[String]) -> Vec<String> {
+        let spoken = options.iter().any(|option| is_discard(option) || option == "nodiscard");
+        let own = self.mount_options.iter().filter(|own| !(spoken && **own == "nodiscard"));
+        own.map(|&option| option.to_owned()).chain(options.iter().cloned()).collect()
+    }
+
+    /// Reads the geometry of a fresh filesystem, as far as its tools tell it.
+    pub fn read_geometry(&self, mkfs_output: &str, device: &std::path::Path) -> Vec<String> {
+        geometry::read(self.geometry, mkfs_output, device)
+    }
+}
+
+fn is_discard(option: &str) -> bool {
+    option == "discard" || option.starts_with("discard=")
+}
+
+/// Whether the user made discard the contestant, in mkfs or in mount: then holes are its doing.
+pub fn wants_discard(mkfs_options: &[String], mount_options: &[String]) -> bool {
+    mount_options.iter().any(|option| is_discard(option))
+        || mkfs_options
+            .iter()
+            .any(|option| option.split([',', '=']).any(|word| word == "discard" || word == "-Ediscard"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_users_extended_options_join_ours() {
+        let ext4 = find("ext4").unwrap();
+        let command = ext4.mkfs_command(&words("-b 1024 -E stride=4 -O ^has_journal")).join(" ");
+        assert_eq!(
+            command,
+            "mkfs.ext4 -q -F -E nodiscard,lazy_itable_init=0,lazy_journal_init=0,stride=4 -b 1024 -O ^has_journal {device}"
+        );
+        let joined = ext4.mkfs_command(&words("-Estride=4")).join(" ");
+        assert!(joined.contains("lazy_journal_init=0,stride=4 {device}"), "{joined}");
+    }
+
+    #[test]
+    fn discard_is_off_unless_it_is_the_contestant() {
+        let btrfs = find("btrfs").unwrap();
+        assert_eq!(btrfs.all_mount_options(&words("compress=zstd:1")), ["nodiscard", "compress=zstd:1"]);
+        assert_eq!(btrfs.all_mount_options(&words("discard=async")), ["discard=async"]);
+        assert!(wants_discard(&[], &words("discard=async")));
+        assert!(wants_discard(&words("-E discard"), &[]));
+        assert!(wants_discard(&words("-E stride=4,discard"), &[]));
+        assert!(!wants_discard(&words("-E nodiscard"), &words("nodiscard")));
+    }
+
+    #[test]
+    fn every_row_is_complete_and_its_name_unique() {
+        for (index, row) in FILESYSTEMS.iter().enumerate() {
+            assert!(FILESYSTEMS[..index].iter().all(|earlier| earlier.name != row.name), "{}", row.name);
+            assert_eq!(row.mkfs.is_empty(), row.package.is_empty(), "{}", row.name);
+            assert!(row.minimum_bytes > 0 && row.minimum_bytes <= 512 * Bytes::MIB, "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn a_misspelt_name_finds_its_neighbour() {
+        for (wrong, right) in
+            [("exr4", Some("ext4")), ("brtfs", Some("btrfs")), ("XFS", Some("xfs")), ("hammer", None), ("a", None)]
+        {
+            assert_eq!(nearest(wrong), right, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Formatting, mounting and unmounting one lane, whatever its contestant is.
+
+use crate::command::{self, Running};
+use crate::contestant::{Contestant, fill_device};
+use crate::custom::{Custom, Kind, fill};
+use crate::failure::{LaneFailure, failed};
+use crate::mount;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long a FUSE filesystem may take until its mount shows.
+const FUSE_MOUNT_PATIENCE: Duration = Duration::from_secs(15);
+/// How long a FUSE process may take to end after its unmount.
+const FUSE_EXIT_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Makes the filesystem; answers what mkfs printed and how long it took. The seconds are mkfs's
+/// own.
+pub(crate) fn format(
+    mkfs_command: &[String],
+    device: &Path,
+    stop: &AtomicBool,
+) -> Result<Option<command::Output>, LaneFailure> {
+    if mkfs_command.is_empty() {
+        return Ok(None);
+    }
+    command::run(&fill_device(mkfs_command, device), stop).map(Some)
+}
+
+/// What is mounted where, and how.
+pub(crate) struct MountRequest<'a> {
+    pub(crate) contestant: &'a Contestant,
+    /// The block device; for memory the word that the mount table shows.
+    pub(crate) source: &'a Path,
+    pub(crate) options: &'a [String],
+    pub(crate) target: &'a Path,
+}
+
+/// Mounts. Answers the process of a FUSE filesystem that stays in the foreground.
+pub(crate) fn mount(request: &MountRequest, stop: &AtomicBool) -> Result<Option<Running>, LaneFailure> {
+    match request.contestant {
+        Contestant::Row(row) => {
+            mount::mount(row.name, &request.source.to_string_lossy(), request.options, request.target).map(|()| None)
+        }
+        Contestant::Custom(custom) => mount_custom(custom, request, stop),
+        Contestant::Directory(_) => Ok(None),
+    }
+}
+
+/// The whole mount command of a user's filesystem.
+pub(crate) fn custom_mount_command(custom: &Custom, source: &Path, target: &Path, options: &[String]) -> Vec<String> {
+    // Never empty, so that `-o {options}` always has a value.
+    let options: Vec<&str> = ["nosuid", "nodev"].into_iter().chain(options.iter().map(String::as_str)).collect();
+    fill(&custom.mount, source, target, &options.join(","))
+}
+
+fn mount_custom(custom: &Custom, request: &MountRequest, stop: &AtomicBool) -> Result<Option<Running>, LaneFailure> {
+    let command = custom_mount_command(custom, request.source, request.target, request.options);
+    match custom.kind {
+        Kind::Kernel => {
+            command::run(&command, stop)?;
+            if !mount::is_mounted(request.target)? {
+                return Err(failed(format!(
+                    "the mount command of {} succeeded but mounted nothing; correct `mount` in its file",
+                    custom.name
+                )));
+            }
+            Ok(None)
+        }
+        Kind::Fuse => mount_fuse(custom, &command, request.target, stop),
+    }
+}
+
+/// A FUSE program either ends once mounted (a daemon took over) or stays as the filesystem.
+fn mount_fuse(
+    custom: &Custom,
+    command: &[String],
+    target: &Path,
+    stop: &AtomicBool,
+) -> Result<Option<Running>, LaneFailure> {
+    let started = Instant::now();
+    let mut running = Running::start(command)?;
+    let mut ended = false;
+    loop {
+        if !ended && let Some(status) = running.wait(10)? {
+            if !status.success() {
+                return Err(running.failure(status));
+            }
+            ended = true;
+        }
+        if mount::is_mounted(target)? {
+            running.ignore_output();
+            return Ok((!ended).then_some(running));
+        }
+        if stop.load(Ordering::Relaxed) {
+            return Err(LaneFailure::Interrupted);
+        }
+        if started.elapsed() > FUSE_MOUNT_PATIENCE {
+            return Err(failed(format!("{} mounted nothing within 15 s; correct `mount` in its file", custom.name)));
+        }
+        if ended {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// Unmounts and, for a FUSE process of ours, waits for its end: only then its data is on the
+/// device.
+pub(crate) fn unmount(
+    contestant: &Contestant,
+    source: &Path,
+    target: &Path,
+    process: Option<Running>,
+) -> Result<(), LaneFailure> {
+    match contestant {
+        Contestant::Custom(custom) if !custom.unmount.is_empty() && mount::is_mounted(target)? => {
+            command::run(&fill(&custom.unmount, source, target, ""), &AtomicBool::new(false))?;
+            if mount::is_mounted(target)? {
+                return Err(failed(format!(
+                    "the unmount command of {} left {} mounted; correct `unmount` in its file",
+                    custom.name,
+                    target.display()
+                )));
+            }
+        }
+        _ => mount::unmount_patiently(target)?,
+    }
+    if let Some(mut process) = process {
+        let started = Instant::now();
+        while process.wait(50)?.is_none() {
+            if started.elapsed() > FUSE_EXIT_PATIENCE {
+                return Err(failed(format!(
+                    "{} went on running after its unmount and was killed; what it still held is lost",
+                    contestant.filesystem_name()
+                )));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,171 @@
+//! What lanes stand on: an image on a loop device, a block device, memory, a directory.
+
+use crate::device::{self, Found};
+use crate::failure::LaneFailure;
+use crate::host::{self, Host};
+use crate::image::Image;
+use crate::loop_device::LoopDevice;
+use crate::undo::{EntryId, Journal, Thing};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+/// What a lane stands on.
+#[derive(Debug)]
+pub(crate) enum Ground {
+    /// A file that becomes an image on a loop device.
+    Image(Box<ImageGround>),
+    /// A block device that may be overwritten.
+    Device(Box<Found>),
+    /// Memory.
+    Memory,
+    /// A directory as it is.
+    Directory { path: PathBuf, host: Box<Host> },
+}
+
+/// An image and its loop device, made by `build`.
+#[derive(Debug)]
+pub(crate) struct ImageGround {
+    pub(crate) path: PathBuf,
+    pub(crate) made: Option<Made>,
+}
+
+/// Fields drop in order: the loop device lets go before the image's own descriptor closes.
+#[derive(Debug)]
+pub(crate) struct Made {
+    pub(crate) device: LoopDevice,
+    pub(crate) image: Image,
+    entry: EntryId,
+}
+
+impl ImageGround {
+    /// Writes the image and attaches it, both journalled before.
+    pub(crate) fn build(
+        &mut self,
+        size_bytes: u64,
+        seed: u64,
+        journal: &mut Journal,
+        progress: &mut dyn FnMut(u64),
+        stop: &AtomicBool,
+    ) -> Result<(), LaneFailure> {
+        let image = Image::create(&self.path, size_bytes, seed, progress, stop)?;
+        let entry = journal.will(Thing::Loop { backing: self.path.clone() })?;
+        let device = LoopDevice::attach(&self.path, image.direct_io_alignment())?;
+        journal.learned_device(entry, &device.path())?;
+        self.made = Some(Made { device, image, entry });
+        Ok(())
+    }
+
+    pub(crate) fn made(&self) -> &Made {
+        self.made.as_ref().expect("lanes are opened after `build`")
+    }
+
+    /// Detaches the loop device; the image goes with its run directory.
+    pub(crate) fn detach(&mut self, journal: Option<&mut Journal>) -> Result<(), LaneFailure> {
+        if let Some(mut made) = self.made.take() {
+            made.device.detach()?;
+            if let Some(journal) = journal {
+                journal.done(made.entry)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Ground {
+    /// The block device to format, mount and probe; `None`: there is none.
+    pub(crate) fn block_device(&self) -> Option<PathBuf> {
+        match self {
+            Ground::Image(image) => image.made.as_ref().map(|made| made.device.path()),
+            Ground::Device(found) => Some(found.path.clone()),
+            Ground::Memory | Ground::Directory { .. } => None,
+        }
+    }
+
+    /// Its block device as /proc/diskstats names it.
+    pub(crate) fn device_name(&self) -> Option<String> {
+        match self {
+            Ground::Image(image) => image.made.as_ref().map(|made| made.device.name()),
+            Ground::Device(found) => Some(found.kernel_name.clone()),
+            Ground::Memory => None,
+            Ground::Directory { host, .. } => host.block.clone(),
+        }
+    }
+
+    /// The whole disk under it as /proc/diskstats names it; `images` is what carries the images.
+    pub(crate) fn disk_name(&self, images: Option<&Host>) -> Option<String> {
+        match self {
+            Ground::Image(_) => images.and_then(|host| host.disk.clone()),
+            Ground::Device(found) if found.is_loop() => {
+                let backing = crate::loop_device::backing_of(&found.kernel_name)?;
+                host::of(&backing).ok()?.disk
+            }
+            Ground::Device(found) => Some(host::whole_disk(&found.kernel_name)),
+            Ground::Memory => None,
+            Ground::Directory { host, .. } => host.disk.clone(),
+        }
+    }
+
+    /// Makes the ground ready for a mkfs: still ours, and nothing on it names an older filesystem.
+    pub(crate) fn prepare_for_mkfs(&self) -> Result<(), LaneFailure> {
+        match self {
+            Ground::Image(image) => {
+                let made = image.made();
+                made.image.wipe_signatures()?;
+                made.device.drop_cache()
+            }
+            Ground::Device(found) => {
+                device::check_again(found)?;
+                device::wipe_signatures(found)
+            }
+            Ground::Memory | Ground::Directory { .. } => Ok(()),
+        }
+    }
+
+    /// After a mkfs: every block of an image is written again, so that mkfs's own zeroing does not
+    /// show later (see `image.rs`).
+    pub(crate) fn settle_after_mkfs(&self) -> Result<(), LaneFailure> {
+        match self {
+            Ground::Image(image) => {
+                let made = image.made();
+                made.device.sync()?;
+                made.image.solidify()?;
+                self.drop_caches()
+            }
+            _ => self.drop_caches(),
+        }
+    }
+
+    /// Drops what the kernel caches of the device and of the image.
+    pub(crate) fn drop_caches(&self) -> Result<(), LaneFailure> {
+        match self {
+            Ground::Image(image) => {
+                let made = image.made();
+                made.device.drop_cache()?;
+                made.image.drop_cache();
+                Ok(())
+            }
+            Ground::Device(found) => device::drop_cache(found),
+            Ground::Memory | Ground::Directory { .. } => Ok(()),
+        }
+    }
+
+    /// What identifies it: lanes on equal ground have equal words.
+    pub(crate) fn identity(&self, images: &Path) -> String {
+        match self {
+            Ground::Image(_) => format!("images in {}", images.display()),
+            Ground::Device(found) => found.path.display().to_string(),
+            Ground::Memory => "memory".to_owned(),
+            Ground::Directory { path, .. } => path.display().to_string(),
+        }
+    }
+
+    /// `image`, `device`, `memory`, `directory`.
+    pub(crate) fn venue(&self) -> &'static str {
+        match self {
+            Ground::Image(_) => "image",
+            Ground::Device(_) => "device",
+            Ground::Memory => "memory",
+            Ground::Directory { .. } => "directory",
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Image files: written once in full with incompressible data, never only allocated, and kept so.
+//!
+//! An extent that is allocated but unwritten costs its first writer a conversion on the host, so
+//! the lane that comes later looks faster. mkfs makes such extents even without discard: it zeroes
+//! its journal and inode tables with BLKZEROOUT, which a loop device hands to the host as
+//! FALLOC_FL_ZERO_RANGE. A count of blocks does not show them; FIEMAP does.
+
+use crate::extents;
+use crate::failure::{LaneFailure, cannot, failed, plain};
+use model::Bytes;
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rustix::fs::{Advice, AtFlags, FallocateFlags, IFlags, StatxFlags};
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Bytes per write of the first filling.
+const WRITE_BYTES: usize = 4 << 20;
+/// What every direct I/O here is aligned to; every sector size divides it.
+const ALIGNMENT: usize = 4096;
+
+/// A page-aligned buffer for O_DIRECT.
+struct Aligned {
+    storage: Vec<u8>,
+    start: usize,
+    length: usize,
+}
+
+impl Aligned {
+    fn zeroed(length: usize) -> Self {
+        let storage = vec![0u8; length + ALIGNMENT];
+        let start = storage.as_ptr().align_offset(ALIGNMENT);
+        Aligned { storage, start, length }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.storage[self.start..self.start + self.length]
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.storage[self.start..self.start + self.length]
+    }
+}
+
+/// An image file that was written in full.
+#[derive(Debug)]
+pub struct Image {
+    path: PathBuf,
+    file: File,
+    size_bytes: u64,
+    allocated_bytes: u64,
+}
+
+impl Image {
+    /// Creates the file (it must not exist; mode 0600), allocates it in full so that a full disk
+    /// shows at once, and writes it in full with seeded random data. `progress` is told the bytes
+    /// of each write; the stop flag is looked at before each.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`] for a full disk or a host that does no direct I/O;
+    /// [`LaneFailure::Interrupted`]. The file stays and is the undo journal's.
+    pub fn create(
+        path: &Path,
+        size_bytes: u64,
+        seed: u64,
+        progress: &mut dyn FnMut(u64),
+        stop: &AtomicBool,
+    ) -> Result<Image, LaneFailure> {
+        assert!(size_bytes > 0 && size_bytes.is_multiple_of(ALIGNMENT as u64), "sizes are checked before");
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .custom_flags(libc::O_DIRECT | libc::O_NOFOLLOW)
+            .open(path)
+            .map_err(|error| cannot(format!("create {} with direct I/O", path.display()), error))?;
+        forbid_copy_on_write(&file, path)?;
+        allocate(&file, path, size_bytes)?;
+        let mut image = Image { path: path.to_owned(), file, size_bytes, allocated_bytes: 0 };
+        image.fill(seed, progress, stop)?;
+        image.file.sync_all().map_err(|error| image.write_failure(&error))?;
+        image.allocated_bytes = image.allocated_now()?;
+        if image.allocated_bytes < size_bytes {
+            return Err(failed(format!(
+                "{} takes {} of {} on its disk although it was written in full with random data; choose a place without compression or deduplication with --on DIR",
+                path.display(),
+                Bytes(image.allocated_bytes),
+                Bytes(size_bytes)
+            )));
+        }
+        Ok(image)
+    }
+
+    fn fill(&self, seed: u64, progress: &mut dyn FnMut(u64), stop: &AtomicBool) -> Result<(), LaneFailure> {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut buffer = Aligned::zeroed(WRITE_BYTES);
+        let mut offset = 0u64;
+        while offset < self.size_bytes {
+            if stop.load(Ordering::Relaxed) {
+                return Err(LaneFailure::Interrupted);
+            }
+            let length = (self.size_bytes - offset).min(WRITE_BYTES as u64);
+            let block = &mut buffer.bytes_mut()[..length as usize];
+            random.fill_bytes(block);
+            self.file.write_all_at(block, offset).map_err(|error| self.write_failure(&error))?;
+            offset += length;
+            progress(length);
+        }
+        Ok(())
+    }
+
+    fn write_failure(&self, error: &std::io::Error) -> LaneFailure {
+        disk_full(error, &self.path, self.size_bytes)
+            .unwrap_or_else(|| failed(format!("cannot write {}: {}", self.path.display(), plain(error))))
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its size in bytes.
+    pub fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    /// What direct I/O on this file must be aligned to, in bytes; `None`: the kernel does not tell.
+    pub fn direct_io_alignment(&self) -> Option<u32> {
+        let found = rustix::fs::statx(&self.file, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
+        let told = found.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
+        (told && found.stx_dio_offset_align > 0).then_some(found.stx_dio_offset_align)
+    }
+
+    fn allocated_now(&self) -> Result<u64, LaneFailure> {
+        let metadata =
+            self.file.metadata().map_err(|error| cannot(format!("look at {}", self.path.display()), error))?;
+        Ok(metadata.blocks() * 512)
+    }
+
+    /// Fails where blocks that were written at first are no longer allocated. Holes are looked for
+    /// rather than blocks counted: on ext4 the count includes the file's own extent tree, which
+    /// grows and shrinks by itself. Where the host does not tell extents, blocks are counted.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`], `the image shrank: …`.
+    pub fn check_not_shrunk(&self) -> Result<(), LaneFailure> {
+        let lost_bytes = match self.extents()? {
+            Some(found) => extents::holes(&found, self.size_bytes).iter().map(|(_, length)| length).sum(),
+            None => self.allocated_bytes.saturating_sub(self.allocated_now()?),
+        };
+        if lost_bytes > 0 {
+            return Err(failed(format!(
+                "the image shrank: {} of its {} are no longer allocated, so something discarded or punched holes; race with nodiscard and leave the image alone",
+                Bytes(lost_bytes),
+                Bytes(self.size_bytes)
+            )));
+        }
+        Ok(())
+    }
+
+    /// The parts that were never written since they were last zeroed or punched, as
+    /// (offset, length) in bytes. `None`: the host cannot tell.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`] where FIEMAP fails for another reason than not being there.
+    pub fn never_written(&self) -> Result<Option<Vec<(u64, u64)>>, LaneFailure> {
+        Ok(self.extents()?.map(|found| extents::never_written(&found, self.size_bytes)))
+    }
+
+    fn extents(&self) -> Result<Option<Vec<extents::Extent>>, LaneFailure> {
+        match extents::read(&self.file) {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if [Some(libc::EOPNOTSUPP), Some(libc::ENOTTY)].contains(&error.raw_os_error()) => Ok(None),
+            Err(error) => Err(cannot(format!("read the extents of {}", self.path.display()), error)),
+        }
+    }
+
+    /// Writes zeros over everything that was never written: its content stays what it reads as,
+    /// and its first writer pays no conversion any more. The caller has flushed the loop device
+    /// before and drops its cache after. Returns the bytes written.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`] where the host does not write.
+    pub fn solidify(&self) -> Result<u64, LaneFailure> {
+        let mut written = 0u64;
+        // Writing may itself split an extent on the host: look again until nothing is left.
+        for _ in 0..3 {
+            let Some(gaps) = self.never_written()? else { return Ok(written) };
+            if gaps.is_empty() {
+                return Ok(written);
+            }
+            let zeros = Aligned::zeroed(1 << 20);
+            for (offset, length) in gaps {
+                written += length;
+                self.write_over(&zeros, offset, length)?;
+            }
+            self.file.sync_data().map_err(|error| self.write_failure(&error))?;
+        }
+        match self.never_written()? {
+            Some(gaps) if !gaps.is_empty() => Err(failed(format!(
+                "{} stays unwritten in {} places although zeros were written there; choose another place with --on DIR",
+                self.path.display(),
+                gaps.len()
+            ))),
+            _ => Ok(written),
+        }
+    }
+
+    fn write_over(&self, zeros: &Aligned, mut offset: u64, mut length: u64) -> Result<(), LaneFailure> {
+        while length > 0 {
+            let step = length.min(zeros.length as u64);
+            let block = &zeros.bytes()[..step as usize];
+            self.file.write_all_at(block, offset).map_err(|error| self.write_failure(&error))?;
+            offset += step;
+            length -= step;
+        }
+        Ok(())
+    }
+
+    /// Writes zeros where filesystems keep what names them, so that no tool finds an older one.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`] where the host does not write.
+    pub fn wipe_signatures(&self) -> Result<(), LaneFailure> {
+        let zeros = Aligned::zeroed(1 << 20);
+        for (offset, length) in crate::signature::signature_areas(self.size_bytes) {
+            self.write_over(&zeros, offset, length)?;
+        }
+        self.file.sync_data().map_err(|error| self.write_failure(&error))
+    }
+
+    /// Tells the kernel to drop what it caches of the file. Advice: nothing fails.
+    pub fn drop_cache(&self) {
+        let _ = rustix::fs::fadvise(&self.file, 0, None, Advice::DontNeed);
+    }
+}
+
+/// On btrfs: no copy-on-write (and with it no compression), or every write would move its block.
+/// The flag only takes on an empty file.
+fn forbid_copy_on_write(file: &File, path: &Path) -> Result<(), LaneFailure> {
+    let host = rustix::fs::fstatfs(file).map_err(|error| cannot(format!("look at {}", path.display()), error))?;
+    const BTRFS_SUPER_MAGIC: u64 = 0x9123_683E;
+    if host.f_type as u64 != BTRFS_SUPER_MAGIC {
+        return Ok(());
+    }
+    let set = rustix::fs::ioctl_getflags(file)
+        .and_then(|flags| rustix::fs::ioctl_setflags(file, flags | IFlags::NOCOW))
+        .and_then(|()| rustix::fs::ioctl_getflags(file));
+    match set {
+        Ok(flags) if flags.contains(IFlags::NOCOW) => Ok(()),
+        _ => Err(failed(format!(
+            "btrfs does not switch copy-on-write off for {}; choose another place with --on DIR",
+            path.display()
+        ))),
+    }
+}
+
+fn allocate(file: &File, path: &Path, size_bytes: u64) -> Result<(), LaneFailure> {
+    loop {
+        match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, size_bytes) {
+            Ok(()) => return Ok(()),
+            Err(rustix::io::Errno::INTR) => {}
+            // Then the writing itself finds a full disk, only later.
+            Err(rustix::io::Errno::OPNOTSUPP) => return Ok(()),
+            Err(error) => {
+                let error = error.into();
+                return Err(disk_full(&error, path, size_bytes)
+                    .unwrap_or_else(|| cannot(format!("allocate {}", path.display()), error)));
+            }
+        }
+    }
+}
+
+/// The sentence for a disk, quota or file-size limit that an image does not fit into.
+fn disk_full(error: &std::io::Error, path: &Path, size_bytes: u64) -> Option<LaneFailure> {
+    let folder = path.parent().and_then(Path::parent).unwrap_or(path).display();
+    let fact = match error.raw_os_error()? {
+        libc::ENOSPC => format!("the disk under {folder} is full"),
+        libc::EDQUOT => format!("the quota under {folder} is used up"),
+        libc::EFBIG => format!("the filesystem under {folder} takes no file that large"),
+        _ => return None,
+    };
+    Some(failed(format!(
+        "{fact}: an image needs {}; free some space, lower --lane-size or choose another place with --on DIR",
+        Bytes(size_bytes)
+    )))
+}

@@ -1,0 +1,348 @@
+//! Undoing what dead runs left: reads their journals and takes their things away in reverse.
+//!
+//! A journal is a claim, not a command: each thing is looked up in the kernel first (mount table,
+//! loop devices, owner of the directory), and nothing outside of the run directory is touched.
+
+use crate::failure::{LaneFailure, cannot, failed};
+use crate::loop_device;
+use crate::mount::unmount_patiently;
+use crate::mountinfo;
+use crate::undo::{Detail, Entry, Owner, RUN_DIRECTORY_PREFIX, Thing, append, is_run_id};
+use rustix::fs::{FlockOperation, flock};
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::Read;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long another command that cleans the same journal is waited for.
+const LOCK_PATIENCE: Duration = Duration::from_secs(15);
+
+/// What a recovery did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Recovered {
+    /// What was taken away, one phrase each: `unmounted /…`.
+    pub cleaned: Vec<String>,
+    /// What could not be, one sentence each; its journal stays for the next time.
+    pub failures: Vec<String>,
+    /// Runs that were kept on purpose and passed over.
+    pub kept: Vec<String>,
+}
+
+/// Undoes what dead runs left. Journals of living runs and of runs kept on purpose are passed over.
+/// Any number of processes may call it at once. A directory that does not exist holds nothing.
+pub fn recover(directory: &Path) -> Recovered {
+    recover_journals(directory, false)
+}
+
+/// As [`recover`], and undoes what `--keep` kept too: `fairlane clean`.
+pub fn recover_kept(directory: &Path) -> Recovered {
+    recover_journals(directory, true)
+}
+
+fn recover_journals(directory: &Path, kept_too: bool) -> Recovered {
+    let mut recovered = Recovered::default();
+    let mut paths: Vec<PathBuf> =
+        std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("jsonl") => {
+                if let Err(error) = recover_journal(&path, kept_too, &mut recovered) {
+                    recovered.failures.push(error.to_string());
+                }
+            }
+            Some("new") => remove_stale_draft(&path),
+            _ => {}
+        }
+    }
+    recovered
+}
+
+/// A draft belongs to a run that died before it made anything.
+fn remove_stale_draft(path: &Path) {
+    let old = |metadata: std::fs::Metadata| metadata.modified().ok()?.elapsed().ok();
+    if path.symlink_metadata().ok().and_then(old).is_some_and(|age| age.as_secs() > 60) {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+/// A journal, read back.
+struct Claims {
+    owner: Owner,
+    kept: bool,
+    /// What was not reported undone, by number.
+    open: BTreeMap<u64, (Thing, Option<Detail>)>,
+}
+
+fn parse(text: &str) -> Option<Claims> {
+    // A line without its end was being written at the death: its thing was not made.
+    let mut lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    let Ok(Entry::Owner(owner)) = serde_json::from_str(lines.next()?) else { return None };
+    let mut claims = Claims { owner, kept: false, open: BTreeMap::new() };
+    for line in lines {
+        match serde_json::from_str(line) {
+            Ok(Entry::Will { id, thing }) => {
+                claims.open.insert(id, (thing, None));
+            }
+            Ok(Entry::Learned { id, detail }) => {
+                if let Some((_, known)) = claims.open.get_mut(&id) {
+                    *known = Some(detail);
+                }
+            }
+            Ok(Entry::Done { id }) => {
+                claims.open.remove(&id);
+            }
+            Ok(Entry::Keep) => claims.kept = true,
+            Ok(Entry::Owner(_)) | Err(_) => {}
+        }
+    }
+    Some(claims)
+}
+
+fn recover_journal(path: &Path, kept_too: bool, recovered: &mut Recovered) -> Result<(), LaneFailure> {
+    let open = OpenOptions::new().read(true).append(true).custom_flags(libc::O_NOFOLLOW).open(path);
+    let mut file = match open {
+        Ok(file) => file,
+        // Another command cleaned it meanwhile.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(cannot(format!("open the undo journal {}", path.display()), error)),
+    };
+    let read = |file: &mut File| {
+        let mut bytes = Vec::new();
+        std::io::Seek::rewind(file)?;
+        file.read_to_end(&mut bytes)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let cannot_read = |error: std::io::Error| cannot(format!("read the undo journal {}", path.display()), error);
+    let Some(claims) = parse(&read(&mut file).map_err(cannot_read)?) else {
+        return Err(failed(format!(
+            "the undo journal {} is damaged; look at what it names, then remove it",
+            path.display()
+        )));
+    };
+    if claims.owner.lives() {
+        return Ok(());
+    }
+    if !lock(&file)? {
+        return Ok(());
+    }
+    // Whoever held the lock may have undone everything and removed the file.
+    if file.metadata().map_err(cannot_read)?.nlink() == 0 {
+        return Ok(());
+    }
+    let Some(claims) = parse(&read(&mut file).map_err(cannot_read)?) else { return Ok(()) };
+    if claims.kept && !kept_too {
+        recovered.kept.push(claims.owner.run_id);
+        return Ok(());
+    }
+    let mut whole = true;
+    for (id, (thing, detail)) in claims.open.iter().rev() {
+        match undo(thing, detail.as_ref(), &claims.owner.run_id) {
+            Ok(cleaned) => {
+                recovered.cleaned.extend(cleaned);
+                let _ = append(&mut file, &Entry::Done { id: *id });
+            }
+            Err(error) => {
+                whole = false;
+                recovered.failures.push(error.to_string());
+            }
+        }
+    }
+    if whole {
+        std::fs::remove_file(path)
+            .map_err(|error| cannot(format!("remove the undo journal {}", path.display()), error))?;
+    }
+    Ok(())
+}
+
+/// `false`: another command still cleans this journal.
+fn lock(file: &File) -> Result<bool, LaneFailure> {
+    let started = Instant::now();
+    loop {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(true),
+            Err(rustix::io::Errno::WOULDBLOCK) if started.elapsed() < LOCK_PATIENCE => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            Err(rustix::io::Errno::WOULDBLOCK) => return Ok(false),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(cannot("lock an undo journal", error)),
+        }
+    }
+}
+
+/// Undoes one thing; answers what was done, nothing where it was not there.
+fn undo(thing: &Thing, detail: Option<&Detail>, run_id: &str) -> Result<Vec<String>, LaneFailure> {
+    match thing {
+        Thing::Mount { target, source } => {
+            run_directory_of(target, run_id)?;
+            unmount_all(target, source.as_deref())
+        }
+        Thing::Loop { backing } => {
+            run_directory_of(backing, run_id)?;
+            detach_all(backing)
+        }
+        Thing::File { path } => {
+            run_directory_of(path, run_id)?;
+            remove(path)
+        }
+        Thing::RunDirectory { path } => {
+            if run_directory_of(path, run_id)? != *path {
+                return Err(foreign(path));
+            }
+            remove_run_directory(path, detail)
+        }
+        Thing::Throttle { file, restore } => lift_throttle(file, restore),
+    }
+}
+
+fn foreign(path: &Path) -> LaneFailure {
+    failed(format!(
+        "the undo journal names {}, which lies outside of its run directory, so it is left alone; remove the journal",
+        path.display()
+    ))
+}
+
+/// The run directory that a journalled path lies in (or is).
+fn run_directory_of(path: &Path, run_id: &str) -> Result<PathBuf, LaneFailure> {
+    let wanted = format!("{RUN_DIRECTORY_PREFIX}{run_id}");
+    let plain = path.is_absolute()
+        && path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)))
+        && is_run_id(run_id);
+    let found = path.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == wanted.as_str()));
+    match found {
+        Some(found) if plain => Ok(found.to_owned()),
+        _ => Err(foreign(path)),
+    }
+}
+
+fn unmount_all(target: &Path, source: Option<&str>) -> Result<Vec<String>, LaneFailure> {
+    let mut cleaned = Vec::new();
+    loop {
+        let mounts = mountinfo::read().map_err(|error| cannot("read /proc/self/mountinfo", error))?;
+        let Some(mount) = mountinfo::at(&mounts, target) else { return Ok(cleaned) };
+        if source.is_some_and(|source| mount.source != source) {
+            return Err(failed(format!(
+                "{} carries {} instead of {}, so it is left mounted; unmount it yourself",
+                target.display(),
+                mount.source,
+                source.unwrap_or_default()
+            )));
+        }
+        unmount_patiently(target)?;
+        cleaned.push(format!("unmounted {}", target.display()));
+    }
+}
+
+/// Detaches every loop device that carries the image: the death may have come before the journal
+/// learned its number.
+fn detach_all(backing: &Path) -> Result<Vec<String>, LaneFailure> {
+    let mut cleaned = Vec::new();
+    for (number, found) in loop_device::attached() {
+        if found == backing {
+            loop_device::detach_number(number, backing, None)?;
+            cleaned.push(format!("detached /dev/loop{number}"));
+        }
+    }
+    Ok(cleaned)
+}
+
+fn remove(path: &Path) -> Result<Vec<String>, LaneFailure> {
+    nothing_mounted_below(path)?;
+    let fail = |error: std::io::Error| cannot(format!("remove {}", path.display()), error);
+    let metadata = match path.symlink_metadata() {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(fail(error)),
+    };
+    if metadata.is_dir() {
+        std::fs::remove_dir_all(path).map_err(fail)?;
+    } else {
+        // A symbolic link is removed, never followed.
+        std::fs::remove_file(path).map_err(fail)?;
+    }
+    Ok(vec![format!("removed {}", path.display())])
+}
+
+fn remove_run_directory(path: &Path, detail: Option<&Detail>) -> Result<Vec<String>, LaneFailure> {
+    let Ok(metadata) = path.symlink_metadata() else { return Ok(Vec::new()) };
+    let replaced = match detail {
+        // After a reboot the disk may have another number; the inode stays.
+        Some(Detail::Inode(_, inode)) => metadata.ino() != *inode,
+        _ => false,
+    };
+    if !metadata.is_dir() || replaced || metadata.uid() != rustix::process::geteuid().as_raw() {
+        return Err(failed(format!(
+            "{} is not the directory that this run made, so it is left alone; remove it yourself",
+            path.display()
+        )));
+    }
+    remove(path)
+}
+
+fn nothing_mounted_below(path: &Path) -> Result<(), LaneFailure> {
+    let mounts = mountinfo::read().map_err(|error| cannot("read /proc/self/mountinfo", error))?;
+    match mountinfo::below(&mounts, path).next() {
+        Some(mount) => Err(failed(format!(
+            "{} is still mounted, so {} is left; unmount it, then run `fairlane clean`",
+            mount.target.display(),
+            path.display()
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn lift_throttle(file: &Path, restore: &str) -> Result<Vec<String>, LaneFailure> {
+    let plain = file.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
+    if !plain || !file.starts_with("/sys/fs/cgroup") {
+        return Err(foreign(file));
+    }
+    match std::fs::write(file, restore) {
+        Ok(()) => Ok(vec![format!("lifted the limit in {}", file.display())]),
+        // The group or, after a reboot, the device is gone, and the limit with it.
+        Err(error) if [Some(libc::ENOENT), Some(libc::ENODEV)].contains(&error.raw_os_error()) => Ok(Vec::new()),
+        Err(error) => Err(cannot(format!("lift the limit in {}", file.display()), error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_paths_inside_the_run_directory_are_undone() {
+        for bad in [
+            "/etc",
+            "/srv/.fairlane-other/image0",
+            "/srv/.fairlane-r/../../etc",
+            "relative/.fairlane-r/x",
+            "/srv/x.fairlane-r/y",
+        ] {
+            for thing in [
+                Thing::File { path: bad.into() },
+                Thing::RunDirectory { path: bad.into() },
+                Thing::Loop { backing: bad.into() },
+                Thing::Mount { target: bad.into(), source: None },
+            ] {
+                assert!(undo(&thing, None, "r").is_err(), "{thing:?}");
+            }
+        }
+        assert_eq!(run_directory_of(Path::new("/srv/.fairlane-r/image0"), "r").unwrap(), Path::new("/srv/.fairlane-r"));
+        assert!(undo(&Thing::RunDirectory { path: "/srv/.fairlane-r/x".into() }, None, "r").is_err());
+        assert!(undo(&Thing::Throttle { file: "/etc/passwd".into(), restore: "x".into() }, None, "r").is_err());
+    }
+
+    #[test]
+    fn a_torn_last_line_was_never_made() {
+        let text = "{\"entry\":\"owner\",\"run_id\":\"r\",\"pid\":1,\"start_ticks\":2,\"boot_id\":\"b\"}\n\
+            {\"entry\":\"will\",\"id\":0,\"thing\":\"file\",\"path\":\"/a\"}\n\
+            {\"entry\":\"will\",\"id\":1,\"thing\":\"loop\",\"backing\":\"/b\"}\n\
+            {\"entry\":\"done\",\"id\":0}\n\
+            {\"entry\":\"will\",\"id\":2,\"thing\":\"file\",\"path\":\"/c\"}";
+        let claims = parse(text).unwrap();
+        assert_eq!(claims.open.keys().copied().collect::<Vec<_>>(), [1]);
+        assert!(parse("").is_none() && parse("{}\n").is_none());
+    }
+}

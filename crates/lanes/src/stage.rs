@@ -1,0 +1,514 @@
+//! The lanes of one race and what they stand on: the conductor's whole view of this crate.
+
+use crate::command::Running;
+use crate::contestant::Contestant;
+use crate::device::{self, Confirm, Decision};
+use crate::failure::{LaneFailure, cannot, usage};
+use crate::formatting::{self, MountRequest};
+use crate::ground::Ground;
+use crate::host::Host;
+use crate::undo::{EntryId, Journal, Thing};
+use crate::{mount, mountinfo};
+use model::Bytes;
+use model::lane::{LaneSpec, Promises};
+use std::collections::BTreeMap;
+use std::fs::DirBuilder;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// What the lanes of a race shall be.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The contestants in the order of the command line.
+    pub specs: Vec<LaneSpec>,
+    /// The first lane runs twice.
+    pub with_self: bool,
+    /// Where lanes without a venue of their own live.
+    pub ground: model::plan::Ground,
+    /// Size of each image and of each lane in memory.
+    pub lane_size: Bytes,
+    /// Names the run directory: letters, digits and dashes.
+    pub run_id: String,
+    /// Seed of the images' bytes.
+    pub seed: u64,
+    /// Devices that may be overwritten.
+    pub erase: Vec<PathBuf>,
+    /// Largest number of bytes that a workload keeps on a lane.
+    pub largest_working_set_bytes: u64,
+    /// Somebody sits at the terminal and can confirm.
+    pub terminal: bool,
+}
+
+/// A lane that is ready for work.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Opened {
+    /// Where the work happens.
+    pub directory: PathBuf,
+    /// Wall seconds of `mkfs`, `rewrite` (zeros over what mkfs left unwritten) and `mount`.
+    pub phases_seconds: BTreeMap<String, f64>,
+}
+
+/// A lane that was closed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Closed {
+    /// Wall seconds of the unmount (of a directory lane: of nothing, 0).
+    pub unmount_seconds: f64,
+    /// Remarks for the trial: `image-unwritten`, `image-unchecked`.
+    pub flags: Vec<String>,
+}
+
+/// What became of an attempt to empty the caches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cold {
+    /// Nothing of the lane is cached.
+    Cold,
+    /// The lane cannot be made cold without disturbing others (directory, memory).
+    Warm,
+}
+
+/// One lane.
+#[derive(Debug)]
+pub(crate) struct LaneState {
+    pub(crate) name: String,
+    pub(crate) spec: LaneSpec,
+    pub(crate) is_self: bool,
+    pub(crate) contestant: Contestant,
+    /// The only ground it may stand on; `None`: any image.
+    pub(crate) fixed_ground: Option<usize>,
+    pub(crate) mkfs_command: Vec<String>,
+    pub(crate) mount_options: Vec<String>,
+    pub(crate) promises: Promises,
+    pub(crate) geometry: Vec<String>,
+    pub(crate) open: Option<OpenLane>,
+}
+
+/// What an open lane holds.
+#[derive(Debug)]
+pub(crate) struct OpenLane {
+    ground: usize,
+    directory: PathBuf,
+    /// `None` for a directory lane.
+    mounted: Option<EntryId>,
+    process: Option<Running>,
+}
+
+/// The lanes of one race, from check to teardown.
+#[derive(Debug)]
+pub struct Stage {
+    pub(crate) settings: Settings,
+    pub(crate) lanes: Vec<LaneState>,
+    pub(crate) grounds: Vec<Ground>,
+    /// Devices that somebody must confirm: index of the ground and what to ask.
+    pub(crate) decisions: Vec<(usize, Decision)>,
+    pub(crate) confirmed: bool,
+    /// Directory of the images, or of the mount points where there are none.
+    pub(crate) base: PathBuf,
+    /// What carries the images; `None`: there are none.
+    pub(crate) host: Option<Host>,
+    /// Run directories that `build` makes, then their journal entries.
+    pub(crate) run_directories: Vec<(PathBuf, Option<EntryId>)>,
+}
+
+impl Stage {
+    /// What a person must confirm before devices are overwritten; nothing happens where nothing
+    /// must be. `build` refuses to run before this succeeded.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Usage`] where something else was typed.
+    pub fn confirm(&mut self, person: &mut dyn Confirm) -> Result<(), LaneFailure> {
+        for (ground, decision) in &self.decisions {
+            if let Ground::Device(found) = &self.grounds[*ground] {
+                device::confirm(found, decision, person)?;
+            }
+        }
+        self.confirmed = true;
+        Ok(())
+    }
+
+    /// Bytes that `build` writes: the images.
+    pub fn bytes_to_write(&self) -> u64 {
+        self.settings.lane_size.0 * self.image_grounds().len() as u64
+    }
+
+    /// Makes everything: run directories, images, loop devices; then formats, mounts and unmounts
+    /// every lane once, so that an option that mkfs or the kernel refuses shows now and the
+    /// geometry is known. `progress` is told (bytes written, bytes to write).
+    ///
+    /// # Errors
+    /// [`LaneFailure`]; call [`Stage::teardown`] then too.
+    pub fn build(
+        &mut self,
+        journal: &mut Journal,
+        progress: &mut dyn FnMut(u64, u64),
+        stop: &AtomicBool,
+    ) -> Result<(), LaneFailure> {
+        if !self.confirmed {
+            return Err(usage("a device waits for its confirmation; confirm it before the race begins"));
+        }
+        let total = self.bytes_to_write();
+        for (path, entry) in &mut self.run_directories {
+            *entry = Some(make_run_directory(path, journal)?);
+        }
+        let mut done = 0u64;
+        progress(done, total);
+        let (size, seed) = (self.settings.lane_size.0, self.settings.seed);
+        for (index, ground) in self.grounds.iter_mut().enumerate() {
+            if let Ground::Image(image) = ground {
+                let mut count = |bytes: u64| {
+                    done += bytes;
+                    progress(done, total);
+                };
+                // Different bytes in each image: a host that deduplicates finds nothing.
+                image.build(size, seed.wrapping_add(index as u64 + 1), journal, &mut count, stop)?;
+            }
+        }
+        for lane in 0..self.lanes.len() {
+            self.open(lane, self.ground_for(lane, 0), journal, stop)?;
+            self.close(lane, journal)?;
+        }
+        Ok(())
+    }
+
+    /// Number of grounds: images, devices, directories, memory.
+    pub fn grounds(&self) -> usize {
+        self.grounds.len()
+    }
+
+    /// The ground of a lane in a round: images rotate over the lanes that live on images, every
+    /// other lane stays where it is.
+    pub fn ground_for(&self, lane: usize, round: u32) -> usize {
+        if let Some(ground) = self.lanes[lane].fixed_ground {
+            return ground;
+        }
+        let images = self.image_grounds();
+        let place = self.lanes[..lane].iter().filter(|other| other.fixed_ground.is_none()).count();
+        images[(place + round as usize) % images.len()]
+    }
+
+    fn image_grounds(&self) -> Vec<usize> {
+        let is_image = |(index, ground): (usize, &Ground)| matches!(ground, Ground::Image(_)).then_some(index);
+        self.grounds.iter().enumerate().filter_map(is_image).collect()
+    }
+
+    /// Whether all lanes may be open at once; otherwise each is closed before the next is opened.
+    pub fn side_by_side(&self) -> bool {
+        let mut fixed: Vec<usize> = self.lanes.iter().filter_map(|lane| lane.fixed_ground).collect();
+        fixed.sort_unstable();
+        !fixed.windows(2).any(|two| two[0] == two[1] && matches!(self.grounds[two[0]], Ground::Device(_)))
+    }
+
+    /// The block device of a ground, for probes of the bare device while no lane is open on it;
+    /// `None` for directories and memory.
+    pub fn raw_target(&self, ground: usize) -> Option<PathBuf> {
+        self.grounds[ground].block_device()
+    }
+
+    /// Number of lanes, the repeated first one included.
+    pub fn lane_count(&self) -> usize {
+        self.lanes.len()
+    }
+
+    /// The folder in which a lane's work happens.
+    pub(crate) fn lane_directory(&self, lane: usize, ground: usize) -> PathBuf {
+        let run = crate::stage_check::run_directory_name(&self.settings.run_id);
+        match &self.grounds[ground] {
+            Ground::Directory { path, .. } => path.join(run).join(format!("lane{lane:02}")),
+            _ => self.base.join(run).join(format!("mount{lane:02}")),
+        }
+    }
+
+    /// Formats a ground for a lane and mounts it: fresh, and every block of an image written. A
+    /// directory lane gets a fresh folder instead.
+    ///
+    /// # Errors
+    /// [`LaneFailure`] naming the lane; nothing of it is left mounted then.
+    pub fn open(
+        &mut self,
+        lane: usize,
+        ground: usize,
+        journal: &mut Journal,
+        stop: &AtomicBool,
+    ) -> Result<Opened, LaneFailure> {
+        assert!(self.lanes[lane].open.is_none(), "a lane is closed before it is opened again");
+        assert!(
+            self.lanes[lane].fixed_ground.map_or(self.image_grounds().contains(&ground), |fixed| fixed == ground),
+            "grounds come from `ground_for`"
+        );
+        let name = self.lanes[lane].name.clone();
+        self.open_unnamed(lane, ground, journal, stop).map_err(|error| error.in_lane(&name))
+    }
+
+    fn open_unnamed(
+        &mut self,
+        index: usize,
+        ground_index: usize,
+        journal: &mut Journal,
+        stop: &AtomicBool,
+    ) -> Result<Opened, LaneFailure> {
+        let directory = self.lane_directory(index, ground_index);
+        let mut phases_seconds = BTreeMap::new();
+        let ground = &self.grounds[ground_index];
+        let lane = &mut self.lanes[index];
+        if matches!(ground, Ground::Directory { .. }) {
+            remove_folder(&directory)?;
+            make_folder(&directory)?;
+            lane.open =
+                Some(OpenLane { ground: ground_index, directory: directory.clone(), mounted: None, process: None });
+            return Ok(Opened { directory, phases_seconds });
+        }
+        if !directory.is_dir() {
+            make_folder(&directory)?;
+        }
+        if let Some(device) = ground.block_device() {
+            ground.prepare_for_mkfs()?;
+            let output = formatting::format(&lane.mkfs_command, &device, stop)?;
+            phases_seconds.insert("mkfs".to_owned(), output.as_ref().map_or(0.0, |output| output.seconds));
+            let started = Instant::now();
+            ground.settle_after_mkfs()?;
+            phases_seconds.insert("rewrite".to_owned(), started.elapsed().as_secs_f64());
+            if let (Contestant::Row(row), Some(output), true) = (&lane.contestant, output, lane.geometry.is_empty()) {
+                lane.geometry = row.read_geometry(&output.stdout, &device);
+            }
+        }
+        let source = mount_source(ground);
+        // A user's FUSE filesystem names its source as it likes.
+        let expected = match &lane.contestant {
+            Contestant::Row(_) => Some(source.to_string_lossy().into_owned()),
+            _ => None,
+        };
+        let entry = journal.will(Thing::Mount { target: directory.clone(), source: expected })?;
+        let started = Instant::now();
+        let options = mount_options_of(lane, &self.settings);
+        let request =
+            MountRequest { contestant: &lane.contestant, source: &source, options: &options, target: &directory };
+        let process = match formatting::mount(&request, stop) {
+            Ok(process) => process,
+            Err(error) => {
+                // A mount command that was killed half-way may have mounted.
+                while mount::is_mounted(&directory)? {
+                    mount::unmount_patiently(&directory)?;
+                }
+                journal.done(entry)?;
+                return Err(error);
+            }
+        };
+        phases_seconds.insert("mount".to_owned(), started.elapsed().as_secs_f64());
+        lane.open =
+            Some(OpenLane { ground: ground_index, directory: directory.clone(), mounted: Some(entry), process });
+        learn_promises(lane, &directory);
+        Ok(Opened { directory, phases_seconds })
+    }
+
+    /// Empties every cache of one lane and of nothing else: unmounts, drops what the kernel caches
+    /// of its device and its image, mounts again. The directory stays the same.
+    ///
+    /// # Errors
+    /// [`LaneFailure`] naming the lane, which then may be unmounted: close it.
+    pub fn make_cold(&mut self, lane: usize) -> Result<Cold, LaneFailure> {
+        let name = self.lanes[lane].name.clone();
+        self.make_cold_unnamed(lane).map_err(|error| error.in_lane(&name))
+    }
+
+    fn make_cold_unnamed(&mut self, index: usize) -> Result<Cold, LaneFailure> {
+        let lane = &mut self.lanes[index];
+        let open = lane.open.as_mut().expect("only an open lane is made cold");
+        let ground = &self.grounds[open.ground];
+        if ground.block_device().is_none() {
+            return Ok(Cold::Warm);
+        }
+        let source = mount_source(ground);
+        formatting::unmount(&lane.contestant, &source, &open.directory, open.process.take())?;
+        ground.drop_caches()?;
+        let request = MountRequest {
+            contestant: &lane.contestant,
+            source: &source,
+            options: &lane.mount_options,
+            target: &open.directory,
+        };
+        open.process = formatting::mount(&request, &AtomicBool::new(false))?;
+        Ok(Cold::Cold)
+    }
+
+    /// Unmounts a lane and checks its image. The lane is closed afterwards, whatever is answered,
+    /// unless it could not be unmounted; closing a closed lane does nothing.
+    ///
+    /// # Errors
+    /// [`LaneFailure`] naming the lane: it cannot be unmounted, or `the image shrank: …`, which
+    /// voids the trial.
+    pub fn close(&mut self, lane: usize, journal: &mut Journal) -> Result<Closed, LaneFailure> {
+        let name = self.lanes[lane].name.clone();
+        self.close_lane(lane, Some(journal)).map_err(|error| error.in_lane(&name))
+    }
+
+    fn close_lane(&mut self, index: usize, journal: Option<&mut Journal>) -> Result<Closed, LaneFailure> {
+        let mut closed = Closed { unmount_seconds: 0.0, flags: Vec::new() };
+        let lane = &mut self.lanes[index];
+        let Some(mut open) = lane.open.take() else { return Ok(closed) };
+        let ground = &self.grounds[open.ground];
+        let Some(entry) = open.mounted else {
+            remove_folder(&open.directory)?;
+            return Ok(closed);
+        };
+        let started = Instant::now();
+        // A failed `make_cold` may have left it unmounted.
+        if mount::is_mounted(&open.directory)? {
+            let process = open.process.take();
+            let unmounted = formatting::unmount(&lane.contestant, &mount_source(ground), &open.directory, process);
+            if let Err(error) = unmounted {
+                if mount::is_mounted(&open.directory)? {
+                    lane.open = Some(open);
+                }
+                return Err(error);
+            }
+        }
+        closed.unmount_seconds = started.elapsed().as_secs_f64();
+        if let Some(journal) = journal {
+            journal.done(entry)?;
+        }
+        if let Ground::Image(image) = ground
+            && !lane.contestant.discards(&lane.spec)
+        {
+            let made = image.made();
+            made.device.sync()?;
+            made.image.check_not_shrunk()?;
+            match made.image.never_written()? {
+                None => closed.flags.push("image-unchecked".to_owned()),
+                Some(gaps) if !gaps.is_empty() => closed.flags.push("image-unwritten".to_owned()),
+                Some(_) => {}
+            }
+        }
+        Ok(closed)
+    }
+
+    /// Undoes everything, going on after an error; the first error is answered and what it left
+    /// stays in the journal. Finish the journal only after this succeeded.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`].
+    pub fn teardown(mut self, journal: &mut Journal) -> Result<(), LaneFailure> {
+        self.dismantle(Some(journal))
+    }
+
+    fn dismantle(&mut self, mut journal: Option<&mut Journal>) -> Result<(), LaneFailure> {
+        let mut first = Ok(());
+        let mut note = |result: Result<(), LaneFailure>| {
+            if first.is_ok() {
+                first = result;
+            }
+        };
+        for lane in 0..self.lanes.len() {
+            match self.close_lane(lane, journal.as_deref_mut()) {
+                // The race is over: a shrunken image no longer matters to anybody.
+                Err(error) if self.lanes[lane].open.is_some() => note(Err(error)),
+                _ => {}
+            }
+        }
+        for ground in &mut self.grounds {
+            if let Ground::Image(image) = ground {
+                note(image.detach(journal.as_deref_mut()));
+            }
+        }
+        for (path, entry) in std::mem::take(&mut self.run_directories) {
+            let Some(entry) = entry else { continue };
+            let removed = remove_folder(&path);
+            if let (Ok(()), Some(journal)) = (&removed, journal.as_deref_mut()) {
+                note(journal.done(entry));
+            }
+            note(removed);
+        }
+        first
+    }
+
+    /// Leaves everything that stands for a person to look at (`--keep`); `fairlane clean` takes it
+    /// away. Answers the folders, one line each. A loop device without a mount goes by itself.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`] where the journal cannot be written; then everything is undone.
+    pub fn keep(mut self, journal: Journal) -> Result<Vec<String>, LaneFailure> {
+        journal.keep()?;
+        let mut lines: Vec<String> = Vec::new();
+        for lane in &mut self.lanes {
+            if let Some(mut open) = lane.open.take() {
+                lines.push(format!("{} is kept in {}", lane.name, open.directory.display()));
+                // Dropping it would kill the filesystem.
+                if let Some(process) = open.process.take() {
+                    std::mem::forget(process);
+                }
+            }
+        }
+        for ground in &mut self.grounds {
+            if let Ground::Image(image) = ground
+                && let Some(made) = image.made.take()
+            {
+                made.device.leave();
+            }
+        }
+        lines.extend(self.run_directories.drain(..).map(|(path, _)| format!("files are kept in {}", path.display())));
+        lines.push("`fairlane clean` removes them".to_owned());
+        Ok(lines)
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // The net only: `teardown` is the way, and its errors are seen.
+        let _ = self.dismantle(None);
+    }
+}
+
+/// The options of the mount; a lane in memory is as large as the others.
+pub(crate) fn mount_options_of(lane: &LaneState, settings: &Settings) -> Vec<String> {
+    let mut options = Vec::new();
+    if lane.contestant.in_memory() {
+        options.push(format!("size={}", settings.lane_size.0));
+    }
+    options.extend(lane.mount_options.iter().cloned());
+    options
+}
+
+pub(crate) fn mount_source(ground: &Ground) -> PathBuf {
+    ground.block_device().unwrap_or_else(|| PathBuf::from("fairlane"))
+}
+
+/// The kernel's own words about the mount count too: defaults in a superblock show there.
+fn learn_promises(lane: &mut LaneState, directory: &Path) {
+    let mut options = lane.mount_options.clone();
+    if let Ok(mounts) = mountinfo::read()
+        && let Some(entry) = mountinfo::at(&mounts, directory)
+    {
+        options.extend(entry.super_options.iter().cloned());
+    }
+    lane.promises = lane.contestant.promises(&lane.spec.mkfs_options, &options);
+}
+
+fn make_run_directory(path: &Path, journal: &mut Journal) -> Result<EntryId, LaneFailure> {
+    let entry = journal.will(Thing::RunDirectory { path: path.to_owned() })?;
+    make_folder(path)?;
+    let metadata = path.symlink_metadata().map_err(|error| cannot(format!("look at {}", path.display()), error))?;
+    journal.learned_inode(entry, metadata.dev(), metadata.ino())?;
+    Ok(entry)
+}
+
+fn make_folder(path: &Path) -> Result<(), LaneFailure> {
+    let made = DirBuilder::new().mode(0o700).create(path);
+    made.map_err(|error| cannot(format!("make the directory {}", path.display()), error))
+}
+
+/// Removes a folder with everything in it, never following a link and never below a mount.
+fn remove_folder(path: &Path) -> Result<(), LaneFailure> {
+    let fail = |error: std::io::Error| cannot(format!("remove {}", path.display()), error);
+    let mounts = mountinfo::read().map_err(fail)?;
+    if let Some(mount) = mountinfo::below(&mounts, path).next() {
+        return Err(crate::failure::failed(format!(
+            "{} is still mounted, so {} is left; unmount it, then run `fairlane clean`",
+            mount.target.display(),
+            path.display()
+        )));
+    }
+    match std::fs::remove_dir_all(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(fail(error)),
+        _ => Ok(()),
+    }
+}

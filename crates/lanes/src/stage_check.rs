@@ -1,0 +1,436 @@
+//! Everything about the lanes that can be refused is refused here, before anything is written.
+
+use crate::contestant::Contestant;
+use crate::device::{self, Decision, Found};
+use crate::failure::{LaneFailure, cannot, failed, privilege, usage};
+use crate::ground::{Ground, ImageGround};
+use crate::host::{self, Host};
+use crate::promises;
+use crate::stage::{LaneState, Settings, Stage};
+use crate::undo::{RUN_DIRECTORY_PREFIX, is_run_id};
+use model::Bytes;
+use model::lane::{LaneSpec, Venue};
+use std::path::{Path, PathBuf};
+
+/// Most lanes of one race, the repeated first one included.
+const MOST_LANES: usize = 32;
+/// Room beside the images: journals, records, the host's own metadata.
+const SPARE_BYTES: u64 = 64 * Bytes::MIB;
+
+/// Where a lane lives, by its specification alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Place {
+    Image(PathBuf),
+    Device(PathBuf),
+    Memory,
+    Directory(PathBuf),
+}
+
+/// The name of a run's directory.
+pub(crate) fn run_directory_name(run_id: &str) -> String {
+    format!("{RUN_DIRECTORY_PREFIX}{run_id}")
+}
+
+impl Stage {
+    /// Checks everything that can be refused before anything is written: names, venues, sizes,
+    /// tools, kernel, privileges, disks, free space, devices, mount options. Writes nothing.
+    ///
+    /// # Errors
+    /// [`LaneFailure`]: the first refusal, in one sentence with the remedy.
+    pub fn check(settings: Settings) -> Result<Stage, LaneFailure> {
+        assert!(is_run_id(&settings.run_id), "run ids are made by us: letters, digits, dash");
+        let mut stage = Stage {
+            lanes: resolve_lanes(&settings)?,
+            settings,
+            grounds: Vec::new(),
+            decisions: Vec::new(),
+            confirmed: true,
+            base: PathBuf::new(),
+            host: None,
+            run_directories: Vec::new(),
+        };
+        let places: Vec<Place> =
+            stage.lanes.iter().map(|lane| place(lane, &stage.settings)).collect::<Result<_, _>>()?;
+        stage.check_sizes(&places)?;
+        for lane in &stage.lanes {
+            lane.contestant.check_available().map_err(|error| error.in_lane(&lane.name))?;
+        }
+        if places.iter().any(|place| !matches!(place, Place::Directory(_))) && !rustix::process::geteuid().is_root() {
+            return Err(privilege(
+                "formatting and mounting needs root: sudo fairlane …, or race a directory: fairlane race /some/directory",
+            ));
+        }
+        for lane in &stage.lanes {
+            lane.contestant.check_mount_options(&lane.spec).map_err(|error| error.in_lane(&lane.name))?;
+        }
+        stage.lay_grounds(&places)?;
+        Ok(stage)
+    }
+
+    fn check_sizes(&self, places: &[Place]) -> Result<(), LaneFailure> {
+        let (size, work) = (self.settings.lane_size.0, self.settings.largest_working_set_bytes);
+        for (lane, place) in self.lanes.iter().zip(places) {
+            if !matches!(place, Place::Image(_) | Place::Memory) {
+                continue;
+            }
+            if !size.is_multiple_of(4096) {
+                return Err(usage(format!(
+                    "a lane of {} is no multiple of 4KiB; give a --lane-size such as 2GiB",
+                    self.settings.lane_size
+                )));
+            }
+            check_lane_size(&lane.name, &lane.contestant, size, work, "raise --lane-size")?;
+        }
+        Ok(())
+    }
+
+    /// Makes the list of grounds and ties every lane to its own.
+    fn lay_grounds(&mut self, places: &[Place]) -> Result<(), LaneFailure> {
+        let run = run_directory_name(&self.settings.run_id);
+        let folders: Vec<&PathBuf> = places
+            .iter()
+            .filter_map(|place| if let Place::Image(folder) = place { Some(folder) } else { None })
+            .collect();
+        if let Some(first) = folders.first() {
+            self.lay_images(first, &folders)?;
+        } else if places.iter().any(|place| matches!(place, Place::Device(_) | Place::Memory)) {
+            // Only mount points: they need no disk.
+            let runtime = Path::new("/run");
+            self.base = if runtime.is_dir() { runtime.to_owned() } else { std::env::temp_dir() };
+        }
+        if !self.base.as_os_str().is_empty() {
+            self.run_directories.push((self.base.join(&run), None));
+        }
+        let erase = device::resolve_erase(&self.settings.erase)?;
+        for (index, place) in places.iter().enumerate() {
+            let name = self.lanes[index].name.clone();
+            let ground = match place {
+                Place::Image(_) => continue,
+                Place::Memory => self.add_memory(),
+                Place::Device(path) => self.add_device(path, &erase, index),
+                Place::Directory(path) => self.add_directory(path, &run),
+            };
+            self.lanes[index].fixed_ground = Some(ground.map_err(|error| error.in_lane(&name))?);
+        }
+        for (named, number) in &erase {
+            let used = |ground: &Ground| matches!(ground, Ground::Device(found) if found.number == *number);
+            if !self.grounds.iter().any(used) {
+                return Err(usage(format!(
+                    "--erase {} names a device that no lane uses; remove it or race a lane there",
+                    named.display()
+                )));
+            }
+        }
+        self.check_memory()?;
+        self.check_devices_apart()?;
+        self.check_run_directories_free()
+    }
+
+    fn lay_images(&mut self, folder: &Path, all: &[&PathBuf]) -> Result<(), LaneFailure> {
+        let real = writable_folder(folder, "images cannot be put into", "choose another place with --on DIR")?;
+        for other in all {
+            let other_real = writable_folder(other, "images cannot be put into", "choose another place with --on DIR")?;
+            if other_real != real {
+                return Err(usage(format!(
+                    "images in {} and in {} do not stand on equal ground; put all of them into one directory with --on DIR",
+                    real.display(),
+                    other_real.display()
+                )));
+            }
+        }
+        let host = host::of(&real)?;
+        if let Some(why) = host::unsuitable(&host) {
+            return Err(usage(format!(
+                "{} {why}, so images there would not measure a disk; give a directory on a real disk with --on DIR",
+                real.display()
+            )));
+        }
+        let count = all.len() as u64;
+        let needed = count * self.settings.lane_size.0 + SPARE_BYTES;
+        if host.free_bytes < needed {
+            return Err(failed(format!(
+                "{} has {} free and {count} images of {} need {}; free some space, lower --lane-size or choose another place with --on DIR",
+                real.display(),
+                model::units::human_bytes(host.free_bytes as f64),
+                self.settings.lane_size,
+                model::units::human_bytes(needed as f64)
+            )));
+        }
+        let run = real.join(run_directory_name(&self.settings.run_id));
+        for index in 0..all.len() {
+            let path = run.join(format!("image{index:02}"));
+            self.grounds.push(Ground::Image(Box::new(ImageGround { path, made: None })));
+        }
+        self.base = real;
+        self.host = Some(host);
+        Ok(())
+    }
+
+    fn add_memory(&mut self) -> Result<usize, LaneFailure> {
+        self.grounds.push(Ground::Memory);
+        Ok(self.grounds.len() - 1)
+    }
+
+    fn add_device(&mut self, path: &Path, erase: &[device::Erasable], lane: usize) -> Result<usize, LaneFailure> {
+        let found = device::inspect(path)?;
+        let same = |ground: &Ground| matches!(ground, Ground::Device(other) if other.number == found.number);
+        let work = self.settings.largest_working_set_bytes;
+        if let Some(index) = self.grounds.iter().position(same) {
+            let lane = &self.lanes[lane];
+            check_lane_size(&lane.name, &lane.contestant, found.size_bytes, work, "choose a larger device")?;
+            return Ok(index);
+        }
+        let decision = device::decide(&found, erase, self.settings.terminal)?;
+        let state = &self.lanes[lane];
+        check_lane_size(&state.name, &state.contestant, found.size_bytes, work, "choose a larger device")?;
+        let index = self.grounds.len();
+        if matches!(decision, Decision::Ask { .. }) {
+            self.confirmed = false;
+            self.decisions.push((index, decision));
+        }
+        self.grounds.push(Ground::Device(Box::new(found)));
+        Ok(index)
+    }
+
+    fn add_directory(&mut self, path: &Path, run: &str) -> Result<usize, LaneFailure> {
+        let real = writable_folder(path, "files cannot be made in", "choose a directory that you can write")?;
+        let same = |ground: &Ground| matches!(ground, Ground::Directory { path, .. } if *path == real);
+        if let Some(index) = self.grounds.iter().position(same) {
+            return Ok(index);
+        }
+        let host = host::of(&real)?;
+        let needed = self.settings.largest_working_set_bytes + SPARE_BYTES;
+        if host.free_bytes < needed {
+            return Err(failed(format!(
+                "{} has {} free and the work needs {}; free some space or choose another directory",
+                real.display(),
+                model::units::human_bytes(host.free_bytes as f64),
+                model::units::human_bytes(needed as f64)
+            )));
+        }
+        let folder = real.join(run);
+        // The images' directory may be raced as a directory too: one run directory serves both.
+        if !self.run_directories.iter().any(|(path, _)| *path == folder) {
+            self.run_directories.push((folder, None));
+        }
+        self.grounds.push(Ground::Directory { path: real, host: Box::new(host) });
+        Ok(self.grounds.len() - 1)
+    }
+
+    /// Lanes in memory must fit into memory together.
+    fn check_memory(&self) -> Result<(), LaneFailure> {
+        let lanes = self.grounds.iter().filter(|ground| matches!(ground, Ground::Memory)).count() as u64;
+        let needed = lanes * self.settings.lane_size.0;
+        let available = available_memory_bytes().unwrap_or(u64::MAX);
+        if needed > available {
+            return Err(failed(format!(
+                "{lanes} lanes of {} in memory do not fit into the {} that are available; lower --lane-size",
+                self.settings.lane_size,
+                model::units::human_bytes(available as f64)
+            )));
+        }
+        Ok(())
+    }
+
+    /// A disk and its own partition overwrite each other.
+    fn check_devices_apart(&self) -> Result<(), LaneFailure> {
+        let devices: Vec<&Found> = self
+            .grounds
+            .iter()
+            .filter_map(|ground| if let Ground::Device(found) = ground { Some(found.as_ref()) } else { None })
+            .collect();
+        for whole in &devices {
+            for part in &devices {
+                let inside = host::whole_disk(&part.kernel_name) == whole.kernel_name;
+                if inside && part.kernel_name != whole.kernel_name {
+                    return Err(usage(format!(
+                        "{} is a part of {}, so lanes on both overwrite each other; race on one of them",
+                        part.path.display(),
+                        whole.path.display()
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_run_directories_free(&self) -> Result<(), LaneFailure> {
+        match self.run_directories.iter().find(|(path, _)| path.symlink_metadata().is_ok()) {
+            Some((path, _)) => {
+                Err(failed(format!("{} exists already; run `fairlane clean` or remove it", path.display())))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What a reader should know before believing figures of lanes like these.
+    pub fn warnings(&self) -> Vec<String> {
+        let size = self.settings.lane_size.0;
+        let mut warnings = Vec::new();
+        for lane in self.lanes.iter().filter(|lane| lane.fixed_ground.is_none()) {
+            if let Contestant::Row(row) = &lane.contestant
+                && let Some((comfortable, why)) = row.comfortable
+                && size < comfortable
+            {
+                warnings.push(format!("lane {} has {}: {why}", lane.name, self.settings.lane_size));
+            }
+        }
+        if self.lanes.iter().any(|lane| lane.fixed_ground.is_none()) {
+            warnings.push(format!(
+                "mkfs chooses other defaults on large disks than on lanes of {}: journal, log, chunk sizes",
+                self.settings.lane_size
+            ));
+        }
+        if self.lanes.iter().any(|lane| lane.contestant.discards(&lane.spec)) {
+            warnings.push(
+                "a lane discards, so its image has holes that later lanes find filled with zeros again".to_owned(),
+            );
+        }
+        warnings
+    }
+}
+
+fn check_lane_size(name: &str, contestant: &Contestant, size: u64, work: u64, remedy: &str) -> Result<(), LaneFailure> {
+    let least = contestant.minimum_bytes();
+    if size < least {
+        return Err(usage(format!(
+            "lane {name}: {} is too small for {}, which needs at least {}; {remedy}",
+            model::units::human_bytes(size as f64),
+            contestant.filesystem_name(),
+            Bytes(least)
+        )));
+    }
+    if work > size / 2 {
+        return Err(usage(format!(
+            "lane {name}: the work needs {} and may fill at most half of a lane of {}; {remedy} to {} or more",
+            model::units::human_bytes(work as f64),
+            model::units::human_bytes(size as f64),
+            model::units::human_bytes((work * 2) as f64)
+        )));
+    }
+    Ok(())
+}
+
+fn resolve_lanes(settings: &Settings) -> Result<Vec<LaneState>, LaneFailure> {
+    let count = settings.specs.len() + usize::from(settings.with_self);
+    let Some(first) = settings.specs.first() else {
+        return Err(usage("there is no lane to race; name one, such as ext4"));
+    };
+    if count > MOST_LANES {
+        return Err(usage(format!("{count} lanes are more than {MOST_LANES}; race fewer at once")));
+    }
+    let mut lanes: Vec<LaneState> = Vec::new();
+    for spec in &settings.specs {
+        lanes.push(resolve_lane(spec, spec.name.clone(), false).map_err(|error| error.in_lane(&spec.name))?);
+    }
+    if settings.with_self {
+        lanes.push(resolve_lane(first, format!("{}~self", first.name), true)?);
+    }
+    for (index, lane) in lanes.iter().enumerate() {
+        if lanes[..index].iter().any(|earlier| earlier.name == lane.name) {
+            return Err(usage(format!(
+                "two lanes are called {}; give one another name: NAME={}",
+                lane.name,
+                lane.spec.to_line().trim_start_matches(&format!("{}=", lane.name))
+            )));
+        }
+    }
+    Ok(lanes)
+}
+
+fn resolve_lane(spec: &LaneSpec, name: String, is_self: bool) -> Result<LaneState, LaneFailure> {
+    if let Some(venue @ (Venue::Uml | Venue::Qemu(_) | Venue::Library)) = &spec.venue {
+        let word = match venue {
+            Venue::Uml => "uml",
+            Venue::Qemu(_) => "qemu",
+            _ => "library",
+        };
+        return Err(usage(format!("the venue {word} is not in this version; use @image")));
+    }
+    let contestant = Contestant::resolve(spec)?;
+    if contestant.in_memory() && spec.venue.is_some() {
+        return Err(usage(format!(
+            "{} lives in memory and takes no venue; remove what follows the @",
+            contestant.filesystem_name()
+        )));
+    }
+    if contestant.in_memory() && !spec.mkfs_options.is_empty() {
+        return Err(usage(format!(
+            "{} has no mkfs, so `{}` goes nowhere; remove it",
+            contestant.filesystem_name(),
+            spec.mkfs_options.join(" ")
+        )));
+    }
+    let mount_options = contestant.mount_options(spec);
+    let promises = match contestant {
+        Contestant::Directory(_) => promises::NOTHING,
+        _ => contestant.promises(&spec.mkfs_options, &mount_options),
+    };
+    Ok(LaneState {
+        name,
+        spec: spec.clone(),
+        is_self,
+        mkfs_command: contestant.mkfs_command(spec),
+        mount_options,
+        promises,
+        contestant,
+        fixed_ground: None,
+        geometry: Vec::new(),
+        open: None,
+    })
+}
+
+fn place(lane: &LaneState, settings: &Settings) -> Result<Place, LaneFailure> {
+    if let Contestant::Directory(path) = &lane.contestant {
+        return Ok(Place::Directory(path.clone()));
+    }
+    if lane.contestant.in_memory() {
+        return Ok(Place::Memory);
+    }
+    let here = || std::env::current_dir().map_err(|error| cannot("find the working directory", error));
+    Ok(match (&lane.spec.venue, &settings.ground) {
+        (Some(Venue::Device(path)), _) => Place::Device(path.clone()),
+        (Some(Venue::Image(Some(folder))), _) => Place::Image(folder.clone()),
+        (_, model::plan::Ground::Images(folder)) => Place::Image(folder.clone()),
+        (Some(Venue::Image(None)), model::plan::Ground::Device(_)) => Place::Image(here()?),
+        (_, model::plan::Ground::Device(path)) => Place::Device(path.clone()),
+    })
+}
+
+/// The canonical path of a directory that exists and takes files.
+fn writable_folder(folder: &Path, refusal: &str, remedy: &str) -> Result<PathBuf, LaneFailure> {
+    let shown = folder.display();
+    let refuse = |why: &str| usage(format!("{refusal} {shown}: {why}; {remedy}"));
+    let real = folder.canonicalize().map_err(|error| refuse(&crate::failure::plain(&error)))?;
+    if !real.is_dir() {
+        return Err(refuse("it is no directory"));
+    }
+    if real.as_os_str().as_encoded_bytes().iter().any(|byte| byte.is_ascii_control()) {
+        return Err(refuse("its name has control characters"));
+    }
+    match rustix::fs::access(&real, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK) {
+        Ok(()) => Ok(real),
+        Err(rustix::io::Errno::ROFS) => Err(refuse("it is read-only")),
+        Err(rustix::io::Errno::ACCESS) => Err(refuse("you may not write there")),
+        Err(error) => Err(refuse(&crate::failure::plain(&error.into()))),
+    }
+}
+
+fn available_memory_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
+}
+
+/// What carries the images of a checked stage, for the record's header; `None`: no images.
+impl Stage {
+    /// The host of the images, or of the first directory lane.
+    pub fn host(&self) -> Option<&Host> {
+        self.host.as_ref().or_else(|| {
+            self.grounds.iter().find_map(|ground| match ground {
+                Ground::Directory { host, .. } => Some(host.as_ref()),
+                _ => None,
+            })
+        })
+    }
+}

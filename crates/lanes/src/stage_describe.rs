@@ -1,0 +1,118 @@
+//! A stage in words: for the record's header, for the sampler, for `--dry-run`.
+
+use crate::contestant::{Contestant, directory_promises};
+use crate::ground::Ground;
+use crate::stage::{Stage, mount_options_of, mount_source};
+use crate::{command, formatting};
+use model::lane::Lane;
+use std::path::PathBuf;
+
+impl Stage {
+    /// The devices to watch while a lane works on a ground, as /proc/diskstats names them.
+    pub fn device_names(&self, ground: usize) -> model::agent::Devices {
+        let device = self.grounds[ground].device_name();
+        let backing = self.grounds[ground].disk_name(self.host.as_ref()).filter(|disk| Some(disk) != device.as_ref());
+        let others = self.grounds.iter().enumerate().filter(|(index, _)| *index != ground);
+        let mut neighbours: Vec<String> = others.filter_map(|(_, other)| other.device_name()).collect();
+        neighbours.retain(|name| Some(name) != device.as_ref() && Some(name) != backing.as_ref());
+        neighbours.sort();
+        neighbours.dedup();
+        model::agent::Devices { device, backing, neighbours }
+    }
+
+    /// The lanes as the record's header describes them. Geometry is known after `build`.
+    pub fn lanes(&self) -> Vec<Lane> {
+        (0..self.lanes.len()).map(|lane| self.describe_lane(lane)).collect()
+    }
+
+    fn describe_lane(&self, index: usize) -> Lane {
+        let lane = &self.lanes[index];
+        let ground = &self.grounds[self.ground_for(index, 0)];
+        let (filesystem, promises, mount_options) = match ground {
+            Ground::Directory { host, .. } => {
+                (host.filesystem.clone(), directory_promises(host), host.mount_options.clone())
+            }
+            _ => (lane.contestant.filesystem_name().to_owned(), lane.promises, lane.mount_options.clone()),
+        };
+        let size_bytes = match ground {
+            Ground::Device(found) => found.size_bytes,
+            Ground::Directory { .. } => 0,
+            _ => self.settings.lane_size.0,
+        };
+        Lane {
+            name: lane.name.clone(),
+            spec: lane.spec.to_line(),
+            filesystem,
+            mkfs_command: lane.mkfs_command.clone(),
+            mount_options,
+            venue: ground.venue().to_owned(),
+            ground: ground.identity(&self.base),
+            backing: ground.disk_name(self.host.as_ref()).unwrap_or_default(),
+            size_bytes,
+            promises,
+            is_self: lane.is_self,
+            geometry: lane.geometry.clone(),
+        }
+    }
+
+    /// Every command and file that would be touched, in order: `--dry-run`.
+    pub fn describe(&self) -> Vec<String> {
+        let mut lines: Vec<String> =
+            self.run_directories.iter().map(|(path, _)| format!("make the directory {}", path.display())).collect();
+        for ground in &self.grounds {
+            match ground {
+                Ground::Image(image) => {
+                    let path = image.path.display();
+                    lines.push(format!("write {path} in full ({})", self.settings.lane_size));
+                    lines.push(format!("losetup --direct-io=on --find {path}"));
+                }
+                Ground::Device(found) => lines.push(format!(
+                    "overwrite {} ({}, now holds {})",
+                    found.path.display(),
+                    model::units::human_bytes(found.size_bytes as f64),
+                    found.signature.as_deref().unwrap_or("no known signature")
+                )),
+                Ground::Memory | Ground::Directory { .. } => {}
+            }
+        }
+        for index in 0..self.lanes.len() {
+            lines.extend(self.describe_commands(index));
+        }
+        lines.push("after the race: unmount, detach and remove all of it".to_owned());
+        lines
+    }
+
+    fn describe_commands(&self, index: usize) -> Vec<String> {
+        let lane = &self.lanes[index];
+        let ground_index = self.ground_for(index, 0);
+        let ground = &self.grounds[ground_index];
+        let directory = self.lane_directory(index, ground_index);
+        let source = match ground {
+            Ground::Image(_) => PathBuf::from("/dev/loopN"),
+            Ground::Device(found) => found.path.clone(),
+            _ => mount_source(ground),
+        };
+        let mut lines = Vec::new();
+        if !lane.mkfs_command.is_empty() {
+            let filled = crate::contestant::fill_device(&lane.mkfs_command, &source);
+            lines.push(format!("{}: {}", lane.name, command::display(&filled)));
+        }
+        let words = match &lane.contestant {
+            Contestant::Directory(_) => {
+                lines.push(format!("{}: write and remove files in {}", lane.name, directory.display()));
+                return lines;
+            }
+            Contestant::Custom(custom) => {
+                formatting::custom_mount_command(custom, &source, &directory, &lane.mount_options)
+            }
+            Contestant::Row(row) => {
+                let options = ["nosuid".to_owned(), "nodev".to_owned()].into_iter();
+                let options: Vec<String> = options.chain(mount_options_of(lane, &self.settings)).collect();
+                let words = ["mount", "-t", row.name, "-o", &options.join(",")].map(str::to_owned);
+                words.into_iter().chain([source, directory].map(|path| path.to_string_lossy().into_owned())).collect()
+            }
+        };
+        lines.push(format!("{}: {}", lane.name, command::display(&words)));
+        lines
+    }
+}

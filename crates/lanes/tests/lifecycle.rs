@@ -1,0 +1,385 @@
+//! Lanes on real loop devices, with real filesystems.
+
+mod common;
+
+use common::{Scratch, no_stop, privileged, with_stage};
+use lanes::availability::{self, Availability};
+use lanes::filesystem::Home;
+use lanes::{Cold, FailureKind, Stage};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// Makes, fills and syncs a file in a lane.
+fn work_in(directory: &Path) {
+    let file = std::fs::File::create(directory.join("f")).unwrap();
+    file.write_all_at(&vec![7u8; 4 << 20], 0).unwrap();
+    file.sync_all().unwrap();
+}
+
+#[test]
+fn every_filesystem_of_this_kernel_is_formatted_mounted_made_cold_and_closed() {
+    if !privileged("every filesystem") {
+        return;
+    }
+    let ready = availability::survey()
+        .into_iter()
+        .filter(|(row, found)| *found == Availability::Ready && row.home != Home::Pool);
+    let mut names: Vec<&str> = ready.map(|(row, _)| row.name).collect();
+    println!("raced here: {names:?}");
+    assert!(names.contains(&"tmpfs"));
+    let scratch = Scratch::new();
+    // One image serves them all: each is a race of one lane, so that the test stays short.
+    names.retain(|name| *name != "tmpfs");
+    with_stage(&scratch, scratch.settings(&["tmpfs"], 64), |stage, journal| {
+        let opened = stage.open(0, 0, journal, &no_stop()).unwrap();
+        work_in(&opened.directory);
+        assert_eq!(stage.make_cold(0).unwrap(), Cold::Warm);
+        assert_eq!(stage.raw_target(0), None);
+        stage.close(0, journal).unwrap();
+    });
+    with_stage(&scratch, scratch.settings(&names, 300), |stage, journal| {
+        assert!(stage.side_by_side());
+        assert_eq!(stage.grounds(), names.len());
+        for round in 0..2u32 {
+            let mut devices = Vec::new();
+            for (lane, name) in names.iter().enumerate() {
+                let ground = stage.ground_for(lane, round);
+                devices.push(stage.raw_target(ground).unwrap());
+                let opened = stage.open(lane, ground, journal, &no_stop()).unwrap();
+                assert!(opened.phases_seconds["mkfs"] > 0.0 && opened.phases_seconds["mount"] > 0.0);
+                work_in(&opened.directory);
+                let mounts = lanes::mountinfo::read().unwrap();
+                let entry = lanes::mountinfo::at(&mounts, &opened.directory).unwrap();
+                assert_eq!(entry.filesystem, *name);
+                assert!(entry.mount_options.iter().any(|option| option == "nosuid"), "{entry:?}");
+                assert!(!entry.super_options.iter().any(|option| option.starts_with("discard")), "{entry:?}");
+                assert_eq!(stage.make_cold(lane).unwrap(), Cold::Cold);
+                assert_eq!(std::fs::read(opened.directory.join("f")).unwrap().len(), 4 << 20);
+            }
+            devices.sort();
+            devices.dedup();
+            assert_eq!(devices.len(), names.len(), "all lanes are open at once on images of their own");
+            for (lane, name) in names.iter().enumerate() {
+                let closed = stage.close(lane, journal).unwrap();
+                assert!(closed.unmount_seconds > 0.0);
+                assert_eq!(closed.flags, Vec::<String>::new(), "{name}");
+            }
+        }
+        let described = stage.lanes();
+        for lane in &described {
+            assert_eq!((lane.venue.as_str(), lane.size_bytes), ("image", 300 << 20));
+            assert!(lane.mkfs_command.last().unwrap() == "{device}" && !lane.backing.is_empty());
+            let told = ["ext2", "ext3", "ext4", "xfs", "btrfs"].contains(&lane.filesystem.as_str());
+            assert!(!told || !lane.geometry.is_empty(), "{}", lane.name);
+        }
+    });
+}
+
+#[test]
+fn images_rotate_and_the_lane_that_is_repeated_has_one_of_its_own() {
+    if !privileged("rotation") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let mut settings = scratch.settings(&["a=ext4", "b=ext4,nobarrier"], 64);
+    settings.with_self = true;
+    let stage = Stage::check(settings).unwrap();
+    let lanes = stage.lanes();
+    assert_eq!(lanes.iter().map(|lane| lane.name.as_str()).collect::<Vec<_>>(), ["a", "b", "a~self"]);
+    assert!(lanes[2].is_self && lanes[0].promises == lanes[2].promises);
+    assert!(lanes.iter().all(|lane| lane.ground == lanes[0].ground), "images stand on equal ground");
+    assert!(!lanes[1].promises.barriers && !lanes[1].promises.fsync_reaches_stable_storage);
+    for round in 0..3 {
+        let mut used: Vec<usize> = (0..3).map(|lane| stage.ground_for(lane, round)).collect();
+        used.sort_unstable();
+        assert_eq!(used, [0, 1, 2]);
+    }
+    assert_ne!(stage.ground_for(0, 0), stage.ground_for(0, 1));
+    assert_eq!(stage.bytes_to_write(), 3 * (64 << 20));
+    let text = stage.describe().join("\n");
+    for part in
+        ["image02 in full (64MiB)", "mkfs.ext4 -q -F -E nodiscard", "mount -t ext4 -o nosuid,nodev,nodiscard,nobarrier"]
+    {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+    scratch.assert_nothing_left();
+}
+
+#[test]
+fn what_mkfs_zeroes_on_the_host_is_written_again() {
+    if !privileged("unwritten extents") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let path = scratch.path.join("image");
+    let image = lanes::image::Image::create(&path, 300 << 20, 1, &mut |_| {}, &no_stop()).unwrap();
+    assert_eq!(image.never_written().unwrap(), Some(vec![]), "the first writing leaves nothing unwritten");
+    let mut device = lanes::loop_device::LoopDevice::attach(&path, image.direct_io_alignment()).unwrap();
+    assert!(device.direct_io().unwrap());
+    let mut zeroed_by_any = 0;
+    for name in ["ext4", "xfs", "btrfs"] {
+        let row = lanes::filesystem::find(name).unwrap();
+        if availability::of(row) != Availability::Ready {
+            println!("{name}: not here");
+            continue;
+        }
+        let mut command = row.mkfs_command(&[]);
+        *command.last_mut().unwrap() = device.path().to_string_lossy().into_owned();
+        lanes::command::run(&command, &no_stop()).unwrap();
+        device.sync().unwrap();
+        let before = std::fs::metadata(&path).unwrap();
+        let zeroed: u64 = image.never_written().unwrap().unwrap().iter().map(|(_, length)| length).sum();
+        println!("{name}: mkfs left {zeroed} bytes unwritten");
+        zeroed_by_any += zeroed;
+        image.check_not_shrunk().unwrap();
+        let content = std::fs::read(&path).unwrap();
+        assert_eq!(image.solidify().unwrap(), zeroed, "{name}");
+        device.drop_cache().unwrap();
+        assert_eq!(image.never_written().unwrap(), Some(vec![]), "{name}");
+        assert!(content == std::fs::read(&path).unwrap(), "{name}: rewriting keeps the content");
+        // A count of blocks sees nothing of it.
+        assert!(std::os::unix::fs::MetadataExt::blocks(&before) * 512 >= 300 << 20);
+    }
+    assert!(zeroed_by_any > 0, "the trap that this guards against is gone; look at the loop driver");
+    device.detach().unwrap();
+    std::fs::remove_file(&path).unwrap();
+    scratch.assert_nothing_left();
+}
+
+#[test]
+fn a_shrunken_image_fails_the_trial_and_is_whole_again_in_the_next() {
+    if !privileged("shrunken image") {
+        return;
+    }
+    let scratch = Scratch::new();
+    with_stage(&scratch, scratch.settings(&["ext4"], 64), |stage, journal| {
+        let image = scratch.run_directory().join("image00");
+        let hurt = |mode| {
+            let file = std::fs::OpenOptions::new().write(true).open(&image).unwrap();
+            rustix::fs::fallocate(&file, mode, 40 << 20, 1 << 20).unwrap();
+        };
+        use rustix::fs::FallocateFlags;
+        stage.open(0, 0, journal, &no_stop()).unwrap();
+        hurt(FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE);
+        let error = stage.close(0, journal).unwrap_err();
+        assert_eq!(error.kind(), FailureKind::Failed);
+        assert!(error.to_string().starts_with("lane ext4: the image shrank: 1MiB of its 64MiB"), "{error}");
+        stage.open(0, 0, journal, &no_stop()).unwrap();
+        assert_eq!(stage.close(0, journal).unwrap().flags, Vec::<String>::new());
+        stage.open(0, 0, journal, &no_stop()).unwrap();
+        hurt(FallocateFlags::ZERO_RANGE | FallocateFlags::KEEP_SIZE);
+        assert_eq!(stage.close(0, journal).unwrap().flags, ["image-unwritten"]);
+    });
+}
+
+#[test]
+fn a_lane_that_discards_on_purpose_may_leave_holes() {
+    if !privileged("discard") {
+        return;
+    }
+    let scratch = Scratch::new();
+    with_stage(&scratch, scratch.settings(&["ext4,discard"], 128), |stage, journal| {
+        let opened = stage.open(0, 0, journal, &no_stop()).unwrap();
+        work_in(&opened.directory);
+        std::fs::remove_file(opened.directory.join("f")).unwrap();
+        assert_eq!(stage.close(0, journal).unwrap().flags, Vec::<String>::new());
+    });
+}
+
+#[test]
+fn an_option_that_mkfs_refuses_leaves_nothing_behind() {
+    if !privileged("mkfs refusal") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let mut stage = Stage::check(scratch.settings(&["ext4", "ext4(-O no_such_feature)"], 64)).unwrap();
+    let mut journal = scratch.journal();
+    let error = stage.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap_err().to_string();
+    assert!(error.contains("mkfs.ext4 failed") && error.contains("no_such_feature"), "{error}");
+    stage.teardown(&mut journal).unwrap();
+    journal.finish().unwrap();
+    scratch.assert_nothing_left();
+}
+
+#[test]
+fn a_mount_that_fails_at_the_device_leaves_nothing_behind() {
+    if !privileged("mount failure") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let mut stage = Stage::check(scratch.settings(&["btrfs,subvol=@home"], 256)).unwrap();
+    let mut journal = scratch.journal();
+    let error = stage.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap_err().to_string();
+    assert!(error.starts_with("lane btrfs,subvol=@home: mounting btrfs with options"), "{error}");
+    drop(stage);
+    // The net of the stage took everything; the journal is all that is left.
+    assert_eq!(scratch.left().len(), 1, "{:?}", scratch.left());
+    journal.finish().unwrap();
+    scratch.assert_nothing_left();
+}
+
+#[test]
+fn a_busy_lane_names_who_holds_it_and_closes_once_it_is_free() {
+    if !privileged("busy lane") {
+        return;
+    }
+    let scratch = Scratch::new();
+    with_stage(&scratch, scratch.settings(&["ext4"], 64), |stage, journal| {
+        let opened = stage.open(0, 0, journal, &no_stop()).unwrap();
+        let held = std::fs::File::create(opened.directory.join("held")).unwrap();
+        let error = stage.close(0, journal).unwrap_err().to_string();
+        assert!(error.contains(&format!("({})", std::process::id())), "{error}");
+        drop(held);
+        stage.close(0, journal).unwrap();
+    });
+}
+
+#[test]
+fn the_stop_flag_ends_the_writing_of_images() {
+    if !privileged("stop") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let mut stage = Stage::check(scratch.settings(&["ext4"], 256)).unwrap();
+    let mut journal = scratch.journal();
+    let stop = no_stop();
+    let mut seen = 0;
+    let mut progress = |done: u64, total: u64| {
+        assert_eq!(total, 256 << 20);
+        seen = done;
+        stop.store(done >= 64 << 20, std::sync::atomic::Ordering::Relaxed);
+    };
+    let error = stage.build(&mut journal, &mut progress, &stop).unwrap_err();
+    assert_eq!(error.kind(), FailureKind::Interrupted);
+    assert_eq!(seen, 64 << 20);
+    stage.teardown(&mut journal).unwrap();
+    journal.finish().unwrap();
+    scratch.assert_nothing_left();
+}
+
+#[test]
+fn a_directory_is_raced_as_it_is_without_any_privilege() {
+    let scratch = Scratch::new();
+    let folder = scratch.path.join("data");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("precious"), "x").unwrap();
+    let mut settings = scratch.settings(&[folder.to_str().unwrap()], 64);
+    settings.with_self = true;
+    let mut stage = Stage::check(settings).unwrap();
+    let mut journal = scratch.journal();
+    stage.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap();
+    assert!(stage.side_by_side());
+    assert_eq!((stage.grounds(), stage.bytes_to_write()), (1, 0));
+    let first = stage.open(0, 0, &mut journal, &no_stop()).unwrap().directory;
+    let second = stage.open(1, 0, &mut journal, &no_stop()).unwrap().directory;
+    assert_eq!(first.as_os_str().len(), second.as_os_str().len(), "equal name lengths");
+    work_in(&first);
+    assert_eq!(stage.make_cold(0).unwrap(), Cold::Warm);
+    stage.close(0, &mut journal).unwrap();
+    let again = stage.open(0, 0, &mut journal, &no_stop()).unwrap().directory;
+    assert_eq!(std::fs::read_dir(&again).unwrap().count(), 0, "a fresh folder each time");
+    let described = &stage.lanes()[0];
+    assert_eq!((described.venue.as_str(), described.ground.as_str()), ("directory", folder.to_str().unwrap()));
+    assert_eq!(described.filesystem, lanes::host::of(&folder).unwrap().filesystem);
+    stage.teardown(&mut journal).unwrap();
+    journal.finish().unwrap();
+    let names: Vec<_> = std::fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(names, ["precious"]);
+}
+
+#[test]
+fn the_example_filesystem_of_the_documentation_works() {
+    if !privileged("custom filesystem") {
+        return;
+    }
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/myfs.toml");
+    let scratch = Scratch::new();
+    let lane = format!("{example},noatime");
+    with_stage(&scratch, scratch.settings(&[&lane], 128), |stage, journal| {
+        let opened = stage.open(0, 0, journal, &no_stop()).unwrap();
+        work_in(&opened.directory);
+        let mounts = lanes::mountinfo::read().unwrap();
+        let entry = lanes::mountinfo::at(&mounts, &opened.directory).unwrap();
+        for option in ["nosuid", "nodev", "noatime"] {
+            assert!(entry.mount_options.iter().any(|found| found == option), "{entry:?}");
+        }
+        assert_eq!(stage.make_cold(0).unwrap(), Cold::Cold);
+        stage.close(0, journal).unwrap();
+        let described = &stage.lanes()[0];
+        assert_eq!(described.filesystem, "ext4-bigalloc");
+        assert!(described.promises.journal && described.promises.barriers);
+    });
+}
+
+#[test]
+fn images_on_btrfs_and_xfs_hosts_stay_written_and_are_not_copied_on_write() {
+    if !privileged("other hosts") {
+        return;
+    }
+    for host in ["btrfs", "xfs"] {
+        let row = lanes::filesystem::find(host).unwrap();
+        if availability::of(row) != Availability::Ready {
+            println!("{host}: not here");
+            continue;
+        }
+        let scratch = Scratch::new();
+        with_stage(&scratch, scratch.settings(&[host], 512), |outer, journal| {
+            let directory = outer.open(0, 0, journal, &no_stop()).unwrap().directory;
+            let device = outer.device_names(0).device;
+            let inner_scratch = Scratch::new();
+            let mut settings = inner_scratch.settings(&["ext4"], 64);
+            settings.ground = model::plan::Ground::Images(directory.clone());
+            with_stage(&inner_scratch, settings, |stage, journal| {
+                assert_eq!(stage.host().unwrap().filesystem, host);
+                assert_eq!(stage.device_names(0).backing, device, "{host}: the disk under the image");
+                let path = directory.join(format!(".fairlane-{}/image00", inner_scratch.run_id()));
+                let file = std::fs::File::open(path).unwrap();
+                if host == "btrfs" {
+                    let flags = rustix::fs::ioctl_getflags(&file).unwrap();
+                    assert!(flags.contains(rustix::fs::IFlags::NOCOW), "{flags:?}");
+                }
+                for _ in 0..2 {
+                    let opened = stage.open(0, 0, journal, &no_stop()).unwrap();
+                    work_in(&opened.directory);
+                    stage.make_cold(0).unwrap();
+                    assert_eq!(stage.close(0, journal).unwrap().flags, Vec::<String>::new(), "{host}");
+                }
+            });
+            outer.close(0, journal).unwrap();
+        });
+    }
+}
+
+#[test]
+fn a_filesystem_process_in_the_foreground_lives_as_long_as_its_mount() {
+    if !privileged("foreground process") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let file = scratch.path.join("serve.toml");
+    // No FUSE program is everywhere; this one behaves as they do with -f: it serves until unmounted.
+    let serve = r#"mount -o "$1" "$2" "$3" && while mountpoint -q "$3"; do sleep 0.02; done"#;
+    let text = format!(
+        "name = \"served\"\nkind = \"fuse\"\nmkfs = [\"mkfs.ext4\", \"-q\", \"-F\", \"{{device}}\"]\nmount = [\"sh\", \"-c\", {serve:?}, \"serve\", \"{{options}}\", \"{{device}}\", \"{{directory}}\"]\nunmount = [\"umount\", \"{{directory}}\"]\n"
+    );
+    std::fs::write(&file, text).unwrap();
+    let other = Scratch::new();
+    with_stage(&other, other.settings(&[file.to_str().unwrap()], 64), |stage, journal| {
+        let opened = stage.open(0, 0, journal, &no_stop()).unwrap();
+        work_in(&opened.directory);
+        let started = std::time::Instant::now();
+        assert_eq!(stage.make_cold(0).unwrap(), Cold::Cold);
+        assert_eq!(std::fs::read(opened.directory.join("f")).unwrap().len(), 4 << 20);
+        stage.close(0, journal).unwrap();
+        assert!(started.elapsed().as_secs() < 4, "its end was waited for, not timed out");
+    });
+    std::fs::write(&file, "name = \"dies\"\nkind = \"fuse\"\nmount = [\"ls\", \"/no-such\", \"{directory}\"]\n")
+        .unwrap();
+    let mut stage = Stage::check(other.settings(&[file.to_str().unwrap()], 64)).unwrap();
+    let mut journal = other.journal();
+    let error = stage.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap_err().to_string();
+    assert!(error.contains("ls failed") && error.contains("No such file"), "{error}");
+    stage.teardown(&mut journal).unwrap();
+    journal.finish().unwrap();
+    other.assert_nothing_left();
+}

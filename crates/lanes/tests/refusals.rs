@@ -1,0 +1,456 @@
+//! Everything that is refused before anything is written, with its sentence and its sort.
+
+mod common;
+
+use common::{Scratch, no_stop, privileged, refusal, with_stage};
+use lanes::device::Confirm;
+use lanes::{FailureKind, LaneFailure, Stage};
+use model::plan::Ground;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A file with a loop device on it, as a user's own disk.
+struct Disk {
+    device: lanes::loop_device::LoopDevice,
+    _image: lanes::image::Image,
+}
+
+impl Disk {
+    fn new(scratch: &Scratch, name: &str, mebibytes: u64) -> Disk {
+        let path = scratch.path.join(name);
+        let image = lanes::image::Image::create(&path, mebibytes << 20, 1, &mut |_| {}, &no_stop()).unwrap();
+        let device = lanes::loop_device::LoopDevice::attach(&path, image.direct_io_alignment()).unwrap();
+        Disk { device, _image: image }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.device.path()
+    }
+
+    fn run(&self, program: &str, arguments: &[&str]) {
+        let status = Command::new(program).args(arguments).arg(self.path()).output().unwrap();
+        assert!(status.status.success(), "{program}: {}", String::from_utf8_lossy(&status.stderr));
+    }
+}
+
+fn says(error: &LaneFailure, kind: FailureKind, parts: &[&str]) {
+    let text = error.to_string();
+    assert_eq!(error.kind(), kind, "{text}");
+    for part in parts {
+        assert!(text.contains(part), "`{part}` is not in: {text}");
+    }
+    assert!(!text.contains('\n') && !text.contains("os error"), "{text}");
+}
+
+#[test]
+fn names_that_make_no_sense_are_refused_with_the_remedy() {
+    let scratch = Scratch::new();
+    let long: Vec<String> = (0..33).map(|number| format!("n{number}=ext4")).collect();
+    let long: Vec<&str> = long.iter().map(String::as_str).collect();
+    for (specs, parts) in [
+        (vec!["exr4"], vec!["no filesystem is called `exr4`", "did you mean ext4?"]),
+        (vec!["hammer"], vec!["`hammer`", "fairlane doctor"]),
+        (vec!["ext4", "ext4"], vec!["two lanes are called ext4", "NAME=ext4"]),
+        (vec!["a=ext4", "a=xfs"], vec!["two lanes are called a", "NAME=xfs"]),
+        (vec!["jfs@uml"], vec!["the venue uml is not in this version; use @image"]),
+        (vec!["ext4@qemu"], vec!["the venue qemu is not in this version; use @image"]),
+        (vec!["ext4@library"], vec!["the venue library"]),
+        (vec!["zfs"], vec!["fairlane race /tank/dir"]),
+        (vec!["tmpfs@image"], vec!["takes no venue"]),
+        (vec!["tmpfs,-b1"], vec!["has no mkfs"]),
+        (vec!["./no-such.toml"], vec!["no-such.toml", "name a TOML file"]),
+        (vec![], vec!["no lane to race"]),
+        (long, vec!["33 lanes"]),
+    ] {
+        says(&refusal(scratch.settings(&specs, 1024)), FailureKind::Usage, &parts);
+    }
+    scratch.assert_nothing_left();
+}
+
+#[test]
+fn a_name_that_with_self_takes_is_refused() {
+    let scratch = Scratch::new();
+    let mut settings = scratch.settings(&["a=ext4", "a~self=ext4"], 1024);
+    settings.with_self = true;
+    says(&refusal(settings), FailureKind::Usage, &["two lanes are called a~self"]);
+}
+
+#[test]
+fn a_lane_that_is_too_small_is_refused() {
+    let scratch = Scratch::new();
+    says(
+        &refusal(scratch.settings(&["xfs"], 256)),
+        FailureKind::Usage,
+        &["lane xfs", "at least 300MiB", "--lane-size"],
+    );
+    let mut settings = scratch.settings(&["ext4"], 512);
+    settings.largest_working_set_bytes = 300 << 20;
+    says(&refusal(settings), FailureKind::Usage, &["300 MiB", "half of a lane of 512 MiB", "--lane-size to 600 MiB"]);
+    let mut settings = scratch.settings(&["ext4"], 512);
+    settings.lane_size.0 += 1;
+    says(&refusal(settings), FailureKind::Usage, &["no multiple of 4KiB"]);
+}
+
+#[test]
+fn what_the_kernel_or_the_machine_lacks_is_named_with_the_command_that_brings_it() {
+    use lanes::availability::{Availability, survey};
+    let scratch = Scratch::new();
+    for (row, availability) in survey() {
+        if row.home != lanes::filesystem::Home::Block {
+            continue;
+        }
+        let settings = scratch.settings(&[row.name], 1024);
+        match availability {
+            Availability::Ready => {}
+            Availability::KernelLacks => {
+                says(&refusal(settings), FailureKind::Privilege, &["the kernel lacks", row.name]);
+            }
+            Availability::ToolMissing { package, .. } => {
+                says(&refusal(settings), FailureKind::Privilege, &["apt install", package]);
+            }
+        }
+    }
+    let file = scratch.path.join("x.toml");
+    std::fs::write(
+        &file,
+        "name = \"x\"\nmkfs = [\"mkfs.no-such-x\", \"{device}\"]\nmount = [\"mount\", \"{directory}\"]\n",
+    )
+    .unwrap();
+    let error = refusal(scratch.settings(&[file.to_str().unwrap()], 1024));
+    says(&error, FailureKind::Privilege, &["mkfs.no-such-x", "missing"]);
+    std::fs::write(&file, "name = \"x\"\nmount = [\"mount\", \"{directory}\"]\nmodule = \"nosuchfs\"\n").unwrap();
+    let error = refusal(scratch.settings(&[file.to_str().unwrap()], 1024));
+    says(&error, FailureKind::Privilege, &["the kernel lacks nosuchfs"]);
+}
+
+#[test]
+fn grounds_that_measure_no_disk_are_refused() {
+    if !privileged("unsuitable grounds") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let on = |folder: &Path| {
+        let mut settings = scratch.settings(&["ext4"], 128);
+        settings.ground = Ground::Images(folder.to_owned());
+        settings
+    };
+    says(&refusal(on(Path::new("/dev/shm"))), FailureKind::Usage, &["is tmpfs", "lies in memory", "--on DIR"]);
+    says(&refusal(on(Path::new("/no/such"))), FailureKind::Usage, &["/no/such", "No such file", "--on DIR"]);
+    says(&refusal(on(Path::new("/etc/passwd"))), FailureKind::Usage, &["it is no directory"]);
+    // A real overlay over the real disk.
+    let folder = |name: &str| {
+        let path = scratch.path.join(name);
+        std::fs::create_dir(&path).unwrap();
+        path
+    };
+    let (lower, upper, work, merged) = (folder("lower"), folder("upper"), folder("work"), folder("merged"));
+    let options = [("lowerdir", &lower), ("upperdir", &upper), ("workdir", &work)]
+        .map(|(key, path)| format!("{key}={}", path.display()));
+    lanes::mount::mount("overlay", "overlay", &options, &merged).unwrap();
+    let error = refusal(on(&merged));
+    lanes::mount::unmount_patiently(&merged).unwrap();
+    says(&error, FailureKind::Usage, &["is overlay", "copies files between layers", "--on DIR"]);
+    let mut settings = scratch.settings(&["ext4", "xfs@/var/tmp"], 512);
+    settings.specs[1].venue = Some(model::lane::Venue::Image(Some(lower.clone())));
+    says(&refusal(settings), FailureKind::Usage, &["equal ground", "--on DIR"]);
+}
+
+#[test]
+fn a_full_disk_and_a_read_only_directory_are_refused() {
+    if !privileged("full disk") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let settings = scratch.settings(&["ext4"], 100 << 20);
+    says(&refusal(settings), FailureKind::Failed, &["free", "--lane-size", "--on DIR"]);
+    with_stage(&scratch, scratch.settings(&["ext4"], 128), |stage, journal| {
+        let directory = stage.open(0, 0, journal, &no_stop()).unwrap().directory;
+        // On a real disk that is nearly full, the sum is refused before anything is written …
+        let mut settings = scratch.settings(&["ext4"], 100);
+        settings.run_id = "inner".to_owned();
+        settings.ground = Ground::Images(directory.clone());
+        says(&refusal(settings.clone()), FailureKind::Failed, &["100MiB need 164 MiB"]);
+        // … and a disk that fills up meanwhile is found out while allocating, at once.
+        let path = directory.join("image");
+        let error = lanes::image::Image::create(&path, 200 << 20, 1, &mut |_| {}, &no_stop()).unwrap_err();
+        says(&error, FailureKind::Failed, &["is full", "200MiB", "--lane-size"]);
+        let lane = directory.to_str().unwrap();
+        let mut settings = scratch.settings(&[lane], 64);
+        settings.run_id = "inner".to_owned();
+        settings.largest_working_set_bytes = 1 << 30;
+        says(&refusal(settings.clone()), FailureKind::Failed, &["the work needs", "choose another directory"]);
+        remount_read_only(&directory);
+        settings.largest_working_set_bytes = 1 << 20;
+        says(&refusal(settings), FailureKind::Usage, &[lane, "read-only"]);
+        says(&refusal(scratch_on(&scratch, &directory)), FailureKind::Usage, &["read-only", "--on DIR"]);
+    });
+    says(&refusal(scratch.settings(&["/no/such"], 64)), FailureKind::Usage, &["/no/such", "No such file"]);
+}
+
+fn scratch_on(scratch: &Scratch, folder: &Path) -> lanes::Settings {
+    let mut settings = scratch.settings(&["ext4"], 64);
+    settings.run_id = "inner".to_owned();
+    settings.ground = Ground::Images(folder.to_owned());
+    settings
+}
+
+fn remount_read_only(directory: &Path) {
+    let output = Command::new("mount").args(["-o", "remount,ro"]).arg(directory).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn an_unknown_mount_option_is_refused_by_name_before_anything_is_written() {
+    if !privileged("unknown option") {
+        return;
+    }
+    let scratch = Scratch::new();
+    for (lane, option) in [
+        ("ext4,no_such_option", "no_such_option"),
+        ("xfs,nobarrier", "nobarrier"),
+        ("btrfs,compress=potato", "compress=potato"),
+        ("tmpfs,bananas=1", "bananas=1"),
+    ] {
+        let error = refusal(scratch.settings(&[lane], 512));
+        says(&error, FailureKind::Usage, &[&format!("lane {lane}: "), &format!("refuses the mount option `{option}`")]);
+    }
+    says(&refusal(scratch.settings(&["ext4,no_such_option"], 64)), FailureKind::Usage, &["Unknown parameter"]);
+    says(&refusal(scratch.settings(&["ext4,ro"], 64)), FailureKind::Usage, &["a race writes"]);
+    scratch.assert_nothing_left();
+}
+
+#[test]
+fn options_of_the_mount_reach_the_mount() {
+    if !privileged("mount options") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let target = scratch.path.join("m");
+    std::fs::create_dir(&target).unwrap();
+    for (given, shown, hidden) in [
+        ("", "relatime", "noexec"),
+        ("noatime,nodiratime,noexec", "noatime nodiratime noexec", "relatime"),
+        ("noatime,relatime", "relatime", "noatime"),
+        ("noexec,exec", "relatime", "noexec"),
+        ("ro", "ro", "rw"),
+    ] {
+        let options: Vec<String> = given.split(',').filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        lanes::mount::mount("tmpfs", "fairlane", &options, &target).unwrap();
+        let mounts = lanes::mountinfo::read().unwrap();
+        let found = lanes::mountinfo::at(&mounts, &target).unwrap().mount_options.clone();
+        lanes::mount::unmount_patiently(&target).unwrap();
+        for word in shown.split(' ').chain(["nosuid", "nodev"]) {
+            assert!(found.iter().any(|option| option == word), "{given}: {word} is not in {found:?}");
+        }
+        assert!(!found.iter().any(|option| option == hidden), "{given}: {hidden} is in {found:?}");
+    }
+}
+
+#[test]
+fn a_device_in_use_is_refused_always() {
+    if !privileged("devices in use") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let refused = |path: &Path| {
+        let mut settings = scratch.settings(&["ext4"], 64);
+        settings.ground = Ground::Device(path.to_owned());
+        settings.erase = vec![path.to_owned()];
+        refusal(settings)
+    };
+    let disk = Disk::new(&scratch, "disk", 128);
+    disk.run("mkfs.ext4", &["-q", "-F"]);
+    let target = scratch.path.join("m");
+    std::fs::create_dir(&target).unwrap();
+    lanes::mount::mount("ext4", disk.path().to_str().unwrap(), &[], &target).unwrap();
+    let error = refused(&disk.path());
+    lanes::mount::unmount_patiently(&target).unwrap();
+    says(&error, FailureKind::Usage, &["never overwritten", "is mounted at", target.to_str().unwrap()]);
+
+    let exclusive = {
+        use std::os::unix::fs::OpenOptionsExt;
+        std::fs::OpenOptions::new().read(true).custom_flags(libc::O_EXCL).open(disk.path()).unwrap()
+    };
+    says(&refused(&disk.path()), FailureKind::Usage, &["opened exclusively"]);
+    drop(exclusive);
+
+    disk.run("mkswap", &["-q"]);
+    disk.run("swapon", &[]);
+    let error = refused(&disk.path());
+    disk.run("swapoff", &[]);
+    says(&error, FailureKind::Usage, &["is swap"]);
+
+    // A device that carries another loop device.
+    let outer = lanes::loop_device::LoopDevice::attach(&disk.path(), Some(512)).unwrap();
+    let error = refused(&disk.path());
+    drop(outer);
+    says(&error, FailureKind::Usage, &["carries /dev/loop"]);
+
+    // The disk that carries this test.
+    if let Some(block) = lanes::host::of(&scratch.path).unwrap().block {
+        says(&refused(Path::new(&format!("/dev/{block}"))), FailureKind::Usage, &["is mounted at"]);
+    }
+    disk.run("blockdev", &["--setro"]);
+    let error = refused(&disk.path());
+    disk.run("blockdev", &["--setrw"]);
+    says(&error, FailureKind::Usage, &["is read-only"]);
+    says(&refused(Path::new("/dev/null")), FailureKind::Usage, &["no block device"]);
+    says(&refused(Path::new("/dev/no-such")), FailureKind::Usage, &["No such file"]);
+}
+
+#[test]
+fn a_device_is_overwritten_only_where_erase_names_it() {
+    if !privileged("erase") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let (disk, other) = (Disk::new(&scratch, "disk", 320), Disk::new(&scratch, "other", 16));
+    disk.run("mkfs.btrfs", &["-q", "-f"]);
+    let settings = |erase: &[PathBuf]| {
+        let mut settings = scratch.settings(&["ext4", "xfs"], 64);
+        settings.ground = Ground::Device(disk.path());
+        settings.erase = erase.to_vec();
+        settings
+    };
+    let wanted = format!("holds btrfs; pass --erase {}", disk.path().display());
+    says(&refusal(settings(&[])), FailureKind::Usage, &[&wanted]);
+    says(&refusal(settings(&[other.path()])), FailureKind::Usage, &[&wanted]);
+    let error = refusal(settings(&[disk.path(), other.path()]));
+    says(&error, FailureKind::Usage, &["names a device that no lane uses"]);
+    with_stage(&scratch_without_disks(&scratch), settings(&[disk.path()]), |stage, journal| {
+        assert!(!stage.side_by_side(), "lanes on one device take turns");
+        assert_eq!((stage.grounds(), stage.bytes_to_write()), (1, 0));
+        let names = stage.device_names(0);
+        assert_eq!(names.device, disk.path().file_name().map(|name| name.to_string_lossy().into_owned()));
+        assert_eq!(names.backing, lanes::host::of(&scratch.path).unwrap().disk);
+        for lane in [0, 1, 0] {
+            let opened = stage.open(lane, 0, journal, &no_stop()).unwrap();
+            std::fs::write(opened.directory.join("f"), "x").unwrap();
+            stage.make_cold(lane).unwrap();
+            stage.close(lane, journal).unwrap();
+        }
+    });
+}
+
+/// The disks lie in `scratch`; what a stage leaves is looked for in a folder of its own.
+fn scratch_without_disks(_: &Scratch) -> Scratch {
+    Scratch::new()
+}
+
+#[test]
+fn a_device_that_came_into_use_is_not_formatted() {
+    if !privileged("device taken meanwhile") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let disk = Disk::new(&scratch, "disk", 128);
+    let other = Scratch::new();
+    let mut settings = other.settings(&["ext4"], 64);
+    settings.ground = Ground::Device(disk.path());
+    settings.erase = vec![disk.path()];
+    with_stage(&other, settings, |stage, journal| {
+        let target = scratch.path.join("m");
+        std::fs::create_dir(&target).unwrap();
+        lanes::mount::mount("ext4", disk.path().to_str().unwrap(), &[], &target).unwrap();
+        let error = stage.open(0, 0, journal, &no_stop()).unwrap_err();
+        lanes::mount::unmount_patiently(&target).unwrap();
+        says(&error, FailureKind::Failed, &["came into use", "is mounted at"]);
+    });
+}
+
+struct Types(&'static str);
+impl Confirm for Types {
+    fn ask(&mut self, shown: &[String], must_type: &str) -> Option<String> {
+        assert!(shown.iter().any(|line| line.contains("now holds  xfs")), "{shown:?}");
+        Some(if self.0 == "right" { must_type.to_owned() } else { self.0.to_owned() })
+    }
+}
+
+#[test]
+fn on_a_terminal_a_device_waits_for_what_must_be_typed() {
+    if !privileged("typed confirmation") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let disk = Disk::new(&scratch, "disk", 320);
+    disk.run("mkfs.xfs", &["-q", "-f"]);
+    let other = Scratch::new();
+    let mut settings = other.settings(&["ext4"], 64);
+    settings.ground = Ground::Device(disk.path());
+    settings.erase = vec![disk.path()];
+    settings.terminal = true;
+    let mut stage = Stage::check(settings).unwrap();
+    let mut journal = other.journal();
+    let error = stage.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap_err();
+    says(&error, FailureKind::Usage, &["waits for its confirmation"]);
+    says(&stage.confirm(&mut Types("yes")).unwrap_err(), FailureKind::Usage, &["not confirmed", "nothing was written"]);
+    assert!(stage.build(&mut journal, &mut |_, _| {}, &no_stop()).is_err());
+    stage.confirm(&mut Types("right")).unwrap();
+    stage.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap();
+    stage.teardown(&mut journal).unwrap();
+    journal.finish().unwrap();
+    other.assert_nothing_left();
+}
+
+#[test]
+fn signatures_are_read_from_what_real_tools_write() {
+    if !privileged("signatures") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let disk = Disk::new(&scratch, "disk", 320);
+    let signature = || {
+        let found = lanes::device::inspect(&disk.path()).unwrap();
+        (found.uses, found.signature)
+    };
+    assert_eq!(signature(), (vec![], None), "random bytes are nothing known");
+    for (program, arguments, wanted) in [
+        ("mkfs.ext4", vec!["-q", "-F"], "ext2/ext3/ext4"),
+        ("mkfs.xfs", vec!["-q", "-f"], "xfs"),
+        ("mkfs.btrfs", vec!["-q", "-f"], "btrfs"),
+        ("mkfs.f2fs", vec!["-q", "-f"], "f2fs"),
+        ("mkfs.nilfs2", vec!["-q", "-f"], "nilfs2"),
+        ("mkfs.exfat", vec![], "exfat"),
+        ("mkswap", vec!["-q"], "swap"),
+    ] {
+        if lanes::command::find_program(program).is_none() {
+            println!("{program}: not here");
+            continue;
+        }
+        let file = std::fs::OpenOptions::new().write(true).open(disk.path()).unwrap();
+        for (offset, length) in lanes::signature::signature_areas(320 << 20) {
+            std::os::unix::fs::FileExt::write_all_at(&file, &vec![0u8; length as usize], offset).unwrap();
+        }
+        drop(file);
+        assert_eq!(signature(), (vec![], None), "after wiping for {program}");
+        disk.run(program, &arguments);
+        assert_eq!(signature().1.as_deref(), Some(wanted), "{program}");
+    }
+}
+
+/// Runs as an ordinary user; as root it starts itself again as one.
+#[test]
+fn an_ordinary_user_is_told_what_needs_root_and_what_does_not() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    let scratch = Scratch::new();
+    if rustix::process::geteuid().is_root() {
+        std::fs::set_permissions(&scratch.path, PermissionsExt::from_mode(0o755)).unwrap();
+        // The build folder may be closed to others.
+        let binary = scratch.path.join("tests");
+        std::fs::copy(std::env::current_exe().unwrap(), &binary).unwrap();
+        let name = "an_ordinary_user_is_told_what_needs_root_and_what_does_not";
+        let mut child = Command::new(&binary);
+        child.args(["--exact", name]).current_dir("/var/tmp").gid(65534).uid(65534);
+        let output = child.output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && text.contains("1 passed"), "{text}");
+        return;
+    }
+    for lane in ["ext4", "tmpfs", "ext4@/dev/loop0"] {
+        let error = refusal(scratch.settings(&[lane], 1024));
+        says(&error, FailureKind::Privilege, &["needs root", "sudo fairlane", "race a directory"]);
+    }
+    says(&refusal(scratch.settings(&["/etc"], 64)), FailureKind::Usage, &["/etc", "you may not write there"]);
+    assert!(Stage::check(scratch.settings(&[scratch.path.to_str().unwrap()], 64)).is_ok());
+}
