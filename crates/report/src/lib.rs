@@ -1,1 +1,145 @@
 //! Pure renderers of findings: text, Markdown, CSV, JSON.
+//!
+//! Nothing here measures, judges or averages: every figure and every verdict comes from
+//! [`model::findings`], and a report only words it. To add a format: one file with a function for
+//! findings and one for comparisons, and one row in [`FORMATS`].
+//!
+//! Whatever a record holds (lane names, titles, reasons, paths), what is printed moves no cursor,
+//! changes no colour, reorders no line, and is no HTML, Markdown, spreadsheet formula or shell
+//! command of its own.
+
+mod answer;
+mod clean;
+mod comparison;
+mod csv;
+mod facts;
+mod figures;
+mod json;
+mod layout;
+mod lines;
+mod markdown;
+mod plan;
+pub mod schema;
+mod statements;
+mod terminal;
+mod text;
+mod words;
+
+pub use clean::clean as clean_text;
+pub use csv::csv;
+pub use plan::{Contestants, Ground, PlanSummary, plan_lines};
+pub use terminal::{Screen, ScreenOptions};
+
+use model::findings::{Comparison, Findings};
+use model::record::Record;
+
+/// What a report is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Input<'a> {
+    /// What the statistics made of the record.
+    pub findings: &'a Findings,
+    /// The record itself: CSV lists its trials, and its own warnings are shown.
+    pub record: &'a Record,
+    /// Where the record lies, as the user should see and type it (`~/.local/…`); `None`: nowhere.
+    pub record_path: Option<&'a str>,
+}
+
+/// How a report looks. The binary decides it: `NO_COLOR`, the terminal and its width.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Paint with ANSI colours. They only repeat what the words say.
+    pub colour: bool,
+    /// Columns that a line of text may take; taken as 40 at least and 140 at most,
+    /// because longer lines are hard to read.
+    pub width: usize,
+}
+
+impl Default for Style {
+    /// No colours and 100 columns.
+    fn default() -> Self {
+        Style { colour: false, width: 100 }
+    }
+}
+
+impl Style {
+    pub(crate) fn columns(&self) -> usize {
+        self.width.clamp(40, 140)
+    }
+}
+
+/// A report format.
+pub struct Format {
+    /// What `--format` takes.
+    pub name: &'static str,
+    /// Ending of a file in this format, without the dot.
+    pub extension: &'static str,
+    /// Renders findings; the text ends in a line break. Formats for machines ignore the style.
+    pub render: fn(&Input, &Style) -> String,
+    /// Renders a comparison of two records; the text ends in a line break.
+    pub compare: fn(&Comparison, &Style) -> String,
+}
+
+/// Every report format, the default first.
+pub static FORMATS: [Format; 4] = [
+    Format { name: "text", extension: "txt", render: text::render, compare: comparison::text },
+    Format { name: "markdown", extension: "md", render: markdown::render, compare: comparison::markdown },
+    Format { name: "csv", extension: "csv", render: csv::render, compare: comparison::csv },
+    Format { name: "json", extension: "json", render: json::render, compare: comparison::json },
+];
+
+/// A format that does not exist.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no report format `{}`; choose one of {}", clean::shorten(name, 40), known())]
+pub struct UnknownFormat {
+    /// What was asked for.
+    pub name: String,
+}
+
+fn known() -> String {
+    FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
+}
+
+/// The format of a name.
+///
+/// # Errors
+/// [`UnknownFormat`], which lists the known ones.
+pub fn format_named(name: &str) -> Result<&'static Format, UnknownFormat> {
+    FORMATS.iter().find(|format| format.name == name).ok_or_else(|| UnknownFormat { name: name.to_owned() })
+}
+
+/// Renders findings in the format of a name: `text`, `markdown`, `csv`, `json`.
+///
+/// # Errors
+/// [`UnknownFormat`], which lists the known ones.
+pub fn render(input: &Input, format: &str, style: &Style) -> Result<String, UnknownFormat> {
+    Ok((format_named(format)?.render)(input, style))
+}
+
+/// Renders a comparison of two records in the format of a name.
+///
+/// # Errors
+/// [`UnknownFormat`], which lists the known ones.
+pub fn render_comparison(comparison: &Comparison, format: &str, style: &Style) -> Result<String, UnknownFormat> {
+    Ok((format_named(format)?.compare)(comparison, style))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_format_is_refused_with_the_known_ones() {
+        let error = format_named("pdf\u{1b}[2J").err().map(|error| error.to_string());
+        assert_eq!(
+            error.as_deref(),
+            Some("there is no report format `pdf[2J`; choose one of text, markdown, csv, json")
+        );
+    }
+
+    #[test]
+    fn every_format_is_found_by_its_name() {
+        for format in &FORMATS {
+            assert_eq!(format_named(format.name).map(|found| found.extension), Ok(format.extension));
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! The answer as sentences, put together from what `stats` decided.
+
+use crate::layout::Phrase;
+use crate::words::{self, Claim};
+use model::findings::{Answer, Findings, Limit, ResultFinding, Verdict};
+
+/// Reasons that one lane is given; the rest stands in the figures.
+const REASONS_PER_LANE: usize = 3;
+
+/// The answer of a race: what to take, what the others cost, and what the race cannot say.
+pub(crate) fn answer(findings: &Findings) -> Phrase {
+    let Some(answer) = findings.answer.as_ref().filter(|_| measured_anything(findings)) else {
+        return Phrase::of(words::NOTHING_MEASURED);
+    };
+    let mut sentences = Vec::new();
+    let raced = findings.lanes.iter().filter(|lane| !lane.is_self).count();
+    let decided = findings.results.iter().any(told_something);
+    if raced == 1 {
+        let twice = findings.lanes.len() > 1;
+        sentences.push(Phrase::of(if twice { words::SAME_LANE_TWICE } else { words::ONE_LANE }));
+    } else if !decided || answer.choose.is_empty() {
+        sentences.push(no_choice(findings, answer));
+    } else {
+        sentences.push(choice(findings, answer, raced).say("."));
+        let titles = distinct(&answer.cannot_tell);
+        if !titles.is_empty() {
+            sentences.push(Phrase::of(words::CANNOT_TELL).say(titles.join(", ")).say("."));
+        }
+        let titles = distinct(&answer.undecided);
+        if !titles.is_empty() {
+            let settle = settle(findings, answer);
+            sentences.push(Phrase::of(words::UNDECIDED).say(titles.join(", ")).say(format!("; {settle}.")));
+        }
+        let lanes = not_ranked(findings);
+        if !lanes.is_empty() {
+            sentences.push(Phrase::of(words::NOT_RANKED).join(lanes, ", ").say("."));
+        }
+    }
+    sentences.extend(failures(findings));
+    let not_tested: Vec<&String> = answer.not_tested.iter().filter(|text| !is_about_lanes(findings, text)).collect();
+    if !not_tested.is_empty() {
+        let shown = not_tested.into_iter().map(|text| Phrase::of(words::sentence(text)));
+        sentences.push(Phrase::of(words::NOT_TESTED).join(shown, ", ").say("."));
+    }
+    Phrase::default().join(sentences, " ")
+}
+
+/// Whether any lane has any figure.
+fn measured_anything(findings: &Findings) -> bool {
+    findings.results.iter().any(|result| result.estimates.iter().any(|estimate| estimate.failure.is_none()))
+}
+
+/// Whether a result set lanes apart, or showed that they are level in something other than the disk.
+fn told_something(result: &ResultFinding) -> bool {
+    result.pairs.iter().any(|pair| match pair.verdict {
+        Verdict::Faster | Verdict::Slower => true,
+        Verdict::Tie => result.limit != Limit::Device,
+        Verdict::Undecided | Verdict::None => false,
+    })
+}
+
+fn choice(findings: &Findings, answer: &Answer, raced: usize) -> Phrase {
+    let said = words::choice(&answer.choose);
+    if answer.reasons.is_empty() {
+        let all = answer.choose.len() >= raced;
+        return if all { said.say(words::no_difference(findings.margin)) } else { said };
+    }
+    let claims = claims(findings, answer);
+    let chosen = |lane: &str| answer.choose.iter().any(|other| other == lane);
+    let mut subjects: Vec<&str> = Vec::new();
+    for claim in &claims {
+        if !subjects.contains(&claim.subject) {
+            subjects.push(claim.subject);
+        }
+    }
+    // Why the only choice is the choice comes first; of several choices, first why the rest is none.
+    let only = if let [only] = answer.choose.as_slice() { Some(only.as_str()) } else { None };
+    subjects.sort_by_key(|subject| if only.is_some() { !chosen(subject) } else { chosen(subject) });
+    let mut said = said;
+    for subject in subjects {
+        let mut of_subject: Vec<&Claim> = claims.iter().filter(|claim| claim.subject == subject).collect();
+        of_subject.sort_by(|x, y| x.reason.ratio.total_cmp(&y.reason.ratio));
+        let left_out = of_subject.len().saturating_sub(REASONS_PER_LANE);
+        let brief = only == Some(subject);
+        of_subject.truncate(REASONS_PER_LANE);
+        said = if brief { said.say(": ") } else { said.say("; ").name(subject).say(" ") };
+        said = said.and(words::claims(&of_subject, brief));
+        if left_out > 0 {
+            said = said.say(words::and_more(left_out));
+        }
+    }
+    said
+}
+
+/// The reasons, told as the verdict lines tell them: the first lane is what others are held
+/// against, so that a figure reads the same in both places.
+fn claims<'a>(findings: &'a Findings, answer: &'a Answer) -> Vec<Claim<'a>> {
+    let chosen = |lane: &str| answer.choose.iter().any(|other| other == lane);
+    let reference = findings.lanes.iter().find(|lane| !lane.is_self).map(|lane| lane.name.as_str());
+    answer
+        .reasons
+        .iter()
+        .map(|reason| {
+            let gain = reference == Some(reason.lane.as_str());
+            let (subject, other) = if gain { (&reason.against, &reason.lane) } else { (&reason.lane, &reason.against) };
+            // A lane that was not chosen loses to what was: with one or two choices that needs no name.
+            let plain = !gain && !chosen(subject) && chosen(other) && answer.choose.len() <= 2;
+            Claim { subject, other, gain, name_the_other: !plain, reason }
+        })
+        .collect()
+}
+
+/// Says honestly why no lane can be chosen.
+fn no_choice(findings: &Findings, answer: &Answer) -> Phrase {
+    let (at_the_disk, other): (Vec<String>, Vec<String>) =
+        distinct(&answer.cannot_tell).into_iter().partition(|title| {
+            // A title carries its group where the workload has several.
+            let named = |result: &ResultFinding| {
+                *title == result.title || *title == format!("{}: {}", result.title, result.group)
+            };
+            findings.results.iter().any(|result| result.limit == Limit::Device && named(result))
+        });
+    let mut parts = Vec::new();
+    let undecided = distinct(&answer.undecided);
+    if !undecided.is_empty() {
+        parts.push(Phrase::of(words::undecided_so_far(&undecided, &settle(findings, answer))));
+    }
+    if !at_the_disk.is_empty() {
+        parts.push(Phrase::of(at_the_disk.join(", ")).say(words::DISK_WAS_THE_LIMIT));
+    }
+    if !other.is_empty() {
+        parts.push(Phrase::of(other.join(", ")).say(words::COULD_NOT_TELL));
+    }
+    parts.extend(without_verdict(findings).iter().map(|(why, titles)| Phrase::of(words::no_verdict_at(titles, why))));
+    if parts.is_empty() {
+        parts.push(Phrase::of(words::NO_VERDICTS_AT_ALL));
+    }
+    Phrase::of(words::NO_CHOICE).join(parts, "; ").say(".")
+}
+
+/// Titles of the results whose pairs have no verdict, gathered by reason.
+fn without_verdict(findings: &Findings) -> Vec<(&str, Vec<String>)> {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for result in &findings.results {
+        let pairs = result.pairs.iter().filter(|pair| pair.verdict == Verdict::None && pair.ratio.is_some());
+        for why in pairs.filter_map(|pair| pair.why.as_deref()) {
+            let title = words::sentence(&result.title);
+            match reasons.iter_mut().find(|(other, _)| *other == why) {
+                Some((_, titles)) if titles.contains(&title) => {}
+                Some((_, titles)) => titles.push(title),
+                None => reasons.push((why, vec![title])),
+            }
+        }
+    }
+    reasons
+}
+
+/// Lanes that never get a verdict against any other, for one reason.
+fn not_ranked(findings: &Findings) -> Vec<Phrase> {
+    let mut said = Vec::new();
+    for lane in &findings.lanes {
+        let pairs = || {
+            findings
+                .results
+                .iter()
+                .flat_map(|result| &result.pairs)
+                .filter(|pair| (pair.a == lane.name || pair.b == lane.name) && pair.ratio.is_some())
+        };
+        let never = pairs().next().is_some() && pairs().all(|pair| pair.verdict == Verdict::None);
+        if let (true, Some(why)) = (never, pairs().find_map(|pair| pair.why.as_ref())) {
+            said.push(words::not_ranked(&lane.name, why));
+        }
+    }
+    said
+}
+
+fn failures(findings: &Findings) -> Vec<Phrase> {
+    let failed_at = |lane: &str| -> Vec<String> {
+        let titles = findings.results.iter().filter(|result| {
+            result.estimates.iter().any(|estimate| estimate.lane == lane && estimate.failure.is_some())
+        });
+        distinct(&titles.map(|result| result.title.clone()).collect::<Vec<_>>())
+    };
+    let lanes = findings.lanes.iter().map(|lane| (lane, failed_at(&lane.name)));
+    lanes.filter(|(_, titles)| !titles.is_empty()).map(|(lane, titles)| words::failed_at(&lane.name, &titles)).collect()
+}
+
+/// What would settle what is undecided: the budget of the next command where it names one, or else
+/// the longest of the pairs' times.
+fn settle(findings: &Findings, answer: &Answer) -> String {
+    let at = answer.next.iter().position(|word| word == "--budget");
+    if let Some(budget) = at.and_then(|at| answer.next.get(at + 1)) {
+        return words::settle_by_budget(budget);
+    }
+    let pairs = findings.results.iter().flat_map(|result| &result.pairs);
+    let undecided = pairs.filter(|pair| pair.verdict == Verdict::Undecided);
+    words::settle(undecided.filter_map(|pair| pair.minutes_to_settle).reduce(f64::max))
+}
+
+/// Whether something not tested is a pair of lanes that cannot be compared: that is said as "not
+/// ranked", or as the reason why nothing can be chosen.
+fn is_about_lanes(findings: &Findings, text: &str) -> bool {
+    let names = || findings.lanes.iter().map(|lane| lane.name.as_str());
+    names().any(|a| names().any(|b| text.starts_with(&format!("{a} against {b}: "))))
+}
+
+/// Texts without repetitions, shortened as titles are.
+fn distinct(texts: &[String]) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::new();
+    for text in texts {
+        let text = words::sentence(text);
+        if !kept.contains(&text) {
+            kept.push(text);
+        }
+    }
+    kept
+}

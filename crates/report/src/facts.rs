@@ -1,0 +1,118 @@
+//! What a report gathers besides verdicts: figures, self-check, notes, warnings; shared by text
+//! and Markdown.
+
+use crate::Input;
+use crate::clean::{shell_line, shorten};
+use crate::figures;
+use crate::layout::Phrase;
+use crate::words::{self, SelfCheck};
+use model::findings::{Estimate, Findings, ResultFinding, Verdict};
+
+/// Columns that a title or a label may take.
+pub(crate) const TITLE_COLUMNS: usize = 28;
+
+/// A result's title as every report shows it.
+pub(crate) fn title(result: &ResultFinding) -> String {
+    shorten(if result.title.trim().is_empty() { &result.workload } else { &result.title }, TITLE_COLUMNS)
+}
+
+/// The group, where the workload has several.
+pub(crate) fn group_of<'a>(result: &'a ResultFinding, all: &[ResultFinding]) -> Option<&'a str> {
+    let several = all.iter().filter(|other| other.workload == result.workload).count() > 1;
+    several.then_some(result.group.as_str())
+}
+
+/// The cells of one lane's figures, in the order of [`words::COLUMNS`]; `None`: no such figure.
+pub(crate) fn cells(result: &ResultFinding, estimate: &Estimate) -> [Option<String>; 6] {
+    let per_gib = result.unit == "B/s" && estimate.cpu_seconds_per_gib.is_some();
+    let cpu = if per_gib {
+        estimate.cpu_seconds_per_gib.map(|seconds| format!("{}/GiB", figures::brief(seconds)))
+    } else {
+        estimate.cpu_seconds_per_operation.map(|seconds| format!("{}/op", figures::brief(seconds)))
+    };
+    [
+        estimate.latency_p99_ns.map(|nanoseconds| figures::brief(nanoseconds * 1e-9)),
+        cpu,
+        estimate.agent_cpu_seconds_per_operation.map(|seconds| format!("{}/op", figures::brief(seconds))),
+        estimate.write_amplification.map(figures::times),
+        estimate.flushes_per_operation.map(figures::per_operation),
+        estimate.device_use.map(figures::share),
+    ]
+}
+
+/// The mean with its interval.
+pub(crate) fn figure(result: &ResultFinding, estimate: &Estimate) -> String {
+    figures::rate_with_interval(&result.unit, estimate.mean, estimate.low, estimate.high)
+}
+
+/// How the first lane did against itself; `None`: it was not raced twice.
+pub(crate) fn self_check(findings: &Findings) -> Option<Phrase> {
+    let twin = findings.lanes.iter().find(|lane| lane.is_self)?;
+    let first = findings.lanes.iter().find(|lane| !lane.is_self)?;
+    let mut counts = SelfCheck::default();
+    let mut bounds: Option<(f64, f64)> = None;
+    for pair in findings.results.iter().flat_map(|result| &result.pairs) {
+        let same = (pair.a == first.name && pair.b == twin.name) || (pair.b == first.name && pair.a == twin.name);
+        match pair.verdict {
+            _ if !same => {}
+            Verdict::Tie => {
+                counts.ties += 1;
+                if let Some((low, high)) = pair.low.zip(pair.high) {
+                    bounds = Some(match bounds {
+                        None => (low, high),
+                        Some((lowest, highest)) => (lowest.min(low), highest.max(high)),
+                    });
+                }
+            }
+            Verdict::Undecided => counts.undecided += 1,
+            Verdict::None => counts.none += 1,
+            Verdict::Faster | Verdict::Slower => counts.apart += 1,
+        }
+    }
+    counts.within = bounds.map(|(low, high)| figures::within(low, high));
+    (counts.ties + counts.undecided + counts.apart + counts.none > 0).then(|| words::self_check(&first.name, &counts))
+}
+
+/// What stands beside pairs without voiding their verdict, each once.
+pub(crate) fn notes(findings: &Findings) -> Vec<String> {
+    let mut said: Vec<String> = Vec::new();
+    for pair in findings.results.iter().flat_map(|result| &result.pairs) {
+        // An undecided pair says first why it is undecided, and then what stands beside it.
+        let skipped = match pair.verdict {
+            Verdict::None => continue,
+            Verdict::Undecided => 1,
+            Verdict::Faster | Verdict::Slower | Verdict::Tie => 0,
+        };
+        for note in pair.why.iter().flat_map(|why| why.split("; ").skip(skipped)).map(words::sentence) {
+            if !note.trim().is_empty() && !said.contains(&note) {
+                said.push(note);
+            }
+        }
+    }
+    said
+}
+
+/// Every warning of the race, its results and its file, each once.
+pub(crate) fn warnings(input: &Input) -> Vec<String> {
+    let findings = input.findings;
+    let mut all: Vec<String> = Vec::new();
+    let of_results = findings.results.iter().flat_map(|result| {
+        let group = group_of(result, &findings.results).map(|group| format!(" {}", shorten(group, 40)));
+        let subject = format!("{}{}", title(result), group.unwrap_or_default());
+        result.warnings.iter().map(move |warning| format!("{subject}: {}", words::sentence(warning)))
+    });
+    let of_race = findings.warnings.iter().chain(&input.record.warnings).map(|warning| words::sentence(warning));
+    for warning in of_race.chain(of_results) {
+        if !all.contains(&warning) {
+            all.push(warning);
+        }
+    }
+    all
+}
+
+/// The line that runs the race again.
+pub(crate) fn again(findings: &Findings) -> String {
+    let program = findings.command_line.first().is_none_or(|word| word == "race");
+    let line = shell_line(&findings.command_line);
+    if program { format!("fairlane {line}").trim_end().to_owned() } else { line }
+}

@@ -1,0 +1,294 @@
+//! Numbers as people read them: `9 %` under a factor of two and `2.1x` above it, units always there.
+
+use crate::layout::GLUE;
+use model::units::{human_bandwidth, human_bytes, human_count, human_seconds};
+
+/// A rate with its unit: `88.1k ops/s`, `512 MB/s`. `unit` is `operations/s` or `B/s`.
+pub(crate) fn rate(unit: &str, value: f64) -> String {
+    if !value.is_finite() {
+        return "?".to_owned();
+    }
+    match unit {
+        "B/s" => glued(&human_bandwidth(value)),
+        "operations/s" => format!("{}{GLUE}ops/s", human_count(value)),
+        other => format!("{}{GLUE}{other}", human_count(value)),
+    }
+}
+
+/// Operations per second of a device: `88k IOPS`.
+pub(crate) fn iops(value: f64) -> String {
+    if value.is_finite() { format!("{}{GLUE}IOPS", human_count(value)) } else { "?".to_owned() }
+}
+
+/// A rate and its interval in the rate's own unit: `512 MB/s (505 to 519)`.
+pub(crate) fn rate_with_interval(unit: &str, mean: f64, low: Option<f64>, high: Option<f64>) -> String {
+    let shown = rate(unit, mean);
+    let (Some(low), Some(high), Some((_, shown_unit))) = (low, high, shown.split_once(GLUE)) else { return shown };
+    let bound = |value: f64| {
+        let text = rate(unit, value);
+        match text.split_once(GLUE) {
+            Some((number, other)) if other == shown_unit => number.to_owned(),
+            // Only bandwidths change their unit from one figure to the next; counts carry a `k`.
+            Some(_) => {
+                trimmed(&fixed(value / bandwidth_scale(shown_unit), if value < mean { 2 } else { 0 })).to_owned()
+            }
+            None => text,
+        }
+    };
+    format!("{shown} ({} to {})", bound(low), bound(high))
+}
+
+fn bandwidth_scale(unit: &str) -> f64 {
+    match unit {
+        "kB/s" => 1e3,
+        "MB/s" => 1e6,
+        "GB/s" => 1e9,
+        "TB/s" => 1e12,
+        _ => 1.0,
+    }
+}
+
+/// Two rates as a range that names a shared unit once: `501 to 508 MB/s`; one rate where both read alike.
+pub(crate) fn range(low: &str, high: &str) -> String {
+    match (low.split_once(GLUE), high.split_once(GLUE)) {
+        _ if low == high => low.to_owned(),
+        (Some((number, unit)), Some((_, other))) if unit == other => format!("{number} to {high}"),
+        _ => format!("{low} to {high}"),
+    }
+}
+
+/// The metric's unit, where only its name is known.
+pub(crate) fn unit_of_metric(metric: &str) -> &'static str {
+    match metric {
+        "bandwidth_bytes_per_second" => "B/s",
+        metric if metric.ends_with("_per_second") => "operations/s",
+        _ => "",
+    }
+}
+
+/// How far apart two lanes are.
+pub(crate) struct Gap {
+    /// `9 %` or `2.1x`.
+    pub(crate) size: String,
+    /// `6 to 12 %` or `1.9x to 2.3x`, in the unit of the size.
+    pub(crate) interval: Option<String>,
+}
+
+/// The gap of a decided pair. `faster` says on which side it lies: a lane that does 0.48 of the
+/// other's work is `2.1x` slower, one that does 0.8 of it is `20 %` slower.
+pub(crate) fn gap(ratio: f64, interval: Option<(f64, f64)>, faster: bool) -> Gap {
+    let as_factor = |ratio: f64| if faster { ratio } else { 1.0 / ratio };
+    let as_percent = |ratio: f64| if faster { (ratio - 1.0) * 100.0 } else { (1.0 - ratio) * 100.0 };
+    let ordered = interval.map(|(low, high)| if faster { (low, high) } else { (high, low) });
+    // A half is "2x slower" and the double "2x faster": both sides change their unit at a factor of two.
+    if as_factor(ratio) >= 1.995 {
+        return Gap {
+            size: coarse(as_factor(ratio)),
+            interval: ordered
+                .map(|(near, far)| glued(&format!("{} to {}", coarse(as_factor(near)), coarse(as_factor(far))))),
+        };
+    }
+    let size = as_percent(ratio);
+    // Under three percent whole numbers would show an interval that seems to touch zero.
+    let digits = usize::from(size.abs() < 2.95);
+    Gap {
+        size: format!("{}{GLUE}%", fixed(size, digits)),
+        interval: ordered.map(|(near, far)| {
+            glued(&format!("{} to {} %", fixed(as_percent(near), digits), fixed(as_percent(far), digits)))
+        }),
+    }
+}
+
+/// A factor: `2.1x`, `0.96x`, `12x`.
+pub(crate) fn times(factor: f64) -> String {
+    let digits = match factor.abs() {
+        size if size < 1.995 => 2,
+        size if size < 9.95 => 1,
+        _ => 0,
+    };
+    let text = fixed(factor, digits);
+    let short = trimmed(&text);
+    // Near one the zeros say something: 1.00x is measured, 1x sounds like a guess.
+    if factor.abs() < 1.995 && !short.contains('.') { format!("{text}x") } else { format!("{short}x") }
+}
+
+/// A factor of about two and more: `2.1x`, `12x`; one digit, so that its interval reads evenly.
+fn coarse(factor: f64) -> String {
+    format!("{}x", trimmed(&fixed(factor, usize::from(factor.abs() < 9.95))))
+}
+
+/// Where an undecided ratio lies: `between -3 % and +9 %`, or in factors where it is wider.
+pub(crate) fn span(low: f64, high: f64) -> (String, String) {
+    if low <= 0.5 || high >= 2.0 {
+        return (times(low), times(high));
+    }
+    let (low, high) = ((low - 1.0) * 100.0, (high - 1.0) * 100.0);
+    let digits = usize::from(low.abs().max(high.abs()) < 2.95);
+    (signed(low, digits), signed(high, digits))
+}
+
+/// The bound of a tie as a whole percentage that no value inside exceeds: `2 %`.
+pub(crate) fn within(low: f64, high: f64) -> String {
+    let farthest = high.max(1.0 / low) - 1.0;
+    // A hair of tolerance, so that a margin of exactly 5 % does not print as 6 %.
+    format!("{}{GLUE}%", fixed((farthest * 100.0 - 1e-6).ceil().max(1.0), 0))
+}
+
+/// A share as a percentage: `98 %`.
+pub(crate) fn share(share: f64) -> String {
+    format!("{}{GLUE}%", fixed(share * 100.0, 0))
+}
+
+/// A margin as a percentage with the digits it has: `5 %`, `2.5 %`.
+pub(crate) fn margin(share: f64) -> String {
+    format!("{}{GLUE}%", trimmed(&fixed(share * 100.0, 1)))
+}
+
+/// A short time from seconds: `41 us`, `0.9 ms`, `2.1 ms`.
+pub(crate) fn brief(seconds: f64) -> String {
+    if !seconds.is_finite() {
+        return "?".to_owned();
+    }
+    // Disks think in milliseconds: 0.9 ms, not 900 us.
+    if (1e-4..1e-3).contains(&seconds) {
+        return format!("{}{GLUE}ms", trimmed(&fixed(seconds * 1e3, 2)));
+    }
+    glued(&human_seconds(seconds))
+}
+
+/// A longer time: `2 min 30 s`.
+pub(crate) fn duration(seconds: f64) -> String {
+    if seconds.is_finite() && seconds > 0.0 { glued(&human_seconds(seconds.round().max(1.0))) } else { glued("0 s") }
+}
+
+/// A small number per operation: `2`, `0.03`.
+pub(crate) fn per_operation(value: f64) -> String {
+    trimmed(&fixed(value, 2)).to_owned()
+}
+
+/// A size: `2 GiB`.
+pub(crate) fn bytes(bytes: u64) -> String {
+    glued(&human_bytes(bytes as f64))
+}
+
+/// A disk's size, decimal as disks are sold: `500 GB`.
+pub(crate) fn disk_bytes(bytes: u64) -> String {
+    glued(human_bandwidth(bytes as f64).trim_end_matches("/s"))
+}
+
+/// So many minutes of racing, rounded up: `12 min`, `3 h`; `None` above a day.
+pub(crate) fn minutes(minutes: f64) -> Option<String> {
+    if !minutes.is_finite() || minutes > 1440.0 {
+        return None;
+    }
+    let whole = minutes.ceil().max(1.0);
+    Some(if whole < 120.0 { format!("{whole:.0}{GLUE}min") } else { format!("{:.0}{GLUE}h", (whole / 60.0).ceil()) })
+}
+
+/// Whether a sentence already names both ends of an interval as whole percentages.
+pub(crate) fn names_interval(sentence: &str, low: f64, high: f64) -> bool {
+    let whole = |ratio: f64| format!("{:+.0} %", (ratio - 1.0) * 100.0);
+    sentence.contains(&whole(low)) && sentence.contains(&whole(high))
+}
+
+fn signed(percent: f64, digits: usize) -> String {
+    let text = fixed(percent, digits);
+    let sign = if percent > 0.0 && !text.trim_matches(['0', '.']).is_empty() { "+" } else { "" };
+    format!("{sign}{text}{GLUE}%")
+}
+
+fn fixed(value: f64, digits: usize) -> String {
+    if !value.is_finite() {
+        return "?".to_owned();
+    }
+    let text = format!("{value:.digits$}");
+    // -0.3 rounds to a zero that needs no sign.
+    if text.trim_start_matches('-').trim_matches(['0', '.']).is_empty() {
+        text.trim_start_matches('-').to_owned()
+    } else {
+        text
+    }
+}
+
+/// Without zeros that say nothing behind a decimal point.
+fn trimmed(text: &str) -> &str {
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
+}
+
+fn glued(text: &str) -> String {
+    text.replace(' ', &GLUE.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(text: &str) -> String {
+        text.replace(GLUE, " ")
+    }
+
+    fn said(ratio: f64, low: f64, high: f64, faster: bool) -> String {
+        let gap = gap(ratio, Some((low, high)), faster);
+        plain(&format!("{} ({})", gap.size, gap.interval.unwrap()))
+    }
+
+    #[test]
+    fn gaps_are_percentages_under_a_factor_of_two_and_factors_above() {
+        assert_eq!(said(1.09, 1.06, 1.12, true), "9 % (6 to 12 %)");
+        assert_eq!(said(0.8, 0.75, 0.85, false), "20 % (15 to 25 %)");
+        assert_eq!(said(0.476, 0.43, 0.53, false), "2.1x (1.9x to 2.3x)");
+        assert_eq!(said(12.3, 9.0, 15.0, true), "12x (9x to 15x)");
+        assert_eq!(said(1.012, 1.004, 1.02, true), "1.2 % (0.4 to 2.0 %)");
+        assert_eq!(said(2.0, 1.9, 2.1, true), "2x (1.9x to 2.1x)");
+        assert_eq!(said(0.5, 0.48, 0.52, false), "2x (1.9x to 2.1x)");
+        assert_eq!(said(1.996, 1.9, 2.1, true), "2x (1.9x to 2.1x)");
+    }
+
+    #[test]
+    fn an_undecided_ratio_shows_both_signs() {
+        let (low, high) = span(0.97, 1.09);
+        assert_eq!((plain(&low), plain(&high)), ("-3 %".to_owned(), "+9 %".to_owned()));
+        let (low, high) = span(0.998, 1.021);
+        assert_eq!((plain(&low), plain(&high)), ("-0.2 %".to_owned(), "+2.1 %".to_owned()));
+        assert_eq!(span(0.4, 2.3), ("0.4x".to_owned(), "2.3x".to_owned()));
+        assert_eq!(plain(&span(0.997, 1.09).0), "0 %");
+    }
+
+    #[test]
+    fn a_tie_is_bounded_upwards() {
+        assert_eq!(plain(&within(0.99, 1.012)), "2 %");
+        assert_eq!(plain(&within(1.0 / 1.05, 1.05)), "5 %");
+        assert_eq!(plain(&within(0.9995, 1.0005)), "1 %");
+    }
+
+    #[test]
+    fn intervals_share_their_unit_where_they_can() {
+        assert_eq!(plain(&rate_with_interval("B/s", 512e6, Some(505e6), Some(519e6))), "512 MB/s (505 to 519)");
+        assert_eq!(plain(&rate_with_interval("B/s", 1e9, Some(990e6), Some(1.01e9))), "1 GB/s (0.99 to 1.01)");
+        assert_eq!(plain(&rate_with_interval("B/s", 861e6, Some(736e6), Some(1.01e9))), "861 MB/s (736 to 1010)");
+        assert_eq!(plain(&rate("operations/s", 1180.0)), "1.18k ops/s");
+    }
+
+    #[test]
+    fn numbers_that_are_none_do_not_pass_for_numbers() {
+        assert_eq!(times(f64::NAN), "?x");
+        assert_eq!(rate("B/s", f64::INFINITY), "?");
+        assert_eq!(minutes(f64::NAN), None);
+    }
+
+    #[test]
+    fn minutes_are_rounded_up() {
+        let said = |value: f64| minutes(value).map(|text| plain(&text));
+        assert_eq!(said(11.2).as_deref(), Some("12 min"));
+        assert_eq!(said(0.2).as_deref(), Some("1 min"));
+        assert_eq!(said(150.0).as_deref(), Some("3 h"));
+        assert_eq!(said(5000.0), None);
+    }
+
+    #[test]
+    fn a_reason_that_repeats_the_interval_is_recognised() {
+        let why = "after 8 rounds the difference lies between -3 % and +9 %";
+        assert!(names_interval(why, 0.97, 1.09));
+        assert!(!names_interval(why, 0.97, 1.10));
+    }
+}

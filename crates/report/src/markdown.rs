@@ -1,0 +1,230 @@
+//! The report for a pull request or a README: answer first, one table, the rest folded away.
+
+use crate::clean::{clean, name, shorten};
+use crate::layout::{GLUE, Phrase, Tone};
+use crate::{Input, Style, answer, facts, lines, words};
+use model::findings::{Findings, ResultFinding};
+
+/// Renders findings as GitHub's Markdown. Width and colour have no meaning here.
+pub(crate) fn render(input: &Input, _: &Style) -> String {
+    let findings = input.findings;
+    let mut out = String::new();
+    if let Some(note) = words::outcome(&findings.outcome) {
+        out.push_str(&format!("> {}\n\n", escape(&note)));
+    }
+    out.push_str(&format!("**{}:** {}\n\n", words::ANSWER_TITLE, phrase(&answer::answer(findings), false)));
+    for next in lines::next_commands(findings, input.record_path, false) {
+        out.push_str(&format!("{}: {}\n\n", words::NEXT_TITLE, code(&next, false)));
+    }
+    verdicts(&mut out, findings);
+    if let Some(said) = words::facts::ceilings(&findings.ceilings) {
+        out.push_str(&format!("\n{}: {}.\n", words::DISK_CEILING_TITLE, phrase(&said, false)));
+    }
+    if let Some(said) = facts::self_check(findings) {
+        out.push_str(&format!("\n{}: {}.\n", words::SELF_CHECK_TITLE, phrase(&said, false)));
+    }
+    let warnings = facts::warnings(input);
+    if !warnings.is_empty() {
+        out.push_str(&format!("\n{}:\n\n", words::WARNINGS_TITLE));
+    }
+    for warning in warnings {
+        out.push_str(&format!("- {}.\n", escape(&shorten(&warning, 800))));
+    }
+    figures(&mut out, findings);
+    ground(&mut out, input);
+    out
+}
+
+fn verdicts(out: &mut String, findings: &Findings) {
+    let mut header = vec![words::COLUMN_WORKLOAD.to_owned()];
+    header.extend(findings.lanes.iter().map(|lane| code(&name(&lane.name), true)));
+    header.extend([words::COLUMN_VERDICT.to_owned(), words::COLUMN_LIMIT.to_owned()]);
+    row(out, &header);
+    let middle = findings.lanes.iter().map(|_| "---:");
+    let rule: Vec<String> = ["---"].into_iter().chain(middle).chain(["---", "---"]).map(str::to_owned).collect();
+    row(out, &rule);
+    for result in &findings.results {
+        let mut cells = vec![escape(&subject(result, findings))];
+        cells.extend(findings.lanes.iter().map(|lane| mean(result, &lane.name)));
+        let line = lines::verdict(result, None);
+        cells.push(phrase(&line.body, true));
+        cells.push(escape(words::limit_noun(result.limit)));
+        row(out, &cells);
+    }
+}
+
+/// A lane's mean; bold where the ranking puts lanes apart and this one among the best.
+fn mean(result: &ResultFinding, lane: &str) -> String {
+    let Some(estimate) = result.estimates.iter().find(|estimate| estimate.lane == lane) else {
+        return "–".to_owned();
+    };
+    if estimate.failure.is_some() {
+        return words::FAILED.to_owned();
+    }
+    let shown = escape(&crate::figures::rate(&result.unit, estimate.mean));
+    let best = result.ranking.len() > 1 && result.ranking[0].iter().any(|best| best == lane);
+    if best { format!("**{shown}**") } else { shown }
+}
+
+fn figures(out: &mut String, findings: &Findings) {
+    open(out, words::FIGURES_TITLE);
+    out.push_str(&format!("{}\n\n", escape(&words::figures_legend(findings.margin, &[true; words::COLUMNS.len()]))));
+    let mut header = vec![words::COLUMN_WORKLOAD, words::COLUMN_LANE, words::COLUMN_FIGURE];
+    header.extend(words::COLUMNS);
+    row(out, &header.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>());
+    row(
+        out,
+        &header.iter().enumerate().map(|(i, _)| if i < 2 { "---" } else { "---:" }.to_owned()).collect::<Vec<_>>(),
+    );
+    for result in &findings.results {
+        for estimate in &result.estimates {
+            let mut cells = vec![escape(&subject(result, findings)), code(&name(&estimate.lane), true)];
+            match &estimate.failure {
+                Some(reason) => {
+                    cells.push(format!("{}: {}", words::FAILED, escape(&words::sentence(reason))));
+                    cells.extend(words::COLUMNS.iter().map(|_| String::new()));
+                }
+                None => {
+                    cells.push(escape(&facts::figure(result, estimate)));
+                    let figures = facts::cells(result, estimate).into_iter();
+                    cells.extend(figures.map(|cell| cell.map(|cell| escape(&cell)).unwrap_or_default()));
+                }
+            }
+            row(out, &cells);
+        }
+    }
+    let reasons = findings.results.iter().filter(|result| !result.limit_reason.trim().is_empty());
+    let reasons: Vec<String> = reasons
+        .map(|result| {
+            let heading =
+                words::result_heading(result, &facts::title(result), facts::group_of(result, &findings.results));
+            format!("- {}.\n", phrase(&heading, false))
+        })
+        .collect();
+    if !reasons.is_empty() {
+        out.push('\n');
+        out.push_str(&reasons.concat());
+    }
+    close(out);
+}
+
+fn ground(out: &mut String, input: &Input) {
+    let findings = input.findings;
+    open(out, words::GROUND_TITLE);
+    out.push_str(&format!("{}.\n", phrase(&words::facts::machine(&findings.machine), false)));
+    if let Some(null) = words::facts::null_ceiling(&findings.ceilings) {
+        out.push_str(&format!("{}.\n", escape(&null)));
+    }
+    out.push('\n');
+    for lane in &findings.lanes {
+        let facts = words::facts::lane(lane);
+        let mut parts = Vec::new();
+        parts.extend(facts.mkfs.as_deref().map(|mkfs| code(mkfs, false)));
+        parts.extend(facts.mount_options.as_deref().map(|options| code(&format!("mount -o {options}"), false)));
+        parts.push(escape(&facts.rest));
+        out.push_str(&format!("- {}: {}\n", code(&name(&lane.name), false), parts.join("; ")));
+    }
+    for note in facts::notes(findings) {
+        out.push_str(&format!("- {}.\n", escape(&note)));
+    }
+    let counts = &findings.trials;
+    let version = words::seed_and_version(findings.seed, &input.record.header.version);
+    let started = escape(&shorten(&findings.started, 40));
+    out.push_str(&format!(
+        "\n{}: {}; {}; {} {started}.\n\n{}: {}\n",
+        words::TRIALS_TITLE,
+        words::trials(counts.ok, counts.repeated, counts.failed),
+        escape(&version),
+        words::RACED,
+        words::AGAIN_TITLE,
+        code(&facts::again(findings), false),
+    ));
+    close(out);
+}
+
+fn open(out: &mut String, title: &str) {
+    out.push_str(&format!("\n<details><summary>{title}</summary>\n\n"));
+}
+
+fn close(out: &mut String) {
+    out.push_str("\n</details>\n");
+}
+
+fn row(out: &mut String, cells: &[String]) {
+    out.push_str(&format!("| {} |\n", cells.join(" | ")));
+}
+
+fn subject(result: &ResultFinding, findings: &Findings) -> String {
+    match facts::group_of(result, &findings.results) {
+        Some(group) => format!("{}, {}", facts::title(result), shorten(group, 40)),
+        None => facts::title(result),
+    }
+}
+
+/// A phrase as Markdown: lanes' names as code, the rest escaped.
+pub(crate) fn phrase(phrase: &Phrase, in_table: bool) -> String {
+    phrase
+        .spans
+        .iter()
+        .map(|span| if span.tone == Tone::Name { code(&span.text, in_table) } else { escape(&span.text) })
+        .collect()
+}
+
+/// Text as code that nothing inside can close.
+pub(crate) fn code(text: &str, in_table: bool) -> String {
+    let text = clean(text).replace(GLUE, " ");
+    if in_table && text.contains('|') {
+        // In a table a pipe ends the cell even inside a code span, and renderers disagree on what
+        // undoes a backslash before it: an element with entities means the same to all of them.
+        let entity = |c: char| if c.is_ascii_punctuation() { format!("&#{};", u32::from(c)) } else { c.to_string() };
+        return format!("<code>{}</code>", text.chars().map(entity).collect::<String>());
+    }
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    // Markdown takes one space off each side of a span that begins and ends with one.
+    let pad = if text.starts_with(['`', ' ']) || text.ends_with(['`', ' ']) || text.is_empty() { " " } else { "" };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+/// Plain text, whatever it holds: no HTML, no link, no mention, no table cell of its own.
+pub(crate) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in clean(text).replace(GLUE, " ").chars() {
+        match character {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '|' => out.push_str("&#124;"),
+            // An empty comment breaks what would become a mention or a link by itself.
+            '@' => out.push_str("@<!-- -->"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '~' | '!' | '$' => {
+                out.push('\\');
+                out.push(character);
+            }
+            other => out.push(other),
+        }
+    }
+    out.replace("://", ":<!-- -->//").replace("www.", "www<!-- -->.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_escapes_its_code_span_or_cell() {
+        assert_eq!(code("a`b``c", false), "```a`b``c```");
+        assert_eq!(code("`x", true), "`` `x ``");
+        assert_eq!(code("a|b\\", true), "<code>a&#124;b&#92;</code>");
+        assert_eq!(code("a|b", false), "`a|b`");
+        assert_eq!(code("a\n|</code>", true), "<code>a &#124;&#60;&#47;code&#62;</code>");
+    }
+
+    #[test]
+    fn text_becomes_no_markup_link_or_mention() {
+        assert_eq!(
+            escape("<script>|*x*_y_ @me [a](https://b) ![i] www.c"),
+            r"&lt;script&gt;&#124;\*x\*\_y\_ @<!-- -->me \[a\](https:<!-- -->//b) \!\[i\] www<!-- -->.c"
+        );
+    }
+}

@@ -1,0 +1,123 @@
+//! What a race is about to do, for the lines that stand on the screen before anything is written.
+
+use crate::Style;
+use crate::words;
+
+/// What a race is about to do, in the figures that a person decides by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlanSummary {
+    /// The lanes, gathered by the ground they live on, in the order of the command line.
+    pub contestants: Vec<Contestants>,
+    /// Bytes that the whole race writes, roughly; `None`: not known beforehand.
+    pub written_bytes: Option<u64>,
+    /// Free bytes that the images need; `None` or 0: none.
+    pub needed_bytes: Option<u64>,
+    /// Number of workloads.
+    pub workloads: u32,
+    /// Fewest and most rounds per workload; equal where the number is fixed.
+    pub rounds: (u32, u32),
+    /// Seconds that the race takes, roughly.
+    pub seconds: Option<f64>,
+    /// Seconds that the race may take at most.
+    pub budget_seconds: Option<f64>,
+    /// Images stay where the race fails (`--keep`).
+    pub keep: bool,
+}
+
+/// Lanes that share a kind of ground.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contestants {
+    /// Names of the lanes.
+    pub lanes: Vec<String>,
+    /// Where they live.
+    pub ground: Ground,
+}
+
+/// Where lanes live, as a person sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ground {
+    /// Image files, side by side.
+    Images {
+        /// The folder that holds them.
+        directory: String,
+        /// Size of each.
+        lane_bytes: u64,
+        /// Filesystem and disk under the folder: `ext4 on nvme0n1p3`; empty: not known.
+        host: String,
+    },
+    /// A block device that will be formatted.
+    Device {
+        /// `/dev/…`.
+        path: String,
+    },
+    /// A directory, raced as it is.
+    Directory {
+        /// Its path.
+        path: String,
+    },
+    /// Main memory (tmpfs).
+    Memory,
+}
+
+/// The lines that a race prints before it writes anything, each ending in a line break.
+pub fn plan_lines(plan: &PlanSummary, style: &Style) -> String {
+    let mut out = String::new();
+    for line in words::plan::writes(plan).wrap(style.columns()) {
+        out.push_str(&line.paint(style));
+        out.push('\n');
+    }
+    for line in words::plan::work(plan).wrap(style.columns()) {
+        out.push_str(&line.paint(style));
+        out.push('\n');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> PlanSummary {
+        PlanSummary {
+            contestants: vec![Contestants {
+                lanes: ["ext4", "xfs", "btrfs"].map(str::to_owned).to_vec(),
+                ground: Ground::Images {
+                    directory: "/home/li".to_owned(),
+                    lane_bytes: 2 << 30,
+                    host: "ext4 on nvme0n1p3".to_owned(),
+                },
+            }],
+            written_bytes: Some(30 << 30),
+            needed_bytes: Some(6 << 30),
+            workloads: 6,
+            rounds: (6, 20),
+            seconds: Some(180.0),
+            budget_seconds: Some(180.0),
+            keep: false,
+        }
+    }
+
+    #[test]
+    fn a_race_says_what_it_writes_and_for_how_long_before_it_does() {
+        assert_eq!(
+            plan_lines(&sample(), &Style { colour: false, width: 200 }),
+            "ext4, xfs, btrfs as 2 GiB images in /home/li (ext4 on nvme0n1p3). Formats no disk. \
+             Writes about 30 GiB, needs 6 GiB free. Ctrl-C cleans up.\n\
+             plan: 6 workloads, 6 to 20 rounds each, about 3 min\n"
+        );
+    }
+
+    #[test]
+    fn a_device_that_will_be_formatted_is_never_called_safe() {
+        let mut plan = sample();
+        plan.contestants.push(Contestants {
+            lanes: vec!["jfs".to_owned()],
+            ground: Ground::Device { path: "/dev/sdb\u{1b}[2J2".to_owned() },
+        });
+        plan.rounds = (4, 4);
+        let lines = plan_lines(&plan, &Style { colour: false, width: 400 });
+        assert!(lines.contains("FORMATS /dev/sdb[2J2: everything on it is lost."), "{lines}");
+        assert!(!lines.contains("Formats no disk"), "{lines}");
+        assert!(lines.contains("4 rounds each"), "{lines}");
+    }
+}

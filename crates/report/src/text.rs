@@ -1,0 +1,181 @@
+//! The report for a terminal: verdicts first, then what they rest on, and the answer last, where
+//! the prompt returns and the eye is.
+
+use crate::clean::{columns, name, shorten};
+use crate::layout::{Phrase, Tone, align, hang};
+use crate::lines::{self, CLOSING_COLUMNS};
+use crate::{Input, Style, facts, words};
+use model::findings::ResultFinding;
+
+/// Renders findings for a terminal.
+pub(crate) fn render(input: &Input, style: &Style) -> String {
+    let findings = input.findings;
+    let mut out = String::new();
+    heading(&mut out, input, style);
+    verdicts(&mut out, input, style);
+    figures(&mut out, input, style);
+    ground(&mut out, input, style);
+    warnings(&mut out, input, style);
+    out.push('\n');
+    let counts = &findings.trials;
+    let trials = words::trials(counts.ok, counts.repeated, counts.failed);
+    let trials =
+        Phrase::of(format!("{trials}; {}", words::seed_and_version(findings.seed, &input.record.header.version)));
+    hang(&mut out, words::TRIALS, CLOSING_COLUMNS, &trials, None, style);
+    lines::command(&mut out, words::AGAIN, &facts::again(findings), style);
+    out.push('\n');
+    out.push_str(&lines::closing(findings, input.record_path, false, style));
+    out
+}
+
+fn heading(out: &mut String, input: &Input, style: &Style) {
+    let findings = input.findings;
+    let names: Vec<&str> = findings.lanes.iter().map(|lane| lane.name.as_str()).collect();
+    let heading = words::heading(&findings.suite, &names, &findings.started, input.record.resumes, &findings.outcome);
+    for line in heading.wrap(style.columns()) {
+        out.push_str(&line.paint(style));
+        out.push('\n');
+    }
+    out.push('\n');
+}
+
+fn verdicts(out: &mut String, input: &Input, style: &Style) {
+    let findings = input.findings;
+    if findings.results.is_empty() && findings.ceilings.is_empty() {
+        return;
+    }
+    let titles: Vec<String> = findings.results.iter().map(facts::title).collect();
+    let label_columns = lines::label_columns(&titles);
+    out.push_str(&lines::ceilings(&findings.ceilings, label_columns, style));
+    let mut before: Option<&str> = None;
+    for (result, title) in findings.results.iter().zip(&titles) {
+        let line = lines::verdict(result, facts::group_of(result, &findings.results));
+        let label = if before == Some(&result.workload) { "" } else { title.as_str() };
+        hang(out, label, label_columns, &line.body, line.limit.as_ref(), style);
+        before = Some(&result.workload);
+    }
+    if let Some(said) = facts::self_check(findings) {
+        hang(out, words::SELF_CHECK, label_columns, &said, None, style);
+    }
+}
+
+fn figures(out: &mut String, input: &Input, style: &Style) {
+    let findings = input.findings;
+    if findings.results.is_empty() {
+        return;
+    }
+    out.push('\n');
+    let tables: Vec<Vec<Vec<String>>> = findings.results.iter().map(table).collect();
+    let columns = Columns::fitting(&tables, style);
+    let legend = words::figures_legend(findings.margin, &columns.shown);
+    hang(out, words::FIGURES, CLOSING_COLUMNS, &Phrase::of(legend), None, style);
+    let mut aligned = columns.aligned.iter();
+    if let Some(header) = aligned.next() {
+        out.push_str(&format!("  {}\n", Phrase::default().tone(Tone::Quiet, header).paint(style)));
+    }
+    for (result, rows) in findings.results.iter().zip(&tables) {
+        let heading = words::result_heading(result, &facts::title(result), facts::group_of(result, &findings.results));
+        hang(out, "", 0, &heading, None, style);
+        for row in rows {
+            match aligned.next() {
+                Some(line) => out.push_str(&format!("  {}\n", Phrase::of(line).paint(style))),
+                None => spelled_out(out, row, style),
+            }
+        }
+        for estimate in &result.estimates {
+            if let Some(reason) = &estimate.failure {
+                let said = words::failed(&estimate.lane, reason);
+                hang(out, "", 2, &said, None, style);
+            }
+        }
+    }
+}
+
+/// The table as it fits the terminal.
+struct Columns {
+    /// Which of [`words::COLUMNS`] are shown.
+    shown: [bool; words::COLUMNS.len()],
+    /// The header and every row; empty: no table fits, rows are spelled out.
+    aligned: Vec<String>,
+}
+
+impl Columns {
+    /// One set of widths for all results, so that the eye can run down a column.
+    fn fitting(tables: &[Vec<Vec<String>>], style: &Style) -> Self {
+        let has_figures = |column: usize| tables.iter().flatten().any(|row| row[column + 2] != ABSENT);
+        let all: [bool; words::COLUMNS.len()] = std::array::from_fn(has_figures);
+        let mut header = vec![words::COLUMN_LANE, words::COLUMN_FIGURE];
+        header.extend(words::COLUMNS);
+        let header: Vec<String> = header.into_iter().map(str::to_owned).collect();
+        for spared in 0..=words::COLUMNS_TO_SPARE.len() {
+            let spare = &words::COLUMNS_TO_SPARE[..spared];
+            let shown: [bool; words::COLUMNS.len()] =
+                std::array::from_fn(|column| all[column] && !spare.contains(&column));
+            let pick = |row: &Vec<String>| -> Vec<String> {
+                let cells = row[2..].iter().zip(shown).filter(|(_, shown)| *shown).map(|(cell, _)| cell);
+                row[..2].iter().chain(cells).cloned().collect()
+            };
+            let rows: Vec<Vec<String>> = std::iter::once(&header).chain(tables.iter().flatten()).map(pick).collect();
+            let aligned = align(&rows);
+            if aligned.iter().all(|line| columns(line) + 2 <= style.columns()) {
+                return Columns { shown, aligned };
+            }
+        }
+        Columns { shown: all, aligned: Vec::new() }
+    }
+}
+
+const ABSENT: &str = "-";
+
+/// The cells of a result, a row per lane that has a figure.
+fn table(result: &ResultFinding) -> Vec<Vec<String>> {
+    let measured = result.estimates.iter().filter(|estimate| estimate.failure.is_none());
+    measured
+        .map(|estimate| {
+            let mut row = vec![name(&estimate.lane), facts::figure(result, estimate)];
+            let cells = facts::cells(result, estimate);
+            row.extend(cells.into_iter().map(|cell| cell.unwrap_or_else(|| ABSENT.to_owned())));
+            row
+        })
+        .collect()
+}
+
+/// A row as a sentence, where the terminal is too narrow for columns.
+fn spelled_out(out: &mut String, row: &[String], style: &Style) {
+    let mut said = Phrase::default().name(&row[0]).say(format!(" {}", row[1]));
+    for (label, cell) in words::COLUMNS.iter().zip(&row[2..]).filter(|(_, cell)| *cell != ABSENT) {
+        said = said.say(format!(", {label} {cell}"));
+    }
+    hang(out, "", 2, &said, None, style);
+}
+
+fn ground(out: &mut String, input: &Input, style: &Style) {
+    let findings = input.findings;
+    if !findings.results.is_empty() || !findings.ceilings.is_empty() {
+        out.push('\n');
+    }
+    let mut machine = words::facts::machine(&findings.machine);
+    if let Some(null) = words::facts::null_ceiling(&findings.ceilings) {
+        machine = machine.say("; ").say(null);
+    }
+    hang(out, words::MACHINE, CLOSING_COLUMNS, &machine.say("."), None, style);
+    let mut label = words::LANES;
+    for lane in &findings.lanes {
+        let facts = words::facts::lane(lane);
+        hang(out, label, CLOSING_COLUMNS, &words::facts::lane_sentence(&lane.name, &facts), None, style);
+        label = "";
+    }
+}
+
+fn warnings(out: &mut String, input: &Input, style: &Style) {
+    let mut label = words::NOTES;
+    for note in facts::notes(input.findings) {
+        hang(out, label, CLOSING_COLUMNS, &Phrase::of(format!("{note}.")), None, style);
+        label = "";
+    }
+    let mut label = words::WARNINGS;
+    for warning in facts::warnings(input) {
+        hang(out, label, CLOSING_COLUMNS, &Phrase::of(format!("{}.", shorten(&warning, 800))), None, style);
+        label = "";
+    }
+}

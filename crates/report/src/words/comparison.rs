@@ -1,0 +1,87 @@
+//! Two records side by side, in words.
+
+use crate::figures;
+use crate::layout::{Phrase, Tone};
+use crate::words::sentence;
+use model::findings::{Comparison, ComparisonRow, Verdict};
+
+pub(crate) const LABEL_A: &str = "A";
+pub(crate) const LABEL_B: &str = "B";
+pub(crate) const COLUMN_CHANGE: &str = "B against A";
+
+/// How B did against A.
+pub(crate) fn change(row: &ComparisonRow) -> Phrase {
+    let interval = row.low.zip(row.high);
+    let said = match (row.verdict, interval) {
+        (Verdict::Faster | Verdict::Slower, _) => {
+            let faster = row.verdict == Verdict::Faster;
+            let (tone, word) = if faster { (Tone::Faster, "faster") } else { (Tone::Slower, "slower") };
+            let gap = figures::gap(row.ratio, interval, faster);
+            let said = Phrase::default().tone(tone, format!("{} {word}", gap.size));
+            gap.interval.map_or(said.clone(), |interval| said.say(format!(" ({interval})")))
+        }
+        (Verdict::Tie, Some((low, high))) => {
+            Phrase::default().tone(Tone::Tie, "tie").say(format!(" (within {})", figures::within(low, high)))
+        }
+        (Verdict::Tie, None) => Phrase::default().tone(Tone::Tie, "tie"),
+        (Verdict::Undecided, Some((low, high))) => {
+            let (low, high) = figures::span(low, high);
+            Phrase::default().tone(Tone::Undecided, "too noisy to say").say(format!(", between {low} and {high}"))
+        }
+        (Verdict::Undecided, None) => {
+            let ratio = figures::times(row.ratio);
+            Phrase::default().tone(Tone::Undecided, "too few rounds to say").say(format!(", {ratio} so far"))
+        }
+        (Verdict::None, _) => Phrase::of(figures::times(row.ratio)).say(", ").tone(Tone::NoVerdict, "no verdict"),
+    };
+    // Beside a verdict the reason is a caveat that many rows share: `caveats` says it once.
+    match row.why.as_deref().filter(|why| row.verdict == Verdict::None && !why.trim().is_empty()) {
+        Some(why) => said.say(format!(": {}", sentence(why))),
+        None => said,
+    }
+}
+
+/// What stands beside the verdicts, each once.
+pub(crate) fn caveats(comparison: &Comparison) -> Vec<String> {
+    let mut said: Vec<String> = Vec::new();
+    let rows = comparison.rows.iter().filter(|row| row.verdict != Verdict::None);
+    let whys = rows.filter_map(|row| row.why.as_deref()).flat_map(|why| why.split("; "));
+    for caveat in whys.map(sentence).filter(|caveat| !caveat.trim().is_empty()) {
+        if !said.contains(&caveat) {
+            said.push(caveat);
+        }
+    }
+    said
+}
+
+/// The verdict as JSON spells it.
+pub(crate) fn verdict_key(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Faster => "faster",
+        Verdict::Slower => "slower",
+        Verdict::Tie => "tie",
+        Verdict::Undecided => "undecided",
+        Verdict::None => "none",
+    }
+}
+
+/// How many rows came out how.
+pub(crate) fn summary(comparison: &Comparison) -> Phrase {
+    let count = |verdict: Verdict| comparison.rows.iter().filter(|row| row.verdict == verdict).count();
+    let counts = [
+        (Verdict::Slower, Tone::Slower, "slower"),
+        (Verdict::Faster, Tone::Faster, "faster"),
+        (Verdict::Tie, Tone::Tie, "tie"),
+        (Verdict::Undecided, Tone::Undecided, "too noisy to say"),
+        (Verdict::None, Tone::NoVerdict, "no verdict"),
+    ];
+    let shown = counts
+        .into_iter()
+        .filter(|(verdict, ..)| count(*verdict) > 0)
+        .map(|(verdict, tone, word)| Phrase::of(format!("{} ", count(verdict))).tone(tone, word));
+    let shown: Vec<Phrase> = shown.collect();
+    if shown.is_empty() {
+        return Phrase::of("Nothing to compare: no lane and workload stands in both records.");
+    }
+    Phrase::of("B against A: ").join(shown, ", ").say(".")
+}

@@ -1,0 +1,142 @@
+//! Disk, machine and lanes in words.
+
+use crate::clean::{clean, shell_line, shorten};
+use crate::figures;
+use crate::layout::Phrase;
+use model::findings::Ceiling;
+use model::lane::Lane;
+use model::machine::Machine;
+use model::record::Profile;
+
+/// What the disk can do without a filesystem; `None` where nothing was probed on a device.
+pub(crate) fn ceilings(ceilings: &[Ceiling]) -> Option<Phrase> {
+    // Several workloads may probe one profile at their own block sizes: the disk's best is shown.
+    let best = |profile: Profile| {
+        ceilings
+            .iter()
+            .filter(|ceiling| ceiling.profile == profile)
+            .max_by(|x, y| x.bandwidth_bytes_per_second.total_cmp(&y.bandwidth_bytes_per_second))
+    };
+    let mut parts = Vec::new();
+    for (profile, name) in [(Profile::SeqRead, "read"), (Profile::SeqWrite, "write")] {
+        if let Some(ceiling) = best(profile) {
+            parts.push(format!("{name} {}", figures::rate("B/s", ceiling.bandwidth_bytes_per_second)));
+        }
+    }
+    for (profile, name) in [(Profile::RandRead, "random read"), (Profile::RandWrite, "random write")] {
+        if let Some(ceiling) = best(profile) {
+            parts.push(format!("{name} {}", figures::iops(ceiling.operations_per_second)));
+        }
+    }
+    if let Some(flush) = best(Profile::Flush) {
+        parts.push(format!("flush {}", figures::brief(flush.operations_per_second.recip())));
+    }
+    let through = ceilings.iter().any(|ceiling| ceiling.through_filesystem && ceiling.profile != Profile::Null);
+    let said = parts.join(", ");
+    (!said.is_empty())
+        .then(|| Phrase::of(if through { format!("{said} (measured on a file, not the bare disk)") } else { said }))
+}
+
+/// What the engine does without any device, the slowest of its workloads; `None`: not measured.
+pub(crate) fn null_ceiling(ceilings: &[Ceiling]) -> Option<String> {
+    let null = ceilings.iter().filter(|ceiling| ceiling.profile == Profile::Null);
+    let least = null.map(|ceiling| ceiling.operations_per_second).reduce(f64::min)?;
+    Some(format!("Fairlane's own limit without a disk: at least {}", figures::rate("operations/s", least)))
+}
+
+const VIRTUAL_MACHINE: &str = "virtual machine";
+
+/// The machine in one sentence.
+pub(crate) fn machine(machine: &Machine) -> Phrase {
+    let device = &machine.device;
+    let or = |text: &str, other: &str| if text.trim().is_empty() { other.to_owned() } else { shorten(text, 80) };
+    let mut parts = vec![
+        format!("{}, {} CPUs", or(&machine.cpu, "unknown CPU"), machine.cpus),
+        format!("{} memory", figures::bytes(machine.memory_bytes)),
+        or(&machine.os, "unknown system"),
+        format!("kernel {}", or(&machine.kernel, "unknown")),
+    ];
+    if !machine.governor.is_empty() {
+        parts.push(format!("governor {}", shorten(&machine.governor, 40)));
+    }
+    if !machine.virtualization.is_empty() {
+        let hypervisor = shorten(&machine.virtualization, 40);
+        let known = hypervisor != VIRTUAL_MACHINE;
+        parts.push(if known { format!("{VIRTUAL_MACHINE} ({hypervisor})") } else { hypervisor });
+    }
+    let mut disk = vec![format!("disk {}", or(&device.name, "unknown"))];
+    if !device.model.trim().is_empty() {
+        disk[0].push_str(&format!(" ({})", shorten(device.model.trim(), 60)));
+    }
+    if device.size_bytes > 0 {
+        disk.push(figures::disk_bytes(device.size_bytes));
+    }
+    disk.push(if device.rotational { "rotating" } else { "not rotating" }.to_owned());
+    if !device.write_cache.is_empty() {
+        disk.push(format!("cache {}", shorten(&device.write_cache, 40)));
+    }
+    if !device.scheduler.is_empty() {
+        disk.push(format!("scheduler {}", shorten(&device.scheduler, 40)));
+    }
+    if !device.host_filesystem.is_empty() {
+        let options = match device.host_mount_options.as_str() {
+            "" => String::new(),
+            options => format!(" ({})", shorten(options, 120)),
+        };
+        disk.push(format!("images on {}{options}", shorten(&device.host_filesystem, 40)));
+    }
+    Phrase::of(parts.join(", ")).say("; ").say(disk.join(", "))
+}
+
+/// How a lane was made: mkfs and mount, as commands, and what it promises.
+pub(crate) struct LaneFacts {
+    /// `mkfs.ext4 -F … DEVICE`; `None`: nothing was formatted.
+    pub(crate) mkfs: Option<String>,
+    /// `noatime,nodiscard`; `None`: none given.
+    pub(crate) mount_options: Option<String>,
+    /// Where and how large; geometry; what it does not promise.
+    pub(crate) rest: String,
+}
+
+/// A lane's facts.
+pub(crate) fn lane(lane: &Lane) -> LaneFacts {
+    let mkfs = (!lane.mkfs_command.is_empty()).then(|| {
+        let words: Vec<String> = lane.mkfs_command.iter().map(|word| word.replace("{device}", "DEVICE")).collect();
+        shell_line(&words)
+    });
+    let mount_options = (!lane.mount_options.is_empty()).then(|| clean(&lane.mount_options.join(",")));
+    let mut rest = vec![shorten(&lane.venue, 40)];
+    if lane.size_bytes > 0 {
+        rest.push(figures::bytes(lane.size_bytes));
+    }
+    if mkfs.is_none() {
+        rest.push(format!("{}, used as it was found", shorten(&lane.filesystem, 40)));
+    }
+    rest.extend(lane.geometry.iter().map(|fact| shorten(fact, 80)));
+    let promises = &lane.promises;
+    let missing = [
+        (promises.journal, "no crash-safe metadata"),
+        (promises.fsync_reaches_stable_storage, "fsync does not reach stable storage"),
+        (promises.barriers, "no write barriers"),
+    ];
+    rest.extend(missing.iter().filter(|(kept, _)| !kept).map(|(_, words)| (*words).to_owned()));
+    if promises.data_checksums {
+        rest.push("checksums its data".to_owned());
+    }
+    if lane.is_self {
+        rest.push("the first lane a second time: any difference between the two is noise".to_owned());
+    }
+    LaneFacts { mkfs, mount_options, rest: rest.join(", ") }
+}
+
+/// A lane's facts in one sentence: name, mkfs, mount options, the rest.
+pub(crate) fn lane_sentence(name: &str, facts: &LaneFacts) -> Phrase {
+    let mut said = Phrase::default().name(name).say(": ");
+    if let Some(mkfs) = &facts.mkfs {
+        said = said.say(mkfs).say("; ");
+    }
+    if let Some(options) = &facts.mount_options {
+        said = said.say(format!("mount -o {options}; "));
+    }
+    said.say(&facts.rest)
+}

@@ -1,0 +1,76 @@
+//! What a race is about to do, said before anything is written.
+
+use crate::clean::shorten;
+use crate::figures;
+use crate::layout::Phrase;
+use crate::plan::{Contestants, Ground, PlanSummary};
+use crate::words;
+
+/// Where the lanes live, what is formatted and written, and how to get out.
+pub(crate) fn writes(plan: &PlanSummary) -> Phrase {
+    let mut said = Phrase::default().join(plan.contestants.iter().map(contestants), "; ").say(".");
+    let formatted: Vec<String> = plan
+        .contestants
+        .iter()
+        .filter_map(|group| match &group.ground {
+            Ground::Device { path } => Some(shorten(path, 120)),
+            _ => None,
+        })
+        .collect();
+    said = if formatted.is_empty() {
+        said.say(" Formats no disk.")
+    } else {
+        let them = formatted.join(", ");
+        said.tone(crate::layout::Tone::Failed, format!(" FORMATS {them}: everything on it is lost."))
+    };
+    let mut amounts = Vec::new();
+    if let Some(bytes) = plan.written_bytes {
+        amounts.push(format!("writes about {}", figures::bytes(bytes)));
+    }
+    if let Some(bytes) = plan.needed_bytes.filter(|bytes| *bytes > 0) {
+        amounts.push(format!("needs {} free", figures::bytes(bytes)));
+    }
+    if !amounts.is_empty() {
+        let sentence = amounts.join(", ");
+        let mut letters = sentence.chars();
+        let first = letters.next().map(|letter| letter.to_ascii_uppercase()).into_iter();
+        said = said.say(format!(" {}.", first.chain(letters).collect::<String>()));
+    }
+    said.say(if plan.keep { " Ctrl-C cleans up; a failure keeps the images (--keep)." } else { " Ctrl-C cleans up." })
+}
+
+fn contestants(group: &Contestants) -> Phrase {
+    let names = words::names(&group.lanes, ", ");
+    match &group.ground {
+        Ground::Images { directory, lane_bytes, host } => {
+            let images = if group.lanes.len() == 1 { "a" } else { "as" };
+            let plural = if group.lanes.len() == 1 { "image" } else { "images" };
+            let size = figures::bytes(*lane_bytes);
+            let size = if images == "a" { format!(" as a {size}") } else { format!(" as {size}") };
+            let host = if host.trim().is_empty() { String::new() } else { format!(" ({})", shorten(host, 120)) };
+            names.say(format!("{size} {plural} in {}{host}", shorten(directory, 200)))
+        }
+        Ground::Device { path } if group.lanes.len() == 1 => names.say(format!(" on {}", shorten(path, 120))),
+        Ground::Device { path } => names.say(format!(" in turns on {}", shorten(path, 120))),
+        Ground::Directory { path } => {
+            names.say(format!(" as it is, in a folder of its own in {} that is removed again", shorten(path, 200)))
+        }
+        Ground::Memory => names.say(" in memory"),
+    }
+}
+
+/// How much work there is and how long it takes.
+pub(crate) fn work(plan: &PlanSummary) -> Phrase {
+    let workloads = if plan.workloads == 1 { "1 workload".to_owned() } else { format!("{} workloads", plan.workloads) };
+    let (least, most) = plan.rounds;
+    let rounds = if least == most { words::rounds(least) } else { format!("{least} to {most} rounds") };
+    let each = if plan.workloads == 1 { "" } else { " each" };
+    let mut said = format!("plan: {workloads}, {rounds}{each}");
+    if let Some(seconds) = plan.seconds {
+        said.push_str(&format!(", about {}", figures::duration(seconds)));
+    }
+    if let (Some(budget), true) = (plan.budget_seconds, plan.seconds != plan.budget_seconds) {
+        said.push_str(&format!(", at most {} (--budget)", figures::duration(budget)));
+    }
+    Phrase::of(said)
+}

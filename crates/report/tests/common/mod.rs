@@ -1,0 +1,350 @@
+//! Races as they come out of the statistics, to be rendered: one per situation that a reader meets.
+
+#![allow(dead_code)] // Every test file takes the races that it needs.
+
+pub mod races;
+
+use model::Bytes;
+use model::findings::*;
+use model::lane::{Contestant, Lane, LaneSpec, Promises};
+use model::machine::{Device, Machine};
+use model::plan::{Ground, Plan, Rounds};
+use model::record::{EndOutcome, Header, Profile, Record};
+use model::trial::{DeviceUse, Group, Latency, Outcome, SystemUse, Trial};
+use std::collections::BTreeMap;
+
+pub const RECORD_PATH: &str = "~/.local/state/fairlane/runs/2026-07-01T100000Z-quick.jsonl";
+
+/// A pair in one line: lanes, ratio, interval, verdict.
+pub fn pair(a: &str, b: &str, (ratio, low, high): (f64, f64, f64), verdict: Verdict) -> Pair {
+    Pair {
+        a: a.to_owned(),
+        b: b.to_owned(),
+        ratio: Some(ratio),
+        low: Some(low),
+        high: Some(high),
+        verdict,
+        why: None,
+        minutes_to_settle: None,
+    }
+}
+
+pub fn unmeasured(a: &str, b: &str, why: &str) -> Pair {
+    Pair {
+        a: a.to_owned(),
+        b: b.to_owned(),
+        ratio: None,
+        low: None,
+        high: None,
+        verdict: Verdict::None,
+        why: Some(why.to_owned()),
+        minutes_to_settle: None,
+    }
+}
+
+pub fn undecided(a: &str, b: &str, figures: (f64, f64, f64), minutes: f64) -> Pair {
+    let percent = |ratio: f64| format!("{:+.0} %", 100.0 * (ratio - 1.0));
+    let (low, high) = (percent(figures.1), percent(figures.2));
+    Pair {
+        minutes_to_settle: Some(minutes),
+        why: Some(format!("after 8 rounds the difference lies between {low} and {high}")),
+        ..pair(a, b, figures, Verdict::Undecided)
+    }
+}
+
+pub fn without_verdict(a: &str, b: &str, figures: (f64, f64, f64), why: &str) -> Pair {
+    Pair { why: Some(why.to_owned()), ..pair(a, b, figures, Verdict::None) }
+}
+
+pub fn estimate(lane: &str, mean: f64) -> Estimate {
+    Estimate {
+        lane: lane.to_owned(),
+        mean,
+        low: Some(mean * 0.97),
+        high: Some(mean * 1.031),
+        rounds: 8,
+        cpu_seconds_per_gib: Some(0.42),
+        cpu_seconds_per_operation: Some(41e-6),
+        agent_cpu_seconds_per_operation: Some(1.9e-6),
+        write_amplification: None,
+        flushes_per_operation: None,
+        latency_p99_ns: Some(2.1e6),
+        device_use: Some(0.41),
+        failure: None,
+    }
+}
+
+pub fn failed(lane: &str, reason: &str) -> Estimate {
+    Estimate {
+        mean: 0.0,
+        low: None,
+        high: None,
+        rounds: 0,
+        cpu_seconds_per_gib: None,
+        cpu_seconds_per_operation: None,
+        agent_cpu_seconds_per_operation: None,
+        latency_p99_ns: None,
+        device_use: None,
+        failure: Some(reason.to_owned()),
+        ..estimate(lane, 0.0)
+    }
+}
+
+pub fn result(
+    (workload, title, group): (&str, &str, &str),
+    bandwidth: bool,
+    (limit, reason): (Limit, &str),
+    estimates: Vec<Estimate>,
+    pairs: Vec<Pair>,
+    ranking: &[&[&str]],
+) -> ResultFinding {
+    ResultFinding {
+        workload: workload.to_owned(),
+        title: title.to_owned(),
+        group: group.to_owned(),
+        metric: if bandwidth { "bandwidth_bytes_per_second" } else { "operations_per_second" }.to_owned(),
+        unit: if bandwidth { "B/s" } else { "operations/s" }.to_owned(),
+        higher_is_better: true,
+        rounds: 8,
+        limit,
+        limit_reason: reason.to_owned(),
+        estimates,
+        pairs,
+        ranking: ranking.iter().map(|level| level.iter().map(|lane| (*lane).to_owned()).collect()).collect(),
+        warnings: Vec::new(),
+    }
+}
+
+pub fn lane(name: &str, filesystem: &str) -> Lane {
+    Lane {
+        name: name.to_owned(),
+        spec: name.to_owned(),
+        filesystem: filesystem.to_owned(),
+        mkfs_command: [&format!("mkfs.{filesystem}"), "-F", "-E", "nodiscard", "{device}"].map(str::to_owned).to_vec(),
+        mount_options: ["noatime", "nodiscard"].map(str::to_owned).to_vec(),
+        venue: "image".to_owned(),
+        ground: "images in /home/li".to_owned(),
+        backing: "nvme0n1".to_owned(),
+        size_bytes: 2 << 30,
+        promises: Promises {
+            journal: true,
+            data_checksums: filesystem == "btrfs",
+            fsync_reaches_stable_storage: true,
+            barriers: true,
+        },
+        is_self: false,
+        geometry: vec!["journal: 64 MiB".to_owned()],
+    }
+}
+
+pub fn machine() -> Machine {
+    Machine {
+        os: "Debian GNU/Linux 12 (bookworm)".to_owned(),
+        kernel: "6.1.0-28-amd64".to_owned(),
+        kernel_build: "#1 SMP PREEMPT_DYNAMIC Debian 6.1.119-1".to_owned(),
+        cpu: "AMD Ryzen 5 5600X 6-Core Processor".to_owned(),
+        cpus: 12,
+        memory_bytes: 32 << 30,
+        governor: "schedutil".to_owned(),
+        dirty_ratio: 20,
+        dirty_background_ratio: 10,
+        dirty_expire_centisecs: 3000,
+        dirty_writeback_centisecs: 500,
+        machine_id_hash: "0f1e".to_owned(),
+        virtualization: String::new(),
+        device: Device {
+            name: "nvme0n1".to_owned(),
+            model: "Samsung SSD 970 EVO 500GB".to_owned(),
+            size_bytes: 500_107_862_016,
+            rotational: false,
+            write_cache: "write back".to_owned(),
+            fua: true,
+            scheduler: "none".to_owned(),
+            host_filesystem: "ext4".to_owned(),
+            host_mount_options: "rw,relatime".to_owned(),
+        },
+        tools: vec!["mkfs.ext4 1.47.0".to_owned()],
+    }
+}
+
+pub fn ceiling(workload: &str, profile: Profile, operations: f64, bytes: f64) -> Ceiling {
+    Ceiling {
+        workload: workload.to_owned(),
+        profile,
+        operations_per_second: operations,
+        bandwidth_bytes_per_second: bytes,
+        probes: 3,
+        through_filesystem: false,
+    }
+}
+
+pub fn ceilings() -> Vec<Ceiling> {
+    vec![
+        ceiling("sequential-read", Profile::SeqRead, 512.0, 512e6),
+        ceiling("sequential-write", Profile::SeqWrite, 480.0, 480e6),
+        ceiling("random-read", Profile::RandRead, 88_100.0, 361e6),
+        ceiling("random-write", Profile::RandWrite, 71_000.0, 291e6),
+        ceiling("commit", Profile::Flush, 1_110.0, 4.5e6),
+        ceiling("commit", Profile::Null, 2_100_000.0, 8.6e9),
+    ]
+}
+
+/// A race of these lanes without results.
+pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, answer: Option<Answer>) -> Findings {
+    let mut command_line = vec!["fairlane".to_owned(), "race".to_owned()];
+    command_line.extend(lanes.iter().filter(|lane| !lane.is_self).map(|lane| lane.spec.clone()));
+    command_line.extend(["--suite", "quick", "--seed", "42"].map(str::to_owned));
+    Findings {
+        schema: 1,
+        started: "2026-07-01T10:00:00Z".to_owned(),
+        suite: "quick".to_owned(),
+        seed: 42,
+        margin: 0.05,
+        outcome: "complete".to_owned(),
+        command_line,
+        machine: machine(),
+        lanes,
+        ceilings: ceilings(),
+        results,
+        answer,
+        advice: Vec::new(),
+        warnings: Vec::new(),
+        trials: TrialCounts { ok: 144, repeated: 3, failed: 0 },
+    }
+}
+
+pub fn answer(choose: &[&str], reasons: Vec<Reason>) -> Answer {
+    Answer {
+        choose: choose.iter().map(|lane| (*lane).to_owned()).collect(),
+        reasons,
+        undecided: Vec::new(),
+        cannot_tell: Vec::new(),
+        not_tested: ["power cut", "aging", "your database"].map(str::to_owned).to_vec(),
+        next: ["race", "ext4", "xfs", "--budget", "12m"].map(str::to_owned).to_vec(),
+    }
+}
+
+pub fn reason(lane: &str, against: &str, (workload, title, group): (&str, &str, &str), ratio: f64) -> Reason {
+    Reason {
+        lane: lane.to_owned(),
+        against: against.to_owned(),
+        title: title.to_owned(),
+        workload: workload.to_owned(),
+        group: group.to_owned(),
+        ratio,
+    }
+}
+
+pub const COMMIT: (&str, &str, &str) = ("commit", "commit 4 KiB", "write");
+pub const SEQ_WRITE: (&str, &str, &str) = ("sequential-write", "sequential write 1 MiB", "write");
+pub const SEQ_READ: (&str, &str, &str) = ("sequential-read", "sequential read 1 MiB", "read");
+pub const RAND_READ: (&str, &str, &str) = ("random-read", "random read 4 KiB", "read");
+pub const RAND_WRITE: (&str, &str, &str) = ("random-write", "random write 4 KiB", "write");
+pub const CREATE: (&str, &str, &str) = ("small-files", "small files", "create");
+pub const READ_FILES: (&str, &str, &str) = ("small-files", "small files", "read");
+pub const DELETE: (&str, &str, &str) = ("small-files", "small files", "delete");
+
+pub const FLUSHES: (Limit, &str) = (Limit::Flush, "flushes took 71 % of the time, about 2 per commit");
+pub const UNKNOWN: (Limit, &str) = (Limit::Unattributed, "the disk was used to 41 %, no thread was near one core");
+
+/// The record behind findings: real enough for CSV and for the header.
+pub fn record(findings: &Findings) -> Record {
+    let lanes = findings.lanes.iter().map(|lane| LaneSpec {
+        name: lane.name.clone(),
+        contestant: Contestant::Filesystem(lane.filesystem.clone()),
+        mkfs_options: Vec::new(),
+        mount_options: Vec::new(),
+        venue: None,
+    });
+    let header = Header {
+        schema: 1,
+        version: "0.1.0".to_owned(),
+        started: findings.started.clone(),
+        boot_id: "b0071d".to_owned(),
+        seed: findings.seed,
+        plan: Plan {
+            suite: findings.suite.clone(),
+            not_tested: Vec::new(),
+            first_answer: true,
+            lanes: lanes.collect(),
+            with_self: findings.lanes.iter().any(|lane| lane.is_self),
+            workloads: Vec::new(),
+            rounds: Rounds::Auto,
+            margin: findings.margin,
+            budget_seconds: Some(180.0),
+            lane_size: Bytes(2 << 30),
+            seed: findings.seed,
+            on: Ground::Images("/home/li".into()),
+            command_line: findings.command_line.clone(),
+        },
+        machine: findings.machine.clone(),
+        lanes: findings.lanes.clone(),
+        warnings: Vec::new(),
+    };
+    let names = findings.lanes.iter().map(|lane| lane.name.as_str());
+    let trials =
+        names.enumerate().flat_map(|(at, lane)| [trial(lane, 1, at as u32 + 1), repeated(lane, at as u32 + 1)]);
+    Record {
+        header,
+        probes: Vec::new(),
+        trials: trials.collect(),
+        end: Some(EndOutcome::Complete),
+        resumes: 0,
+        warnings: Vec::new(),
+        whole_bytes: 0,
+    }
+}
+
+pub fn trial(lane: &str, round: u32, position: u32) -> Trial {
+    let group = Group {
+        name: "write".to_owned(),
+        operations: 1_180,
+        bytes: 1_180 * 4096,
+        seconds: 1.0,
+        sync_seconds: 0.0,
+        primary_metric: "operations_per_second".to_owned(),
+        metrics: BTreeMap::from([
+            ("operations_per_second".to_owned(), 1_180.5),
+            ("bandwidth_bytes_per_second".to_owned(), 4_835_328.0),
+        ]),
+        latency_ns: Some(Latency {
+            mean: 846_000.0,
+            p50: Some(801_000.0),
+            p99: Some(2_100_000.0),
+            p999: None,
+            max: 9e6,
+        }),
+        ..Group::default()
+    };
+    Trial {
+        round,
+        position,
+        attempt: 1,
+        lane: lane.to_owned(),
+        workload: "commit".to_owned(),
+        ground: position - 1,
+        outcome: Outcome::Ok,
+        reason: None,
+        started: "2026-07-01T10:00:12Z".to_owned(),
+        phases_seconds: BTreeMap::new(),
+        groups: vec![group],
+        system: SystemUse {
+            window_seconds: 1.0,
+            cpu_user_seconds: 0.02,
+            cpu_system_seconds: 0.11,
+            device: DeviceUse { write_bytes: 14_000_000, flushes: 2_360, ..DeviceUse::default() },
+            ..SystemUse::default()
+        },
+        flags: Vec::new(),
+    }
+}
+
+fn repeated(lane: &str, position: u32) -> Trial {
+    Trial {
+        outcome: Outcome::Failed,
+        reason: Some("=cmd|' /C calc'!A0, \"quoted\"".to_owned()),
+        groups: Vec::new(),
+        flags: vec!["neighbour-active".to_owned()],
+        ..trial(lane, 2, position)
+    }
+}

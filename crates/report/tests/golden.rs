@@ -1,0 +1,93 @@
+//! Reports compared with files that a person has read: `UPDATE_GOLDEN=1 cargo test -p report`
+//! writes them anew, and the difference is then reviewed like any other change.
+
+mod common;
+
+use common::{RECORD_PATH, races, record};
+use model::findings::Findings;
+use report::{FORMATS, Input, Style};
+use std::path::Path;
+
+fn assert_golden(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(format!("{name}.txt"));
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    let golden = std::fs::read_to_string(&path).unwrap_or_default();
+    if golden != text {
+        let line = golden.lines().zip(text.lines()).position(|(old, new)| old != new);
+        let line = line.unwrap_or(golden.lines().count().min(text.lines().count()));
+        panic!(
+            "{} differs from line {}:\n  golden:   {:?}\n  rendered: {:?}\nUPDATE_GOLDEN=1 writes it anew",
+            path.display(),
+            line + 1,
+            golden.lines().nth(line).unwrap_or("(no such line)"),
+            text.lines().nth(line).unwrap_or("(no such line)"),
+        );
+    }
+}
+
+fn rendered(findings: &Findings, format: &str, style: &Style) -> String {
+    let record = record(findings);
+    let input = Input { findings, record: &record, record_path: Some(RECORD_PATH) };
+    report::render(&input, format, style).unwrap()
+}
+
+fn all_races() -> Vec<(&'static str, Findings)> {
+    vec![
+        ("three", races::three()),
+        ("promises", races::promises()),
+        ("with-self", races::with_self()),
+        ("alone", races::alone()),
+        ("interrupted", races::interrupted()),
+        ("hostile", races::hostile()),
+        ("five", races::five()),
+        ("nothing", races::nothing()),
+    ]
+}
+
+#[test]
+fn text_reports_read_as_reviewed() {
+    for (name, findings) in all_races() {
+        assert_golden(&format!("text-{name}"), &rendered(&findings, "text", &Style::default()));
+    }
+}
+
+#[test]
+fn a_wide_and_a_narrow_terminal_are_filled_and_never_exceeded() {
+    let findings = races::three();
+    assert_golden("text-three-140", &rendered(&findings, "text", &Style { colour: false, width: 140 }));
+    assert_golden("text-three-50", &rendered(&findings, "text", &Style { colour: false, width: 50 }));
+}
+
+#[test]
+fn colours_stand_where_reviewed() {
+    let coloured = rendered(&races::three(), "text", &Style { colour: true, width: 100 });
+    assert_golden("text-three-colour", &coloured.replace('\u{1b}', "␛"));
+}
+
+#[test]
+fn markdown_reports_read_as_reviewed() {
+    for (name, findings) in all_races() {
+        assert_golden(&format!("markdown-{name}"), &rendered(&findings, "markdown", &Style::default()));
+    }
+}
+
+#[test]
+fn csv_and_json_are_as_reviewed() {
+    for (name, findings) in [("three", races::three()), ("hostile", races::hostile())] {
+        assert_golden(&format!("csv-{name}"), &rendered(&findings, "csv", &Style::default()));
+        assert_golden(&format!("json-{name}"), &rendered(&findings, "json", &Style::default()));
+    }
+}
+
+#[test]
+fn comparisons_read_as_reviewed() {
+    for format in &FORMATS {
+        let text = (format.compare)(&races::comparison(), &Style::default());
+        assert_golden(&format!("comparison-{}", format.name), &text);
+    }
+    let narrow = Style { colour: false, width: 60 };
+    let text = report::render_comparison(&races::comparison(), "text", &narrow).unwrap();
+    assert_golden("comparison-text-60", &text);
+}

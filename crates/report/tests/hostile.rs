@@ -1,0 +1,186 @@
+//! Whatever stands in a record, no report obeys it.
+
+mod common;
+
+use common::{races, record};
+use model::findings::{Findings, Verdict};
+use proptest::prelude::*;
+use report::{FORMATS, Input, Style};
+
+fn rendered(findings: &Findings, format: &str, width: usize) -> String {
+    let record = record(findings);
+    let input = Input { findings, record: &record, record_path: Some("/tmp/a\u{1b}[2J b.jsonl") };
+    report::render(&input, format, &Style { colour: false, width }).unwrap()
+}
+
+/// What no terminal may be sent: controls and the characters that reorder text.
+fn obeyed(character: char) -> bool {
+    (character.is_control() && character != '\n')
+        || matches!(character, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}' | '\u{2028}')
+}
+
+/// A race in which one string stands wherever a string may stand.
+fn filled_with(text: &str) -> Findings {
+    let mut findings = races::three();
+    let renamed = |lane: &str| if lane == "xfs" { text.to_owned() } else { lane.to_owned() };
+    for lane in &mut findings.lanes {
+        lane.name = renamed(&lane.name);
+        lane.venue = text.to_owned();
+        lane.mkfs_command.push(text.to_owned());
+        lane.mount_options.push(text.to_owned());
+        lane.geometry.push(text.to_owned());
+    }
+    for result in &mut findings.results {
+        result.limit_reason = text.to_owned();
+        result.warnings.push(text.to_owned());
+        for estimate in &mut result.estimates {
+            estimate.lane = renamed(&estimate.lane);
+        }
+        for pair in &mut result.pairs {
+            (pair.a, pair.b) = (renamed(&pair.a), renamed(&pair.b));
+            pair.why = Some(text.to_owned());
+        }
+        for lane in result.ranking.iter_mut().flatten() {
+            *lane = renamed(lane);
+        }
+    }
+    findings.results[1].title = text.to_owned();
+    findings.results[1].workload = text.to_owned();
+    findings.results[2].pairs[0].verdict = Verdict::None;
+    findings.results[3].estimates[0].failure = Some(text.to_owned());
+    let answer = findings.answer.as_mut().unwrap();
+    answer.choose = vec![text.to_owned()];
+    answer.undecided = vec![text.to_owned()];
+    answer.not_tested = vec![text.to_owned()];
+    answer.next.push(text.to_owned());
+    findings.command_line.push(text.to_owned());
+    findings.outcome = text.to_owned();
+    findings.suite = text.to_owned();
+    findings.warnings = vec![text.to_owned()];
+    findings.machine.device.model = text.to_owned();
+    findings
+}
+
+/// Texts that have hurt somebody's report before, and any other.
+fn texts() -> impl Strategy<Value = String> {
+    let nasty = prop::sample::select(vec![
+        "\u{1b}[2J",
+        "\u{9b}31m",
+        "\u{202e}",
+        "\r",
+        "\n",
+        "|",
+        "\\|",
+        "`",
+        "```",
+        "<script>",
+        "</details>",
+        "&lt;",
+        "](http://x)",
+        "@all",
+        "=1+1",
+        "'",
+        "\"",
+        ",",
+        ";",
+        "\u{0}",
+        "文",
+        "e\u{301}",
+        "\u{2028}",
+        "$(x)",
+        " ",
+    ]);
+    prop::collection::vec(prop_oneof![nasty.prop_map(str::to_owned), any::<String>()], 0..8)
+        .prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_string_reaches_a_terminal_as_a_command(text in texts()) {
+        let findings = filled_with(&text);
+        for format in &FORMATS {
+            let out = rendered(&findings, format.name, 100);
+            let csv = format.name == "csv";
+            prop_assert!(!out.chars().any(|c| obeyed(c) && !(csv && c == '\r')), "{}: {:?}", format.name, out);
+        }
+    }
+
+    #[test]
+    fn every_markdown_row_keeps_its_number_of_cells(text in texts()) {
+        let out = rendered(&filled_with(&text), "markdown", 100);
+        let cells = |line: &str| line.matches('|').count();
+        let rows: Vec<&str> = out.lines().filter(|line| line.starts_with('|')).collect();
+        // Eight results in each of two tables, with three lanes each in the second, and their headers.
+        prop_assert_eq!(rows.len(), 8 + 2 + 24 + 2);
+        for row in &rows[..10] {
+            prop_assert_eq!(cells(row), 7, "{}", row);
+        }
+        for row in &rows[10..] {
+            prop_assert_eq!(cells(row), 10, "{}", row);
+        }
+    }
+
+    #[test]
+    fn csv_reads_back_with_every_column_and_no_formula(text in texts()) {
+        let findings = filled_with(&text);
+        let out = rendered(&findings, "csv", 100);
+        let mut reader = ::csv::ReaderBuilder::new().from_reader(out.as_bytes());
+        let columns = reader.headers().unwrap().len();
+        let mut rows = 0;
+        for row in reader.records() {
+            let row = row.unwrap();
+            rows += 1;
+            prop_assert_eq!(row.len(), columns);
+            for cell in &row {
+                prop_assert!(!cell.trim_start().starts_with(['=', '+', '-', '@']), "{}", cell);
+            }
+        }
+        // Per lane: a trial of two metrics, and a failed one that keeps a row.
+        prop_assert_eq!(rows, 9);
+    }
+
+    #[test]
+    fn text_keeps_to_its_width_but_for_what_is_copied(text in texts(), width in 40usize..160) {
+        let out = rendered(&filled_with(&text), "text", width);
+        for line in out.lines() {
+            let copied = ["AGAIN", "NEXT", "RECORD"].iter().any(|label| line.starts_with(label))
+                || line.starts_with("          fairlane ");
+            let columns = unicode_width::UnicodeWidthStr::width(line);
+            prop_assert!(copied || columns <= width, "{} > {}: {:?}", columns, width, line);
+        }
+    }
+}
+
+#[test]
+fn html_and_mentions_in_markdown_stay_text() {
+    let out = rendered(&races::hostile(), "markdown", 100);
+    let outside_code = without_code(&out);
+    assert!(!outside_code.contains("<img"), "{outside_code}");
+    assert_eq!(out.matches("<details>").count(), 2);
+    assert_eq!(outside_code.matches("</details>").count(), 2);
+}
+
+/// The text that a renderer takes for more than code: every code span left out.
+fn without_code(markdown: &str) -> String {
+    let mut outside = String::new();
+    let mut rest = markdown;
+    while let Some(start) = rest.find(['`', '\\']) {
+        outside.push_str(&rest[..start]);
+        if rest[start..].starts_with('\\') {
+            let escaped = rest[start + 1..].chars().next().map_or(0, char::len_utf8);
+            rest = &rest[start + 1 + escaped..];
+            continue;
+        }
+        let fence: String = rest[start..].chars().take_while(|c| *c == '`').collect();
+        let inside = &rest[start + fence.len()..];
+        let end = inside
+            .match_indices(&fence)
+            .map(|(at, _)| at)
+            .find(|at| !inside[..*at].ends_with('`') && !inside[at + fence.len()..].starts_with('`'))
+            .expect("every code span is closed");
+        rest = &inside[end + fence.len()..];
+    }
+    outside + rest
+}

@@ -1,0 +1,90 @@
+//! The JSON that reports print keeps to the schemas of the repository, and those to the types.
+
+mod common;
+
+use common::{races, record};
+use model::record::{EndOutcome, Line};
+use report::{Input, Style, schema};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+fn committed(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema").join(name)
+}
+
+fn validator(name: &str) -> jsonschema::Validator {
+    let text = std::fs::read_to_string(committed(name)).unwrap();
+    jsonschema::validator_for(&serde_json::from_str(&text).unwrap()).unwrap()
+}
+
+fn findings_json(findings: &model::findings::Findings) -> Value {
+    let record = record(findings);
+    let input = Input { findings, record: &record, record_path: None };
+    serde_json::from_str(&report::render(&input, "json", &Style::default()).unwrap()).unwrap()
+}
+
+#[test]
+fn the_committed_schemas_are_those_of_the_types() {
+    for file in &schema::FILES {
+        let committed = std::fs::read_to_string(committed(file.name)).unwrap_or_default();
+        assert!(committed == file.text(), "schema/{} is old: cargo run -p report --example schema", file.name);
+    }
+}
+
+#[test]
+fn rendered_json_validates_and_reads_back_as_the_same_findings() {
+    let validator = validator("findings.schema.json");
+    for findings in [
+        races::three(),
+        races::promises(),
+        races::with_self(),
+        races::alone(),
+        races::interrupted(),
+        races::hostile(),
+        races::five(),
+        races::nothing(),
+    ] {
+        let value = findings_json(&findings);
+        assert!(validator.is_valid(&value), "{:?}", validator.iter_errors(&value).map(|e| e.to_string()).next());
+        assert_eq!(serde_json::from_value::<model::findings::Findings>(value).unwrap(), findings);
+    }
+}
+
+#[test]
+fn broken_findings_do_not_validate() {
+    let validator = validator("findings.schema.json");
+    let whole = findings_json(&races::three());
+    let broken: [fn(&mut Value); 5] = [
+        |value| value["results"][0]["pairs"][0]["verdict"] = "probably".into(),
+        |value| value["results"][0]["limit"] = "mood".into(),
+        |value| value["seed"] = "42".into(),
+        |value| drop(value.as_object_mut().unwrap().remove("machine")),
+        |value| value["results"][0]["estimates"][0]["mean"] = Value::Null,
+    ];
+    for (index, harm) in broken.iter().enumerate() {
+        let mut value = whole.clone();
+        harm(&mut value);
+        assert!(!validator.is_valid(&value), "harm {index} went unseen");
+    }
+}
+
+#[test]
+fn record_lines_validate_and_a_broken_one_does_not() {
+    let validator = validator("record.schema.json");
+    let record = record(&races::three());
+    let mut lines = vec![Line::Header(Box::new(record.header))];
+    lines.extend(record.trials.into_iter().map(|trial| Line::Trial(Box::new(trial))));
+    lines.push(Line::Resume { started: "2026-07-01T10:00:00Z".to_owned(), boot_id: "b0071d".to_owned() });
+    lines.push(Line::End { finished: "2026-07-01T10:03:00Z".to_owned(), outcome: EndOutcome::Complete, reason: None });
+    for line in &lines {
+        let value = serde_json::to_value(line).unwrap();
+        let error = validator.iter_errors(&value).map(|error| error.to_string()).next();
+        assert_eq!(error, None, "{value}");
+    }
+    let mut trial = serde_json::to_value(&lines[1]).unwrap();
+    trial["outcome"] = "fine".into();
+    assert!(!validator.is_valid(&trial));
+    let mut header = serde_json::to_value(&lines[0]).unwrap();
+    header.as_object_mut().unwrap().remove("plan");
+    assert!(!validator.is_valid(&header));
+}
