@@ -1,1 +1,45 @@
-fn main() {}
+//! Fairlane: which filesystem, with which options, on this hardware, for this work.
+//!
+//! This file dispatches; `options` declares, `commands` does, `conductor` races.
+
+mod commands;
+mod conductor;
+mod failure;
+mod options;
+mod state;
+mod suites;
+
+use clap::Parser;
+use failure::Failure;
+use options::{Command, Options};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    match run(&options.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if !failure.message.is_empty() {
+                eprintln!("fairlane: {}", failure.message);
+            }
+            ExitCode::from(failure.status as u8)
+        }
+    }
+}
+
+fn run(command: &Command) -> Result<(), Failure> {
+    if !matches!(command, Command::Agent) {
+        // Whatever a crashed race left behind is undone by the next command, whichever it is.
+        commands::clean::recover();
+    }
+    match command {
+        Command::Race(options) => commands::race::run(options),
+        Command::Doctor(options) => commands::doctor::run(options),
+        Command::Suites(options) => commands::suites::run(options),
+        Command::Records => commands::records::run(),
+        Command::Report(options) => commands::report::run(options),
+        Command::Compare(options) => commands::compare::run(options),
+        Command::Clean => commands::clean::run(),
+        Command::Agent => commands::agent::run(),
+    }
+}

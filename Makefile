@@ -1,0 +1,53 @@
+# make race   installs what is missing, builds, and races ext4, xfs and btrfs here
+# make test   installs what the tests need and passes them
+# The rest: build, bench, evidence, check, static, clean.
+SHELL := /bin/bash
+.DEFAULT_GOAL := build
+CARGO ?= cargo
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
+# What a lane of the default race and the tests need: command, then the package that carries it.
+RACE_TOOLS := mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs cc:gcc
+TEST_TOOLS := $(RACE_TOOLS) losetup:mount findmnt:util-linux mkfs.exfat:exfatprogs mkfs.f2fs:f2fs-tools
+STATIC_TARGET := x86_64-unknown-linux-gnu
+RACE_ARGUMENTS ?=
+
+.PHONY: build race test bench evidence check static clean race-tools test-tools
+
+build:
+	$(CARGO) build --release --locked
+
+race: race-tools build
+	$(SUDO) ./target/release/fairlane race $(RACE_ARGUMENTS)
+
+test: test-tools
+	$(CARGO) build --locked
+	$(CARGO) test --workspace --locked
+
+# Timings are printed here and asserted nowhere: machines are shared.
+bench: build
+	$(CARGO) run --release --locked -p engine --example loop_cost
+
+# Long runs whose tables go into docs/.
+evidence: build race-tools
+	$(CARGO) run --release --locked -p stats --example sequential
+	$(SUDO) ./scripts/evidence
+
+check:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	@command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny
+	$(CARGO) deny --all-features check licenses bans sources
+
+# One file that runs on any recent x86-64 Linux, without Rust.
+static:
+	RUSTFLAGS='-C target-feature=+crt-static' $(CARGO) build --release --locked --target $(STATIC_TARGET)
+	@echo "target/$(STATIC_TARGET)/release/fairlane"
+
+clean:
+	$(CARGO) clean
+
+race-tools:
+	@./scripts/install-tools $(RACE_TOOLS)
+
+test-tools:
+	@./scripts/install-tools $(TEST_TOOLS)

@@ -1,0 +1,35 @@
+//! `fairlane clean`, and the same at the start of every command: undo what a crash left behind.
+
+use super::lane_failure;
+use super::report::print;
+use crate::failure::Failure;
+use lanes::undo;
+
+/// Undoes what races that died left behind, and says so on standard error; nothing to do is silent.
+pub fn recover() {
+    let Ok(directory) = undo::directory() else { return };
+    let recovered = undo::recover(&directory);
+    for line in &recovered.cleaned {
+        eprintln!("cleaned up after an earlier race: {line}");
+    }
+    for line in &recovered.failures {
+        eprintln!("could not clean up after an earlier race: {line}");
+    }
+}
+
+/// Removes what crashed races left and what `--keep` kept.
+///
+/// # Errors
+/// When something cannot be undone.
+pub fn run() -> Result<(), Failure> {
+    let recovered = undo::recover_kept(&undo::directory().map_err(lane_failure)?);
+    let mut text: String = recovered.cleaned.iter().map(|line| format!("{line}\n")).collect();
+    if text.is_empty() && recovered.failures.is_empty() {
+        text = "nothing to clean\n".to_owned();
+    }
+    print(&text)?;
+    match recovered.failures.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::failed(recovered.failures.join("; "))),
+    }
+}

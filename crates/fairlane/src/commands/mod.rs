@@ -1,0 +1,26 @@
+//! One file per command.
+
+pub mod agent;
+pub mod clean;
+pub mod compare;
+pub mod doctor;
+pub mod race;
+pub mod records;
+pub mod report;
+pub mod screen;
+pub mod suites;
+pub mod summary;
+
+use crate::failure::{Failure, Status};
+use lanes::{FailureKind, LaneFailure};
+
+/// A lane's failure with its documented exit status.
+pub fn lane_failure(failure: LaneFailure) -> Failure {
+    let status = match failure.kind() {
+        FailureKind::Usage => Status::Usage,
+        FailureKind::Privilege => Status::Missing,
+        FailureKind::Failed => Status::Failed,
+        FailureKind::Interrupted => Status::Interrupted,
+    };
+    Failure { status, message: failure.to_string() }
+}

@@ -1,0 +1,38 @@
+//! `fairlane records`: the records kept, newest first.
+
+use super::report::print;
+use crate::failure::Failure;
+use crate::state;
+use model::record::EndOutcome;
+
+/// Lists the records kept, newest first.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn run() -> Result<(), Failure> {
+    let records = state::records()?;
+    if records.is_empty() {
+        return print("no record is kept yet; run `fairlane race` first\n");
+    }
+    let mut text = String::new();
+    for (back, path) in records.iter().rev().enumerate() {
+        let name = if back == 0 { "last".to_owned() } else { format!("last~{back}") };
+        let what = match state::load(path) {
+            Ok(record) => {
+                let lanes: Vec<String> =
+                    record.header.lanes.iter().map(|lane| report::clean_text(&lane.name)).collect();
+                let end = match record.end {
+                    Some(EndOutcome::Complete) => "complete",
+                    Some(EndOutcome::Interrupted) => "interrupted",
+                    Some(EndOutcome::Failed) => "failed",
+                    None => "unfinished",
+                };
+                let header = &record.header;
+                format!("{}  {:<8} {:<11} {}", header.started, header.plan.suite, end, lanes.join(" "))
+            }
+            Err(failure) => format!("unreadable: {}", failure.message),
+        };
+        text.push_str(&format!("{name:<8} {what}\n         {}\n", path.display()));
+    }
+    print(&text)
+}

@@ -1,0 +1,42 @@
+//! `fairlane report`: a record, judged again and rendered.
+
+use super::screen::{style, tilde};
+use crate::failure::Failure;
+use crate::options::Report;
+use crate::state;
+use std::io::Write;
+
+/// Renders a record to standard output or a file.
+///
+/// # Errors
+/// When the record cannot be read, the format is unknown or the file cannot be written.
+pub fn run(options: &Report) -> Result<(), Failure> {
+    let format = report::format_named(&options.format).map_err(|error| Failure::usage(error.to_string()))?;
+    let path = state::resolve(&options.record)?;
+    let record = state::load(&path)?;
+    let findings = stats::judge::findings(&record);
+    let shown = tilde(&path);
+    let input = report::Input { findings: &findings, record: &record, record_path: Some(&shown) };
+    let to_terminal = options.output.is_none();
+    let text = (format.render)(&input, &if to_terminal { style() } else { report::Style::default() });
+    match &options.output {
+        None => print(&text),
+        Some(file) => std::fs::write(file, text).map_err(|error| {
+            Failure::failed(format!("cannot write {}: {error}; name another file with -o", file.display()))
+        }),
+    }
+}
+
+/// Prints; a reader that left (`| head`) is no error.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::failed(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}

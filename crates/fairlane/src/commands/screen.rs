@@ -1,0 +1,93 @@
+//! What a race shows: data on standard output, progress on standard error and only on a terminal.
+
+use crate::failure::Failure;
+use model::event::Event;
+use report::{PlanSummary, Screen, ScreenOptions, Style};
+use std::io::{IsTerminal, Stderr, Stdout, Write};
+use std::path::Path;
+
+/// The screen of one race.
+pub struct Show {
+    screen: Screen<Stdout, Stderr>,
+    quiet: bool,
+}
+
+impl Show {
+    /// A screen for a race whose workloads and record are known.
+    pub fn new(quiet: bool, titles: Vec<String>, record_path: &Path) -> Self {
+        let options = ScreenOptions {
+            style: style(),
+            progress: !quiet && std::io::stderr().is_terminal(),
+            progress_width: terminal_width(&std::io::stderr()).unwrap_or(0),
+            titles,
+            record_path: Some(tilde(record_path)),
+        };
+        Show { screen: Screen::new(std::io::stdout(), std::io::stderr(), options), quiet }
+    }
+
+    /// Shows an event. With `--quiet` only the end. A reader that left does not end a race.
+    pub fn event(&mut self, event: &Event) {
+        if !self.quiet || matches!(event, Event::Finished(_) | Event::TrialFailed { .. }) {
+            let _ = self.screen.show(event);
+        }
+    }
+
+    /// Takes the progress line away, so that something else can be written.
+    pub fn clear(&mut self) {
+        let _ = self.screen.clear();
+    }
+}
+
+/// Prints what the race will write and for how long, before it does.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub fn plan(summary: &PlanSummary) -> Result<(), Failure> {
+    super::report::print(&report::plan_lines(summary, &style()))
+}
+
+/// How text looks on standard output.
+pub fn style() -> Style {
+    let out = std::io::stdout();
+    let terminal = out.is_terminal();
+    let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+    Style { colour: terminal && wanted, width: terminal_width(&out).unwrap_or(Style::default().width) }
+}
+
+fn terminal_width(stream: &(impl IsTerminal + std::os::fd::AsFd)) -> Option<usize> {
+    if !stream.is_terminal() {
+        return None;
+    }
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
+/// A path as its user would type it: `~` for the home folder.
+pub fn tilde(path: &Path) -> String {
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
+    match home.as_ref().and_then(|home| path.strip_prefix(home).ok()) {
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
+    }
+}
+
+/// Asks the person at the terminal to type the last characters of a serial number.
+pub struct Typed;
+
+impl lanes::device::Confirm for Typed {
+    fn ask(&mut self, shown: &[String], must_type: &str) -> Option<String> {
+        let mut err = std::io::stderr();
+        for line in shown {
+            let _ = writeln!(err, "{line}");
+        }
+        let _ = must_type;
+        let _ = write!(err, "> ");
+        let _ = err.flush();
+        let mut line = String::new();
+        match std::io::stdin().read_line(&mut line) {
+            Ok(read) if read > 0 => Some(line.trim().to_owned()),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What a race will write and for how long, said before it does.
+
+use lanes::Stage;
+use model::plan::{LOOKS, Plan, Rounds};
+use model::workload::{Kind, Workload};
+use report::{Contestants, Ground, PlanSummary};
+
+/// Rough write rates for the forecast only, in bytes per second: a disk that spins and one that
+/// does not. What is really written stands in the record.
+const FORECAST_SEQUENTIAL: (f64, f64) = (150e6, 1e9);
+const FORECAST_RANDOM: (f64, f64) = (2e6, 300e6);
+const FORECAST_FLUSHED: (f64, f64) = (0.5e6, 20e6);
+/// Seconds per round and lane beside the measured ones: mkfs, mount, quiet, unmount.
+const FORECAST_VISIT_SECONDS: f64 = 0.6;
+
+/// Sums a race up.
+pub fn summary(plan: &Plan, stage: &Stage, keep: bool) -> PlanSummary {
+    let rotational = stage
+        .host()
+        .and_then(|host| host.disk.as_deref())
+        .is_some_and(|disk| lanes::host::describe_disk(disk).rotational);
+    let rounds = match plan.rounds {
+        Rounds::Auto => (LOOKS[0], LOOKS[LOOKS.len() - 1]),
+        Rounds::Fixed(rounds) => (rounds, rounds),
+    };
+    let lanes = stage.lane_count() as f64;
+    let visits = f64::from(rounds.0) * lanes;
+    let images = stage.bytes_to_write();
+    let work: f64 = plan.workloads.iter().map(|workload| visits * written_per_visit(workload, rotational)).sum();
+    let seconds: f64 = plan.workloads.iter().map(|workload| visits * seconds_per_visit(workload, rotational)).sum();
+    PlanSummary {
+        contestants: contestants(plan, stage),
+        written_bytes: Some(images + work as u64),
+        needed_bytes: Some(images),
+        workloads: plan.workloads.len() as u32,
+        rounds,
+        seconds: Some(plan.budget_seconds.map_or(seconds, |budget| budget.min(seconds.max(budget)))),
+        budget_seconds: plan.budget_seconds,
+        keep,
+    }
+}
+
+fn written_per_visit(workload: &Workload, rotational: bool) -> f64 {
+    let pick = |(slow, fast): (f64, f64)| if rotational { slow } else { fast };
+    match &workload.kind {
+        Kind::Io(io) => {
+            let populate = if io.rw.needs_populated_file() { io.size.get() as f64 } else { 0.0 };
+            let seconds = f64::from(io.slices) * io.slice_seconds;
+            let rate = match () {
+                () if io.rw.reads() => 0.0,
+                () if io.fdatasync > 0 => pick(FORECAST_FLUSHED),
+                () if io.bs.get() >= 64 * 1024 => pick(FORECAST_SEQUENTIAL),
+                () => pick(FORECAST_RANDOM),
+            };
+            populate + seconds * rate
+        }
+        Kind::SmallFiles(small) => small.files as f64 * small.size.get().next_multiple_of(4096) as f64,
+    }
+}
+
+fn seconds_per_visit(workload: &Workload, rotational: bool) -> f64 {
+    let sequential = if rotational { FORECAST_SEQUENTIAL.0 } else { FORECAST_SEQUENTIAL.1 };
+    let work = match &workload.kind {
+        Kind::Io(io) => {
+            let populate = if io.rw.needs_populated_file() { io.size.get() as f64 / sequential } else { 0.0 };
+            populate + f64::from(io.slices) * (io.slice_seconds + 0.05)
+        }
+        Kind::SmallFiles(small) => small.files as f64 / if rotational { 500.0 } else { 8000.0 },
+    };
+    work + FORECAST_VISIT_SECONDS
+}
+
+/// The lanes gathered by what they stand on.
+fn contestants(plan: &Plan, stage: &Stage) -> Vec<Contestants> {
+    let mut gathered: Vec<Contestants> = Vec::new();
+    for lane in stage.lanes() {
+        let ground = match lane.venue.as_str() {
+            "image" => Ground::Images {
+                directory: lane.ground.clone(),
+                lane_bytes: plan.lane_size.get(),
+                host: stage.host().map_or_else(String::new, |host| match &host.block {
+                    Some(block) => format!("{} on {block}", host.filesystem),
+                    None => host.filesystem.clone(),
+                }),
+            },
+            "device" => Ground::Device { path: lane.ground.clone() },
+            "directory" => Ground::Directory { path: lane.ground.clone() },
+            _ => Ground::Memory,
+        };
+        match gathered.iter_mut().find(|other| other.ground == ground) {
+            Some(other) => other.lanes.push(lane.name),
+            None => gathered.push(Contestants { lanes: vec![lane.name], ground }),
+        }
+    }
+    gathered
+}

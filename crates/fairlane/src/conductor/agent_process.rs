@@ -1,0 +1,153 @@
+//! One agent as a child process: requests out, replies in, and never a hang on Ctrl-C.
+
+use model::agent::{Reply, Request};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// How long an agent that was asked to stop may take before it is killed.
+const GRACE: Duration = Duration::from_millis(1500);
+
+/// A running agent.
+pub struct AgentProcess {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    replies: Receiver<Result<Reply, String>>,
+}
+
+/// Why a request was not answered with success.
+#[derive(Debug)]
+pub enum CallError {
+    /// The agent could not do it and goes on.
+    Refused(String),
+    /// The agent is gone or answers nonsense.
+    Lost(String),
+    /// Ctrl-C or SIGTERM.
+    Interrupted,
+}
+
+impl AgentProcess {
+    /// Starts an agent: this same program, which dies with its parent.
+    ///
+    /// # Errors
+    /// When the process cannot be started or does not answer.
+    pub fn start(stop: &AtomicBool) -> Result<Self, CallError> {
+        let parent = rustix::process::getpid();
+        // The link, not its target: the file may be replaced by a new build while a race runs.
+        let mut command = Command::new("/proc/self/exe");
+        command.arg("agent").stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
+        // SAFETY: the closure runs between fork and exec and makes only the async-signal-safe
+        // system calls prctl and getppid; it allocates nothing.
+        unsafe {
+            command.pre_exec(move || {
+                rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+                match rustix::process::getppid() == Some(parent) {
+                    true => Ok(()),
+                    false => Err(std::io::Error::other("the parent is gone")),
+                }
+            });
+        }
+        let mut child = command.spawn().map_err(|error| CallError::Lost(format!("cannot start the agent: {error}")))?;
+        let stdin = child.stdin.take();
+        let stdout = child.stdout.take().ok_or_else(|| CallError::Lost("the agent has no output".to_owned()))?;
+        let (sender, replies) = channel();
+        std::thread::Builder::new()
+            .name("agent-replies".to_owned())
+            .stack_size(256 * 1024)
+            .spawn(move || {
+                for line in BufReader::new(stdout).lines() {
+                    let reply = line
+                        .map_err(|error| error.to_string())
+                        .and_then(|line| serde_json::from_str(&line).map_err(|error| format!("{error}: {line}")));
+                    if sender.send(reply).is_err() {
+                        return;
+                    }
+                }
+            })
+            .map_err(|error| CallError::Lost(format!("cannot start a thread: {error}")))?;
+        let mut agent = AgentProcess { child, stdin, replies };
+        match agent.call(&Request::Hello, stop)? {
+            Reply::Hello { .. } => Ok(agent),
+            other => Err(unexpected(&Request::Hello, &other)),
+        }
+    }
+
+    /// Sends a request and waits for its reply. While it waits it watches for Ctrl-C.
+    ///
+    /// # Errors
+    /// See [`CallError`].
+    pub fn call(&mut self, request: &Request, stop: &AtomicBool) -> Result<Reply, CallError> {
+        let mut line = serde_json::to_string(request).map_err(|error| CallError::Lost(error.to_string()))?;
+        line.push('\n');
+        let stdin = self.stdin.as_mut().ok_or_else(|| CallError::Lost("the agent was ended".to_owned()))?;
+        if let Err(error) = stdin.write_all(line.as_bytes()).and_then(|()| stdin.flush()) {
+            return Err(CallError::Lost(format!("the agent is gone: {error}")));
+        }
+        let mut asked_to_stop: Option<Instant> = None;
+        loop {
+            match self.replies.recv_timeout(Duration::from_millis(20)) {
+                Ok(Ok(Reply::Failed { .. })) if stop.load(Ordering::Relaxed) => return Err(CallError::Interrupted),
+                Ok(Ok(Reply::Failed { reason, .. })) => return Err(CallError::Refused(reason)),
+                Ok(Ok(reply)) => return Ok(reply),
+                Ok(Err(reason)) => return Err(CallError::Lost(format!("the agent's reply cannot be read: {reason}"))),
+                Err(RecvTimeoutError::Disconnected) => {
+                    let status = self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
+                    return Err(CallError::Lost(format!("the agent ended by itself ({status})")));
+                }
+                Err(RecvTimeoutError::Timeout) if !stop.load(Ordering::Relaxed) => {}
+                Err(RecvTimeoutError::Timeout) => match asked_to_stop {
+                    None => {
+                        self.signal(rustix::process::Signal::TERM);
+                        asked_to_stop = Some(Instant::now());
+                    }
+                    Some(at) if at.elapsed() > GRACE => {
+                        let _ = self.child.kill();
+                        let _ = self.child.wait();
+                        return Err(CallError::Interrupted);
+                    }
+                    Some(_) => {}
+                },
+            }
+        }
+    }
+
+    fn signal(&self, signal: rustix::process::Signal) {
+        if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+            // The child is not reaped before `wait`, so its id cannot belong to another process.
+            let _ = rustix::process::kill_process(pid, signal);
+        }
+    }
+
+    /// Ends the agent; kills it where it does not end by itself.
+    pub fn end(mut self) {
+        self.finish();
+    }
+
+    fn finish(&mut self) {
+        // Closing its input is the agent's sign to end.
+        self.stdin.take();
+        let begun = Instant::now();
+        while begun.elapsed() < GRACE {
+            if matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for AgentProcess {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// A reply that does not fit its request: our mistake, but never worth a crash with lanes mounted.
+pub fn unexpected(request: &Request, reply: &Reply) -> CallError {
+    CallError::Lost(format!("the agent answered {request:?} with {reply:?}"))
+}

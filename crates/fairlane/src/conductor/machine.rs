@@ -1,0 +1,118 @@
+//! Reads what the machine is. Whatever cannot be read stays empty: a record is never refused for it.
+
+use model::lane::Lane;
+use model::machine::{Device, Machine};
+use std::fs;
+
+/// Reads the machine and the disk that the kernel names `disk` (empty: none).
+pub fn read(disk: &str) -> Machine {
+    let cpuinfo = text("/proc/cpuinfo");
+    let field = |key: &str| {
+        cpuinfo
+            .lines()
+            .find_map(|line| line.split_once(':').filter(|(name, _)| name.trim() == key))
+            .map(|(_, value)| value.trim().to_owned())
+    };
+    let uname = rustix::system::uname();
+    let memory_kib = text("/proc/meminfo")
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix("kB")?.trim().parse::<u64>().ok())
+        .unwrap_or(0);
+    let hypervisor =
+        cpuinfo.lines().any(|line| line.starts_with("flags") && line.split(' ').any(|flag| flag == "hypervisor"));
+    Machine {
+        os: os_name(),
+        kernel: uname.release().to_string_lossy().into_owned(),
+        kernel_build: uname.version().to_string_lossy().into_owned(),
+        cpu: field("model name").unwrap_or_else(|| uname.machine().to_string_lossy().into_owned()),
+        cpus: std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32),
+        memory_bytes: memory_kib * 1024,
+        governor: text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").trim().to_owned(),
+        dirty_ratio: number("/proc/sys/vm/dirty_ratio"),
+        dirty_background_ratio: number("/proc/sys/vm/dirty_background_ratio"),
+        dirty_expire_centisecs: number("/proc/sys/vm/dirty_expire_centisecs"),
+        dirty_writeback_centisecs: number("/proc/sys/vm/dirty_writeback_centisecs"),
+        machine_id_hash: machine_id_hash(),
+        virtualization: if hypervisor { virtualization() } else { String::new() },
+        device: if disk.is_empty() { Device::default() } else { lanes::host::describe_disk(disk) },
+        tools: Vec::new(),
+    }
+}
+
+fn os_name() -> String {
+    text("/etc/os-release")
+        .lines()
+        .find_map(|line| line.strip_prefix("PRETTY_NAME="))
+        .map(|name| name.trim_matches('"').to_owned())
+        .unwrap_or_default()
+}
+
+fn virtualization() -> String {
+    let vendor = text("/sys/class/dmi/id/sys_vendor");
+    match vendor.trim() {
+        "" => "virtual machine".to_owned(),
+        vendor => format!("virtual machine ({vendor})"),
+    }
+}
+
+/// The machine's id is private (machine-id(5)): only a hash leaves it. FNV-1a, 64 bits.
+fn machine_id_hash() -> String {
+    let id = text("/etc/machine-id");
+    if id.trim().is_empty() {
+        return String::new();
+    }
+    let hash = format!("fairlane{}", id.trim())
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    format!("{hash:016x}")
+}
+
+/// What the mkfs programs of these lanes call themselves. Only those of the table are asked: what
+/// a program of the user's own does with `-V` is not known.
+pub fn tool_versions(lanes: &[Lane]) -> Vec<String> {
+    let mut versions: Vec<String> = Vec::new();
+    for lane in lanes.iter().filter(|lane| lanes::filesystem::find(&lane.filesystem).is_some()) {
+        let Some(program) = lane.mkfs_command.first() else { continue };
+        let Some(path) = lanes::command::find_program(program) else { continue };
+        let asked = std::process::Command::new(path).arg("-V").stdin(std::process::Stdio::null()).output();
+        let Ok(output) = asked else { continue };
+        // mke2fs says it on standard error.
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        if let Some(line) = said.lines().find(|line| !line.trim().is_empty()) {
+            let line = format!("{program}: {}", line.trim());
+            if !versions.contains(&line) {
+                versions.push(line);
+            }
+        }
+    }
+    versions
+}
+
+/// What a reader should know about this machine before believing figures from it.
+pub fn warnings(machine: &Machine) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if !matches!(machine.governor.as_str(), "" | "performance") {
+        warnings.push(format!(
+            "the CPU governor is `{}`: clock changes add noise; `performance` is steadier",
+            machine.governor
+        ));
+    }
+    if !machine.virtualization.is_empty() {
+        warnings.push("this is a virtual machine: its disk may be shared, cached by the host or capped".to_owned());
+    }
+    warnings
+}
+
+/// This boot's identity.
+pub fn boot_id() -> String {
+    text("/proc/sys/kernel/random/boot_id").trim().to_owned()
+}
+
+fn text(path: &str) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}
+
+fn number(path: &str) -> u32 {
+    text(path).trim().parse().unwrap_or(0)
+}

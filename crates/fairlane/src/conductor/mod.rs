@@ -1,0 +1,350 @@
+//! The conductor: workload by workload, round by round, until each is decided or the time is up.
+//!
+//! It decides what runs next, and nothing about what the figures mean: that is `stats`.
+
+pub mod agent_process;
+pub mod hold;
+pub mod machine;
+pub mod probe;
+pub mod quiet;
+pub mod record_file;
+pub mod round;
+pub mod visit;
+
+use crate::failure::{Failure, Status};
+use model::event::Event;
+use model::findings::ResultFinding;
+use model::plan::{Plan, Rounds};
+use model::record::{EndOutcome, Line, Record};
+use model::trial::{Outcome, Trial};
+use model::workload::Workload;
+use record_file::RecordFile;
+use round::Track;
+use std::collections::BTreeSet;
+use std::time::Instant;
+use visit::Visit;
+
+/// A noisy round is run again, but at most this share of them (methods section 1).
+const REPEATS_SHARE: f64 = 0.2;
+/// A lane that failed so often in one workload is left out of its later rounds.
+const FAILURES_ALLOWED: usize = 2;
+
+/// A race under way.
+pub struct Race<'a> {
+    /// The lanes and their agents.
+    pub track: Track<'a>,
+    /// What is on disk.
+    pub file: RecordFile,
+    /// The same in memory, for the statistics.
+    pub record: Record,
+    /// Seconds raced before this process (a resumed race).
+    pub raced_before_seconds: f64,
+    /// When this process began to race.
+    pub begun: Instant,
+    /// Seconds that the last round of each workload took.
+    pub round_seconds: Vec<f64>,
+}
+
+impl Race<'_> {
+    /// Races every workload. Writes the record's end whatever happens.
+    ///
+    /// # Errors
+    /// What ended the race; the record is closed all the same.
+    pub fn run(&mut self) -> Result<(), Failure> {
+        let result = self.race_all();
+        let (outcome, reason) = match &result {
+            Ok(()) => (EndOutcome::Complete, None),
+            Err(failure) if failure.status == Status::Interrupted => (EndOutcome::Interrupted, None),
+            Err(failure) => (EndOutcome::Failed, Some(failure.message.clone())),
+        };
+        for agent in self.track.agents.iter_mut() {
+            if let Some(agent) = agent.take() {
+                agent.end();
+            }
+        }
+        let end = self.append(Line::End { finished: visit::now(), outcome, reason });
+        result.and(end)
+    }
+
+    fn race_all(&mut self) -> Result<(), Failure> {
+        let count = self.plan().workloads.len();
+        self.first_ceilings()?;
+        for index in 0..count {
+            let workload = self.plan().workloads[index].clone();
+            let started =
+                Event::WorkloadStarted { title: workload.title.clone(), number: index as u32 + 1, of: count as u32 };
+            (self.track.screen)(&started);
+            // Every workload may use an equal share of what is left, so that an early one that is
+            // hard to decide does not starve the others.
+            let deadline = self.budget().map(|budget| {
+                let elapsed = self.elapsed_seconds();
+                elapsed + (budget - elapsed).max(0.0) / (count - index) as f64
+            });
+            while let Some(look) = self.next_look(index) {
+                if !self.race_to(index, look, deadline)? {
+                    break;
+                }
+            }
+            self.announce(index);
+        }
+        self.spend_the_rest()
+    }
+
+    fn announce(&mut self, index: usize) {
+        let verdicts = Event::Verdicts(self.judge(index));
+        (self.track.screen)(&verdicts);
+    }
+
+    /// The ceilings come first: what the disk can do is the first thing a reader wants to know.
+    fn first_ceilings(&mut self) -> Result<(), Failure> {
+        for index in 0..self.plan().workloads.len() {
+            let workload = self.plan().workloads[index].clone();
+            let known = self.record.probes.iter().any(|probe| probe.workload == workload.name);
+            if !known {
+                let seed = round_seed(self.plan().seed, index, 1);
+                self.probe(&workload, 1, self.ground_of(0, index, 1), seed)?;
+            }
+        }
+        (self.track.screen)(&Event::Ceilings(stats::judge::ceilings(&self.record)));
+        Ok(())
+    }
+
+    /// What time is left goes to the undecided results, the one nearest to a verdict first.
+    fn spend_the_rest(&mut self) -> Result<(), Failure> {
+        let Some(budget) = self.budget() else { return Ok(()) };
+        loop {
+            let left = budget - self.elapsed_seconds();
+            let mut candidates: Vec<(f64, usize, u32)> = Vec::new();
+            for index in 0..self.plan().workloads.len() {
+                let Some(look) = self.next_look(index) else { continue };
+                let cost = f64::from(look - self.rounds_done(index)) * self.round_seconds[index];
+                let minutes = self
+                    .judge(index)
+                    .iter()
+                    .flat_map(|result| &result.pairs)
+                    .filter_map(|pair| pair.minutes_to_settle)
+                    .fold(f64::INFINITY, f64::min);
+                // A look that was never reached comes first: without it there is no verdict at all.
+                let unjudged = self.rounds_done(index) < model::plan::LOOKS[0];
+                if cost <= left {
+                    candidates.push((if unjudged { cost / 60.0 } else { minutes }, index, look));
+                }
+            }
+            let Some(&(_, index, look)) = candidates.iter().min_by(|a, b| a.0.total_cmp(&b.0)) else { return Ok(()) };
+            let before = self.rounds_done(index);
+            self.race_to(index, look, Some(budget))?;
+            self.announce(index);
+            if self.rounds_done(index) == before {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Runs rounds of a workload up to a look. Answers whether the look was reached in time.
+    fn race_to(&mut self, index: usize, look: u32, deadline: Option<f64>) -> Result<bool, Failure> {
+        while self.rounds_done(index) < look {
+            let elapsed = self.elapsed_seconds();
+            if let Some(deadline) = deadline
+                && self.rounds_done(index) >= 1
+                && elapsed + self.round_seconds[index] > deadline
+            {
+                return Ok(false);
+            }
+            let workload = self.plan().workloads[index].clone();
+            let round = self.rounds_done(index) + 1;
+            let started = Event::RoundStarted {
+                title: workload.title.clone(),
+                round,
+                look_at: look,
+                elapsed_seconds: elapsed,
+                budget_seconds: self.budget(),
+            };
+            (self.track.screen)(&started);
+            self.run_round(index, &workload, round)?;
+            if self.lanes_in(index).is_empty() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Runs one round, again where foreign noise spoiled it, and writes it down.
+    fn run_round(&mut self, index: usize, workload: &Workload, round: u32) -> Result<(), Failure> {
+        let seed = round_seed(self.plan().seed, index, round);
+        let lanes = self.record.header.lanes.len();
+        let order = stats::order::round_order(lanes, self.plan().seed, index as u64, round);
+        let racing = self.lanes_in(index);
+        let attempts_so_far = self.attempts(index, round);
+        let mut attempt = attempts_so_far + 1;
+        loop {
+            let begun = Instant::now();
+            let mut visits: Vec<Visit> = order
+                .iter()
+                .filter(|lane| racing.contains(lane))
+                .enumerate()
+                .map(|(place, &lane)| Visit::new(lane, self.ground_of(lane, index, round), place as u32 + 1))
+                .collect();
+            let Some(first) = visits.first() else { return Ok(()) };
+            let ground = first.ground;
+            if attempt == 1 && round > 1 {
+                self.probe(workload, round, ground, seed)?;
+            }
+            self.track.round(workload, &mut visits, seed, round == 1)?;
+            self.round_seconds[index] = begun.elapsed().as_secs_f64();
+            let mut trials: Vec<Trial> = visits
+                .into_iter()
+                .map(|visit| {
+                    let name = self.track.names[visit.lane].clone();
+                    visit.into_trial(&name, workload, round, attempt)
+                })
+                .collect();
+            let noise = self.noise(&trials).filter(|_| self.may_repeat(index));
+            if let Some(noise) = &noise {
+                for trial in trials.iter_mut().filter(|trial| trial.outcome == Outcome::Ok) {
+                    trial.outcome = Outcome::Repeated;
+                    trial.reason = Some(noise.clone());
+                }
+            }
+            for trial in trials.iter().filter(|trial| trial.outcome == Outcome::Failed) {
+                (self.track.screen)(&Event::TrialFailed {
+                    lane: trial.lane.clone(),
+                    title: workload.title.clone(),
+                    reason: trial.reason.clone().unwrap_or_default(),
+                });
+            }
+            self.append_all(trials.into_iter().map(|trial| Line::Trial(Box::new(trial))).collect())?;
+            let Some(reason) = noise else { return Ok(()) };
+            (self.track.screen)(&Event::RoundRepeated { title: workload.title.clone(), round, reason });
+            attempt += 1;
+        }
+    }
+
+    fn probe(&mut self, workload: &Workload, round: u32, ground: usize, seed: u64) -> Result<(), Failure> {
+        let mut probes = Vec::new();
+        if round == 1 {
+            probes.extend(self.track.probe_null(workload, seed)?);
+        }
+        if probe::due(round) {
+            probes.extend(self.track.probe_raw(workload, round, ground, seed)?);
+        }
+        if probes.is_empty() {
+            return Ok(());
+        }
+        self.append_all(probes.into_iter().map(|probe| Line::Probe(Box::new(probe))).collect())
+    }
+
+    fn noise(&self, trials: &[Trial]) -> Option<String> {
+        let overhead = stats::noise::HostOverhead::from_probes(&self.record.probes);
+        trials
+            .iter()
+            .filter(|trial| trial.outcome == Outcome::Ok)
+            .find_map(|trial| stats::noise::foreign(&trial.system, &overhead))
+    }
+
+    /// At most a fifth of a workload's rounds are run again, and only while there is time.
+    fn may_repeat(&self, index: usize) -> bool {
+        let repeated: BTreeSet<(u32, u32)> = self
+            .trials_of(index)
+            .filter(|trial| trial.outcome == Outcome::Repeated)
+            .map(|trial| (trial.round, trial.attempt))
+            .collect();
+        let planned = match self.plan().rounds {
+            Rounds::Fixed(rounds) => rounds,
+            Rounds::Auto => self.rounds_done(index).max(model::plan::LOOKS[0]),
+        };
+        let in_time = self.budget().is_none_or(|budget| self.elapsed_seconds() + self.round_seconds[index] < budget);
+        in_time && ((repeated.len() + 1) as f64) <= (f64::from(planned) * REPEATS_SHARE).max(1.0)
+    }
+
+    fn next_look(&self, index: usize) -> Option<u32> {
+        let done = self.rounds_done(index);
+        let look = stats::judge::next_look(done, &self.plan().rounds)?;
+        let judged = model::plan::LOOKS.contains(&done);
+        let settled = self.plan().rounds == Rounds::Auto && judged && stats::judge::settled(&self.judge(index));
+        (!settled && !self.lanes_in(index).is_empty()).then_some(look)
+    }
+
+    fn judge(&self, index: usize) -> Vec<ResultFinding> {
+        stats::judge::judge_workload(&self.record, &self.plan().workloads[index].name)
+    }
+
+    fn trials_of(&self, index: usize) -> impl Iterator<Item = &Trial> {
+        let name = &self.plan().workloads[index].name;
+        self.record.trials.iter().filter(move |trial| trial.workload == *name)
+    }
+
+    /// Rounds that are complete: every lane that was still racing has a trial that stands.
+    fn rounds_done(&self, index: usize) -> u32 {
+        let standing: BTreeSet<(u32, &str)> = self
+            .trials_of(index)
+            .filter(|trial| trial.outcome != Outcome::Repeated)
+            .map(|trial| (trial.round, trial.lane.as_str()))
+            .collect();
+        let racing = self.lanes_in(index);
+        let complete = |round: u32| {
+            !racing.is_empty()
+                && racing.iter().all(|&lane| standing.contains(&(round, self.track.names[lane].as_str())))
+        };
+        (1..).take_while(|&round| complete(round)).count() as u32
+    }
+
+    fn attempts(&self, index: usize, round: u32) -> u32 {
+        self.trials_of(index).filter(|trial| trial.round == round).map(|trial| trial.attempt).max().unwrap_or(0)
+    }
+
+    /// The lanes that still race a workload: those that did not fail in it too often.
+    fn lanes_in(&self, index: usize) -> Vec<usize> {
+        let failures = |lane: usize| {
+            self.trials_of(index)
+                .filter(|trial| trial.outcome == Outcome::Failed && trial.lane == self.track.names[lane])
+                .count()
+        };
+        (0..self.track.names.len()).filter(|&lane| failures(lane) < FAILURES_ALLOWED).collect()
+    }
+
+    fn ground_of(&self, lane: usize, index: usize, round: u32) -> usize {
+        // The first lane's image is the shift of all: lanes rotate over the images together.
+        let lanes = self.track.names.len();
+        let shift = stats::order::ground_of(0, lanes, self.plan().seed, index as u64, round);
+        self.track.stage.ground_for(lane, shift as u32)
+    }
+
+    fn plan(&self) -> &Plan {
+        &self.record.header.plan
+    }
+
+    fn budget(&self) -> Option<f64> {
+        self.plan().budget_seconds
+    }
+
+    fn elapsed_seconds(&self) -> f64 {
+        self.raced_before_seconds + self.begun.elapsed().as_secs_f64()
+    }
+
+    fn append(&mut self, line: Line) -> Result<(), Failure> {
+        self.append_all(vec![line])
+    }
+
+    fn append_all(&mut self, lines: Vec<Line>) -> Result<(), Failure> {
+        hold::at("record");
+        self.file.append(&lines)?;
+        for line in lines {
+            match line {
+                Line::Probe(probe) => self.record.probes.push(*probe),
+                Line::Trial(trial) => self.record.trials.push(*trial),
+                Line::End { outcome, .. } => self.record.end = Some(outcome),
+                Line::Header(_) | Line::Resume { .. } => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The seed of a round's offsets and bytes: the same in every lane, another in every round.
+/// SplitMix64's finaliser (Steele et al. 2014) spreads neighbouring rounds over the whole range.
+fn round_seed(seed: u64, workload: usize, round: u32) -> u64 {
+    let mut z = seed ^ (workload as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (u64::from(round) << 32);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

@@ -1,0 +1,292 @@
+//! One round of one workload: every lane does the same work, in a balanced order.
+
+use super::agent_process::{AgentProcess, CallError, unexpected};
+use super::hold;
+use super::quiet::wait_until_quiet;
+use super::visit::Visit;
+use crate::failure::{Failure, Status};
+use lanes::{Cold, Journal, LaneFailure, Stage};
+use model::agent::{Reply, Request, Target};
+use model::event::Event;
+use model::trial::{Group, SystemUse};
+use model::workload::{Io, Kind, Workload};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Seconds of each slice that run before its window: the queue fills, the lane wakes.
+const SLICE_WARM_UP_SECONDS: f64 = 0.03;
+
+/// Why a step did not succeed.
+pub enum Trouble {
+    /// This lane's trial fails; the race goes on.
+    Lane(String),
+    /// The race ends.
+    Race(Failure),
+}
+
+impl From<CallError> for Trouble {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Refused(reason) | CallError::Lost(reason) => Trouble::Lane(reason),
+            CallError::Interrupted => Trouble::Race(Failure::interrupted()),
+        }
+    }
+}
+
+impl From<LaneFailure> for Trouble {
+    fn from(failure: LaneFailure) -> Self {
+        match crate::commands::lane_failure(failure) {
+            failure if failure.status == Status::Interrupted => Trouble::Race(failure),
+            failure => Trouble::Lane(failure.message),
+        }
+    }
+}
+
+/// The hands of a race: lanes, their agents, and whoever watches.
+pub struct Track<'a> {
+    /// The lanes.
+    pub stage: Stage,
+    /// What undoes them after a crash.
+    pub journal: Journal,
+    /// One agent per lane, started when the lane first works.
+    pub agents: Vec<Option<AgentProcess>>,
+    /// Names of the lanes.
+    pub names: Vec<String>,
+    /// Who shows what happens.
+    pub screen: &'a mut dyn FnMut(&Event),
+    /// Ctrl-C or SIGTERM.
+    pub stop: &'a AtomicBool,
+    /// A lane that fails is left as it is, and the race ends there (`--keep`).
+    pub keep: bool,
+}
+
+impl Track<'_> {
+    /// Asks the agent of a lane. A lost agent is replaced at the next call.
+    pub fn call(&mut self, lane: usize, request: &Request) -> Result<Reply, CallError> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(CallError::Interrupted);
+        }
+        let agent = match &mut self.agents[lane] {
+            Some(agent) => agent,
+            empty => empty.insert(AgentProcess::start(self.stop)?),
+        };
+        let answer = agent.call(request, self.stop);
+        if matches!(answer, Err(CallError::Lost(_))) {
+            self.agents[lane] = None;
+        }
+        answer
+    }
+
+    /// Asks for something whose success carries no figures.
+    fn tell(&mut self, lane: usize, request: &Request) -> Result<f64, CallError> {
+        match self.call(lane, request)? {
+            Reply::Done => Ok(0.0),
+            Reply::Took { seconds } => Ok(seconds),
+            other => Err(unexpected(request, &other)),
+        }
+    }
+
+    fn measured(&mut self, lane: usize, request: &Request) -> Result<(Vec<Group>, SystemUse), CallError> {
+        match self.call(lane, request)? {
+            Reply::Measured { groups, system } | Reply::Finished { groups, system } => Ok((groups, system)),
+            other => Err(unexpected(request, &other)),
+        }
+    }
+
+    /// Runs a round and answers the visits, each closed. Nothing is left mounted.
+    ///
+    /// # Errors
+    /// Only where the race must end; a lane's own failure is in its visit.
+    pub fn round(
+        &mut self,
+        workload: &Workload,
+        visits: &mut [Visit],
+        seed: u64,
+        threads: bool,
+    ) -> Result<(), Failure> {
+        let result = match &workload.kind {
+            Kind::Io(io) if self.stage.side_by_side() => self.steady(workload, io, visits, seed, threads),
+            Kind::Io(io) => visits
+                .iter_mut()
+                .try_for_each(|visit| self.steady(workload, io, std::slice::from_mut(visit), seed, threads)),
+            Kind::SmallFiles(_) => visits.iter_mut().try_for_each(|visit| self.once(workload, visit, seed, threads)),
+        };
+        // Whatever happened, no lane stays mounted.
+        for visit in visits.iter_mut() {
+            self.close(visit);
+        }
+        result
+    }
+
+    /// Runs one step of a visit: a lane's own failure ends only this visit.
+    fn step(
+        &mut self,
+        visit: &mut Visit,
+        phase: &'static str,
+        work: impl FnOnce(&mut Self, &mut Visit) -> Result<(), Trouble>,
+    ) -> Result<(), Failure> {
+        if !visit.sound() {
+            return Ok(());
+        }
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Failure::interrupted());
+        }
+        (self.screen)(&Event::LaneStarted { lane: self.names[visit.lane].clone(), phase });
+        hold::at(phase);
+        match work(self, visit) {
+            Ok(()) => Ok(()),
+            Err(Trouble::Race(failure)) => Err(failure),
+            Err(Trouble::Lane(_)) if self.stop.load(Ordering::Relaxed) => Err(Failure::interrupted()),
+            Err(Trouble::Lane(reason)) if self.keep && visit.open => {
+                visit.open = false;
+                Err(Failure::failed(reason))
+            }
+            Err(Trouble::Lane(reason)) => {
+                visit.failure = Some(reason);
+                self.close(visit);
+                Ok(())
+            }
+        }
+    }
+
+    /// Fresh mkfs, mount, attach, populate.
+    fn open(&mut self, workload: &Workload, visit: &mut Visit, seed: u64) -> Result<(), Failure> {
+        self.step(visit, "mkfs", |track, visit| {
+            let opened = track.stage.open(visit.lane, visit.ground, &mut track.journal, track.stop)?;
+            visit.open = true;
+            for (phase, seconds) in &opened.phases_seconds {
+                visit.charge(phase, *seconds);
+            }
+            visit.directory = opened.directory;
+            track.attach(visit)
+        })?;
+        self.step(visit, "populate", |track, visit| {
+            let seconds = track.tell(visit.lane, &Request::Prepare { workload: workload.clone(), seed })?;
+            let synced = track.tell(visit.lane, &Request::Sync)?;
+            visit.charge("populate", seconds + synced);
+            Ok(())
+        })
+    }
+
+    fn quiet(&mut self, visits: &mut [Visit]) {
+        let devices: Vec<_> = visits.iter().map(|visit| self.stage.device_names(visit.ground)).collect();
+        let seconds = wait_until_quiet(&devices, self.stop);
+        for visit in visits.iter_mut() {
+            visit.charge("quiet", seconds / devices.len() as f64);
+        }
+    }
+
+    /// Steady work: all lanes are mounted, and slices alternate between them, so that a burst of
+    /// noise hits all alike.
+    fn steady(
+        &mut self,
+        workload: &Workload,
+        io: &Io,
+        visits: &mut [Visit],
+        seed: u64,
+        threads: bool,
+    ) -> Result<(), Failure> {
+        for visit in visits.iter_mut() {
+            self.open(workload, visit, seed)?;
+        }
+        self.quiet(visits);
+        let lanes = visits.len();
+        for slice in 0..io.slices as usize {
+            for turn in 0..lanes {
+                // The order rotates from slice to slice: no lane always follows the same neighbour.
+                let visit = &mut visits[(slice + turn) % lanes];
+                self.step(visit, "measure", |track, visit| {
+                    let begun = Instant::now();
+                    let request = Request::Slice {
+                        warm_up_seconds: SLICE_WARM_UP_SECONDS.min(io.slice_seconds),
+                        seconds: io.slice_seconds,
+                        threads: threads && slice == 0,
+                    };
+                    track.measured(visit.lane, &request)?;
+                    visit.charge("measure", begun.elapsed().as_secs_f64());
+                    Ok(())
+                })?;
+            }
+        }
+        for visit in visits.iter_mut() {
+            self.finish(visit)?;
+        }
+        Ok(())
+    }
+
+    /// Once-only work: lane after lane, each phase with its `syncfs`, reads from a cold cache.
+    fn once(&mut self, workload: &Workload, visit: &mut Visit, seed: u64, threads: bool) -> Result<(), Failure> {
+        self.open(workload, visit, seed)?;
+        self.quiet(std::slice::from_mut(visit));
+        for group in workload.groups() {
+            if *group == "read" {
+                self.step(visit, "cold", |track, visit| track.make_cold(visit))?;
+            }
+            self.step(visit, "measure", |track, visit| {
+                let begun = Instant::now();
+                track.measured(visit.lane, &Request::Phase { group: (*group).to_owned(), threads })?;
+                visit.charge("measure", begun.elapsed().as_secs_f64());
+                Ok(())
+            })?;
+        }
+        self.finish(visit)
+    }
+
+    fn make_cold(&mut self, visit: &mut Visit) -> Result<(), Trouble> {
+        let begun = Instant::now();
+        self.tell(visit.lane, &Request::Detach)?;
+        if self.stage.make_cold(visit.lane)? == Cold::Warm {
+            visit.flags.push("warm-cache".to_owned());
+        }
+        self.attach(visit)?;
+        visit.charge("cold", begun.elapsed().as_secs_f64());
+        Ok(())
+    }
+
+    fn attach(&mut self, visit: &Visit) -> Result<(), Trouble> {
+        let devices = self.stage.device_names(visit.ground);
+        let target = Target::Directory(visit.directory.clone());
+        self.tell(visit.lane, &Request::Attach { target, devices })?;
+        Ok(())
+    }
+
+    /// Deferred work is charged as its own phase.
+    fn finish(&mut self, visit: &mut Visit) -> Result<(), Failure> {
+        self.step(visit, "sync", |track, visit| {
+            let seconds = track.tell(visit.lane, &Request::Sync)?;
+            visit.charge("sync", seconds);
+            let (groups, system) = track.measured(visit.lane, &Request::Finish)?;
+            visit.groups = groups;
+            visit.system = system;
+            Ok(())
+        })?;
+        self.close(visit);
+        Ok(())
+    }
+
+    /// Releases and unmounts a lane. What goes wrong here fails the trial.
+    fn close(&mut self, visit: &mut Visit) {
+        if !visit.open {
+            return;
+        }
+        visit.open = false;
+        hold::at("unmount");
+        // On Ctrl-C the agent is still asked to let go; a lost one has let go already.
+        if let Some(agent) = &mut self.agents[visit.lane]
+            && let Err(CallError::Lost(_) | CallError::Interrupted) =
+                agent.call(&Request::Detach, &AtomicBool::new(false))
+        {
+            self.agents[visit.lane] = None;
+        }
+        match self.stage.close(visit.lane, &mut self.journal) {
+            Ok(closed) => {
+                visit.charge("unmount", closed.unmount_seconds);
+                visit.flags.extend(closed.flags);
+            }
+            Err(failure) => {
+                let reason = failure.to_string();
+                visit.failure.get_or_insert(reason);
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! One lane's visit in one round: what happened to it, until it becomes a trial.
+
+use model::trial::{Group, Outcome, SystemUse, Trial};
+use model::workload::Workload;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// One lane's visit in one round.
+#[derive(Debug, Clone)]
+pub struct Visit {
+    /// Index of the lane.
+    pub lane: usize,
+    /// Index of the image or device that carries it in this round.
+    pub ground: usize,
+    /// Place in the round's order, from 1.
+    pub position: u32,
+    /// Where the work happens, once the lane is open.
+    pub directory: PathBuf,
+    /// When it began, RFC 3339.
+    pub started: String,
+    /// Wall seconds of each phase.
+    pub phases_seconds: BTreeMap<String, f64>,
+    /// The figures.
+    pub groups: Vec<Group>,
+    /// The system during the measured windows.
+    pub system: SystemUse,
+    /// Remarks.
+    pub flags: Vec<String>,
+    /// Why it failed.
+    pub failure: Option<String>,
+    /// The lane is mounted and must be closed.
+    pub open: bool,
+}
+
+impl Visit {
+    /// A visit that has not begun.
+    pub fn new(lane: usize, ground: usize, position: u32) -> Self {
+        Visit {
+            lane,
+            ground,
+            position,
+            directory: PathBuf::new(),
+            started: now(),
+            phases_seconds: BTreeMap::new(),
+            groups: Vec::new(),
+            system: SystemUse::default(),
+            flags: Vec::new(),
+            failure: None,
+            open: false,
+        }
+    }
+
+    /// Charges seconds to a phase.
+    pub fn charge(&mut self, phase: &str, seconds: f64) {
+        *self.phases_seconds.entry(phase.to_owned()).or_insert(0.0) += seconds;
+    }
+
+    /// Whether it can go on.
+    pub fn sound(&self) -> bool {
+        self.failure.is_none()
+    }
+
+    /// The trial that the record keeps.
+    pub fn into_trial(self, lane: &str, workload: &Workload, round: u32, attempt: u32) -> Trial {
+        Trial {
+            round,
+            position: self.position,
+            attempt,
+            lane: lane.to_owned(),
+            workload: workload.name.clone(),
+            ground: self.ground as u32,
+            outcome: if self.failure.is_some() { Outcome::Failed } else { Outcome::Ok },
+            reason: self.failure,
+            started: self.started,
+            phases_seconds: self.phases_seconds,
+            groups: self.groups,
+            system: self.system,
+            flags: self.flags,
+        }
+    }
+}
+
+/// This moment, RFC 3339, UTC, to the second.
+pub fn now() -> String {
+    humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string()
+}

@@ -1,0 +1,169 @@
+//! Every option, declared once.
+
+use clap::{Args, Parser, Subcommand};
+use model::Bytes;
+use std::path::PathBuf;
+
+/// Which filesystem, with which options, on this hardware, for this work.
+#[derive(Debug, Parser)]
+#[command(name = "fairlane", version, propagate_version = true, max_term_width = 100, after_help = EXIT_STATUS)]
+pub struct Options {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_STATUS: &str =
+    "Exit status: 0 done, 1 failed, 2 usage, 4 a privilege or a tool is missing, 130 interrupted.";
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Race filesystems and say what the numbers can tell
+    Race(Box<Race>),
+    /// What this machine can race, what is missing, and the one command that adds it
+    Doctor(Doctor),
+    /// The suites; one printed as TOML, to copy and change
+    Suites(Suites),
+    /// The records kept
+    Records,
+    /// Show a record
+    Report(Report),
+    /// Two races side by side
+    Compare(Compare),
+    /// Remove what a crashed race left behind
+    Clean,
+    /// Make the load on behalf of a race (internal)
+    #[command(hide = true)]
+    Agent,
+}
+
+const LANES_HELP: &str = "\
+Lanes: [NAME=]FS[,OPTION…][@VENUE]. An option that begins with a dash goes to mkfs, the others to
+mount; FS(MKFS OPTIONS) is the long form. A path to a directory races that directory as it is; a
+path to a TOML file is a filesystem of your own.
+
+  fairlane race                                         ext4, xfs, btrfs as images here
+  fairlane race ext4 ext4,nobarrier btrfs,compress=zstd:1 lean=xfs,-mreflink=0,noatime
+  fairlane race 'ext4(-O ^has_journal)' ext2
+  fairlane race xfs@/dev/sdb2 --erase /dev/sdb2          formats that partition
+  fairlane race /mnt/a /mnt/b                            no root needed";
+
+/// Options of `race`.
+#[derive(Debug, Args)]
+#[command(after_help = LANES_HELP)]
+pub struct Race {
+    /// The contestants; default: ext4, xfs and btrfs, as far as this machine mounts them
+    #[arg(value_name = "LANE")]
+    pub lanes: Vec<String>,
+    /// Suite by name, or a TOML file
+    #[arg(long, value_name = "NAME|FILE", default_value = "quick")]
+    pub suite: String,
+    /// Only this workload of the suite; may be given again
+    #[arg(long = "workload", value_name = "NAME")]
+    pub workloads: Vec<String>,
+    /// Where lanes without a venue live: `image`, a directory for the images, or a block device
+    #[arg(long, value_name = "image|DIR|DEVICE")]
+    pub on: Option<PathBuf>,
+    /// Size of each lane
+    #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = |text: &str| text.parse::<Bytes>())]
+    pub lane_size: Bytes,
+    /// Time to race, such as 10m; default: the suite's own
+    #[arg(long, value_name = "TIME", value_parser = model::units::parse_seconds)]
+    pub budget: Option<f64>,
+    /// Rounds of each workload: `auto`, or a number
+    #[arg(long, value_name = "auto|N", default_value = "auto", value_parser = parse_rounds)]
+    pub rounds: model::plan::Rounds,
+    /// Differences below this are a tie
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = model::units::parse_percent)]
+    pub margin: f64,
+    /// Seed of every order, offset and byte; default: a new one, kept in the record
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Change a parameter of a workload: WORKLOAD.KEY=VALUE, such as small-files.files=1000
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Race the first lane twice: the noise, shown as a verdict
+    #[arg(long)]
+    pub with_self: bool,
+    /// Keep a failing lane's image for a look; `fairlane clean` removes it
+    #[arg(long)]
+    pub keep: bool,
+    /// Go on with an interrupted race
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["lanes", "workloads", "on", "set", "with_self", "output"])]
+    pub resume: Option<String>,
+    /// Write the record here
+    #[arg(short, long, value_name = "RECORD")]
+    pub output: Option<PathBuf>,
+    /// Allow this device to be overwritten; may be given again
+    #[arg(long, value_name = "DEVICE")]
+    pub erase: Vec<PathBuf>,
+    /// Print every command and file that would be touched, and stop
+    #[arg(long)]
+    pub dry_run: bool,
+    /// No progress and no plan: only the result, at the end
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Options of `doctor`.
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// Install the missing tools with the distribution's package manager
+    #[arg(long)]
+    pub install: bool,
+}
+
+/// Options of `suites`.
+#[derive(Debug, Args)]
+pub struct Suites {
+    /// Print this suite as TOML
+    pub name: Option<String>,
+}
+
+/// Options of `report`.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// A file, `last`, or `last~1` for the one before
+    #[arg(default_value = "last")]
+    pub record: String,
+    /// text, markdown, csv or json
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: String,
+    /// Write here instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Options of `compare`.
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// The first record: a file, `last`, `last~1`
+    pub a: String,
+    /// The second record, judged against the first
+    pub b: String,
+    /// text, markdown, csv or json
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: String,
+}
+
+fn parse_rounds(text: &str) -> Result<model::plan::Rounds, String> {
+    if text == "auto" {
+        return Ok(model::plan::Rounds::Auto);
+    }
+    match text.parse::<u32>() {
+        Ok(rounds) if (1..=10_000).contains(&rounds) => Ok(model::plan::Rounds::Fixed(rounds)),
+        _ => Err("write auto or a number between 1 and 10000".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_options_are_sound() {
+        Options::command().debug_assert();
+    }
+}

@@ -1,0 +1,147 @@
+//! Where records live: the invoking user's own state folder, under sudo too.
+
+use crate::failure::Failure;
+use anyhow::{Context, anyhow};
+use model::record::Record;
+use std::fs;
+use std::os::unix::fs::{DirBuilderExt, chown};
+use std::path::{Path, PathBuf};
+
+/// The user whose files these are: under sudo the one who called it, not root.
+#[derive(Debug, Clone, Copy)]
+pub struct Owner {
+    /// User id and group id to give new files to; none where the process is that user already.
+    ids: Option<(u32, u32)>,
+}
+
+impl Owner {
+    /// Reads SUDO_UID and SUDO_GID where the process is root.
+    pub fn current() -> Self {
+        let number = |key: &str| std::env::var(key).ok()?.parse::<u32>().ok();
+        let ids = match (rustix::process::geteuid().is_root(), number("SUDO_UID"), number("SUDO_GID")) {
+            (true, Some(user), Some(group)) if user != 0 => Some((user, group)),
+            _ => None,
+        };
+        Owner { ids }
+    }
+
+    /// Gives a file that root made to its user. Never follows a link.
+    pub fn give(&self, path: &Path) -> std::io::Result<()> {
+        match self.ids {
+            Some((user, group)) if fs::symlink_metadata(path)?.is_symlink() => {
+                std::os::unix::fs::lchown(path, Some(user), Some(group))
+            }
+            Some((user, group)) => chown(path, Some(user), Some(group)),
+            None => Ok(()),
+        }
+    }
+
+    /// Home folder of that user.
+    fn home(&self) -> Option<PathBuf> {
+        match self.ids {
+            Some((user, _)) => home_of(user),
+            None => std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()),
+        }
+    }
+}
+
+/// HOME is root's under sudo: the passwd file knows the user's.
+fn home_of(user: u32) -> Option<PathBuf> {
+    let passwd = fs::read_to_string("/etc/passwd").ok()?;
+    let fields = passwd
+        .lines()
+        .map(|line| line.split(':').collect::<Vec<_>>())
+        .find(|fields| fields.len() > 5 && fields[2].parse() == Ok(user))?;
+    Some(PathBuf::from(fields[5]))
+}
+
+/// The state folder: `$XDG_STATE_HOME/fairlane`, by default `~/.local/state/fairlane`.
+///
+/// # Errors
+/// When there is neither XDG_STATE_HOME nor a home folder.
+pub fn state_folder() -> Result<PathBuf, Failure> {
+    let owner = Owner::current();
+    // Under sudo the variable, if it survived, is still the user's own wish.
+    let from_variable = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = from_variable
+        .or_else(|| owner.home().map(|home| home.join(".local/state")))
+        .ok_or_else(|| Failure::usage("no home folder is known; set HOME or XDG_STATE_HOME"))?;
+    Ok(base.join("fairlane"))
+}
+
+/// The folder of the records, made where it is missing.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn runs_folder() -> Result<PathBuf, Failure> {
+    let folder = state_folder()?.join("runs");
+    let owner = Owner::current();
+    let missing: Vec<PathBuf> = folder.ancestors().take_while(|path| !path.exists()).map(Path::to_path_buf).collect();
+    for path in missing.iter().rev() {
+        fs::DirBuilder::new()
+            .mode(0o755)
+            .create(path)
+            .and_then(|()| owner.give(path))
+            .with_context(|| format!("cannot make {}; name another place with -o or XDG_STATE_HOME", path.display()))?;
+    }
+    Ok(folder)
+}
+
+/// The records kept, oldest first: their names begin with the time.
+pub fn records() -> Result<Vec<PathBuf>, Failure> {
+    let folder = state_folder()?.join("runs");
+    let entries = match fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Failure::failed(format!("cannot list {}: {error}", folder.display()))),
+    };
+    let mut paths: Vec<PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|end| end == "jsonl"))
+        .collect();
+    paths.sort();
+    Ok(paths)
+}
+
+/// Finds the file that `last`, `last~N` or a path names.
+///
+/// # Errors
+/// When there is no such record.
+pub fn resolve(name: &str) -> Result<PathBuf, Failure> {
+    let back = match name.strip_prefix("last") {
+        Some("") => 0,
+        Some(rest) if rest.starts_with('~') => rest[1..]
+            .parse::<usize>()
+            .map_err(|_| Failure::usage(format!("`{name}` names no record; write last, last~1 or a file")))?,
+        _ => {
+            let path = PathBuf::from(name);
+            return match path.is_file() {
+                true => Ok(path),
+                false => Err(Failure::usage(format!(
+                    "there is no record {name}; `fairlane records` lists the ones kept, or name a file"
+                ))),
+            };
+        }
+    };
+    let records = records()?;
+    match records.len().checked_sub(back + 1) {
+        Some(index) => Ok(records[index].clone()),
+        None if records.is_empty() => Err(Failure::usage("no record is kept yet; run `fairlane race` first")),
+        None => Err(Failure::usage(format!(
+            "there are only {} records, so `{name}` names none; `fairlane records` lists them",
+            records.len()
+        ))),
+    }
+}
+
+/// Reads a record from its file.
+///
+/// # Errors
+/// When it cannot be read, is damaged or newer than this version.
+pub fn load(path: &Path) -> Result<Record, Failure> {
+    let bytes = fs::read(path).map_err(|error| anyhow!("cannot read {}: {error}", path.display()))?;
+    // A torn last line may end inside a character.
+    let text = String::from_utf8_lossy(&bytes);
+    Record::parse(&text).map_err(|error| Failure::failed(format!("{}: {error}", path.display())))
+}

@@ -1,0 +1,125 @@
+//! The suites: built in, or a file of the user's.
+
+use crate::failure::Failure;
+use model::workload::{Suite, Workload};
+use std::path::Path;
+
+/// The suites built into the binary: name and TOML.
+pub const BUILT_IN: &[(&str, &str)] = &[("quick", include_str!("../../../suites/quick.toml"))];
+
+/// Finds a suite by its name, or reads it from a file.
+///
+/// # Errors
+/// When there is no such suite, or its TOML is wrong.
+pub fn find(name: &str) -> Result<Suite, Failure> {
+    if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
+        return Suite::from_toml(text).map_err(|error| Failure::failed(format!("built-in suite {name}: {error}")));
+    }
+    let path = Path::new(name);
+    if !path.exists() {
+        let known: Vec<_> = BUILT_IN.iter().map(|(known, _)| *known).collect();
+        return Err(Failure::usage(format!(
+            "there is no suite and no file `{name}`; the suites are: {}",
+            known.join(", ")
+        )));
+    }
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::usage(format!("cannot read the suite {name}: {error}")))?;
+    Suite::from_toml(&text).map_err(|error| Failure::usage(format!("{name}: {error}")))
+}
+
+/// Keeps the workloads that were asked for, in the suite's order.
+///
+/// # Errors
+/// When a name is not in the suite.
+pub fn choose(suite: &mut Suite, names: &[String]) -> Result<(), Failure> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    for name in names {
+        if !suite.workload.iter().any(|workload| workload.name == *name) {
+            let known: Vec<_> = suite.workload.iter().map(|workload| workload.name.as_str()).collect();
+            return Err(Failure::usage(format!(
+                "suite {} has no workload `{name}`; it has: {}",
+                suite.name,
+                known.join(", ")
+            )));
+        }
+    }
+    suite.workload.retain(|workload| names.contains(&workload.name));
+    Ok(())
+}
+
+/// Changes one parameter: `WORKLOAD.KEY=VALUE`.
+///
+/// # Errors
+/// When the workload or the key is unknown, or the value does not fit.
+pub fn set(suite: &mut Suite, assignment: &str) -> Result<(), Failure> {
+    let wrong =
+        || Failure::usage(format!("--set {assignment}: write WORKLOAD.KEY=VALUE, such as small-files.files=1000"));
+    let (path, value) = assignment.split_once('=').ok_or_else(wrong)?;
+    let (name, key) = path.rsplit_once('.').ok_or_else(wrong)?;
+    let suite_name = suite.name.clone();
+    let workload =
+        suite.workload.iter_mut().find(|workload| workload.name == name).ok_or_else(|| {
+            Failure::usage(format!("--set {assignment}: suite {suite_name} has no workload `{name}`"))
+        })?;
+    let mut table = toml::Table::try_from(&*workload).map_err(|error| Failure::failed(error.to_string()))?;
+    if !table.contains_key(key) || ["name", "title", "kind"].contains(&key) {
+        let known: Vec<_> =
+            table.keys().filter(|key| !["name", "title", "kind"].contains(&key.as_str())).cloned().collect();
+        return Err(Failure::usage(format!(
+            "--set {assignment}: {name} has no parameter `{key}`; it has: {}",
+            known.join(", ")
+        )));
+    }
+    table.insert(key.to_owned(), toml_value(value));
+    let changed: Workload = table
+        .try_into()
+        .map_err(|error| Failure::usage(format!("--set {assignment}: {}", error.to_string().trim())))?;
+    changed.check().map_err(|error| Failure::usage(format!("--set {assignment}: {error}")))?;
+    *workload = changed;
+    Ok(())
+}
+
+/// A number or a truth value where it reads as one, otherwise a text.
+fn toml_value(text: &str) -> toml::Value {
+    if let Ok(number) = text.parse::<i64>() {
+        toml::Value::Integer(number)
+    } else if let Ok(number) = text.parse::<f64>() {
+        toml::Value::Float(number)
+    } else if let Ok(truth) = text.parse::<bool>() {
+        toml::Value::Boolean(truth)
+    } else {
+        toml::Value::String(text.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_suite_is_sound_and_carries_its_own_name() {
+        for (name, _) in BUILT_IN {
+            assert_eq!(find(name).unwrap().name, *name);
+        }
+    }
+
+    #[test]
+    fn a_parameter_is_changed_and_a_wrong_one_is_refused_by_name() {
+        let mut suite = find("quick").unwrap();
+        set(&mut suite, "small-files.files=123").unwrap();
+        let model::workload::Kind::SmallFiles(small) =
+            &suite.workload.iter().find(|workload| workload.name == "small-files").unwrap().kind
+        else {
+            panic!("small-files is of another kind");
+        };
+        assert_eq!(small.files, 123);
+        for wrong in
+            ["files=1", "small-files.nope=1", "nope.files=1", "small-files.files=0", "small-files.files=x", "x"]
+        {
+            assert!(set(&mut suite, wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Whatever ends a race, the next command leaves nothing behind.
+
+mod common;
+
+use common::{Place, root};
+use rustix::process::{Pid, Signal, kill_process};
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+const PHASES: [&str; 7] = ["mkfs", "populate", "measure", "cold", "sync", "unmount", "record"];
+
+fn start(place: &Place, hold: Option<&str>) -> Child {
+    let suite = place.tiny_suite();
+    let mut command = place.fairlane(&[
+        "race",
+        "ext4",
+        "xfs",
+        "--suite",
+        &suite,
+        "--rounds",
+        "3",
+        "--lane-size",
+        "320MiB",
+        "-o",
+        "r.jsonl",
+    ]);
+    if let Some(phase) = hold {
+        command.env("FAIRLANE_HOLD", phase);
+    }
+    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().expect("fairlane starts")
+}
+
+fn pid(child: &Child) -> Pid {
+    Pid::from_raw(child.id() as i32).expect("a pid")
+}
+
+/// Waits until the race has stopped itself at the phase; false: it ended before.
+fn wait_until_held(child: &Child) -> bool {
+    let begun = Instant::now();
+    loop {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
+        let state = stat.rsplit(") ").next().unwrap_or("Z").chars().next();
+        match state {
+            Some('T') => return true,
+            Some('Z') | None => return false,
+            _ => assert!(begun.elapsed() < Duration::from_secs(60), "the race never came to the phase"),
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn sigkill_in_every_phase_leaves_nothing_once_the_next_command_ran() {
+    if !root() {
+        return;
+    }
+    for phase in PHASES {
+        // At the phase's very beginning, and some milliseconds into it.
+        for delay in [0, 4, 15] {
+            let place = Place::new();
+            let mut child = start(&place, Some(phase));
+            assert!(wait_until_held(&child), "the race ended before {phase}");
+            if delay > 0 {
+                kill_process(pid(&child), Signal::CONT).expect("SIGCONT");
+                std::thread::sleep(Duration::from_millis(delay));
+            }
+            kill_process(pid(&child), Signal::KILL).expect("SIGKILL");
+            child.wait().expect("it is gone");
+            let (out, _) = place.expect(0, &["clean"]);
+            assert!(out.contains("nothing to clean") || out.contains("removed"), "{out}");
+            place.assert_nothing_left();
+        }
+    }
+}
+
+#[test]
+fn sigkill_while_images_are_written_leaves_nothing() {
+    if !root() {
+        return;
+    }
+    for delay in [20, 60, 120, 250, 400, 600] {
+        let place = Place::new();
+        let mut child = start(&place, None);
+        std::thread::sleep(Duration::from_millis(delay));
+        let _ = kill_process(pid(&child), Signal::KILL);
+        child.wait().expect("it is gone");
+        place.expect(0, &["records"]);
+        place.assert_nothing_left();
+    }
+}
+
+#[test]
+fn ctrl_c_in_every_phase_closes_the_record_and_cleans_up() {
+    if !root() {
+        return;
+    }
+    for phase in PHASES {
+        let place = Place::new();
+        let mut child = start(&place, Some(phase));
+        assert!(wait_until_held(&child), "the race ended before {phase}");
+        // Two rounds further, so that something is in the record; then Ctrl-C in the same phase.
+        for _ in 0..4 {
+            kill_process(pid(&child), Signal::CONT).expect("SIGCONT");
+            std::thread::sleep(Duration::from_millis(3));
+            assert!(wait_until_held(&child), "the race ended before {phase} came again");
+        }
+        kill_process(pid(&child), Signal::INT).expect("SIGINT");
+        // The phase may come again on the way out (unmount, record): let it pass each time.
+        let status = loop {
+            let _ = kill_process(pid(&child), Signal::CONT);
+            if let Some(status) = child.try_wait().expect("wait") {
+                break status;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        assert_eq!(status.code(), Some(130), "{phase}");
+        place.assert_nothing_left();
+        let path = place.path().join("r.jsonl");
+        if path.exists() {
+            let text = std::fs::read_to_string(&path).expect("record");
+            assert!(text.lines().last().unwrap_or_default().contains("\"interrupted\""), "{phase}: {text}");
+        }
+    }
+}
+
+#[test]
+fn an_interrupted_race_is_resumed_to_its_end() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let mut child = start(&place, Some("sync"));
+    for _ in 0..5 {
+        assert!(wait_until_held(&child), "the race ended early");
+        kill_process(pid(&child), Signal::CONT).expect("SIGCONT");
+        std::thread::sleep(Duration::from_millis(3));
+    }
+    assert!(wait_until_held(&child), "the race ended early");
+    kill_process(pid(&child), Signal::KILL).expect("SIGKILL");
+    child.wait().expect("it is gone");
+    let before = std::fs::read_to_string(place.path().join("r.jsonl")).expect("record");
+    place.expect(0, &["race", "--resume", "r.jsonl", "--quiet"]);
+    let after = std::fs::read_to_string(place.path().join("r.jsonl")).expect("record");
+    assert!(after.starts_with(&before), "a resumed race only appends");
+    assert!(after.lines().last().unwrap_or_default().contains("\"complete\""));
+    let trials = |workload: &str| {
+        after
+            .lines()
+            .filter(|line| {
+                line.contains("\"kind\":\"trial\"") && line.contains(workload) && line.contains("\"outcome\":\"ok\"")
+            })
+            .count()
+    };
+    for workload in ["\"workload\":\"commit\"", "\"workload\":\"random-read\"", "\"workload\":\"small-files\""] {
+        assert_eq!(trials(workload), 6, "3 rounds of 2 lanes of {workload}:\n{after}");
+    }
+    let (_, err) = place.expect(2, &["race", "--resume", "r.jsonl"]);
+    common::assert_one_sentence(&err, &["complete"]);
+    place.assert_nothing_left();
+}

@@ -1,0 +1,234 @@
+//! Real races from end to end, small ones: figures, verdicts, reports, and nothing left.
+
+mod common;
+
+use common::{Place, root};
+use std::collections::BTreeSet;
+
+/// Races with the tiny suite and answers the findings.
+#[track_caller]
+fn race(place: &Place, lanes: &[&str], more: &[&str]) -> serde_json::Value {
+    let suite = place.tiny_suite();
+    let arguments: Vec<&str> = ["race"]
+        .iter()
+        .chain(lanes)
+        .copied()
+        .chain(["--suite", &suite, "--lane-size", "320MiB", "-o", "r.jsonl"])
+        .chain(more.iter().copied())
+        .collect();
+    place.expect(0, &arguments);
+    place.assert_nothing_left();
+    let (json, _) = place.expect(0, &["report", "r.jsonl", "--format", "json"]);
+    let findings: serde_json::Value = serde_json::from_str(&json).expect("findings are JSON");
+    let schema: serde_json::Value =
+        serde_json::from_str(include_str!("../../../schema/findings.schema.json")).expect("schema is JSON");
+    if let Err(error) = jsonschema::validate(&schema, &findings) {
+        panic!("the findings do not fit their schema: {error}");
+    }
+    findings
+}
+
+fn strings<'a>(value: &'a serde_json::Value, key: &str) -> Vec<&'a str> {
+    value.as_array().unwrap().iter().map(|each| each[key].as_str().unwrap()).collect()
+}
+
+#[test]
+fn three_real_filesystems_race_to_verdicts() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let findings = race(&place, &["ext4", "xfs", "btrfs"], &["--rounds", "6", "--seed", "7"]);
+    assert_eq!(strings(&findings["lanes"], "name"), ["ext4", "xfs", "btrfs"]);
+    let results = findings["results"].as_array().unwrap();
+    assert_eq!(results.len(), 5, "commit, random read, create, read, delete");
+    for result in results {
+        assert_eq!(result["pairs"].as_array().unwrap().len(), 3, "{result}");
+        assert_eq!(result["rounds"], 6, "{result}");
+        assert!(!result["limit_reason"].as_str().unwrap().is_empty());
+        for estimate in result["estimates"].as_array().unwrap() {
+            assert!(estimate["mean"].as_f64().unwrap() > 0.0, "{estimate}");
+        }
+    }
+    // Every trial is in the record, and every line of it fits the schema.
+    let text = std::fs::read_to_string(place.path().join("r.jsonl")).unwrap();
+    let schema: serde_json::Value = serde_json::from_str(include_str!("../../../schema/record.schema.json")).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let mut grounds = BTreeSet::new();
+    for line in text.lines() {
+        let value: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!(validator.is_valid(&value), "{line}");
+        if value["kind"] == "trial" && value["lane"] == "xfs" && value["workload"] == "commit" {
+            grounds.insert(value["ground"].as_u64().unwrap());
+        }
+    }
+    assert_eq!(grounds.len(), 3, "a lane visits every image");
+    for format in ["text", "markdown", "csv"] {
+        let (out, _) = place.expect(0, &["report", "r.jsonl", "--format", format]);
+        assert!(out.contains("btrfs"), "{format}: {out}");
+    }
+    let (_, err) = place.expect(2, &["report", "r.jsonl", "--format", "papyrus"]);
+    common::assert_one_sentence(&err, &["papyrus", "markdown"]);
+    // A record against itself: ratio one everywhere, and no verdict but tie.
+    let (json, _) = place.expect(0, &["compare", "r.jsonl", "r.jsonl", "--format", "json"]);
+    let comparison: serde_json::Value = serde_json::from_str(&json).unwrap();
+    for row in comparison["rows"].as_array().unwrap() {
+        assert!((row["ratio"].as_f64().unwrap() - 1.0).abs() < 1e-9, "{row}");
+        assert!(!["faster", "slower"].contains(&row["verdict"].as_str().unwrap()), "{row}");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_orders_and_another_seed_others() {
+    if !root() {
+        return;
+    }
+    let orders = |seed: &str| {
+        let place = Place::new();
+        race(&place, &["a=ext4", "b=ext4", "c=ext4"], &["--rounds", "3", "--seed", seed, "--workload", "commit"]);
+        let text = std::fs::read_to_string(place.path().join("r.jsonl")).unwrap();
+        let places: Vec<(String, u64, u64)> = text
+            .lines()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+            .filter(|value| value["kind"] == "trial" && value["outcome"] != "repeated" && value["attempt"] == 1)
+            .map(|value| {
+                (
+                    value["lane"].as_str().unwrap().to_owned(),
+                    value["position"].as_u64().unwrap(),
+                    value["ground"].as_u64().unwrap(),
+                )
+            })
+            .collect();
+        places
+    };
+    let first = orders("11");
+    let comparable = |a: &[(String, u64, u64)], b: &[(String, u64, u64)]| a.len().min(b.len());
+    let again = orders("11");
+    let count = comparable(&first, &again);
+    assert_eq!(first[..count], again[..count]);
+    let other: Vec<_> = (12..16).map(|seed| orders(&seed.to_string())).collect();
+    assert!(other.iter().any(|each| each[..comparable(&first, each)] != first[..comparable(&first, each)]));
+}
+
+#[test]
+fn lanes_with_different_promises_get_a_ratio_and_no_verdict() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let findings =
+        race(&place, &["ext4", "ext4,nobarrier", "ext4(-O ^has_journal)"], &["--rounds", "2", "--workload", "commit"]);
+    for pair in findings["results"][0]["pairs"].as_array().unwrap() {
+        assert_eq!(pair["verdict"], "none", "{pair}");
+        assert!(pair["why"].as_str().unwrap().contains("promises"), "{pair}");
+        assert!(pair["ratio"].as_f64().unwrap() > 0.0, "{pair}");
+    }
+}
+
+#[test]
+fn the_first_lane_races_itself_when_asked() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let findings = race(&place, &["ext4", "xfs"], &["--rounds", "2", "--workload", "random-read", "--with-self"]);
+    let lanes = findings["lanes"].as_array().unwrap();
+    assert_eq!(lanes.len(), 3);
+    assert_eq!(lanes.iter().filter(|lane| lane["is_self"] == true).count(), 1);
+    assert_eq!(findings["results"][0]["pairs"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn options_reach_mkfs_and_mount() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let findings = race(
+        &place,
+        &["lean=xfs,-mreflink=0,noatime", "btrfs,compress=zstd:1", "small=ext4(-b 1024),data=writeback"],
+        &["--rounds", "1", "--workload", "small-files"],
+    );
+    let lanes = findings["lanes"].as_array().unwrap();
+    let command = |index: usize| lanes[index]["mkfs_command"].to_string();
+    assert!(command(0).contains("-mreflink=0") && lanes[0]["mount_options"].to_string().contains("noatime"));
+    assert!(lanes[1]["mount_options"].to_string().contains("compress=zstd:1"));
+    assert!(command(2).contains("1024") && lanes[2]["mount_options"].to_string().contains("data=writeback"));
+    for lane in lanes {
+        let text = format!("{}{}", lane["mkfs_command"], lane["mount_options"]);
+        assert!(text.contains("nodiscard") || text.contains("-K"), "discard is off: {lane}");
+    }
+}
+
+#[test]
+fn a_filesystem_of_the_users_own_is_raced_from_its_file() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/myfs.toml");
+    let findings = race(&place, &[example, "ext4"], &["--rounds", "1", "--workload", "commit"]);
+    assert_eq!(findings["lanes"].as_array().unwrap().len(), 2);
+    assert!(findings["results"][0]["estimates"][0]["mean"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn memory_lanes_race_and_are_not_ranked_against_disks() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let findings = race(&place, &["tmpfs", "ext4"], &["--rounds", "2", "--workload", "small-files"]);
+    for result in findings["results"].as_array().unwrap() {
+        assert_eq!(result["pairs"][0]["verdict"], "none", "{result}");
+    }
+}
+
+#[test]
+fn a_dry_run_names_every_command_and_touches_nothing() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let (out, _) = place.expect(0, &["race", "ext4", "xfs", "--lane-size", "512MiB", "--dry-run"]);
+    for part in ["mkfs.ext4", "mkfs.xfs", "mount", "image0", "nodiscard"] {
+        assert!(out.contains(part), "`{part}` is missing in:\n{out}");
+    }
+    place.assert_nothing_left();
+    assert_eq!(std::fs::read_dir(place.path().join("undo")).unwrap().count(), 0);
+    assert!(place.run(&["records"]).stdout.starts_with(b"no record"));
+}
+
+#[test]
+fn a_lane_that_fills_up_fails_with_its_reason_and_the_others_go_on() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    // So few inodes that the small files cannot be made.
+    let output = place.run(&[
+        "race",
+        "few=ext4(-N 64)",
+        "ext4",
+        "--suite",
+        &suite,
+        "--lane-size",
+        "320MiB",
+        "--rounds",
+        "3",
+        "--workload",
+        "small-files",
+        "-o",
+        "r.jsonl",
+    ]);
+    assert_eq!(output.status.code(), Some(1));
+    let (out, _) = place.expect(0, &["report", "r.jsonl"]);
+    assert!(out.contains("few") && out.to_lowercase().contains("no space"), "{out}");
+    let (json, _) = place.expect(0, &["report", "r.jsonl", "--format", "json"]);
+    let findings: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let ext4 =
+        findings["results"][0]["estimates"].as_array().unwrap().iter().find(|each| each["lane"] == "ext4").unwrap();
+    assert_eq!(ext4["rounds"], 3);
+    place.assert_nothing_left();
+}
