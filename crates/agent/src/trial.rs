@@ -1,7 +1,7 @@
 //! The agent's state: the target, the workload on it, and what it has yielded so far.
 
 use engine::{EngineError, Observer, Place, Tally, Window, Work};
-use model::agent::{Devices, Reply, Request, Target};
+use model::agent::{Devices, Part, Reply, Request, Target};
 use model::trial::{Group, SystemUse};
 use model::workload::Workload;
 use sampler::Sampler;
@@ -83,7 +83,7 @@ impl Session {
             }
             Request::Prepare { workload, seed } => self.prepare(workload, *seed),
             Request::Slice { warm_up_seconds, seconds, threads } => self.slice(*warm_up_seconds, *seconds, *threads),
-            Request::Phase { group, threads } => self.phase(group, *threads),
+            Request::Phase { group, part, threads } => self.phase(group, *part, *threads),
             Request::Sync => self.sync(),
             Request::Finish => self.finish(),
             Request::Quit => {
@@ -137,10 +137,10 @@ impl Session {
         Ok(trial.measured(window?, system))
     }
 
-    fn phase(&mut self, group: &str, threads: bool) -> Result<Reply, Refusal> {
+    fn phase(&mut self, group: &str, part: Part, threads: bool) -> Result<Reply, Refusal> {
         let (attached, trial) = self.ready()?;
         attached.sampler.begin(threads);
-        let window = trial.work.phase(&attached.place, group);
+        let window = trial.work.phase(&attached.place, group, part);
         let system = attached.sampler.end();
         let window = window?;
         trial.in_phases = true;

@@ -1,7 +1,7 @@
 //! Whole conversations with the agent, through memory instead of pipes.
 
 use model::Bytes;
-use model::agent::{Devices, Reply, Request, Target};
+use model::agent::{Devices, Part, Reply, Request, Target};
 use model::trial::Group;
 use model::workload::{Io, Kind, Pattern, SmallFiles, Workload};
 use std::path::Path;
@@ -63,7 +63,7 @@ fn slice(threads: bool) -> Request {
 }
 
 fn phase(group: &str) -> Request {
-    Request::Phase { group: group.to_owned(), threads: false }
+    Request::Phase { group: group.to_owned(), part: Part::WHOLE, threads: false }
 }
 
 fn measured(reply: &Reply) -> &Group {

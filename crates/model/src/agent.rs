@@ -44,6 +44,9 @@ pub enum Request {
     Phase {
         /// Name of the group: `create`, `read`, `delete`.
         group: String,
+        /// Which part of it: reading may be done in parts that alternate between lanes.
+        #[serde(default)]
+        part: Part,
         /// Look at every thread's CPU time around the window.
         threads: bool,
     },
@@ -53,6 +56,32 @@ pub enum Request {
     Finish,
     /// Ends the agent.
     Quit,
+}
+
+/// A part of a phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// From 0.
+    pub index: u32,
+    /// Number of parts, at least 1.
+    pub of: u32,
+}
+
+impl Part {
+    /// The whole phase.
+    pub const WHOLE: Part = Part { index: 0, of: 1 };
+
+    /// This part of `count` things; all parts together are all things, each once.
+    pub fn range(self, count: u64) -> std::ops::Range<u64> {
+        let at = |index: u32| (u128::from(count) * u128::from(index) / u128::from(self.of.max(1))) as u64;
+        at(self.index)..at(self.index + 1)
+    }
+}
+
+impl Default for Part {
+    fn default() -> Self {
+        Part::WHOLE
+    }
 }
 
 /// Where the work happens.
@@ -119,4 +148,17 @@ pub enum Reply {
         /// The errno, where there is one.
         errno: Option<i32>,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_a_phase_are_the_whole_each_thing_once() {
+        for (count, of) in [(10, 3), (3, 10), (5000, 10), (0, 4), (7, 1)] {
+            let all: Vec<u64> = (0..of).flat_map(|index| Part { index, of }.range(count)).collect();
+            assert_eq!(all, (0..count).collect::<Vec<u64>>());
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use crate::pair;
 use crate::ranking::beats;
 use model::findings::{Answer, Limit, Pair, Reason, ResultFinding, Verdict};
-use model::lane::Lane;
+use model::lane::{Lane, LaneSpec};
 use model::record::Header;
 
 /// Losses named per lane.
@@ -135,14 +135,31 @@ fn next(header: &Header, undecided: &[&ResultFinding]) -> Vec<String> {
     let spent = plan.budget_seconds.unwrap_or(180.0) / 60.0;
     // A forecast is a guess: no more than a night is worth recommending.
     let budget = if more > 0.0 { spent + more } else { 2.0 * spent }.clamp(1.0, 720.0).ceil();
-    let specs = plan.lanes.iter().filter(|spec| undecided_lane(header, undecided, &spec.name));
+    let keep = |spec: &LaneSpec| plan.with_self || undecided_lane(header, undecided, &spec.name);
     let mut next = vec!["race".to_owned()];
-    next.extend(specs.map(|spec| spec.to_line()));
-    if plan.suite != "quick" {
-        next.extend(["--suite".to_owned(), plan.suite.clone()]);
-    }
+    next.extend(plan.lanes.iter().filter(|spec| keep(spec)).map(LaneSpec::to_line));
+    next.extend(options_of(&plan.command_line, plan.lanes.len()));
     next.extend(["--budget".to_owned(), format!("{budget:.0}m")]);
     next
+}
+
+/// The options of a race's command line that its continuation needs too: not the seed, the rounds
+/// and the time, and none that only repeats a default. A command line is `fairlane race LANE…`
+/// followed by options, each with a value but for the switches.
+fn options_of(command_line: &[String], lanes: usize) -> Vec<String> {
+    const LEFT_OUT: [&str; 5] = ["--seed", "--rounds", "--budget", "--output", "-o"];
+    const DEFAULTS: [(&str, &str); 3] = [("--suite", "quick"), ("--lane-size", "2GiB"), ("--margin", "5%")];
+    let mut kept = Vec::new();
+    let mut words = command_line.iter().skip(2 + lanes).peekable();
+    while let Some(option) = words.next() {
+        let value = words.next_if(|word| !word.starts_with("--"));
+        let known = |value: &String| DEFAULTS.contains(&(option.as_str(), value.as_str()));
+        if !LEFT_OUT.contains(&option.as_str()) && !value.is_some_and(known) {
+            kept.push(option.clone());
+            kept.extend(value.cloned());
+        }
+    }
+    kept
 }
 
 /// Whether an undecided pair holds this lane: lanes that are settled need not run again.

@@ -162,6 +162,13 @@ pub fn findings(record: &Record) -> Findings {
         warnings.push(format!("the race was interrupted and taken up again {times}"));
     }
     warnings.extend(quotas(record, &ceilings));
+    let not_raced =
+        header.plan.workloads.iter().filter(|workload| {
+            record.end.is_some() && !record.trials.iter().any(|trial| trial.workload == workload.name)
+        });
+    warnings.extend(not_raced.map(|workload| {
+        format!("{} was not raced: the race ended before it; give it more time with --budget", workload.title)
+    }));
     Findings {
         schema: SCHEMA,
         started: header.started.clone(),

@@ -70,6 +70,9 @@ struct Sight<'a> {
     null_rate: Option<f64>,
 }
 
+/// Measured seconds below which shares of CPU time, counted in ticks of 10 ms, say nothing.
+const LEAST_CPU_WINDOW_SECONDS: f64 = 0.2;
+
 type Rule = fn(&Sight) -> Option<(Limit, String)>;
 
 /// Rules 2 to 8 in order.
@@ -101,6 +104,14 @@ fn lane_use(lane: &crate::series::LaneSeries, group: &str) -> LaneUse {
     let window = |of: &Scope| Some(of.system.window_seconds).filter(|&seconds| seconds > 0.0);
     let per_second =
         |amount: fn(&Scope) -> f64| median(seen.iter().filter_map(|(_, scope)| Some(amount(scope) / window(scope)?)));
+    // CPU time is counted in ticks of 10 ms: one tick in a short window would be a large share, so
+    // all windows are summed, and too little of them says nothing.
+    let of_all = |amount: fn(&Scope) -> f64| {
+        let windows: f64 = seen.iter().filter_map(|(_, scope)| window(scope)).sum();
+        let amounts: f64 =
+            seen.iter().filter(|(_, scope)| window(scope).is_some()).map(|(_, scope)| amount(scope)).sum();
+        (windows >= LEAST_CPU_WINDOW_SECONDS).then_some(amounts / windows).filter(|share| share.is_finite())
+    };
     let busiest = seen
         .iter()
         .filter_map(|(_, scope)| Some((scope.system.busiest_thread_share?, scope.system.busiest_thread.clone())))
@@ -115,8 +126,8 @@ fn lane_use(lane: &crate::series::LaneSeries, group: &str) -> LaneUse {
         iops: per_second(|scope| scope.system.device.reads as f64 + scope.system.device.writes as f64),
         flushes: per_second(|scope| scope.system.device.flushes as f64),
         flush_share: per_second(|scope| scope.system.device.flush_seconds),
-        agent_user_share: per_second(|scope| scope.system.agent_cpu_user_seconds),
-        cpu_share: per_second(|scope| scope.system.cpu_busy_seconds() / f64::from(scope.system.cpus)),
+        agent_user_share: of_all(|scope| scope.system.agent_cpu_user_seconds),
+        cpu_share: of_all(|scope| scope.system.cpu_busy_seconds() / f64::from(scope.system.cpus)),
         thread_share: median(seen.iter().filter_map(|(_, scope)| scope.system.busiest_thread_share)),
         thread: busiest.and_then(|(_, name)| name),
         queue: per_second(|scope| scope.system.device.queue_seconds),
@@ -299,17 +310,23 @@ fn write_amplification(sight: &Sight) -> Option<(Limit, String)> {
     Some((Limit::WriteAmplification, reason))
 }
 
-/// Rule 6.
+/// Rule 6. The device counts only the time inside a flush, not the wait for the write that each
+/// flush follows; so work that flushes after every write is also flush-bound where it makes as many
+/// flushes as the bare device does under the same write-and-flush.
 fn flush(sight: &Sight) -> Option<(Limit, String)> {
-    let of = sight.majority_or_slowest(|lane| lane.flush_share.is_some_and(|share| share > 0.50))?;
+    let flush_bound = sight.workload.flush_bound();
+    let of = sight.majority_or_slowest(|lane| {
+        lane.flush_share.is_some_and(|share| share > 0.50)
+            || (flush_bound && lane.device_use.is_some_and(|share| share >= 0.80))
+    })?;
     let shares = words::percent_range(of.iter().filter_map(|lane| lane.flush_share));
     let rates: Vec<String> = of
         .iter()
         .filter_map(|lane| Some(format!("{} {}", lane.name, model::units::human_count(lane.flushes?))))
         .collect();
     let spends = if of.len() == 1 || of.len() == sight.lanes.len() { "spends" } else { "spend" };
-    let raw = match (&sight.raw, sight.workload.flush_bound()) {
-        (Some(raw), true) => format!("; the bare device makes {}", sight.ceiling(raw)),
+    let raw = match (&sight.raw, flush_bound) {
+        (Some(raw), true) => format!("; the bare device makes {} after as many writes", sight.ceiling(raw)),
         _ => String::new(),
     };
     let reason =

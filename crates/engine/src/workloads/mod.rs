@@ -11,6 +11,7 @@ pub use steady::SteadyWork;
 use crate::error::EngineError;
 use crate::target::Place;
 use crate::window::Window;
+use model::agent::Part;
 use model::workload::{Kind, Workload};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,12 +50,12 @@ pub trait Work {
         Err(EngineError::Unsuitable("this workload runs in phases, not in slices; ask for a phase".to_owned()))
     }
 
-    /// Runs one phase of once-only work.
+    /// Runs one phase of once-only work, or a part of it where the phase can be parted.
     ///
     /// # Errors
     /// The first failed operation ends the phase. Steady work refuses.
-    fn phase(&mut self, place: &Place, group: &str) -> Result<Window, EngineError> {
-        let _ = (place, group);
+    fn phase(&mut self, place: &Place, group: &str, part: Part) -> Result<Window, EngineError> {
+        let _ = (place, group, part);
         Err(EngineError::Unsuitable("this workload runs in slices, not in phases; ask for a slice".to_owned()))
     }
 

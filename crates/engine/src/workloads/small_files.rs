@@ -7,10 +7,12 @@ use crate::error::EngineError;
 use crate::histogram::Latencies;
 use crate::target::Place;
 use crate::window::{OPERATIONS_PER_SECOND, Window};
+use model::agent::Part;
 use model::workload::SmallFiles;
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, unlinkat};
 use rustix::io::{Errno, read, write};
 use std::ffi::CStr;
+use std::ops::Range;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -72,11 +74,17 @@ impl SmallFilesWork {
         })
     }
 
-    /// Does one operation on every file. Returns its nanoseconds.
-    fn visit_files(&mut self, phase: Phase, top: Option<BorrowedFd<'_>>, path: &Path) -> Result<(), EngineError> {
+    /// Does one operation on each of these files.
+    fn visit_files(
+        &mut self,
+        phase: Phase,
+        numbers: Range<u64>,
+        top: Option<BorrowedFd<'_>>,
+        path: &Path,
+    ) -> Result<(), EngineError> {
         let mut name = Name::new();
         let mut before = Clock.now();
-        for number in 0..self.small.files {
+        for number in numbers {
             heed(&self.stop)?;
             name.set(number % self.small.directories, number);
             match phase {
@@ -156,7 +164,7 @@ impl SmallFilesWork {
 }
 
 impl Work for SmallFilesWork {
-    fn phase(&mut self, place: &Place, group: &str) -> Result<Window, EngineError> {
+    fn phase(&mut self, place: &Place, group: &str, part: Part) -> Result<Window, EngineError> {
         let (group, phase) = match group {
             "create" => ("create", Phase::Create),
             "read" => ("read", Phase::Read),
@@ -168,13 +176,21 @@ impl Work for SmallFilesWork {
                 )));
             }
         };
+        if part.index >= part.of || (part != Part::WHOLE && phase != Phase::Read) {
+            return Err(EngineError::Unsuitable(format!(
+                "{group} cannot run as part {} of {}: only reading comes in parts, counted from 0",
+                part.index, part.of
+            )));
+        }
+        let numbers = part.range(self.small.files);
+        let files = numbers.end - numbers.start;
         self.open_top(place)?;
         self.latencies.clear();
         // Taken out for the loop, so that it borrows nothing of self.
         let top = self.top.take();
         let path = place.directory().map(|(path, _)| path.join(TOP)).unwrap_or_default();
         let begun = Clock.now();
-        let visited = self.visit_files(phase, top.as_ref().map(std::os::fd::AsFd::as_fd), &path);
+        let visited = self.visit_files(phase, numbers, top.as_ref().map(std::os::fd::AsFd::as_fd), &path);
         if visited.is_err() {
             self.buffers.free_all();
         }
@@ -185,11 +201,11 @@ impl Work for SmallFilesWork {
         let sync_seconds = if phase == Phase::Read { 0.0 } else { place.sync()? };
         let elapsed = seconds(Clock.now() - begun);
         self.top = top;
-        let bytes = if phase == Phase::Delete { 0 } else { self.small.files * self.small.size.get() };
+        let bytes = if phase == Phase::Delete { 0 } else { files * self.small.size.get() };
         Ok(Window {
             group,
             primary_metric: OPERATIONS_PER_SECOND,
-            operations: self.small.files,
+            operations: files,
             bytes,
             seconds: elapsed,
             sync_seconds,

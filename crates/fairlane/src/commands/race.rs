@@ -27,7 +27,7 @@ const DEFAULT_LANES: [&str; 3] = ["ext4", "xfs", "btrfs"];
 /// # Errors
 /// With the documented exit statuses.
 pub fn run(options: &Race) -> Result<(), Failure> {
-    let resumed = options.resume.as_deref().map(|name| resume(name)).transpose()?;
+    let resumed = options.resume.as_deref().map(resume).transpose()?;
     let plan = match &resumed {
         Some(resumed) => Plan {
             budget_seconds: options.budget.or(resumed.record.header.plan.budget_seconds),

@@ -76,7 +76,10 @@ fn contestants(plan: &Plan, stage: &Stage) -> Vec<Contestants> {
     for lane in stage.lanes() {
         let ground = match lane.venue.as_str() {
             "image" => Ground::Images {
-                directory: lane.ground.clone(),
+                directory: match &plan.on {
+                    model::plan::Ground::Images(directory) => directory.display().to_string(),
+                    model::plan::Ground::Device(_) => lane.ground.clone(),
+                },
                 lane_bytes: plan.lane_size.get(),
                 host: stage.host().map_or_else(String::new, |host| match &host.block {
                     Some(block) => format!("{} on {block}", host.filesystem),

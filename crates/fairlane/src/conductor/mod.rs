@@ -14,7 +14,7 @@ pub mod visit;
 use crate::failure::{Failure, Status};
 use model::event::Event;
 use model::findings::ResultFinding;
-use model::plan::{Plan, Rounds};
+use model::plan::{LOOKS, Plan, Rounds};
 use model::record::{EndOutcome, Line, Record};
 use model::trial::{Outcome, Trial};
 use model::workload::Workload;
@@ -75,12 +75,14 @@ impl Race<'_> {
                 Event::WorkloadStarted { title: workload.title.clone(), number: index as u32 + 1, of: count as u32 };
             (self.track.screen)(&started);
             // Every workload may use an equal share of what is left, so that an early one that is
-            // hard to decide does not starve the others.
-            let deadline = self.budget().map(|budget| {
+            // hard to decide does not starve the others. The first look is worth the whole budget:
+            // without it the time was spent for nothing.
+            let share = self.budget().map(|budget| {
                 let elapsed = self.elapsed_seconds();
                 elapsed + (budget - elapsed).max(0.0) / (count - index) as f64
             });
             while let Some(look) = self.next_look(index) {
+                let deadline = if look <= LOOKS[0] { self.budget() } else { share };
                 if !self.race_to(index, look, deadline)? {
                     break;
                 }
@@ -102,7 +104,8 @@ impl Race<'_> {
             let known = self.record.probes.iter().any(|probe| probe.workload == workload.name);
             if !known {
                 let seed = round_seed(self.plan().seed, index, 1);
-                self.probe(&workload, 1, self.ground_of(0, index, 1), seed)?;
+                let places = (0..self.track.names.len()).map(|lane| (lane, self.ground_of(lane, index, 1))).collect();
+                self.probe(&workload, 1, places, seed)?;
             }
         }
         (self.track.screen)(&Event::Ceilings(stats::judge::ceilings(&self.record)));
@@ -125,7 +128,7 @@ impl Race<'_> {
                     .filter_map(|pair| pair.minutes_to_settle)
                     .fold(f64::INFINITY, f64::min);
                 // A look that was never reached comes first: without it there is no verdict at all.
-                let unjudged = self.rounds_done(index) < model::plan::LOOKS[0];
+                let unjudged = self.rounds_done(index) < LOOKS[0];
                 if cost <= left {
                     candidates.push((if unjudged { cost / 60.0 } else { minutes }, index, look));
                 }
@@ -145,7 +148,6 @@ impl Race<'_> {
         while self.rounds_done(index) < look {
             let elapsed = self.elapsed_seconds();
             if let Some(deadline) = deadline
-                && self.rounds_done(index) >= 1
                 && elapsed + self.round_seconds[index] > deadline
             {
                 return Ok(false);
@@ -184,10 +186,9 @@ impl Race<'_> {
                 .enumerate()
                 .map(|(place, &lane)| Visit::new(lane, self.ground_of(lane, index, round), place as u32 + 1))
                 .collect();
-            let Some(first) = visits.first() else { return Ok(()) };
-            let ground = first.ground;
             if attempt == 1 && round > 1 {
-                self.probe(workload, round, ground, seed)?;
+                let places = visits.iter().map(|visit| (visit.lane, visit.ground)).collect();
+                self.probe(workload, round, places, seed)?;
             }
             self.track.round(workload, &mut visits, seed, round == 1)?;
             self.round_seconds[index] = begun.elapsed().as_secs_f64();
@@ -219,13 +220,19 @@ impl Race<'_> {
         }
     }
 
-    fn probe(&mut self, workload: &Workload, round: u32, ground: usize, seed: u64) -> Result<(), Failure> {
+    fn probe(
+        &mut self,
+        workload: &Workload,
+        round: u32,
+        places: Vec<(usize, usize)>,
+        seed: u64,
+    ) -> Result<(), Failure> {
         let mut probes = Vec::new();
         if round == 1 {
             probes.extend(self.track.probe_null(workload, seed)?);
         }
         if probe::due(round) {
-            probes.extend(self.track.probe_raw(workload, round, ground, seed)?);
+            probes.extend(self.track.probe_raw(workload, round, &places, seed)?);
         }
         if probes.is_empty() {
             return Ok(());
@@ -250,7 +257,7 @@ impl Race<'_> {
             .collect();
         let planned = match self.plan().rounds {
             Rounds::Fixed(rounds) => rounds,
-            Rounds::Auto => self.rounds_done(index).max(model::plan::LOOKS[0]),
+            Rounds::Auto => self.rounds_done(index).max(LOOKS[0]),
         };
         let in_time = self.budget().is_none_or(|budget| self.elapsed_seconds() + self.round_seconds[index] < budget);
         in_time && ((repeated.len() + 1) as f64) <= (f64::from(planned) * REPEATS_SHARE).max(1.0)
@@ -259,7 +266,7 @@ impl Race<'_> {
     fn next_look(&self, index: usize) -> Option<u32> {
         let done = self.rounds_done(index);
         let look = stats::judge::next_look(done, &self.plan().rounds)?;
-        let judged = model::plan::LOOKS.contains(&done);
+        let judged = LOOKS.contains(&done);
         let settled = self.plan().rounds == Rounds::Auto && judged && stats::judge::settled(&self.judge(index));
         (!settled && !self.lanes_in(index).is_empty()).then_some(look)
     }

@@ -10,6 +10,9 @@ use model::workload::{Io, Kind, Pattern, Workload};
 /// Seconds of a slice that run before its window.
 const WARM_UP_SECONDS: f64 = 0.03;
 
+/// Slices of a raw profile on each image; three rounds of them make the ceiling.
+const RAW_SLICES: u32 = 2;
+
 /// The rounds in which the raw profiles run (methods section 1).
 pub fn due(round: u32) -> bool {
     matches!(round, 1 | 3 | 5)
@@ -27,7 +30,7 @@ fn raw_work(workload: &Workload) -> Option<(Profile, Workload)> {
                 Pattern::RandWrite => Profile::RandWrite,
             };
             let rw = if io.rw == Pattern::Append { Pattern::Write } else { io.rw };
-            (profile, Io { rw, direct: true, slices: io.slices.min(4), ..io.clone() })
+            (profile, Io { rw, direct: true, slices: io.slices.min(RAW_SLICES), ..io.clone() })
         }
         // Small files end in a sync: what a flush costs on the bare device tells the host's share.
         Kind::SmallFiles(_) => {
@@ -39,7 +42,7 @@ fn raw_work(workload: &Workload) -> Option<(Profile, Workload)> {
                 iodepth: 1,
                 direct: true,
                 fdatasync: 1,
-                slices: 4,
+                slices: RAW_SLICES,
                 slice_seconds: 0.1,
             };
             (Profile::Flush, io)
@@ -49,9 +52,19 @@ fn raw_work(workload: &Workload) -> Option<(Profile, Workload)> {
     io.bs.0.is_multiple_of(512).then(|| (profile, Workload { kind: Kind::Io(io), ..workload.clone() }))
 }
 
+/// One target of a probe: whose agent works, and where.
+struct Spot {
+    lane: usize,
+    ground: u32,
+    target: Target,
+    devices: Devices,
+}
+
 impl Track<'_> {
-    /// Runs the raw profile that matches the workload on an image before its mkfs. `None` where
-    /// there is no bare device: the ceiling is unknown.
+    /// Runs the raw profile that matches the workload on every lane's image before its mkfs, in
+    /// slices that alternate between the images as those of the race do: a disk that reads ahead or
+    /// caches behind our back is faster on one stream than on several. One probe per ground; none
+    /// where there is no bare device: the ceiling is unknown.
     ///
     /// # Errors
     /// Only where the race must end; a ceiling that cannot be measured is unknown.
@@ -59,75 +72,92 @@ impl Track<'_> {
         &mut self,
         workload: &Workload,
         round: u32,
-        ground: usize,
+        places: &[(usize, usize)],
         seed: u64,
-    ) -> Result<Option<Probe>, Failure> {
-        let (Some(path), Some((profile, work))) = (self.stage.raw_target(ground), raw_work(workload)) else {
-            return Ok(None);
-        };
-        let devices = self.stage.device_names(ground);
-        self.probe(profile, &work, Target::Device(path), devices, round, ground as u32, seed)
+    ) -> Result<Vec<Probe>, Failure> {
+        let Some((profile, work)) = raw_work(workload) else { return Ok(Vec::new()) };
+        let mut spots: Vec<Spot> = Vec::new();
+        for &(lane, ground) in places {
+            let taken = spots.iter().any(|spot| spot.ground as usize == ground);
+            if let (false, Some(path)) = (taken, self.stage.raw_target(ground)) {
+                let devices = self.stage.device_names(ground);
+                spots.push(Spot { lane, ground: ground as u32, target: Target::Device(path), devices });
+            }
+        }
+        self.probe(profile, &work, spots, round, seed)
     }
 
     /// Runs the engine without a device.
     ///
     /// # Errors
     /// Only where the race must end.
-    pub fn probe_null(&mut self, workload: &Workload, seed: u64) -> Result<Option<Probe>, Failure> {
-        let Kind::Io(io) = &workload.kind else { return Ok(None) };
+    pub fn probe_null(&mut self, workload: &Workload, seed: u64) -> Result<Vec<Probe>, Failure> {
+        let Kind::Io(io) = &workload.kind else { return Ok(Vec::new()) };
         let io = Io { slices: 2, slice_seconds: io.slice_seconds.min(0.1), ..io.clone() };
         let work = Workload { kind: Kind::Io(io), ..workload.clone() };
-        self.probe(Profile::Null, &work, Target::Null, Devices::default(), 1, 0, seed)
+        let spot = Spot { lane: 0, ground: 0, target: Target::Null, devices: Devices::default() };
+        self.probe(Profile::Null, &work, vec![spot], 1, seed)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "they are the probe's own fields")]
     fn probe(
         &mut self,
         profile: Profile,
         work: &Workload,
-        target: Target,
-        devices: Devices,
+        spots: Vec<Spot>,
         round: u32,
-        ground: u32,
         seed: u64,
-    ) -> Result<Option<Probe>, Failure> {
-        let outcome = self.run_probe(work, target, devices, seed);
-        let release = self.call(0, &Request::Detach);
-        match outcome.and_then(|probe| release.map(|_| probe)) {
-            Ok((operations_per_second, bandwidth_bytes_per_second, system)) => Ok(Some(Probe {
-                profile,
-                workload: work.name.clone(),
-                round,
-                ground,
-                operations_per_second,
-                bandwidth_bytes_per_second,
-                through_filesystem: false,
-                system,
-            })),
+    ) -> Result<Vec<Probe>, Failure> {
+        let outcome = self.run_probe(profile, work, &spots, round, seed);
+        for spot in &spots {
+            if let Err(CallError::Interrupted) = self.call(spot.lane, &Request::Detach) {
+                return Err(Failure::interrupted());
+            }
+        }
+        match outcome {
+            Ok(probes) => Ok(probes),
             Err(CallError::Interrupted) => Err(Failure::interrupted()),
-            Err(CallError::Refused(_) | CallError::Lost(_)) => Ok(None),
+            Err(CallError::Refused(_) | CallError::Lost(_)) => Ok(Vec::new()),
         }
     }
 
     fn run_probe(
         &mut self,
+        profile: Profile,
         work: &Workload,
-        target: Target,
-        devices: Devices,
+        spots: &[Spot],
+        round: u32,
         seed: u64,
-    ) -> Result<(f64, f64, model::trial::SystemUse), CallError> {
-        let Kind::Io(io) = &work.kind else { return Err(CallError::Refused("only block I/O is probed".to_owned())) };
-        self.call(0, &Request::Attach { target, devices })?;
-        self.call(0, &Request::Prepare { workload: work.clone(), seed })?;
-        for _ in 0..io.slices {
-            let request =
-                Request::Slice { warm_up_seconds: WARM_UP_SECONDS, seconds: io.slice_seconds, threads: false };
-            self.call(0, &request)?;
+    ) -> Result<Vec<Probe>, CallError> {
+        let Kind::Io(io) = &work.kind else { return Ok(Vec::new()) };
+        for spot in spots {
+            self.call(spot.lane, &Request::Attach { target: spot.target.clone(), devices: spot.devices.clone() })?;
+            self.call(spot.lane, &Request::Prepare { workload: work.clone(), seed })?;
         }
-        let Reply::Finished { groups, system } = self.call(0, &Request::Finish)? else {
-            return Err(unexpected(&Request::Finish, &Reply::Done));
-        };
-        let metric = |name: &str| groups.first().and_then(|group| group.metrics.get(name)).copied().unwrap_or(0.0);
-        Ok((metric("operations_per_second"), metric("bandwidth_bytes_per_second"), system))
+        for _ in 0..io.slices {
+            for spot in spots {
+                let request =
+                    Request::Slice { warm_up_seconds: WARM_UP_SECONDS, seconds: io.slice_seconds, threads: false };
+                self.call(spot.lane, &request)?;
+            }
+        }
+        let mut probes = Vec::new();
+        for spot in spots {
+            let (groups, system) = match self.call(spot.lane, &Request::Finish)? {
+                Reply::Finished { groups, system } => (groups, system),
+                other => return Err(unexpected(&Request::Finish, &other)),
+            };
+            let metric = |name: &str| groups.first().and_then(|group| group.metrics.get(name)).copied().unwrap_or(0.0);
+            probes.push(Probe {
+                profile,
+                workload: work.name.clone(),
+                round,
+                ground: spot.ground,
+                operations_per_second: metric("operations_per_second"),
+                bandwidth_bytes_per_second: metric("bandwidth_bytes_per_second"),
+                through_filesystem: false,
+                system,
+            });
+        }
+        Ok(probes)
     }
 }

@@ -82,11 +82,6 @@ impl RecordFile {
             ))
         })
     }
-
-    /// Where it lies.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
 }
 
 fn exists(path: &Path) -> Failure {

@@ -6,7 +6,7 @@ use super::quiet::wait_until_quiet;
 use super::visit::Visit;
 use crate::failure::{Failure, Status};
 use lanes::{Cold, Journal, LaneFailure, Stage};
-use model::agent::{Reply, Request, Target};
+use model::agent::{Part, Reply, Request, Target};
 use model::event::Event;
 use model::trial::{Group, SystemUse};
 use model::workload::{Io, Kind, Workload};
@@ -15,6 +15,9 @@ use std::time::Instant;
 
 /// Seconds of each slice that run before its window: the queue fills, the lane wakes.
 const SLICE_WARM_UP_SECONDS: f64 = 0.03;
+
+/// Parts of a cold read that alternate between lanes (methods section 1: 4 to 10 slices).
+const READ_PARTS: u32 = 10;
 
 /// Why a step did not succeed.
 pub enum Trouble {
@@ -109,7 +112,10 @@ impl Track<'_> {
             Kind::Io(io) => visits
                 .iter_mut()
                 .try_for_each(|visit| self.steady(workload, io, std::slice::from_mut(visit), seed, threads)),
-            Kind::SmallFiles(_) => visits.iter_mut().try_for_each(|visit| self.once(workload, visit, seed, threads)),
+            Kind::SmallFiles(_) if self.stage.side_by_side() => self.once(workload, visits, seed, threads),
+            Kind::SmallFiles(_) => {
+                visits.iter_mut().try_for_each(|visit| self.once(workload, std::slice::from_mut(visit), seed, threads))
+            }
         };
         // Whatever happened, no lane stays mounted.
         for visit in visits.iter_mut() {
@@ -214,22 +220,42 @@ impl Track<'_> {
         Ok(())
     }
 
-    /// Once-only work: lane after lane, each phase with its `syncfs`, reads from a cold cache.
-    fn once(&mut self, workload: &Workload, visit: &mut Visit, seed: u64, threads: bool) -> Result<(), Failure> {
-        self.open(workload, visit, seed)?;
-        self.quiet(std::slice::from_mut(visit));
+    /// Once-only work: creating and deleting run lane after lane, each with its `syncfs`. Reading
+    /// begins with a cold cache and runs in parts that alternate between the lanes, as steady work
+    /// does: no file is read twice, so that every part is as cold as the first.
+    fn once(&mut self, workload: &Workload, visits: &mut [Visit], seed: u64, threads: bool) -> Result<(), Failure> {
+        for visit in visits.iter_mut() {
+            self.open(workload, visit, seed)?;
+        }
+        let lanes = visits.len();
         for group in workload.groups() {
-            if *group == "read" {
+            if *group != "read" {
+                for visit in visits.iter_mut() {
+                    self.quiet(std::slice::from_mut(visit));
+                    self.phase(visit, group, Part::WHOLE, threads)?;
+                }
+                continue;
+            }
+            for visit in visits.iter_mut() {
                 self.step(visit, "cold", |track, visit| track.make_cold(visit))?;
             }
-            self.step(visit, "measure", |track, visit| {
-                let begun = Instant::now();
-                track.measured(visit.lane, &Request::Phase { group: (*group).to_owned(), threads })?;
-                visit.charge("measure", begun.elapsed().as_secs_f64());
-                Ok(())
-            })?;
+            for index in 0..READ_PARTS {
+                for turn in 0..lanes {
+                    let visit = &mut visits[(index as usize + turn) % lanes];
+                    self.phase(visit, group, Part { index, of: READ_PARTS }, threads && index == 0)?;
+                }
+            }
         }
-        self.finish(visit)
+        visits.iter_mut().try_for_each(|visit| self.finish(visit))
+    }
+
+    fn phase(&mut self, visit: &mut Visit, group: &str, part: Part, threads: bool) -> Result<(), Failure> {
+        self.step(visit, "measure", |track, visit| {
+            let begun = Instant::now();
+            track.measured(visit.lane, &Request::Phase { group: group.to_owned(), part, threads })?;
+            visit.charge("measure", begun.elapsed().as_secs_f64());
+            Ok(())
+        })
     }
 
     fn make_cold(&mut self, visit: &mut Visit) -> Result<(), Trouble> {
