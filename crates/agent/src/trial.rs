@@ -29,6 +29,8 @@ struct Trial {
     system: SystemUse,
     /// Phases tell apart what the system did in each; slices of steady work have one group only.
     in_phases: bool,
+    /// Bytes written at the device and by the work before the first slice.
+    before: Option<(u64, u64)>,
 }
 
 /// Keeps the sampler's window and the engine's one and the same.
@@ -120,7 +122,8 @@ impl Session {
         let begun = Instant::now();
         let work = engine::prepare(&attached.place, workload, seed, stop)?;
         let seconds = begun.elapsed().as_secs_f64();
-        self.trial = Some(Trial { work, tallies: Vec::new(), system: SystemUse::default(), in_phases: false });
+        self.trial =
+            Some(Trial { work, tallies: Vec::new(), system: SystemUse::default(), in_phases: false, before: None });
         Ok(Reply::Took { seconds })
     }
 
@@ -130,6 +133,9 @@ impl Session {
             return Err("a slice measures more than 0 and at most 3600 seconds after a warm-up of at most 3600".into());
         }
         let (attached, trial) = self.ready()?;
+        if trial.before.is_none() {
+            trial.before = Some((attached.sampler.device_write_bytes(), trial.work.written_bytes()));
+        }
         attached.sampler.begin(threads);
         let mut watch = Watch(&mut attached.sampler);
         let window = trial.work.slice(&attached.place, warm_up_seconds, seconds, &mut watch);
@@ -154,7 +160,16 @@ impl Session {
     }
 
     fn sync(&mut self) -> Result<Reply, Refusal> {
-        Ok(Reply::Took { seconds: self.attached()?.place.sync()? })
+        let attached = self.attached.as_mut().ok_or_else(not_attached)?;
+        let seconds = attached.place.sync()?;
+        // Only now has everything that the slices wrote reached the device.
+        if let Some(trial) = &mut self.trial
+            && let Some((device, work)) = trial.before
+        {
+            trial.system.whole_device_write_bytes = attached.sampler.device_write_bytes().saturating_sub(device);
+            trial.system.whole_application_write_bytes = trial.work.written_bytes() - work;
+        }
+        Ok(Reply::Took { seconds })
     }
 
     fn finish(&mut self) -> Result<Reply, Refusal> {

@@ -87,10 +87,10 @@ fn the_same_seed_gives_the_same_orders_and_another_seed_others() {
         let place = Place::new();
         race(&place, &["a=ext4", "b=ext4", "c=ext4"], &["--rounds", "3", "--seed", seed, "--workload", "commit"]);
         let text = std::fs::read_to_string(place.path().join("r.jsonl")).unwrap();
-        let places: Vec<(String, u64, u64)> = text
-            .lines()
+        text.lines()
             .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
-            .filter(|value| value["kind"] == "trial" && value["outcome"] != "repeated" && value["attempt"] == 1)
+            // A noisy round is run again in the same order: its first attempt tells.
+            .filter(|value| value["kind"] == "trial" && value["attempt"] == 1)
             .map(|value| {
                 (
                     value["lane"].as_str().unwrap().to_owned(),
@@ -98,16 +98,13 @@ fn the_same_seed_gives_the_same_orders_and_another_seed_others() {
                     value["ground"].as_u64().unwrap(),
                 )
             })
-            .collect();
-        places
+            .collect::<Vec<_>>()
     };
     let first = orders("11");
-    let comparable = |a: &[(String, u64, u64)], b: &[(String, u64, u64)]| a.len().min(b.len());
-    let again = orders("11");
-    let count = comparable(&first, &again);
-    assert_eq!(first[..count], again[..count]);
+    assert_eq!(first.len(), 9);
+    assert_eq!(first, orders("11"));
     let other: Vec<_> = (12..16).map(|seed| orders(&seed.to_string())).collect();
-    assert!(other.iter().any(|each| each[..comparable(&first, each)] != first[..comparable(&first, each)]));
+    assert!(other.iter().any(|each| *each != first));
 }
 
 #[test]

@@ -127,6 +127,11 @@ pub struct SystemUse {
     pub backing: DeviceUse,
     /// The devices of the other lanes.
     pub neighbours: DeviceUse,
+    /// Bytes written to the lane's device from the first window to the end of the sync that follows
+    /// the work: warm-up, the tail of each slice and deferred writes included. 0: not known.
+    pub whole_device_write_bytes: u64,
+    /// Bytes that the application wrote in the same time, warm-up and tails included.
+    pub whole_application_write_bytes: u64,
     /// Highest share of one core that a single thread took, where threads were looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub busiest_thread_share: Option<f64>,
@@ -197,6 +202,8 @@ impl SystemUse {
         self.device.add(&other.device);
         self.backing.add(&other.backing);
         self.neighbours.add(&other.neighbours);
+        self.whole_device_write_bytes += other.whole_device_write_bytes;
+        self.whole_application_write_bytes += other.whole_application_write_bytes;
         if other.busiest_thread_share > self.busiest_thread_share {
             self.busiest_thread_share = other.busiest_thread_share;
             self.busiest_thread = other.busiest_thread.clone();

@@ -91,6 +91,11 @@ impl Counters {
         self.flush_milliseconds += field(17);
     }
 
+    /// Bytes written since the device appeared.
+    pub(crate) fn write_bytes(&self) -> u64 {
+        self.write_sectors * 512
+    }
+
     /// What happened between two readings. A counter that went back (a device taken away and made
     /// again, an overflow) counts as 0.
     pub(crate) fn since(&self, before: &Counters) -> DeviceUse {

@@ -106,7 +106,15 @@ impl Sampler {
             busiest_thread: busiest.map(|busiest| busiest.name),
             dirty_bytes_max: closed.dirty_bytes,
             pressure_io_some_seconds: microseconds(after.pressure_microseconds, before.pressure_microseconds),
+            // Only the agent knows what the work wrote outside of windows.
+            whole_device_write_bytes: 0,
+            whole_application_write_bytes: 0,
         }
+    }
+
+    /// Bytes written to the lane's device so far; only differences mean something.
+    pub fn device_write_bytes(&mut self) -> u64 {
+        self.disks.read().device.write_bytes()
     }
 
     fn counters(&mut self) -> Counters {

@@ -310,27 +310,37 @@ fn write_amplification(sight: &Sight) -> Option<(Limit, String)> {
     Some((Limit::WriteAmplification, reason))
 }
 
-/// Rule 6. The device counts only the time inside a flush, not the wait for the write that each
-/// flush follows; so work that flushes after every write is also flush-bound where it makes as many
-/// flushes as the bare device does under the same write-and-flush.
+/// Rule 6. The device's own counter leaves out the write that each flush has to wait for, so work
+/// that flushes after every write is flush-bound too where its flushes, at the bare device's time
+/// for a write and a flush, fill more than half of the time.
 fn flush(sight: &Sight) -> Option<(Limit, String)> {
     let flush_bound = sight.workload.flush_bound();
+    let cycles = |lane: &LaneUse| lane.device_use.filter(|_| flush_bound);
     let of = sight.majority_or_slowest(|lane| {
-        lane.flush_share.is_some_and(|share| share > 0.50)
-            || (flush_bound && lane.device_use.is_some_and(|share| share >= 0.80))
+        lane.flush_share.is_some_and(|share| share > 0.50) || cycles(lane).is_some_and(|share| share > 0.50)
     })?;
-    let shares = words::percent_range(of.iter().filter_map(|lane| lane.flush_share));
     let rates: Vec<String> = of
         .iter()
         .filter_map(|lane| Some(format!("{} {}", lane.name, model::units::human_count(lane.flushes?))))
         .collect();
-    let spends = if of.len() == 1 || of.len() == sight.lanes.len() { "spends" } else { "spend" };
-    let raw = match (&sight.raw, flush_bound) {
-        (Some(raw), true) => format!("; the bare device makes {} after as many writes", sight.ceiling(raw)),
-        _ => String::new(),
+    let one = of.len() == 1 || of.len() == sight.lanes.len();
+    let reason = match sight.raw.filter(|_| flush_bound) {
+        Some(raw) => format!(
+            "{} {} {} of the flushes that the bare device makes when each follows a write ({}; lanes: {} flushes/s)",
+            sight.who(&of),
+            if one { "makes" } else { "make" },
+            words::percent_range(of.iter().filter_map(|lane| lane.device_use)),
+            sight.ceiling(&raw),
+            rates.join(", ")
+        ),
+        None => format!(
+            "{} {} {} of the time in flushes ({} flushes/s)",
+            sight.who(&of),
+            if one { "spends" } else { "spend" },
+            words::percent_range(of.iter().filter_map(|lane| lane.flush_share)),
+            rates.join(", ")
+        ),
     };
-    let reason =
-        format!("{} {spends} {shares} of the time in flushes ({} flushes/s{raw})", sight.who(&of), rates.join(", "));
     Some((Limit::Flush, reason))
 }
 

@@ -109,8 +109,13 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Bytes written at the device per byte that the application wrote; `None` where it wrote none.
+    /// Bytes written at the device per byte that the application wrote, deferred writes included
+    /// where the agent counted them up to the sync; `None` where it wrote none.
     pub fn write_amplification(&self) -> Option<f64> {
+        let (device, work) = (self.system.whole_device_write_bytes, self.system.whole_application_write_bytes);
+        if device > 0 && work > 0 {
+            return Some(device as f64 / work as f64);
+        }
         (self.write_bytes > 0.0 && self.system.device.write_bytes > 0)
             .then(|| self.system.device.write_bytes as f64 / self.write_bytes)
     }

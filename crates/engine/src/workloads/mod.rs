@@ -62,6 +62,11 @@ pub trait Work {
     /// Closes every file; the next slice or phase opens them again.
     fn release(&mut self);
 
+    /// Bytes written since it was prepared, warm-up and tails of slices included.
+    fn written_bytes(&self) -> u64 {
+        0
+    }
+
     /// What the engine had to do without, one sentence each.
     fn notes(&self) -> Vec<String> {
         Vec::new()

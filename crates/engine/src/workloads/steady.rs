@@ -38,6 +38,7 @@ pub struct SteadyWork {
     completions: Vec<Completion>,
     latencies: Latencies,
     writes_since_sync: u32,
+    written_bytes: u64,
     append: Option<AppendFiles>,
     queue: Option<Box<dyn Queue>>,
     path: PathBuf,
@@ -93,6 +94,7 @@ impl SteadyWork {
             direction,
             latencies: Latencies::new(),
             writes_since_sync: 0,
+            written_bytes: 0,
             append,
             queue: None,
             path: PathBuf::new(),
@@ -195,6 +197,7 @@ impl SteadyWork {
                 self.advance(queue, place)?;
             }
             self.buffers.renew(chunk);
+            self.written_bytes += self.io.bs.get();
             if self.io.bs.get() >= SLOW_TO_RENEW_BYTES {
                 handed_over = Clock.now();
             }
@@ -283,6 +286,10 @@ impl Work for SteadyWork {
             sync_seconds: 0.0,
             latencies: self.latencies.clone(),
         })
+    }
+
+    fn written_bytes(&self) -> u64 {
+        self.written_bytes
     }
 
     fn release(&mut self) {

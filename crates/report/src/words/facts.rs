@@ -71,7 +71,7 @@ pub(crate) fn machine(machine: &Machine) -> Phrase {
     if device.size_bytes > 0 {
         disk.push(figures::disk_bytes(device.size_bytes));
     }
-    disk.push(if device.rotational { "rotating" } else { "not rotating" }.to_owned());
+    disk.push(if device.rotational { "rotational (as the kernel was told)" } else { "not rotating" }.to_owned());
     if !device.write_cache.is_empty() {
         disk.push(format!("cache {}", shorten(&device.write_cache, 40)));
     }
