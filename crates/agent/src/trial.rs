@@ -179,7 +179,8 @@ impl Session {
             ..tally.group()
         };
         let groups = trial.tallies.iter().map(group).collect();
-        Ok(Reply::Finished { groups, system: trial.system })
+        let notes = trial.work.notes();
+        Ok(Reply::Finished { groups, system: trial.system, notes })
     }
 }
 

@@ -29,16 +29,14 @@ pub struct Window {
 }
 
 impl Window {
-    /// Operations per second; 0 for an empty window.
+    /// Operations per second, the charged sync left out; 0 for an empty window.
     pub fn operations_per_second(&self) -> f64 {
-        rate(self.operations, self.seconds)
+        rate(self.operations, self.seconds - self.sync_seconds)
     }
 
     /// This window alone as a group, without histogram and slices.
     pub fn group(&self) -> Group {
-        let rates = [self.operations_per_second()];
-        let bandwidths = [rate(self.bytes, self.seconds)];
-        Group { latency_ns: self.latencies.summary(), ..bare_group(self, &rates, &bandwidths) }
+        Group { latency_ns: self.latencies.summary(), ..bare_group(self, &[self.operations_per_second()]) }
     }
 }
 
@@ -47,21 +45,18 @@ impl Window {
 pub struct Tally {
     sum: Window,
     operations_per_second: Vec<f64>,
-    bandwidths: Vec<f64>,
 }
 
 impl Tally {
     /// Begins with the first window.
     pub fn new(first: Window) -> Self {
         let rates = vec![first.operations_per_second()];
-        let bandwidths = vec![rate(first.bytes, first.seconds)];
-        Tally { sum: first, operations_per_second: rates, bandwidths }
+        Tally { sum: first, operations_per_second: rates }
     }
 
     /// Adds a later window.
     pub fn add(&mut self, window: &Window) {
         self.operations_per_second.push(window.operations_per_second());
-        self.bandwidths.push(rate(window.bytes, window.seconds));
         self.sum.operations += window.operations;
         self.sum.bytes += window.bytes;
         self.sum.seconds += window.seconds;
@@ -74,7 +69,8 @@ impl Tally {
         self.sum.group
     }
 
-    /// The trial's figures: sums over windows, medians over slices, latency of all operations.
+    /// The trial's figures: sums over windows, medians over slices, latency of all operations. What
+    /// was charged once for all windows (a sync) is spread over all operations.
     pub fn group(&self) -> Group {
         // A single window is no series: its rate stands in the metrics already.
         let several = self.operations_per_second.len() > 1;
@@ -82,13 +78,17 @@ impl Tally {
             latency_ns: self.sum.latencies.summary(),
             histogram: self.sum.latencies.encode(),
             slices_operations_per_second: if several { self.operations_per_second.clone() } else { Vec::new() },
-            ..bare_group(&self.sum, &self.operations_per_second, &self.bandwidths)
+            ..bare_group(&self.sum, &self.operations_per_second)
         }
     }
 }
 
-fn bare_group(window: &Window, rates: &[f64], bandwidths: &[f64]) -> Group {
-    let metrics = [(OPERATIONS_PER_SECOND, median(rates)), (BANDWIDTH, median(bandwidths))];
+/// `rates` leave the charged sync out: the median slice speaks for all operations, and the sync
+/// comes on top of their time.
+fn bare_group(window: &Window, rates: &[f64]) -> Group {
+    let working_seconds = window.operations as f64 / median(rates);
+    let seconds = working_seconds + window.sync_seconds;
+    let metrics = [(OPERATIONS_PER_SECOND, rate(window.operations, seconds)), (BANDWIDTH, rate(window.bytes, seconds))];
     Group {
         name: window.group.to_owned(),
         operations: window.operations,
@@ -129,7 +129,7 @@ mod tests {
             operations,
             bytes: operations * 512,
             seconds,
-            sync_seconds: 0.25,
+            sync_seconds: 0.0,
             latencies,
         }
     }
@@ -140,12 +140,27 @@ mod tests {
         tally.add(&window(300, 2.0));
         tally.add(&window(9000, 1.0));
         let group = tally.group();
-        assert_eq!((group.operations, group.bytes, group.seconds, group.sync_seconds), (9400, 9400 * 512, 4.0, 0.75));
+        assert_eq!((group.operations, group.bytes, group.seconds, group.sync_seconds), (9400, 9400 * 512, 4.0, 0.0));
         assert_eq!(group.metrics[OPERATIONS_PER_SECOND], 150.0);
         assert_eq!(group.metrics[BANDWIDTH], 150.0 * 512.0);
         assert_eq!(group.slices_operations_per_second, [100.0, 150.0, 9000.0]);
         assert!(group.histogram.is_some());
         assert!(group.metrics.contains_key(&group.primary_metric));
+    }
+
+    #[test]
+    fn a_charged_sync_is_spread_over_all_operations_and_no_slice_carries_it() {
+        let mut tally = Tally::new(window(100, 1.0));
+        // A burst of noise, then the last part with its sync.
+        tally.add(&window(100, 9.0));
+        tally.add(&Window { sync_seconds: 2.0, ..window(100, 3.0) });
+        let group = tally.group();
+        assert_eq!(group.slices_operations_per_second, [100.0, 100.0 / 9.0, 100.0]);
+        // 300 operations at the median of 100/s take 3 s, and the sync 2 s.
+        assert_eq!(group.metrics[OPERATIONS_PER_SECOND], 60.0);
+        assert_eq!((group.seconds, group.sync_seconds), (13.0, 2.0));
+        let alone = Window { sync_seconds: 2.0, ..window(100, 4.0) }.group();
+        assert_eq!(alone.metrics[OPERATIONS_PER_SECOND], 25.0);
     }
 
     #[test]

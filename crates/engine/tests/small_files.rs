@@ -59,12 +59,15 @@ fn files_are_created_read_and_deleted_and_each_operation_is_counted() {
             let read = work.phase(&place, "read", Part::WHOLE).unwrap();
             let parts = (0..4).map(|index| work.phase(&place, "read", Part { index, of: 4 }).unwrap().operations);
             assert_eq!(parts.sum::<u64>(), 103);
-            assert!(work.phase(&place, "delete", Part { index: 0, of: 2 }).is_err(), "only reading comes in parts");
             assert!(work.phase(&place, "read", Part { index: 2, of: 2 }).is_err());
-            let deleted = work.phase(&place, "delete", Part::WHOLE).unwrap();
+            let first = work.phase(&place, "delete", Part { index: 0, of: 2 }).unwrap();
+            assert_eq!((first.operations, first.sync_seconds), (51, 0.0));
+            assert_eq!(all_files(&top).len(), 52);
+            let deleted = work.phase(&place, "delete", Part { index: 1, of: 2 }).unwrap();
+            assert!(deleted.sync_seconds > 0.0, "the last part carries the sync");
             assert!(std::fs::read_dir(&top).unwrap().next().is_none());
-            for window in [&created, &read, &deleted] {
-                assert_eq!((window.operations, window.latencies.operations()), (103, 103));
+            for (window, files) in [(&created, 103), (&read, 103), (&deleted, 52)] {
+                assert_eq!((window.operations, window.latencies.operations()), (files, files));
                 assert_eq!(window.primary_metric, OPERATIONS_PER_SECOND);
                 assert!(window.sync_seconds < window.seconds);
             }

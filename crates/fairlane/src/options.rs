@@ -86,11 +86,11 @@ pub struct Race {
     /// Race the first lane twice: the noise, shown as a verdict
     #[arg(long)]
     pub with_self: bool,
-    /// Keep a failing lane's image for a look; `fairlane clean` removes it
+    /// Leave a lane that fails at work mounted for a look, and end there; `fairlane clean` removes it
     #[arg(long)]
     pub keep: bool,
     /// Go on with an interrupted race
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["lanes", "workloads", "on", "set", "with_self", "output"])]
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["lanes", "suite", "workloads", "on", "lane_size", "rounds", "margin", "seed", "set", "with_self", "output"])]
     pub resume: Option<String>,
     /// Write the record here
     #[arg(short, long, value_name = "RECORD")]

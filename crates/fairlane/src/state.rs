@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use anyhow::{Context, anyhow};
 use model::record::Record;
 use std::fs;
-use std::os::unix::fs::{DirBuilderExt, chown};
+use std::os::unix::fs::{DirBuilderExt, fchown, lchown};
 use std::path::{Path, PathBuf};
 
 /// The user whose files these are: under sudo the one who called it, not root.
@@ -25,15 +25,17 @@ impl Owner {
         Owner { ids }
     }
 
-    /// Gives a file that root made to its user. Never follows a link.
-    pub fn give(&self, path: &Path) -> std::io::Result<()> {
-        match self.ids {
-            Some((user, group)) if fs::symlink_metadata(path)?.is_symlink() => {
-                std::os::unix::fs::lchown(path, Some(user), Some(group))
-            }
-            Some((user, group)) => chown(path, Some(user), Some(group)),
-            None => Ok(()),
-        }
+    /// Gives a folder that root made to its user. A link put in its place meanwhile is not followed.
+    fn give_folder(&self, path: &Path) -> std::io::Result<()> {
+        self.ids.map_or(Ok(()), |(user, group)| lchown(path, Some(user), Some(group)))
+    }
+
+    /// Gives a file that root made to its user.
+    ///
+    /// # Errors
+    /// What the system answers.
+    pub fn give_file(&self, file: &fs::File) -> std::io::Result<()> {
+        self.ids.map_or(Ok(()), |(user, group)| fchown(file, Some(user), Some(group)))
     }
 
     /// Home folder of that user.
@@ -81,7 +83,7 @@ pub fn runs_folder() -> Result<PathBuf, Failure> {
         fs::DirBuilder::new()
             .mode(0o755)
             .create(path)
-            .and_then(|()| owner.give(path))
+            .and_then(|()| owner.give_folder(path))
             .with_context(|| format!("cannot make {}; name another place with -o or XDG_STATE_HOME", path.display()))?;
     }
     Ok(folder)

@@ -187,7 +187,7 @@ fn a_dry_run_names_every_command_and_touches_nothing() {
         return;
     }
     let place = Place::new();
-    let (out, _) = place.expect(0, &["race", "ext4", "xfs", "--lane-size", "512MiB", "--dry-run"]);
+    let (out, _) = place.expect(0, &["race", "ext4", "xfs", "--lane-size", "1GiB", "--dry-run"]);
     for part in ["mkfs.ext4", "mkfs.xfs", "mount", "image0", "nodiscard"] {
         assert!(out.contains(part), "`{part}` is missing in:\n{out}");
     }
@@ -216,12 +216,14 @@ fn a_lane_that_fills_up_fails_with_its_reason_and_the_others_go_on() {
         "3",
         "--workload",
         "small-files",
+        "--set",
+        "small-files.files=20000",
         "-o",
         "r.jsonl",
     ]);
     assert_eq!(output.status.code(), Some(1));
     let (out, _) = place.expect(0, &["report", "r.jsonl"]);
-    assert!(out.contains("few") && out.to_lowercase().contains("no space"), "{out}");
+    assert!(out.contains("few") && out.to_lowercase().contains("no space") && out.contains("--lane-size"), "{out}");
     let (json, _) = place.expect(0, &["report", "r.jsonl", "--format", "json"]);
     let findings: serde_json::Value = serde_json::from_str(&json).unwrap();
     let ext4 =

@@ -205,7 +205,8 @@ impl Running {
                     .map(Some)
                     .map_err(|error| failed(format!("cannot wait for {}: {}", self.program, plain(&error))));
             }
-            if ready == 0 {
+            // A tool that prints without pause must not keep the caller from its stop flag.
+            if ready == 0 || Instant::now() >= until {
                 return Ok(None);
             }
         }

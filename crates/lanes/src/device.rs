@@ -170,6 +170,39 @@ fn number_of(rdev: u64) -> DeviceNumber {
 /// [`LaneFailure::Usage`] where it is none or not there, [`LaneFailure::Privilege`] without the
 /// right to open it, [`LaneFailure::Failed`] where it does not answer.
 pub fn inspect(named: &Path) -> Result<Found, LaneFailure> {
+    let mut found = look(named)?;
+    // Not every user claims a device: a virtual machine or a copy only has it open. Whoever probes
+    // new devices (udev) lets go at once, so a second look decides.
+    if found.uses.is_empty() && !openers(found.number).is_empty() {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        let still = openers(found.number);
+        if !still.is_empty() {
+            found.uses.push(format!("{} is open in {}", found.path.display(), still.join(", ")));
+        }
+    }
+    Ok(found)
+}
+
+/// The processes that have a block device open: `qemu (1234)`.
+fn openers(number: DeviceNumber) -> Vec<String> {
+    use std::os::unix::fs::FileTypeExt;
+    let mut openers = Vec::new();
+    for process in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(pid) = process.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+        let files = std::fs::read_dir(process.path().join("fd")).into_iter().flatten().flatten();
+        let is_this = |link: std::path::PathBuf| {
+            link.metadata().is_ok_and(|of| of.file_type().is_block_device() && number_of(of.rdev()) == number)
+        };
+        if files.map(|entry| entry.path()).any(is_this) {
+            let name = std::fs::read_to_string(process.path().join("comm")).unwrap_or_default();
+            openers.push(format!("{} ({pid})", name.trim()));
+        }
+    }
+    openers
+}
+
+/// What [`inspect`] looks at, but for who has it open.
+fn look(named: &Path) -> Result<Found, LaneFailure> {
     let path = named.canonicalize().map_err(|error| {
         usage(format!("{}: {}; name a block device that is there", named.display(), crate::failure::plain(&error)))
     })?;
@@ -214,7 +247,7 @@ pub fn inspect(named: &Path) -> Result<Found, LaneFailure> {
 /// # Errors
 /// [`LaneFailure::Failed`] where it is not.
 pub fn check_again(before: &Found) -> Result<(), LaneFailure> {
-    let now = inspect(&before.named)?;
+    let now = look(&before.named)?;
     let same = (now.number, now.sequence, now.size_bytes) == (before.number, before.sequence, before.size_bytes);
     if !same {
         return Err(failed(format!(

@@ -184,17 +184,12 @@ fn undo(thing: &Thing, detail: Option<&Detail>, run_id: &str) -> Result<Vec<Stri
             run_directory_of(backing, run_id)?;
             detach_all(backing)
         }
-        Thing::File { path } => {
-            run_directory_of(path, run_id)?;
-            remove(path)
-        }
         Thing::RunDirectory { path } => {
             if run_directory_of(path, run_id)? != *path {
                 return Err(foreign(path));
             }
             remove_run_directory(path, detail)
         }
-        Thing::Throttle { file, restore } => lift_throttle(file, restore),
     }
 }
 
@@ -294,19 +289,6 @@ fn nothing_mounted_below(path: &Path) -> Result<(), LaneFailure> {
     }
 }
 
-fn lift_throttle(file: &Path, restore: &str) -> Result<Vec<String>, LaneFailure> {
-    let plain = file.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
-    if !plain || !file.starts_with("/sys/fs/cgroup") {
-        return Err(foreign(file));
-    }
-    match std::fs::write(file, restore) {
-        Ok(()) => Ok(vec![format!("lifted the limit in {}", file.display())]),
-        // The group or, after a reboot, the device is gone, and the limit with it.
-        Err(error) if [Some(libc::ENOENT), Some(libc::ENODEV)].contains(&error.raw_os_error()) => Ok(Vec::new()),
-        Err(error) => Err(cannot(format!("lift the limit in {}", file.display()), error)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -321,7 +303,6 @@ mod tests {
             "/srv/x.fairlane-r/y",
         ] {
             for thing in [
-                Thing::File { path: bad.into() },
                 Thing::RunDirectory { path: bad.into() },
                 Thing::Loop { backing: bad.into() },
                 Thing::Mount { target: bad.into(), source: None },
@@ -331,16 +312,15 @@ mod tests {
         }
         assert_eq!(run_directory_of(Path::new("/srv/.fairlane-r/image0"), "r").unwrap(), Path::new("/srv/.fairlane-r"));
         assert!(undo(&Thing::RunDirectory { path: "/srv/.fairlane-r/x".into() }, None, "r").is_err());
-        assert!(undo(&Thing::Throttle { file: "/etc/passwd".into(), restore: "x".into() }, None, "r").is_err());
     }
 
     #[test]
     fn a_torn_last_line_was_never_made() {
         let text = "{\"entry\":\"owner\",\"run_id\":\"r\",\"pid\":1,\"start_ticks\":2,\"boot_id\":\"b\"}\n\
-            {\"entry\":\"will\",\"id\":0,\"thing\":\"file\",\"path\":\"/a\"}\n\
+            {\"entry\":\"will\",\"id\":0,\"thing\":\"run-directory\",\"path\":\"/a\"}\n\
             {\"entry\":\"will\",\"id\":1,\"thing\":\"loop\",\"backing\":\"/b\"}\n\
             {\"entry\":\"done\",\"id\":0}\n\
-            {\"entry\":\"will\",\"id\":2,\"thing\":\"file\",\"path\":\"/c\"}";
+            {\"entry\":\"will\",\"id\":2,\"thing\":\"run-directory\",\"path\":\"/c\"}";
         let claims = parse(text).unwrap();
         assert_eq!(claims.open.keys().copied().collect::<Vec<_>>(), [1]);
         assert!(parse("").is_none() && parse("{}\n").is_none());

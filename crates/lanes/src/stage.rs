@@ -187,6 +187,16 @@ impl Stage {
         images[(place + round as usize) % images.len()]
     }
 
+    /// Number of images; as many lanes rotate over them.
+    pub fn images(&self) -> usize {
+        self.image_grounds().len()
+    }
+
+    /// Whether a lane is open: after a [`Stage::close`] that failed it may still be mounted.
+    pub fn is_open(&self, lane: usize) -> bool {
+        self.lanes[lane].open.is_some()
+    }
+
     fn image_grounds(&self) -> Vec<usize> {
         let is_image = |(index, ground): (usize, &Ground)| matches!(ground, Ground::Image(_)).then_some(index);
         self.grounds.iter().enumerate().filter_map(is_image).collect()

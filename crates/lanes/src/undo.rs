@@ -28,11 +28,6 @@ pub enum Thing {
         /// Its path.
         path: PathBuf,
     },
-    /// A file or folder inside a run directory.
-    File {
-        /// Its path.
-        path: PathBuf,
-    },
     /// A loop device over a file inside a run directory.
     Loop {
         /// The image.
@@ -44,13 +39,6 @@ pub enum Thing {
         target: PathBuf,
         /// What the mount table will call its source; `None`: the filesystem names it (FUSE).
         source: Option<String>,
-    },
-    /// A limit in a file of the cgroup filesystem.
-    Throttle {
-        /// The file, below /sys/fs/cgroup.
-        file: PathBuf,
-        /// What is written to take the limit away.
-        restore: String,
     },
 }
 

@@ -237,8 +237,8 @@ fn a_journal_never_makes_recovery_touch_what_is_not_its_own() {
     std::os::unix::fs::symlink(&precious, &run).unwrap();
     let mut journal = scratch.journal();
     journal.will(Thing::RunDirectory { path: run.clone() }).unwrap();
-    journal.will(Thing::File { path: precious.join("f") }).unwrap();
-    journal.will(Thing::File { path: run.join("../precious/f") }).unwrap();
+    journal.will(Thing::RunDirectory { path: precious.join("f") }).unwrap();
+    journal.will(Thing::RunDirectory { path: run.join("../precious/f") }).unwrap();
     drop(journal);
     disown(&scratch);
     let recovered = recover(&scratch.undo());

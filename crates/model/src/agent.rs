@@ -140,6 +140,9 @@ pub enum Reply {
         groups: Vec<Group>,
         /// Sums over windows.
         system: SystemUse,
+        /// What the engine had to do without, one sentence each.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        notes: Vec<String>,
     },
     /// It could not be done; the agent goes on.
     Failed {

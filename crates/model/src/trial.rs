@@ -61,12 +61,14 @@ pub struct Group {
     pub bytes: u64,
     /// Measured seconds, the charged sync included.
     pub seconds: f64,
-    /// Of these, seconds of the sync that was charged to this group.
+    /// Of these, seconds of what was done once for all operations and is charged to this group: the
+    /// `syncfs`, and the removal of emptied directories.
     #[serde(default)]
     pub sync_seconds: f64,
     /// The metric that verdicts use; a key of `metrics`.
     pub primary_metric: String,
-    /// `operations_per_second`, `bandwidth_bytes_per_second`: over slices their median.
+    /// `operations_per_second`, `bandwidth_bytes_per_second`: over slices their median, with the
+    /// charged sync added to the time.
     pub metrics: BTreeMap<String, f64>,
     /// Latency of single operations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,7 +76,7 @@ pub struct Group {
     /// HdrHistogram V2, deflated, base64.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<String>,
-    /// Operations per second of each slice, in time order.
+    /// Operations per second of each slice in time order, the charged sync left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slices_operations_per_second: Vec<f64>,
     /// What the whole system did during this group's windows alone, where the trial's groups have

@@ -158,9 +158,11 @@ impl Workload {
     /// The largest number of bytes that the work keeps on the lane.
     pub fn working_set_bytes(&self) -> u64 {
         match &self.kind {
+            // A full file waits for its removal beside the one that grows.
+            Kind::Io(io) if io.rw == Pattern::Append => io.size.0.saturating_mul(2),
             Kind::Io(io) => io.size.0,
             // An inode and a directory entry beside each file's own block.
-            Kind::SmallFiles(small) => small.files * (small.size.0.next_multiple_of(4096) + 1024),
+            Kind::SmallFiles(small) => small.files.saturating_mul(small.size.0.next_multiple_of(4096) + 1024),
         }
     }
 

@@ -18,6 +18,9 @@ const CAVEAT: &str = "two races run apart have no pairs: what changed between th
 pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison {
     let mut warnings = machine_warnings(a, b);
     let mut rows = Vec::new();
+    // Every row is a verdict that may be wrong: together they hold 5 % (Bonferroni).
+    let groups: usize = b.header.plan.workloads.iter().map(|workload| workload.groups().len()).sum();
+    let p = 0.05 / (groups * b.header.lanes.len()).max(1) as f64;
     for workload in &b.header.plan.workloads {
         let Some(other) = a.header.plan.workloads.iter().find(|of| of.name == workload.name) else {
             warnings.push(format!("{} is only in {b_name}", workload.title));
@@ -32,7 +35,8 @@ pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison
             else {
                 continue;
             };
-            let sides = Sides { series: [&series_a, &series_b], results: [before, result], changed: changed.clone() };
+            let results = [before, result];
+            let sides = Sides { series: [&series_a, &series_b], results, changed: changed.clone(), p };
             rows.extend(b.header.lanes.iter().filter_map(|lane| sides.row(lane, b.header.plan.margin)));
         }
     }
@@ -50,6 +54,8 @@ struct Sides<'a> {
     series: [&'a Series<'a>; 2],
     results: [&'a ResultFinding; 2],
     changed: Option<String>,
+    /// Two-sided p of one row.
+    p: f64,
 }
 
 impl Sides<'_> {
@@ -65,13 +71,13 @@ impl Sides<'_> {
         let ratio = pair::finite((mean_b - mean_a).exp())?;
         let welch = estimate::welch(&logs_a, &logs_b);
         let interval = welch.and_then(|of| {
-            let low = pair::finite((of.difference - of.half_width()).exp())?;
-            Some((low, pair::finite((of.difference + of.half_width()).exp())?))
+            let low = pair::finite((of.difference - of.half_width(self.p)).exp())?;
+            Some((low, pair::finite((of.difference + of.half_width(self.p)).exp())?))
         });
         let (verdict, why) = match (&self.changed, welch) {
             (Some(changed), _) => (Verdict::None, changed.clone()),
             (None, None) => (Verdict::Undecided, "one round: no interval between runs".to_owned()),
-            (None, Some(of)) => self.verdict(&lane_a, &lane_b, of.difference, of.half_width(), margin),
+            (None, Some(of)) => self.verdict(&lane_a, &lane_b, of.difference, of.half_width(self.p), margin),
         };
         Some(ComparisonRow {
             lane: lane.name.clone(),
@@ -94,6 +100,9 @@ impl Sides<'_> {
         let promises = a.promises.durability_differences(&b.promises);
         if !promises.is_empty() {
             return (Verdict::None, format!("different promises: {}", promises.join(", ")));
+        }
+        if a.filesystem != b.filesystem || a.mkfs_command != b.mkfs_command {
+            return (Verdict::None, "the lane of this name was made in another way".to_owned());
         }
         if a.venue != b.venue {
             return (Verdict::None, format!("different venue: {} and {}", a.venue, b.venue));

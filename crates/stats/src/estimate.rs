@@ -100,8 +100,8 @@ pub struct Welch {
 
 impl Welch {
     /// Half-width of the 95 % interval.
-    pub fn half_width(&self) -> f64 {
-        self.degrees.map_or(0.0, |degrees| student::two_sided_quantile(0.05, degrees) * self.error)
+    pub fn half_width(&self, p: f64) -> f64 {
+        self.degrees.map_or(0.0, |degrees| student::two_sided_quantile(p, degrees) * self.error)
     }
 }
 
@@ -171,6 +171,6 @@ mod tests {
         assert!((of.difference - 4.5).abs() < 1e-12 && (of.error - 3.416_667_f64.sqrt()).abs() < 1e-6);
         assert!((of.degrees.unwrap() - 2.561_2).abs() < 1e-3, "{:?}", of.degrees);
         assert_eq!(welch(&[1.0, 2.0], &[1.0]), None);
-        assert_eq!(welch(&[1.0, 1.0], &[2.0, 2.0]).unwrap().half_width(), 0.0);
+        assert_eq!(welch(&[1.0, 1.0], &[2.0, 2.0]).unwrap().half_width(0.05), 0.0);
     }
 }

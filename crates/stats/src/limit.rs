@@ -133,7 +133,8 @@ fn lane_use(lane: &crate::series::LaneSeries, group: &str) -> LaneUse {
         queue: per_second(|scope| scope.system.device.queue_seconds),
         read_share: median(
             seen.iter()
-                .filter(|(_, scope)| scope.read_bytes > 0.0)
+                // Without a device (a network or overlay directory) nothing is known of its reads.
+                .filter(|(_, scope)| scope.read_bytes > 0.0 && !lane.lane.backing.is_empty())
                 .map(|(_, scope)| scope.system.device.read_bytes as f64 / scope.read_bytes),
         ),
         write_amplification: median(seen.iter().filter_map(|(_, scope)| scope.write_amplification())),

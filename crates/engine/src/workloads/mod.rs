@@ -50,7 +50,7 @@ pub trait Work {
         Err(EngineError::Unsuitable("this workload runs in phases, not in slices; ask for a phase".to_owned()))
     }
 
-    /// Runs one phase of once-only work, or a part of it where the phase can be parted.
+    /// Runs one phase of once-only work, or a part of it. Its `syncfs` comes with the last part.
     ///
     /// # Errors
     /// The first failed operation ends the phase. Steady work refuses.

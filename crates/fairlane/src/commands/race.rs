@@ -2,6 +2,7 @@
 
 use super::summary::summary;
 use super::{lane_failure, screen};
+use crate::conductor::quiet::{QUIET, QUIET_FOR_A_FIRST_ANSWER};
 use crate::conductor::record_file::RecordFile;
 use crate::conductor::round::Track;
 use crate::conductor::{Race as Conductor, machine, visit};
@@ -10,13 +11,13 @@ use crate::options::Race;
 use crate::{state, suites};
 use lanes::{Journal, Settings, Stage, availability, undo};
 use model::event::Event;
-use model::lane::{LaneSpec, Venue};
+use model::lane::{Lane, LaneSpec, Venue};
 use model::plan::{Ground, Plan, Rounds};
 use model::record::{Header, Line, Record, SCHEMA};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// The filesystems of a race that names none.
@@ -73,7 +74,11 @@ pub fn run(options: &Race) -> Result<(), Failure> {
     if resumed.is_none() {
         RecordFile::check_new(&path)?;
     }
-    stage.confirm(&mut screen::Typed).map_err(lane_failure)?;
+    let confirmed = stage.confirm(&mut screen::Typed { stop: &stop }).map_err(lane_failure);
+    if stop.load(Ordering::Relaxed) {
+        return Err(Failure::interrupted());
+    }
+    confirmed?;
     race(options, plan, resumed, (stage, &run_id), &path, &stop)
 }
 
@@ -239,9 +244,10 @@ fn race(
     let mut screen = |event: &Event| show.event(event);
     let mut conductor = Conductor {
         track: Track {
+            agents: names.iter().map(|_| None).collect(),
             stage,
             journal,
-            agents: names.iter().map(|_| None).collect(),
+            quiet: if record.header.plan.first_answer { QUIET_FOR_A_FIRST_ANSWER } else { QUIET },
             names,
             screen: &mut screen,
             stop,
@@ -258,7 +264,7 @@ fn race(
     show.clear();
     let failed = matches!(&result, Err(failure) if failure.status == Status::Failed);
     let undone = if options.keep && failed { keep_all(stage, journal) } else { undo_all(stage, journal) };
-    if record.trials.is_empty() {
+    if record.trials.is_empty() && record.resumes == 0 {
         // Nothing was measured: an empty record would only be in the way of `last`.
         let _ = std::fs::remove_file(path);
         return result.and(undone);
@@ -294,6 +300,7 @@ fn open_record(
     path: &Path,
 ) -> Result<(Record, RecordFile), Failure> {
     if let Some(Resumed { mut record, .. }) = resumed {
+        same_lanes(&record, &stage.lanes(), path)?;
         let mut file = RecordFile::reopen(path, &record)?;
         file.append(&[Line::Resume { started: visit::now(), boot_id: machine::boot_id() }])?;
         record.resumes += 1;
@@ -334,6 +341,30 @@ fn open_record(
         whole_bytes: 0,
     };
     Ok((record, file))
+}
+
+/// A resumed race goes on only with lanes that are made as before: an edited file of one's own, a
+/// newer mkfs or another disk would pair what is not the same.
+fn same_lanes(record: &Record, now: &[Lane], path: &Path) -> Result<(), Failure> {
+    let then = &record.header.lanes;
+    let differs = then.iter().zip(now).find_map(|(then, now)| {
+        let pairs = [
+            ("name", then.name == now.name),
+            ("mkfs command", then.mkfs_command == now.mkfs_command),
+            ("mount options", then.mount_options == now.mount_options),
+            ("disk", then.backing == now.backing),
+            ("promises", then.promises == now.promises),
+            ("geometry", then.geometry == now.geometry),
+        ];
+        let (what, _) = pairs.into_iter().find(|(_, same)| !same)?;
+        Some(format!("the {what} of lane {} is no longer what it was", report::clean_text(&then.name)))
+    });
+    let tools = machine::tool_versions(now) != record.header.machine.tools;
+    let differs = differs.or_else(|| tools.then(|| "the versions of the mkfs programs changed".to_owned()));
+    match differs {
+        Some(what) => Err(Failure::usage(format!("{} cannot go on: {what}; race again", path.display()))),
+        None => Ok(()),
+    }
 }
 
 /// Seconds that the trials of a record took: what a resumed race has spent already.

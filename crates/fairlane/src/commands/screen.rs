@@ -5,6 +5,7 @@ use model::event::Event;
 use report::{PlanSummary, Screen, ScreenOptions, Style};
 use std::io::{IsTerminal, Stderr, Stdout, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The screen of one race.
 pub struct Show {
@@ -72,20 +73,35 @@ pub fn tilde(path: &Path) -> String {
     }
 }
 
-/// Asks the person at the terminal to type the last characters of a serial number.
-pub struct Typed;
+/// Asks the person at the terminal to type the last characters of a serial number; Ctrl-C is heard
+/// while it waits.
+pub struct Typed<'a> {
+    /// Ctrl-C or SIGTERM.
+    pub stop: &'a AtomicBool,
+}
 
-impl lanes::device::Confirm for Typed {
-    fn ask(&mut self, shown: &[String], must_type: &str) -> Option<String> {
+impl lanes::device::Confirm for Typed<'_> {
+    fn ask(&mut self, shown: &[String], _must_type: &str) -> Option<String> {
         let mut err = std::io::stderr();
         for line in shown {
             let _ = writeln!(err, "{line}");
         }
-        let _ = must_type;
         let _ = write!(err, "> ");
         let _ = err.flush();
+        let stdin = std::io::stdin();
+        loop {
+            if self.stop.load(Ordering::Relaxed) {
+                return None;
+            }
+            let mut ready = [rustix::event::PollFd::new(&stdin, rustix::event::PollFlags::IN)];
+            let moment = rustix::event::Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+            // Interrupted or nothing typed yet: look at the flag again.
+            if let Ok(1..) = rustix::event::poll(&mut ready, Some(&moment)) {
+                break;
+            }
+        }
         let mut line = String::new();
-        match std::io::stdin().read_line(&mut line) {
+        match stdin.read_line(&mut line) {
             Ok(read) if read > 0 => Some(line.trim().to_owned()),
             _ => None,
         }

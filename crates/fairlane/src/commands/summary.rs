@@ -27,14 +27,18 @@ pub fn summary(plan: &Plan, stage: &Stage, keep: bool) -> PlanSummary {
     let visits = f64::from(rounds.0) * lanes;
     let images = stage.bytes_to_write();
     let work: f64 = plan.workloads.iter().map(|workload| visits * written_per_visit(workload, rotational)).sum();
-    let seconds: f64 = plan.workloads.iter().map(|workload| visits * seconds_per_visit(workload, rotational)).sum();
+    let fewest: f64 = plan.workloads.iter().map(|workload| visits * seconds_per_visit(workload, rotational)).sum();
+    // A race ends when all is decided or the time is up: the forecast is the longer of the two ends.
+    let most = fewest * f64::from(rounds.1) / f64::from(rounds.0);
+    let seconds = plan.budget_seconds.map_or(most, |budget| budget.min(most));
+    let work = work * seconds / fewest;
     PlanSummary {
         contestants: contestants(plan, stage),
         written_bytes: Some(images + work as u64),
         needed_bytes: Some(images),
         workloads: plan.workloads.len() as u32,
         rounds,
-        seconds: Some(plan.budget_seconds.map_or(seconds, |budget| budget.min(seconds.max(budget)))),
+        seconds: Some(seconds),
         budget_seconds: plan.budget_seconds,
         keep,
     }

@@ -86,16 +86,32 @@ impl AgentProcess {
         if let Err(error) = stdin.write_all(line.as_bytes()).and_then(|()| stdin.flush()) {
             return Err(CallError::Lost(format!("the agent is gone: {error}")));
         }
+        let patience = patience(request);
+        let begun = Instant::now();
         let mut asked_to_stop: Option<Instant> = None;
         loop {
             match self.replies.recv_timeout(Duration::from_millis(20)) {
                 Ok(Ok(Reply::Failed { .. })) if stop.load(Ordering::Relaxed) => return Err(CallError::Interrupted),
+                // A full lane may show first as a write that was only half done.
+                Ok(Ok(Reply::Failed { reason, errno }))
+                    if errno == Some(libc::ENOSPC) || reason.contains("nearly full") =>
+                {
+                    return Err(CallError::Refused(format!("{reason}; the lane is full: raise --lane-size")));
+                }
                 Ok(Ok(Reply::Failed { reason, .. })) => return Err(CallError::Refused(reason)),
                 Ok(Ok(reply)) => return Ok(reply),
                 Ok(Err(reason)) => return Err(CallError::Lost(format!("the agent's reply cannot be read: {reason}"))),
                 Err(RecvTimeoutError::Disconnected) => {
                     let status = self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
                     return Err(CallError::Lost(format!("the agent ended by itself ({status})")));
+                }
+                Err(RecvTimeoutError::Timeout) if begun.elapsed() > patience => {
+                    // It may hang in the kernel, where no signal reaches it: it is not waited for.
+                    let _ = self.child.kill();
+                    return Err(CallError::Lost(format!(
+                        "the lane did not answer for {}; look at the kernel's log (dmesg)",
+                        model::units::human_seconds(patience.as_secs_f64())
+                    )));
                 }
                 Err(RecvTimeoutError::Timeout) if !stop.load(Ordering::Relaxed) => {}
                 Err(RecvTimeoutError::Timeout) => match asked_to_stop {
@@ -144,6 +160,15 @@ impl AgentProcess {
 impl Drop for AgentProcess {
     fn drop(&mut self) {
         self.finish();
+    }
+}
+
+/// How long an answer may take before the lane counts as hung. A slice ends by itself; what writes
+/// or syncs whole files takes as long as a slow disk needs.
+fn patience(request: &Request) -> Duration {
+    match request {
+        Request::Slice { warm_up_seconds, seconds, .. } => Duration::from_secs_f64(warm_up_seconds + seconds + 120.0),
+        _ => Duration::from_secs(3600),
     }
 }
 

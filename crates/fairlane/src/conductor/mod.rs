@@ -75,8 +75,8 @@ impl Race<'_> {
                 Event::WorkloadStarted { title: workload.title.clone(), number: index as u32 + 1, of: count as u32 };
             (self.track.screen)(&started);
             // Every workload may use an equal share of what is left, so that an early one that is
-            // hard to decide does not starve the others. The first look is worth the whole budget:
-            // without it the time was spent for nothing.
+            // hard to decide does not starve the others. Only the first look may cost more: on a
+            // disk too slow for all of them, some workloads decided are worth more than none.
             let share = self.budget().map(|budget| {
                 let elapsed = self.elapsed_seconds();
                 elapsed + (budget - elapsed).max(0.0) / (count - index) as f64
@@ -199,7 +199,11 @@ impl Race<'_> {
                     visit.into_trial(&name, workload, round, attempt)
                 })
                 .collect();
-            let noise = self.noise(&trials).filter(|_| self.may_repeat(index));
+            let noise = self.noise(&trials);
+            let (noise, kept) = if self.may_repeat(index) { (noise, None) } else { (None, noise) };
+            if let Some(noise) = kept {
+                trials.iter_mut().for_each(|trial| trial.flags.push(format!("foreign-noise: {noise}")));
+            }
             if let Some(noise) = &noise {
                 for trial in trials.iter_mut().filter(|trial| trial.outcome == Outcome::Ok) {
                     trial.outcome = Outcome::Repeated;
@@ -311,8 +315,8 @@ impl Race<'_> {
 
     fn ground_of(&self, lane: usize, index: usize, round: u32) -> usize {
         // The first lane's image is the shift of all: lanes rotate over the images together.
-        let lanes = self.track.names.len();
-        let shift = stats::order::ground_of(0, lanes, self.plan().seed, index as u64, round);
+        let images = self.track.stage.images().max(1);
+        let shift = stats::order::ground_of(0, images, self.plan().seed, index as u64, round);
         self.track.stage.ground_for(lane, shift as u32)
     }
 

@@ -143,7 +143,7 @@ impl Track<'_> {
         let mut probes = Vec::new();
         for spot in spots {
             let (groups, system) = match self.call(spot.lane, &Request::Finish)? {
-                Reply::Finished { groups, system } => (groups, system),
+                Reply::Finished { groups, system, .. } => (groups, system),
                 other => return Err(unexpected(&Request::Finish, &other)),
             };
             let metric = |name: &str| groups.first().and_then(|group| group.metrics.get(name)).copied().unwrap_or(0.0);

@@ -4,27 +4,30 @@ use model::agent::Devices;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long the lanes' devices must have been quiet.
-const QUIET: Duration = Duration::from_millis(250);
+/// How long the lanes' devices must have been quiet (methods section 1).
+pub const QUIET: Duration = Duration::from_millis(500);
+/// The same for a first answer, which has little time.
+pub const QUIET_FOR_A_FIRST_ANSWER: Duration = Duration::from_millis(250);
 /// How long is waited for that at most; the time is charged.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Bytes written in [`QUIET`] that still count as quiet: 1 MiB/s.
-const QUIET_BYTES: u64 = (1 << 20) / 4;
+/// Bytes per second that still count as quiet.
+const QUIET_BYTES_PER_SECOND: f64 = (1 << 20) as f64;
 
-/// Waits until the lanes' own devices have nothing in flight and write under 1 MiB/s, or ten
-/// seconds have passed. Answers the seconds waited.
-pub fn wait_until_quiet(devices: &[Devices], stop: &AtomicBool) -> f64 {
+/// Waits until the lanes' own devices have had nothing in flight and written under 1 MiB/s for so
+/// long, or ten seconds have passed. Answers the seconds waited.
+pub fn wait_until_quiet(devices: &[Devices], quiet: Duration, stop: &AtomicBool) -> f64 {
     let begun = Instant::now();
     let names: Vec<&str> = devices.iter().filter_map(|each| each.device.as_deref()).collect();
     if names.is_empty() {
         return 0.0;
     }
+    let quiet_bytes = (QUIET_BYTES_PER_SECOND * quiet.as_secs_f64()) as u64;
     let mut since = Instant::now();
     let mut before = activity(&names);
-    while since.elapsed() < QUIET && begun.elapsed() < PATIENCE && !stop.load(Ordering::Relaxed) {
+    while since.elapsed() < quiet && begun.elapsed() < PATIENCE && !stop.load(Ordering::Relaxed) {
         std::thread::sleep(Duration::from_millis(10));
         let now = activity(&names);
-        if now.in_flight > 0 || now.written_bytes.saturating_sub(before.written_bytes) > QUIET_BYTES {
+        if now.in_flight > 0 || now.written_bytes.saturating_sub(before.written_bytes) > quiet_bytes {
             since = Instant::now();
             before = now;
         }

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::state::Owner;
 use model::record::{Line, Record};
 use std::fs::{File, OpenOptions};
-use std::io::{Seek, SeekFrom, Write};
+use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 pub struct RecordFile {
     file: File,
     path: PathBuf,
+    /// Length up to the end of the last whole append.
+    whole_bytes: u64,
 }
 
 impl RecordFile {
@@ -47,8 +49,9 @@ impl RecordFile {
                     )),
                 }
             })?;
-        let _ = Owner::current().give(path);
-        Ok(RecordFile { file, path: path.to_owned() })
+        let _ = Owner::current().give_file(&file);
+        lock(&file, path)?;
+        Ok(RecordFile { file, path: path.to_owned(), whole_bytes: 0 })
     }
 
     /// Goes on with a record: what follows its last whole line (a trial in flight) is cut off.
@@ -57,10 +60,15 @@ impl RecordFile {
     /// When the file cannot be written.
     pub fn reopen(path: &Path, record: &Record) -> Result<Self, Failure> {
         let cannot = |error: std::io::Error| Failure::failed(format!("cannot go on with {}: {error}", path.display()));
-        let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(cannot)?;
+        // Root must not be led to another file by a link in a user's folder.
+        let no_follow = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
+        let file = OpenOptions::new().append(true).custom_flags(no_follow).open(path).map_err(cannot)?;
+        lock(&file, path)?;
+        if file.metadata().map_err(cannot)?.len() < record.whole_bytes {
+            return Err(Failure::failed(format!("{} became shorter while it was read; try again", path.display())));
+        }
         file.set_len(record.whole_bytes).map_err(cannot)?;
-        file.seek(SeekFrom::End(0)).map_err(cannot)?;
-        Ok(RecordFile { file, path: path.to_owned() })
+        Ok(RecordFile { file, path: path.to_owned(), whole_bytes: record.whole_bytes })
     }
 
     /// Appends lines and syncs them.
@@ -74,7 +82,14 @@ impl RecordFile {
             text.push_str(&json);
             text.push('\n');
         }
-        self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data()).map_err(|error| {
+        let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
+        if written.is_ok() {
+            self.whole_bytes += text.len() as u64;
+        } else {
+            // Half a line in the middle would damage the record: what follows must begin a new one.
+            let _ = self.file.set_len(self.whole_bytes);
+        }
+        written.map_err(|error| {
             Failure::failed(format!(
                 "cannot write the record {}: {error}; free some space, then go on with: fairlane race --resume {}",
                 self.path.display(),
@@ -82,6 +97,13 @@ impl RecordFile {
             ))
         })
     }
+}
+
+/// A record has one writer: a second race that resumes it would mix its lines with the first one's.
+fn lock(file: &File, path: &Path) -> Result<(), Failure> {
+    rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive).map_err(|_| {
+        Failure::usage(format!("{} is still being written by another race; wait for its end", path.display()))
+    })
 }
 
 fn exists(path: &Path) -> Failure {

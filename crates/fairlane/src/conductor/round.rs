@@ -11,13 +11,13 @@ use model::event::Event;
 use model::trial::{Group, SystemUse};
 use model::workload::{Io, Kind, Workload};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Seconds of each slice that run before its window: the queue fills, the lane wakes.
 const SLICE_WARM_UP_SECONDS: f64 = 0.03;
 
-/// Parts of a cold read that alternate between lanes (methods section 1: 4 to 10 slices).
-const READ_PARTS: u32 = 10;
+/// Parts of a phase that alternate between lanes (methods section 1: 4 to 10 slices).
+const PHASE_PARTS: u32 = 10;
 
 /// Why a step did not succeed.
 pub enum Trouble {
@@ -47,12 +47,15 @@ impl From<LaneFailure> for Trouble {
 
 /// The hands of a race: lanes, their agents, and whoever watches.
 pub struct Track<'a> {
+    /// One agent per lane, started when the lane first works. They stand before the stage, because
+    /// fields are dropped in this order and a lane whose agent still holds files cannot be unmounted.
+    pub agents: Vec<Option<AgentProcess>>,
     /// The lanes.
     pub stage: Stage,
     /// What undoes them after a crash.
     pub journal: Journal,
-    /// One agent per lane, started when the lane first works.
-    pub agents: Vec<Option<AgentProcess>>,
+    /// How long the lanes' devices are quiet before a measurement.
+    pub quiet: Duration,
     /// Names of the lanes.
     pub names: Vec<String>,
     /// Who shows what happens.
@@ -91,7 +94,7 @@ impl Track<'_> {
 
     fn measured(&mut self, lane: usize, request: &Request) -> Result<(Vec<Group>, SystemUse), CallError> {
         match self.call(lane, request)? {
-            Reply::Measured { groups, system } | Reply::Finished { groups, system } => Ok((groups, system)),
+            Reply::Measured { groups, system } => Ok((groups, system)),
             other => Err(unexpected(request, &other)),
         }
     }
@@ -121,6 +124,11 @@ impl Track<'_> {
         for visit in visits.iter_mut() {
             self.close(visit);
         }
+        if let Some(visit) = visits.iter().find(|visit| self.stage.is_open(visit.lane) && !self.keep) {
+            // Its image cannot be given to another lane, and nothing true could be measured beside it.
+            let reason = visit.failure.clone().unwrap_or_else(|| "it is still mounted".to_owned());
+            return result.and(Err(Failure::failed(format!("{reason}; the race ends here"))));
+        }
         result
     }
 
@@ -143,6 +151,12 @@ impl Track<'_> {
             Ok(()) => Ok(()),
             Err(Trouble::Race(failure)) => Err(failure),
             Err(Trouble::Lane(_)) if self.stop.load(Ordering::Relaxed) => Err(Failure::interrupted()),
+            Err(Trouble::Lane(reason)) if !visit.directory.as_os_str().is_empty() && !self.keep => {
+                // Where the lane was mounted is gone by the time somebody reads this.
+                visit.failure = Some(reason.replace(&format!("{}/", visit.directory.display()), ""));
+                self.close(visit);
+                Ok(())
+            }
             Err(Trouble::Lane(reason)) if self.keep && visit.open => {
                 visit.open = false;
                 Err(Failure::failed(reason))
@@ -176,7 +190,7 @@ impl Track<'_> {
 
     fn quiet(&mut self, visits: &mut [Visit]) {
         let devices: Vec<_> = visits.iter().map(|visit| self.stage.device_names(visit.ground)).collect();
-        let seconds = wait_until_quiet(&devices, self.stop);
+        let seconds = wait_until_quiet(&devices, self.quiet, self.stop);
         for visit in visits.iter_mut() {
             visit.charge("quiet", seconds / devices.len() as f64);
         }
@@ -220,29 +234,26 @@ impl Track<'_> {
         Ok(())
     }
 
-    /// Once-only work: creating and deleting run lane after lane, each with its `syncfs`. Reading
-    /// begins with a cold cache and runs in parts that alternate between the lanes, as steady work
-    /// does: no file is read twice, so that every part is as cold as the first.
+    /// Once-only work: every phase runs in parts that alternate between the lanes, as steady work
+    /// does, because whole phases are shorter than a burst of noise. Reading begins with a cold
+    /// cache, and no file is read twice, so that every part is as cold as the first. The `syncfs` of
+    /// creating and deleting comes with the last part and is charged to the phase.
     fn once(&mut self, workload: &Workload, visits: &mut [Visit], seed: u64, threads: bool) -> Result<(), Failure> {
         for visit in visits.iter_mut() {
             self.open(workload, visit, seed)?;
         }
         let lanes = visits.len();
         for group in workload.groups() {
-            if *group != "read" {
+            if *group == "read" {
                 for visit in visits.iter_mut() {
-                    self.quiet(std::slice::from_mut(visit));
-                    self.phase(visit, group, Part::WHOLE, threads)?;
+                    self.step(visit, "cold", |track, visit| track.make_cold(visit))?;
                 }
-                continue;
             }
-            for visit in visits.iter_mut() {
-                self.step(visit, "cold", |track, visit| track.make_cold(visit))?;
-            }
-            for index in 0..READ_PARTS {
+            self.quiet(visits);
+            for index in 0..PHASE_PARTS {
                 for turn in 0..lanes {
                     let visit = &mut visits[(index as usize + turn) % lanes];
-                    self.phase(visit, group, Part { index, of: READ_PARTS }, threads && index == 0)?;
+                    self.phase(visit, group, Part { index, of: PHASE_PARTS }, threads && index == 0)?;
                 }
             }
         }
@@ -281,10 +292,15 @@ impl Track<'_> {
         self.step(visit, "sync", |track, visit| {
             let seconds = track.tell(visit.lane, &Request::Sync)?;
             visit.charge("sync", seconds);
-            let (groups, system) = track.measured(visit.lane, &Request::Finish)?;
-            visit.groups = groups;
-            visit.system = system;
-            Ok(())
+            match track.call(visit.lane, &Request::Finish)? {
+                Reply::Finished { groups, system, notes } => {
+                    visit.groups = groups;
+                    visit.system = system;
+                    visit.flags.extend(notes);
+                    Ok(())
+                }
+                other => Err(unexpected(&Request::Finish, &other).into()),
+            }
         })?;
         self.close(visit);
         Ok(())
