@@ -6,7 +6,7 @@ SHELL := /bin/bash
 CARGO ?= cargo
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 # What a lane of the default race and the tests need: command, then the package that carries it.
-RACE_TOOLS := mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs cc:gcc
+RACE_TOOLS := mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs cc:build-essential
 TEST_TOOLS := $(RACE_TOOLS) losetup:mount findmnt:util-linux mkfs.exfat:exfatprogs mkfs.f2fs:f2fs-tools
 STATIC_TARGET := x86_64-unknown-linux-gnu
 RACE_ARGUMENTS ?=
@@ -29,6 +29,7 @@ bench: build
 
 # Long runs whose tables go into docs/.
 evidence: build race-tools
+	@./scripts/install-tools python3:python3
 	$(CARGO) run --release --locked -p stats --example sequential
 	$(SUDO) ./scripts/evidence
 

@@ -14,7 +14,7 @@ fn wrong_options_are_refused_with_status_2() {
         (vec!["race", "--sideways"], vec!["--sideways"]),
         (vec!["race", "ext5"], vec!["ext5", "ext4"]),
         (vec!["race", "ext4,,noatime"], vec!["empty option"]),
-        (vec!["race", "ext4", "ext4"], vec!["named", "ext4"]),
+        (vec!["race", "ext4", "ext4"], vec!["two lanes", "NAME=ext4"]),
         (vec!["race", "ext4", "--suite", "nosuch"], vec!["nosuch", "quick"]),
         (vec!["race", "ext4", "--workload", "nosuch"], vec!["nosuch", "commit"]),
         (vec!["race", "ext4", "--set", "commit.nosuch=1"], vec!["nosuch", "bs"]),

@@ -183,12 +183,15 @@ pub fn inspect(named: &Path) -> Result<Found, LaneFailure> {
     Ok(found)
 }
 
-/// The processes that have a block device open: `qemu (1234)`.
+/// The other processes that have a block device open: `qemu (1234)`.
 fn openers(number: DeviceNumber) -> Vec<String> {
     use std::os::unix::fs::FileTypeExt;
     let mut openers = Vec::new();
     for process in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Some(pid) = process.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+        if pid == std::process::id() {
+            continue;
+        }
         let files = std::fs::read_dir(process.path().join("fd")).into_iter().flatten().flatten();
         let is_this = |link: std::path::PathBuf| {
             link.metadata().is_ok_and(|of| of.file_type().is_block_device() && number_of(of.rdev()) == number)

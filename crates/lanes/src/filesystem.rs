@@ -214,7 +214,8 @@ pub fn find(name: &str) -> Option<&'static Filesystem> {
 pub fn nearest(name: &str) -> Option<&'static str> {
     let lower = name.to_ascii_lowercase();
     let distance = |row: &Filesystem| edit_distance(&lower, row.name);
-    let best = FILESYSTEMS.iter().min_by_key(|row| distance(row))?;
+    // From the end: of ext2, ext3 and ext4 the last is the one that people mean.
+    let best = FILESYSTEMS.iter().rev().min_by_key(|row| distance(row))?;
     (distance(best) <= 2 && distance(best) < best.name.len()).then_some(best.name)
 }
 

@@ -7,7 +7,6 @@ use crate::image::Image;
 use crate::loop_device::LoopDevice;
 use crate::undo::{EntryId, Journal, Thing};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 /// What a lane stands on.
 #[derive(Debug)]
@@ -38,16 +37,8 @@ pub(crate) struct Made {
 }
 
 impl ImageGround {
-    /// Writes the image and attaches it, both journalled before.
-    pub(crate) fn build(
-        &mut self,
-        size_bytes: u64,
-        seed: u64,
-        journal: &mut Journal,
-        progress: &mut dyn FnMut(u64),
-        stop: &AtomicBool,
-    ) -> Result<(), LaneFailure> {
-        let image = Image::create(&self.path, size_bytes, seed, progress, stop)?;
+    /// Attaches the image that was written for it, journalled before.
+    pub(crate) fn attach(&mut self, image: Image, journal: &mut Journal) -> Result<(), LaneFailure> {
         let entry = journal.will(Thing::Loop { backing: self.path.clone() })?;
         let device = LoopDevice::attach(&self.path, image.direct_io_alignment())?;
         journal.learned_device(entry, &device.path())?;

@@ -5,8 +5,9 @@ use crate::contestant::Contestant;
 use crate::device::{self, Confirm, Decision};
 use crate::failure::{LaneFailure, cannot, usage};
 use crate::formatting::{self, MountRequest};
-use crate::ground::Ground;
+use crate::ground::{Ground, ImageGround};
 use crate::host::Host;
+use crate::image::Image;
 use crate::undo::{EntryId, Journal, Thing};
 use crate::{mount, mountinfo};
 use model::Bytes;
@@ -153,16 +154,19 @@ impl Stage {
         }
         let mut done = 0u64;
         progress(done, total);
-        let (size, seed) = (self.settings.lane_size.0, self.settings.seed);
-        for (index, ground) in self.grounds.iter_mut().enumerate() {
-            if let Ground::Image(image) = ground {
-                let mut count = |bytes: u64| {
-                    done += bytes;
-                    progress(done, total);
-                };
-                // Different bytes in each image: a host that deduplicates finds nothing.
-                image.build(size, seed.wrapping_add(index as u64 + 1), journal, &mut count, stop)?;
-            }
+        let mut images: Vec<&mut ImageGround> = self
+            .grounds
+            .iter_mut()
+            .filter_map(|ground| if let Ground::Image(image) = ground { Some(image.as_mut()) } else { None })
+            .collect();
+        let paths: Vec<PathBuf> = images.iter().map(|image| image.path.clone()).collect();
+        let mut count = |bytes: u64| {
+            done += bytes;
+            progress(done, total);
+        };
+        let written = Image::create_all(&paths, self.settings.lane_size.0, self.settings.seed, &mut count, stop)?;
+        for (ground, image) in images.iter_mut().zip(written) {
+            ground.attach(image, journal)?;
         }
         for lane in 0..self.lanes.len() {
             self.open(lane, self.ground_for(lane, 0), journal, stop)?;

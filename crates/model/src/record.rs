@@ -157,6 +157,19 @@ pub enum RecordError {
 }
 
 impl Record {
+    /// A record that holds its header alone.
+    pub fn begin(header: Header) -> Record {
+        Record {
+            header,
+            probes: Vec::new(),
+            trials: Vec::new(),
+            end: None,
+            resumes: 0,
+            warnings: Vec::new(),
+            whole_bytes: 0,
+        }
+    }
+
     /// Reads a record. An incomplete last line (the trial in flight at a crash) is left out with a
     /// warning; unknown kinds and keys are ignored.
     ///
@@ -180,15 +193,7 @@ impl Record {
             Ok(_) => return Err(RecordError::NoHeader),
             Err(error) => return Err(damaged(0, error.to_string())),
         };
-        let mut record = Record {
-            header,
-            probes: Vec::new(),
-            trials: Vec::new(),
-            end: None,
-            resumes: 0,
-            warnings: Vec::new(),
-            whole_bytes: first.len() as u64,
-        };
+        let mut record = Record { whole_bytes: first.len() as u64, ..Record::begin(header) };
         for (index, line) in lines {
             if !line.ends_with('\n') {
                 record

@@ -227,7 +227,7 @@ impl Suite {
     /// # Errors
     /// One sentence with the line where TOML knows it, and the remedy.
     pub fn from_toml(text: &str) -> Result<Self, String> {
-        let suite: Suite = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+        let suite: Suite = toml::from_str(text).map_err(|error| mistake_in(text, &error))?;
         if suite.workload.is_empty() {
             return Err("the suite lists no workload; add a [[workload]] table".to_owned());
         }
@@ -239,6 +239,34 @@ impl Suite {
         }
         Ok(suite)
     }
+}
+
+/// The sentence for TOML that is no suite. A workload's own keys are read through a flattened enum,
+/// which loses where a mistake stands: the workload is read again alone, and the key is the one
+/// without which the mistake is another.
+fn mistake_in(text: &str, error: &toml::de::Error) -> String {
+    let workloads = toml::from_str::<toml::Table>(text)
+        .ok()
+        .and_then(|table| table.get("workload").and_then(|list| list.as_array().cloned()))
+        .unwrap_or_default();
+    for value in workloads {
+        let Some(table) = value.as_table() else { continue };
+        let Err(wrong) = table.clone().try_into::<Workload>() else { continue };
+        let name = table.get("name").and_then(|name| name.as_str()).unwrap_or("without a name");
+        let without = |key: &String| {
+            let mut rest = table.clone();
+            rest.remove(key);
+            rest.try_into::<Workload>().err().map(|error| error.message().to_owned())
+        };
+        let message = wrong.message();
+        let culprit = table.keys().find(|key| without(key).as_deref() != Some(message));
+        return match culprit {
+            Some(key) if !message.contains(key.as_str()) => format!("workload {name}: {key}: {message}"),
+            _ => format!("workload {name}: {message}"),
+        };
+    }
+    let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+    format!("line {line}: {}", error.message())
 }
 
 #[cfg(test)]

@@ -167,3 +167,19 @@ fn undecided_lane(header: &Header, undecided: &[&ResultFinding], name: &str) -> 
     let holds = |pair: &Pair| pair.verdict == Verdict::Undecided && (pair.a == name || pair.b == name);
     undecided.iter().any(|result| contestants(header, result).any(holds))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_command_keeps_what_matters_and_leaves_out_what_must_change() {
+        let line = "fairlane race a=ext4 xfs --suite mine.toml --workload commit --set commit.bs=8KiB --on /srv \
+            --lane-size 2GiB --budget 60s --rounds 6 --margin 5% --seed 7 --with-self";
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let kept = options_of(&words, 2).join(" ");
+        assert_eq!(kept, "--suite mine.toml --workload commit --set commit.bs=8KiB --on /srv --with-self");
+        assert!(options_of(&words[..4], 2).is_empty());
+        assert!(options_of(&[], 2).is_empty());
+    }
+}

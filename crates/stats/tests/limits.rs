@@ -123,17 +123,58 @@ fn rule_5_lanes_at_the_ceiling_that_write_different_amounts_keep_their_verdict()
 
 #[test]
 fn rule_6_work_that_waits_for_flushes_names_the_bare_devices_flush_rate() {
-    let shape = |trial: &mut Trial| {
-        trial.system.device.flushes = trial.groups[0].operations;
-        trial.system.device.flush_seconds = if trial.lane == "xfs" { 0.7 } else { 0.9 };
+    let shape = |share: f64| {
+        move |trial: &mut Trial| {
+            trial.system.device.flushes = trial.groups[0].operations;
+            trial.system.device.flush_seconds = share;
+        }
     };
-    let race = race(&io("commit", Pattern::Append, 1, 1), [900.0, 980.0], &[(Profile::Flush, 1000.0)], shape);
-    let (what, why) = limit(&race, "write");
+    let commit = io("commit", Pattern::Append, 1, 1);
+    // The device's own counter alone, without a ceiling.
+    let counted = race(&commit, [900.0, 980.0], &[], shape(0.7));
+    let (what, why) = limit(&counted, "write");
+    assert_eq!(what, Limit::Flush);
+    assert!(why.contains("every lane spends 70 %") && why.contains("ext4 900, xfs 980 flushes/s"), "{why}");
+    // The counter leaves out the write that each flush waits for: the bare device tells.
+    let near = race(&commit, [600.0, 980.0], &[(Profile::Flush, 1000.0)], shape(0.2));
+    let (what, why) = limit(&near, "write");
     assert_eq!(what, Limit::Flush, "rule 4 does not apply to work that flushes: {why}");
-    assert!(
-        why.contains("every lane spends 70 to 90 %") && why.contains("the bare device makes 1k flushes/s"),
-        "{why}"
-    );
+    assert!(why.contains("every lane makes 60 to 98 %") && why.contains("1k flushes/s"), "{why}");
+    let far = race(&commit, [200.0, 300.0], &[(Profile::Flush, 1000.0)], shape(0.2));
+    assert_ne!(limit(&far, "write").0, Limit::Flush);
+}
+
+#[test]
+fn write_amplification_counts_what_is_written_after_the_windows() {
+    let race = race(&io("random-write", Pattern::RandWrite, 32, 0), [1000.0, 1000.0], &[], |trial| {
+        trial.system.whole_application_write_bytes = 100 << 20;
+        trial.system.whole_device_write_bytes = if trial.lane == "xfs" { 150 << 20 } else { 100 << 20 };
+    });
+    let result = judge::judge_workload(&race, "random-write").remove(0);
+    let amplification: Vec<_> = result.estimates.iter().map(|lane| lane.write_amplification.unwrap()).collect();
+    assert_eq!(amplification, [1.0, 1.5]);
+}
+
+#[test]
+fn a_tick_of_the_clock_in_short_windows_is_no_busy_agent() {
+    let shape = |window: f64| {
+        move |trial: &mut Trial| {
+            trial.system.window_seconds = window;
+            trial.system.agent_cpu_user_seconds = if trial.round == 1 { 0.01 } else { 0.0 };
+        }
+    };
+    // 10 ms in 6 windows of 4 ms: too little time to say anything.
+    assert_ne!(limit(&race(&read(), [1000.0, 1000.0], &[], shape(0.004)), "read").0, Limit::Harness);
+    // One tick in 240 ms is 4 %.
+    assert_ne!(limit(&race(&read(), [1000.0, 1000.0], &[], shape(0.04)), "read").0, Limit::Harness);
+}
+
+#[test]
+fn reads_of_a_lane_without_a_device_are_not_called_cached() {
+    let mut race = race(&read(), [1000.0, 1000.0], &[], |trial| trial.system.device.read_bytes = 0);
+    assert_eq!(limit(&race, "read").0, Limit::Cache);
+    race.header.lanes.iter_mut().for_each(|lane| lane.backing = String::new());
+    assert_eq!(limit(&race, "read").0, Limit::Unattributed);
 }
 
 #[test]

@@ -7,7 +7,13 @@ use lanes::undo;
 
 /// Undoes what races that died left behind, and says so on standard error; nothing to do is silent.
 pub fn recover() {
-    let Ok(directory) = undo::directory() else { return };
+    let directory = match undo::directory() {
+        Ok(directory) => directory,
+        Err(failure) => {
+            eprintln!("fairlane: {failure}");
+            return;
+        }
+    };
     let recovered = undo::recover(&directory);
     for line in &recovered.cleaned {
         eprintln!("cleaned up after an earlier race: {line}");
@@ -25,11 +31,22 @@ pub fn run() -> Result<(), Failure> {
     let recovered = undo::recover_kept(&undo::directory().map_err(lane_failure)?);
     let mut text: String = recovered.cleaned.iter().map(|line| format!("{line}\n")).collect();
     if text.is_empty() && recovered.failures.is_empty() {
-        text = "nothing to clean\n".to_owned();
+        text = match left_by_root() {
+            true => {
+                "a race of root runs or left its lanes mounted; in the second case: sudo fairlane clean\n".to_owned()
+            }
+            false => "nothing to clean\n".to_owned(),
+        };
     }
     print(&text)?;
     match recovered.failures.is_empty() {
         true => Ok(()),
         false => Err(Failure::failed(recovered.failures.join("; "))),
     }
+}
+
+/// Root's journals are for root alone, but what is mounted can be seen by all.
+fn left_by_root() -> bool {
+    !rustix::process::geteuid().is_root()
+        && std::fs::read_to_string("/proc/self/mountinfo").is_ok_and(|mounts| mounts.contains("/.fairlane-"))
 }

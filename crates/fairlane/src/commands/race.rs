@@ -63,13 +63,12 @@ pub fn run(options: &Race) -> Result<(), Failure> {
         screen::plan(&summary(&plan, &stage, options.keep))?;
     }
     if options.dry_run {
-        let lines: String = stage.describe().iter().map(|line| format!("{line}\n")).collect();
-        return super::report::print(&lines);
+        return super::report::print(&dry_run(options, &plan, resumed.as_ref(), &stage, &run_id)?);
     }
     let path = match (&resumed, &options.output) {
         (Some(resumed), _) => resumed.path.clone(),
         (None, Some(path)) => path.clone(),
-        (None, None) => new_record_path(&plan)?,
+        (None, None) => state::runs_folder()?.join(new_record_name(&plan)),
     };
     if resumed.is_none() {
         RecordFile::check_new(&path)?;
@@ -82,9 +81,36 @@ pub fn run(options: &Race) -> Result<(), Failure> {
     race(options, plan, resumed, (stage, &run_id), &path, &stop)
 }
 
-fn new_record_path(plan: &Plan) -> Result<PathBuf, Failure> {
-    let name = format!("{}-{}-{:04x}.jsonl", visit::now().replace(':', "-"), plan.suite, plan.seed & 0xffff);
-    Ok(state::runs_folder()?.join(name.replace('/', "-")))
+/// Every command and file that the race would touch, in order.
+fn dry_run(
+    options: &Race,
+    plan: &Plan,
+    resumed: Option<&Resumed>,
+    stage: &Stage,
+    run_id: &str,
+) -> Result<String, Failure> {
+    let record = match (resumed, &options.output) {
+        (Some(resumed), _) => resumed.path.clone(),
+        (None, Some(path)) => path.clone(),
+        (None, None) => state::state_folder()?.join("runs").join(new_record_name(plan)),
+    };
+    let journal = undo::directory().map_err(lane_failure)?.join(format!("{run_id}.jsonl"));
+    let mut lines = vec![
+        format!("append to the record {}", record.display()),
+        format!("keep the undo journal {} until the end", journal.display()),
+    ];
+    lines.extend(stage.describe());
+    let bare = (0..stage.grounds()).filter_map(|ground| stage.raw_target(ground)).count();
+    if bare > 0 || stage.images() > 0 {
+        lines.push("before some mkfs: read and overwrite the bare image or device, for the ceilings".to_owned());
+    }
+    let count = plan.workloads.len();
+    lines.push(format!("mkfs, mount, work and unmount again for every lane in every round of {count} workloads"));
+    Ok(lines.iter().map(|line| format!("{}\n", report::clean_text(line))).collect())
+}
+
+fn new_record_name(plan: &Plan) -> String {
+    format!("{}-{}-{:04x}.jsonl", visit::now().replace(':', "-"), plan.suite, plan.seed & 0xffff).replace('/', "-")
 }
 
 /// A record that is taken up again.
@@ -239,8 +265,9 @@ fn race(
         Err(failure) => return undo_all(stage, journal).and(Err(failure)),
     };
     let names: Vec<String> = record.header.lanes.iter().map(|lane| lane.name.clone()).collect();
-    let workloads = record.header.plan.workloads.len();
     let raced_before_seconds = raced_seconds(&record);
+    let round_seconds =
+        record.header.plan.workloads.iter().map(|workload| round_seconds(&record, &workload.name)).collect();
     let mut screen = |event: &Event| show.event(event);
     let mut conductor = Conductor {
         track: Track {
@@ -257,7 +284,7 @@ fn race(
         record,
         raced_before_seconds,
         begun: Instant::now(),
-        round_seconds: vec![0.0; workloads],
+        round_seconds,
     };
     let result = conductor.run();
     let Conductor { track: Track { stage, journal, .. }, record, .. } = conductor;
@@ -331,15 +358,7 @@ fn open_record(
     };
     let mut file = RecordFile::create(path)?;
     file.append(&[Line::Header(Box::new(header.clone()))])?;
-    let record = Record {
-        header,
-        probes: Vec::new(),
-        trials: Vec::new(),
-        end: None,
-        resumes: 0,
-        warnings: Vec::new(),
-        whole_bytes: 0,
-    };
+    let record = Record::begin(header);
     Ok((record, file))
 }
 
@@ -370,6 +389,13 @@ fn same_lanes(record: &Record, now: &[Lane], path: &Path) -> Result<(), Failure>
 /// Seconds that the trials of a record took: what a resumed race has spent already.
 fn raced_seconds(record: &Record) -> f64 {
     record.trials.iter().flat_map(|trial| trial.phases_seconds.values()).sum()
+}
+
+/// Seconds that a round of a workload took on average; 0 where none was raced.
+fn round_seconds(record: &Record, workload: &str) -> f64 {
+    let trials = || record.trials.iter().filter(|trial| trial.workload == workload);
+    let rounds: std::collections::BTreeSet<(u32, u32)> = trials().map(|trial| (trial.round, trial.attempt)).collect();
+    trials().flat_map(|trial| trial.phases_seconds.values()).sum::<f64>() / rounds.len().max(1) as f64
 }
 
 /// A new seed where none was given: from the clock, kept in the record.

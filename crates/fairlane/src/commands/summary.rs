@@ -18,7 +18,8 @@ pub fn summary(plan: &Plan, stage: &Stage, keep: bool) -> PlanSummary {
     let rotational = stage
         .host()
         .and_then(|host| host.disk.as_deref())
-        .is_some_and(|disk| lanes::host::describe_disk(disk).rotational);
+        // A virtual disk is called rotational by default, whatever it stands on.
+        .is_some_and(|disk| !disk.starts_with("vd") && lanes::host::describe_disk(disk).rotational);
     let rounds = match plan.rounds {
         Rounds::Auto => (LOOKS[0], LOOKS[LOOKS.len() - 1]),
         Rounds::Fixed(rounds) => (rounds, rounds),

@@ -69,7 +69,13 @@ impl Place {
         let mounts = std::fs::read_to_string("/proc/self/mountinfo").expect("mountinfo");
         let mounted: Vec<&str> = mounts.lines().filter(|line| line.contains(&place)).collect();
         assert!(mounted.is_empty(), "left mounted: {mounted:#?}");
-        let loops = loops_under(&place);
+        // A device that somebody still has open for a moment goes when it is closed.
+        let patience = std::time::Instant::now();
+        let mut loops = loops_under(&place);
+        while !loops.is_empty() && patience.elapsed().as_secs() < 5 {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            loops = loops_under(&place);
+        }
         assert!(loops.is_empty(), "left attached: {loops:#?}");
         let folders: Vec<PathBuf> = std::fs::read_dir(self.path())
             .expect("folder")
