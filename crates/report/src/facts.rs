@@ -94,14 +94,18 @@ pub(crate) fn notes(findings: &Findings) -> Vec<String> {
 
 /// Every warning of the race, its results and its file, each once.
 pub(crate) fn warnings(input: &Input) -> Vec<String> {
-    let findings = input.findings;
+    warnings_of(input.findings, &input.record.warnings)
+}
+
+/// The same where only the findings are at hand.
+pub(crate) fn warnings_of(findings: &Findings, of_file: &[String]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let of_results = findings.results.iter().flat_map(|result| {
         let group = group_of(result, &findings.results).map(|group| format!(" {}", shorten(group, 40)));
         let subject = format!("{}{}", title(result), group.unwrap_or_default());
         result.warnings.iter().map(move |warning| format!("{subject}: {}", words::sentence(warning)))
     });
-    let of_race = findings.warnings.iter().chain(&input.record.warnings).map(|warning| words::sentence(warning));
+    let of_race = findings.warnings.iter().chain(of_file).map(|warning| words::sentence(warning));
     for warning in of_race.chain(of_results) {
         if !all.contains(&warning) {
             all.push(warning);

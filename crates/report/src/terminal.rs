@@ -152,12 +152,13 @@ impl<Data: Write, Progress: Write> Screen<Data, Progress> {
             hang(&mut out, words::SELF_CHECK, self.label_columns, &said, None, &style);
         }
         let mut label = words::WARNINGS;
-        for warning in findings.warnings.iter().take(WARNINGS_SHOWN) {
-            let said = Phrase::of(format!("{}.", words::sentence(warning)));
+        let warnings = facts::warnings_of(findings, &[]);
+        for warning in warnings.iter().take(WARNINGS_SHOWN) {
+            let said = Phrase::of(format!("{}.", shorten(warning, 400)));
             hang(&mut out, label, lines::CLOSING_COLUMNS, &said, None, &style);
             label = "";
         }
-        if let Some(more) = findings.warnings.len().checked_sub(WARNINGS_SHOWN).filter(|more| *more > 0) {
+        if let Some(more) = warnings.len().checked_sub(WARNINGS_SHOWN).filter(|more| *more > 0) {
             hang(&mut out, "", lines::CLOSING_COLUMNS, &Phrase::of(words::more_warnings(more)), None, &style);
         }
         out.push_str(&lines::closing(findings, self.options.record_path.as_deref(), true, &style));

@@ -30,16 +30,24 @@ pub fn answer(header: &Header, results: &[ResultFinding]) -> Option<Answer> {
         .iter()
         .filter(|result| contestants(header, result).any(|pair| pair.verdict == Verdict::Undecided))
         .collect();
-    let mut not_tested = header.plan.not_tested.clone();
+    let unraced = unraced(header, results);
+    let mut not_tested: Vec<String> = unraced.iter().map(|title| format!("{title} (never reached)")).collect();
+    not_tested.extend(header.plan.not_tested.iter().cloned());
     not_tested.extend(unranked(&lanes));
     Some(Answer {
-        next: next(header, &undecided),
+        next: next(header, &undecided, unraced.len()),
         reasons: lanes.iter().flat_map(|lane| losses(lane, &lanes, &telling)).collect(),
         choose,
         undecided: undecided.iter().map(|result| title(result, results)).collect(),
         cannot_tell: results.iter().filter(|result| cannot_tell(result)).map(|result| title(result, results)).collect(),
         not_tested,
     })
+}
+
+/// Titles of the workloads that the race never came to.
+fn unraced<'a>(header: &'a Header, results: &[ResultFinding]) -> Vec<&'a str> {
+    let raced = |name: &str| results.iter().any(|result| result.workload == name);
+    header.plan.workloads.iter().filter(|of| !raced(&of.name)).map(|of| of.title.as_str()).collect()
 }
 
 fn cannot_tell(result: &ResultFinding) -> bool {
@@ -118,9 +126,9 @@ fn unranked(lanes: &[&Lane]) -> Vec<String> {
 }
 
 /// What to run next: the same race with the budget that should settle it, or the report.
-fn next(header: &Header, undecided: &[&ResultFinding]) -> Vec<String> {
+fn next(header: &Header, undecided: &[&ResultFinding], unraced: usize) -> Vec<String> {
     let plan = &header.plan;
-    if undecided.is_empty() {
+    if undecided.is_empty() && unraced == 0 {
         return ["report", "--format", "markdown"].map(str::to_owned).to_vec();
     }
     // Groups of one workload settle in the same rounds: the slowest of a workload counts.
@@ -132,12 +140,13 @@ fn next(header: &Header, undecided: &[&ResultFinding]) -> Vec<String> {
         }
     }
     let more: f64 = minutes.values().sum();
-    let spent = plan.budget_seconds.unwrap_or(180.0) / 60.0;
+    // What was never reached needs as much again as what was.
+    let count = plan.workloads.len() as f64;
+    let spent = plan.budget_seconds.unwrap_or(180.0) / 60.0 * count / (count - unraced as f64).max(1.0);
     // A forecast is a guess: no more than a night is worth recommending.
-    let budget = if more > 0.0 { spent + more } else { 2.0 * spent }.clamp(1.0, 720.0).ceil();
-    let keep = |spec: &LaneSpec| plan.with_self || undecided_lane(header, undecided, &spec.name);
+    let budget = if more > 0.0 || unraced > 0 { spent + more } else { 2.0 * spent }.clamp(1.0, 720.0).ceil();
     let mut next = vec!["race".to_owned()];
-    next.extend(plan.lanes.iter().filter(|spec| keep(spec)).map(LaneSpec::to_line));
+    next.extend(plan.lanes.iter().map(LaneSpec::to_line));
     next.extend(options_of(&plan.command_line, plan.lanes.len()));
     next.extend(["--budget".to_owned(), format!("{budget:.0}m")]);
     next
@@ -160,12 +169,6 @@ fn options_of(command_line: &[String], lanes: usize) -> Vec<String> {
         }
     }
     kept
-}
-
-/// Whether an undecided pair holds this lane: lanes that are settled need not run again.
-fn undecided_lane(header: &Header, undecided: &[&ResultFinding], name: &str) -> bool {
-    let holds = |pair: &Pair| pair.verdict == Verdict::Undecided && (pair.a == name || pair.b == name);
-    undecided.iter().any(|result| contestants(header, result).any(holds))
 }
 
 #[cfg(test)]

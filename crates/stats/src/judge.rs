@@ -166,9 +166,11 @@ pub fn findings(record: &Record) -> Findings {
         header.plan.workloads.iter().filter(|workload| {
             record.end.is_some() && !record.trials.iter().any(|trial| trial.workload == workload.name)
         });
-    warnings.extend(not_raced.map(|workload| {
-        format!("{} was not raced: the race ended before it; give it more time with --budget", workload.title)
-    }));
+    let remedy = match record.end {
+        Some(EndOutcome::Complete) => "the time was up; give it more with --budget",
+        _ => "the race ended before it; go on with --resume",
+    };
+    warnings.extend(not_raced.map(|workload| format!("{} was not raced: {remedy}", workload.title)));
     Findings {
         schema: SCHEMA,
         started: header.started.clone(),

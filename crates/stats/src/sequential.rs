@@ -211,7 +211,8 @@ const NOTABLE_FROM: f64 = 1.64;
 /// Where the rule itself would need more than 400 rounds the true value seems to sit between tie
 /// and difference: then the rounds for a half-width of half the margin are given.
 pub fn rounds_to_settle(interval: &Interval, done: u32, rule: &Rule) -> Option<u32> {
-    if interval.count < 2 || !interval.mean.is_finite() || !interval.deviation.is_finite() {
+    // Two differences tell next to nothing of their deviation: any forecast from them is a guess.
+    if interval.count < 3 || !interval.mean.is_finite() || !interval.deviation.is_finite() {
         return None;
     }
     let wider = interval.correlation.map_or(1.0, |of| of.wider);
@@ -332,7 +333,7 @@ mod tests {
     #[test]
     fn the_forecast_is_a_number_of_rounds_at_which_the_rule_would_decide() {
         for (mean, deviation) in [(0.0, 0.06), (0.113, 0.08), (0.03, 0.05), (0.0488, 0.2), (0.5, 0.9)] {
-            for done in [2, 6, 7, 20] {
+            for done in [3, 6, 7, 20] {
                 let of = Interval { count: done as usize, mean, deviation, half: 1.0, correlation: None };
                 let rounds = rounds_to_settle(&of, done, &rule(3)).unwrap();
                 assert!(rounds > done);

@@ -338,3 +338,23 @@ fn one_lane_alone_has_estimates_and_no_pairs() {
     assert_eq!(findings.answer.unwrap().choose, ["ext4"]);
     assert_eq!(findings.results[0].limit, Limit::Unattributed);
 }
+
+#[test]
+fn a_workload_that_was_never_reached_is_named_in_the_answer_and_gets_time_next() {
+    let workloads = vec![io("commit", Pattern::Append, 1, 1), io("random-read", Pattern::RandRead, 32, 0)];
+    let mut race = record(vec![lane("ext4"), lane("xfs")], workloads, Rounds::Auto, true);
+    run(&mut race, 6, &[1000.0, 2000.0], 0.01, 3);
+    race.trials.retain(|trial| trial.workload == "commit");
+    race.end = Some(EndOutcome::Complete);
+    let findings = judge::findings(&race);
+    let answer = findings.answer.unwrap();
+    assert!(
+        answer.not_tested[0].contains("random-read") && answer.not_tested[0].contains("never reached"),
+        "{answer:?}"
+    );
+    assert_eq!(answer.next.last().map(String::as_str), Some("6m"), "twice the three minutes that half of it took");
+    assert!(findings.warnings.iter().any(|warning| warning.contains("--budget")), "{:?}", findings.warnings);
+    race.end = Some(EndOutcome::Interrupted);
+    let warnings = judge::findings(&race).warnings;
+    assert!(warnings.iter().any(|warning| warning.contains("--resume")), "{warnings:?}");
+}

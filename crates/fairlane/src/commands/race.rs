@@ -11,7 +11,7 @@ use crate::options::Race;
 use crate::{state, suites};
 use lanes::{Journal, Settings, Stage, availability, undo};
 use model::event::Event;
-use model::lane::{Lane, LaneSpec, Venue};
+use model::lane::{Contestant, Lane, LaneSpec, Venue};
 use model::plan::{Ground, Plan, Rounds};
 use model::record::{Header, Line, Record, SCHEMA};
 use std::io::IsTerminal;
@@ -59,6 +59,9 @@ pub fn run(options: &Race) -> Result<(), Failure> {
         terminal: std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
     })
     .map_err(lane_failure)?;
+    if let (None, Some(path)) = (&resumed, &options.output) {
+        RecordFile::check_new(path)?;
+    }
     if !options.quiet || options.dry_run {
         screen::plan(&summary(&plan, &stage, options.keep))?;
     }
@@ -172,7 +175,7 @@ fn plan(options: &Race) -> Result<Plan, Failure> {
         suite: suite.name,
         not_tested: suite.not_tested,
         first_answer: suite.first_answer,
-        command_line: command_line(options, &lanes, seed),
+        command_line: command_line(options, &lanes, &on, seed),
         lanes,
         with_self: options.with_self,
         workloads: suite.workload,
@@ -412,7 +415,10 @@ fn run_id() -> String {
 }
 
 /// The command line that runs this race again, defaults that could change spelt out.
-fn command_line(options: &Race, lanes: &[LaneSpec], seed: u64) -> Vec<String> {
+fn command_line(options: &Race, lanes: &[LaneSpec], on: &Ground, seed: u64) -> Vec<String> {
+    let images = lanes.iter().any(|lane| {
+        !matches!(lane.contestant, Contestant::Directory(_)) && !matches!(lane.venue, Some(Venue::Device(_)))
+    });
     let mut line = vec!["fairlane".to_owned(), "race".to_owned()];
     line.extend(lanes.iter().map(LaneSpec::to_line));
     let mut push = |name: &str, value: String| line.extend([name.to_owned(), value]);
@@ -423,8 +429,11 @@ fn command_line(options: &Race, lanes: &[LaneSpec], seed: u64) -> Vec<String> {
     for assignment in &options.set {
         push("--set", assignment.clone());
     }
-    if let Some(on) = &options.on {
-        push("--on", on.display().to_string());
+    // Where it ran is part of what ran, also where nobody named it.
+    match on {
+        Ground::Images(path) if images => push("--on", path.display().to_string()),
+        Ground::Device(path) => push("--on", path.display().to_string()),
+        Ground::Images(_) => {}
     }
     push("--lane-size", options.lane_size.to_string());
     if let Some(budget) = options.budget {
