@@ -49,17 +49,19 @@ impl Observer for Watch<'_> {
 struct Refusal {
     reason: String,
     errno: Option<i32>,
+    corrupt: bool,
 }
 
 impl From<EngineError> for Refusal {
     fn from(error: EngineError) -> Self {
-        Refusal { reason: error.to_string(), errno: error.errno() }
+        let corrupt = matches!(error, EngineError::Corrupt { .. });
+        Refusal { reason: error.to_string(), errno: error.errno(), corrupt }
     }
 }
 
 impl From<&str> for Refusal {
     fn from(reason: &str) -> Self {
-        Refusal { reason: reason.to_owned(), errno: None }
+        Refusal { reason: reason.to_owned(), errno: None, corrupt: false }
     }
 }
 
@@ -86,6 +88,8 @@ impl Session {
             Request::Prepare { workload, seed } => self.prepare(workload, *seed),
             Request::Slice { warm_up_seconds, seconds, threads } => self.slice(*warm_up_seconds, *seconds, *threads),
             Request::Phase { group, part, threads } => self.phase(group, *part, *threads),
+            Request::Run { threads } => self.run(*threads),
+            Request::Verify => self.verify(),
             Request::Sync => self.sync(),
             Request::Finish => self.finish(),
             Request::Quit => {
@@ -93,7 +97,7 @@ impl Session {
                 Ok(Reply::Done)
             }
         };
-        reply.unwrap_or_else(|Refusal { reason, errno }| Reply::Failed { reason, errno })
+        reply.unwrap_or_else(|Refusal { reason, errno, corrupt }| Reply::Failed { reason, errno, corrupt })
     }
 
     fn attach(&mut self, target: &Target, devices: &Devices) -> Result<Reply, Refusal> {
@@ -138,9 +142,9 @@ impl Session {
         }
         attached.sampler.begin(threads);
         let mut watch = Watch(&mut attached.sampler);
-        let window = trial.work.slice(&attached.place, warm_up_seconds, seconds, &mut watch);
+        let windows = trial.work.slice(&attached.place, warm_up_seconds, seconds, &mut watch);
         let system = attached.sampler.end();
-        Ok(trial.measured(window?, system))
+        Ok(trial.measured(windows?, system))
     }
 
     fn phase(&mut self, group: &str, part: Part, threads: bool) -> Result<Reply, Refusal> {
@@ -150,7 +154,27 @@ impl Session {
         let system = attached.sampler.end();
         let window = window?;
         trial.in_phases = true;
-        Ok(trial.measured(window, system))
+        Ok(trial.measured(vec![window], system))
+    }
+
+    /// Runs a job file whole. The sampler's window is the one between the first job's start and the
+    /// last one's end.
+    fn run(&mut self, threads: bool) -> Result<Reply, Refusal> {
+        let (attached, trial) = self.ready()?;
+        if trial.before.is_none() {
+            trial.before = Some((attached.sampler.device_write_bytes(), trial.work.written_bytes()));
+        }
+        attached.sampler.begin(threads);
+        let mut watch = Watch(&mut attached.sampler);
+        let windows = trial.work.run(&attached.place, &mut watch);
+        let system = attached.sampler.end();
+        Ok(trial.measured(windows?, system))
+    }
+
+    fn verify(&mut self) -> Result<Reply, Refusal> {
+        let (attached, trial) = self.ready()?;
+        let seconds = trial.work.verify(&attached.place)?;
+        Ok(Reply::Took { seconds })
     }
 
     fn ready(&mut self) -> Result<(&mut Attached, &mut Trial), Refusal> {
@@ -180,22 +204,27 @@ impl Session {
         };
         let groups = trial.tallies.iter().map(group).collect();
         let notes = trial.work.notes();
-        Ok(Reply::Finished { groups, system: trial.system, notes })
+        let jobs = trial.work.jobs();
+        Ok(Reply::Finished { groups, system: trial.system, notes, jobs })
     }
 }
 
 impl Trial {
-    fn measured(&mut self, window: Window, system: SystemUse) -> Reply {
+    fn measured(&mut self, windows: Vec<Window>, system: SystemUse) -> Reply {
         self.system.add(&system);
-        let group = Group { system: self.in_phases.then(|| system.clone()), ..window.group() };
-        match self.tallies.iter_mut().find(|(tally, _)| tally.name() == window.group) {
-            Some((tally, sum)) => {
-                tally.add(&window);
-                sum.add(&system);
+        let own = self.in_phases.then(|| system.clone());
+        let group = |window: &Window| Group { system: own.clone(), ..window.group() };
+        let groups = windows.iter().map(group).collect();
+        for window in windows {
+            match self.tallies.iter_mut().find(|(tally, _)| tally.name() == window.group) {
+                Some((tally, sum)) => {
+                    tally.add(&window);
+                    sum.add(&system);
+                }
+                None => self.tallies.push((Tally::new(window), system.clone())),
             }
-            None => self.tallies.push((Tally::new(window), system.clone())),
         }
-        Reply::Measured { groups: vec![group], system }
+        Reply::Measured { groups, system }
     }
 }
 

@@ -46,9 +46,10 @@ fn io_workload(rw: Pattern, ioengine: &str, iodepth: u32) -> Request {
         fdatasync: 0,
         slices: 3,
         slice_seconds: 0.02,
+        ..Io::default()
     };
     Request::Prepare {
-        workload: Workload { name: "w".into(), title: "a workload".into(), kind: Kind::Io(io) },
+        workload: Workload { name: "w".into(), title: "a workload".into(), kind: Kind::Io(Box::new(io)) },
         seed: 11,
     }
 }

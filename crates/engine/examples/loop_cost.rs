@@ -59,13 +59,14 @@ fn prepare(place: &Place, rw: Pattern, iodepth: u32) -> Result<Box<dyn Work>, En
         fdatasync: 0,
         slices: 1,
         slice_seconds: SECONDS,
+        ..Io::default()
     };
-    let workload = Workload { name: "cost".into(), title: "cost".into(), kind: Kind::Io(io) };
+    let workload = Workload { name: "cost".into(), title: "cost".into(), kind: Kind::Io(Box::new(io)) };
     engine::prepare(place, &workload, 1, Arc::new(AtomicBool::new(false)))
 }
 
 fn nanoseconds_per_operation(work: &mut dyn Work, place: &Place) -> Result<f64, EngineError> {
-    let window = work.slice(place, 0.01, SECONDS, &mut ())?;
+    let window = work.slice(place, 0.01, SECONDS, &mut ())?.remove(0);
     Ok(window.seconds * 1e9 / window.operations as f64)
 }
 

@@ -64,6 +64,16 @@ pub enum EngineError {
         /// What is wrong with it.
         what: String,
     },
+    /// What is read is not what was written.
+    #[error("{} holds wrong data at offset {offset}: {what}; the filesystem or the disk lost or changed it", path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// Offset of the block in bytes.
+        offset: u64,
+        /// What is wrong with it.
+        what: String,
+    },
     /// No such row in the table.
     #[error("no I/O engine is named {name}; choose one of {known}")]
     UnknownEngine {

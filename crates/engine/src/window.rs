@@ -13,7 +13,7 @@ pub const BANDWIDTH: &str = "bandwidth_bytes_per_second";
 #[derive(Debug, Clone)]
 pub struct Window {
     /// The group that it belongs to: `read`, `write`, `create`, `delete`.
-    pub group: &'static str,
+    pub group: String,
     /// The metric that verdicts use.
     pub primary_metric: &'static str,
     /// Completed operations.
@@ -65,8 +65,8 @@ impl Tally {
     }
 
     /// Name of the group.
-    pub fn name(&self) -> &'static str {
-        self.sum.group
+    pub fn name(&self) -> &str {
+        &self.sum.group
     }
 
     /// The trial's figures: sums over windows, medians over slices, latency of all operations. What
@@ -90,7 +90,7 @@ fn bare_group(window: &Window, rates: &[f64]) -> Group {
     let seconds = working_seconds + window.sync_seconds;
     let metrics = [(OPERATIONS_PER_SECOND, rate(window.operations, seconds)), (BANDWIDTH, rate(window.bytes, seconds))];
     Group {
-        name: window.group.to_owned(),
+        name: window.group.clone(),
         operations: window.operations,
         bytes: window.bytes,
         seconds: window.seconds,
@@ -124,7 +124,7 @@ mod tests {
         let mut latencies = Latencies::new();
         (0..operations).for_each(|_| latencies.record(1000));
         Window {
-            group: "read",
+            group: "read".to_owned(),
             primary_metric: OPERATIONS_PER_SECOND,
             operations,
             bytes: operations * 512,

@@ -4,7 +4,7 @@
 //! MPI job. It lives as long as its lane, answers every request with exactly one [`Reply`], and
 //! ends when its standard input closes.
 
-use crate::trial::{Group, SystemUse};
+use crate::trial::{Group, JobUse, SystemUse};
 use crate::workload::Workload;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -50,6 +50,13 @@ pub enum Request {
         /// Look at every thread's CPU time around the window.
         threads: bool,
     },
+    /// Runs a job file whole.
+    Run {
+        /// Look at every thread's CPU time around the window.
+        threads: bool,
+    },
+    /// Reads back what the job file wrote and compares it, after the lane was mounted again.
+    Verify,
     /// `syncfs` on the target.
     Sync,
     /// Ends the workload: answers with the whole trial's groups, and forgets it. Files stay.
@@ -122,12 +129,12 @@ pub enum Reply {
     },
     /// To `attach`, `detach`.
     Done,
-    /// To `prepare` and `sync`.
+    /// To `prepare`, `verify` and `sync`.
     Took {
         /// Wall seconds.
         seconds: f64,
     },
-    /// To `slice` and `phase`.
+    /// To `slice`, `phase` and `run`.
     Measured {
         /// This window's figures, without histogram or slices.
         groups: Vec<Group>,
@@ -140,9 +147,12 @@ pub enum Reply {
         groups: Vec<Group>,
         /// Sums over windows.
         system: SystemUse,
-        /// What the engine had to do without, one sentence each.
+        /// What the engine had to do without, and what a reader should know, one sentence each.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notes: Vec<String>,
+        /// What each job of a job file used.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        jobs: Vec<JobUse>,
     },
     /// It could not be done; the agent goes on.
     Failed {
@@ -150,7 +160,16 @@ pub enum Reply {
         reason: String,
         /// The errno, where there is one.
         errno: Option<i32>,
+        /// What was read is not what was written: the race must not go on.
+        #[serde(default, skip_serializing_if = "is_false")]
+        corrupt: bool,
     },
+}
+
+// serde hands a reference to `skip_serializing_if`.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 #[cfg(test)]

@@ -20,6 +20,8 @@ pub enum Line {
     Probe(Box<Probe>),
     /// One workload in one lane in one round.
     Trial(Box<Trial>),
+    /// The shared rate of an open loop, decided from the lanes' maxima.
+    Rate(Box<SharedRate>),
     /// The race was taken up again.
     Resume {
         /// RFC 3339, UTC.
@@ -98,6 +100,22 @@ pub struct Probe {
     pub system: SystemUse,
 }
 
+/// The rate that all lanes of a workload share: a share of the slowest lane's maximum, measured in
+/// the same race (methods section 4).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SharedRate {
+    /// The workload.
+    pub workload: String,
+    /// The share: 0.7.
+    pub share: f64,
+    /// The slowest lane.
+    pub slowest: String,
+    /// Each lane's maximum of a closed loop, operations per second, median over slices.
+    pub maxima_operations_per_second: std::collections::BTreeMap<String, f64>,
+    /// The rate that came of it, all workers together.
+    pub operations_per_second: f64,
+}
+
 /// The profiles of the ceilings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -123,6 +141,8 @@ pub struct Record {
     pub header: Header,
     /// The ceilings.
     pub probes: Vec<Probe>,
+    /// The shared rates of open loops.
+    pub rates: Vec<SharedRate>,
     /// The trials in the order they were run.
     pub trials: Vec<Trial>,
     /// How the last run ended; `None`: it crashed or still runs.
@@ -162,6 +182,7 @@ impl Record {
         Record {
             header,
             probes: Vec::new(),
+            rates: Vec::new(),
             trials: Vec::new(),
             end: None,
             resumes: 0,
@@ -213,12 +234,13 @@ impl Record {
     fn take(&mut self, line: &str) -> Result<(), String> {
         let value: serde_json::Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let kind = value.get("kind").and_then(|kind| kind.as_str()).ok_or("it has no kind")?;
-        if !["probe", "trial", "resume", "end"].contains(&kind) {
+        if !["probe", "rate", "trial", "resume", "end"].contains(&kind) {
             return Ok(());
         }
         match serde_json::from_value(value).map_err(|error| error.to_string())? {
             Line::Header(_) => {}
             Line::Probe(probe) => self.probes.push(*probe),
+            Line::Rate(rate) => self.rates.push(*rate),
             Line::Trial(trial) => self.trials.push(*trial),
             Line::Resume { .. } => {
                 self.resumes += 1;

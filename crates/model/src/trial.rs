@@ -33,6 +33,9 @@ pub struct Trial {
     pub groups: Vec<Group>,
     /// What the whole system did during the measured windows.
     pub system: SystemUse,
+    /// What each job of a job file used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobUse>,
     /// Remarks that do not void the trial: `neighbour-active`, `image-unwritten`, …
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<String>,
@@ -53,7 +56,8 @@ pub enum Outcome {
 /// The figures of one kind of operation in one trial.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Group {
-    /// `read`, `write`, `create`, `delete`, …
+    /// `read`, `write`, `create`, `delete`, …; `JOB: read` where a job file has several jobs. A
+    /// group `sync` (`JOB: sync`) holds the latency of a job file's fsync and fdatasync calls.
     pub name: String,
     /// Completed operations in the measured windows.
     pub operations: u64,
@@ -76,6 +80,13 @@ pub struct Group {
     /// HdrHistogram V2, deflated, base64.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<String>,
+    /// Latency of the submitting call alone, where it was measured apart (job files: one batch in
+    /// 64); it is part of `latency_ns`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submission_ns: Option<Submission>,
+    /// The job of the job file whose group this is; empty elsewhere.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub job: String,
     /// Operations per second of each slice in time order, the charged sync left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slices_operations_per_second: Vec<f64>,
@@ -101,6 +112,49 @@ pub struct Latency {
     pub p999: Option<f64>,
     /// Largest.
     pub max: f64,
+}
+
+/// Latency of submitting calls that were measured apart, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Submission {
+    /// Operations whose submission was measured.
+    pub operations: u64,
+    /// Smallest.
+    pub min: f64,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub deviation: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+/// What one job of a job file used, all its workers together.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct JobUse {
+    /// Name of the job.
+    pub name: String,
+    /// Workers.
+    pub workers: u32,
+    /// Wall seconds of the slowest worker, ramp left out.
+    pub seconds: f64,
+    /// User time of all workers.
+    pub cpu_user_seconds: f64,
+    /// System time of all workers.
+    pub cpu_system_seconds: f64,
+    /// Context switches, voluntary and not.
+    pub context_switches: u64,
+    /// Page faults that needed I/O.
+    pub major_faults: u64,
+    /// Page faults that needed none.
+    pub minor_faults: u64,
+    /// The ratio that zstd -3 makes of its data, in chunks of 128 KiB; absent where it was not
+    /// measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compression_ratio: Option<f64>,
+    /// Blocks that were read back and compared.
+    pub verified_blocks: u64,
 }
 
 /// What the whole system did during the measured windows of one trial: sums, so that windows add.

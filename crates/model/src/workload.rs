@@ -1,6 +1,7 @@
 //! One kind of work with its parameters, and the suites that list them.
 
 use crate::Bytes;
+pub use crate::job::{Direction, FioRun, Io, Job, Jobs, Pattern};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -42,73 +43,14 @@ pub struct Workload {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Kind {
-    /// Steady block I/O on one file, measured in slices that alternate between lanes.
-    Io(Io),
+    /// Steady block I/O, measured in slices that alternate between lanes.
+    Io(Box<Io>),
+    /// A job file, run whole in one lane after another.
+    Jobs(Box<Jobs>),
+    /// A job file that the installed fio runs, whole, in one lane after another.
+    Fio(Box<FioRun>),
     /// Create, read cold, delete many small files: once-only work, lane after lane.
     SmallFiles(SmallFiles),
-}
-
-/// Steady block I/O on one file; the names are fio's.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Io {
-    /// Access pattern.
-    pub rw: Pattern,
-    /// Bytes per operation.
-    pub bs: Bytes,
-    /// Size of the file; for `append` the size at which a new file is begun.
-    pub size: Bytes,
-    /// I/O engine: a row of the engine's table (`sync`, `io_uring`, `null`).
-    #[serde(default = "default_ioengine")]
-    pub ioengine: String,
-    /// I/Os kept in flight; 1 for `sync`.
-    #[serde(default = "one")]
-    pub iodepth: u32,
-    /// O_DIRECT.
-    #[serde(default)]
-    pub direct: bool,
-    /// `fdatasync` after every N writes; 0: never. The sync is part of the operation's latency.
-    #[serde(default)]
-    pub fdatasync: u32,
-    /// Slices per trial (methods section 1: 4 to 10).
-    #[serde(default = "default_slices")]
-    pub slices: u32,
-    /// Measured seconds per slice (methods section 1: 0.1 to 0.25).
-    #[serde(default = "default_slice_seconds")]
-    pub slice_seconds: f64,
-}
-
-/// Access pattern of block I/O.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Pattern {
-    /// Sequential reads of a populated file.
-    Read,
-    /// Sequential overwrites of a populated file.
-    Write,
-    /// Uniform random reads of a populated file.
-    RandRead,
-    /// Uniform random overwrites of a populated file.
-    RandWrite,
-    /// Writes at the end of a growing file.
-    Append,
-}
-
-impl Pattern {
-    /// Whether the file must be written in full before the work begins.
-    pub fn needs_populated_file(self) -> bool {
-        self != Pattern::Append
-    }
-
-    /// Whether the work reads.
-    pub fn reads(self) -> bool {
-        matches!(self, Pattern::Read | Pattern::RandRead)
-    }
-
-    /// Whether offsets are random.
-    pub fn random(self) -> bool {
-        matches!(self, Pattern::RandRead | Pattern::RandWrite)
-    }
 }
 
 /// Create, read cold, delete many small files. Creating and deleting include their `syncfs`.
@@ -124,35 +66,24 @@ pub struct SmallFiles {
     pub directories: u64,
 }
 
-fn default_ioengine() -> String {
-    "sync".to_owned()
-}
-fn one() -> u32 {
-    1
-}
-fn default_slices() -> u32 {
-    5
-}
-fn default_slice_seconds() -> f64 {
-    0.15
-}
 fn default_directories() -> u64 {
     1
 }
 
 impl Workload {
     /// The groups whose figures this workload yields, in order.
-    pub fn groups(&self) -> &'static [&'static str] {
+    pub fn groups(&self) -> Vec<String> {
         match &self.kind {
-            Kind::Io(io) if io.rw.reads() => &["read"],
-            Kind::Io(_) => &["write"],
-            Kind::SmallFiles(_) => &["create", "read", "delete"],
+            Kind::Io(io) => io.rw.directions().iter().map(|direction| direction.name().to_owned()).collect(),
+            Kind::Jobs(jobs) => jobs.groups(),
+            Kind::Fio(run) => run.groups(),
+            Kind::SmallFiles(_) => ["create", "read", "delete"].map(str::to_owned).to_vec(),
         }
     }
 
     /// Whether each operation ends in a flush, so that the flush ceiling is the one that counts.
     pub fn flush_bound(&self) -> bool {
-        matches!(&self.kind, Kind::Io(io) if io.fdatasync > 0)
+        matches!(&self.kind, Kind::Io(io) if io.fdatasync > 0 || io.fsync > 0)
     }
 
     /// The largest number of bytes that the work keeps on the lane.
@@ -160,7 +91,10 @@ impl Workload {
         match &self.kind {
             // A full file waits for its removal beside the one that grows.
             Kind::Io(io) if io.rw == Pattern::Append => io.size.0.saturating_mul(2),
+            Kind::Io(io) if io.filename.is_empty() => io.size.0.saturating_mul(u64::from(io.numjobs)),
             Kind::Io(io) => io.size.0,
+            Kind::Jobs(jobs) => jobs.working_set_bytes(),
+            Kind::Fio(run) => run.working_set.0,
             // An inode and a directory entry beside each file's own block.
             Kind::SmallFiles(small) => small.files.saturating_mul(small.size.0.next_multiple_of(4096) + 1024),
         }
@@ -172,40 +106,25 @@ impl Workload {
     /// The sentence, naming the workload and the key.
     pub fn check(&self) -> Result<(), String> {
         let name = &self.name;
+        let fail = |what: &str| Err(format!("workload {name}: {what}"));
         match &self.kind {
             Kind::Io(io) => {
-                let fail = |what: &str| Err(format!("workload {name}: {what}"));
-                if io.bs.0 == 0 || io.bs.0 > io.size.0 {
-                    return fail("bs must lie between 1 byte and size; change bs or size");
-                }
-                if io.bs.0 > 64 * Bytes::MIB {
-                    return fail("bs is above 64MiB; lower it");
-                }
-                if io.direct && !io.bs.0.is_multiple_of(512) {
-                    return fail("bs must be a multiple of 512 with direct = true; change bs or direct");
-                }
-                if io.iodepth == 0 || io.iodepth > 4096 {
-                    return fail("iodepth must lie between 1 and 4096");
-                }
-                if io.ioengine == "sync" && io.iodepth != 1 {
-                    return fail("ioengine sync keeps one I/O in flight; set iodepth = 1 or ioengine = \"io_uring\"");
-                }
-                if io.fdatasync > 0 && io.rw.reads() {
-                    return fail("fdatasync needs a writing rw; remove it or write");
-                }
+                io.check().map_err(|what| format!("workload {name}: {what}"))?;
                 if io.fdatasync > 0 && io.iodepth != 1 {
                     return fail("fdatasync counts writes one after another; set iodepth = 1");
                 }
-                if !(1..=100).contains(&io.slices) {
-                    return fail("slices must lie between 1 and 100");
+                if io.rw == Pattern::Append && (io.numjobs > 1 || io.nrfiles > 1 || !io.filename.is_empty()) {
+                    return fail("append works on one file of one worker; leave numjobs, nrfiles and filename out");
                 }
-                if !(0.01..=3600.0).contains(&io.slice_seconds) {
-                    return fail("slice_seconds must lie between 0.01 and 3600");
+                if io.create_only || io.loops > 1 || io.io_size.is_some() || io.runtime_seconds.is_some() {
+                    return fail("create_only, loops, io_size and runtime belong to job files; slices end by time");
                 }
                 Ok(())
             }
+            Kind::Jobs(jobs) => jobs.check().map_err(|what| format!("workload {name}: {what}")),
+            Kind::Fio(run) if run.jobs.is_empty() => fail("the job file has no job; add a section such as [job]"),
+            Kind::Fio(_) => Ok(()),
             Kind::SmallFiles(small) => {
-                let fail = |what: &str| Err(format!("workload {name}: {what}"));
                 if small.files == 0 || small.files > 100_000_000 {
                     return fail("files must lie between 1 and 100000000");
                 }

@@ -25,7 +25,7 @@ pub fn judge_workload(record: &Record, workload: &str) -> Vec<ResultFinding> {
     if series.trials == 0 {
         return Vec::new();
     }
-    workload.groups().iter().map(|group| judge_group(record, workload, group, &series)).collect()
+    workload.groups().into_iter().map(|group| judge_group(record, workload, &group, &series)).collect()
 }
 
 fn judge_group(record: &Record, workload: &Workload, group: &str, series: &Series) -> ResultFinding {

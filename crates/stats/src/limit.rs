@@ -197,8 +197,9 @@ fn device_use(lane: &LaneUse, raw: &Raw, flush_bound: bool) -> Option<f64> {
 impl Sight<'_> {
     fn steady_depth(&self) -> u32 {
         match &self.workload.kind {
-            Kind::Io(io) => io.iodepth,
-            Kind::SmallFiles(_) => 1,
+            Kind::Io(io) => io.iodepth.saturating_mul(io.numjobs),
+            // Jobs come and go: no one depth is asked for all the time.
+            Kind::SmallFiles(_) | Kind::Jobs(_) | Kind::Fio(_) => 1,
         }
     }
 

@@ -1,7 +1,7 @@
 //! io_uring: registered file and fixed buffers where the kernel and the limits allow them, one
 //! `io_uring_enter` per batch.
 
-use super::{Completion, Direction, Operation, Queue, Setup};
+use super::{Action, Completion, Operation, Queue, Setup};
 use crate::buffers::Memory;
 use crate::error::EngineError;
 use io_uring::squeue::{Entry, Flags};
@@ -18,15 +18,15 @@ const LARGEST_FIXED_BUFFER_BYTES: usize = 1 << 30;
 struct Uring {
     // Dropped first, after `Drop::drop` has waited for everything in flight.
     ring: IoUring,
-    direction: Direction,
-    /// Keeps the descriptor open: unregistered files go by its number.
-    file: Rc<OwnedFd>,
+    /// Keeps the descriptors open: unregistered files go by their numbers.
+    files: Vec<Option<Rc<OwnedFd>>>,
     memory: Rc<Memory>,
-    file_registered: bool,
+    files_registered: bool,
     buffers_registered: bool,
     in_flight: u32,
-    /// Result of a write whose `fdatasync` is still to answer.
+    /// Result of a write whose `fdatasync` is still to answer, and the bytes it should have moved.
     first_of_pair: Option<i32>,
+    pair_bytes: i32,
     notes: Vec<String>,
 }
 
@@ -48,12 +48,13 @@ pub(super) fn available() -> Result<(), String> {
 }
 
 pub(super) fn open(setup: Setup) -> Result<Box<dyn Queue>, EngineError> {
-    let file = setup.file()?;
     let mut notes = Vec::new();
     // Twice: each write may bring an fdatasync of its own.
     let ring = build(setup.depth.max(2), &mut notes)?;
     let submitter = ring.submitter();
-    let file_registered = match submitter.register_files(&[file.as_raw_fd()]) {
+    let descriptors: Vec<i32> =
+        setup.files.iter().map(|file| file.as_ref().map_or(-1, |file| file.as_raw_fd())).collect();
+    let files_registered = match submitter.register_files(&descriptors) {
         Ok(()) => true,
         Err(error) => {
             notes.push(format!("io_uring works without a registered file: {error}"));
@@ -78,13 +79,13 @@ pub(super) fn open(setup: Setup) -> Result<Box<dyn Queue>, EngineError> {
     };
     Ok(Box::new(Uring {
         ring,
-        direction: setup.direction,
-        file,
+        files: setup.files,
         memory: setup.memory,
-        file_registered,
+        files_registered,
         buffers_registered,
         in_flight: 0,
         first_of_pair: None,
+        pair_bytes: 0,
         notes,
     }))
 }
@@ -107,34 +108,32 @@ fn ring_error(action: &'static str, error: &std::io::Error) -> EngineError {
 }
 
 impl Uring {
-    fn transfer(&self, operation: Operation) -> Entry {
-        let (start, bytes) = (self.memory.chunk(operation.chunk), self.memory.chunk_bytes() as u32);
-        let offset = operation.offset;
-        // The four opcodes share their arguments but no trait.
-        macro_rules! entry {
-            ($plain:ident, $fixed:ident, $file:expr) => {
-                if self.buffers_registered {
-                    opcode::$fixed::new($file, start, bytes, 0).offset(offset).build()
-                } else {
-                    opcode::$plain::new($file, start, bytes).offset(offset).build()
+    fn entry(&self, operation: Operation) -> Entry {
+        let descriptor = match &self.files[operation.file as usize] {
+            Some(file) => Fd(file.as_raw_fd()),
+            None => Fd(-1),
+        };
+        let (start, bytes, offset) = (self.memory.chunk(operation.chunk), operation.bytes, operation.offset);
+        let (length, hole) = (u64::from(bytes), libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE);
+        // Both kinds of file share no trait that we may name.
+        macro_rules! on {
+            ($file:expr) => {
+                match (operation.action, self.buffers_registered) {
+                    (Action::Read, true) => opcode::ReadFixed::new($file, start, bytes, 0).offset(offset).build(),
+                    (Action::Read, false) => opcode::Read::new($file, start, bytes).offset(offset).build(),
+                    (Action::Write | Action::WriteAndSync, true) => {
+                        opcode::WriteFixed::new($file, start, bytes, 0).offset(offset).build()
+                    }
+                    (Action::Write | Action::WriteAndSync, false) => {
+                        opcode::Write::new($file, start, bytes).offset(offset).build()
+                    }
+                    (Action::Trim, _) => opcode::Fallocate::new($file, length).offset(offset).mode(hole).build(),
+                    (Action::Fsync, _) => opcode::Fsync::new($file).build(),
+                    (Action::Fdatasync, _) => opcode::Fsync::new($file).flags(FsyncFlags::DATASYNC).build(),
                 }
             };
         }
-        let descriptor = Fd(self.file.as_raw_fd());
-        match (self.direction, self.file_registered) {
-            (Direction::Read, true) => entry!(Read, ReadFixed, Fixed(0)),
-            (Direction::Read, false) => entry!(Read, ReadFixed, descriptor),
-            (Direction::Write, true) => entry!(Write, WriteFixed, Fixed(0)),
-            (Direction::Write, false) => entry!(Write, WriteFixed, descriptor),
-        }
-    }
-
-    fn fdatasync(&self) -> Entry {
-        if self.file_registered {
-            opcode::Fsync::new(Fixed(0)).flags(FsyncFlags::DATASYNC).build()
-        } else {
-            opcode::Fsync::new(Fd(self.file.as_raw_fd())).flags(FsyncFlags::DATASYNC).build()
-        }
+        if self.files_registered { on!(Fixed(operation.file)) } else { on!(descriptor) }
     }
 
     fn push(&mut self, entry: Entry) -> Result<(), EngineError> {
@@ -165,7 +164,7 @@ impl Uring {
             // A failed or short write breaks the link and cancels the sync: then the write's own
             // result tells what happened. After a whole write it stands for a sync that succeeded.
             let result = match self.first_of_pair.take() {
-                Some(write) if write != self.memory.chunk_bytes() as i32 || result >= 0 => write,
+                Some(write) if write != self.pair_bytes || result >= 0 => write,
                 _ => result,
             };
             self.in_flight -= 1;
@@ -176,37 +175,50 @@ impl Uring {
 
 impl Queue for Uring {
     fn queue(&mut self, operation: Operation) -> Result<(), EngineError> {
-        let transfer = self.transfer(operation);
+        let entry = self.entry(operation);
         let name = u64::from(operation.chunk);
-        if operation.sync {
-            self.push(transfer.flags(Flags::IO_LINK).user_data(name | FIRST_OF_PAIR))?;
-            let fdatasync = self.fdatasync();
+        if operation.action == Action::WriteAndSync {
+            self.pair_bytes = operation.bytes as i32;
+            self.push(entry.flags(Flags::IO_LINK).user_data(name | FIRST_OF_PAIR))?;
+            let fdatasync = self.entry(Operation { action: Action::Fdatasync, ..operation });
             self.push(fdatasync.user_data(name))?;
         } else {
-            self.push(transfer.user_data(name))?;
+            self.push(entry.user_data(name))?;
         }
         self.in_flight += 1;
         Ok(())
     }
 
-    fn reap(&mut self, completions: &mut Vec<Completion>) -> Result<(), EngineError> {
+    fn submit(&mut self) -> Result<(), EngineError> {
+        self.submit_and_wait(0)
+    }
+
+    fn reap(&mut self, least: u32, completions: &mut Vec<Completion>) -> Result<(), EngineError> {
+        let least = (least.min(self.in_flight) as usize).max(1);
         let before = completions.len();
-        while completions.len() == before && self.in_flight > 0 {
-            self.submit_and_wait(1)?;
+        while completions.len() - before < least && self.in_flight > 0 {
+            self.submit_and_wait(least - (completions.len() - before))?;
             self.harvest(completions);
         }
         Ok(())
     }
 
-    fn switch_file(&mut self, file: Rc<OwnedFd>) -> Result<(), EngineError> {
+    fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<(), EngineError> {
+        self.submit_and_wait(0)?;
+        self.harvest(completions);
+        Ok(())
+    }
+
+    fn set_file(&mut self, slot: u32, file: Option<Rc<OwnedFd>>) -> Result<(), EngineError> {
         // What is queued takes its file when it is submitted: submit it while that is the old one.
         self.submit_and_wait(0)?;
-        if self.file_registered {
-            let update = self.ring.submitter().register_files_update(0, &[file.as_raw_fd()]);
+        if self.files_registered {
+            let descriptor = file.as_ref().map_or(-1, |file| file.as_raw_fd());
+            let update = self.ring.submitter().register_files_update(slot, &[descriptor]);
             update.map_err(|error| ring_error("register a file", &error))?;
         }
         // The kernel holds a reference of its own for every operation that was submitted.
-        self.file = file;
+        self.files[slot as usize] = file;
         Ok(())
     }
 

@@ -30,45 +30,74 @@ pub const ENGINES: &[IoEngine] = &[
 
 /// What a queue works on.
 pub struct Setup {
-    /// The file, opened for the direction; `None` only for engines that make no system calls.
-    pub file: Option<Rc<OwnedFd>>,
-    /// Reads or writes.
-    pub direction: Direction,
+    /// Files by slot; a slot may be empty and be filled later. Empty for engines that make no system
+    /// calls.
+    pub files: Vec<Option<Rc<OwnedFd>>>,
+    /// Whether the work writes: what a mapping must allow.
+    pub writes: bool,
     /// Operations in flight at most, from 1.
     pub depth: u32,
-    /// Where the operations' chunks lie; one chunk is one operation's block.
+    /// Where the operations' chunks lie; an operation uses its chunk from the start.
     pub memory: Rc<Memory>,
+    /// What every operation carries.
+    pub flags: OperationFlags,
 }
 
-impl Setup {
-    fn file(&self) -> Result<Rc<OwnedFd>, EngineError> {
-        self.file.clone().ok_or_else(|| {
-            EngineError::Unsuitable(
-                "this I/O engine needs a file or device; use ioengine = \"null\" without one".into(),
-            )
-        })
+/// What every operation of a queue carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OperationFlags {
+    /// RWF_DONTCACHE: the page cache is used but not kept (Linux 6.14).
+    pub uncached: bool,
+    /// RWF_DSYNC on writes.
+    pub dsync: bool,
+    /// RWF_HIPRI: the completion is polled for.
+    pub hipri: bool,
+    /// A kernel thread takes submissions (io_uring).
+    pub sqthread_poll: bool,
+}
+
+/// What is done at the place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// From the file into the chunk.
+    Read,
+    /// From the chunk into the file.
+    Write,
+    /// The same, then `fdatasync`, as one operation. Only in queues of depth 1.
+    WriteAndSync,
+    /// The range is discarded: a hole in a file.
+    Trim,
+    /// `fsync`; offset and bytes mean nothing.
+    Fsync,
+    /// `fdatasync`; offset and bytes mean nothing.
+    Fdatasync,
+}
+
+impl Action {
+    /// Bytes that a successful operation answers: the block for reads and writes, else 0.
+    #[inline]
+    pub fn moves(self, bytes: u32) -> i32 {
+        match self {
+            Action::Read | Action::Write | Action::WriteAndSync => bytes as i32,
+            Action::Trim | Action::Fsync | Action::Fdatasync => 0,
+        }
     }
 }
 
-/// Which way the data goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    /// From the file into memory.
-    Read,
-    /// From memory into the file.
-    Write,
-}
-
-/// One operation: a block at an offset.
+/// One operation: a block at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operation {
     /// The chunk of memory, which stays untouched until the operation completes; it also names the
     /// operation in its completion.
     pub chunk: u32,
+    /// Slot of the file.
+    pub file: u32,
     /// Offset in the file, in bytes.
     pub offset: u64,
-    /// `fdatasync` after the write, as part of the operation. Only in queues of depth 1.
-    pub sync: bool,
+    /// Length, at most the chunk's.
+    pub bytes: u32,
+    /// What is done.
+    pub action: Action,
 }
 
 /// How an operation ended.
@@ -76,11 +105,11 @@ pub struct Operation {
 pub struct Completion {
     /// The operation's chunk.
     pub chunk: u32,
-    /// Bytes moved, or the negated errno.
+    /// Bytes moved (0 for trims and syncs), or the negated errno.
     pub result: i32,
 }
 
-/// Operations in flight on one file.
+/// Operations in flight on one worker's files.
 ///
 /// # Contract
 /// At most `depth` operations are queued or in flight, each on a chunk of its own. An implementation
@@ -93,20 +122,36 @@ pub trait Queue {
     /// [`EngineError::Ring`] where the kernel's queue fails as such.
     fn queue(&mut self, operation: Operation) -> Result<(), EngineError>;
 
-    /// Begins what is queued, waits until at least one operation has completed, and appends all
-    /// completed ones. Must be called only with something queued or in flight. `completions` has
-    /// room for `depth` entries, so nothing is allocated.
+    /// Hands what is queued to the kernel without waiting for anything. Engines that work inside
+    /// [`Queue::reap`] do nothing here.
+    ///
+    /// # Errors
+    /// As [`Queue::queue`].
+    fn submit(&mut self) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    /// Begins what is queued, waits until at least `least` operations have completed (fewer where
+    /// fewer are in flight), and appends all completed ones. Must be called only with something
+    /// queued or in flight. `completions` has room for `depth` entries, so nothing is allocated.
     ///
     /// # Errors
     /// [`EngineError::Ring`] where the kernel's queue fails as such; a failed operation is no error
     /// here but a negative [`Completion::result`].
-    fn reap(&mut self, completions: &mut Vec<Completion>) -> Result<(), EngineError>;
+    fn reap(&mut self, least: u32, completions: &mut Vec<Completion>) -> Result<(), EngineError>;
 
-    /// Later operations go to another file; those already queued stay with theirs.
+    /// Like [`Queue::reap`], but never waits. Completions may be none.
+    ///
+    /// # Errors
+    /// As [`Queue::reap`].
+    fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<(), EngineError>;
+
+    /// Later operations on the slot go to another file, or none; those already queued stay with
+    /// theirs.
     ///
     /// # Errors
     /// [`EngineError::Ring`] where the kernel refuses the file.
-    fn switch_file(&mut self, file: Rc<OwnedFd>) -> Result<(), EngineError>;
+    fn set_file(&mut self, slot: u32, file: Option<Rc<OwnedFd>>) -> Result<(), EngineError>;
 
     /// What the engine had to do without, one sentence each.
     fn notes(&self) -> &[String] {

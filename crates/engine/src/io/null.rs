@@ -7,31 +7,34 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 struct Null {
-    in_flight: VecDeque<u32>,
-    block_bytes: i32,
+    in_flight: VecDeque<Completion>,
 }
 
 pub(super) fn open(setup: Setup) -> Result<Box<dyn Queue>, EngineError> {
     let in_flight = VecDeque::with_capacity(setup.depth as usize);
-    Ok(Box::new(Null { in_flight, block_bytes: setup.memory.chunk_bytes() as i32 }))
+    Ok(Box::new(Null { in_flight }))
 }
 
 impl Queue for Null {
     fn queue(&mut self, operation: Operation) -> Result<(), EngineError> {
-        self.in_flight.push_back(operation.chunk);
+        let result = operation.action.moves(operation.bytes);
+        self.in_flight.push_back(Completion { chunk: operation.chunk, result });
         Ok(())
     }
 
     /// One operation at a time, the oldest first: each pays for its own turn of the loop and its
     /// own look at the clock, so that the ceiling is the one of the least favourable batches.
-    fn reap(&mut self, completions: &mut Vec<Completion>) -> Result<(), EngineError> {
-        if let Some(chunk) = self.in_flight.pop_front() {
-            completions.push(Completion { chunk, result: self.block_bytes });
-        }
+    fn reap(&mut self, least: u32, completions: &mut Vec<Completion>) -> Result<(), EngineError> {
+        let count = (least.max(1) as usize).min(self.in_flight.len());
+        completions.extend(self.in_flight.drain(..count));
         Ok(())
     }
 
-    fn switch_file(&mut self, _file: Rc<OwnedFd>) -> Result<(), EngineError> {
+    fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<(), EngineError> {
+        self.reap(1, completions)
+    }
+
+    fn set_file(&mut self, _slot: u32, _file: Option<Rc<OwnedFd>>) -> Result<(), EngineError> {
         Ok(())
     }
 }

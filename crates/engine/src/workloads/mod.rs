@@ -12,6 +12,7 @@ use crate::error::EngineError;
 use crate::target::Place;
 use crate::window::Window;
 use model::agent::Part;
+use model::trial::JobUse;
 use model::workload::{Kind, Workload};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,7 +46,7 @@ pub trait Work {
         warm_up_seconds: f64,
         seconds: f64,
         observer: &mut dyn Observer,
-    ) -> Result<Window, EngineError> {
+    ) -> Result<Vec<Window>, EngineError> {
         let _ = (place, warm_up_seconds, seconds, observer);
         Err(EngineError::Unsuitable("this workload runs in phases, not in slices; ask for a phase".to_owned()))
     }
@@ -57,6 +58,29 @@ pub trait Work {
     fn phase(&mut self, place: &Place, group: &str, part: Part) -> Result<Window, EngineError> {
         let _ = (place, group, part);
         Err(EngineError::Unsuitable("this workload runs in slices, not in phases; ask for a slice".to_owned()))
+    }
+
+    /// Runs a job file whole: every job, together or one group after another.
+    ///
+    /// # Errors
+    /// The first failed operation ends the run. Other work refuses.
+    fn run(&mut self, place: &Place, observer: &mut dyn Observer) -> Result<Vec<Window>, EngineError> {
+        let _ = (place, observer);
+        Err(EngineError::Unsuitable("this workload does not run whole; ask for a slice or a phase".to_owned()))
+    }
+
+    /// Reads back what a job file wrote and compares it; answers the wall seconds it took.
+    ///
+    /// # Errors
+    /// [`EngineError::Corrupt`] at the first mismatch. Work that wrote nothing verifiable refuses.
+    fn verify(&mut self, place: &Place) -> Result<f64, EngineError> {
+        let _ = place;
+        Err(EngineError::Unsuitable("this workload has nothing to read back; set verify".to_owned()))
+    }
+
+    /// What each job of a job file used.
+    fn jobs(&self) -> Vec<JobUse> {
+        Vec::new()
     }
 
     /// Closes every file; the next slice or phase opens them again.
@@ -87,6 +111,9 @@ pub fn prepare(
     workload.check().map_err(EngineError::Unsuitable)?;
     Ok(match &workload.kind {
         Kind::Io(io) => Box::new(SteadyWork::prepare(place, io, seed, stop)?),
+        Kind::Jobs(_) | Kind::Fio(_) => {
+            return Err(EngineError::Unsuitable("job files are not in this version".to_owned()));
+        }
         Kind::SmallFiles(small) => Box::new(SmallFilesWork::prepare(place, small, seed, stop)?),
     })
 }

@@ -4,7 +4,7 @@
 use super::heed;
 use crate::buffers::Buffers;
 use crate::error::EngineError;
-use crate::io::{self, Completion, Direction, Operation, Setup};
+use crate::io::{self, Action, Completion, Operation, OperationFlags, Setup};
 use crate::target::{Access, open_file, remove_file};
 use rustix::fs::fsync;
 use std::collections::HashMap;
@@ -92,10 +92,11 @@ struct Writer<'a> {
 /// Writes the range in blocks of the buffers' length, of which it is a multiple.
 fn write_range(writer: &Writer<'_>, mut buffers: Buffers, range: std::ops::Range<u64>) -> Result<(), EngineError> {
     let mut queue = (writer.engine.open)(Setup {
-        file: Some(writer.file.clone()),
-        direction: Direction::Write,
+        files: vec![Some(writer.file.clone())],
+        writes: true,
         depth: writer.depth,
         memory: buffers.memory().clone(),
+        flags: OperationFlags::default(),
     })?;
     let bytes = buffers.memory().chunk_bytes() as u64;
     let mut offsets: HashMap<u32, u64> = HashMap::new();
@@ -106,15 +107,15 @@ fn write_range(writer: &Writer<'_>, mut buffers: Buffers, range: std::ops::Range
         while next < range.end && offsets.len() < writer.depth as usize {
             let chunk = buffers.take();
             buffers.renew(chunk);
-            queue.queue(Operation { chunk, offset: next, sync: false })?;
+            queue.queue(Operation { chunk, file: 0, offset: next, bytes: bytes as u32, action: Action::Write })?;
             offsets.insert(chunk, next);
             next += bytes;
         }
-        queue.reap(&mut completions)?;
+        queue.reap(1, &mut completions)?;
         for Completion { chunk, result } in completions.drain(..) {
             let offset = offsets.remove(&chunk).unwrap_or_default();
             buffers.give_back(chunk);
-            super::steady::check_result(result, Direction::Write, false, bytes, offset, writer.path, writer.direct)?;
+            super::steady::check_result(result, Action::Write, bytes, offset, writer.path, writer.direct)?;
         }
     }
     Ok(())

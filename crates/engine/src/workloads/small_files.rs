@@ -218,7 +218,7 @@ impl Work for SmallFilesWork {
         self.top = top;
         let bytes = if phase == Phase::Delete { 0 } else { files * self.small.size.get() };
         Ok(Window {
-            group,
+            group: group.to_owned(),
             primary_metric: OPERATIONS_PER_SECOND,
             operations: files,
             bytes,

@@ -7,11 +7,11 @@ use crate::buffers::Buffers;
 use crate::clock::{Clock, nanoseconds, seconds};
 use crate::error::EngineError;
 use crate::histogram::Latencies;
-use crate::io::{self, Completion, Direction, Operation, Queue, Setup};
+use crate::io::{self, Action, Completion, Operation, OperationFlags, Queue, Setup};
 use crate::offsets::Offsets;
 use crate::target::{Access, Place, open_device, open_file};
 use crate::window::{BANDWIDTH, OPERATIONS_PER_SECOND, Window};
-use model::workload::{Io, Pattern};
+use model::workload::{Direction, Io, Pattern};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -84,7 +84,7 @@ impl SteadyWork {
         }
         let buffers = match direction {
             Direction::Read => Buffers::for_reads(block_bytes, io.iodepth)?,
-            Direction::Write => Buffers::for_writes(block_bytes, io.iodepth, seed)?,
+            _ => Buffers::for_writes(block_bytes, io.iodepth, seed)?,
         };
         let mut work = SteadyWork {
             in_flight: vec![(0, 0); buffers.memory().chunks() as usize],
@@ -112,10 +112,11 @@ impl SteadyWork {
         let engine = io::find(if null { "null" } else { &self.io.ioengine })?;
         let file = if null { None } else { self.open_file(place)? };
         (engine.open)(Setup {
-            file,
-            direction: self.direction,
+            files: vec![file],
+            writes: self.direction == Direction::Write,
             depth: self.io.iodepth,
             memory: self.buffers.memory().clone(),
+            flags: OperationFlags::default(),
         })
     }
 
@@ -161,7 +162,7 @@ impl SteadyWork {
                 self.hand_over(queue, place, now)?;
                 in_flight += 1;
             }
-            queue.reap(&mut self.completions)?;
+            queue.reap(1, &mut self.completions)?;
             now = Clock.now();
             let completed = self.completions.len() as u32;
             in_flight -= completed;
@@ -179,7 +180,7 @@ impl SteadyWork {
         };
         observer.window_closes();
         while in_flight > 0 {
-            queue.reap(&mut self.completions)?;
+            queue.reap(1, &mut self.completions)?;
             in_flight -= self.completions.len() as u32;
             self.take_in(0, false)?;
         }
@@ -191,7 +192,8 @@ impl SteadyWork {
     fn hand_over(&mut self, queue: &mut dyn Queue, place: &Place, now: u64) -> Result<(), EngineError> {
         let next = self.offsets.next_place();
         let chunk = self.buffers.take();
-        let (mut handed_over, mut sync) = (now, false);
+        let mut handed_over = now;
+        let mut action = if self.direction == Direction::Write { Action::Write } else { Action::Read };
         if self.direction == Direction::Write {
             if next.wrapped && self.append.is_some() {
                 self.advance(queue, place)?;
@@ -203,21 +205,21 @@ impl SteadyWork {
             }
             if self.io.fdatasync > 0 {
                 self.writes_since_sync += 1;
-                sync = self.writes_since_sync == self.io.fdatasync;
-                if sync {
+                if self.writes_since_sync == self.io.fdatasync {
                     self.writes_since_sync = 0;
+                    action = Action::WriteAndSync;
                 }
             }
         }
         self.in_flight[chunk as usize] = (handed_over, next.offset);
-        queue.queue(Operation { chunk, offset: next.offset, sync })
+        queue.queue(Operation { chunk, file: 0, offset: next.offset, bytes: self.io.bs.get() as u32, action })
     }
 
     /// The appended file is full: on to the next.
     #[cold]
     fn advance(&mut self, queue: &mut dyn Queue, place: &Place) -> Result<(), EngineError> {
         if let (Some(append), Some(directory)) = (&mut self.append, place.directory()) {
-            queue.switch_file(append.advance(directory)?)?;
+            queue.set_file(0, Some(append.advance(directory)?))?;
             self.path = append.path(directory.0);
         }
         Ok(())
@@ -230,8 +232,12 @@ impl SteadyWork {
         for Completion { chunk, result } in self.completions.drain(..) {
             let (handed_over, offset) = self.in_flight[chunk as usize];
             if result as i64 != bytes as i64 {
-                let syncs = self.io.fdatasync > 0;
-                check_result(result, self.direction, syncs, bytes, offset, &self.path, self.direct)?;
+                let action = match self.direction {
+                    Direction::Read => Action::Read,
+                    _ if self.io.fdatasync > 0 => Action::WriteAndSync,
+                    _ => Action::Write,
+                };
+                check_result(result, action, bytes, offset, &self.path, self.direct)?;
             }
             self.buffers.give_back(chunk);
             if measured {
@@ -249,7 +255,7 @@ impl Work for SteadyWork {
         warm_up_seconds: f64,
         window_seconds: f64,
         observer: &mut dyn Observer,
-    ) -> Result<Window, EngineError> {
+    ) -> Result<Vec<Window>, EngineError> {
         let mut queue = match self.queue.take() {
             Some(queue) => queue,
             None => self.open(place)?,
@@ -277,15 +283,15 @@ impl Work for SteadyWork {
             append.tidy(directory)?;
         }
         let bytes = self.io.bs.get();
-        Ok(Window {
-            group: if self.direction == Direction::Read { "read" } else { "write" },
+        Ok(vec![Window {
+            group: self.direction.name().to_owned(),
             primary_metric: if bytes >= BANDWIDTH_FROM_BYTES { BANDWIDTH } else { OPERATIONS_PER_SECOND },
             operations,
             bytes: operations * bytes,
             seconds: seconds(elapsed_ns),
             sync_seconds: 0.0,
             latencies: self.latencies.clone(),
-        })
+        }])
     }
 
     fn written_bytes(&self) -> u64 {
@@ -308,17 +314,18 @@ impl Work for SteadyWork {
 #[cold]
 pub(super) fn check_result(
     result: i32,
-    direction: Direction,
-    syncs: bool,
+    action: Action,
     bytes: u64,
     offset: u64,
     path: &Path,
     direct: bool,
 ) -> Result<(), EngineError> {
-    let action = match direction {
-        Direction::Read => "read",
-        Direction::Write if syncs => "write and sync",
-        Direction::Write => "write",
+    let action = match action {
+        Action::Read => "read",
+        Action::Write => "write",
+        Action::WriteAndSync => "write and sync",
+        Action::Trim => "discard",
+        Action::Fsync | Action::Fdatasync => "sync",
     };
     let path = path.to_owned();
     match u64::try_from(result) {

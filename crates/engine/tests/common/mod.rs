@@ -41,6 +41,7 @@ pub fn io(rw: Pattern, bs: u64, size: u64) -> Io {
         fdatasync: 0,
         slices: 5,
         slice_seconds: 0.15,
+        ..Io::default()
     }
 }
 
@@ -49,12 +50,12 @@ pub fn uring(rw: Pattern, bs: u64, size: u64, iodepth: u32, direct: bool) -> Io 
 }
 
 pub fn prepare(place: &Place, io: &Io) -> Result<Box<dyn Work>, EngineError> {
-    let workload = Workload { name: "t".into(), title: "t".into(), kind: Kind::Io(io.clone()) };
+    let workload = Workload { name: "t".into(), title: "t".into(), kind: Kind::Io(Box::new(io.clone())) };
     engine::prepare(place, &workload, 42, Arc::new(AtomicBool::new(false)))
 }
 
 pub fn slice(work: &mut dyn Work, place: &Place) -> Window {
-    work.slice(place, 0.01, 0.04, &mut ()).unwrap()
+    work.slice(place, 0.01, 0.04, &mut ()).unwrap().remove(0)
 }
 
 /// Every 8-byte word of an incompressible file differs from every other.

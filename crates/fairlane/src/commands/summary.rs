@@ -59,6 +59,9 @@ fn written_per_visit(workload: &Workload, rotational: bool) -> f64 {
             };
             populate + seconds * rate
         }
+        // Laid out once, and written at most once more as far as anybody can say.
+        Kind::Jobs(jobs) => jobs.working_set_bytes() as f64 * 2.0,
+        Kind::Fio(run) => run.working_set.get() as f64 * 2.0,
         Kind::SmallFiles(small) => small.files as f64 * small.size.get().next_multiple_of(4096) as f64,
     }
 }
@@ -70,6 +73,11 @@ fn seconds_per_visit(workload: &Workload, rotational: bool) -> f64 {
             let populate = if io.rw.needs_populated_file() { io.size.get() as f64 / sequential } else { 0.0 };
             populate + f64::from(io.slices) * (io.slice_seconds + 0.05)
         }
+        Kind::Jobs(jobs) => {
+            let bytes = jobs.working_set_bytes() as f64;
+            bytes / sequential + jobs.run_seconds().unwrap_or(bytes / sequential)
+        }
+        Kind::Fio(run) => 2.0 * run.working_set.get() as f64 / sequential,
         Kind::SmallFiles(small) => small.files as f64 / if rotational { 500.0 } else { 8000.0 },
     };
     work + FORECAST_VISIT_SECONDS

@@ -25,6 +25,8 @@ pub enum CallError {
     Refused(String),
     /// The agent is gone or answers nonsense.
     Lost(String),
+    /// What was read is not what was written.
+    Corrupt(String),
     /// Ctrl-C or SIGTERM.
     Interrupted,
 }
@@ -93,7 +95,8 @@ impl AgentProcess {
             match self.replies.recv_timeout(Duration::from_millis(20)) {
                 Ok(Ok(Reply::Failed { .. })) if stop.load(Ordering::Relaxed) => return Err(CallError::Interrupted),
                 // A full lane may show first as a write that was only half done.
-                Ok(Ok(Reply::Failed { reason, errno }))
+                Ok(Ok(Reply::Failed { reason, corrupt: true, .. })) => return Err(CallError::Corrupt(reason)),
+                Ok(Ok(Reply::Failed { reason, errno, .. }))
                     if errno == Some(libc::ENOSPC) || reason.contains("nearly full") =>
                 {
                     return Err(CallError::Refused(format!("{reason}; the lane is full: raise --lane-size")));

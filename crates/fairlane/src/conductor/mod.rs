@@ -342,6 +342,7 @@ impl Race<'_> {
         for line in lines {
             match line {
                 Line::Probe(probe) => self.record.probes.push(*probe),
+                Line::Rate(rate) => self.record.rates.push(*rate),
                 Line::Trial(trial) => self.record.trials.push(*trial),
                 Line::End { outcome, .. } => self.record.end = Some(outcome),
                 Line::Header(_) | Line::Resume { .. } => {}

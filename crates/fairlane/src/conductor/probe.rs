@@ -28,10 +28,13 @@ fn raw_work(workload: &Workload) -> Option<(Profile, Workload)> {
                 Pattern::Write | Pattern::Append => Profile::SeqWrite,
                 Pattern::RandRead => Profile::RandRead,
                 Pattern::RandWrite => Profile::RandWrite,
+                // Of mixtures and discards no profile tells the ceiling.
+                Pattern::Rw | Pattern::RandRw | Pattern::Trim | Pattern::RandTrim | Pattern::TrimWrite => return None,
             };
             let rw = if io.rw == Pattern::Append { Pattern::Write } else { io.rw };
-            (profile, Io { rw, direct: true, slices: io.slices.min(RAW_SLICES), ..io.clone() })
+            (profile, Io { rw, direct: true, slices: io.slices.min(RAW_SLICES), ..(**io).clone() })
         }
+        Kind::Jobs(_) | Kind::Fio(_) => return None,
         // Small files end in a sync: what a flush costs on the bare device tells the host's share.
         Kind::SmallFiles(_) => {
             let io = Io {
@@ -44,12 +47,13 @@ fn raw_work(workload: &Workload) -> Option<(Profile, Workload)> {
                 fdatasync: 1,
                 slices: RAW_SLICES,
                 slice_seconds: 0.1,
+                ..Io::default()
             };
             (Profile::Flush, io)
         }
     };
     // O_DIRECT needs whole sectors; work in odd sizes has no bare counterpart.
-    io.bs.0.is_multiple_of(512).then(|| (profile, Workload { kind: Kind::Io(io), ..workload.clone() }))
+    io.bs.0.is_multiple_of(512).then(|| (profile, Workload { kind: Kind::Io(Box::new(io)), ..workload.clone() }))
 }
 
 /// One target of a probe: whose agent works, and where.
@@ -93,8 +97,8 @@ impl Track<'_> {
     /// Only where the race must end.
     pub fn probe_null(&mut self, workload: &Workload, seed: u64) -> Result<Vec<Probe>, Failure> {
         let Kind::Io(io) = &workload.kind else { return Ok(Vec::new()) };
-        let io = Io { slices: 2, slice_seconds: io.slice_seconds.min(0.1), ..io.clone() };
-        let work = Workload { kind: Kind::Io(io), ..workload.clone() };
+        let io = Io { slices: 2, slice_seconds: io.slice_seconds.min(0.1), ..(**io).clone() };
+        let work = Workload { kind: Kind::Io(Box::new(io)), ..workload.clone() };
         let spot = Spot { lane: 0, ground: 0, target: Target::Null, devices: Devices::default() };
         self.probe(Profile::Null, &work, vec![spot], 1, seed)
     }
@@ -116,7 +120,7 @@ impl Track<'_> {
         match outcome {
             Ok(probes) => Ok(probes),
             Err(CallError::Interrupted) => Err(Failure::interrupted()),
-            Err(CallError::Refused(_) | CallError::Lost(_)) => Ok(Vec::new()),
+            Err(CallError::Refused(_) | CallError::Lost(_) | CallError::Corrupt(_)) => Ok(Vec::new()),
         }
     }
 

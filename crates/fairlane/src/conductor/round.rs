@@ -31,6 +31,7 @@ impl From<CallError> for Trouble {
     fn from(error: CallError) -> Self {
         match error {
             CallError::Refused(reason) | CallError::Lost(reason) => Trouble::Lane(reason),
+            CallError::Corrupt(reason) => Trouble::Race(Failure::failed(reason)),
             CallError::Interrupted => Trouble::Race(Failure::interrupted()),
         }
     }
@@ -115,6 +116,9 @@ impl Track<'_> {
             Kind::Io(io) => visits
                 .iter_mut()
                 .try_for_each(|visit| self.steady(workload, io, std::slice::from_mut(visit), seed, threads)),
+            Kind::Jobs(_) | Kind::Fio(_) => {
+                visits.iter_mut().try_for_each(|visit| self.whole(workload, visit, seed, threads))
+            }
             Kind::SmallFiles(_) if self.stage.side_by_side() => self.once(workload, visits, seed, threads),
             Kind::SmallFiles(_) => {
                 visits.iter_mut().try_for_each(|visit| self.once(workload, std::slice::from_mut(visit), seed, threads))
@@ -244,7 +248,7 @@ impl Track<'_> {
         }
         let lanes = visits.len();
         for group in workload.groups() {
-            if *group == "read" {
+            if group == "read" {
                 for visit in visits.iter_mut() {
                     self.step(visit, "cold", |track, visit| track.make_cold(visit))?;
                 }
@@ -253,11 +257,35 @@ impl Track<'_> {
             for index in 0..PHASE_PARTS {
                 for turn in 0..lanes {
                     let visit = &mut visits[(index as usize + turn) % lanes];
-                    self.phase(visit, group, Part { index, of: PHASE_PARTS }, threads && index == 0)?;
+                    self.phase(visit, &group, Part { index, of: PHASE_PARTS }, threads && index == 0)?;
                 }
             }
         }
         visits.iter_mut().try_for_each(|visit| self.finish(visit))
+    }
+
+    /// A job file runs whole, lane after lane: what it does is its own, and cannot be cut in slices.
+    fn whole(&mut self, workload: &Workload, visit: &mut Visit, seed: u64, threads: bool) -> Result<(), Failure> {
+        self.open(workload, visit, seed)?;
+        self.quiet(std::slice::from_mut(visit));
+        self.step(visit, "measure", |track, visit| {
+            let begun = Instant::now();
+            track.measured(visit.lane, &Request::Run { threads })?;
+            visit.charge("measure", begun.elapsed().as_secs_f64());
+            Ok(())
+        })?;
+        let reads_back = matches!(&workload.kind, Kind::Jobs(jobs) if jobs.reads_back());
+        if reads_back {
+            self.step(visit, "verify", |track, visit| {
+                let synced = track.tell(visit.lane, &Request::Sync)?;
+                visit.charge("sync", synced);
+                track.make_cold(visit)?;
+                let seconds = track.tell(visit.lane, &Request::Verify)?;
+                visit.charge("verify", seconds);
+                Ok(())
+            })?;
+        }
+        self.finish(visit)
     }
 
     fn phase(&mut self, visit: &mut Visit, group: &str, part: Part, threads: bool) -> Result<(), Failure> {
@@ -293,8 +321,9 @@ impl Track<'_> {
             let seconds = track.tell(visit.lane, &Request::Sync)?;
             visit.charge("sync", seconds);
             match track.call(visit.lane, &Request::Finish)? {
-                Reply::Finished { groups, system, notes } => {
+                Reply::Finished { groups, system, notes, jobs } => {
                     visit.groups = groups;
+                    visit.jobs = jobs;
                     visit.system = system;
                     visit.flags.extend(notes);
                     Ok(())

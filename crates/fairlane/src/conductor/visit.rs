@@ -1,6 +1,6 @@
 //! One lane's visit in one round: what happened to it, until it becomes a trial.
 
-use model::trial::{Group, Outcome, SystemUse, Trial};
+use model::trial::{Group, JobUse, Outcome, SystemUse, Trial};
 use model::workload::Workload;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,6 +24,8 @@ pub struct Visit {
     pub groups: Vec<Group>,
     /// The system during the measured windows.
     pub system: SystemUse,
+    /// What each job of a job file used.
+    pub jobs: Vec<JobUse>,
     /// Remarks.
     pub flags: Vec<String>,
     /// Why it failed.
@@ -44,6 +46,7 @@ impl Visit {
             phases_seconds: BTreeMap::new(),
             groups: Vec::new(),
             system: SystemUse::default(),
+            jobs: Vec::new(),
             flags: Vec::new(),
             failure: None,
             open: false,
@@ -75,6 +78,7 @@ impl Visit {
             phases_seconds: self.phases_seconds,
             groups: self.groups,
             system: self.system,
+            jobs: self.jobs,
             flags: self.flags,
         }
     }

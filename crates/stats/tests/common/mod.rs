@@ -32,7 +32,7 @@ pub fn lane(name: &str) -> Lane {
 }
 
 pub fn io(name: &str, rw: Pattern, iodepth: u32, fdatasync: u32) -> Workload {
-    let kind = Kind::Io(Io {
+    let kind = Kind::Io(Box::new(Io {
         rw,
         bs: Bytes(4096),
         size: Bytes(1 << 28),
@@ -42,7 +42,8 @@ pub fn io(name: &str, rw: Pattern, iodepth: u32, fdatasync: u32) -> Workload {
         fdatasync,
         slices: 5,
         slice_seconds: 0.2,
-    });
+        ..Io::default()
+    }));
     Workload { name: name.into(), title: format!("{name} 4 KiB"), kind }
 }
 
