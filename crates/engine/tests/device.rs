@@ -55,7 +55,7 @@ fn every_commit_reaches_the_device_as_a_flush() {
             let mut work = prepare(&place, &io).unwrap();
             let (sectors, flushes) = (target.counter(SECTORS_WRITTEN), target.counter(FLUSHES));
             // All operations count: no warm-up, and nothing is in flight when a window of depth 1 ends.
-            let window = work.slice(&place, 0.0, 0.05, &mut ()).unwrap();
+            let window = work.slice(&place, 0.0, 0.05, &mut ()).unwrap().remove(0);
             let (sectors, flushes) = (target.counter(SECTORS_WRITTEN) - sectors, target.counter(FLUSHES) - flushes);
             assert_eq!(sectors, window.operations * 8, "{ioengine} every {every}");
             assert_eq!(flushes, window.operations / u64::from(every), "{ioengine} every {every}");

@@ -133,7 +133,7 @@ fn the_null_engine_keeps_its_depth_in_flight_for_the_whole_window() {
     for depth in [1, 8] {
         let io = uring(Pattern::RandRead, 4 * KIB, MIB, depth, true);
         let mut work = prepare(&Place::Null, &io).unwrap();
-        let window = work.slice(&Place::Null, 0.01, 0.05, &mut ()).unwrap();
+        let window = work.slice(&Place::Null, 0.01, 0.05, &mut ()).unwrap().remove(0);
         assert!(window.seconds >= 0.05);
         assert_eq!(window.latencies.operations(), window.operations);
         // Little's law: operations in flight = rate x latency. An operation that waits while we
@@ -167,7 +167,7 @@ fn the_observer_sees_exactly_the_window() {
     for warm_up in [0.0, 0.05] {
         let mut witness = Witness::default();
         let begun = Instant::now();
-        let window = work.slice(&place, warm_up, 0.03, &mut witness).unwrap();
+        let window = work.slice(&place, warm_up, 0.03, &mut witness).unwrap().remove(0);
         assert_eq!((witness.opened.len(), witness.closed.len()), (1, 1));
         assert!(witness.opened[0] - begun >= Duration::from_secs_f64(warm_up));
         let seen = (witness.closed[0] - witness.opened[0]).as_secs_f64();
@@ -181,7 +181,7 @@ fn a_stall_longer_than_the_window_lengthens_it() {
     let folder = on_disk();
     let place = directory(folder.path());
     let mut work = prepare(&place, &io(Pattern::Write, 8 * MIB, 16 * MIB)).unwrap();
-    let window = work.slice(&place, 1e-9, 1e-9, &mut ()).unwrap();
+    let window = work.slice(&place, 1e-9, 1e-9, &mut ()).unwrap().remove(0);
     assert_eq!(window.operations, 1);
     let latency = window.latencies.summary().unwrap().max / 1e9;
     assert!(window.seconds >= latency * 0.998, "{} and {latency}", window.seconds);

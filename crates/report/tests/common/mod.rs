@@ -286,6 +286,7 @@ pub fn record(findings: &Findings) -> Record {
         names.enumerate().flat_map(|(at, lane)| [trial(lane, 1, at as u32 + 1), repeated(lane, at as u32 + 1)]);
     Record {
         header,
+        rates: Vec::new(),
         probes: Vec::new(),
         trials: trials.collect(),
         end: Some(EndOutcome::Complete),
@@ -335,6 +336,7 @@ pub fn trial(lane: &str, round: u32, position: u32) -> Trial {
             device: DeviceUse { write_bytes: 14_000_000, flushes: 2_360, ..DeviceUse::default() },
             ..SystemUse::default()
         },
+        jobs: Vec::new(),
         flags: Vec::new(),
     }
 }
@@ -344,6 +346,7 @@ fn repeated(lane: &str, position: u32) -> Trial {
         outcome: Outcome::Failed,
         reason: Some("=cmd|' /C calc'!A0, \"quoted\"".to_owned()),
         groups: Vec::new(),
+        jobs: Vec::new(),
         flags: vec!["neighbour-active".to_owned()],
         ..trial(lane, 2, position)
     }

@@ -80,6 +80,7 @@ pub fn record(lanes: Vec<Lane>, workloads: Vec<Workload>, rounds: Rounds, first_
             lanes,
             warnings: Vec::new(),
         },
+        rates: Vec::new(),
         probes: Vec::new(),
         trials: Vec::new(),
         end: Some(EndOutcome::Complete),
@@ -93,13 +94,13 @@ pub fn record(lanes: Vec<Lane>, workloads: Vec<Workload>, rounds: Rounds, first_
 pub fn trial(lane: &str, workload: &Workload, round: u32, rate: f64) -> Trial {
     let operations = rate as u64;
     let bytes = operations * 4096;
-    let groups = workload.groups().iter().map(|name| Group {
-        name: (*name).into(),
+    let groups = workload.groups().into_iter().map(|name| Group {
         operations,
-        bytes: if *name == "delete" { 0 } else { bytes },
+        bytes: if name == "delete" { 0 } else { bytes },
         seconds: 1.0,
         primary_metric: "operations_per_second".into(),
         metrics: [("operations_per_second".to_owned(), rate)].into(),
+        name,
         ..Default::default()
     });
     let reads = workload.groups() == ["read"];
@@ -129,6 +130,7 @@ pub fn trial(lane: &str, workload: &Workload, round: u32, rate: f64) -> Trial {
             device,
             ..Default::default()
         },
+        jobs: Vec::new(),
         flags: Vec::new(),
     }
 }
