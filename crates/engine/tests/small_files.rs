@@ -140,7 +140,7 @@ fn without_a_target_the_loop_runs_alone_and_a_bare_device_is_refused() {
     let mut work = prepared(&Place::Null, 1000, 4096, 10).unwrap();
     for group in ["create", "read", "delete"] {
         let window = work.phase(&Place::Null, group, Part::WHOLE).unwrap();
-        assert_eq!((window.group, window.operations), (group, 1000));
+        assert_eq!((window.group.as_str(), window.operations), (group, 1000));
     }
     let error = work.phase(&Place::Null, "rename", Part::WHOLE).unwrap_err().to_string();
     assert!(error.contains("rename") && error.contains("create, read or delete"), "{error}");
