@@ -64,7 +64,7 @@ fn large_blocks_are_judged_by_bandwidth_and_small_ones_by_operations() {
     for (bs, metric, group) in [(64 * KIB, BANDWIDTH, "read"), (32 * KIB, OPERATIONS_PER_SECOND, "read")] {
         let mut work = prepare(&place, &uring(Pattern::Read, bs, 4 * MIB, 16, true)).unwrap();
         let window = slice(&mut *work, &place);
-        assert_eq!((window.primary_metric, window.group), (metric, group));
+        assert_eq!((window.primary_metric, window.group.as_str()), (metric, group));
     }
     let mut work = prepare(&place, &uring(Pattern::Write, MIB, 8 * MIB, 4, true)).unwrap();
     assert_eq!(slice(&mut *work, &place).group, "write");
@@ -247,7 +247,7 @@ fn a_filesystem_without_direct_io_says_so_in_one_sentence() {
 fn the_stop_flag_ends_populating_and_slices() {
     let folder = on_disk();
     let place = directory(folder.path());
-    let kind = Kind::Io(io(Pattern::Read, 4 * KIB, 4 * MIB));
+    let kind = Kind::Io(Box::new(io(Pattern::Read, 4 * KIB, 4 * MIB)));
     let workload = Workload { name: "t".into(), title: "t".into(), kind };
     let stop = Arc::new(AtomicBool::new(true));
     let error = engine::prepare(&place, &workload, 1, stop.clone()).err().unwrap();
