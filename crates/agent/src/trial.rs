@@ -54,7 +54,7 @@ struct Refusal {
 
 impl From<EngineError> for Refusal {
     fn from(error: EngineError) -> Self {
-        let corrupt = matches!(error, EngineError::Corrupt { .. });
+        let corrupt = error.is_corrupt();
         Refusal { reason: error.to_string(), errno: error.errno(), corrupt }
     }
 }

@@ -17,8 +17,8 @@ use std::sync::atomic::AtomicBool;
 
 const BLOCK_BYTES: u64 = 4096;
 const FILE_BYTES: u64 = 16 << 20;
-const PAIRS: usize = 15;
-const SECONDS: f64 = 0.1;
+const PAIRS: usize = 60;
+const SECONDS: f64 = 0.02;
 
 fn main() -> Result<(), Box<dyn Error>> {
     for (name, pattern, depth) in [
@@ -75,13 +75,13 @@ fn bare_loop(path: &Path) -> Result<f64, Box<dyn Error>> {
     let file = std::fs::File::open(path)?;
     let mut block = vec![0; BLOCK_BYTES as usize];
     let (mut offset, mut operations) = (0, 0u64);
-    let begun = Clock.now();
+    let begun = Clock::get().now();
     let until = begun + (SECONDS * 1e9) as u64;
     loop {
         file.read_exact_at(&mut block, offset)?;
         offset = (offset + BLOCK_BYTES) % FILE_BYTES;
         operations += 1;
-        let now = Clock.now();
+        let now = Clock::get().now();
         if now >= until {
             return Ok((now - begun) as f64 / operations as f64);
         }
@@ -90,5 +90,6 @@ fn bare_loop(path: &Path) -> Result<f64, Box<dyn Error>> {
 
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
+    eprint!("(min {:.1} max {:.1}) ", values[0], values[values.len() - 1]);
     values[values.len() / 2]
 }

@@ -106,6 +106,16 @@ pub enum EngineError {
         /// What the kernel answered.
         errno: i32,
     },
+    /// What a worker of a job met, as it told it.
+    #[error("{message}")]
+    Worker {
+        /// One sentence.
+        message: String,
+        /// The errno behind it, where there is one.
+        errno: Option<i32>,
+        /// What was read is not what was written.
+        corrupt: bool,
+    },
     /// The work and its target do not fit together, in one sentence with the remedy.
     #[error("{0}")]
     Unsuitable(String),
@@ -123,8 +133,14 @@ impl EngineError {
             | EngineError::Operation { errno, .. }
             | EngineError::Ring { errno, .. }
             | EngineError::Memory { errno, .. } => Some(*errno),
+            EngineError::Worker { errno, .. } => *errno,
             _ => None,
         }
+    }
+
+    /// Whether what was read is not what was written.
+    pub fn is_corrupt(&self) -> bool {
+        matches!(self, EngineError::Corrupt { .. } | EngineError::Worker { corrupt: true, .. })
     }
 
     pub(crate) fn file(action: &'static str, path: impl Into<PathBuf>, errno: rustix::io::Errno) -> Self {

@@ -9,11 +9,15 @@
 
 pub mod buffers;
 pub mod clock;
+pub mod compressibility;
+pub mod data;
 mod error;
 mod histogram;
 pub mod io;
 pub mod offsets;
+pub mod pattern;
 mod target;
+pub mod verify;
 mod window;
 mod workloads;
 
@@ -21,4 +25,4 @@ pub use error::EngineError;
 pub use histogram::Latencies;
 pub use target::Place;
 pub use window::{BANDWIDTH, OPERATIONS_PER_SECOND, Tally, Window};
-pub use workloads::{Observer, SmallFilesWork, SteadyWork, Work, prepare};
+pub use workloads::{JobsWork, Observer, SmallFilesWork, SteadyWork, Work, prepare};

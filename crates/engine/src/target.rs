@@ -60,6 +60,25 @@ impl Place {
         }
     }
 
+    /// The same target, opened once more, for another thread.
+    ///
+    /// # Errors
+    /// Where no descriptor is left.
+    pub fn try_clone(&self) -> Result<Place, EngineError> {
+        Ok(match self {
+            Place::Null => Place::Null,
+            Place::Device { path, size_bytes } => Place::Device { path: path.clone(), size_bytes: *size_bytes },
+            Place::Directory { path, directory } => {
+                let error = |error: std::io::Error| EngineError::File {
+                    action: "open directory",
+                    path: path.clone(),
+                    errno: error.raw_os_error().unwrap_or(libc::EMFILE),
+                };
+                Place::Directory { path: path.clone(), directory: directory.try_clone().map_err(error)? }
+            }
+        })
+    }
+
     /// Whether there is no target.
     pub fn is_null(&self) -> bool {
         matches!(self, Place::Null)
@@ -71,7 +90,7 @@ impl Place {
     /// # Errors
     /// What the kernel answers, such as an earlier failed writeback.
     pub fn sync(&self) -> Result<f64, EngineError> {
-        let begun = Clock.now();
+        let begun = Clock::get().now();
         match self {
             Place::Null => {}
             Place::Directory { path, directory } => {
@@ -83,7 +102,7 @@ impl Place {
                 fsync(&device).map_err(error)?;
             }
         }
-        Ok(seconds(Clock.now() - begun))
+        Ok(seconds(Clock::get().now() - begun))
     }
 
     pub(crate) fn directory(&self) -> Option<(&Path, BorrowedFd<'_>)> {
@@ -93,6 +112,9 @@ impl Place {
         }
     }
 }
+
+/// A directory's path, for messages, and itself.
+pub(crate) type Directory<'a> = (&'a Path, BorrowedFd<'a>);
 
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,19 +1,25 @@
 //! What a measured window or phase yields, and what a trial makes of its windows.
 
 use crate::histogram::Latencies;
-use model::trial::Group;
+use model::trial::{Group, Submission};
 use std::collections::BTreeMap;
 
 /// Key of the rate of operations.
 pub const OPERATIONS_PER_SECOND: &str = "operations_per_second";
+/// Key of the median latency, in nanoseconds.
+pub const LATENCY_P50: &str = "latency_p50_ns";
+/// Key of the 99th percentile of latency, in nanoseconds.
+pub const LATENCY_P99: &str = "latency_p99_ns";
 /// Key of the bandwidth.
 pub const BANDWIDTH: &str = "bandwidth_bytes_per_second";
 
 /// What a measured window or phase yields.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Window {
-    /// The group that it belongs to: `read`, `write`, `create`, `delete`.
+    /// The group that it belongs to: `read`, `write`, `create`, `delete`; `JOB: read`.
     pub group: String,
+    /// The job of a job file whose group this is; empty elsewhere.
+    pub job: String,
     /// The metric that verdicts use.
     pub primary_metric: &'static str,
     /// Completed operations.
@@ -26,6 +32,10 @@ pub struct Window {
     pub sync_seconds: f64,
     /// Latency of each operation.
     pub latencies: Latencies,
+    /// Latency of submitting calls that were measured apart.
+    pub submission: Option<Submission>,
+    /// Operations per second in each half second of work that runs whole.
+    pub series_operations_per_second: Vec<f64>,
 }
 
 impl Window {
@@ -62,6 +72,7 @@ impl Tally {
         self.sum.seconds += window.seconds;
         self.sum.sync_seconds += window.sync_seconds;
         self.sum.latencies.add(&window.latencies);
+        self.sum.series_operations_per_second.extend(&window.series_operations_per_second);
     }
 
     /// Name of the group.
@@ -74,10 +85,12 @@ impl Tally {
     pub fn group(&self) -> Group {
         // A single window is no series: its rate stands in the metrics already.
         let several = self.operations_per_second.len() > 1;
+        let series = if several { &self.operations_per_second } else { &self.sum.series_operations_per_second };
         Group {
             latency_ns: self.sum.latencies.summary(),
             histogram: self.sum.latencies.encode(),
-            slices_operations_per_second: if several { self.operations_per_second.clone() } else { Vec::new() },
+            submission_ns: self.sum.submission,
+            slices_operations_per_second: series.clone(),
             ..bare_group(&self.sum, &self.operations_per_second)
         }
     }
@@ -88,15 +101,26 @@ impl Tally {
 fn bare_group(window: &Window, rates: &[f64]) -> Group {
     let working_seconds = window.operations as f64 / median(rates);
     let seconds = working_seconds + window.sync_seconds;
-    let metrics = [(OPERATIONS_PER_SECOND, rate(window.operations, seconds)), (BANDWIDTH, rate(window.bytes, seconds))];
+    let mut metrics: BTreeMap<String, f64> =
+        [(OPERATIONS_PER_SECOND, rate(window.operations, seconds)), (BANDWIDTH, rate(window.bytes, seconds))]
+            .map(|(key, value)| (key.to_owned(), value))
+            .into();
+    if let Some(latency) = window.latencies.summary() {
+        let known = [(LATENCY_P50, latency.p50), (LATENCY_P99, latency.p99)];
+        metrics.extend(known.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
+    }
+    // Too few operations for the percentile: the median is the next best, and the rate always there.
+    let primary = [window.primary_metric, LATENCY_P50, OPERATIONS_PER_SECOND];
+    let primary = primary.into_iter().find(|key| metrics.contains_key(*key)).unwrap_or(OPERATIONS_PER_SECOND);
     Group {
         name: window.group.clone(),
         operations: window.operations,
         bytes: window.bytes,
         seconds: window.seconds,
         sync_seconds: window.sync_seconds,
-        primary_metric: window.primary_metric.to_owned(),
-        metrics: metrics.map(|(key, value)| (key.to_owned(), value)).into_iter().collect::<BTreeMap<_, _>>(),
+        job: window.job.clone(),
+        primary_metric: primary.to_owned(),
+        metrics,
         ..Group::default()
     }
 }
@@ -129,8 +153,8 @@ mod tests {
             operations,
             bytes: operations * 512,
             seconds,
-            sync_seconds: 0.0,
             latencies,
+            ..Window::default()
         }
     }
 

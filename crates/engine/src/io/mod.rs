@@ -10,6 +10,7 @@ use crate::buffers::Memory;
 use crate::error::EngineError;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 /// One I/O engine.
 pub struct IoEngine {
@@ -122,6 +123,19 @@ pub trait Queue {
     /// [`EngineError::Ring`] where the kernel's queue fails as such.
     fn queue(&mut self, operation: Operation) -> Result<(), EngineError>;
 
+    /// Whether [`Queue::perform`] does an operation at once: then a worker that keeps one operation
+    /// in flight needs no queue.
+    fn performs(&self) -> bool {
+        false
+    }
+
+    /// Does one operation and answers its [`Completion::result`]. Only where [`Queue::performs`]
+    /// says so, and with nothing queued.
+    fn perform(&mut self, operation: Operation) -> i32 {
+        let _ = operation;
+        -libc::ENOSYS
+    }
+
     /// Hands what is queued to the kernel without waiting for anything. Engines that work inside
     /// [`Queue::reap`] do nothing here.
     ///
@@ -145,6 +159,26 @@ pub trait Queue {
     /// # Errors
     /// As [`Queue::reap`].
     fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<(), EngineError>;
+
+    /// Like [`Queue::reap`] for one operation, but gives up after so many nanoseconds: then there may
+    /// be no completions.
+    ///
+    /// # Errors
+    /// As [`Queue::reap`].
+    fn reap_until(&mut self, nanoseconds: u64, completions: &mut Vec<Completion>) -> Result<(), EngineError> {
+        /// Short enough for the schedule of an open loop, long enough to leave the CPU to others.
+        const NAP: Duration = Duration::from_micros(20);
+        let begun = Instant::now();
+        let patience = Duration::from_nanos(nanoseconds);
+        loop {
+            self.poll(completions)?;
+            let left = patience.saturating_sub(begun.elapsed());
+            if !completions.is_empty() || left.is_zero() {
+                return Ok(());
+            }
+            std::thread::sleep(left.min(NAP));
+        }
+    }
 
     /// Later operations on the slot go to another file, or none; those already queued stay with
     /// theirs.

@@ -24,6 +24,15 @@ impl Queue for Null {
 
     /// One operation at a time, the oldest first: each pays for its own turn of the loop and its
     /// own look at the clock, so that the ceiling is the one of the least favourable batches.
+    fn performs(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn perform(&mut self, operation: Operation) -> i32 {
+        operation.action.moves(operation.bytes)
+    }
+
     fn reap(&mut self, least: u32, completions: &mut Vec<Completion>) -> Result<(), EngineError> {
         let count = (least.max(1) as usize).min(self.in_flight.len());
         completions.extend(self.in_flight.drain(..count));

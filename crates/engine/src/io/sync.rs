@@ -56,6 +56,18 @@ impl Sync {
 }
 
 impl Queue for Sync {
+    fn performs(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn perform(&mut self, operation: Operation) -> i32 {
+        match self.run(operation) {
+            Ok(moved) => moved as i32,
+            Err(errno) => -errno.raw_os_error(),
+        }
+    }
+
     #[inline]
     fn queue(&mut self, operation: Operation) -> Result<(), EngineError> {
         debug_assert!(self.next.is_none(), "depth 1");

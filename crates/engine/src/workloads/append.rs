@@ -1,10 +1,10 @@
 //! The files of appending work: one that grows, one that waits, and those that are full.
 
 use crate::error::EngineError;
-use crate::target::{Access, open_file, remove_file};
+use crate::target::{Access, Directory, open_file, remove_file};
 use rustix::fs::fsync;
 use std::collections::VecDeque;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -21,8 +21,6 @@ pub(super) struct AppendFiles {
     full: VecDeque<u64>,
     direct: bool,
 }
-
-type Directory<'a> = (&'a Path, BorrowedFd<'a>);
 
 impl AppendFiles {
     /// Makes the first file, empty and synced.

@@ -1,10 +1,18 @@
 //! Workload kinds: one file each, behind one trait; [`prepare`] is their table.
 
 mod append;
+mod crew;
+mod files;
+mod jobs;
+mod pace;
 mod populate;
 mod small_files;
 mod steady;
+mod team;
+mod verifier;
+mod worker;
 
+pub use jobs::JobsWork;
 pub use small_files::SmallFilesWork;
 pub use steady::SteadyWork;
 
@@ -111,8 +119,9 @@ pub fn prepare(
     workload.check().map_err(EngineError::Unsuitable)?;
     Ok(match &workload.kind {
         Kind::Io(io) => Box::new(SteadyWork::prepare(place, io, seed, stop)?),
-        Kind::Jobs(_) | Kind::Fio(_) => {
-            return Err(EngineError::Unsuitable("job files are not in this version".to_owned()));
+        Kind::Jobs(jobs) => Box::new(JobsWork::prepare(place, jobs, seed, stop)?),
+        Kind::Fio(_) => {
+            return Err(EngineError::Unsuitable("fio is not in this version".to_owned()));
         }
         Kind::SmallFiles(small) => Box::new(SmallFilesWork::prepare(place, small, seed, stop)?),
     })

@@ -87,7 +87,7 @@ impl SmallFilesWork {
         path: &Path,
     ) -> Result<(), EngineError> {
         let mut name = Name::new();
-        let mut before = Clock.now();
+        let mut before = Clock::get().now();
         for number in numbers {
             heed(&self.stop)?;
             // Directory after directory, so that every part of a phase has directories of its own:
@@ -98,7 +98,7 @@ impl SmallFilesWork {
                 Phase::Read => self.read(top, &name, number, path)?,
                 Phase::Delete => delete(top, &name, path)?,
             }
-            let now = Clock.now();
+            let now = Clock::get().now();
             self.latencies.record(now - before);
             before = now;
         }
@@ -195,7 +195,7 @@ impl Work for SmallFilesWork {
         // Taken out for the loop, so that it borrows nothing of self.
         let top = self.top.take();
         let path = place.directory().map(|(path, _)| path.join(TOP)).unwrap_or_default();
-        let begun = Clock.now();
+        let begun = Clock::get().now();
         let visited = self.visit_files(phase, numbers, top.as_ref().map(std::os::fd::AsFd::as_fd), &path);
         if visited.is_err() {
             self.buffers.free_all();
@@ -205,16 +205,16 @@ impl Work for SmallFilesWork {
         // make that part an outlier.
         let sync_seconds = match part.index + 1 == part.of && phase != Phase::Read {
             true => {
-                let begun = Clock.now();
+                let begun = Clock::get().now();
                 if let (Phase::Delete, Some(top)) = (phase, &top) {
                     remove_directories(top, self.small.directories, &path, &self.stop)?;
                 }
                 place.sync()?;
-                seconds(Clock.now() - begun)
+                seconds(Clock::get().now() - begun)
             }
             false => 0.0,
         };
-        let elapsed = seconds(Clock.now() - begun);
+        let elapsed = seconds(Clock::get().now() - begun);
         self.top = top;
         let bytes = if phase == Phase::Delete { 0 } else { files * self.small.size.get() };
         Ok(Window {
@@ -225,6 +225,7 @@ impl Work for SmallFilesWork {
             seconds: elapsed,
             sync_seconds,
             latencies: self.latencies.clone(),
+            ..Window::default()
         })
     }
 

@@ -173,3 +173,26 @@ pub fn make_btrfs(device: &Path) -> bool {
     let made = Command::new("mkfs.btrfs").args(["-q", "-f", device.to_str().unwrap()]).output();
     known && made.is_ok_and(|output| output.status.success())
 }
+
+/// A tmpfs of a few bytes, unmounted when dropped.
+pub struct SmallTmpfs(PathBuf);
+
+impl SmallTmpfs {
+    pub fn mount(on: &Path, bytes: u64) -> Self {
+        let size = format!("size={bytes}");
+        let done = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(on).status().unwrap();
+        assert!(done.success());
+        SmallTmpfs(on.to_owned())
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for SmallTmpfs {
+    fn drop(&mut self) {
+        let done = Command::new("umount").arg(&self.0).status().unwrap();
+        assert!(done.success() || std::thread::panicking());
+    }
+}

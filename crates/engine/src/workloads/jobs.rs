@@ -1,0 +1,452 @@
+//! A job file: its jobs run whole, together, or one group after another, each by its own workers.
+
+use super::files::{self, FilePlan};
+use super::steady::primary_metric;
+use super::team::{self, Board, Duty, Hand, Outcome, Signals, Usage};
+use super::verifier::{self, Verifier};
+use super::worker::{Call, Counts, Tallied, Task, Until, Worker};
+use super::{Observer, Work, heed};
+use crate::clock::{Clock, nanoseconds, seconds};
+use crate::compressibility;
+use crate::error::EngineError;
+use crate::io;
+use crate::target::Place;
+use crate::verify::Ledger;
+use crate::window::{OPERATIONS_PER_SECOND, Window};
+use model::job::{Io, Job, Jobs, group_name};
+use model::trial::{JobUse, Submission};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// From the moment when all workers are ready to their common start.
+const HEAD_START_NS: u64 = 500_000;
+/// Distance of the samples of a series, in seconds.
+const SAMPLE_SECONDS: f64 = 0.5;
+
+/// A job file, prepared.
+pub struct JobsWork {
+    crews: Vec<Crew>,
+    /// One job alone: its groups go without its name.
+    alone: bool,
+    seed: u64,
+    stop: Arc<AtomicBool>,
+    laid_out_bytes: u64,
+    written_bytes: u64,
+    uses: Vec<JobUse>,
+    notes: Vec<String>,
+}
+
+/// One job with its workers.
+struct Crew {
+    job: Job,
+    /// How many stonewalls stand before it, its own included.
+    wall: usize,
+    plans: Vec<Vec<FilePlan>>,
+    /// What each worker wrote, where it is read back.
+    ledgers: Vec<Option<Arc<Ledger>>>,
+}
+
+impl JobsWork {
+    /// Lays out the files of all jobs, as fio does, before any of them runs.
+    ///
+    /// # Errors
+    /// Where an I/O engine does not work here, the target is no directory, or a call fails.
+    pub fn prepare(place: &Place, jobs: &Jobs, seed: u64, stop: Arc<AtomicBool>) -> Result<Self, EngineError> {
+        if let Place::Device { path, .. } = place {
+            return Err(EngineError::Unsuitable(format!(
+                "a job file runs in a directory, not on {}; race a directory or a filesystem on it",
+                path.display()
+            )));
+        }
+        let mut crews = Vec::with_capacity(jobs.jobs.len());
+        let mut wall = 0;
+        for job in &jobs.jobs {
+            if !is_null(&job.io, place) {
+                io::find(&job.io.ioengine)?;
+            }
+            wall += usize::from(job.stonewall);
+            crews.push(Crew::new(job, wall, seed)?);
+        }
+        let mut work = JobsWork {
+            alone: crews.len() == 1,
+            crews,
+            seed,
+            stop,
+            laid_out_bytes: 0,
+            written_bytes: 0,
+            uses: Vec::new(),
+            notes: Vec::new(),
+        };
+        work.lay_out(place)?;
+        Ok(work)
+    }
+
+    fn lay_out(&mut self, place: &Place) -> Result<(), EngineError> {
+        let Some(directory) = place.directory() else { return Ok(()) };
+        for (number, crew) in self.crews.iter().enumerate() {
+            let io = &crew.job.io;
+            if io.ioengine == "null" {
+                continue;
+            }
+            for (worker, plan) in crew.plans.iter().enumerate() {
+                let seed = self.seed ^ ((number as u64) << 48) ^ ((worker as u64) << 24);
+                self.laid_out_bytes += files::lay_out(directory, io, plan, seed, &self.stop)?;
+            }
+            if io.rw.writes() && !io.rw.reads() && !io.overwrite && io.rw.random() {
+                let name = &crew.job.name;
+                self.notes.push(format!(
+                    "job {name} writes at random into files that were only reserved: the first write of each block \
+                     also allocates it; overwrite=1 measures overwriting"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the workers of a job; they wait for the common beginning.
+    fn start(&self, place: &Place, job: usize, board: &Arc<Board>) -> Result<Vec<Hand>, EngineError> {
+        let crew = &self.crews[job];
+        let io = &crew.job.io;
+        let start = |(worker, files): (usize, &Vec<FilePlan>)| {
+            let task = Task {
+                io: io.clone(),
+                worker: worker as u32,
+                files: files.clone(),
+                // With randrepeat every worker and every run of the job draws the same offsets.
+                seed: self.seed ^ ((worker as u64) << 40) ^ ((job as u64) << 52),
+                whole: true,
+            };
+            let (place, board) = (place.try_clone()?, board.clone());
+            let ledger = crew.ledgers[worker].clone();
+            let stonewalled = Stint { task, ledger };
+            let duty: Duty = Box::new(move || stonewalled.serve(&place, board.of(job)));
+            Hand::start(io.thread, &crew.job.name, duty)
+        };
+        crew.plans.iter().enumerate().map(start).collect()
+    }
+
+    /// Runs all jobs in their order, and answers their workers' outcomes, job by job.
+    fn conduct(&self, place: &Place, board: &Arc<Board>) -> Result<Vec<Vec<Outcome>>, EngineError> {
+        let mut races: Vec<Race> = self.crews.iter().map(|_| Race::Waiting).collect();
+        let mut outcomes: Vec<Vec<Outcome>> = self.crews.iter().map(|_| Vec::new()).collect();
+        let mut trouble: Option<EngineError> = None;
+        loop {
+            if self.stop.load(Ordering::Relaxed) {
+                trouble.get_or_insert(EngineError::Interrupted);
+            }
+            if trouble.is_some() {
+                board.all().for_each(|signals| signals.stop.store(true, Ordering::Relaxed));
+            } else {
+                self.begin_what_may_begin(place, board, &mut races)?;
+            }
+            let under_way = races.iter().any(|race| matches!(race, Race::Running(_)));
+            if !under_way {
+                return match trouble {
+                    Some(error) => Err(error),
+                    None => Ok(outcomes),
+                };
+            }
+            for job in 0..races.len() {
+                let Race::Running(hands) = &mut races[job] else { continue };
+                for (_, outcome) in team::listen(hands)? {
+                    match outcome {
+                        Ok(outcome) => outcomes[job].push(outcome),
+                        // The first error is the cause; the others follow from being stopped.
+                        Err(error) => {
+                            trouble.get_or_insert(error);
+                        }
+                    }
+                }
+                if hands.iter().all(Option::is_none) {
+                    races[job] = Race::Over;
+                    if self.crews[job].job.exitall {
+                        board.all().for_each(|signals| signals.end.store(true, Ordering::Relaxed));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Starts every job whose turn has come, all of them at the same moment.
+    fn begin_what_may_begin(&self, place: &Place, board: &Arc<Board>, races: &mut [Race]) -> Result<(), EngineError> {
+        let over = |race: &Race| matches!(race, Race::Over);
+        let may = |job: usize, races: &[Race]| {
+            let crew = &self.crews[job];
+            let walls = self.crews.iter().zip(races).all(|(other, race)| other.wall >= crew.wall || over(race));
+            let awaited = crew.job.wait_for.as_ref().is_none_or(|name| {
+                self.crews[..job].iter().zip(races).all(|(other, race)| other.job.name != *name || over(race))
+            });
+            walls && awaited
+        };
+        let waiting = |race: &Race| matches!(race, Race::Waiting);
+        let turn: Vec<usize> = (0..races.len()).filter(|&job| waiting(&races[job]) && may(job, races)).collect();
+        for &job in &turn {
+            let hands = self.start(place, job, board)?;
+            races[job] = Race::Running(hands.into_iter().map(Some).collect());
+        }
+        let ready = |job: usize| board.of(job).ready.load(Ordering::Acquire) as usize >= self.crews[job].plans.len();
+        // A worker that fails before it is ready says so, and is heard by the caller.
+        let mut ended = false;
+        while !turn.iter().all(|&job| ready(job)) && !ended && !self.stop.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_micros(200));
+            ended = turn.iter().any(|&job| match &races[job] {
+                Race::Running(hands) => hands.iter().flatten().any(Hand::has_spoken),
+                Race::Waiting | Race::Over => false,
+            });
+        }
+        let begin_at = Clock::get().now() + HEAD_START_NS;
+        for &job in &turn {
+            board.of(job).begin_at.store(begin_at, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    /// One job's windows and use, from its workers' outcomes.
+    fn tally(&mut self, job: usize, outcomes: &[Outcome]) -> Result<Vec<Window>, EngineError> {
+        let Crew { job, .. } = &self.crews[job];
+        let longest = outcomes.iter().map(|outcome| outcome.elapsed_ns).max().unwrap_or(0);
+        let sum = |of: fn(&Usage) -> u64| outcomes.iter().map(|outcome| of(&outcome.usage)).sum::<u64>();
+        self.uses.push(JobUse {
+            name: job.name.clone(),
+            workers: outcomes.len() as u32,
+            seconds: seconds(longest),
+            cpu_user_seconds: seconds(sum(|usage| usage.user_ns)),
+            cpu_system_seconds: seconds(sum(|usage| usage.system_ns)),
+            context_switches: sum(|usage| usage.context_switches),
+            major_faults: sum(|usage| usage.major_faults),
+            minor_faults: sum(|usage| usage.minor_faults),
+            compression_ratio: None,
+            verified_blocks: outcomes.iter().map(|outcome| outcome.verified_blocks).sum(),
+        });
+        self.written_bytes += outcomes.iter().map(|outcome| outcome.written_bytes).sum::<u64>();
+        for note in outcomes.iter().flat_map(|outcome| &outcome.notes) {
+            if !self.notes.contains(note) {
+                self.notes.push(note.clone());
+            }
+        }
+        let mut windows = Vec::new();
+        if job.io.create_only {
+            return Ok(windows);
+        }
+        let submission = outcomes.iter().filter_map(|outcome| outcome.submission).reduce(pool);
+        let merged = |kind: Tallied| {
+            outcomes.iter().try_fold(Counts::default(), |mut sum, outcome| {
+                sum.add(&outcome.counts(kind)?);
+                Ok::<_, EngineError>(sum)
+            })
+        };
+        for &direction in job.io.rw.directions() {
+            let counts = merged(direction.into())?;
+            windows.push(Window {
+                group: group_name(&job.name, direction, self.alone),
+                primary_metric: primary_metric(&job.io, direction),
+                submission,
+                ..window(job, counts, longest)
+            });
+        }
+        let syncs = merged(Tallied::Sync)?;
+        if syncs.operations > 0 {
+            let group = if self.alone { "sync".to_owned() } else { format!("{}: sync", job.name) };
+            windows.push(Window { group, primary_metric: OPERATIONS_PER_SECOND, ..window(job, syncs, longest) });
+        }
+        Ok(windows)
+    }
+}
+
+/// A window of one kind of operation of a job.
+fn window(job: &Job, counts: Counts, elapsed_ns: u64) -> Window {
+    let rate = |pair: &[u64]| (pair[1] - pair[0]) as f64 / SAMPLE_SECONDS;
+    let from_zero: Vec<u64> = std::iter::once(0).chain(counts.samples.iter().copied()).collect();
+    Window {
+        job: job.name.clone(),
+        operations: counts.operations,
+        bytes: counts.bytes,
+        seconds: seconds(elapsed_ns),
+        latencies: counts.latencies,
+        series_operations_per_second: from_zero.windows(2).map(rate).collect(),
+        ..Window::default()
+    }
+}
+
+/// Two workers' submission latencies as one: means weighted, deviations pooled about the new mean.
+fn pool(a: Submission, b: Submission) -> Submission {
+    let (of_a, of_b) = (a.operations as f64, b.operations as f64);
+    let all = of_a + of_b;
+    let mean = (a.mean * of_a + b.mean * of_b) / all;
+    let square = |of: Submission, weight: f64| weight * (of.deviation.powi(2) + (of.mean - mean).powi(2));
+    Submission {
+        operations: a.operations + b.operations,
+        min: a.min.min(b.min),
+        mean,
+        deviation: ((square(a, of_a) + square(b, of_b)) / all).sqrt(),
+        max: a.max.max(b.max),
+    }
+}
+
+fn is_null(io: &Io, place: &Place) -> bool {
+    place.is_null() || io.ioengine == "null"
+}
+
+/// Where a job stands.
+enum Race {
+    Waiting,
+    Running(Vec<Option<Hand>>),
+    Over,
+}
+
+impl Crew {
+    fn new(job: &Job, wall: usize, seed: u64) -> Result<Crew, EngineError> {
+        let io = &job.io;
+        let plans: Vec<Vec<FilePlan>> =
+            (0..io.numjobs).map(|worker| files::plan(&job.name, io, worker, seed)).collect();
+        let names: BTreeSet<&String> = plans.iter().flatten().map(|file| &file.name).collect();
+        let shared = names.len() < plans.iter().map(Vec::len).sum();
+        if io.reads_back() && shared {
+            return Err(EngineError::Unsuitable(format!(
+                "job {}: verify cannot tell which of several workers wrote a shared block; set numjobs=1",
+                job.name
+            )));
+        }
+        let ledger = |(worker, plan): (usize, &Vec<FilePlan>)| {
+            let ranges = files::ranges(io, plan, worker as u32);
+            io.reads_back().then(|| Ledger::new(verifier::unit(io), &ranges).map(Arc::new)).transpose()
+        };
+        let ledgers = plans.iter().enumerate().map(ledger).collect::<Result<_, _>>()?;
+        Ok(Crew { job: job.clone(), wall, plans, ledgers })
+    }
+}
+
+/// What one worker has to do, in its own thread or process.
+struct Stint {
+    task: Task,
+    ledger: Option<Arc<Ledger>>,
+}
+
+impl Stint {
+    fn serve(self, place: &Place, signals: &Signals) -> Result<Outcome, EngineError> {
+        let clock = Clock::get();
+        let io = self.task.io.clone();
+        let plan = self.task.files.clone();
+        let verifier = Verifier::of(&self.task, self.ledger);
+        // Naps end on time, not up to 50 µs later: the schedule of a rate hangs on it.
+        let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+        let mut worker = Worker::new(place, self.task, verifier)?;
+        if !io.create_on_open && !io.create_only {
+            worker.open(place)?;
+        }
+        if !signals.wait_to_begin(clock) {
+            return Err(EngineError::Interrupted);
+        }
+        pause(io.startdelay_seconds, clock, signals)?;
+        let mut outcome = Outcome::default();
+        if !io.create_only {
+            let before = Usage::now();
+            outcome.elapsed_ns = run_loops(&mut worker, place, &io, &plan, signals)?;
+            outcome.usage = Usage::now().since(before);
+        }
+        outcome.count(worker.counts());
+        outcome.submission = worker.submission();
+        outcome.written_bytes = worker.written_bytes();
+        outcome.verified_blocks = worker.verified_blocks();
+        outcome.notes = worker.notes();
+        worker.close(place)?;
+        if let (true, Some(directory)) = (io.unlink, place.directory()) {
+            files::remove(directory, &plan)?;
+        }
+        Ok(outcome)
+    }
+}
+
+/// Does the job as often as it says; answers the nanoseconds that counted.
+fn run_loops(
+    worker: &mut Worker,
+    place: &Place,
+    io: &Io,
+    plan: &[FilePlan],
+    signals: &Signals,
+) -> Result<u64, EngineError> {
+    let clock = Clock::get();
+    let runtime = io.runtime_seconds.map(nanoseconds).filter(|&runtime| runtime > 0);
+    let ramp = nanoseconds(io.ramp_time_seconds);
+    let begun = clock.now();
+    let mut elapsed = 0;
+    for turn in 0..io.loops.max(1) {
+        let left = runtime.map(|runtime| runtime.saturating_sub(elapsed));
+        if left == Some(0) || signals.end.load(Ordering::Relaxed) {
+            break;
+        }
+        if turn > 0 {
+            worker.close(place)?;
+            if let (true, Some(directory)) = (io.unlink_each_loop, place.directory()) {
+                files::remove(directory, plan)?;
+            }
+            worker.restart();
+        }
+        let ramp_left = ramp.saturating_sub(clock.now() - begun);
+        let mut call = Call { stop: &signals.stop, end: &signals.end, observer: &mut () };
+        elapsed += worker.drive(place, ramp_left, Until::LoopEnd(left), &mut call)?;
+    }
+    if let (true, Some(directory)) = (io.unlink_each_loop, place.directory()) {
+        worker.close(place)?;
+        files::remove(directory, plan)?;
+    }
+    Ok(elapsed)
+}
+
+/// Waits, but not past a stop.
+fn pause(seconds: f64, clock: Clock, signals: &Signals) -> Result<(), EngineError> {
+    let until = clock.now().saturating_add(nanoseconds(seconds));
+    while clock.now() < until && !signals.end.load(Ordering::Relaxed) {
+        heed(&signals.stop)?;
+        std::thread::sleep(Duration::from_nanos((until.saturating_sub(clock.now())).min(20_000_000)));
+    }
+    Ok(())
+}
+
+impl Work for JobsWork {
+    fn run(&mut self, place: &Place, observer: &mut dyn Observer) -> Result<Vec<Window>, EngineError> {
+        let board = Board::new(self.crews.len())?;
+        self.uses.clear();
+        observer.window_opens();
+        let outcomes = self.conduct(place, &board);
+        observer.window_closes();
+        let mut windows = Vec::new();
+        for (job, outcomes) in outcomes?.iter().enumerate() {
+            windows.extend(self.tally(job, outcomes)?);
+        }
+        for (crew, uses) in self.crews.iter().zip(&mut self.uses) {
+            if crew.job.io.rw.writes() {
+                uses.compression_ratio = compressibility::check(&crew.job.io.data, self.seed)?;
+            }
+        }
+        Ok(windows)
+    }
+
+    fn verify(&mut self, place: &Place) -> Result<f64, EngineError> {
+        let clock = Clock::get();
+        let begun = clock.now();
+        for (crew, uses) in self.crews.iter().zip(&mut self.uses) {
+            for (plan, ledger) in crew.plans.iter().zip(&crew.ledgers) {
+                let (Some(ledger), Some(directory)) = (ledger, place.directory()) else { continue };
+                uses.verified_blocks += verifier::read_back(directory, &crew.job.io, plan, ledger, &self.stop)?;
+            }
+        }
+        Ok(seconds(clock.now() - begun))
+    }
+
+    fn jobs(&self) -> Vec<JobUse> {
+        self.uses.clone()
+    }
+
+    fn release(&mut self) {}
+
+    fn written_bytes(&self) -> u64 {
+        self.written_bytes
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+}

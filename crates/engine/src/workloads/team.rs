@@ -1,0 +1,469 @@
+//! The workers of job files: processes, as in fio, or threads.
+//!
+//! Parent and workers share one page of flags in memory that survives `fork`; what a worker counted
+//! comes back through a pipe. A process is made by `fork` alone: it has the parent's files, data and
+//! clock, and it dies with the parent.
+
+use super::worker::{Counts, Tallied};
+use crate::clock::Clock;
+use crate::error::EngineError;
+use crate::histogram::Latencies;
+use model::trial::Submission;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, read, retry_on_intr};
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use serde::{Deserialize, Serialize};
+use std::os::fd::OwnedFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// What parent and workers of one job tell each other.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub(super) struct Signals {
+    /// Ends the work at once.
+    pub(super) stop: AtomicBool,
+    /// Ends the work as if its time were over.
+    pub(super) end: AtomicBool,
+    /// Workers that are ready to begin.
+    pub(super) ready: AtomicU32,
+    /// When the job begins; 0: not yet.
+    pub(super) begin_at: AtomicU64,
+}
+
+/// Signals of several jobs in memory that forked processes share.
+#[derive(Debug)]
+pub(super) struct Board {
+    start: NonNull<Signals>,
+    jobs: usize,
+}
+
+// SAFETY: the mapping holds atomics only, and lives until the last owner drops it.
+unsafe impl Send for Board {}
+// SAFETY: as above; all access is atomic.
+unsafe impl Sync for Board {}
+
+impl Board {
+    pub(super) fn new(jobs: usize) -> Result<Arc<Board>, EngineError> {
+        let bytes = (size_of::<Signals>() * jobs).max(1);
+        let error = |errno: Errno| EngineError::Memory { bytes: bytes as u64, errno: errno.raw_os_error() };
+        // SAFETY: a new anonymous mapping at an address of the kernel's choice touches no memory that
+        // anyone holds. Its zeros are valid signals: false and 0.
+        let start = unsafe {
+            mmap_anonymous(std::ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED)
+        }
+        .map_err(error)?;
+        let start = NonNull::new(start.cast()).ok_or_else(|| error(Errno::NOMEM))?;
+        Ok(Arc::new(Board { start, jobs }))
+    }
+
+    /// The signals of a job.
+    pub(super) fn of(&self, job: usize) -> &Signals {
+        assert!(job < self.jobs, "job {job} of {}", self.jobs);
+        // SAFETY: the index is within the mapping, which is page-aligned, holds zeros or what the
+        // atomics wrote, and lives as long as `self`.
+        unsafe { &*self.start.as_ptr().add(job) }
+    }
+
+    /// All of them.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Signals> {
+        (0..self.jobs).map(|job| self.of(job))
+    }
+}
+
+impl Drop for Board {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, of this length, and no reference outlives `self`.
+        let _ = unsafe { munmap(self.start.as_ptr().cast(), (size_of::<Signals>() * self.jobs).max(1)) };
+    }
+}
+
+impl Signals {
+    /// Waits until the parent says when to begin, then until that moment. `false`: it was stopped.
+    pub(super) fn wait_to_begin(&self, clock: Clock) -> bool {
+        self.ready.fetch_add(1, Ordering::Release);
+        loop {
+            if self.stop.load(Ordering::Relaxed) {
+                return false;
+            }
+            let begin_at = self.begin_at.load(Ordering::Acquire);
+            let now = clock.now();
+            if begin_at == 0 {
+                std::thread::sleep(Duration::from_micros(100));
+            } else if now >= begin_at {
+                return true;
+            } else if begin_at - now > 200_000 {
+                std::thread::sleep(Duration::from_nanos(begin_at - now - 150_000));
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+    }
+}
+
+/// What a worker has done, as it goes through the pipe.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Outcome {
+    /// Nanoseconds that counted.
+    pub(super) elapsed_ns: u64,
+    /// By read, write, trim, sync.
+    counted: Vec<Counted>,
+    /// Latency of submitting.
+    pub(super) submission: Option<Submission>,
+    /// What it used.
+    pub(super) usage: Usage,
+    /// Bytes written, ramp included.
+    pub(super) written_bytes: u64,
+    /// Blocks checked while reading.
+    pub(super) verified_blocks: u64,
+    /// What it had to do without.
+    pub(super) notes: Vec<String>,
+    /// Why it failed.
+    failure: Option<Failure>,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Counted {
+    operations: u64,
+    bytes: u64,
+    histogram: Option<String>,
+    samples: Vec<u64>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Failure {
+    message: String,
+    errno: Option<i32>,
+    corrupt: bool,
+    interrupted: bool,
+}
+
+/// What a worker used between its first and its last operation.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(super) struct Usage {
+    pub(super) user_ns: u64,
+    pub(super) system_ns: u64,
+    pub(super) context_switches: u64,
+    pub(super) major_faults: u64,
+    pub(super) minor_faults: u64,
+}
+
+impl Usage {
+    /// Of this thread so far.
+    pub(super) fn now() -> Usage {
+        let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+        // SAFETY: the pointer is to a whole rusage of our own, which the call fills; zeros are valid.
+        let usage = unsafe {
+            libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+            usage.assume_init()
+        };
+        let nanoseconds = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
+        Usage {
+            user_ns: nanoseconds(usage.ru_utime),
+            system_ns: nanoseconds(usage.ru_stime),
+            context_switches: (usage.ru_nvcsw + usage.ru_nivcsw) as u64,
+            major_faults: usage.ru_majflt as u64,
+            minor_faults: usage.ru_minflt as u64,
+        }
+    }
+
+    /// From an earlier reading of the same thread to this one.
+    pub(super) fn since(self, earlier: Usage) -> Usage {
+        Usage {
+            user_ns: self.user_ns.saturating_sub(earlier.user_ns),
+            system_ns: self.system_ns.saturating_sub(earlier.system_ns),
+            context_switches: self.context_switches.saturating_sub(earlier.context_switches),
+            major_faults: self.major_faults.saturating_sub(earlier.major_faults),
+            minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
+        }
+    }
+}
+
+impl Outcome {
+    /// Takes over a worker's counts.
+    pub(super) fn count(&mut self, counts: &[Counts; 4]) {
+        let counted = |counts: &Counts| Counted {
+            operations: counts.operations,
+            bytes: counts.bytes,
+            histogram: counts.latencies.encode(),
+            samples: counts.samples.clone(),
+        };
+        self.counted = counts.iter().map(counted).collect();
+    }
+
+    /// The counts of one kind.
+    ///
+    /// # Errors
+    /// Where the histogram came through damaged.
+    pub(super) fn counts(&self, kind: Tallied) -> Result<Counts, EngineError> {
+        let Some(counted) = self.counted.get(kind as usize) else { return Ok(Counts::default()) };
+        let latencies = match &counted.histogram {
+            Some(text) => Latencies::decode(text).ok_or_else(|| fault("sent a histogram that cannot be read"))?,
+            None => Latencies::new(),
+        };
+        let (operations, bytes) = (counted.operations, counted.bytes);
+        Ok(Counts { operations, bytes, latencies, samples: counted.samples.clone() })
+    }
+
+    fn failed(error: &EngineError) -> Outcome {
+        let failure = Failure {
+            message: error.to_string(),
+            errno: error.errno(),
+            corrupt: error.is_corrupt(),
+            interrupted: matches!(error, EngineError::Interrupted),
+        };
+        Outcome { failure: Some(failure), ..Outcome::default() }
+    }
+
+    fn into_result(self) -> Result<Outcome, EngineError> {
+        match self.failure {
+            None => Ok(self),
+            Some(Failure { interrupted: true, .. }) => Err(EngineError::Interrupted),
+            Some(Failure { message, errno, corrupt, .. }) => Err(EngineError::Worker { message, errno, corrupt }),
+        }
+    }
+}
+
+fn fault(what: &str) -> EngineError {
+    EngineError::Worker {
+        message: format!("a worker {what}; this is a fault of Fairlane, report it"),
+        errno: None,
+        corrupt: false,
+    }
+}
+
+/// A worker under way.
+pub(super) struct Hand {
+    body: Body,
+    pipe: OwnedFd,
+    text: Vec<u8>,
+}
+
+enum Body {
+    Process(Pid),
+    Thread(Option<JoinHandle<()>>),
+    Gone,
+}
+
+/// The work of one worker, done in its own thread or process.
+pub(super) type Duty = Box<dyn FnOnce() -> Result<Outcome, EngineError> + Send>;
+
+impl Hand {
+    /// Starts a worker in a thread or a process.
+    ///
+    /// # Errors
+    /// Where the kernel makes no more of them.
+    pub(super) fn start(thread: bool, name: &str, duty: Duty) -> Result<Hand, EngineError> {
+        let error = |errno: i32| {
+            EngineError::Unsuitable(format!(
+                "cannot start another worker: {}; lower numjobs",
+                std::io::Error::from_raw_os_error(errno)
+            ))
+        };
+        let (pipe, sender) = pipe_with(PipeFlags::CLOEXEC).map_err(|errno| error(errno.raw_os_error()))?;
+        let body = if thread {
+            let name = name.chars().filter(char::is_ascii_graphic).take(15).collect();
+            let work = move || report(&sender, duty);
+            let thread = std::thread::Builder::new().name(name).spawn(work);
+            Body::Thread(Some(thread.map_err(|failed| error(failed.raw_os_error().unwrap_or(libc::EAGAIN)))?))
+        } else {
+            Body::Process(fork(&sender, duty).map_err(error)?)
+        };
+        Ok(Hand { body, pipe, text: Vec::new() })
+    }
+
+    /// Whether it has ended, or has begun to say how.
+    pub(super) fn has_spoken(&self) -> bool {
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let mut waiting = [PollFd::new(&self.pipe, PollFlags::IN)];
+        poll(&mut waiting, Some(&at_once)).is_ok_and(|count| count > 0)
+    }
+
+    /// Takes in what the worker has sent; its outcome once it has ended.
+    fn listen(&mut self) -> Option<Result<Outcome, EngineError>> {
+        let mut block = [0; 16 << 10];
+        match retry_on_intr(|| read(&self.pipe, &mut block)) {
+            Ok(count) => {
+                self.text.extend_from_slice(&block[..count]);
+                // Its end is marked: a sibling that was forked meanwhile may hold the pipe open.
+                if count > 0 && self.text.last() != Some(&b'\n') {
+                    return None;
+                }
+                self.join();
+                let outcome = serde_json::from_slice::<Outcome>(&self.text);
+                Some(outcome.map_err(|_| fault("ended without a word")).and_then(Outcome::into_result))
+            }
+            Err(errno) => Some(Err(EngineError::file("read from a worker's", "pipe", errno))),
+        }
+    }
+
+    fn join(&mut self) {
+        match std::mem::replace(&mut self.body, Body::Gone) {
+            Body::Process(pid) => {
+                // It has said its last word: it ends by itself.
+                let _ = retry_on_intr(|| waitpid(Some(pid), WaitOptions::empty()));
+            }
+            Body::Thread(Some(thread)) => {
+                let _ = thread.join();
+            }
+            Body::Thread(None) | Body::Gone => {}
+        }
+    }
+}
+
+impl Drop for Hand {
+    fn drop(&mut self) {
+        // Only on the way out of an error: a process that has not ended would outlive its work.
+        if let Body::Process(pid) = self.body {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        self.join();
+    }
+}
+
+/// Waits at most 10 ms for any of the workers, and answers those that have ended, by their place.
+///
+/// # Errors
+/// Where the kernel cannot wait for them.
+pub(super) fn listen(hands: &mut [Option<Hand>]) -> Result<Vec<(usize, Result<Outcome, EngineError>)>, EngineError> {
+    const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+    let mut numbers = Vec::new();
+    let mut waiting: Vec<PollFd<'_>> = Vec::new();
+    for (number, hand) in hands.iter().enumerate() {
+        if let Some(hand) = hand {
+            numbers.push(number);
+            waiting.push(PollFd::new(&hand.pipe, PollFlags::IN));
+        }
+    }
+    match poll(&mut waiting, Some(&PATIENCE)) {
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(errno) => return Err(EngineError::file("wait for a worker's", "pipe", errno)),
+    }
+    let spoke: Vec<usize> = waiting
+        .iter()
+        .zip(&numbers)
+        .filter(|(descriptor, _)| !descriptor.revents().is_empty())
+        .map(|(_, &number)| number)
+        .collect();
+    let mut ended = Vec::new();
+    for number in spoke {
+        if let Some(outcome) = hands[number].as_mut().and_then(Hand::listen) {
+            hands[number] = None;
+            ended.push((number, outcome));
+        }
+    }
+    Ok(ended)
+}
+
+/// Does the work and sends its outcome; a panic is an outcome too.
+fn report(pipe: &OwnedFd, duty: Duty) {
+    let outcome = match catch_unwind(AssertUnwindSafe(duty)) {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(error)) => Outcome::failed(&error),
+        Err(_) => Outcome::failed(&fault("failed inside")),
+    };
+    let mut text = serde_json::to_vec(&outcome).unwrap_or_default();
+    text.push(b'\n');
+    let mut rest = &text[..];
+    while !rest.is_empty() {
+        match retry_on_intr(|| rustix::io::write(pipe, rest)) {
+            Ok(count) => rest = &rest[count..],
+            // Nobody listens any more.
+            Err(_) => return,
+        }
+    }
+}
+
+fn fork(pipe: &OwnedFd, duty: Duty) -> Result<Pid, i32> {
+    let parent = rustix::process::getpid();
+    // SAFETY: the child runs only the duty and leaves by `_exit`, so that nothing of the parent's
+    // stack is unwound twice. The C library's allocator is made safe across `fork` by the library
+    // itself, and the duty takes no other lock that a thread of the parent may hold.
+    match unsafe { libc::fork() } {
+        -1 => Err(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EAGAIN)),
+        0 => {
+            let follows = rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).is_ok();
+            if follows && rustix::process::getppid() == Some(parent) {
+                report(pipe, duty);
+            }
+            // SAFETY: ends this process at once, without the parent's exit handlers.
+            unsafe { libc::_exit(0) }
+        }
+        pid => Pid::from_raw(pid).ok_or(libc::ESRCH),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wait_for(hand: Hand) -> Result<Outcome, EngineError> {
+        let mut hands = [Some(hand)];
+        loop {
+            if let Some((_, outcome)) = listen(&mut hands).unwrap().pop() {
+                return outcome;
+            }
+        }
+    }
+
+    #[test]
+    fn a_worker_sends_its_outcome_from_a_thread_and_from_a_process() {
+        for thread in [true, false] {
+            let board = Board::new(2).unwrap();
+            let seen = board.clone();
+            let duty: Duty = Box::new(move || {
+                if !seen.of(1).wait_to_begin(Clock::kernel()) {
+                    return Err(EngineError::Interrupted);
+                }
+                let mut counts: [Counts; 4] = Default::default();
+                counts[1].operations = 3;
+                counts[1].samples = vec![1, 3];
+                (0..3).for_each(|_| counts[1].latencies.record(5000));
+                let mut outcome = Outcome { elapsed_ns: 7, ..Outcome::default() };
+                outcome.count(&counts);
+                Ok(outcome)
+            });
+            let hand = Hand::start(thread, "w", duty).unwrap();
+            while board.of(1).ready.load(Ordering::Acquire) == 0 {
+                std::thread::yield_now();
+            }
+            board.of(1).begin_at.store(1, Ordering::Release);
+            let outcome = wait_for(hand).unwrap();
+            let counts = outcome.counts(Tallied::Write).unwrap();
+            assert_eq!((outcome.elapsed_ns, counts.operations, counts.latencies.operations()), (7, 3, 3));
+            assert_eq!(counts.samples, [1, 3]);
+            assert_eq!(outcome.counts(Tallied::Read).unwrap().operations, 0);
+        }
+    }
+
+    #[test]
+    fn a_worker_that_fails_or_panics_says_so() {
+        for thread in [true, false] {
+            let full: Duty = Box::new(|| Err(EngineError::file("write", "/x", Errno::NOSPC)));
+            let error = wait_for(Hand::start(thread, "w", full).unwrap()).unwrap_err();
+            assert_eq!(error.errno(), Some(libc::ENOSPC));
+            assert!(error.to_string().contains("/x"), "{error}");
+            let panics: Duty = Box::new(|| panic!("on purpose"));
+            let error = wait_for(Hand::start(thread, "w", panics).unwrap()).unwrap_err();
+            assert!(error.to_string().contains("failed inside"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_process_that_is_given_up_ends() {
+        let duty: Duty = Box::new(|| {
+            std::thread::sleep(Duration::from_secs(600));
+            Ok(Outcome::default())
+        });
+        let hand = Hand::start(false, "w", duty).unwrap();
+        let Body::Process(pid) = hand.body else { panic!("a process was asked for") };
+        drop(hand);
+        assert_eq!(rustix::process::test_kill_process(pid), Err(Errno::SRCH));
+    }
+}

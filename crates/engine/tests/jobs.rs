@@ -1,0 +1,276 @@
+//! Job files run whole, on real filesystems, with workers as processes and as threads.
+
+mod common;
+
+use common::{KIB, MIB, directory, in_memory, on_disk};
+use engine::{EngineError, Window, Work};
+use model::Bytes;
+use model::job::{Data, Fallocate, Io, Job, Jobs, Pattern, PerDirection, Rate, RateProcess};
+use model::workload::{Kind, Workload};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+fn job(name: &str, io: Io) -> Job {
+    Job { name: name.into(), stonewall: false, exitall: false, wait_for: None, options: Vec::new(), io }
+}
+
+fn io(rw: Pattern, bs: u64, size: u64) -> Io {
+    Io { rw, bs: Bytes(bs), size: Bytes(size), ..Io::default() }
+}
+
+fn prepared(path: &Path, jobs: Vec<Job>) -> Result<Box<dyn Work>, EngineError> {
+    let jobs = Jobs { jobs, file: "test.fio".into(), notes: Vec::new() };
+    let workload = Workload { name: "t".into(), title: "t".into(), kind: Kind::Jobs(Box::new(jobs)) };
+    engine::prepare(&directory(path), &workload, 42, Arc::new(AtomicBool::new(false)))
+}
+
+fn run(path: &Path, jobs: Vec<Job>) -> Vec<Window> {
+    prepared(path, jobs).unwrap().run(&directory(path), &mut ()).unwrap()
+}
+
+fn group<'a>(windows: &'a [Window], name: &str) -> &'a Window {
+    let names: Vec<&str> = windows.iter().map(|window| window.group.as_str()).collect();
+    windows.iter().find(|window| window.group == name).unwrap_or_else(|| panic!("no {name} in {names:?}"))
+}
+
+#[test]
+fn a_job_moves_exactly_its_size_whoever_its_workers_are() {
+    for (thread, folder) in [(true, in_memory()), (false, on_disk())] {
+        for (rw, ioengine, iodepth) in [
+            (Pattern::Write, "sync", 1),
+            (Pattern::RandRead, "io_uring", 8),
+            (Pattern::RandWrite, "io_uring", 16),
+            (Pattern::Read, "sync", 1),
+        ] {
+            let io = Io { thread, numjobs: 3, ioengine: ioengine.into(), iodepth, ..io(rw, 4 * KIB, MIB) };
+            let windows = run(folder.path(), vec![job("j", io)]);
+            assert_eq!(windows.len(), 1);
+            let window = &windows[0];
+            assert_eq!((window.operations, window.bytes), (3 * 256, 3 * MIB), "{rw:?} {ioengine} {thread}");
+            assert_eq!(window.latencies.operations(), window.operations);
+            assert!(window.seconds > 0.0);
+        }
+        let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names.len(), 3, "{names:?}");
+        assert!(names.contains(&"j.2.0".into()), "{names:?}");
+    }
+}
+
+#[test]
+fn reads_and_writes_of_a_mixed_job_are_groups_of_their_own() {
+    let folder = in_memory();
+    let mixed = Io { rwmixread: 70, norandommap: true, ..io(Pattern::RandRw, 4 * KIB, 16 * MIB) };
+    let windows = run(folder.path(), vec![job("mixed", mixed)]);
+    let (read, write) = (group(&windows, "read"), group(&windows, "write"));
+    assert_eq!(read.operations + write.operations, 4096);
+    let share = read.operations as f64 / 4096.0;
+    // 70 % of 4096 draws, within five standard deviations.
+    assert!((share - 0.7).abs() < 0.036, "{share}");
+    assert_eq!(read.latencies.operations(), read.operations);
+    assert_eq!(write.latencies.operations(), write.operations);
+}
+
+#[test]
+fn a_stonewall_lets_earlier_jobs_end_first_and_names_tell_jobs_apart() {
+    let folder = in_memory();
+    let first = Io { filename: vec!["shared".into()], data: Data::Zero, ..io(Pattern::Write, 64 * KIB, 4 * MIB) };
+    let second = Io { filename: vec!["shared".into()], ..io(Pattern::Write, 4 * KIB, 64 * KIB) };
+    let mut after = job("after", second);
+    after.stonewall = true;
+    let slow = Io { thinktime_seconds: 0.05, thinktime_blocks: 16, ..first };
+    let windows = run(folder.path(), vec![job("before", slow), after]);
+    assert_eq!(group(&windows, "before: write").operations, 64);
+    assert_eq!(group(&windows, "after: write").operations, 16);
+    let bytes = std::fs::read(folder.path().join("shared")).unwrap();
+    assert_eq!(bytes.len() as u64, 4 * MIB);
+    // The later job's data stands; the earlier one wrote zeros.
+    assert!(bytes[..4096].iter().any(|byte| *byte != 0));
+    assert!(bytes[64 * 1024..].iter().all(|byte| *byte == 0));
+}
+
+#[test]
+fn a_job_waits_for_the_one_it_names() {
+    let folder = in_memory();
+    let begun = std::time::Instant::now();
+    let long = Io { runtime_seconds: Some(0.3), time_based: true, ..io(Pattern::Read, 4 * KIB, MIB) };
+    let mut second = job("second", io(Pattern::Read, 4 * KIB, MIB));
+    second.wait_for = Some("first".into());
+    let windows = run(folder.path(), vec![job("first", long), second]);
+    assert!(begun.elapsed().as_secs_f64() >= 0.3);
+    assert!(group(&windows, "first: read").seconds >= 0.3);
+    assert_eq!(group(&windows, "second: read").operations, 256);
+}
+
+#[test]
+fn syncs_are_a_group_of_their_own_and_come_after_every_so_many_writes() {
+    let folder = on_disk();
+    for (ioengine, iodepth) in [("sync", 1), ("io_uring", 4)] {
+        let every = Io { fdatasync: 8, ioengine: ioengine.into(), iodepth, ..io(Pattern::Write, 4 * KIB, 256 * KIB) };
+        let windows = run(folder.path(), vec![job("log", every)]);
+        assert_eq!(group(&windows, "write").operations, 64);
+        assert_eq!(group(&windows, "sync").operations, 8, "{ioengine}");
+        assert_eq!(group(&windows, "sync").bytes, 0);
+    }
+}
+
+#[test]
+fn loops_runtime_ramp_and_io_size_say_how_much_is_done() {
+    let folder = in_memory();
+    let twice = Io { loops: 2, unlink_each_loop: true, ..io(Pattern::Write, 4 * KIB, 256 * KIB) };
+    assert_eq!(run(folder.path(), vec![job("loops", twice)])[0].operations, 128);
+    assert!(!folder.path().join("loops.0.0").exists());
+    let part = Io { io_size: Some(Bytes(64 * KIB)), ..io(Pattern::Read, 4 * KIB, 256 * KIB) };
+    assert_eq!(run(folder.path(), vec![job("part", part)])[0].operations, 16);
+    let timed = Io {
+        runtime_seconds: Some(0.2),
+        ramp_time_seconds: 0.1,
+        time_based: true,
+        ..io(Pattern::RandRead, 4 * KIB, 256 * KIB)
+    };
+    let begun = std::time::Instant::now();
+    let window = run(folder.path(), vec![job("timed", timed)]).remove(0);
+    assert!((0.2..5.0).contains(&window.seconds), "{}", window.seconds);
+    assert!(begun.elapsed().as_secs_f64() >= 0.3);
+    assert!(window.operations > 64);
+    let bounded = Io { runtime_seconds: Some(30.0), ..io(Pattern::Read, 4 * KIB, 256 * KIB) };
+    assert_eq!(run(folder.path(), vec![job("bounded", bounded)])[0].operations, 64);
+}
+
+#[test]
+fn a_rate_is_kept_and_an_open_loop_counts_from_the_intended_start() {
+    let folder = in_memory();
+    for (process, ioengine, iodepth) in
+        [(RateProcess::Linear, "sync", 1), (RateProcess::Poisson, "io_uring", 32), (RateProcess::Linear, "io_uring", 4)]
+    {
+        let rate = PerDirection { read: Rate::Operations(2000.0), ..PerDirection::default() };
+        let paced = Io {
+            rate: Some(rate),
+            rate_process: process,
+            ioengine: ioengine.into(),
+            iodepth,
+            runtime_seconds: Some(0.5),
+            time_based: true,
+            ..io(Pattern::RandRead, 4 * KIB, MIB)
+        };
+        let window = run(folder.path(), vec![job("paced", paced)]).remove(0);
+        let rate = window.operations as f64 / window.seconds;
+        // 1000 Poisson arrivals have a deviation of 32; a busy machine may fall behind, never ahead.
+        assert!((1000.0..2350.0).contains(&rate), "{process:?} {ioengine}: {rate}");
+        let metric = if process == RateProcess::Poisson { "latency_p99_ns" } else { "operations_per_second" };
+        assert_eq!(window.primary_metric, metric);
+    }
+}
+
+#[test]
+fn files_are_laid_out_as_the_options_say() {
+    let folder = on_disk();
+    let path = |name: &str| folder.path().join(name);
+    let only = |io: Io| Io { create_only: true, ..io };
+    let many =
+        only(Io { nrfiles: 4, filename_format: "d/$jobname-$filenum".into(), ..io(Pattern::Read, 4 * KIB, MIB) });
+    assert!(run(folder.path(), vec![job("laid", many)]).is_empty());
+    let bytes = std::fs::read(path("d/laid-3")).unwrap();
+    assert_eq!(bytes.len() as u64, MIB / 4);
+    common::assert_incompressible(&bytes);
+    let truncated = only(Io { fallocate: Fallocate::Truncate, ..io(Pattern::Write, 4 * KIB, MIB) });
+    run(folder.path(), vec![job("hole", truncated)]);
+    assert_eq!(std::fs::metadata(path("hole.0.0")).unwrap().len(), MIB);
+    let appended = Io { file_append: true, filename: vec!["grows".into()], ..io(Pattern::Write, 4 * KIB, 64 * KIB) };
+    run(folder.path(), vec![job("a", appended.clone())]);
+    run(folder.path(), vec![job("a", appended)]);
+    assert_eq!(std::fs::metadata(path("grows")).unwrap().len(), 128 * KIB);
+    let absent = Io { allow_file_create: false, ..io(Pattern::Read, 4 * KIB, MIB) };
+    let error = prepared(folder.path(), vec![job("absent", absent)]).err().unwrap();
+    assert!(error.to_string().contains("allow_file_create=0"), "{error}");
+}
+
+#[test]
+fn more_files_than_may_be_open_are_all_written() {
+    let folder = in_memory();
+    for (ioengine, iodepth) in [("sync", 1), ("io_uring", 8)] {
+        let io = Io {
+            nrfiles: 10,
+            openfiles: Some(3),
+            fsync_on_close: true,
+            ioengine: ioengine.into(),
+            iodepth,
+            filename_format: format!("{ioengine}.$filenum"),
+            ..io(Pattern::Write, 4 * KIB, 400 * KIB)
+        };
+        assert_eq!(run(folder.path(), vec![job("many", io)])[0].operations, 100);
+        for number in 0..10 {
+            let bytes = std::fs::read(folder.path().join(format!("{ioengine}.{number}"))).unwrap();
+            assert_eq!(bytes.len() as u64, 40 * KIB);
+            assert!(bytes.chunks(4096).all(|block| block.iter().any(|byte| *byte != 0)), "{ioengine} {number}");
+        }
+    }
+}
+
+#[test]
+fn a_full_filesystem_fails_the_run_with_its_reason() {
+    if !common::is_root("a_full_filesystem_fails_the_run_with_its_reason") {
+        return;
+    }
+    let folder = in_memory();
+    let mounted = common::SmallTmpfs::mount(folder.path(), 4 * MIB);
+    for thread in [true, false] {
+        let io = Io { thread, fallocate: Fallocate::None, ..io(Pattern::Write, 64 * KIB, 16 * MIB) };
+        let error = prepared(mounted.path(), vec![job("full", io)])
+            .and_then(|mut work| work.run(&directory(mounted.path()), &mut ()))
+            .unwrap_err();
+        assert_eq!(error.errno(), Some(libc::ENOSPC), "{error}");
+        assert!(error.to_string().contains("full.0.0"), "{error}");
+        std::fs::remove_file(mounted.path().join("full.0.0")).unwrap();
+    }
+}
+
+#[test]
+fn a_run_ends_soon_after_the_stop_flag_and_leaves_no_worker() {
+    let folder = in_memory();
+    for thread in [true, false] {
+        let stop = Arc::new(AtomicBool::new(false));
+        let io = Io {
+            thread,
+            numjobs: 2,
+            runtime_seconds: Some(600.0),
+            time_based: true,
+            ..io(Pattern::RandRead, 4 * KIB, MIB)
+        };
+        let jobs = Jobs { jobs: vec![job("endless", io)], file: String::new(), notes: Vec::new() };
+        let workload = Workload { name: "t".into(), title: "t".into(), kind: Kind::Jobs(Box::new(jobs)) };
+        let place = directory(folder.path());
+        let mut work = engine::prepare(&place, &workload, 1, stop.clone()).unwrap();
+        let stopper = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        let error = work.run(&place, &mut ()).unwrap_err();
+        assert!(matches!(error, EngineError::Interrupted), "{error}");
+        stopper.join().unwrap();
+    }
+}
+
+#[test]
+fn exitall_ends_the_others_and_keeps_what_they_did() {
+    let folder = in_memory();
+    let endless = Io { runtime_seconds: Some(600.0), time_based: true, ..io(Pattern::RandRead, 4 * KIB, MIB) };
+    let mut short = job("short", io(Pattern::Read, 4 * KIB, MIB));
+    short.exitall = true;
+    let windows = run(folder.path(), vec![job("endless", endless), short]);
+    assert!(group(&windows, "endless: read").operations > 0);
+    assert_eq!(group(&windows, "short: read").operations, 256);
+}
+
+#[test]
+fn what_workers_used_is_known_by_job() {
+    let folder = in_memory();
+    let busy = Io { numjobs: 2, runtime_seconds: Some(0.3), time_based: true, ..io(Pattern::RandRead, 4 * KIB, MIB) };
+    let mut work = prepared(folder.path(), vec![job("busy", busy)]).unwrap();
+    let windows = work.run(&directory(folder.path()), &mut ()).unwrap();
+    let uses = work.jobs();
+    assert_eq!((uses.len(), uses[0].workers, uses[0].name.as_str()), (1, 2, "busy"));
+    assert!(uses[0].cpu_system_seconds > 0.0 && uses[0].seconds >= 0.3, "{uses:?}");
+    // Sampled by half second; the run is shorter than that or a little longer.
+    assert!(windows[0].series_operations_per_second.len() <= 4);
+}
