@@ -90,9 +90,11 @@ pub enum EngineError {
         /// Why.
         reason: String,
     },
-    /// The ring itself failed, not an operation on it.
-    #[error("io_uring cannot {action}: {}", describe(*errno))]
+    /// The kernel's queue itself failed, not an operation on it.
+    #[error("{engine} cannot {action}: {}", describe(*errno))]
     Ring {
+        /// Name of the I/O engine.
+        engine: &'static str,
         /// What was tried.
         action: &'static str,
         /// What the kernel answered.
