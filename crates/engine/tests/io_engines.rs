@@ -155,8 +155,11 @@ fn a_trim_leaves_a_hole_and_the_size() {
                 let byte = if trimmed { 0 } else { 0xee };
                 assert!(block.iter().all(|at| *at == byte), "{case:?} block {number}");
             }
-            let freed = before - rustix::fs::stat(&path).unwrap().st_blocks;
-            assert_eq!(freed as u64, u64::from(case.depth) * BLOCK / 512, "{case:?}");
+            let freed = (before - rustix::fs::stat(&path).unwrap().st_blocks) as u64;
+            let expected = u64::from(case.depth) * BLOCK / 512;
+            // Many holes may cost the filesystem a block for its map of the file.
+            let map = if case.depth > 1 { 8 } else { 0 };
+            assert!((expected - map..=expected).contains(&freed), "{case:?}: {freed}");
         }
     }
 }

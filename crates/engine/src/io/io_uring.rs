@@ -12,10 +12,11 @@ use super::{Action, Completion, Operation, OperationFlags, Queue, Setup};
 use crate::buffers::Memory;
 use crate::error::EngineError;
 use entry::Form;
-use io_uring::{EnterFlags, IoUring};
+use io_uring::{EnterFlags, IoUring, opcode};
 pub(super) use setup::available;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::rc::Rc;
+use std::time::Duration;
 
 /// Set in the user data of a write whose linked `fdatasync` answers for both.
 const FIRST_OF_PAIR: u64 = 1 << 63;
@@ -27,6 +28,9 @@ const LATE: u64 = 1 << 62;
 const LOOKS_BEFORE_SLEEP: u32 = 2000;
 /// Tries to hand operations over while the kernel is short of memory.
 const TRIES_UNDER_PRESSURE: u32 = 10_000;
+/// What a worker thread of the kernel needs, with much to spare, between its answer and the end of
+/// its work.
+const WORKER_SETTLES: Duration = Duration::from_millis(1);
 /// IORING_REGISTER_RING_FDS and its reverse, of linux/io_uring.h.
 const REGISTER_RING_FDS: libc::c_uint = 20;
 const UNREGISTER_RING_FDS: libc::c_uint = 21;
@@ -460,16 +464,37 @@ impl Queue for Uring {
     }
 }
 
-impl Drop for Uring {
-    fn drop(&mut self) {
+impl Uring {
+    /// Waits for everything queued and in flight, and forgets the answers.
+    fn finish(&mut self) -> Result<(), EngineError> {
         let mut tries = 0;
         while self.in_flight > 0 {
-            if self.submit_and_wait(1, &mut tries).is_err() {
-                // The kernel may still write into the buffers: losing the memory is the lesser evil.
-                std::mem::forget(self.memory.clone());
-                break;
-            }
+            self.submit_and_wait(1, &mut tries)?;
             self.stash();
+        }
+        Ok(())
+    }
+
+    /// The kernel lets a file go some time after it has answered the last operation on it: a worker
+    /// thread when it has put its work aside, a submission thread in its next turn, and else we
+    /// ourselves when we next enter the kernel. Two empty operations, one by one, make those turns.
+    fn settle(&mut self) -> Result<(), EngineError> {
+        std::thread::sleep(WORKER_SETTLES);
+        for _ in 0..2 {
+            self.push(&opcode::Nop::new().build())?;
+            self.in_flight += 1;
+            self.finish()?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Uring {
+    fn drop(&mut self) {
+        let finished = self.finish();
+        if finished.is_err() {
+            // The kernel may still write into the buffers: losing the memory is the lesser evil.
+            std::mem::forget(self.memory.clone());
         }
         // The kernel takes a closed ring apart some time later, and until then a registered file
         // keeps its filesystem busy: an unmount right after would be refused. Giving the
@@ -477,6 +502,9 @@ impl Drop for Uring {
         // is as good.
         let _ = self.ring.submitter().unregister_files();
         let _ = self.ring.submitter().unregister_buffers();
+        if finished.is_ok() {
+            let _ = self.settle();
+        }
         if self.enter_flags != 0 {
             unregister_ring(self.ring.as_raw_fd(), self.enter_on);
         }

@@ -71,6 +71,14 @@ pub fn told(offset: u64, bytes: usize, salt: u8) -> Vec<u8> {
         .collect()
 }
 
+/// Why the engine refuses the file.
+pub fn refusal(case: Case, path: &Path) -> String {
+    match Rig::try_open(case, vec![Some(file(path, case.direct))], BLOCK) {
+        Ok(_) => panic!("{case:?} is not refused"),
+        Err(error) => error.to_string(),
+    }
+}
+
 /// A queue, its chunks, and what it has answered.
 pub struct Rig {
     pub queue: Box<dyn Queue>,
