@@ -149,7 +149,8 @@ pub struct Completion {
 /// # Contract
 /// At most `depth` operations are queued or in flight, each on a chunk of its own. An implementation
 /// keeps its `Rc` of the memory, and on drop waits for what is in flight, so that the kernel never
-/// writes into memory that is gone.
+/// writes into memory that is gone; what was queued and never handed over may stay undone. A queue is
+/// used on the thread that opened it.
 pub trait Queue {
     /// Takes an operation; it begins at the latest with the next [`Queue::reap`].
     ///
@@ -182,7 +183,9 @@ pub trait Queue {
     fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<(), EngineError>;
 
     /// Later operations on the slot go to another file, or none; those already queued stay with
-    /// theirs.
+    /// theirs. In queues of engines that work inside [`Queue::reap`] nothing may be queued then.
+    /// io_uring waits for the trims and syncs that are in flight, because its worker threads take
+    /// their file when they begin.
     ///
     /// # Errors
     /// [`EngineError::Ring`] where the kernel refuses the file.

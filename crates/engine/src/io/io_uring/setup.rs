@@ -195,7 +195,7 @@ mod tests {
     fn no_chunk_crosses_the_border_of_a_fixed_buffer() {
         for chunk_bytes in [1, 512, 4096, 10_000, 1 << 20, 3 << 20, 64 << 20, 1 << 30] {
             let bytes = chunk_bytes << fixed_buffer_shift(chunk_bytes).unwrap();
-            assert!(bytes <= LARGEST_FIXED_BUFFER_BYTES && bytes % chunk_bytes == 0, "{chunk_bytes}");
+            assert!(bytes <= LARGEST_FIXED_BUFFER_BYTES && bytes.is_multiple_of(chunk_bytes), "{chunk_bytes}");
             assert!(2 * bytes > LARGEST_FIXED_BUFFER_BYTES, "{chunk_bytes}");
         }
         assert_eq!(fixed_buffer_shift((1 << 30) + 1), None);
