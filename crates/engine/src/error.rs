@@ -27,7 +27,7 @@ pub enum EngineError {
         errno: i32,
     },
     /// One read or write failed.
-    #[error("cannot {action} {bytes} bytes at offset {offset} of {}: {}{}", path.display(), describe(*errno), alignment_remedy(*errno, *direct))]
+    #[error("cannot {action} {bytes} bytes at offset {offset} of {}: {}{}", path.display(), describe(*errno), remedy.map_or(String::new(), |remedy| format!("; {remedy}")))]
     Operation {
         /// `read`, `write` or `write and sync`.
         action: &'static str,
@@ -37,8 +37,8 @@ pub enum EngineError {
         offset: u64,
         /// The file or device.
         path: PathBuf,
-        /// Opened with O_DIRECT.
-        direct: bool,
+        /// What to do about it.
+        remedy: Option<&'static str>,
         /// What the kernel answered.
         errno: i32,
     },
@@ -90,9 +90,11 @@ pub enum EngineError {
         /// Why.
         reason: String,
     },
-    /// The ring itself failed, not an operation on it.
-    #[error("io_uring cannot {action}: {}", describe(*errno))]
+    /// The kernel's queue itself failed, not an operation on it.
+    #[error("{engine} cannot {action}: {}", describe(*errno))]
     Ring {
+        /// Name of the I/O engine.
+        engine: &'static str,
         /// What was tried.
         action: &'static str,
         /// What the kernel answered.
@@ -152,12 +154,11 @@ fn describe(errno: i32) -> String {
     std::io::Error::from_raw_os_error(errno).to_string()
 }
 
-fn alignment_remedy(errno: i32, direct: bool) -> &'static str {
-    if direct && errno == libc::EINVAL {
-        "; direct I/O needs bs and offsets in whole blocks of the filesystem or device, raise bs or set direct = false"
-    } else {
-        ""
-    }
+/// The remedy for an operation that was refused because it is not in whole blocks.
+pub(crate) fn alignment_remedy(errno: i32, direct: bool) -> Option<&'static str> {
+    (direct && errno == libc::EINVAL).then_some(
+        "direct I/O needs bs and offsets in whole blocks of the filesystem or device, raise bs or set direct = false",
+    )
 }
 
 #[cfg(test)]
@@ -171,7 +172,7 @@ mod tests {
             bytes: 4096,
             offset: 8192,
             path: "/lane/f".into(),
-            direct: true,
+            remedy: alignment_remedy(libc::ENOSPC, true),
             errno: libc::ENOSPC,
         };
         assert_eq!(
@@ -188,7 +189,7 @@ mod tests {
             bytes: 512,
             offset: 0,
             path: "/f".into(),
-            direct,
+            remedy: alignment_remedy(libc::EINVAL, direct),
             errno: libc::EINVAL,
         };
         assert!(error(true).to_string().contains("raise bs"));

@@ -279,7 +279,7 @@ fn what_does_not_fit_together_is_refused_by_name() {
     let place = directory(folder.path());
     let refused = |io: &Io| prepare(&place, io).err().unwrap().to_string();
     let unknown = refused(&Io { ioengine: "libfoo".into(), ..io(Pattern::Read, 4 * KIB, MIB) });
-    assert!(unknown.contains("libfoo") && unknown.contains("sync, io_uring, null"), "{unknown}");
+    assert!(unknown.contains("libfoo") && unknown.contains("sync, io_uring, libaio, mmap, null"), "{unknown}");
     let deep = refused(&Io { iodepth: 4, ..io(Pattern::Read, 4 * KIB, MIB) });
     assert!(deep.contains("iodepth = 1"), "{deep}");
     let mut steady = prepare(&place, &io(Pattern::Read, 4 * KIB, MIB)).unwrap();

@@ -1,224 +1,461 @@
-//! io_uring: registered file and fixed buffers where the kernel and the limits allow them, one
-//! `io_uring_enter` per batch.
+//! io_uring: registered files and fixed buffers where the kernel and the limits allow them, one
+//! `io_uring_enter` that both submits a batch and waits.
+//!
+//! Entries are built in the ring itself and not from templates by chunk: eight stores of what is in
+//! registers are cheaper than reading a template that has left the cache.
 
-use super::{Action, Completion, Operation, Queue, Setup};
+mod entry;
+mod setup;
+
+use super::slots::{Slots, probe, result_of};
+use super::{Action, Completion, Operation, OperationFlags, Queue, Setup};
 use crate::buffers::Memory;
 use crate::error::EngineError;
-use io_uring::squeue::{Entry, Flags};
-use io_uring::types::{Fd, Fixed, FsyncFlags};
-use io_uring::{IoUring, Probe, opcode};
+use entry::Form;
+use io_uring::{EnterFlags, IoUring, opcode};
+pub(super) use setup::available;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::rc::Rc;
+use std::time::Duration;
 
 /// Set in the user data of a write whose linked `fdatasync` answers for both.
 const FIRST_OF_PAIR: u64 = 1 << 63;
-/// The kernel takes no single registered buffer above this.
-const LARGEST_FIXED_BUFFER_BYTES: usize = 1 << 30;
+/// Set in the user data of operations that a worker thread of the kernel does, and that take their
+/// file only when it begins them.
+const LATE: u64 = 1 << 62;
+/// Looks at the completion ring before a queue with a submission thread sleeps: some microseconds,
+/// what a sleep and a wake-up cost.
+const LOOKS_BEFORE_SLEEP: u32 = 2000;
+/// Tries to hand operations over while the kernel is short of memory.
+const TRIES_UNDER_PRESSURE: u32 = 10_000;
+/// What a worker thread of the kernel needs, with much to spare, between its answer and the end of
+/// its work.
+const WORKER_SETTLES: Duration = Duration::from_millis(1);
+/// IORING_REGISTER_RING_FDS and its reverse, of linux/io_uring.h.
+const REGISTER_RING_FDS: libc::c_uint = 20;
+const UNREGISTER_RING_FDS: libc::c_uint = 21;
 
 struct Uring {
     // Dropped first, after `Drop::drop` has waited for everything in flight.
     ring: IoUring,
     /// Keeps the descriptors open: unregistered files go by their numbers.
-    files: Vec<Option<Rc<OwnedFd>>>,
+    slots: Slots,
     memory: Rc<Memory>,
+    form: Form,
+    flags: OperationFlags,
     files_registered: bool,
-    buffers_registered: bool,
+    probed: bool,
+    /// Discards on devices go through the ring (Linux 6.12).
+    ring_discards: bool,
+    /// What `io_uring_enter` takes: the ring's descriptor, or its registered number, for which the
+    /// kernel need not look through the table of open files.
+    enter_on: i32,
+    enter_flags: u32,
+    /// Entries in the submission ring that the kernel has not been told of.
+    queued: u32,
+    /// Operations queued or in flight that are not in `early`.
     in_flight: u32,
+    /// Of these, operations marked [`LATE`]. While there are none, completions are taken over
+    /// without a look at their marks.
+    late: u32,
     /// Result of a write whose `fdatasync` is still to answer, and the bytes it should have moved.
     first_of_pair: Option<i32>,
     pair_bytes: i32,
+    /// Completions that were taken over before anyone asked for them.
+    early: Vec<Completion>,
     notes: Vec<String>,
-}
-
-/// Whether this kernel lets us make a ring and knows the operations.
-pub(super) fn available() -> Result<(), String> {
-    let ring = IoUring::new(2).map_err(|error| {
-        format!(
-            "the kernel refuses a ring ({error}); see sysctl kernel.io_uring_disabled and the container's seccomp rules"
-        )
-    })?;
-    let mut probe = Probe::new();
-    ring.submitter().register_probe(&mut probe).map_err(|error| format!("the kernel is older than 5.6 ({error})"))?;
-    let needed = [opcode::Read::CODE, opcode::Write::CODE, opcode::Fsync::CODE];
-    if needed.iter().all(|code| probe.is_supported(*code)) {
-        Ok(())
-    } else {
-        Err("the kernel's io_uring cannot read or write files".to_owned())
-    }
 }
 
 pub(super) fn open(setup: Setup) -> Result<Box<dyn Queue>, EngineError> {
     let mut notes = Vec::new();
-    // Twice: each write may bring an fdatasync of its own.
-    let ring = build(setup.depth.max(2), &mut notes)?;
-    let submitter = ring.submitter();
-    let descriptors: Vec<i32> =
-        setup.files.iter().map(|file| file.as_ref().map_or(-1, |file| file.as_raw_fd())).collect();
-    let files_registered = match submitter.register_files(&descriptors) {
-        Ok(()) => true,
-        Err(error) => {
-            notes.push(format!("io_uring works without a registered file: {error}"));
-            false
-        }
-    };
-    let (start, total_bytes) = setup.memory.whole();
-    let buffers_registered = if total_bytes > LARGEST_FIXED_BUFFER_BYTES {
-        notes.push("io_uring works without fixed buffers: iodepth x bs is above 1 GiB".to_owned());
-        false
-    } else {
-        let whole = [libc::iovec { iov_base: start.cast(), iov_len: total_bytes }];
-        // SAFETY: the mapping is valid for its whole length and outlives the ring: `Uring` holds an
-        // `Rc` of it and drops the ring first.
-        match unsafe { submitter.register_buffers(&whole) } {
-            Ok(()) => true,
-            Err(error) => {
-                notes.push(format!("io_uring works without fixed buffers: {error}; raise the memlock limit"));
-                false
-            }
-        }
+    let slots = Slots::new(setup.files.clone());
+    setup::check(&setup, &slots)?;
+    let ring = setup::build(setup.depth, setup.flags, &mut notes)?;
+    let files_registered = setup::register_files(&ring, &slots, &mut notes);
+    let buffer_shift = setup::register_buffers(&ring, &setup.memory, &mut notes);
+    let descriptor = ring.as_raw_fd();
+    let (enter_on, enter_flags) = match register_ring(descriptor) {
+        Some(number) => (number, EnterFlags::REGISTERED_RING.bits()),
+        None => (descriptor, 0),
     };
     Ok(Box::new(Uring {
+        probed: slots.any(),
+        form: Form::new(files_registered, buffer_shift, setup.flags),
         ring,
-        files: setup.files,
+        slots,
         memory: setup.memory,
+        flags: setup.flags,
         files_registered,
-        buffers_registered,
+        ring_discards: kernel_is_at_least(6, 12),
+        enter_on,
+        enter_flags,
+        queued: 0,
         in_flight: 0,
+        late: 0,
         first_of_pair: None,
         pair_bytes: 0,
+        early: Vec::with_capacity(if setup.flags.hipri { setup.depth as usize } else { 0 }),
         notes,
     }))
 }
 
-/// The leanest ring that this kernel makes: completions run when we wait for them (6.1), else
-/// without interrupting us (5.19), else plain.
-fn build(entries: u32, notes: &mut Vec<String>) -> Result<IoUring, EngineError> {
-    if let Ok(ring) = IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(entries) {
-        return Ok(ring);
-    }
-    notes.push("io_uring works without DEFER_TASKRUN: the kernel is older than 6.1".to_owned());
-    if let Ok(ring) = IoUring::builder().setup_coop_taskrun().build(entries) {
-        return Ok(ring);
-    }
-    IoUring::new(entries).map_err(|error| ring_error("make a ring", &error))
+fn ring_error(action: &'static str, errno: i32) -> EngineError {
+    EngineError::Ring { engine: "io_uring", action, errno }
 }
 
-fn ring_error(action: &'static str, error: &std::io::Error) -> EngineError {
-    EngineError::Ring { action, errno: error.raw_os_error().unwrap_or(libc::EIO) }
+fn kernel_is_at_least(major: u32, minor: u32) -> bool {
+    let name = rustix::system::uname();
+    let release = name.release().to_string_lossy();
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (major, minor)
+}
+
+/// `struct io_uring_rsrc_update`.
+#[repr(C)]
+struct RingUpdate {
+    number: u32,
+    reserved: u32,
+    descriptor: u64,
+}
+
+/// Registers the ring itself with this thread (5.18); its number, or `None` where that is refused.
+fn register_ring(descriptor: i32) -> Option<i32> {
+    let mut update = RingUpdate { number: u32::MAX, reserved: 0, descriptor: descriptor as u64 };
+    // SAFETY: the call reads and writes one `struct io_uring_rsrc_update`, which outlives it.
+    let done =
+        unsafe { libc::syscall(libc::SYS_io_uring_register, descriptor, REGISTER_RING_FDS, &raw mut update, 1u32) };
+    (done == 1).then_some(update.number as i32)
+}
+
+fn unregister_ring(descriptor: i32, number: i32) {
+    let mut update = RingUpdate { number: number as u32, reserved: 0, descriptor: 0 };
+    // SAFETY: as `register_ring`. A refusal leaves the ring open until the thread ends, no more.
+    unsafe { libc::syscall(libc::SYS_io_uring_register, descriptor, UNREGISTER_RING_FDS, &raw mut update, 1u32) };
+}
+
+/// What became of a call of `io_uring_enter`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Entered {
+    Done,
+    /// The kernel takes no more for the moment: completions must be taken over first.
+    Pressure,
 }
 
 impl Uring {
-    fn entry(&self, operation: Operation) -> Entry {
-        let descriptor = match &self.files[operation.file as usize] {
-            Some(file) => Fd(file.as_raw_fd()),
-            None => Fd(-1),
-        };
-        let (start, bytes, offset) = (self.memory.chunk(operation.chunk), operation.bytes, operation.offset);
-        let (length, hole) = (u64::from(bytes), libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE);
-        // Both kinds of file share no trait that we may name.
-        macro_rules! on {
-            ($file:expr) => {
-                match (operation.action, self.buffers_registered) {
-                    (Action::Read, true) => opcode::ReadFixed::new($file, start, bytes, 0).offset(offset).build(),
-                    (Action::Read, false) => opcode::Read::new($file, start, bytes).offset(offset).build(),
-                    (Action::Write | Action::WriteAndSync, true) => {
-                        opcode::WriteFixed::new($file, start, bytes, 0).offset(offset).build()
-                    }
-                    (Action::Write | Action::WriteAndSync, false) => {
-                        opcode::Write::new($file, start, bytes).offset(offset).build()
-                    }
-                    (Action::Trim, _) => opcode::Fallocate::new($file, length).offset(offset).mode(hole).build(),
-                    (Action::Fsync, _) => opcode::Fsync::new($file).build(),
-                    (Action::Fdatasync, _) => opcode::Fsync::new($file).flags(FsyncFlags::DATASYNC).build(),
-                }
-            };
-        }
-        if self.files_registered { on!(Fixed(operation.file)) } else { on!(descriptor) }
+    #[inline]
+    fn descriptor(&self, slot: u32) -> i32 {
+        if self.files_registered { slot as i32 } else { self.slots.descriptor(slot) }
     }
 
-    fn push(&mut self, entry: Entry) -> Result<(), EngineError> {
+    #[inline]
+    fn push(&mut self, entry: &io_uring::squeue::Entry) -> Result<(), EngineError> {
         // SAFETY: the entry's buffer lies in memory that `self` keeps alive until the kernel has
         // answered, and its chunk belongs to this operation alone (the trait's contract).
-        let pushed = unsafe { self.ring.submission().push(&entry) };
-        pushed.map_err(|_| EngineError::Ring { action: "take more operations than its depth", errno: libc::EBUSY })
+        if unsafe { self.ring.submission().push(entry) }.is_err() {
+            // Deeper than the largest submission ring: what it holds goes to the kernel.
+            self.hand_over()?;
+            // SAFETY: as above.
+            let pushed = unsafe { self.ring.submission().push(entry) };
+            pushed.map_err(|_| ring_error("take more operations than its depth", libc::EBUSY))?;
+        }
+        self.queued += 1;
+        Ok(())
     }
 
-    fn submit_and_wait(&self, want: usize) -> Result<(), EngineError> {
+    /// Everything but reads and writes.
+    #[cold]
+    fn queue_other(&mut self, operation: Operation) -> Result<(), EngineError> {
+        let (descriptor, chunk) = (self.descriptor(operation.file), operation.chunk);
+        if self.flags.hipri && operation.action != Action::WriteAndSync {
+            // A polled ring takes reads and writes only.
+            self.early.push(Completion { chunk, result: result_of(self.run(operation)) });
+            return Ok(());
+        }
+        let mark = u64::from(chunk) | LATE;
+        let entry = match operation.action {
+            Action::WriteAndSync => {
+                if self.flags.hipri {
+                    return Err(EngineError::Unsuitable(
+                        "io_uring cannot sync a write whose completion is polled for; set hipri = false".to_owned(),
+                    ));
+                }
+                self.pair_bytes = operation.bytes as i32;
+                let write = self.form.linked(operation, descriptor, self.memory.chunk(chunk));
+                self.push(&write.user_data(u64::from(chunk) | FIRST_OF_PAIR))?;
+                self.form.sync(chunk, descriptor, true)
+            }
+            Action::Trim if self.slots.is_device(operation.file) == Ok(true) => {
+                if !self.ring_discards {
+                    self.early.push(Completion { chunk, result: result_of(self.run(operation)) });
+                    return Ok(());
+                }
+                self.form.discard(operation, descriptor)
+            }
+            Action::Trim => self.form.hole(operation, descriptor),
+            _ => self.form.sync(chunk, descriptor, operation.action == Action::Fdatasync),
+        };
+        self.push(&entry.user_data(mark))?;
+        self.late += 1;
+        self.in_flight += 1;
+        Ok(())
+    }
+
+    /// Does by a call of its own what the ring cannot do.
+    fn run(&self, operation: Operation) -> Result<usize, rustix::io::Errno> {
+        match operation.action {
+            Action::Trim => self.slots.discard(operation.file, operation.offset, operation.bytes),
+            action => self.slots.sync(operation.file, action == Action::Fdatasync),
+        }
+    }
+
+    /// One `io_uring_enter` with all that is queued.
+    #[inline]
+    fn enter(&mut self, submit: u32, least: u32, flags: u32) -> Result<Entered, EngineError> {
         loop {
-            match self.ring.submit_and_wait(want) {
-                Ok(_) => return Ok(()),
-                Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
-                Err(error) => return Err(ring_error("wait for completions", &error)),
+            let flags = flags | self.enter_flags;
+            // SAFETY: the call takes no pointer; the ring's entries are valid by `push`.
+            let result = unsafe {
+                libc::syscall(
+                    libc::SYS_io_uring_enter,
+                    self.enter_on,
+                    submit,
+                    least,
+                    flags,
+                    std::ptr::null::<libc::sigset_t>(),
+                    0usize,
+                )
+            };
+            if result >= 0 {
+                self.queued -= (result as u32).min(submit);
+                return Ok(Entered::Done);
+            }
+            match std::io::Error::last_os_error().raw_os_error() {
+                Some(libc::EINTR) => {}
+                Some(libc::EAGAIN | libc::EBUSY) => return Ok(Entered::Pressure),
+                errno => return Err(ring_error("submit and wait", errno.unwrap_or(libc::EIO))),
             }
         }
     }
 
+    /// Tells the submission thread that there is work, where it has gone to sleep.
+    #[inline]
+    fn wake(&mut self) -> Result<(), EngineError> {
+        if self.queued == 0 {
+            return Ok(());
+        }
+        // The kernel, in this order, says that it sleeps and looks once more; we, in this order,
+        // have published entries and look whether it sleeps. The crate puts the fence between.
+        if self.ring.submission().need_wakeup() {
+            let queued = self.queued;
+            self.enter(queued, 0, EnterFlags::SQ_WAKEUP.bits())?;
+        }
+        self.queued = 0;
+        Ok(())
+    }
+
+    /// Hands everything queued to the kernel, whatever it takes; afterwards nothing is queued, and
+    /// every file is taken but those of operations marked [`LATE`].
+    #[cold]
+    fn hand_over(&mut self) -> Result<(), EngineError> {
+        let mut tries = 0;
+        if self.flags.sqthread_poll {
+            while !self.ring.submission().is_empty() {
+                self.queued = self.queued.max(1);
+                self.wake()?;
+                std::thread::yield_now();
+            }
+            // The thread moves the ring's head once it has begun what it took, files included.
+            return Ok(());
+        }
+        while self.queued > 0 {
+            if self.enter(self.queued, 0, 0)? == Entered::Pressure {
+                self.relieve(&mut tries)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes room in a kernel that takes no more: waits for a completion, or a while where nothing
+    /// is in flight.
+    #[cold]
+    fn relieve(&mut self, tries: &mut u32) -> Result<(), EngineError> {
+        *tries += 1;
+        if *tries > TRIES_UNDER_PRESSURE {
+            return Err(ring_error("hand operations to the kernel", libc::EAGAIN));
+        }
+        if self.in_flight > self.queued {
+            let waits = u32::from(self.ring.completion().is_empty());
+            self.enter(0, waits, EnterFlags::GETEVENTS.bits())?;
+            self.stash();
+        } else {
+            std::thread::yield_now();
+        }
+        Ok(())
+    }
+
+    /// Takes completions over before they are asked for.
+    #[cold]
+    fn stash(&mut self) {
+        let mut early = std::mem::take(&mut self.early);
+        self.harvest(&mut early);
+        self.early = early;
+    }
+
     /// Takes over what the kernel has answered.
+    #[inline]
     fn harvest(&mut self, completions: &mut Vec<Completion>) {
+        if self.late > 0 {
+            return self.harvest_marked(completions);
+        }
+        let answers = self.ring.completion();
+        self.in_flight -= answers.len() as u32;
+        completions
+            .extend(answers.map(|answer| Completion { chunk: answer.user_data() as u32, result: answer.result() }));
+    }
+
+    #[cold]
+    fn harvest_marked(&mut self, completions: &mut Vec<Completion>) {
         for answer in self.ring.completion() {
             let (user_data, result) = (answer.user_data(), answer.result());
             if user_data & FIRST_OF_PAIR != 0 {
                 self.first_of_pair = Some(result);
                 continue;
             }
-            // A failed or short write breaks the link and cancels the sync: then the write's own
-            // result tells what happened. After a whole write it stands for a sync that succeeded.
-            let result = match self.first_of_pair.take() {
-                Some(write) if write != self.pair_bytes || result >= 0 => write,
-                _ => result,
-            };
+            let mut answer = result;
+            if user_data & LATE != 0 {
+                self.late -= 1;
+                // A failed or short write breaks the link and cancels the sync: then the write's own
+                // result tells what happened. After a whole write it stands for a sync that succeeded.
+                answer = match self.first_of_pair.take() {
+                    Some(write) if write != self.pair_bytes || result >= 0 => write,
+                    _ => result,
+                };
+            }
             self.in_flight -= 1;
-            completions.push(Completion { chunk: user_data as u32, result });
+            completions.push(Completion { chunk: user_data as u32, result: answer });
+        }
+    }
+
+    /// Waits on a ring whose submissions a thread takes: first by looking, then asleep.
+    fn wait_for_thread(&mut self, least: u32) -> Result<(), EngineError> {
+        self.wake()?;
+        for _ in 0..LOOKS_BEFORE_SLEEP {
+            if self.ring.completion().len() >= least as usize {
+                return Ok(());
+            }
+            std::hint::spin_loop();
+        }
+        let mut flags = EnterFlags::GETEVENTS;
+        flags.set(EnterFlags::SQ_WAKEUP, self.ring.submission().need_wakeup());
+        self.enter(0, least, flags.bits()).map(|_| ())
+    }
+
+    /// Submits everything queued and waits until the completion ring holds `least`.
+    #[inline]
+    fn submit_and_wait(&mut self, least: u32, tries: &mut u32) -> Result<(), EngineError> {
+        if self.flags.sqthread_poll {
+            return self.wait_for_thread(least);
+        }
+        if self.queued == 0 && self.ring.completion().len() >= least as usize {
+            return Ok(());
+        }
+        match self.enter(self.queued, least, EnterFlags::GETEVENTS.bits())? {
+            Entered::Done => Ok(()),
+            Entered::Pressure => self.relieve(tries),
         }
     }
 }
 
 impl Queue for Uring {
+    #[inline]
     fn queue(&mut self, operation: Operation) -> Result<(), EngineError> {
-        let entry = self.entry(operation);
-        let name = u64::from(operation.chunk);
-        if operation.action == Action::WriteAndSync {
-            self.pair_bytes = operation.bytes as i32;
-            self.push(entry.flags(Flags::IO_LINK).user_data(name | FIRST_OF_PAIR))?;
-            let fdatasync = self.entry(Operation { action: Action::Fdatasync, ..operation });
-            self.push(fdatasync.user_data(name))?;
-        } else {
-            self.push(entry.user_data(name))?;
+        if !matches!(operation.action, Action::Read | Action::Write) {
+            return self.queue_other(operation);
         }
+        let address = self.memory.chunk(operation.chunk);
+        let entry = self.form.transfer(operation, self.descriptor(operation.file), address);
+        self.push(&entry)?;
         self.in_flight += 1;
         Ok(())
     }
 
     fn submit(&mut self) -> Result<(), EngineError> {
-        self.submit_and_wait(0)
-    }
-
-    fn reap(&mut self, least: u32, completions: &mut Vec<Completion>) -> Result<(), EngineError> {
-        let least = (least.min(self.in_flight) as usize).max(1);
-        let before = completions.len();
-        while completions.len() - before < least && self.in_flight > 0 {
-            self.submit_and_wait(least - (completions.len() - before))?;
-            self.harvest(completions);
+        if self.flags.sqthread_poll {
+            return self.wake();
+        }
+        while self.queued > 0 {
+            // What the kernel cannot take now goes with the next reap.
+            if self.enter(self.queued, 0, 0)? == Entered::Pressure {
+                break;
+            }
         }
         Ok(())
     }
 
+    #[inline]
+    fn reap(&mut self, least: u32, completions: &mut Vec<Completion>) -> Result<(), EngineError> {
+        let (before, mut tries) = (completions.len(), 0);
+        let least = least.min(self.in_flight + self.early.len() as u32).max(1);
+        loop {
+            if !self.early.is_empty() {
+                completions.append(&mut self.early);
+            }
+            let missing = least.saturating_sub((completions.len() - before) as u32).min(self.in_flight);
+            // A first answer of a pair is one more in the ring than operations; the loop goes on then.
+            self.submit_and_wait(missing, &mut tries)?;
+            self.harvest(completions);
+            if !self.early.is_empty() {
+                completions.append(&mut self.early);
+            }
+            if self.in_flight == 0 || completions.len() - before >= least as usize && self.queued == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    #[inline]
     fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<(), EngineError> {
-        self.submit_and_wait(0)?;
+        if !self.early.is_empty() {
+            completions.append(&mut self.early);
+        }
+        if self.flags.sqthread_poll {
+            self.wake()?;
+        } else {
+            let ring = self.ring.submission();
+            // Finished work that waits for us to enter the kernel, or, on a polled ring, to look.
+            let pending = ring.taskrun() || ring.cq_overflow() || (self.flags.hipri && self.in_flight > 0);
+            drop(ring);
+            if self.queued > 0 || pending {
+                self.enter(self.queued, 0, EnterFlags::GETEVENTS.bits())?;
+            }
+        }
         self.harvest(completions);
         Ok(())
     }
 
     fn set_file(&mut self, slot: u32, file: Option<Rc<OwnedFd>>) -> Result<(), EngineError> {
-        // What is queued takes its file when it is submitted: submit it while that is the old one.
-        self.submit_and_wait(0)?;
+        if let Some(file) = &file {
+            setup::check_hipri(file, self.flags)?;
+            if !self.probed {
+                probe(file, self.flags)?;
+                self.probed = true;
+            }
+        }
+        // What is queued takes its file when it is submitted, and what a worker thread does takes
+        // its own when that begins: both must have theirs first.
+        self.hand_over()?;
+        let mut tries = 0;
+        while self.late > 0 {
+            self.submit_and_wait(1, &mut tries)?;
+            self.stash();
+        }
         if self.files_registered {
             let descriptor = file.as_ref().map_or(-1, |file| file.as_raw_fd());
             let update = self.ring.submitter().register_files_update(slot, &[descriptor]);
-            update.map_err(|error| ring_error("register a file", &error))?;
+            update.map_err(|error| ring_error("register a file", error.raw_os_error().unwrap_or(libc::EIO)))?;
         }
         // The kernel holds a reference of its own for every operation that was submitted.
-        self.files[slot as usize] = file;
+        self.slots.set(slot, file);
         Ok(())
     }
 
@@ -227,16 +464,37 @@ impl Queue for Uring {
     }
 }
 
+impl Uring {
+    /// Waits for everything queued and in flight, and forgets the answers.
+    fn finish(&mut self) -> Result<(), EngineError> {
+        let mut tries = 0;
+        while self.in_flight > 0 {
+            self.submit_and_wait(1, &mut tries)?;
+            self.stash();
+        }
+        Ok(())
+    }
+
+    /// The kernel lets a file go some time after it has answered the last operation on it: a worker
+    /// thread when it has put its work aside, a submission thread in its next turn, and else we
+    /// ourselves when we next enter the kernel. Two empty operations, one by one, make those turns.
+    fn settle(&mut self) -> Result<(), EngineError> {
+        std::thread::sleep(WORKER_SETTLES);
+        for _ in 0..2 {
+            self.push(&opcode::Nop::new().build())?;
+            self.in_flight += 1;
+            self.finish()?;
+        }
+        Ok(())
+    }
+}
+
 impl Drop for Uring {
     fn drop(&mut self) {
-        let mut ignored = Vec::with_capacity(self.in_flight as usize);
-        while self.in_flight > 0 {
-            if self.submit_and_wait(1).is_err() {
-                // The kernel may still write into the buffers: losing the memory is the lesser evil.
-                std::mem::forget(self.memory.clone());
-                return;
-            }
-            self.harvest(&mut ignored);
+        let finished = self.finish();
+        if finished.is_err() {
+            // The kernel may still write into the buffers: losing the memory is the lesser evil.
+            std::mem::forget(self.memory.clone());
         }
         // The kernel takes a closed ring apart some time later, and until then a registered file
         // keeps its filesystem busy: an unmount right after would be refused. Giving the
@@ -244,5 +502,11 @@ impl Drop for Uring {
         // is as good.
         let _ = self.ring.submitter().unregister_files();
         let _ = self.ring.submitter().unregister_buffers();
+        if finished.is_ok() {
+            let _ = self.settle();
+        }
+        if self.enter_flags != 0 {
+            unregister_ring(self.ring.as_raw_fd(), self.enter_on);
+        }
     }
 }

@@ -3,8 +3,13 @@
 //! To add one: a file with a type that implements [`Queue`], and its row in [`ENGINES`].
 
 mod io_uring;
+mod libaio;
+mod mmap;
 mod null;
+mod slots;
 mod sync;
+
+pub use mmap::BUS_ERROR_EXIT_CODE;
 
 use crate::buffers::Memory;
 use crate::error::EngineError;
@@ -26,6 +31,8 @@ pub struct IoEngine {
 pub const ENGINES: &[IoEngine] = &[
     IoEngine { name: "sync", available: always, open: sync::open },
     IoEngine { name: "io_uring", available: io_uring::available, open: io_uring::open },
+    IoEngine { name: "libaio", available: libaio::available, open: libaio::open },
+    IoEngine { name: "mmap", available: always, open: mmap::open },
     IoEngine { name: "null", available: always, open: null::open },
 ];
 
@@ -55,6 +62,34 @@ pub struct OperationFlags {
     pub hipri: bool,
     /// A kernel thread takes submissions (io_uring).
     pub sqthread_poll: bool,
+}
+
+impl OperationFlags {
+    /// What to do where an operation that carries these flags fails with `errno`, as the end of a
+    /// sentence; `None` where the flags are not the likely reason. A file in a slot at open was
+    /// asked already; this is for the others.
+    pub fn remedy(self, errno: i32) -> Option<&'static str> {
+        match errno {
+            libc::EOPNOTSUPP if self.uncached => Some(
+                "the kernel or the filesystem refuses RWF_DONTCACHE, set uncached = false or take Linux 6.14 or later \
+                 and a filesystem that supports it, such as ext4 or xfs",
+            ),
+            libc::EOPNOTSUPP if self.hipri => {
+                Some("the filesystem or the device cannot poll for completions (RWF_HIPRI), set hipri = false")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Only io_uring has a thread that takes submissions.
+fn refuse_sqthread_poll(engine: &str, flags: OperationFlags) -> Result<(), EngineError> {
+    if !flags.sqthread_poll {
+        return Ok(());
+    }
+    Err(EngineError::Unsuitable(format!(
+        "I/O engine {engine} has no submission thread; set sqthread_poll = false or ioengine = \"io_uring\""
+    )))
 }
 
 /// What is done at the place.
@@ -115,7 +150,8 @@ pub struct Completion {
 /// # Contract
 /// At most `depth` operations are queued or in flight, each on a chunk of its own. An implementation
 /// keeps its `Rc` of the memory, and on drop waits for what is in flight, so that the kernel never
-/// writes into memory that is gone.
+/// writes into memory that is gone; what was queued and never handed over may stay undone. A queue is
+/// used on the thread that opened it.
 pub trait Queue {
     /// Takes an operation; it begins at the latest with the next [`Queue::reap`].
     ///
@@ -181,7 +217,9 @@ pub trait Queue {
     }
 
     /// Later operations on the slot go to another file, or none; those already queued stay with
-    /// theirs.
+    /// theirs. In queues of engines that work inside [`Queue::reap`] nothing may be queued then.
+    /// io_uring waits for the trims and syncs that are in flight, because its worker threads take
+    /// their file when they begin.
     ///
     /// # Errors
     /// [`EngineError::Ring`] where the kernel refuses the file.

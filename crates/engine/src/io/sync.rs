@@ -1,17 +1,24 @@
-//! pread, pwrite and their vectored forms with flags, fsync, fallocate: one operation at a time.
+//! pread, pwrite and their vectored forms with flags, fsync, fallocate: one operation at a time, one
+//! system call each (a write and its `fdatasync`: two).
 
-use super::{Action, Completion, Operation, Queue, Setup};
+use super::slots::{RWF_DONTCACHE, Slots, probe, result_of};
+use super::{Action, Completion, Operation, OperationFlags, Queue, Setup, refuse_sqthread_poll};
 use crate::buffers::Memory;
 use crate::error::EngineError;
-use rustix::fs::{FallocateFlags, fallocate, fdatasync, fsync};
-use rustix::io::{Errno, pread, pwrite, retry_on_intr};
+use rustix::io::{Errno, ReadWriteFlags, pread, preadv2, pwrite, pwritev2, retry_on_intr};
+use std::io::{IoSlice, IoSliceMut};
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 struct Sync {
-    files: Vec<Option<Rc<OwnedFd>>>,
+    slots: Slots,
     memory: Rc<Memory>,
     next: Option<Operation>,
+    /// What reads and writes carry; where empty, they are plain `pread` and `pwrite`.
+    read_flags: ReadWriteFlags,
+    write_flags: ReadWriteFlags,
+    flags: OperationFlags,
+    probed: bool,
 }
 
 pub(super) fn open(setup: Setup) -> Result<Box<dyn Queue>, EngineError> {
@@ -21,37 +28,69 @@ pub(super) fn open(setup: Setup) -> Result<Box<dyn Queue>, EngineError> {
             setup.depth
         )));
     }
-    Ok(Box::new(Sync { files: setup.files, memory: setup.memory, next: None }))
+    refuse_sqthread_poll("sync", setup.flags)?;
+    let slots = Slots::new(setup.files);
+    slots.present().next().map_or(Ok(()), |file| probe(file, setup.flags))?;
+    let mut read_flags = ReadWriteFlags::empty();
+    read_flags.set(ReadWriteFlags::from_bits_retain(RWF_DONTCACHE), setup.flags.uncached);
+    read_flags.set(ReadWriteFlags::HIPRI, setup.flags.hipri);
+    let mut write_flags = read_flags;
+    write_flags.set(ReadWriteFlags::DSYNC, setup.flags.dsync);
+    Ok(Box::new(Sync {
+        probed: slots.any(),
+        slots,
+        memory: setup.memory,
+        next: None,
+        read_flags,
+        write_flags,
+        flags: setup.flags,
+    }))
 }
 
 impl Sync {
+    #[inline]
     fn run(&self, operation: Operation) -> Result<usize, Errno> {
-        let file = self.files.get(operation.file as usize).and_then(Option::as_ref).ok_or(Errno::BADF)?;
-        let (start, bytes) = (self.memory.chunk(operation.chunk), operation.bytes as usize);
-        debug_assert!(bytes <= self.memory.chunk_bytes(), "an operation fits into its chunk");
         match operation.action {
-            Action::Read => {
-                // SAFETY: the chunk lies within the mapping that `self.memory` keeps alive, its bytes
-                // are initialised, and by the trait's contract nobody else touches it now.
-                let buffer = unsafe { std::slice::from_raw_parts_mut(start, bytes) };
-                retry_on_intr(|| pread(&**file, &mut *buffer, operation.offset))
-            }
-            Action::Write | Action::WriteAndSync => {
-                // SAFETY: as above, read only.
-                let buffer = unsafe { std::slice::from_raw_parts(start, bytes) };
-                let moved = retry_on_intr(|| pwrite(&**file, buffer, operation.offset))?;
-                if operation.action == Action::WriteAndSync && moved == bytes {
-                    retry_on_intr(|| fdatasync(&**file))?;
+            Action::Read => self.read(operation),
+            Action::Write => self.write(operation),
+            Action::WriteAndSync => {
+                let moved = self.write(operation)?;
+                if moved == operation.bytes as usize {
+                    self.slots.sync(operation.file, true)?;
                 }
                 Ok(moved)
             }
-            Action::Trim => {
-                let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-                fallocate(&**file, hole, operation.offset, u64::from(operation.bytes)).map(|()| 0)
-            }
-            Action::Fsync => retry_on_intr(|| fsync(&**file)).map(|()| 0),
-            Action::Fdatasync => retry_on_intr(|| fdatasync(&**file)).map(|()| 0),
+            Action::Trim => self.slots.discard(operation.file, operation.offset, operation.bytes),
+            Action::Fsync => self.slots.sync(operation.file, false),
+            Action::Fdatasync => self.slots.sync(operation.file, true),
         }
+    }
+
+    #[inline]
+    fn read(&self, operation: Operation) -> Result<usize, Errno> {
+        let file = self.slots.borrow(operation.file)?;
+        let (start, bytes, offset) = (self.memory.chunk(operation.chunk), operation.bytes as usize, operation.offset);
+        debug_assert!(bytes <= self.memory.chunk_bytes(), "an operation fits into its chunk");
+        // SAFETY: the chunk lies within the mapping that `self.memory` keeps alive, its bytes
+        // are initialised, and by the trait's contract nobody else touches it now.
+        let buffer = unsafe { std::slice::from_raw_parts_mut(start, bytes) };
+        if self.read_flags.is_empty() {
+            return retry_on_intr(|| pread(file, &mut *buffer, offset));
+        }
+        retry_on_intr(|| preadv2(file, &mut [IoSliceMut::new(buffer)], offset, self.read_flags))
+    }
+
+    #[inline]
+    fn write(&self, operation: Operation) -> Result<usize, Errno> {
+        let file = self.slots.borrow(operation.file)?;
+        let (start, bytes, offset) = (self.memory.chunk(operation.chunk), operation.bytes as usize, operation.offset);
+        debug_assert!(bytes <= self.memory.chunk_bytes(), "an operation fits into its chunk");
+        // SAFETY: as `read`, read only.
+        let buffer = unsafe { std::slice::from_raw_parts(start, bytes) };
+        if self.write_flags.is_empty() {
+            return retry_on_intr(|| pwrite(file, buffer, offset));
+        }
+        retry_on_intr(|| pwritev2(file, &[IoSlice::new(buffer)], offset, self.write_flags))
     }
 }
 
@@ -62,10 +101,7 @@ impl Queue for Sync {
 
     #[inline]
     fn perform(&mut self, operation: Operation) -> i32 {
-        match self.run(operation) {
-            Ok(moved) => moved as i32,
-            Err(errno) => -errno.raw_os_error(),
-        }
+        result_of(self.run(operation))
     }
 
     #[inline]
@@ -78,11 +114,7 @@ impl Queue for Sync {
     #[inline]
     fn reap(&mut self, _least: u32, completions: &mut Vec<Completion>) -> Result<(), EngineError> {
         if let Some(operation) = self.next.take() {
-            let result = match self.run(operation) {
-                Ok(moved) => moved as i32,
-                Err(errno) => -errno.raw_os_error(),
-            };
-            completions.push(Completion { chunk: operation.chunk, result });
+            completions.push(Completion { chunk: operation.chunk, result: result_of(self.run(operation)) });
         }
         Ok(())
     }
@@ -93,7 +125,11 @@ impl Queue for Sync {
 
     fn set_file(&mut self, slot: u32, file: Option<Rc<OwnedFd>>) -> Result<(), EngineError> {
         debug_assert!(self.next.is_none(), "a queued operation would change its file");
-        self.files[slot as usize] = file;
+        if let (false, Some(file)) = (self.probed, &file) {
+            probe(file, self.flags)?;
+            self.probed = true;
+        }
+        self.slots.set(slot, file);
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 
 use super::heed;
 use crate::buffers::Buffers;
-use crate::error::EngineError;
+use crate::error::{EngineError, alignment_remedy};
 use crate::io::{self, Action, Completion, Operation, OperationFlags, Setup};
 use crate::target::{Access, open_file, remove_file};
 use rustix::fs::fsync;
@@ -115,7 +115,7 @@ fn write_range(writer: &Writer<'_>, mut buffers: Buffers, range: std::ops::Range
         for Completion { chunk, result } in completions.drain(..) {
             let offset = offsets.remove(&chunk).unwrap_or_default();
             buffers.give_back(chunk);
-            super::worker::check_result(result, Action::Write, bytes, offset, writer.path.to_owned(), writer.direct)?;
+            super::worker::check_result(result, Action::Write, bytes, offset, writer.path.to_owned(), |errno| alignment_remedy(errno, writer.direct))?;
         }
     }
     Ok(())

@@ -10,7 +10,7 @@ use super::verifier::Verifier;
 use super::{Observer, heed};
 use crate::clock::{Clock, nanoseconds};
 use crate::data::Contents;
-use crate::error::EngineError;
+use crate::error::{EngineError, alignment_remedy};
 use crate::histogram::Latencies;
 use crate::io::{self, Action, Completion, Operation, OperationFlags, Queue, Setup};
 use crate::pattern::{Places, Span};
@@ -312,17 +312,17 @@ impl Worker {
             writes: io.rw.writes() || io.rw.trims(),
             depth: self.depth,
             memory: self.contents.memory().clone(),
-            flags: OperationFlags {
-                uncached: io.uncached,
-                dsync: io.rwf_dsync,
-                hipri: io.hipri,
-                sqthread_poll: io.sqthread_poll,
-            },
+            flags: self.flags(),
         };
         let queue = (engine.open)(setup)?;
         self.notes = queue.notes().to_vec();
         self.queue = Some(queue);
         Ok(())
+    }
+
+    fn flags(&self) -> OperationFlags {
+        let Io { uncached, rwf_dsync: dsync, hipri, sqthread_poll, .. } = self.task.io;
+        OperationFlags { uncached, dsync, hipri, sqthread_poll }
     }
 
     fn open_slot(&mut self, place: &Place, slot: u32) -> Result<Rc<OwnedFd>, EngineError> {
@@ -968,7 +968,9 @@ impl Worker {
     fn complain(&self, result: i32, flight: &Flight, place: &Place) -> Result<(), EngineError> {
         let direct = self.task.io.direct || self.device.is_some();
         let path = self.path(place, flight.file);
-        check_result(result, flight.action, u64::from(flight.bytes), flight.offset, path, direct)
+        let flags = self.flags();
+        let remedy = |errno| flags.remedy(errno).or(alignment_remedy(errno, direct));
+        check_result(result, flight.action, u64::from(flight.bytes), flight.offset, path, remedy)
     }
 
     fn path(&self, place: &Place, slot: u32) -> PathBuf {
@@ -1007,7 +1009,7 @@ pub(super) fn check_result(
     bytes: u64,
     offset: u64,
     path: PathBuf,
-    direct: bool,
+    remedy: impl FnOnce(i32) -> Option<&'static str>,
 ) -> Result<(), EngineError> {
     let expected = action.moves(bytes as u32);
     let action = match action {
@@ -1020,6 +1022,6 @@ pub(super) fn check_result(
     match u64::try_from(result) {
         Ok(_) if result == expected => Ok(()),
         Ok(moved) => Err(EngineError::Short { action, moved, bytes, offset, path }),
-        Err(_) => Err(EngineError::Operation { action, bytes, offset, path, direct, errno: -result }),
+        Err(_) => Err(EngineError::Operation { action, bytes, offset, path, remedy: remedy(-result), errno: -result }),
     }
 }
