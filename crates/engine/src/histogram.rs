@@ -36,6 +36,11 @@ impl Latencies {
         self.counts.saturating_record(nanoseconds);
     }
 
+    /// Counts several operations of one latency: what another histogram holds in one of its bins.
+    pub fn record_n(&mut self, nanoseconds: u64, count: u64) {
+        self.counts.saturating_record_n(nanoseconds, count);
+    }
+
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.counts.reset();

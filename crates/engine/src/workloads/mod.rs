@@ -1,10 +1,14 @@
 //! Workload kinds: one file each, behind one trait; [`prepare`] is their table.
 
 mod append;
+mod fio;
+mod fio_process;
+mod fio_result;
 mod populate;
 mod small_files;
 mod steady;
 
+pub use fio::FioWork;
 pub use small_files::SmallFilesWork;
 pub use steady::SteadyWork;
 
@@ -111,7 +115,8 @@ pub fn prepare(
     workload.check().map_err(EngineError::Unsuitable)?;
     Ok(match &workload.kind {
         Kind::Io(io) => Box::new(SteadyWork::prepare(place, io, seed, stop)?),
-        Kind::Jobs(_) | Kind::Fio(_) => {
+        Kind::Fio(run) => Box::new(FioWork::prepare(place, run, stop)?),
+        Kind::Jobs(_) => {
             return Err(EngineError::Unsuitable("job files are not in this version".to_owned()));
         }
         Kind::SmallFiles(small) => Box::new(SmallFilesWork::prepare(place, small, seed, stop)?),
