@@ -88,7 +88,7 @@ fn every_operation_and_byte_of_a_job_file_is_in_the_figures() {
             [("mixed", 2), ("large", 1)]
         );
         assert_eq!(work.written_bytes(), windows[1].bytes + windows[2].bytes);
-        assert_eq!(names(folder.path()), ["large.2.0", "mixed.0.0", "mixed.1.0"]);
+        assert_eq!(names(folder.path()), ["large.0.0", "mixed.0.0", "mixed.1.0"]);
     }
 }
 

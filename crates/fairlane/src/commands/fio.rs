@@ -228,7 +228,7 @@ mod tests {
             budget_seconds,
             keep: false,
         };
-        assert!(first_look(&summary((6, 20), None)).unwrap().contains("1 min"));
+        assert!(first_look(&summary((6, 20), None)).unwrap().contains("60 s"));
         assert_eq!(first_look(&summary((6, 20), Some(60.0))), None);
         assert_eq!(first_look(&summary((1, 1), None)), None);
     }
