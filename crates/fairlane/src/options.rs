@@ -90,7 +90,7 @@ pub struct Terms {
     /// Where lanes without a venue live: `image`, a directory for the images, or a block device
     #[arg(long, value_name = "image|DIR|DEVICE")]
     pub on: Option<PathBuf>,
-    /// Time to race, such as 10m; default: the suite's own
+    /// Time to race, such as 10m; default: the suite's own, and for a job file as long as it takes
     #[arg(long, value_name = "TIME", value_parser = model::units::parse_seconds)]
     pub budget: Option<f64>,
     /// Differences below this are a tie

@@ -147,6 +147,8 @@ fn two_directories_are_raced_by_fio_and_standard_output_is_json_alone() {
         );
         assert_eq!(figure("look: read", "bytes"), 4 << 20);
         assert_eq!(trial["jobs"].as_array().unwrap().len(), 2, "{trial}");
+        // What fio computes is the agent's, not another program's.
+        assert!(trial["system"]["agent_cpu_system_seconds"].as_f64().unwrap() > 0.0, "{trial}");
     }
     lanes.assert_empty();
     place.assert_nothing_left();

@@ -85,14 +85,6 @@ impl Work for FioWork {
     fn written_bytes(&self) -> u64 {
         self.written_bytes
     }
-
-    fn notes(&self) -> Vec<String> {
-        vec![
-            "fio lays its files out inside the watched time: CPU and device figures include that, and Fairlane's own \
-             share of the CPU does not include fio"
-                .to_owned(),
-        ]
-    }
 }
 
 /// Why the run failed, in fio's own words: what it printed first, and the errno that it names.

@@ -15,12 +15,16 @@ use lanes::{Journal, Settings, Stage, undo};
 use model::event::Event;
 use model::plan::Plan;
 use model::record::{Header, Line, Record, SCHEMA};
+use model::workload::Kind;
 use report::PlanSummary;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+
+/// fio does not tell when its measured time begins.
+const FIO_LAYS_OUT: &str = "fio lays its files out inside the watched time: CPU and device figures include that";
 
 /// A race that is planned.
 pub struct Contest<'a> {
@@ -243,6 +247,9 @@ fn open_record(
     machine.tools = machine::tool_versions(&lanes, &plan.workloads);
     let mut warnings = machine::warnings(&machine);
     warnings.extend(stage.warnings());
+    if plan.workloads.iter().any(|workload| matches!(workload.kind, Kind::Fio(_))) {
+        warnings.push(FIO_LAYS_OUT.to_owned());
+    }
     let header = Header {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION").to_owned(),
