@@ -118,6 +118,14 @@ pub enum EngineError {
         /// What was read is not what was written.
         corrupt: bool,
     },
+    /// The installed fio failed.
+    #[error("fio failed: {message}")]
+    Fio {
+        /// The first line that it said about it.
+        message: String,
+        /// The errno that it names.
+        errno: Option<i32>,
+    },
     /// The work and its target do not fit together, in one sentence with the remedy.
     #[error("{0}")]
     Unsuitable(String),
@@ -135,7 +143,7 @@ impl EngineError {
             | EngineError::Operation { errno, .. }
             | EngineError::Ring { errno, .. }
             | EngineError::Memory { errno, .. } => Some(*errno),
-            EngineError::Worker { errno, .. } => *errno,
+            EngineError::Worker { errno, .. } | EngineError::Fio { errno, .. } => *errno,
             _ => None,
         }
     }

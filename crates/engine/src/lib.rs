@@ -25,4 +25,4 @@ pub use error::EngineError;
 pub use histogram::Latencies;
 pub use target::Place;
 pub use window::{BANDWIDTH, OPERATIONS_PER_SECOND, Tally, Window};
-pub use workloads::{JobsWork, Observer, SmallFilesWork, SteadyWork, Work, prepare};
+pub use workloads::{FioWork, JobsWork, Observer, SmallFilesWork, SteadyWork, Work, prepare};

@@ -5,6 +5,8 @@
 mod commands;
 mod conductor;
 mod failure;
+mod fio_json;
+mod jobfile;
 mod options;
 mod state;
 mod suites;
@@ -34,6 +36,7 @@ fn run(command: &Command) -> Result<(), Failure> {
     }
     match command {
         Command::Race(options) => commands::race::run(options),
+        Command::Fio(options) => commands::fio::run(options),
         Command::Doctor(options) => commands::doctor::run(options),
         Command::Suites(options) => commands::suites::run(options),
         Command::Records => commands::records::run(),

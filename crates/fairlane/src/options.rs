@@ -21,6 +21,8 @@ const EXIT_STATUS: &str =
 pub enum Command {
     /// Race filesystems and say what the numbers can tell
     Race(Box<Race>),
+    /// Run an ordinary fio job file in each lane and say which is faster
+    Fio(Box<Fio>),
     /// What this machine can race, what is missing, and the one command that adds it
     Doctor(Doctor),
     /// The suites; one printed as TOML, to copy and change
@@ -62,39 +64,47 @@ pub struct Race {
     /// Only this workload of the suite; may be given again
     #[arg(long = "workload", value_name = "NAME")]
     pub workloads: Vec<String>,
-    /// Where lanes without a venue live: `image`, a directory for the images, or a block device
-    #[arg(long, value_name = "image|DIR|DEVICE")]
-    pub on: Option<PathBuf>,
     /// Size of each lane
     #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = |text: &str| text.parse::<Bytes>())]
     pub lane_size: Bytes,
-    /// Time to race, such as 10m; default: the suite's own
-    #[arg(long, value_name = "TIME", value_parser = model::units::parse_seconds)]
-    pub budget: Option<f64>,
     /// Rounds of each workload: `auto`, or a number
     #[arg(long, value_name = "auto|N", default_value = "auto", value_parser = parse_rounds)]
     pub rounds: model::plan::Rounds,
-    /// Differences below this are a tie
-    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = model::units::parse_percent)]
-    pub margin: f64,
-    /// Seed of every order, offset and byte; default: a new one, kept in the record
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
     /// Change a parameter of a workload: WORKLOAD.KEY=VALUE, such as small-files.files=1000
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Race the first lane twice: the noise, shown as a verdict
-    #[arg(long)]
-    pub with_self: bool,
-    /// Leave a lane that fails at work mounted for a look, and end there; `fairlane clean` removes it
-    #[arg(long)]
-    pub keep: bool,
     /// Go on with an interrupted race
     #[arg(long, value_name = "RECORD", conflicts_with_all = ["lanes", "suite", "workloads", "on", "lane_size", "rounds", "margin", "seed", "set", "with_self", "output"])]
     pub resume: Option<String>,
     /// Write the record here
     #[arg(short, long, value_name = "RECORD")]
     pub output: Option<PathBuf>,
+    /// What every race takes.
+    #[command(flatten)]
+    pub terms: Terms,
+}
+
+/// What every race takes, whatever its work is.
+#[derive(Debug, Args)]
+pub struct Terms {
+    /// Where lanes without a venue live: `image`, a directory for the images, or a block device
+    #[arg(long, value_name = "image|DIR|DEVICE")]
+    pub on: Option<PathBuf>,
+    /// Time to race, such as 10m; default: the suite's own, and for a job file as long as it takes
+    #[arg(long, value_name = "TIME", value_parser = model::units::parse_seconds)]
+    pub budget: Option<f64>,
+    /// Differences below this are a tie
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = model::units::parse_percent)]
+    pub margin: f64,
+    /// Seed of every order, offset and byte; default: a new one, kept in the record
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Race the first lane twice: the noise, shown as a verdict
+    #[arg(long)]
+    pub with_self: bool,
+    /// Leave a lane that fails at work mounted for a look, and end there; `fairlane clean` removes it
+    #[arg(long)]
+    pub keep: bool,
     /// Allow this device to be overwritten; may be given again
     #[arg(long, value_name = "DEVICE")]
     pub erase: Vec<PathBuf>,
@@ -104,6 +114,61 @@ pub struct Race {
     /// No progress and no plan: only the result, at the end
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+const FIO_HELP: &str = "\
+The job file runs whole, in every lane and every round, on a fresh filesystem. Its names of files
+are relative to the lane; `directory` is left out. With two lanes or more, rounds run until the
+order is decided; --rounds 1 gives a first look. With one lane there is nothing to compare: it
+runs once, unless --rounds says otherwise. `fairlane race --resume RECORD` goes on with an
+interrupted run, `fairlane report RECORD --format fio-json` prints fio's JSON of a record again.
+
+  fairlane fio nightly.fio                               in ext4, xfs and btrfs, as images here
+  fairlane fio nightly.fio xfs --output-format json > xfs.json
+  fairlane fio nightly.fio /mnt/a /mnt/b --rounds 1      no root needed
+  fairlane fio nightly.fio ext4 xfs --with-fio           the installed fio makes the load";
+
+/// Options of `fio`.
+#[derive(Debug, Args)]
+#[command(after_help = FIO_HELP)]
+pub struct Fio {
+    /// An ordinary fio job file
+    #[arg(value_name = "JOBFILE")]
+    pub jobfile: PathBuf,
+    /// The contestants, as `fairlane race` takes them; default: ext4, xfs and btrfs
+    #[arg(value_name = "LANE")]
+    pub lanes: Vec<String>,
+    /// Let the installed fio make the load, not Fairlane's own engine
+    #[arg(long)]
+    pub with_fio: bool,
+    /// Size of each lane; default: 2GiB, or twice what the jobs keep on a lane where that is more
+    #[arg(long, value_name = "SIZE", value_parser = |text: &str| text.parse::<Bytes>())]
+    pub lane_size: Option<Bytes>,
+    /// Rounds: `auto`, or a number; default: auto for two lanes or more, 1 for one lane
+    #[arg(long, value_name = "auto|N", value_parser = parse_rounds)]
+    pub rounds: Option<model::plan::Rounds>,
+    /// What is printed at the end: Fairlane's verdicts, or fio's JSON and nothing else (progress
+    /// and verdicts then go to standard error)
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Normal)]
+    pub output_format: OutputFormat,
+    /// Write what is printed at the end here instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write the record here
+    #[arg(short = 'o', long, value_name = "RECORD")]
+    pub record: Option<PathBuf>,
+    /// What every race takes.
+    #[command(flatten)]
+    pub terms: Terms,
+}
+
+/// What `fio` prints at the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum OutputFormat {
+    /// Verdicts for people.
+    Normal,
+    /// fio's JSON.
+    Json,
 }
 
 /// Options of `doctor`.

@@ -5,7 +5,8 @@ use model::workload::{Suite, Workload};
 use std::path::Path;
 
 /// The suites built into the binary: name and TOML.
-pub const BUILT_IN: &[(&str, &str)] = &[("quick", include_str!("../../../suites/quick.toml"))];
+pub const BUILT_IN: &[(&str, &str)] =
+    &[("quick", include_str!("../../../suites/quick.toml")), ("latency", include_str!("../../../suites/latency.toml"))];
 
 /// Finds a suite by its name, or reads it from a file.
 ///

@@ -145,21 +145,30 @@ fn next(header: &Header, undecided: &[&ResultFinding], unraced: usize) -> Vec<St
     let spent = plan.budget_seconds.unwrap_or(180.0) / 60.0 * count / (count - unraced as f64).max(1.0);
     // A forecast is a guess: no more than a night is worth recommending.
     let budget = if more > 0.0 || unraced > 0 { spent + more } else { 2.0 * spent }.clamp(1.0, 720.0).ceil();
-    let mut next = vec!["race".to_owned()];
+    let mut next = command_of(&plan.command_line);
+    let before_lanes = next.len() + 1;
     next.extend(plan.lanes.iter().map(LaneSpec::to_line));
-    next.extend(options_of(&plan.command_line, plan.lanes.len()));
+    next.extend(options_of(&plan.command_line, before_lanes + plan.lanes.len()));
     next.extend(["--budget".to_owned(), format!("{budget:.0}m")]);
     next
 }
 
+/// The command, with the job file where it takes one: `race`, or `fio JOBFILE`.
+fn command_of(command_line: &[String]) -> Vec<String> {
+    match command_line {
+        [_, command, jobfile, ..] if command == "fio" => vec![command.clone(), jobfile.clone()],
+        _ => vec!["race".to_owned()],
+    }
+}
+
 /// The options of a race's command line that its continuation needs too: not the seed, the rounds
-/// and the time, and none that only repeats a default. A command line is `fairlane race LANE…`
-/// followed by options, each with a value but for the switches.
-fn options_of(command_line: &[String], lanes: usize) -> Vec<String> {
+/// and the time, and none that only repeats a default. So many words come first;
+/// options follow, each with a value but for the switches.
+fn options_of(command_line: &[String], first: usize) -> Vec<String> {
     const LEFT_OUT: [&str; 5] = ["--seed", "--rounds", "--budget", "--output", "-o"];
     const DEFAULTS: [(&str, &str); 3] = [("--suite", "quick"), ("--lane-size", "2GiB"), ("--margin", "5%")];
     let mut kept = Vec::new();
-    let mut words = command_line.iter().skip(2 + lanes).peekable();
+    let mut words = command_line.iter().skip(first).peekable();
     while let Some(option) = words.next() {
         let value = words.next_if(|word| !word.starts_with("--"));
         let known = |value: &String| DEFAULTS.contains(&(option.as_str(), value.as_str()));
@@ -180,9 +189,14 @@ mod tests {
         let line = "fairlane race a=ext4 xfs --suite mine.toml --workload commit --set commit.bs=8KiB --on /srv \
             --lane-size 2GiB --budget 60s --rounds 6 --margin 5% --seed 7 --with-self";
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        let kept = options_of(&words, 2).join(" ");
+        let kept = options_of(&words, 4).join(" ");
         assert_eq!(kept, "--suite mine.toml --workload commit --set commit.bs=8KiB --on /srv --with-self");
-        assert!(options_of(&words[..4], 2).is_empty());
+        assert!(options_of(&words[..4], 4).is_empty());
         assert!(options_of(&[], 2).is_empty());
+        assert_eq!(command_of(&words), ["race"]);
+        let fio: Vec<String> =
+            "fairlane fio a.fio ext4 xfs --seed 7 --with-fio".split(' ').map(str::to_owned).collect();
+        assert_eq!(command_of(&fio), ["fio", "a.fio"]);
+        assert_eq!(options_of(&fio, 5), ["--with-fio"]);
     }
 }

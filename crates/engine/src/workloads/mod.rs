@@ -3,6 +3,9 @@
 mod append;
 mod crew;
 mod files;
+mod fio;
+mod fio_process;
+mod fio_result;
 mod jobs;
 mod pace;
 mod populate;
@@ -12,6 +15,7 @@ mod team;
 mod verifier;
 mod worker;
 
+pub use fio::FioWork;
 pub use jobs::JobsWork;
 pub use small_files::SmallFilesWork;
 pub use steady::SteadyWork;
@@ -120,9 +124,7 @@ pub fn prepare(
     Ok(match &workload.kind {
         Kind::Io(io) => Box::new(SteadyWork::prepare(place, io, seed, stop)?),
         Kind::Jobs(jobs) => Box::new(JobsWork::prepare(place, jobs, seed, stop)?),
-        Kind::Fio(_) => {
-            return Err(EngineError::Unsuitable("fio is not in this version".to_owned()));
-        }
+        Kind::Fio(run) => Box::new(FioWork::prepare(place, run, stop)?),
         Kind::SmallFiles(small) => Box::new(SmallFilesWork::prepare(place, small, seed, stop)?),
     })
 }

@@ -3,10 +3,14 @@
 pub mod agent;
 pub mod clean;
 pub mod compare;
+pub mod contest;
 pub mod doctor;
+pub mod fio;
+pub mod planning;
 pub mod race;
 pub mod records;
 pub mod report;
+pub mod resume;
 pub mod screen;
 pub mod suites;
 pub mod summary;

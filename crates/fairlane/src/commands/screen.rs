@@ -1,34 +1,77 @@
-//! What a race shows: data on standard output, progress on standard error and only on a terminal.
+//! What a race shows: verdicts on standard output (or on standard error, where that is kept for
+//! something else), progress on standard error and only on a terminal.
 
 use crate::failure::Failure;
 use model::event::Event;
 use report::{PlanSummary, Screen, ScreenOptions, Style};
-use std::io::{IsTerminal, Stderr, Stdout, Write};
+use std::io::{IsTerminal, Stderr, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Where plan and verdicts go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Channel {
+    /// Standard output.
+    Out,
+    /// Standard error: standard output is kept for figures.
+    Err,
+}
+
+impl Channel {
+    fn writer(self) -> Box<dyn Write> {
+        match self {
+            Channel::Out => Box::new(std::io::stdout()),
+            Channel::Err => Box::new(std::io::stderr()),
+        }
+    }
+
+    fn style(self) -> Style {
+        match self {
+            Channel::Out => style(),
+            Channel::Err => style_on(&std::io::stderr()),
+        }
+    }
+
+    /// Prints text.
+    ///
+    /// # Errors
+    /// When standard output cannot be written. What standard error does not take is lost.
+    pub fn print(self, text: &str) -> Result<(), Failure> {
+        match self {
+            Channel::Out => super::report::print(text),
+            Channel::Err => {
+                let _ = std::io::stderr().write_all(text.as_bytes());
+                Ok(())
+            }
+        }
+    }
+}
+
 /// The screen of one race.
 pub struct Show {
-    screen: Screen<Stdout, Stderr>,
+    screen: Screen<Box<dyn Write>, Stderr>,
     quiet: bool,
+    channel: Channel,
 }
 
 impl Show {
     /// A screen for a race whose workloads and record are known.
-    pub fn new(quiet: bool, titles: Vec<String>, record_path: &Path) -> Self {
+    pub fn new(channel: Channel, quiet: bool, titles: Vec<String>, record_path: &Path) -> Self {
         let options = ScreenOptions {
-            style: style(),
+            style: channel.style(),
             progress: !quiet && std::io::stderr().is_terminal(),
             progress_width: terminal_width(&std::io::stderr()).unwrap_or(0),
             titles,
             record_path: Some(tilde(record_path)),
         };
-        Show { screen: Screen::new(std::io::stdout(), std::io::stderr(), options), quiet }
+        Show { screen: Screen::new(channel.writer(), std::io::stderr(), options), quiet, channel }
     }
 
-    /// Shows an event. With `--quiet` only the end. A reader that left does not end a race.
+    /// Shows an event. With `--quiet` only the end, and not even that where the result is something
+    /// else. A reader that left does not end a race.
     pub fn event(&mut self, event: &Event) {
-        if !self.quiet || matches!(event, Event::Finished(_) | Event::TrialFailed { .. }) {
+        let result = matches!(event, Event::Finished(_)) && self.channel == Channel::Out;
+        if !self.quiet || result || matches!(event, Event::TrialFailed { .. }) {
             let _ = self.screen.show(event);
         }
     }
@@ -43,17 +86,20 @@ impl Show {
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub fn plan(summary: &PlanSummary) -> Result<(), Failure> {
-    super::report::print(&report::plan_lines(summary, &style()))
+pub fn plan(summary: &PlanSummary, channel: Channel) -> Result<(), Failure> {
+    channel.print(&report::plan_lines(summary, &channel.style()))
 }
 
 /// How text looks on standard output.
 pub fn style() -> Style {
-    let out = std::io::stdout();
-    let terminal = out.is_terminal();
+    style_on(&std::io::stdout())
+}
+
+fn style_on(stream: &(impl IsTerminal + std::os::fd::AsFd)) -> Style {
+    let terminal = stream.is_terminal();
     let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-    Style { colour: terminal && wanted, width: terminal_width(&out).unwrap_or(Style::default().width) }
+    Style { colour: terminal && wanted, width: terminal_width(stream).unwrap_or(Style::default().width) }
 }
 
 fn terminal_width(stream: &(impl IsTerminal + std::os::fd::AsFd)) -> Option<usize> {

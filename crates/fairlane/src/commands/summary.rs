@@ -31,6 +31,10 @@ pub fn summary(plan: &Plan, stage: &Stage, keep: bool) -> PlanSummary {
     let fewest: f64 = plan.workloads.iter().map(|workload| visits * seconds_per_visit(workload, rotational)).sum();
     // A race ends when all is decided or the time is up: the forecast is the longer of the two ends.
     let most = fewest * f64::from(rounds.1) / f64::from(rounds.0);
+    // The maxima that a shared rate comes of cost one visit more.
+    let shares = |workload: &&Workload| matches!(&workload.kind, Kind::Io(io) if io.rate_of_slowest.is_some());
+    let maxima: f64 = plan.workloads.iter().filter(shares).map(|of| lanes * seconds_per_visit(of, rotational)).sum();
+    let most = most + maxima;
     let seconds = plan.budget_seconds.map_or(most, |budget| budget.min(most));
     let work = work * seconds / fewest;
     PlanSummary {
@@ -77,10 +81,49 @@ fn seconds_per_visit(workload: &Workload, rotational: bool) -> f64 {
             let bytes = jobs.working_set_bytes() as f64;
             bytes / sequential + jobs.run_seconds().unwrap_or(bytes / sequential)
         }
-        Kind::Fio(run) => 2.0 * run.working_set.get() as f64 / sequential,
+        Kind::Fio(run) => {
+            let bytes = run.working_set.get() as f64 / sequential;
+            bytes + runtime_seconds(&run.text).unwrap_or(bytes)
+        }
         Kind::SmallFiles(small) => small.files as f64 / if rotational { 500.0 } else { 8000.0 },
     };
     work + FORECAST_VISIT_SECONDS
+}
+
+/// Seconds that a job file for fio names as its runtime, for the forecast: groups one after another,
+/// the jobs of a group together. `None` where it names none.
+fn runtime_seconds(text: &str) -> Option<f64> {
+    let mut usual = None;
+    // Runtime, and whether it begins only after the jobs before it.
+    let mut jobs: Vec<(Option<f64>, bool)> = Vec::new();
+    let mut in_global = true;
+    for line in text.lines().map(str::trim) {
+        let (key, value) = line.split_once('=').map_or((line, ""), |(key, value)| (key.trim(), value.trim()));
+        let last = jobs.last_mut().filter(|_| !in_global);
+        match (key, last) {
+            ("[global]", _) => in_global = true,
+            _ if key.starts_with('[') => {
+                in_global = false;
+                jobs.push((usual, false));
+            }
+            ("stonewall" | "wait_for_previous", Some(job)) => job.1 = true,
+            ("runtime" | "timeout", last) => {
+                // fio's default unit is the second.
+                let unit = if value.ends_with(|last: char| last.is_ascii_digit()) { "s" } else { "" };
+                let seconds = model::units::parse_seconds(&format!("{value}{unit}")).ok();
+                *last.map_or(&mut usual, |job| &mut job.0) = seconds;
+            }
+            _ => {}
+        }
+    }
+    let (mut whole, mut group) = (0.0, 0.0_f64);
+    for &(seconds, alone) in &jobs {
+        if alone {
+            whole += std::mem::take(&mut group);
+        }
+        group = group.max(seconds.unwrap_or(0.0));
+    }
+    jobs.iter().any(|job| job.0.is_some()).then_some(whole + group)
 }
 
 /// The lanes gathered by what they stand on.
@@ -109,4 +152,17 @@ fn contestants(plan: &Plan, stage: &Stage) -> Vec<Contestants> {
         }
     }
     gathered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_runtime_of_a_job_file_for_fio_is_that_of_its_groups_one_after_another() {
+        let text = "[global]\nruntime=10\n[a]\n[b]\nruntime=1m\n[c]\nstonewall\nruntime=5s\n";
+        assert_eq!(runtime_seconds(text), Some(65.0));
+        assert_eq!(runtime_seconds("[global]\nruntime=10\n[a]\n[b]\nstonewall\n"), Some(20.0));
+        assert_eq!(runtime_seconds("[a]\nsize=1g\n"), None);
+    }
 }

@@ -171,6 +171,8 @@ impl Drop for AgentProcess {
 fn patience(request: &Request) -> Duration {
     match request {
         Request::Slice { warm_up_seconds, seconds, .. } => Duration::from_secs_f64(warm_up_seconds + seconds + 120.0),
+        // A job file may run for days, and only its author knows: Ctrl-C ends it.
+        Request::Run { .. } => Duration::from_secs(30 * 86_400),
         _ => Duration::from_secs(3600),
     }
 }

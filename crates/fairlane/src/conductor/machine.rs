@@ -2,6 +2,7 @@
 
 use model::lane::Lane;
 use model::machine::{Device, Machine};
+use model::workload::{Kind, Workload};
 use std::fs;
 
 /// Reads the machine and the disk that the kernel names `disk` (empty: none).
@@ -67,14 +68,16 @@ fn machine_id_hash() -> String {
     format!("{hash:016x}")
 }
 
-/// What the mkfs programs of these lanes call themselves. Only those of the table are asked: what
-/// a program of the user's own does with `-V` is not known.
-pub fn tool_versions(lanes: &[Lane]) -> Vec<String> {
+/// What the mkfs programs of these lanes call themselves, and fio where it makes the load. Only those
+/// of the table are asked: what a program of the user's own does with `-V` is not known.
+pub fn tool_versions(lanes: &[Lane], workloads: &[Workload]) -> Vec<String> {
     let mut versions: Vec<String> = Vec::new();
-    for lane in lanes.iter().filter(|lane| lanes::filesystem::find(&lane.filesystem).is_some()) {
-        let Some(program) = lane.mkfs_command.first() else { continue };
+    let known = lanes.iter().filter(|lane| lanes::filesystem::find(&lane.filesystem).is_some());
+    let mkfs = known.filter_map(|lane| lane.mkfs_command.first()).map(|program| (program.as_str(), "-V"));
+    let fio = workloads.iter().any(|workload| matches!(workload.kind, Kind::Fio(_))).then_some(("fio", "--version"));
+    for (program, option) in mkfs.chain(fio) {
         let Some(path) = lanes::command::find_program(program) else { continue };
-        let asked = std::process::Command::new(path).arg("-V").stdin(std::process::Stdio::null()).output();
+        let asked = std::process::Command::new(path).arg(option).stdin(std::process::Stdio::null()).output();
         let Ok(output) = asked else { continue };
         // mke2fs says it on standard error.
         let said = [output.stdout, output.stderr].concat();

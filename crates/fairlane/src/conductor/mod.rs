@@ -9,6 +9,7 @@ pub mod probe;
 pub mod quiet;
 pub mod record_file;
 pub mod round;
+mod shared_rate;
 pub mod visit;
 
 use crate::failure::{Failure, Status};
@@ -145,6 +146,10 @@ impl Race<'_> {
 
     /// Runs rounds of a workload up to a look. Answers whether the look was reached in time.
     fn race_to(&mut self, index: usize, look: u32, deadline: Option<f64>) -> Result<bool, Failure> {
+        self.settle_rate(index)?;
+        if self.lanes_in(index).is_empty() {
+            return Ok(false);
+        }
         while self.rounds_done(index) < look {
             let elapsed = self.elapsed_seconds();
             if let Some(deadline) = deadline
@@ -172,33 +177,18 @@ impl Race<'_> {
 
     /// Runs one round, again where foreign noise spoiled it, and writes it down.
     fn run_round(&mut self, index: usize, workload: &Workload, round: u32) -> Result<(), Failure> {
-        let seed = round_seed(self.plan().seed, index, round);
-        let lanes = self.record.header.lanes.len();
-        let order = stats::order::round_order(lanes, self.plan().seed, index as u64, round);
-        let racing = self.lanes_in(index);
+        let work = shared_rate::work_of_round(workload, &self.record);
         let attempts_so_far = self.attempts(index, round);
         let mut attempt = attempts_so_far + 1;
         loop {
             let begun = Instant::now();
-            let mut visits: Vec<Visit> = order
-                .iter()
-                .filter(|lane| racing.contains(lane))
-                .enumerate()
-                .map(|(place, &lane)| Visit::new(lane, self.ground_of(lane, index, round), place as u32 + 1))
-                .collect();
             if attempt == 1 && round > 1 {
-                let places = visits.iter().map(|visit| (visit.lane, visit.ground)).collect();
-                self.probe(workload, round, places, seed)?;
+                let racing = self.lanes_in(index);
+                let places = racing.into_iter().map(|lane| (lane, self.ground_of(lane, index, round))).collect();
+                self.probe(workload, round, places, round_seed(self.plan().seed, index, round))?;
             }
-            self.track.round(workload, &mut visits, seed, round == 1)?;
+            let mut trials = self.visit_lanes(index, &work, round, attempt)?;
             self.round_seconds[index] = begun.elapsed().as_secs_f64();
-            let mut trials: Vec<Trial> = visits
-                .into_iter()
-                .map(|visit| {
-                    let name = self.track.names[visit.lane].clone();
-                    visit.into_trial(&name, workload, round, attempt)
-                })
-                .collect();
             let noise = self.noise(&trials);
             let (noise, kept) = if self.may_repeat(index) { (noise, None) } else { (None, noise) };
             if let Some(noise) = kept {
@@ -210,17 +200,48 @@ impl Race<'_> {
                     trial.reason = Some(noise.clone());
                 }
             }
-            for trial in trials.iter().filter(|trial| trial.outcome == Outcome::Failed) {
-                (self.track.screen)(&Event::TrialFailed {
-                    lane: trial.lane.clone(),
-                    title: workload.title.clone(),
-                    reason: trial.reason.clone().unwrap_or_default(),
-                });
-            }
             self.append_all(trials.into_iter().map(|trial| Line::Trial(Box::new(trial))).collect())?;
             let Some(reason) = noise else { return Ok(()) };
             (self.track.screen)(&Event::RoundRepeated { title: workload.title.clone(), round, reason });
             attempt += 1;
+        }
+    }
+
+    /// Does a round's work in every lane that still races, and tells of those that failed. What was
+    /// lost or changed by a lane is written down even though it ends the race.
+    fn visit_lanes(&mut self, index: usize, work: &Workload, round: u32, attempt: u32) -> Result<Vec<Trial>, Failure> {
+        let seed = round_seed(self.plan().seed, index, round);
+        let lanes = self.record.header.lanes.len();
+        let racing = self.lanes_in(index);
+        let mut visits: Vec<Visit> = stats::order::round_order(lanes, self.plan().seed, index as u64, round)
+            .into_iter()
+            .filter(|lane| racing.contains(lane))
+            .enumerate()
+            .map(|(place, lane)| Visit::new(lane, self.ground_of(lane, index, round), place as u32 + 1))
+            .collect();
+        let raced = self.track.round(work, &mut visits, seed, round == 1);
+        let trials: Vec<Trial> = visits
+            .into_iter()
+            .map(|visit| {
+                let name = self.track.names[visit.lane].clone();
+                visit.into_trial(&name, work, round, attempt)
+            })
+            .collect();
+        for trial in trials.iter().filter(|trial| trial.outcome == Outcome::Failed) {
+            (self.track.screen)(&Event::TrialFailed {
+                lane: trial.lane.clone(),
+                title: work.title.clone(),
+                reason: trial.reason.clone().unwrap_or_default(),
+            });
+        }
+        match raced {
+            Ok(()) => Ok(trials),
+            Err(failure) if failure.status == Status::Failed => {
+                let failed = trials.into_iter().filter(|trial| trial.outcome == Outcome::Failed);
+                self.append_all(failed.map(|trial| Line::Trial(Box::new(trial))).collect())?;
+                Err(failure)
+            }
+            Err(failure) => Err(failure),
         }
     }
 

@@ -2,16 +2,25 @@
 
 use super::agent_process::{CallError, unexpected};
 use super::round::Track;
+use super::shared_rate::closed_loop;
 use crate::failure::Failure;
+use model::Bytes;
 use model::agent::{Devices, Reply, Request, Target};
+use model::job::SyncMode;
 use model::record::{Probe, Profile};
-use model::workload::{Io, Kind, Pattern, Workload};
+use model::workload::{Io, Jobs, Kind, Pattern, Workload};
 
 /// Seconds of a slice that run before its window.
 const WARM_UP_SECONDS: f64 = 0.03;
 
 /// Slices of a raw profile on each image; three rounds of them make the ceiling.
 const RAW_SLICES: u32 = 2;
+
+/// Measured seconds of such a slice for a job file, whose own options say nothing about slices.
+const JOB_SLICE_SECONDS: f64 = 0.25;
+
+/// Deeper queues than this tell nothing more about a disk.
+const MOST_PROBE_DEPTH: u32 = 1024;
 
 /// The rounds in which the raw profiles run (methods section 1).
 pub fn due(round: u32) -> bool {
@@ -32,15 +41,26 @@ fn raw_work(workload: &Workload) -> Option<(Profile, Workload)> {
                 Pattern::Rw | Pattern::RandRw | Pattern::Trim | Pattern::RandTrim | Pattern::TrimWrite => return None,
             };
             let rw = if io.rw == Pattern::Append { Pattern::Write } else { io.rw };
-            (profile, Io { rw, direct: true, slices: io.slices.min(RAW_SLICES), ..(**io).clone() })
+            (profile, Io { rw, direct: true, slices: io.slices.min(RAW_SLICES), ..closed_loop(io) })
         }
-        Kind::Jobs(_) | Kind::Fio(_) => return None,
+        Kind::Jobs(jobs) => {
+            let io = plain_job(jobs)?;
+            let profile = match io.rw {
+                Pattern::Read => Profile::SeqRead,
+                Pattern::Write => Profile::SeqWrite,
+                Pattern::RandRead => Profile::RandRead,
+                _ => Profile::RandWrite,
+            };
+            (profile, io)
+        }
+        // What fio does is its own: no probe of ours matches it.
+        Kind::Fio(_) => return None,
         // Small files end in a sync: what a flush costs on the bare device tells the host's share.
         Kind::SmallFiles(_) => {
             let io = Io {
                 rw: Pattern::Write,
-                bs: model::Bytes(4096),
-                size: model::Bytes(64 << 20),
+                bs: Bytes(4096),
+                size: Bytes(64 << 20),
                 ioengine: "sync".to_owned(),
                 iodepth: 1,
                 direct: true,
@@ -54,6 +74,39 @@ fn raw_work(workload: &Workload) -> Option<(Profile, Workload)> {
     };
     // O_DIRECT needs whole sectors; work in odd sizes has no bare counterpart.
     io.bs.0.is_multiple_of(512).then(|| (profile, Workload { kind: Kind::Io(Box::new(io)), ..workload.clone() }))
+}
+
+/// The bare counterpart of a job file: only one job of a plain pattern that goes as fast as it can
+/// has one. All of its workers' I/Os are kept in flight together.
+fn plain_job(jobs: &Jobs) -> Option<Io> {
+    let [job] = jobs.jobs.as_slice() else { return None };
+    let io = &job.io;
+    let plain = matches!(io.rw, Pattern::Read | Pattern::Write | Pattern::RandRead | Pattern::RandWrite);
+    let steady = io.fsync == 0 && io.fdatasync == 0 && io.sync == SyncMode::None;
+    let free = io.rate.is_none() && io.thinktime_seconds == 0.0 && io.block_sizes.is_none() && !io.create_only;
+    if !plain || !steady || !free || io.ioengine == "null" {
+        return None;
+    }
+    let iodepth = io.iodepth.saturating_mul(io.numjobs).min(MOST_PROBE_DEPTH);
+    let ioengine = match io.ioengine.as_str() {
+        _ if iodepth == 1 => "sync",
+        "sync" | "mmap" => "io_uring",
+        other => other,
+    };
+    // The stage has refused jobs that fill more than half of a ground.
+    let size = io.size.get() - io.size.get() % io.bs.get().max(1);
+    let probe = Io {
+        rw: io.rw,
+        bs: io.bs,
+        size: Bytes(size),
+        ioengine: ioengine.to_owned(),
+        iodepth,
+        direct: true,
+        slices: RAW_SLICES,
+        slice_seconds: JOB_SLICE_SECONDS,
+        ..Io::default()
+    };
+    probe.check().is_ok().then_some(probe)
 }
 
 /// One target of a probe: whose agent works, and where.
@@ -96,8 +149,15 @@ impl Track<'_> {
     /// # Errors
     /// Only where the race must end.
     pub fn probe_null(&mut self, workload: &Workload, seed: u64) -> Result<Vec<Probe>, Failure> {
-        let Kind::Io(io) = &workload.kind else { return Ok(Vec::new()) };
-        let io = Io { slices: 2, slice_seconds: io.slice_seconds.min(0.1), ..(**io).clone() };
+        let io = match &workload.kind {
+            Kind::Io(io) => closed_loop(io),
+            Kind::Jobs(jobs) => match plain_job(jobs) {
+                Some(io) => io,
+                None => return Ok(Vec::new()),
+            },
+            Kind::Fio(_) | Kind::SmallFiles(_) => return Ok(Vec::new()),
+        };
+        let io = Io { slices: 2, slice_seconds: io.slice_seconds.min(0.1), ..io };
         let work = Workload { kind: Kind::Io(Box::new(io)), ..workload.clone() };
         let spot = Spot { lane: 0, ground: 0, target: Target::Null, devices: Devices::default() };
         self.probe(Profile::Null, &work, vec![spot], 1, seed)
@@ -163,5 +223,47 @@ impl Track<'_> {
             });
         }
         Ok(probes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::workload::Job;
+
+    fn jobs(io: &[Io]) -> Jobs {
+        let job = |io: &Io| Job {
+            name: "a".to_owned(),
+            stonewall: false,
+            exitall: false,
+            wait_for: None,
+            options: Vec::new(),
+            io: io.clone(),
+        };
+        Jobs { jobs: io.iter().map(job).collect(), file: String::new(), notes: Vec::new() }
+    }
+
+    #[test]
+    fn a_single_plain_job_has_a_bare_counterpart_with_all_its_workers_in_flight() {
+        let io = Io { rw: Pattern::RandRead, size: Bytes((1 << 20) + 7), numjobs: 4, ..Io::default() };
+        let probe = plain_job(&jobs(std::slice::from_ref(&io))).unwrap();
+        assert_eq!((probe.iodepth, probe.ioengine.as_str(), probe.direct), (4, "io_uring", true));
+        assert_eq!((probe.size, probe.numjobs, probe.slices), (Bytes(1 << 20), 1, 2));
+        let one = plain_job(&jobs(&[Io { numjobs: 1, ..io.clone() }])).unwrap();
+        assert_eq!((one.iodepth, one.ioengine.as_str()), (1, "sync"));
+    }
+
+    #[test]
+    fn work_without_a_bare_counterpart_has_no_ceiling() {
+        let io = Io { size: Bytes(1 << 20), ..Io::default() };
+        for (what, other) in [
+            ("mixed", Io { rw: Pattern::RandRw, ..io.clone() }),
+            ("syncing", Io { rw: Pattern::Write, fsync: 1, ..io.clone() }),
+            ("slowed down", Io { thinktime_seconds: 0.1, ..io.clone() }),
+            ("of odd blocks", Io { bs: Bytes(1000), ..io.clone() }),
+        ] {
+            assert!(plain_job(&jobs(&[other])).is_none(), "{what}");
+        }
+        assert!(plain_job(&jobs(&[io.clone(), io])).is_none(), "two jobs");
     }
 }

@@ -153,11 +153,18 @@ impl Track<'_> {
         hold::at(phase);
         match work(self, visit) {
             Ok(()) => Ok(()),
+            Err(Trouble::Race(failure)) if failure.status == Status::Failed => {
+                // Data was lost or changed: the trial says so, and with --keep the lane stays for a look.
+                let reason = without_directory(&failure.message, visit);
+                visit.open &= !self.keep;
+                visit.failure = Some(reason.clone());
+                Err(Failure::failed(format!("lane {}: {reason}", self.names[visit.lane])))
+            }
             Err(Trouble::Race(failure)) => Err(failure),
             Err(Trouble::Lane(_)) if self.stop.load(Ordering::Relaxed) => Err(Failure::interrupted()),
             Err(Trouble::Lane(reason)) if !visit.directory.as_os_str().is_empty() && !self.keep => {
                 // Where the lane was mounted is gone by the time somebody reads this.
-                visit.failure = Some(reason.replace(&format!("{}/", visit.directory.display()), ""));
+                visit.failure = Some(without_directory(&reason, visit));
                 self.close(visit);
                 Ok(())
             }
@@ -359,5 +366,34 @@ impl Track<'_> {
                 visit.failure.get_or_insert(reason);
             }
         }
+    }
+}
+
+/// A reason without the folder where the lane was mounted.
+fn without_directory(reason: &str, visit: &Visit) -> String {
+    match visit.directory.as_os_str().is_empty() {
+        true => reason.to_owned(),
+        false => reason.replace(&format!("{}/", visit.directory.display()), ""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_data_ends_the_race_and_a_refusal_only_the_lanes_trial() {
+        let reason = || "x holds wrong data".to_owned();
+        match Trouble::from(CallError::Corrupt(reason())) {
+            Trouble::Race(failure) => assert_eq!((failure.status, failure.message), (Status::Failed, reason())),
+            Trouble::Lane(_) => panic!("the race would go on"),
+        }
+        for harmless in [CallError::Refused(reason()), CallError::Lost(reason())] {
+            assert!(matches!(Trouble::from(harmless), Trouble::Lane(_)));
+        }
+        assert!(matches!(
+            Trouble::from(CallError::Interrupted),
+            Trouble::Race(Failure { status: Status::Interrupted, .. })
+        ));
     }
 }

@@ -1,0 +1,169 @@
+//! fio as a child process: argument list in, JSON out, and nothing of it left.
+//!
+//! Job file and result are files in memory (memfd) that fio opens through /proc/self/fd: nothing
+//! lies in the lane but what the jobs make, and nothing is left elsewhere whatever happens.
+
+use super::heed;
+use crate::error::EngineError;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::io::FdFlags;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// How often the stop flag is looked at.
+const GLANCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+/// What fio prints on standard error is kept up to this length.
+const MOST_SAID_BYTES: usize = 64 << 10;
+/// How long killed workers may take to let go of their files.
+const LETTING_GO: Duration = Duration::from_secs(2);
+
+/// What a run of fio left.
+pub(super) struct Ended {
+    /// What it wrote as its result.
+    pub output: String,
+    /// What it said on standard error.
+    pub said: String,
+    /// How it ended.
+    pub status: ExitStatus,
+}
+
+/// The installed fio. Relative elements of PATH are left out: fio is started inside the lane.
+pub(super) fn find() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+    let fixed = ["/usr/local/bin", "/usr/bin", "/bin"].map(PathBuf::from);
+    let executable = |path: &PathBuf| path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
+    folders.chain(fixed).map(|folder| folder.join("fio")).find(executable)
+}
+
+/// Runs a job file in a directory, to its end or until the flag is set.
+pub(super) fn run(program: &Path, directory: &Path, jobs: &str, stop: &AtomicBool) -> Result<Ended, EngineError> {
+    let cannot = |error: std::io::Error| EngineError::Fio {
+        message: format!("it cannot be started: {error}; try to run {} by hand", program.display()),
+        errno: error.raw_os_error(),
+    };
+    let memory = |name| memfd_create(name, MemfdFlags::CLOEXEC).map(File::from).map_err(std::io::Error::from);
+    let mut input = memory("fairlane-jobs").map_err(cannot)?;
+    input.write_all(jobs.as_bytes()).map_err(cannot)?;
+    let mut result = memory("fairlane-result").map_err(cannot)?;
+    let mut child = spawn(program, directory, [input.as_raw_fd(), result.as_raw_fd()]).map_err(cannot)?;
+    let said = match listen(&mut child, stop) {
+        Ok(said) => said,
+        Err(error) => {
+            end(&mut child);
+            return Err(error);
+        }
+    };
+    let status = child.wait().map_err(cannot)?;
+    let mut output = Vec::new();
+    result.read_to_end(&mut output).map_err(cannot)?;
+    Ok(Ended { output: String::from_utf8_lossy(&output).into_owned(), said, status })
+}
+
+fn spawn(program: &Path, directory: &Path, [input, result]: [i32; 2]) -> std::io::Result<Child> {
+    let parent = rustix::process::getpid();
+    let mut command = Command::new(program);
+    command
+        .args(["--output-format=json+", "--eta=never"])
+        .arg(format!("--output=/proc/self/fd/{result}"))
+        .arg(format!("/proc/self/fd/{input}"))
+        .current_dir(directory)
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    // SAFETY: the closure runs between fork and exec and makes only the async-signal-safe system
+    // calls prctl, getppid and fcntl; it allocates nothing. Both descriptors are open until `spawn`
+    // returns, because `run` owns their files.
+    unsafe {
+        command.pre_exec(move || {
+            // Not SIGKILL: fio ends its workers, which are no children of ours, when it is asked to.
+            rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
+            if rustix::process::getppid() != Some(parent) {
+                return Err(std::io::Error::other("the parent is gone"));
+            }
+            for number in [input, result] {
+                rustix::io::fcntl_setfd(BorrowedFd::borrow_raw(number), FdFlags::empty())?;
+            }
+            Ok(())
+        });
+    }
+    command.spawn()
+}
+
+/// Takes in what fio says until all of its processes have closed their end.
+fn listen(child: &mut Child, stop: &AtomicBool) -> Result<String, EngineError> {
+    let cannot = |error: std::io::Error| EngineError::Fio {
+        message: format!("it cannot be listened to: {error}"),
+        errno: error.raw_os_error(),
+    };
+    let Some(mut stderr) = child.stderr.take() else { return Ok(String::new()) };
+    let (mut said, mut chunk) = (Vec::new(), [0; 4096]);
+    loop {
+        heed(stop)?;
+        match poll(&mut [PollFd::new(&stderr, PollFlags::IN)], Some(&GLANCE)) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => continue,
+            Ok(_) => {}
+            Err(errno) => return Err(cannot(errno.into())),
+        }
+        match stderr.read(&mut chunk) {
+            Ok(0) => return Ok(String::from_utf8_lossy(&said).into_owned()),
+            Ok(count) => {
+                let room = MOST_SAID_BYTES - said.len();
+                said.extend_from_slice(&chunk[..count.min(room)]);
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(cannot(error)),
+        }
+    }
+}
+
+/// Ends fio and its workers at once. Workers have sessions of their own, so that no signal to a
+/// group reaches them: fio is stopped, so that it makes no more and none is reaped (whose id another
+/// process could get), then they are killed, then fio.
+fn end(child: &mut Child) {
+    if let Some(main) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        let _ = kill_process(main, Signal::STOP);
+        let stopped_or_ended = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        let _ = waitid(WaitId::Pid(main), stopped_or_ended);
+        let workers = children_of(main);
+        for &worker in &workers {
+            let _ = kill_process(worker, Signal::KILL);
+        }
+        let begun = Instant::now();
+        while begun.elapsed() < LETTING_GO && !workers.iter().all(|&worker| has_ended(worker)) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// State and parent of a process: the fields after its name in brackets, which may hold anything.
+fn state_of(process: &str) -> Option<(char, i32)> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
+    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
+}
+
+fn children_of(main: Pid) -> Vec<Pid> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let main = main.as_raw_nonzero().get();
+    let child = |name: String| {
+        let id = Pid::from_raw(name.parse().ok()?)?;
+        (state_of(&name)?.1 == main).then_some(id)
+    };
+    entries.flatten().filter_map(|entry| child(entry.file_name().into_string().ok()?)).collect()
+}
+
+fn has_ended(worker: Pid) -> bool {
+    state_of(&worker.as_raw_nonzero().to_string()).is_none_or(|(state, _)| matches!(state, 'Z' | 'X'))
+}

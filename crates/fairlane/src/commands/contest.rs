@@ -1,0 +1,268 @@
+//! From a plan to an answer: what every race does, whatever its work is.
+
+use super::resume::{Resumed, raced_seconds, round_seconds, same_lanes};
+use super::screen::Channel;
+use super::summary::summary;
+use super::{lane_failure, planning, screen};
+use crate::conductor::quiet::{QUIET, QUIET_FOR_A_FIRST_ANSWER};
+use crate::conductor::record_file::RecordFile;
+use crate::conductor::round::Track;
+use crate::conductor::{Race as Conductor, machine, visit};
+use crate::failure::{Failure, Status};
+use crate::options::Terms;
+use crate::state;
+use lanes::{Journal, Settings, Stage, undo};
+use model::event::Event;
+use model::plan::Plan;
+use model::record::{Header, Line, Record, SCHEMA};
+use model::workload::Kind;
+use report::PlanSummary;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// fio does not tell when its measured time begins.
+const FIO_LAYS_OUT: &str = "fio lays its files out inside the watched time: CPU and device figures include that";
+
+/// A race that is planned.
+pub struct Contest<'a> {
+    /// What it does.
+    pub plan: Plan,
+    /// The record that it goes on with.
+    pub resumed: Option<Resumed>,
+    /// How it was asked for.
+    pub terms: &'a Terms,
+    /// Where the record goes; `None`: among the others.
+    pub record: Option<&'a Path>,
+    /// Where plan and verdicts are shown.
+    pub channel: Channel,
+    /// What is said after the plan, made of its summary.
+    pub remark: Option<fn(&PlanSummary) -> Option<String>>,
+}
+
+/// Stage, conductor, answer. `answer` is called with the record once the race is over, also where it
+/// was cut short, if anything was measured.
+///
+/// # Errors
+/// With the documented exit statuses.
+pub fn run(contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Failure>) -> Result<(), Failure> {
+    let Contest { plan, terms, channel, .. } = &contest;
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))
+            .map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
+    }
+    let run_id = planning::run_id();
+    let mut stage = Stage::check(settings(plan, terms, &run_id)).map_err(lane_failure)?;
+    if let (None, Some(path)) = (&contest.resumed, contest.record) {
+        RecordFile::check_new(path)?;
+    }
+    if !terms.quiet || terms.dry_run {
+        let summary = summary(plan, &stage, terms.keep);
+        screen::plan(&summary, *channel)?;
+        if let Some(remark) = contest.remark.and_then(|remark| remark(&summary)) {
+            channel.print(&format!("{remark}\n"))?;
+        }
+    }
+    if terms.dry_run {
+        return super::report::print(&dry_run(&contest, &stage, &run_id)?);
+    }
+    let path = match (&contest.resumed, contest.record) {
+        (Some(resumed), _) => resumed.path.clone(),
+        (None, Some(path)) => path.to_owned(),
+        (None, None) => state::runs_folder()?.join(new_record_name(plan)),
+    };
+    if contest.resumed.is_none() {
+        RecordFile::check_new(&path)?;
+    }
+    let confirmed = stage.confirm(&mut screen::Typed { stop: &stop }).map_err(lane_failure);
+    if stop.load(Ordering::Relaxed) {
+        return Err(Failure::interrupted());
+    }
+    confirmed?;
+    race(contest, (stage, &run_id), &path, &stop, answer)
+}
+
+fn settings(plan: &Plan, terms: &Terms, run_id: &str) -> Settings {
+    Settings {
+        specs: plan.lanes.clone(),
+        with_self: plan.with_self,
+        ground: plan.on.clone(),
+        lane_size: plan.lane_size,
+        run_id: run_id.to_owned(),
+        seed: plan.seed,
+        erase: terms.erase.clone(),
+        largest_working_set_bytes: plan
+            .workloads
+            .iter()
+            .map(|workload| workload.working_set_bytes())
+            .max()
+            .unwrap_or(0),
+        terminal: std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
+    }
+}
+
+/// Every command and file that the race would touch, in order.
+fn dry_run(contest: &Contest, stage: &Stage, run_id: &str) -> Result<String, Failure> {
+    let plan = &contest.plan;
+    let record = match (&contest.resumed, contest.record) {
+        (Some(resumed), _) => resumed.path.clone(),
+        (None, Some(path)) => path.to_owned(),
+        (None, None) => state::state_folder()?.join("runs").join(new_record_name(plan)),
+    };
+    let journal = undo::directory().map_err(lane_failure)?.join(format!("{run_id}.jsonl"));
+    let mut lines = vec![
+        format!("append to the record {}", record.display()),
+        format!("keep the undo journal {} until the end", journal.display()),
+    ];
+    lines.extend(stage.describe());
+    let bare = (0..stage.grounds()).filter_map(|ground| stage.raw_target(ground)).count();
+    if bare > 0 || stage.images() > 0 {
+        lines.push("before some mkfs: read and overwrite the bare image or device, for the ceilings".to_owned());
+    }
+    let work = match plan.workloads.len() {
+        1 => "1 workload".to_owned(),
+        count => format!("{count} workloads"),
+    };
+    lines.push(format!("mkfs, mount, work and unmount again for every lane in every round of {work}"));
+    Ok(lines.iter().map(|line| format!("{}\n", report::clean_text(line))).collect())
+}
+
+/// The time, the suite and the seed: sorted by time, and safe as a file name.
+fn new_record_name(plan: &Plan) -> String {
+    let plain = |character: char| match character {
+        '/' | ':' | ' ' => '-',
+        control if control.is_control() => '-',
+        other => other,
+    };
+    let suite: String = plan.suite.chars().map(plain).take(64).collect();
+    format!("{}-{suite}-{:04x}.jsonl", visit::now().replace(':', "-"), plan.seed & 0xffff)
+}
+
+fn race(
+    contest: Contest,
+    (mut stage, run_id): (Stage, &str),
+    path: &Path,
+    stop: &AtomicBool,
+    answer: impl FnOnce(&Record) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let Contest { plan, resumed, terms, channel, .. } = contest;
+    let titles = plan.workloads.iter().map(|workload| workload.title.clone()).collect();
+    let mut show = screen::Show::new(channel, terms.quiet, titles, path);
+    let directory = undo::directory().map_err(lane_failure)?;
+    let mut journal = Journal::begin(&directory, run_id).map_err(lane_failure)?;
+    let built = stage
+        .build(
+            &mut journal,
+            &mut |done_bytes, total_bytes| show.event(&Event::WritingImages { done_bytes, total_bytes }),
+            stop,
+        )
+        .map_err(lane_failure);
+    show.clear();
+    let (record, file) = match built.and_then(|()| open_record(plan, resumed, &stage, path)) {
+        Ok(opened) => opened,
+        Err(failure) => return undo_all(stage, journal).and(Err(failure)),
+    };
+    let names: Vec<String> = record.header.lanes.iter().map(|lane| lane.name.clone()).collect();
+    let raced_before_seconds = raced_seconds(&record);
+    let round_seconds =
+        record.header.plan.workloads.iter().map(|workload| round_seconds(&record, &workload.name)).collect();
+    let mut screen = |event: &Event| show.event(event);
+    let mut conductor = Conductor {
+        track: Track {
+            agents: names.iter().map(|_| None).collect(),
+            stage,
+            journal,
+            quiet: if record.header.plan.first_answer { QUIET_FOR_A_FIRST_ANSWER } else { QUIET },
+            names,
+            screen: &mut screen,
+            stop,
+            keep: terms.keep,
+        },
+        file,
+        record,
+        raced_before_seconds,
+        begun: Instant::now(),
+        round_seconds,
+    };
+    let result = conductor.run();
+    let Conductor { track: Track { stage, journal, .. }, record, .. } = conductor;
+    show.clear();
+    let failed = matches!(&result, Err(failure) if failure.status == Status::Failed);
+    let undone = if terms.keep && failed { keep_all(stage, journal) } else { undo_all(stage, journal) };
+    if record.trials.is_empty() && record.resumes == 0 {
+        // Nothing was measured: an empty record would only be in the way of `last`.
+        let _ = std::fs::remove_file(path);
+        return result.and(undone);
+    }
+    let findings = stats::judge::findings(&record);
+    show.event(&Event::Finished(Box::new(findings.clone())));
+    let answered = answer(&record);
+    result.and(undone).and(answered)?;
+    match findings.results.iter().flat_map(|result| &result.estimates).find(|estimate| estimate.failure.is_some()) {
+        Some(failed) => Err(Failure::failed(format!(
+            "lane {} could not be raced in every workload; the reasons stand above",
+            report::clean_text(&failed.lane)
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Undoes everything; the journal is finished only when nothing is left.
+fn undo_all(stage: Stage, mut journal: Journal) -> Result<(), Failure> {
+    stage.teardown(&mut journal).and_then(|()| journal.finish()).map_err(lane_failure)
+}
+
+fn keep_all(stage: Stage, journal: Journal) -> Result<(), Failure> {
+    for line in stage.keep(journal).map_err(lane_failure)? {
+        eprintln!("{line}");
+    }
+    Ok(())
+}
+
+fn open_record(
+    plan: Plan,
+    resumed: Option<Resumed>,
+    stage: &Stage,
+    path: &Path,
+) -> Result<(Record, RecordFile), Failure> {
+    if let Some(Resumed { mut record, .. }) = resumed {
+        same_lanes(&record, &stage.lanes(), path)?;
+        let mut file = RecordFile::reopen(path, &record)?;
+        file.append(&[Line::Resume { started: visit::now(), boot_id: machine::boot_id() }])?;
+        record.resumes += 1;
+        record.end = None;
+        record.header.plan = plan;
+        return Ok((record, file));
+    }
+    let lanes = stage.lanes();
+    let backing = lanes.iter().map(|lane| lane.backing.clone()).find(|name| !name.is_empty()).unwrap_or_default();
+    let mut machine = machine::read(&backing);
+    if let Some(host) = stage.host() {
+        machine.device.host_filesystem.clone_from(&host.filesystem);
+        machine.device.host_mount_options = host.mount_options.join(",");
+    }
+    machine.tools = machine::tool_versions(&lanes, &plan.workloads);
+    let mut warnings = machine::warnings(&machine);
+    warnings.extend(stage.warnings());
+    if plan.workloads.iter().any(|workload| matches!(workload.kind, Kind::Fio(_))) {
+        warnings.push(FIO_LAYS_OUT.to_owned());
+    }
+    let header = Header {
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        started: visit::now(),
+        boot_id: machine::boot_id(),
+        seed: plan.seed,
+        plan,
+        machine,
+        lanes,
+        warnings,
+    };
+    let mut file = RecordFile::create(path)?;
+    file.append(&[Line::Header(Box::new(header.clone()))])?;
+    let record = Record::begin(header);
+    Ok((record, file))
+}

@@ -1,0 +1,235 @@
+//! `fairlane fio`: a job file becomes a plan of one workload, raced as any other.
+
+use super::contest::{self, Contest};
+use super::planning::{self, Tail};
+use super::screen::Channel;
+use crate::conductor::machine;
+use crate::failure::Failure;
+// Until the crate is there: delete this line, and `jobfile.rs`.
+use crate::jobfile;
+use crate::options::{Fio, OutputFormat};
+use model::Bytes;
+use model::lane::LaneSpec;
+use model::plan::{Ground, Plan, Rounds};
+use model::record::Record;
+use model::workload::{Kind, Workload};
+use report::PlanSummary;
+use std::path::Path;
+
+/// Size of a lane, unless the jobs need more.
+const USUAL_LANE_SIZE: Bytes = Bytes(2 << 30);
+/// Lanes that are made larger grow in such steps.
+const LANE_STEP_BYTES: u64 = 256 << 20;
+
+/// Runs a job file in every lane.
+///
+/// # Errors
+/// With the documented exit statuses.
+pub fn run(options: &Fio) -> Result<(), Failure> {
+    if let Some(file) = &options.output {
+        check_output(file, &options.jobfile)?;
+    }
+    let workload = read(options)?;
+    let terms = &options.terms;
+    let lanes = planning::lanes(&options.lanes)?;
+    let on = planning::ground(terms.on.as_deref(), &lanes)?;
+    let lane_size = lane_size(options, &workload, planning::any_image(&lanes, &on))?;
+    let count = lanes.len() + usize::from(terms.with_self);
+    let plan = plan(options, workload, lanes, on, (lane_size, rounds(options.rounds, count)));
+    if !terms.quiet {
+        for note in notes(&plan.workloads[0]) {
+            eprintln!("note: {}", report::clean_text(note));
+        }
+    }
+    let elsewhere = options.output.is_some() || options.output_format == OutputFormat::Json;
+    let contest = Contest {
+        plan,
+        resumed: None,
+        terms,
+        record: options.record.as_deref(),
+        channel: if elsewhere { Channel::Err } else { Channel::Out },
+        remark: Some(first_look),
+    };
+    contest::run(contest, |record| answer(options, record))
+}
+
+/// Reads the job file for whoever runs it.
+fn read(options: &Fio) -> Result<Workload, Failure> {
+    let path = &options.jobfile;
+    if options.with_fio && lanes::command::find_program("fio").is_none() {
+        return Err(Failure::missing("--with-fio needs fio, which is missing: apt install fio"));
+    }
+    let here = machine::read("");
+    let surroundings = jobfile::Surroundings {
+        read: &|path: &Path| std::fs::read_to_string(path),
+        variable: &|name: &str| std::env::var(name).ok(),
+        cpus: here.cpus,
+        memory_bytes: here.memory_bytes,
+        page_bytes: page_bytes(),
+    };
+    let refused = |error: jobfile::JobFileError| Failure::usage(error.to_string());
+    let kind = match options.with_fio {
+        true => Kind::Fio(Box::new(jobfile::for_fio(path, &surroundings).map_err(refused)?)),
+        false => Kind::Jobs(Box::new(jobfile::parse(path, &surroundings).map_err(refused)?)),
+    };
+    let name = match path.file_stem().unwrap_or_default().to_string_lossy() {
+        stem if stem.trim().is_empty() => "jobs".to_owned(),
+        stem => stem.into_owned(),
+    };
+    let workload = Workload { title: name.clone(), name, kind };
+    workload.check().map_err(|what| Failure::usage(format!("{}: {what}", path.display())))?;
+    Ok(workload)
+}
+
+fn page_bytes() -> u64 {
+    // SAFETY: sysconf reads a constant of the system and takes no pointer.
+    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    u64::try_from(bytes).unwrap_or(4096)
+}
+
+/// One round where there is nothing to compare, as fio itself does; otherwise until it is decided.
+fn rounds(asked: Option<Rounds>, lanes: usize) -> Rounds {
+    asked.unwrap_or(if lanes > 1 { Rounds::Auto } else { Rounds::Fixed(1) })
+}
+
+/// The size asked for, or one that the jobs fill at most half.
+fn lane_size(options: &Fio, workload: &Workload, images: bool) -> Result<Bytes, Failure> {
+    let work = workload.working_set_bytes();
+    let needed = work.saturating_mul(2).checked_next_multiple_of(LANE_STEP_BYTES).unwrap_or(u64::MAX);
+    let size = match options.lane_size {
+        Some(size) => size,
+        None => Bytes(needed.max(USUAL_LANE_SIZE.get())),
+    };
+    if images && work > size.get() / 2 {
+        return Err(Failure::usage(format!(
+            "{}: the jobs keep {} on a lane and may fill at most half of one, but --lane-size is {size}; raise it to \
+             {} or leave it out",
+            options.jobfile.display(),
+            model::units::human_bytes(work as f64),
+            Bytes(needed)
+        )));
+    }
+    if images && options.lane_size.is_none() && size > USUAL_LANE_SIZE && !options.terms.quiet {
+        eprintln!(
+            "note: the jobs keep {} on a lane and may fill at most half of one: --lane-size is {size}",
+            model::units::human_bytes(work as f64)
+        );
+    }
+    Ok(size)
+}
+
+fn plan(
+    options: &Fio,
+    workload: Workload,
+    lanes: Vec<LaneSpec>,
+    on: Ground,
+    (lane_size, rounds): (Bytes, Rounds),
+) -> Plan {
+    let terms = &options.terms;
+    let seed = terms.seed.unwrap_or_else(planning::new_seed);
+    let mut command_line = ["fairlane", "fio"].map(str::to_owned).to_vec();
+    command_line.push(options.jobfile.display().to_string());
+    command_line.extend(lanes.iter().map(LaneSpec::to_line));
+    Tail { terms, lanes: &lanes, on: &on, lane_size, rounds, seed }.append_to(&mut command_line);
+    if options.with_fio {
+        command_line.push("--with-fio".to_owned());
+    }
+    Plan {
+        suite: options.jobfile.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        not_tested: Vec::new(),
+        first_answer: false,
+        lanes,
+        with_self: terms.with_self,
+        workloads: vec![workload],
+        rounds,
+        margin: terms.margin,
+        // Rounds end a race of one workload: a budget only where it was asked for.
+        budget_seconds: terms.budget,
+        lane_size,
+        seed,
+        on,
+        command_line,
+    }
+}
+
+/// How options of the job file were taken.
+fn notes(workload: &Workload) -> &[String] {
+    match &workload.kind {
+        Kind::Jobs(jobs) => &jobs.notes,
+        _ => &[],
+    }
+}
+
+/// What a race until it is decided may cost, against a first look.
+fn first_look(summary: &PlanSummary) -> Option<String> {
+    let (least, most) = summary.rounds;
+    let seconds = summary.seconds.filter(|_| least < most && summary.budget_seconds.is_none())?;
+    let one = model::units::human_seconds(seconds / f64::from(most));
+    Some(format!("--rounds 1 gives a first look in about {one}; --budget TIME ends the race after that time"))
+}
+
+/// Prints or writes what was asked for.
+fn answer(options: &Fio, record: &Record) -> Result<(), Failure> {
+    let text = match (options.output_format, &options.output) {
+        (OutputFormat::Json, _) => {
+            // Until `report::fio_json` is there: write `report::`, and delete `fio_json.rs`.
+            crate::fio_json::fio_json(record).map_err(|reason| Failure::failed(format!("no fio JSON: {reason}")))?
+        }
+        // The screen has shown it already.
+        (OutputFormat::Normal, None) => return Ok(()),
+        (OutputFormat::Normal, Some(_)) => {
+            let findings = stats::judge::findings(record);
+            let input = report::Input { findings: &findings, record, record_path: None };
+            report::render(&input, "text", &report::Style::default())
+                .map_err(|error| Failure::failed(error.to_string()))?
+        }
+    };
+    let Some(file) = &options.output else { return super::report::print(&text) };
+    std::fs::write(file, text)
+        .map_err(|error| Failure::failed(format!("cannot write {}: {error}; the record holds it all", file.display())))
+}
+
+/// Whether the result can be written there, before anything is raced for it.
+fn check_output(file: &Path, jobfile: &Path) -> Result<(), Failure> {
+    let refuse = |what: &str| Err(Failure::usage(format!("--output {}: {what}; name another file", file.display())));
+    if let (Ok(output), Ok(jobs)) = (file.canonicalize(), jobfile.canonicalize())
+        && output == jobs
+    {
+        return refuse("it is the job file itself");
+    }
+    match file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        _ if file.is_dir() => refuse("it is a directory"),
+        Some(folder) if !folder.is_dir() => refuse("its folder does not exist"),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_lane_runs_once_and_several_until_it_is_decided() {
+        assert_eq!(rounds(None, 1), Rounds::Fixed(1));
+        assert_eq!(rounds(None, 2), Rounds::Auto);
+        assert_eq!(rounds(Some(Rounds::Auto), 1), Rounds::Auto);
+        assert_eq!(rounds(Some(Rounds::Fixed(3)), 3), Rounds::Fixed(3));
+    }
+
+    #[test]
+    fn a_first_look_is_recommended_only_where_the_race_could_take_longer() {
+        let summary = |rounds, budget_seconds| PlanSummary {
+            contestants: Vec::new(),
+            written_bytes: None,
+            needed_bytes: None,
+            workloads: 1,
+            rounds,
+            seconds: Some(1200.0),
+            budget_seconds,
+            keep: false,
+        };
+        assert!(first_look(&summary((6, 20), None)).unwrap().contains("60 s"));
+        assert_eq!(first_look(&summary((6, 20), Some(60.0))), None);
+        assert_eq!(first_look(&summary((1, 1), None)), None);
+    }
+}

@@ -1,0 +1,364 @@
+//! Job files raced from end to end: by the installed fio, by Fairlane's own engine, and refused.
+
+mod common;
+
+use common::{Place, assert_one_sentence, root};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+/// Two jobs, one after the other.
+const JOBS: &str = "[global]\nioengine=psync\nsize=4m\nbs=4k\n[fill]\nrw=write\n[look]\nstonewall\nrw=randread\n";
+/// Until it is stopped.
+const LONG: &str = "[long]\nioengine=psync\nsize=1m\nrw=randwrite\nnumjobs=2\ntime_based\nruntime=60\n";
+
+fn fio() -> bool {
+    let there = std::process::Command::new("fio").arg("--version").output().is_ok();
+    if !there {
+        eprintln!("skipped: fio is not installed; apt install fio");
+    }
+    there
+}
+
+fn jobfile(place: &Place, text: &str) {
+    std::fs::write(place.path().join("a.fio"), text).unwrap();
+}
+
+/// Two directories in memory, as lanes.
+struct Lanes(tempfile::TempDir);
+
+impl Lanes {
+    fn new() -> Self {
+        let folder = tempfile::Builder::new().prefix("fairlane-test-").tempdir_in("/dev/shm").unwrap();
+        for name in ["a", "b"] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        Lanes(folder)
+    }
+
+    fn lane(&self, name: &str) -> String {
+        format!("{name}={}", self.0.path().join(name).display())
+    }
+
+    #[track_caller]
+    fn assert_empty(&self) {
+        for name in ["a", "b"] {
+            let left: Vec<_> = std::fs::read_dir(self.0.path().join(name)).unwrap().flatten().collect();
+            assert!(left.is_empty(), "left in {name}: {left:?}");
+        }
+    }
+
+    /// Processes whose working directory lies in a lane.
+    fn workers(&self) -> usize {
+        let inside = |process: &Path| {
+            std::fs::read_link(process.join("cwd")).is_ok_and(|folder| folder.starts_with(self.0.path()))
+        };
+        std::fs::read_dir("/proc").unwrap().flatten().filter(|entry| inside(&entry.path())).count()
+    }
+}
+
+fn lines(place: &Place, kind: &str) -> Vec<Value> {
+    let text = std::fs::read_to_string(place.path().join("r.jsonl")).unwrap();
+    text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).filter(|line| line["kind"] == kind).collect()
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_status_2_and_the_line() {
+    let place = Place::new();
+    let lanes = Lanes::new();
+    jobfile(&place, JOBS);
+    std::fs::write(place.path().join("wrong.fio"), "[job]\nsize=1m\nbanana=1\n").unwrap();
+    std::fs::write(place.path().join("huge.fio"), "[job]\nsize=900m\nrw=read\n").unwrap();
+    let a = lanes.lane("a");
+    for (arguments, says) in [
+        (vec!["fio"], vec!["JOBFILE"]),
+        (vec!["fio", "nosuch.fio", &a], vec!["nosuch.fio"]),
+        (vec!["fio", "wrong.fio", &a], vec!["wrong.fio:3: ", "banana"]),
+        (vec!["fio", "wrong.fio", &a, "--with-fio"], vec!["wrong.fio:3: ", "banana"]),
+        (vec!["fio", "a.fio", "ext5"], vec!["ext5", "ext4"]),
+        (vec!["fio", "a.fio", &a, "--rounds", "0"], vec!["rounds"]),
+        (vec!["fio", "a.fio", &a, "--output-format", "terse"], vec!["terse", "json"]),
+        (vec!["fio", "a.fio", &a, "--output", "a.fio"], vec!["a.fio", "job file itself"]),
+        (vec!["fio", "a.fio", &a, "--output", "nosuch/x"], vec!["nosuch/x", "folder"]),
+        (vec!["fio", "huge.fio", "ext4", "--lane-size", "1GiB"], vec!["huge.fio", "900 MiB", "1GiB", "to 2GiB"]),
+    ] {
+        let (out, err) = place.expect(2, &arguments);
+        assert_one_sentence(&err, &says);
+        assert_eq!(out, "");
+    }
+    lanes.assert_empty();
+    place.assert_nothing_left();
+}
+
+#[test]
+fn a_missing_fio_is_told_with_its_package_and_status_4() {
+    let place = Place::new();
+    let lanes = Lanes::new();
+    jobfile(&place, JOBS);
+    let output =
+        place.fairlane(&["fio", "a.fio", &lanes.lane("a"), "--with-fio"]).env("PATH", place.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(4));
+    assert_one_sentence(&String::from_utf8_lossy(&output.stderr), &["fio", "apt install fio"]);
+    lanes.assert_empty();
+}
+
+#[test]
+fn lanes_grow_with_the_job_file_where_no_size_was_asked_for() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    jobfile(&place, "[job]\nsize=1500m\nrw=read\n");
+    let (out, err) = place.expect(0, &["fio", "a.fio", "ext4", "--dry-run"]);
+    assert!(err.contains("note: the jobs keep") && err.contains("--lane-size is 3GiB"), "{err}");
+    assert!(out.contains("3 GiB"), "{out}");
+    place.assert_nothing_left();
+}
+
+#[test]
+fn two_directories_are_raced_by_fio_and_standard_output_is_json_alone() {
+    if !fio() {
+        return;
+    }
+    let place = Place::new();
+    let lanes = Lanes::new();
+    jobfile(&place, JOBS);
+    let (a, b) = (lanes.lane("a"), lanes.lane("b"));
+    let (out, err) = place.expect(
+        0,
+        &["fio", "a.fio", &a, &b, "--with-fio", "--rounds", "2", "--output-format", "json", "-o", "r.jsonl"],
+    );
+    let json: Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}:\n{out}"));
+    assert!(!json["jobs"].as_array().unwrap().is_empty(), "{json}");
+    assert!(err.contains("plan: 1 workload, 2 rounds") && err.contains("fill: write"), "{err}");
+    let header = &lines(&place, "header")[0];
+    assert_eq!(header["plan"]["suite"], "a.fio");
+    assert!(header["machine"]["tools"].to_string().contains("fio: fio-"), "{}", header["machine"]["tools"]);
+    let trials = lines(&place, "trial");
+    assert!(trials.len() >= 4, "two rounds of two lanes, repeated ones beside");
+    for trial in &trials {
+        let groups = trial["groups"].as_array().unwrap();
+        let figure = |name: &str, key: &str| groups.iter().find(|group| group["name"] == name).unwrap()[key].clone();
+        assert_eq!(
+            (figure("fill: write", "operations"), figure("look: read", "operations")),
+            (1024.into(), 1024.into())
+        );
+        assert_eq!(figure("look: read", "bytes"), 4 << 20);
+        assert_eq!(trial["jobs"].as_array().unwrap().len(), 2, "{trial}");
+        // What fio computes is the agent's, not another program's.
+        assert!(trial["system"]["agent_cpu_system_seconds"].as_f64().unwrap() > 0.0, "{trial}");
+    }
+    lanes.assert_empty();
+    place.assert_nothing_left();
+    // The command that is recommended next runs the job file again.
+    let (text, _) = place.expect(0, &["report", "r.jsonl"]);
+    assert!(text.contains("fairlane fio a.fio"), "{text}");
+    let (_, err) = place.expect(2, &["race", "--resume", "r.jsonl"]);
+    assert_one_sentence(&err, &["complete"]);
+}
+
+#[test]
+fn one_lane_runs_once_and_its_result_goes_to_the_file_that_is_named() {
+    if !fio() {
+        return;
+    }
+    let place = Place::new();
+    let lanes = Lanes::new();
+    jobfile(&place, JOBS);
+    let a = lanes.lane("a");
+    let arguments = ["fio", "a.fio", a.as_str(), "--with-fio", "--quiet", "--output", "result.txt", "-o", "r.jsonl"];
+    let (out, err) = place.expect(0, &arguments);
+    assert_eq!((out.as_str(), err.as_str()), ("", ""));
+    assert_eq!(lines(&place, "header")[0]["plan"]["rounds"]["fixed"], 1);
+    let result = std::fs::read_to_string(place.path().join("result.txt")).unwrap();
+    assert!(result.contains("look: read"), "{result}");
+    lanes.assert_empty();
+}
+
+#[test]
+fn fio_races_real_filesystems_in_images() {
+    if !root() || !fio() {
+        return;
+    }
+    let place = Place::new();
+    jobfile(&place, JOBS);
+    place.expect(
+        0,
+        &["fio", "a.fio", "ext4", "btrfs", "--with-fio", "--lane-size", "320MiB", "--rounds", "2", "-o", "r.jsonl"],
+    );
+    let trials = lines(&place, "trial");
+    assert!(trials.len() >= 4 && trials.iter().all(|trial| trial["outcome"] != "failed"), "{trials:#?}");
+    place.assert_nothing_left();
+}
+
+#[test]
+fn fios_own_words_tell_why_a_lane_failed() {
+    if !root() || !fio() {
+        return;
+    }
+    let place = Place::new();
+    let lanes = Lanes::new();
+    jobfile(&place, "[job]\nioengine=psync\nrw=write\nbs=4k\nsize=4m\n");
+    // Room enough, but inodes only for the lane's own folders.
+    let full = lanes.0.path().join("full");
+    std::fs::create_dir(&full).unwrap();
+    common::tool("mount", &["-t", "tmpfs", "-o", "size=68m,nr_inodes=3", "none", full.to_str().unwrap()]);
+    let output = place.run(&["fio", "a.fio", full.to_str().unwrap(), "--with-fio", "-o", "r.jsonl"]);
+    common::tool("umount", &[full.to_str().unwrap()]);
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("fio failed: ") && said.contains("No space left on device"), "{said}");
+}
+
+#[test]
+fn sigkill_ends_fio_too_and_the_race_goes_on_later() {
+    if !fio() {
+        return;
+    }
+    let place = Place::new();
+    let lanes = Lanes::new();
+    jobfile(&place, LONG);
+    let (a, b) = (lanes.lane("a"), lanes.lane("b"));
+    let mut child = start(&place, &["fio", "a.fio", &a, &b, "--with-fio", "--rounds", "1", "-o", "r.jsonl"]);
+    wait(|| lanes.workers() >= 3, "fio and two workers are at work");
+    kill_process(pid(&child), Signal::KILL).unwrap();
+    child.wait().unwrap();
+    wait(|| lanes.workers() == 0, "fio and its workers are gone");
+    place.expect(0, &["clean"]);
+    lanes.assert_empty();
+    // The record holds the plan: shorter work in its place shows that it is resumed from there.
+    let record = place.path().join("r.jsonl");
+    let text = std::fs::read_to_string(&record).unwrap();
+    std::fs::write(&record, text.replace("runtime=60", "runtime=1")).unwrap();
+    place.expect(0, &["race", "--resume", "r.jsonl", "--quiet"]);
+    let trials = lines(&place, "trial");
+    assert!(trials.len() >= 2 && trials.iter().all(|trial| trial["outcome"] != "failed"), "{trials:#?}");
+    lanes.assert_empty();
+}
+
+#[test]
+fn ctrl_c_ends_fio_at_once_and_closes_the_record() {
+    if !fio() {
+        return;
+    }
+    let place = Place::new();
+    let lanes = Lanes::new();
+    jobfile(&place, LONG);
+    let mut child = start(&place, &["fio", "a.fio", &lanes.lane("a"), "--with-fio", "-o", "r.jsonl"]);
+    wait(|| lanes.workers() >= 3, "fio and two workers are at work");
+    kill_process(pid(&child), Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(lanes.workers(), 0, "no process of fio is left");
+    lanes.assert_empty();
+    place.assert_nothing_left();
+}
+
+#[test]
+fn every_lane_keeps_to_a_share_of_the_slowest_lanes_maximum() {
+    let place = Place::new();
+    let lanes = Lanes::new();
+    let suite = common::TINY.replace("size = \"32MiB\"", "size = \"32MiB\"\nrate_of_slowest = 0.5");
+    std::fs::write(place.path().join("s.toml"), suite).unwrap();
+    let (a, b) = (lanes.lane("a"), lanes.lane("b"));
+    let arguments =
+        ["race", &a, &b, "--suite", "s.toml", "--workload", "random-read", "--rounds", "2", "-o", "r.jsonl"];
+    let mut child = place.fairlane(&arguments).env("FAIRLANE_HOLD", "sync").stdout(Stdio::null()).spawn().unwrap();
+    // Held at the end of the first lane's maximum: nothing is known yet, and nothing is written.
+    wait_until_held(&child);
+    assert!(lines(&place, "rate").is_empty());
+    // The second lane's maximum, then the first round.
+    for _ in 0..3 {
+        kill_process(pid(&child), Signal::CONT).unwrap();
+        std::thread::sleep(Duration::from_millis(3));
+        wait_until_held(&child);
+    }
+    let rates = lines(&place, "rate");
+    kill_process(pid(&child), Signal::KILL).unwrap();
+    child.wait().unwrap();
+    assert_eq!(rates.len(), 1, "{rates:#?}");
+    let maxima = rates[0]["maxima_operations_per_second"].as_object().unwrap();
+    let slowest = maxima.values().filter_map(Value::as_f64).fold(f64::INFINITY, f64::min);
+    assert_eq!(maxima.len(), 2, "{maxima:?}");
+    assert_eq!(maxima[rates[0]["slowest"].as_str().unwrap()], slowest);
+    assert!((rates[0]["operations_per_second"].as_f64().unwrap() / slowest - 0.5).abs() < 1e-9, "{rates:#?}");
+    // The rate stands in the record: the maxima are not measured again.
+    place.expect(0, &["race", "--resume", "r.jsonl", "--quiet"]);
+    assert_eq!(lines(&place, "rate"), rates);
+    assert!(lines(&place, "trial").iter().filter(|trial| trial["outcome"] == "ok").count() >= 4);
+    lanes.assert_empty();
+}
+
+#[test]
+#[ignore = "until Fairlane's engine runs job files"]
+fn fairlanes_own_engine_runs_the_same_job_file() {
+    let place = Place::new();
+    let lanes = Lanes::new();
+    jobfile(&place, JOBS);
+    let (a, b) = (lanes.lane("a"), lanes.lane("b"));
+    let arguments = ["fio", "a.fio", &a, &b, "--rounds", "2", "--output-format", "json", "-o", "r.jsonl"];
+    let (out, _) = place.expect(0, &arguments);
+    serde_json::from_str::<Value>(&out).unwrap_or_else(|error| panic!("{error}:\n{out}"));
+    for trial in lines(&place, "trial") {
+        let groups = trial["groups"].as_array().unwrap();
+        assert!(groups.iter().all(|group| group["operations"] == 1024), "{trial}");
+    }
+    lanes.assert_empty();
+}
+
+#[test]
+#[ignore = "until Fairlane's engine runs job files"]
+fn data_that_changed_before_it_was_read_back_ends_the_race() {
+    let place = Place::new();
+    let lanes = Lanes::new();
+    jobfile(&place, "[job]\nrw=write\nbs=4k\nsize=1m\nverify=crc32c\n");
+    let arguments = ["fio", "a.fio", &lanes.lane("a"), "-o", "r.jsonl"];
+    let mut command = place.fairlane(&arguments);
+    let child = command.env("FAIRLANE_HOLD", "verify").stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    wait_until_held(&child);
+    let folder = std::fs::read_dir(lanes.0.path().join("a")).unwrap().next().unwrap().unwrap().path();
+    let file = folder.join("lane00/job.0.0");
+    let mut contents = std::fs::read(&file).unwrap();
+    contents[5 * 4096 + 100] ^= 1;
+    std::fs::write(&file, contents).unwrap();
+    kill_process(pid(&child), Signal::CONT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert_one_sentence(&err, &["lane a", "job.0.0", "20480"]);
+    let end = &lines(&place, "end")[0];
+    assert_eq!(end["outcome"], "failed");
+    assert!(end["reason"].as_str().unwrap().contains("job.0.0"), "{end}");
+    assert_eq!(lines(&place, "trial")[0]["outcome"], "failed");
+    lanes.assert_empty();
+    place.assert_nothing_left();
+}
+
+fn start(place: &Place, arguments: &[&str]) -> Child {
+    place.fairlane(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("fairlane starts")
+}
+
+fn pid(child: &Child) -> Pid {
+    Pid::from_raw(child.id() as i32).expect("a pid")
+}
+
+/// Waits for what must come.
+#[track_caller]
+fn wait(until: impl Fn() -> bool, what: &str) {
+    let begun = Instant::now();
+    while !until() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "it never came that {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Waits until the race has stopped itself.
+#[track_caller]
+fn wait_until_held(child: &Child) {
+    let state = || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
+        stat.rsplit(") ").next().and_then(|rest| rest.chars().next())
+    };
+    wait(|| matches!(state(), Some('T')), "the race holds");
+}
