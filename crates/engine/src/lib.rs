@@ -9,11 +9,15 @@
 
 pub mod buffers;
 pub mod clock;
+//pub mod compressibility;
+//pub mod data;
 mod error;
 mod histogram;
 pub mod io;
 pub mod offsets;
+pub mod pattern;
 mod target;
+//pub mod verify;
 mod window;
 mod workloads;
 
