@@ -17,7 +17,7 @@ pub mod io;
 pub mod offsets;
 pub mod pattern;
 mod target;
-//pub mod verify;
+pub mod verify;
 mod window;
 mod workloads;
 
