@@ -9,8 +9,8 @@
 
 pub mod buffers;
 pub mod clock;
-//pub mod compressibility;
-//pub mod data;
+pub mod compressibility;
+pub mod data;
 mod error;
 mod histogram;
 pub mod io;

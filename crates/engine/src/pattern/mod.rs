@@ -21,7 +21,7 @@ mod tests;
 
 use crate::error::EngineError;
 use bijection::Bijection;
-use draw::below;
+pub(crate) use draw::below;
 use general::General;
 use model::job::{BlockSizes, Direction, Distribution, Io, Pattern};
 use rand_core::SeedableRng;
