@@ -20,11 +20,11 @@ use std::rc::Rc;
 
 /// Bytes of data that differ from each other: well over the 1 MiB that the largest common
 /// compression unit (a ZFS record) looks at.
-const SPREAD_BYTES: u64 = 4 << 20;
+pub(crate) const SPREAD_BYTES: u64 = 4 << 20;
 /// A huge page of x86-64 and of most ARM64 kernels.
 const HUGE_PAGE_BYTES: u64 = 2 << 20;
 /// Most chunks for the sake of the spread, so that the bookkeeping for tiny blocks stays small.
-const MOST_SPREAD_CHUNKS: u64 = 32_768;
+pub(crate) const MOST_SPREAD_CHUNKS: u64 = 32_768;
 /// One random word per so many bytes: the block that filesystems deduplicate by.
 const STAMP_EVERY_BYTES: usize = 4096;
 /// What a seed is mixed with, so that contents and offsets of one seed share no random numbers.
@@ -43,7 +43,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    fn map(chunk_bytes: u64, chunks: u64) -> Result<Rc<Memory>, EngineError> {
+    pub(crate) fn map(chunk_bytes: u64, chunks: u64) -> Result<Rc<Memory>, EngineError> {
         let total = chunk_bytes.saturating_mul(chunks).checked_next_multiple_of(HUGE_PAGE_BYTES).unwrap_or(u64::MAX);
         let mapped = total.saturating_add(HUGE_PAGE_BYTES);
         let error = |errno| EngineError::Memory { bytes: total, errno };

@@ -7,7 +7,7 @@ use rand_core::Rng;
 /// Uniform below `limit`, by multiplication and shift (Lemire 2019) without rejection: the bias is
 /// under limit / 2^64.
 #[inline]
-pub(super) fn below(random: &mut impl Rng, limit: u64) -> u64 {
+pub(crate) fn below(random: &mut impl Rng, limit: u64) -> u64 {
     ((u128::from(random.next_u64()) * u128::from(limit)) >> 64) as u64
 }
 

@@ -5,7 +5,7 @@
 //!   the loop's bytes, never that of a file.
 //! - Sequential reads and writes of a mixed job have positions of their own; random ones share the
 //!   record of visited blocks.
-//! - Blocks of one size are visited in the order of a [`bijection::Bijection`], which needs no
+//! - Blocks of one size are visited in the order of a permutation that needs no
 //!   memory; others by a bitmap, where an operation that meets a visited block is shortened.
 //! - With `blockalign`, or a distribution other than `random`, blocks may repeat and be missed.
 //! - A trimwrite trims and writes with the block sizes of writes; both count as bytes of the loop.
@@ -21,7 +21,7 @@ mod tests;
 
 use crate::error::EngineError;
 use bijection::Bijection;
-use draw::below;
+pub(crate) use draw::below;
 use general::General;
 use model::job::{BlockSizes, Direction, Distribution, Io, Pattern};
 use rand_core::SeedableRng;

@@ -13,7 +13,7 @@ use crate::io;
 use crate::target::Place;
 use crate::verify::Ledger;
 use crate::window::{OPERATIONS_PER_SECOND, Window};
-use model::job::{Io, Job, Jobs, group_name};
+use model::job::{Io, Job, Jobs, Verify, group_name};
 use model::trial::{JobUse, Submission};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -79,8 +79,44 @@ impl JobsWork {
             uses: Vec::new(),
             notes: Vec::new(),
         };
+        work.check_verification()?;
         work.lay_out(place)?;
         Ok(work)
+    }
+
+    /// What is verified must have one writer, and what is checked while reading some writer before.
+    fn check_verification(&self) -> Result<(), EngineError> {
+        let names = |crew: &Crew| -> BTreeSet<String> {
+            crew.plans.iter().flatten().map(|file| file.name.clone()).collect()
+        };
+        for (number, crew) in self.crews.iter().enumerate() {
+            let (io, name) = (&crew.job.io, &crew.job.name);
+            let own = names(crew);
+            let shares = |other: &Crew| names(other).intersection(&own).next().cloned();
+            if io.reads_back() {
+                let others = self.crews.iter().enumerate().filter(|(other, of)| *other != number && of.job.io.rw.writes());
+                if let Some((other, file)) = others.map(|(_, of)| of).find_map(|of| Some((&of.job.name, shares(of)?))) {
+                    return Err(EngineError::Unsuitable(format!(
+                        "job {name}: verify cannot tell its blocks of {file} from those of job {other}, which writes it \
+                         too; give them files of their own"
+                    )));
+                }
+                if io.unlink || io.unlink_each_loop {
+                    return Err(EngineError::Unsuitable(format!(
+                        "job {name}: unlink removes what verify is to read back; remove one of them"
+                    )));
+                }
+            } else if io.verify != Verify::None && !io.rw.writes() {
+                let before = &self.crews[..number];
+                if !before.iter().any(|of| of.job.io.reads_back() && shares(of).is_some()) {
+                    return Err(EngineError::Unsuitable(format!(
+                        "job {name}: verify needs blocks that an earlier job wrote with verify; write {} first",
+                        own.first().map_or("its files", String::as_str)
+                    )));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn lay_out(&mut self, place: &Place) -> Result<(), EngineError> {
@@ -120,8 +156,8 @@ impl JobsWork {
             };
             let (place, board) = (place.try_clone()?, board.clone());
             let ledger = crew.ledgers[worker].clone();
-            let stonewalled = Stint { task, ledger };
-            let duty: Duty = Box::new(move || stonewalled.serve(&place, board.of(job)));
+            let stint = Stint { task, ledger, verify_seed: self.seed };
+            let duty: Duty = Box::new(move || stint.serve(&place, board.of(job)));
             Hand::start(io.thread, &crew.job.name, duty)
         };
         crew.plans.iter().enumerate().map(start).collect()
@@ -310,8 +346,7 @@ impl Crew {
             )));
         }
         let ledger = |(worker, plan): (usize, &Vec<FilePlan>)| {
-            let ranges = files::ranges(io, plan, worker as u32);
-            io.reads_back().then(|| Ledger::new(verifier::unit(io), &ranges).map(Arc::new)).transpose()
+            io.reads_back().then(|| verifier::ledger(io, plan, worker as u32)).transpose()
         };
         let ledgers = plans.iter().enumerate().map(ledger).collect::<Result<_, _>>()?;
         Ok(Crew { job: job.clone(), wall, plans, ledgers })
@@ -322,6 +357,8 @@ impl Crew {
 struct Stint {
     task: Task,
     ledger: Option<Arc<Ledger>>,
+    /// All jobs of a run share it, so that one reads what another wrote.
+    verify_seed: u64,
 }
 
 impl Stint {
@@ -329,7 +366,7 @@ impl Stint {
         let clock = Clock::get();
         let io = self.task.io.clone();
         let plan = self.task.files.clone();
-        let verifier = Verifier::of(&self.task, self.ledger);
+        let verifier = Verifier::of(&self.task, self.ledger, self.verify_seed)?;
         // Naps end on time, not up to 50 µs later: the schedule of a rate hangs on it.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
         let mut worker = Worker::new(place, self.task, verifier)?;
@@ -430,7 +467,7 @@ impl Work for JobsWork {
         for (crew, uses) in self.crews.iter().zip(&mut self.uses) {
             for (plan, ledger) in crew.plans.iter().zip(&crew.ledgers) {
                 let (Some(ledger), Some(directory)) = (ledger, place.directory()) else { continue };
-                uses.verified_blocks += verifier::read_back(directory, &crew.job.io, plan, ledger, &self.stop)?;
+                uses.verified_blocks += verifier::read_back(directory, &crew.job.io, plan, ledger, self.seed, &self.stop)?;
             }
         }
         Ok(seconds(clock.now() - begun))

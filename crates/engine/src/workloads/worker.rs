@@ -231,12 +231,7 @@ impl Worker {
         let io = &task.io;
         let null = place.is_null() || io.ioengine == "null";
         let ranges = files::ranges(io, &task.files, task.worker);
-        let largest = io.largest_block().get();
-        let contents = if io.rw.writes() {
-            Contents::new(&io.data, io.dedupe_percentage, largest, io.iodepth, task.seed)?
-        } else {
-            Contents::for_reads(largest, io.iodepth)?
-        };
+        let contents = Contents::for_job(io, task.seed)?;
         let device = match place {
             Place::Device { path, .. } => Some(path.clone()),
             _ => None,
@@ -599,8 +594,7 @@ impl Worker {
                     None => break,
                 },
             };
-            let chunk = self.contents.take();
-            let action = self.prepare_chunk(chunk, &span);
+            let (chunk, action) = self.chunk_for(&span);
             if span.bytes >= SLOW_TO_RENEW_BYTES && action == Action::Write {
                 now = clock.now();
             }
@@ -842,8 +836,7 @@ impl Worker {
             span.offset += self.shifts[span.file as usize];
         }
         self.issued_since_think += 1;
-        let chunk = self.contents.take();
-        let mut action = self.prepare_chunk(chunk, &span);
+        let (chunk, mut action) = self.chunk_for(&span);
         if action == Action::Write {
             self.last_written = span.file;
             if self.task.io.fsync > 0 || self.task.io.fdatasync > 0 {
@@ -864,22 +857,22 @@ impl Worker {
     /// An operation of work with nothing more to it than offsets.
     #[inline]
     fn plain(&mut self, queue: &mut dyn Queue, span: Span, begun: u64) -> Result<Step, EngineError> {
-        let chunk = self.contents.take();
-        let action = self.prepare_chunk(chunk, &span);
+        let (chunk, action) = self.chunk_for(&span);
         self.hand_over(queue, chunk, span, action, begun)
     }
 
-    /// Makes what a write writes.
+    /// Memory for an operation; a write's holds what it writes.
     #[inline]
-    fn prepare_chunk(&mut self, chunk: u32, span: &Span) -> Action {
+    fn chunk_for(&mut self, span: &Span) -> (u32, Action) {
         match span.direction {
-            Direction::Read => Action::Read,
+            Direction::Read => (self.contents.take_for_read(), Action::Read),
             Direction::Write => {
+                let chunk = self.contents.take();
                 self.contents.renew(chunk, span.bytes);
                 self.written_bytes += u64::from(span.bytes);
-                Action::Write
+                (chunk, Action::Write)
             }
-            Direction::Trim => Action::Trim,
+            Direction::Trim => (self.contents.take(), Action::Trim),
         }
     }
 
