@@ -258,7 +258,7 @@ pub fn trial_warnings(lanes: &[LaneSeries]) -> Vec<String> {
         let told = |trial: &&Trial| {
             trial.groups.iter().any(|of| crate::steady::not_steady(&of.slices_operations_per_second).is_some())
         };
-        if lane.ok.iter().any(|trial| told(trial)) {
+        if lane.ok.iter().any(told) {
             flags.remove(NOT_STEADY);
         }
         let (name, of) = (&lane.lane.name, lane.ok.len());
