@@ -192,7 +192,7 @@ pub struct Report {
     /// A file, `last`, or `last~1` for the one before
     #[arg(default_value = "last")]
     pub record: String,
-    /// text, markdown, csv or json
+    /// text, markdown, csv, json or fio-json
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: String,
     /// Write here instead of standard output

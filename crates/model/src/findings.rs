@@ -2,6 +2,7 @@
 
 use crate::lane::Lane;
 use crate::machine::Machine;
+use crate::record::SharedRate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -77,12 +78,16 @@ pub struct ResultFinding {
     pub title: String,
     /// Name of the group.
     pub group: String,
-    /// `operations_per_second` or `bandwidth_bytes_per_second`.
+    /// `operations_per_second`, `bandwidth_bytes_per_second`, or a latency such as `latency_p99_ns`.
     pub metric: String,
-    /// `operations/s` or `B/s`.
+    /// `operations/s`, `B/s` or `ns`.
     pub unit: String,
-    /// Whether more is better.
+    /// Whether more is better: rates; of latencies less is.
     pub higher_is_better: bool,
+    /// The rate that all lanes shared, where the work was an open loop at a share of the slowest
+    /// lane's maximum.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_rate: Option<SharedRate>,
     /// Rounds in which every lane has a figure.
     pub rounds: u32,
     /// What limited it.
@@ -144,8 +149,14 @@ pub struct Estimate {
     pub write_amplification: Option<f64>,
     /// Flushes at the device per operation.
     pub flushes_per_operation: Option<f64>,
+    /// Median latency, all rounds' histograms merged, nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_p50_ns: Option<f64>,
     /// 99th percentile of latency, all rounds' histograms merged, nanoseconds.
     pub latency_p99_ns: Option<f64>,
+    /// 99.9th percentile of latency, all rounds' histograms merged, nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_p999_ns: Option<f64>,
     /// Use of the device against its ceiling (methods section 3).
     pub device_use: Option<f64>,
     /// Why there is no figure, where there is none.
@@ -160,7 +171,8 @@ pub struct Pair {
     pub a: String,
     /// The lane it is judged against.
     pub b: String,
-    /// a/b, geometric, so that above 1 `a` does more; absent where nothing could be paired.
+    /// a/b of rates and b/a of times, geometric, so that above 1 `a` does better; absent where
+    /// nothing could be paired.
     pub ratio: Option<f64>,
     /// Interval at the confidence of the look.
     pub low: Option<f64>,
@@ -275,13 +287,13 @@ pub struct ComparisonRow {
     pub a: f64,
     /// Geometric mean in the second record.
     pub b: f64,
-    /// b/a.
+    /// b/a of rates and a/b of times, so that above 1 `b` does better.
     pub ratio: f64,
-    /// 95 % interval of b/a between rounds (Welch on logarithms); absent with too few rounds.
+    /// 95 % interval of the ratio between rounds (Welch on logarithms); absent with too few rounds.
     pub low: Option<f64>,
-    /// 95 % interval of b/a.
+    /// 95 % interval of the ratio.
     pub high: Option<f64>,
-    /// `faster`: b does more than a.
+    /// `faster`: b does better than a.
     pub verdict: Verdict,
     /// Why there is no verdict, or the caveat.
     pub why: Option<String>,

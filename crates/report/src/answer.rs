@@ -105,7 +105,9 @@ fn claims<'a>(findings: &'a Findings, answer: &'a Answer) -> Vec<Claim<'a>> {
             let (subject, other) = if gain { (&reason.against, &reason.lane) } else { (&reason.lane, &reason.against) };
             // A lane that was not chosen loses to what was: with one or two choices that needs no name.
             let plain = !gain && !chosen(subject) && chosen(other) && answer.choose.len() <= 2;
-            Claim { subject, other, gain, name_the_other: !plain, reason }
+            let of = |result: &&ResultFinding| result.workload == reason.workload && result.group == reason.group;
+            let metric = findings.results.iter().find(of).map_or("", |result| result.metric.as_str());
+            Claim { subject, other, gain, name_the_other: !plain, reason, metric }
         })
         .collect()
 }

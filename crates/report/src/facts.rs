@@ -7,6 +7,9 @@ use crate::figures;
 use crate::layout::Phrase;
 use crate::words::{self, SelfCheck};
 use model::findings::{Estimate, Findings, ResultFinding, Verdict};
+use model::record::Record;
+use model::trial::{JobUse, Outcome, Trial};
+use model::workload::Kind;
 
 /// Columns that a title or a label may take.
 pub(crate) const TITLE_COLUMNS: usize = 28;
@@ -23,15 +26,18 @@ pub(crate) fn group_of<'a>(result: &'a ResultFinding, all: &[ResultFinding]) -> 
 }
 
 /// The cells of one lane's figures, in the order of [`words::COLUMNS`]; `None`: no such figure.
-pub(crate) fn cells(result: &ResultFinding, estimate: &Estimate) -> [Option<String>; 6] {
+pub(crate) fn cells(result: &ResultFinding, estimate: &Estimate) -> [Option<String>; words::COLUMNS.len()] {
     let per_gib = result.unit == "B/s" && estimate.cpu_seconds_per_gib.is_some();
     let cpu = if per_gib {
         estimate.cpu_seconds_per_gib.map(|seconds| format!("{}/GiB", figures::brief(seconds)))
     } else {
         estimate.cpu_seconds_per_operation.map(|seconds| format!("{}/op", figures::brief(seconds)))
     };
+    let latency = |percentile: Option<f64>| percentile.map(|nanoseconds| figures::brief(nanoseconds * 1e-9));
     [
-        estimate.latency_p99_ns.map(|nanoseconds| figures::brief(nanoseconds * 1e-9)),
+        latency(estimate.latency_p50_ns),
+        latency(estimate.latency_p99_ns),
+        latency(estimate.latency_p999_ns),
         cpu,
         estimate.agent_cpu_seconds_per_operation.map(|seconds| format!("{}/op", figures::brief(seconds))),
         estimate.write_amplification.map(figures::times),
@@ -73,10 +79,11 @@ pub(crate) fn self_check(findings: &Findings) -> Option<Phrase> {
     (counts.ties + counts.undecided + counts.apart + counts.none > 0).then(|| words::self_check(&first.name, &counts))
 }
 
-/// What stands beside pairs without voiding their verdict, each once.
-pub(crate) fn notes(findings: &Findings) -> Vec<String> {
-    let mut said: Vec<String> = Vec::new();
-    for pair in findings.results.iter().flat_map(|result| &result.pairs) {
+/// How job files were taken, what their data was like, and what stands beside pairs without voiding
+/// their verdict, each once.
+pub(crate) fn notes(input: &Input) -> Vec<String> {
+    let mut said = job_notes(input.record);
+    for pair in input.findings.results.iter().flat_map(|result| &result.pairs) {
         // An undecided pair says first why it is undecided, and then what stands beside it.
         let skipped = match pair.verdict {
             Verdict::None => continue,
@@ -86,6 +93,39 @@ pub(crate) fn notes(findings: &Findings) -> Vec<String> {
         for note in pair.why.iter().flat_map(|why| why.split("; ").skip(skipped)).map(words::sentence) {
             if !note.trim().is_empty() && !said.contains(&note) {
                 said.push(note);
+            }
+        }
+    }
+    said
+}
+
+/// What a job file's options became, and what its jobs' data was like.
+fn job_notes(record: &Record) -> Vec<String> {
+    let mut said: Vec<String> = Vec::new();
+    for workload in &record.header.plan.workloads {
+        let title = shorten(&workload.title, TITLE_COLUMNS);
+        if let Kind::Jobs(jobs) = &workload.kind {
+            said.extend(jobs.notes.iter().map(|note| format!("{title}: {}", words::sentence(note))));
+        }
+        let counted = |trial: &&Trial| trial.workload == workload.name && trial.outcome == Outcome::Ok;
+        let uses: Vec<&JobUse> = record.trials.iter().filter(counted).flat_map(|trial| &trial.jobs).collect();
+        let mut names: Vec<&str> = Vec::new();
+        for name in uses.iter().map(|of| of.name.as_str()) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        for name in &names {
+            let of_job = || uses.iter().filter(|of| of.name == *name);
+            let subject =
+                if names.len() > 1 { format!("{title}, {}", shorten(name, TITLE_COLUMNS)) } else { title.clone() };
+            let ratios = || of_job().filter_map(|of| of.compression_ratio).filter(|ratio| ratio.is_finite());
+            if let (Some(low), Some(high)) = (ratios().reduce(f64::min), ratios().reduce(f64::max)) {
+                said.push(format!("{subject}: {}", words::facts::compresses(low, high)));
+            }
+            let blocks: u64 = of_job().map(|of| of.verified_blocks).fold(0, u64::saturating_add);
+            if blocks > 0 {
+                said.push(format!("{subject}: {}", words::facts::read_back(blocks)));
             }
         }
     }

@@ -3,7 +3,8 @@
 use crate::layout::GLUE;
 use model::units::{human_bandwidth, human_bytes, human_count, human_seconds};
 
-/// A rate with its unit: `88.1k ops/s`, `512 MB/s`. `unit` is `operations/s` or `B/s`.
+/// A figure with its unit: `88.1k ops/s`, `512 MB/s`, `2.1 ms`. `unit` is `operations/s`, `B/s` or
+/// `ns`.
 pub(crate) fn rate(unit: &str, value: f64) -> String {
     if !value.is_finite() {
         return "?".to_owned();
@@ -11,6 +12,7 @@ pub(crate) fn rate(unit: &str, value: f64) -> String {
     match unit {
         "B/s" => glued(&human_bandwidth(value)),
         "operations/s" => format!("{}{GLUE}ops/s", human_count(value)),
+        "ns" => brief(value * 1e-9),
         other => format!("{}{GLUE}{other}", human_count(value)),
     }
 }
@@ -28,18 +30,20 @@ pub(crate) fn rate_with_interval(unit: &str, mean: f64, low: Option<f64>, high: 
         let text = rate(unit, value);
         match text.split_once(GLUE) {
             Some((number, other)) if other == shown_unit => number.to_owned(),
-            // Only bandwidths change their unit from one figure to the next; counts carry a `k`.
-            Some(_) => {
-                trimmed(&fixed(value / bandwidth_scale(shown_unit), if value < mean { 2 } else { 0 })).to_owned()
-            }
+            // Bandwidths and times change their unit from one figure to the next; counts carry a `k`.
+            Some(_) => trimmed(&fixed(value / scale(shown_unit), if value < mean { 2 } else { 0 })).to_owned(),
             None => text,
         }
     };
     format!("{shown} ({} to {})", bound(low), bound(high))
 }
 
-fn bandwidth_scale(unit: &str) -> f64 {
+/// What one of a shown unit is in bytes per second or in nanoseconds.
+fn scale(unit: &str) -> f64 {
     match unit {
+        "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
         "kB/s" => 1e3,
         "MB/s" => 1e6,
         "GB/s" => 1e9,
@@ -62,8 +66,27 @@ pub(crate) fn unit_of_metric(metric: &str) -> &'static str {
     match metric {
         "bandwidth_bytes_per_second" => "B/s",
         metric if metric.ends_with("_per_second") => "operations/s",
+        metric if metric.ends_with("_ns") => "ns",
         _ => "",
     }
+}
+
+/// A whole number in groups of three: `4,096`.
+pub(crate) fn whole(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// How well data compresses: `1.62:1`.
+pub(crate) fn compression(ratio: f64) -> String {
+    format!("{}:1", fixed(ratio, 2))
 }
 
 /// How far apart two lanes are.
@@ -267,6 +290,9 @@ mod tests {
         assert_eq!(plain(&rate_with_interval("B/s", 1e9, Some(990e6), Some(1.01e9))), "1 GB/s (0.99 to 1.01)");
         assert_eq!(plain(&rate_with_interval("B/s", 861e6, Some(736e6), Some(1.01e9))), "861 MB/s (736 to 1010)");
         assert_eq!(plain(&rate("operations/s", 1180.0)), "1.18k ops/s");
+        assert_eq!(plain(&rate_with_interval("ns", 846e3, Some(821e3), Some(872e3))), "0.85 ms (0.82 to 0.87)");
+        assert_eq!(plain(&rate_with_interval("ns", 99e3, Some(95e3), Some(104e3))), "99 us (95 to 104)");
+        assert_eq!((whole(7), whole(4_096), whole(1_234_567)), ("7".into(), "4,096".into(), "1,234,567".into()));
     }
 
     #[test]

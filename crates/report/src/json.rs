@@ -15,7 +15,8 @@ pub(crate) fn comparison(comparison: &Comparison) -> String {
     pretty(comparison)
 }
 
-fn pretty(value: &impl serde::Serialize) -> String {
+/// Pretty JSON that harms no terminal, ending in a line break.
+pub(crate) fn pretty(value: &impl serde::Serialize) -> String {
     // Findings are strings, numbers and lists: nothing that JSON cannot hold.
     let text = serde_json::to_string_pretty(value).unwrap_or_else(|error| unreachable!("findings are JSON: {error}"));
     harmless(&text) + "\n"

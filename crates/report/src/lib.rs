@@ -1,4 +1,4 @@
-//! Pure renderers of findings: text, Markdown, CSV, JSON.
+//! Pure renderers of findings: text, Markdown, CSV, JSON, and fio's JSON.
 //!
 //! Nothing here measures, judges or averages: every figure and every verdict comes from
 //! [`model::findings`], and a report only words it. To add a format: one file with a function for
@@ -14,6 +14,7 @@ mod comparison;
 mod csv;
 mod facts;
 mod figures;
+mod fio_json;
 mod json;
 mod layout;
 mod lines;
@@ -27,6 +28,7 @@ mod words;
 
 pub use clean::clean as clean_text;
 pub use csv::csv;
+pub use fio_json::fio_json;
 pub use plan::{Contestants, Ground, PlanSummary, plan_lines};
 pub use terminal::{Screen, ScreenOptions};
 
@@ -74,18 +76,57 @@ pub struct Format {
     /// Ending of a file in this format, without the dot.
     pub extension: &'static str,
     /// Renders findings; the text ends in a line break. Formats for machines ignore the style.
-    pub render: fn(&Input, &Style) -> String,
-    /// Renders a comparison of two records; the text ends in a line break.
-    pub compare: fn(&Comparison, &Style) -> String,
+    /// Answers a sentence with the remedy where the format cannot hold what was raced.
+    pub render: fn(&Input, &Style) -> Result<String, String>,
+    /// Renders a comparison of two records; the text ends in a line break. Answers a sentence with
+    /// the remedy where the format has no comparisons.
+    pub compare: fn(&Comparison, &Style) -> Result<String, String>,
 }
 
 /// Every report format, the default first.
-pub static FORMATS: [Format; 4] = [
-    Format { name: "text", extension: "txt", render: text::render, compare: comparison::text },
-    Format { name: "markdown", extension: "md", render: markdown::render, compare: comparison::markdown },
-    Format { name: "csv", extension: "csv", render: csv::render, compare: comparison::csv },
-    Format { name: "json", extension: "json", render: json::render, compare: comparison::json },
+pub static FORMATS: [Format; 5] = [
+    Format {
+        name: "text",
+        extension: "txt",
+        render: |input, style| Ok(text::render(input, style)),
+        compare: |both, style| Ok(comparison::text(both, style)),
+    },
+    Format {
+        name: "markdown",
+        extension: "md",
+        render: |input, style| Ok(markdown::render(input, style)),
+        compare: |both, style| Ok(comparison::markdown(both, style)),
+    },
+    Format {
+        name: "csv",
+        extension: "csv",
+        render: |input, style| Ok(csv::render(input, style)),
+        compare: |both, style| Ok(comparison::csv(both, style)),
+    },
+    Format {
+        name: "json",
+        extension: "json",
+        render: |input, style| Ok(json::render(input, style)),
+        compare: |both, style| Ok(comparison::json(both, style)),
+    },
+    Format {
+        name: "fio-json",
+        extension: "json",
+        render: |input, _| fio_json(input.record),
+        compare: |_, _| Err("fio-json holds one race, not two; compare in text, markdown, csv or json".to_owned()),
+    },
 ];
+
+/// Why there is no report.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReportError {
+    /// The format does not exist.
+    #[error(transparent)]
+    Unknown(#[from] UnknownFormat),
+    /// The format cannot hold what was asked of it.
+    #[error("{0}")]
+    Unfit(String),
+}
 
 /// A format that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -107,20 +148,20 @@ pub fn format_named(name: &str) -> Result<&'static Format, UnknownFormat> {
     FORMATS.iter().find(|format| format.name == name).ok_or_else(|| UnknownFormat { name: name.to_owned() })
 }
 
-/// Renders findings in the format of a name: `text`, `markdown`, `csv`, `json`.
+/// Renders findings in the format of a name: `text`, `markdown`, `csv`, `json`, `fio-json`.
 ///
 /// # Errors
-/// [`UnknownFormat`], which lists the known ones.
-pub fn render(input: &Input, format: &str, style: &Style) -> Result<String, UnknownFormat> {
-    Ok((format_named(format)?.render)(input, style))
+/// [`ReportError`]: the format does not exist, or cannot hold what was raced.
+pub fn render(input: &Input, format: &str, style: &Style) -> Result<String, ReportError> {
+    (format_named(format)?.render)(input, style).map_err(ReportError::Unfit)
 }
 
 /// Renders a comparison of two records in the format of a name.
 ///
 /// # Errors
-/// [`UnknownFormat`], which lists the known ones.
-pub fn render_comparison(comparison: &Comparison, format: &str, style: &Style) -> Result<String, UnknownFormat> {
-    Ok((format_named(format)?.compare)(comparison, style))
+/// [`ReportError`]: the format does not exist, or has no comparisons.
+pub fn render_comparison(comparison: &Comparison, format: &str, style: &Style) -> Result<String, ReportError> {
+    (format_named(format)?.compare)(comparison, style).map_err(ReportError::Unfit)
 }
 
 #[cfg(test)]
@@ -132,7 +173,7 @@ mod tests {
         let error = format_named("pdf\u{1b}[2J").err().map(|error| error.to_string());
         assert_eq!(
             error.as_deref(),
-            Some("there is no report format `pdf[2J`; choose one of text, markdown, csv, json")
+            Some("there is no report format `pdf[2J`; choose one of text, markdown, csv, json, fio-json")
         );
     }
 

@@ -45,7 +45,10 @@ pub(crate) fn verdict(result: &ResultFinding, group: Option<&str>) -> VerdictLin
         |one: &Statement| matches!(one, Statement::AtTheDisk { .. } | Statement::Nothing | Statement::Failed { .. });
     let limit = (!said.iter().any(|one| matches!(one, Statement::AtTheDisk { .. }))
         && !said.iter().all(names_no_limit))
-    .then(|| Phrase::default().tone(Tone::Quiet, words::limit(result.limit)));
+    .then(|| {
+        let pace = words::pace(result);
+        Phrase::default().tone(Tone::Quiet, pace.as_deref().unwrap_or(words::limit(result.limit)))
+    });
     VerdictLine { body, limit }
 }
 

@@ -48,7 +48,8 @@ fn verdicts(out: &mut String, findings: &Findings) {
         cells.extend(findings.lanes.iter().map(|lane| mean(result, &lane.name)));
         let line = lines::verdict(result, None);
         cells.push(phrase(&line.body, true));
-        cells.push(escape(words::limit_noun(result.limit)));
+        let pace = words::pace(result);
+        cells.push(escape(pace.as_deref().unwrap_or(words::limit_noun(result.limit))));
         row(out, &cells);
     }
 }
@@ -68,9 +69,19 @@ fn mean(result: &ResultFinding, lane: &str) -> String {
 
 fn figures(out: &mut String, findings: &Findings) {
     open(out, words::FIGURES_TITLE);
-    out.push_str(&format!("{}\n\n", escape(&words::figures_legend(findings.margin, &[true; words::COLUMNS.len()]))));
+    let measured: Vec<_> = findings
+        .results
+        .iter()
+        .flat_map(|result| result.estimates.iter().map(move |estimate| facts::cells(result, estimate)))
+        .collect();
+    // Percentiles that nobody has are left out; the other columns stand in every report.
+    let shown: [bool; words::COLUMNS.len()] = std::array::from_fn(|at| {
+        !words::PERCENTILE_COLUMNS.contains(&at) || measured.iter().any(|of| of[at].is_some())
+    });
+    out.push_str(&format!("{}\n\n", escape(&words::figures_legend(findings.margin, &shown))));
+    let columns = || words::COLUMNS.iter().zip(shown).filter(|(_, shown)| *shown).map(|(name, _)| *name);
     let mut header = vec![words::COLUMN_WORKLOAD, words::COLUMN_LANE, words::COLUMN_FIGURE];
-    header.extend(words::COLUMNS);
+    header.extend(columns());
     row(out, &header.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>());
     row(
         out,
@@ -82,12 +93,12 @@ fn figures(out: &mut String, findings: &Findings) {
             match &estimate.failure {
                 Some(reason) => {
                     cells.push(format!("{}: {}", words::FAILED, escape(&words::sentence(reason))));
-                    cells.extend(words::COLUMNS.iter().map(|_| String::new()));
+                    cells.extend(columns().map(|_| String::new()));
                 }
                 None => {
                     cells.push(escape(&facts::figure(result, estimate)));
-                    let figures = facts::cells(result, estimate).into_iter();
-                    cells.extend(figures.map(|cell| cell.map(|cell| escape(&cell)).unwrap_or_default()));
+                    let figures = facts::cells(result, estimate).into_iter().zip(shown).filter(|(_, shown)| *shown);
+                    cells.extend(figures.map(|(cell, _)| cell.map(|cell| escape(&cell)).unwrap_or_default()));
                 }
             }
             row(out, &cells);
@@ -124,7 +135,7 @@ fn ground(out: &mut String, input: &Input) {
         parts.push(escape(&facts.rest));
         out.push_str(&format!("- {}: {}\n", code(&name(&lane.name), false), parts.join("; ")));
     }
-    for note in facts::notes(findings) {
+    for note in facts::notes(input) {
         out.push_str(&format!("- {}.\n", escape(&note)));
     }
     let counts = &findings.trials;

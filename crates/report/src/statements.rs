@@ -347,7 +347,9 @@ mod tests {
             agent_cpu_seconds_per_operation: None,
             write_amplification: None,
             flushes_per_operation: None,
+            latency_p50_ns: None,
             latency_p99_ns: None,
+            latency_p999_ns: None,
             device_use: None,
             failure: None,
         };
@@ -358,6 +360,7 @@ mod tests {
             metric: "operations_per_second".to_owned(),
             unit: "operations/s".to_owned(),
             higher_is_better: true,
+            shared_rate: None,
             rounds: 6,
             limit: Limit::Unattributed,
             limit_reason: String::new(),

@@ -169,7 +169,7 @@ fn ground(out: &mut String, input: &Input, style: &Style) {
 
 fn warnings(out: &mut String, input: &Input, style: &Style) {
     let mut label = words::NOTES;
-    for note in facts::notes(input.findings) {
+    for note in facts::notes(input) {
         hang(out, label, CLOSING_COLUMNS, &Phrase::of(format!("{note}.")), None, style);
         label = "";
     }

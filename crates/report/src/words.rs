@@ -48,7 +48,9 @@ pub(crate) const UNKNOWN_SUITE: &str = "(unnamed suite)";
 /// What the columns of the figures mean; stands above them. `shown`: which of [`COLUMNS`].
 pub(crate) fn figures_legend(margin: f64, shown: &[bool]) -> String {
     let meanings = [
+        " p50: half of the operations were at least this fast.",
         " p99: 99 of 100 operations were at least this fast.",
+        " p99.9: 999 of 1,000 were.",
         " CPU: of the whole system, kernel threads included.",
         " Own: Fairlane's own part of the CPU.",
         " Written: bytes at the disk per byte of the work.",
@@ -65,10 +67,12 @@ pub(crate) fn figures_legend(margin: f64, shown: &[bool]) -> String {
 
 /// Labels of the columns of figures.
 pub(crate) const COLUMN_FIGURE: &str = "mean (interval)";
-pub(crate) const COLUMNS: [&str; 6] = ["p99", "CPU", "own", "written", "flush/op", "disk"];
+pub(crate) const COLUMNS: [&str; 8] = ["p50", "p99", "p99.9", "CPU", "own", "written", "flush/op", "disk"];
+/// Columns of latency that only some records fill.
+pub(crate) const PERCENTILE_COLUMNS: [usize; 2] = [0, 2];
 /// Columns that a narrow table does without, the first to go first: the reason of the limit says
 /// how the disk was used, and every other format keeps them all.
-pub(crate) const COLUMNS_TO_SPARE: [usize; 3] = [5, 2, 4];
+pub(crate) const COLUMNS_TO_SPARE: [usize; 5] = [7, 4, 6, 0, 2];
 pub(crate) const COLUMN_LANE: &str = "lane";
 
 /// Columns of a reason inside a verdict line.
@@ -102,9 +106,62 @@ pub(crate) fn limit_noun(limit: Limit) -> &'static str {
     }
 }
 
+/// What set the pace of a result, in the few words that fit at the right edge; `None`: nothing did.
+pub(crate) fn pace(result: &ResultFinding) -> Option<String> {
+    let rate = result.shared_rate.as_ref().filter(|_| result.limit == Limit::Unattributed)?;
+    Some(format!("at {} of the slowest lane's maximum", figures::per_operation(rate.share)))
+}
+
+/// What people call a latency's metric; `None`: it is a rate.
+pub(crate) fn latency(metric: &str) -> Option<&'static str> {
+    match metric {
+        "latency_p50_ns" => Some("median latency"),
+        "latency_p99_ns" => Some("p99 latency"),
+        "latency_p999_ns" => Some("p99.9 latency"),
+        "latency_mean_ns" => Some("mean latency"),
+        other if other.ends_with("_ns") => Some("latency"),
+        _ => None,
+    }
+}
+
+/// A decided difference in words: `9 % faster` of rates and `20 % lower p99 latency` of times, and
+/// its interval. `ratio`: above 1 is better, whichever the metric.
+pub(crate) fn difference(
+    metric: &str,
+    ratio: f64,
+    interval: Option<(f64, f64)>,
+    faster: bool,
+) -> (String, Option<String>) {
+    match latency(metric) {
+        None => {
+            let gap = figures::gap(ratio, interval, faster);
+            (format!("{} {}", gap.size, if faster { "faster" } else { "slower" }), gap.interval)
+        }
+        Some(latency) => {
+            // Of the times themselves, the lower one stands under the other.
+            let gap = figures::gap(ratio.recip(), interval.map(turned), !faster);
+            (format!("{} {} {latency}", gap.size, if faster { "lower" } else { "higher" }), gap.interval)
+        }
+    }
+}
+
+/// An interval of a/b as one of b/a.
+pub(crate) fn turned((low, high): (f64, f64)) -> (f64, f64) {
+    (high.recip(), low.recip())
+}
+
 /// All statements about a result as one sentence.
 pub(crate) fn statements(result: &ResultFinding, statements: &[Statement]) -> Phrase {
-    Phrase::default().join(statements.iter().map(|one| statement(result, one)), "; ")
+    let comparing = |one: &Statement| matches!(one, Statement::Tie { .. } | Statement::Apart(_));
+    let first = statements.iter().position(comparing);
+    let parts = statements.iter().enumerate().map(|(at, one)| {
+        let said = statement(result, one);
+        match &result.shared_rate {
+            Some(rate) if first == Some(at) => said.say(format!(" at {}", figures::iops(rate.operations_per_second))),
+            _ => said,
+        }
+    });
+    Phrase::default().join(parts, "; ")
 }
 
 fn statement(result: &ResultFinding, statement: &Statement) -> Phrase {
@@ -112,6 +169,10 @@ fn statement(result: &ResultFinding, statement: &Statement) -> Phrase {
         Statement::AtTheDisk { slowest, fastest } => at_the_disk(result, *slowest, *fastest),
         Statement::Tie { lanes, interval } => {
             let tie = names(lanes, ", ").tone(Tone::Tie, " tie");
+            let tie = match latency(&result.metric) {
+                Some(latency) => tie.say(format!(" in {latency}")),
+                None => tie,
+            };
             match interval {
                 Some((low, high)) => tie.say(format!(" (within {})", figures::within(*low, *high))),
                 None => tie,
@@ -119,10 +180,13 @@ fn statement(result: &ResultFinding, statement: &Statement) -> Phrase {
         }
         Statement::Apart(pairs) => {
             let lane = pairs.first().map_or("", |pair| pair.a);
-            Phrase::default().name(lane).say(" ").and(listed(pairs.iter().map(apart).collect(), "and"))
+            Phrase::default()
+                .name(lane)
+                .say(" ")
+                .and(listed(pairs.iter().map(|pair| apart(result, pair)).collect(), "and"))
         }
         Statement::Undecided { pairs, minutes } => undecided(result, pairs, *minutes),
-        Statement::NoVerdict { pairs, why } => no_verdict(pairs, why),
+        Statement::NoVerdict { pairs, why } => no_verdict(result, pairs, why),
         // The figures carry the whole reason.
         Statement::Failed { lane, reason } => failed(lane, &shorten(reason, BRIEF_REASON_COLUMNS)),
         Statement::Alone { lane, mean, low, high } => Phrase::default()
@@ -143,24 +207,34 @@ fn at_the_disk(result: &ResultFinding, slowest: f64, fastest: f64) -> Phrase {
         .say(format!(", all at the disk's own {rates}: this test cannot tell filesystems apart"))
 }
 
-fn apart(pair: &Shown) -> Phrase {
+fn apart(result: &ResultFinding, pair: &Shown) -> Phrase {
     let faster = pair.verdict == Verdict::Faster;
     let (tone, word) = if faster { (Tone::Faster, "faster") } else { (Tone::Slower, "slower") };
     let Some(ratio) = pair.ratio else {
         return Phrase::default().tone(tone, word).say(" than ").name(pair.b);
     };
-    let gap = figures::gap(ratio, pair.interval, faster);
-    let phrase = Phrase::default().tone(tone, format!("{} {word}", gap.size)).say(" than ").name(pair.b);
-    match gap.interval {
+    let (size, interval) = difference(&result.metric, ratio, pair.interval, faster);
+    let phrase = Phrase::default().tone(tone, size).say(" than ").name(pair.b);
+    match interval {
         Some(interval) => phrase.say(format!(" ({interval})")),
         None => phrase,
     }
 }
 
 fn undecided(result: &ResultFinding, pairs: &[Shown], minutes: Option<f64>) -> Phrase {
+    let latency = latency(&result.metric);
     let intervals = pairs.iter().map(|pair| {
         let ratio = Phrase::default().name(pair.a).say("/").name(pair.b);
-        match (pair.interval, pair.ratio) {
+        // Of latencies the times themselves are told: a minus means less time.
+        let ratio = match latency.filter(|_| pair.ratio.is_some()) {
+            Some(latency) => ratio.say(format!(" {latency}")),
+            None => ratio,
+        };
+        let of = |pair: &Shown| match latency {
+            Some(_) => (pair.interval.map(turned), pair.ratio.map(f64::recip)),
+            None => (pair.interval, pair.ratio),
+        };
+        match of(pair) {
             (Some((low, high)), _) => {
                 let (low, high) = figures::span(low, high);
                 ratio.say(format!(" between {low} and {high}"))
@@ -206,7 +280,7 @@ pub(crate) fn settle_by_budget(budget: &str) -> String {
     format!("--budget{GLUE}{} should settle it", shorten(budget, 20))
 }
 
-fn no_verdict(pairs: &[Shown], why: &str) -> Phrase {
+fn no_verdict(result: &ResultFinding, pairs: &[Shown], why: &str) -> Phrase {
     let mut said = Phrase::default();
     for (index, pair) in pairs.iter().enumerate() {
         let repeated = index > 0 && pairs[index - 1].a == pair.a;
@@ -218,9 +292,12 @@ fn no_verdict(pairs: &[Shown], why: &str) -> Phrase {
         if !repeated {
             said = said.name(pair.a);
         }
-        said = match pair.ratio {
-            Some(ratio) => said.say(format!(" {} ", figures::times(ratio))).name(pair.b),
-            None => said.say(" against ").name(pair.b),
+        said = match (pair.ratio, latency(&result.metric)) {
+            (Some(ratio), None) => said.say(format!(" {} ", figures::times(ratio))).name(pair.b),
+            (Some(ratio), Some(latency)) => {
+                said.say(format!(" {} the {latency} of ", figures::times(ratio.recip()))).name(pair.b)
+            }
+            (None, _) => said.say(" against ").name(pair.b),
         };
     }
     let said = if pairs.is_empty() { said } else { said.say(", ") }.tone(Tone::NoVerdict, "no verdict");
@@ -274,6 +351,8 @@ fn work(workload: &str, group: &str, title: &str) -> String {
         ("small-files", "create") => "file creations",
         ("small-files", "read") => "small-file reads",
         ("small-files", "delete") => "file deletions",
+        // A group of a job file carries its job's name.
+        (_, group) if group.contains(": ") => return format!("{}, {}", shorten(title, 60), shorten(group, 40)),
         _ => return shorten(title, 60),
     };
     known.to_owned()
@@ -283,25 +362,28 @@ fn work(workload: &str, group: &str, title: &str) -> String {
 /// `halves your commits`. `brief`: without the verb, behind a colon.
 pub(crate) fn claims(claims: &[&Claim], brief: bool) -> Phrase {
     let mut parts = Vec::new();
-    let mut verb = if brief { "" } else { "is " };
+    let mut last = "";
     let mut named = "";
     for claim in claims {
         let what = work(&claim.reason.workload, &claim.reason.group, &claim.reason.title);
-        if !claim.gain && !claim.name_the_other && (0.45..=0.55).contains(&claim.reason.ratio) {
+        let of_time = latency(claim.metric).is_some();
+        if !of_time && !claim.gain && !claim.name_the_other && (0.45..=0.55).contains(&claim.reason.ratio) {
             parts.push(Phrase::default().tone(Tone::Slower, "halves").say(format!(" your {what}")));
-            verb = "is ";
+            last = "";
             continue;
         }
         let ratio = if claim.gain { claim.reason.ratio.recip() } else { claim.reason.ratio };
-        let gap = figures::gap(ratio, None, claim.gain);
-        let (tone, word) = if claim.gain { (Tone::Faster, "faster") } else { (Tone::Slower, "slower") };
-        let mut said = Phrase::of(verb).tone(tone, format!("{} {word}", gap.size));
+        let (size, _) = difference(claim.metric, ratio, None, claim.gain);
+        let tone = if claim.gain { Tone::Faster } else { Tone::Slower };
+        // A verb is said again only where it changes: `is 9 % faster … and has 20 % lower …`.
+        let verb = if of_time { "has " } else { "is " };
+        let mut said = Phrase::of(if brief || verb == last { "" } else { verb }).tone(tone, size);
+        last = verb;
         if claim.name_the_other && claim.other != named {
             said = said.say(" than ").name(claim.other);
             named = claim.other;
         }
         parts.push(said.say(format!(" at {what}")));
-        verb = "";
     }
     listed(parts, "and")
 }
@@ -318,6 +400,8 @@ pub(crate) struct Claim<'a> {
     pub(crate) name_the_other: bool,
     /// What was decided.
     pub(crate) reason: &'a Reason,
+    /// In which metric.
+    pub(crate) metric: &'a str,
 }
 
 pub(crate) const NOT_TESTED: &str = "Not tested: ";
@@ -464,8 +548,10 @@ pub(crate) fn heading(suite: &str, lanes: &[&str], started: &str, resumes: u32, 
 /// What stands above the figures of one result.
 pub(crate) fn result_heading(result: &ResultFinding, title: &str, group: Option<&str>) -> Phrase {
     let group = group.map(|group| format!(", {}", shorten(group, 40))).unwrap_or_default();
-    let said =
-        Phrase::default().tone(Tone::Label, format!("{title}{group}")).say(format!(", {}", rounds(result.rounds)));
+    let metric = latency(&result.metric).map(|latency| format!(", {latency}")).unwrap_or_default();
+    let said = Phrase::default()
+        .tone(Tone::Label, format!("{title}{group}{metric}"))
+        .say(format!(", {}", rounds(result.rounds)));
     if result.limit_reason.trim().is_empty() { said } else { said.say(": ").say(sentence(&result.limit_reason)) }
 }
 

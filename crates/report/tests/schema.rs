@@ -43,6 +43,7 @@ fn rendered_json_validates_and_reads_back_as_the_same_findings() {
         races::hostile(),
         races::five(),
         races::nothing(),
+        races::jobs(),
     ] {
         let value = findings_json(&findings);
         assert!(validator.is_valid(&value), "{:?}", validator.iter_errors(&value).map(|e| e.to_string()).next());

@@ -6,6 +6,7 @@ use crate::judge;
 use crate::pair;
 use crate::sequential::Rule;
 use crate::series::Series;
+use crate::words;
 use model::findings::{Comparison, ComparisonRow, Limit, ResultFinding, Verdict};
 use model::lane::Lane;
 use model::plan::Rounds;
@@ -36,7 +37,8 @@ pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison
                 continue;
             };
             let results = [before, result];
-            let sides = Sides { series: [&series_a, &series_b], results, changed: changed.clone(), p };
+            let changed = changed.clone().or_else(|| different_rates(before, result));
+            let sides = Sides { series: [&series_a, &series_b], results, changed, p };
             rows.extend(b.header.lanes.iter().filter_map(|lane| sides.row(lane, b.header.plan.margin)));
         }
     }
@@ -68,13 +70,24 @@ impl Sides<'_> {
         };
         let ((lane_a, logs_a), (lane_b, logs_b)) = (logs(0)?, logs(1)?);
         let (mean_a, mean_b) = (estimate::moments(&logs_a)?.mean, estimate::moments(&logs_b)?.mean);
-        let ratio = pair::finite((mean_b - mean_a).exp())?;
-        let welch = estimate::welch(&logs_a, &logs_b);
+        // Of times the ratio is turned, so that above 1 `b` always does better.
+        let better = if result.higher_is_better { (&logs_a, &logs_b) } else { (&logs_b, &logs_a) };
+        let gain = if result.higher_is_better { mean_b - mean_a } else { mean_a - mean_b };
+        let ratio = pair::finite(gain.exp())?;
+        let welch = estimate::welch(better.0, better.1);
         let interval = welch.and_then(|of| {
             let low = pair::finite((of.difference - of.half_width(self.p)).exp())?;
             Some((low, pair::finite((of.difference + of.half_width(self.p)).exp())?))
         });
-        let (verdict, why) = match (&self.changed, welch) {
+        let behind = (0..2).find(|&side| {
+            let mut lanes = self.series[side].lanes.iter();
+            lanes.any(|of| of.lane.name == lane.name && pair::flagged(of, pair::CANNOT_SUSTAIN) > 0)
+        });
+        let changed = self.changed.clone().or_else(|| {
+            let which = ["first", "second"][behind?];
+            Some(format!("{} cannot sustain the rate of the {which} record", lane.name))
+        });
+        let (verdict, why) = match (&changed, welch) {
             (Some(changed), _) => (Verdict::None, changed.clone()),
             (None, None) => (Verdict::Undecided, "one round: no interval between runs".to_owned()),
             (None, Some(of)) => self.verdict(&lane_a, &lane_b, of.difference, of.half_width(self.p), margin),
@@ -112,14 +125,7 @@ impl Sides<'_> {
             return (Verdict::None, "the engine was measured, not the filesystem".to_owned());
         }
         let rule = Rule { pairs: 1, rounds: Rounds::Fixed(1), margin, first_answer: true };
-        let mut verdict = rule.verdict(difference, half, true);
-        if !self.results[1].higher_is_better {
-            verdict = match verdict {
-                Verdict::Faster => Verdict::Slower,
-                Verdict::Slower => Verdict::Faster,
-                other => other,
-            };
-        }
+        let verdict = rule.verdict(difference, half, true);
         if limited(Limit::Device) && verdict != Verdict::Tie {
             return (Verdict::None, "the device was measured, not the filesystem".to_owned());
         }
@@ -128,6 +134,14 @@ impl Sides<'_> {
         }
         (verdict, CAVEAT.to_owned())
     }
+}
+
+/// Latencies at different rates are latencies of different work.
+fn different_rates(a: &ResultFinding, b: &ResultFinding) -> Option<String> {
+    let rate = |of: &ResultFinding| of.shared_rate.as_ref().map(|rate| rate.operations_per_second);
+    let (then, now) = (rate(a)?, rate(b)?);
+    let apart = (then / now).ln().abs() > 1.02_f64.ln();
+    apart.then(|| format!("different shared rates: {} and {}", words::iops(then), words::iops(now)))
 }
 
 fn machine_warnings(a: &Record, b: &Record) -> Vec<String> {

@@ -31,8 +31,9 @@ pub fn judge_workload(record: &Record, workload: &str) -> Vec<ResultFinding> {
 fn judge_group(record: &Record, workload: &Workload, group: &str, series: &Series) -> ResultFinding {
     let plan = &record.header.plan;
     let metric = primary_metric(series, group);
-    // Rates grow with speed; anything else that may come (times) shrinks.
+    // Rates grow with speed; times, such as latencies, shrink.
     let higher_is_better = metric.ends_with("_per_second");
+    let shared_rate = record.rates.iter().rev().find(|rate| rate.workload == workload.name).cloned();
     let limited = limit::judge(record, workload, group, series);
     let lanes = &series.lanes;
     let couples: Vec<_> = (0..lanes.len()).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
@@ -54,6 +55,10 @@ fn judge_group(record: &Record, workload: &Workload, group: &str, series: &Serie
     };
     let judged: Vec<_> = couples.iter().map(|&(a, b)| setting.judge(&lanes[a], &lanes[b])).collect();
     let mut warnings: Vec<String> = lanes.iter().flat_map(|lane| pair::lane_warnings(lane, group, &metric)).collect();
+    // What marks whole trials is said with the workload's first group, not with each.
+    if workload.groups().first().is_some_and(|first| first == group) {
+        warnings.extend(pair::trial_warnings(lanes));
+    }
     warnings.extend(judged.iter().filter_map(|of| of.warning.clone()));
     let mut estimates = Vec::new();
     for (lane, device_use) in lanes.iter().zip(&limited.device_use) {
@@ -68,6 +73,7 @@ fn judge_group(record: &Record, workload: &Workload, group: &str, series: &Serie
         group: group.to_owned(),
         unit: unit_of(&metric).to_owned(),
         higher_is_better,
+        shared_rate,
         rounds: shared_rounds(series, group, &metric),
         limit: limited.limit,
         limit_reason: limited.reason,
@@ -88,6 +94,8 @@ fn unit_of(metric: &str) -> &str {
     match metric {
         "operations_per_second" => "operations/s",
         "bandwidth_bytes_per_second" => "B/s",
+        other if other.ends_with("_ns") => "ns",
+        other if other.ends_with("_seconds") => "s",
         other => other,
     }
 }
@@ -118,6 +126,7 @@ fn estimate_of(lane: &LaneSeries, group: &str, metric: &str, device_use: Option<
     };
     let gib = |scope: &Scope| (scope.read_bytes + scope.write_bytes) / (1_u64 << 30) as f64;
     let (histogram, unreadable) = latency::merge(lane.group(group).filter_map(|(_, of)| of.histogram.as_deref()));
+    let percentile = |share: f64| histogram.as_ref().and_then(|all| latency::percentile(all, share));
     let warning = (unreadable > 0)
         .then(|| format!("{}: {unreadable} latency histograms cannot be read and were left out", lane.lane.name));
     let estimate = Estimate {
@@ -133,7 +142,9 @@ fn estimate_of(lane: &LaneSeries, group: &str, metric: &str, device_use: Option<
         agent_cpu_seconds_per_operation: per_operation(|scope| scope.system.agent_cpu_user_seconds),
         write_amplification: median(exact().filter_map(Scope::write_amplification)),
         flushes_per_operation: per_operation(|scope| scope.system.device.flushes as f64),
-        latency_p99_ns: histogram.and_then(|all| latency::percentile(&all, 0.99)),
+        latency_p50_ns: percentile(0.5),
+        latency_p99_ns: percentile(0.99),
+        latency_p999_ns: percentile(0.999),
         device_use: device_use.and_then(finite),
         failure,
     };

@@ -6,12 +6,18 @@
 //! because only then nothing is left to compare; 6 to 8 when more than half of the lanes meet them
 //! or the slowest does, because it is the slowest lane whose cause a reader asks for. The sentence
 //! names the lanes.
+//!
+//! Work of several kinds at once (job files, reads and writes mixed) has no ceiling on the bare
+//! device, and the system's sums cover all of it: only rules 2, 3 and 9 are asked there. Paced work
+//! (a rate, an open loop) stops at its rate and not at a cause: the same.
 
 use crate::estimate::median;
-use crate::series::{Scope, Series};
+use crate::pair;
+use crate::series::{self, Scope, Series};
 use crate::words;
 use model::findings::Limit;
-use model::record::{Probe, Profile, Record};
+use model::job::{Direction, Io, Rate};
+use model::record::{Probe, Profile, Record, SharedRate};
 use model::workload::{Kind, Workload};
 
 /// What limited one result.
@@ -39,6 +45,9 @@ struct LaneUse {
     /// Share of the window.
     flush_share: Option<f64>,
     agent_user_share: Option<f64>,
+    /// Trials that count, and those in which submitting fell behind an open loop's arrivals.
+    trials: usize,
+    lagging: usize,
     /// Share of all CPUs.
     cpu_share: Option<f64>,
     /// Share of one core.
@@ -64,6 +73,8 @@ struct Raw {
 /// Everything the rules look at.
 struct Sight<'a> {
     workload: &'a Workload,
+    /// The shared rate of an open loop.
+    rate: Option<&'a SharedRate>,
     reads: bool,
     lanes: Vec<LaneUse>,
     raw: Option<Raw>,
@@ -75,8 +86,14 @@ const LEAST_CPU_WINDOW_SECONDS: f64 = 0.2;
 
 type Rule = fn(&Sight) -> Option<(Limit, String)>;
 
-/// Rules 2 to 8 in order.
-const RULES: [Rule; 7] = [harness, cache, device, write_amplification, flush, filesystem_cpu, filesystem_serialised];
+/// Rules 2 and 3, which hold for any work.
+const RULES: [Rule; 2] = [harness, cache];
+
+/// Rules 4 to 8 in order, for work of one kind that runs as fast as it goes.
+const CAUSES: [Rule; 5] = [device, write_amplification, flush, filesystem_cpu, filesystem_serialised];
+
+/// A trial in which Fairlane itself handed operations over too late begins a flag with this.
+const HARNESS_BOUND: &str = "harness-bound-submission";
 
 /// What limited one group of a workload, over all lanes' trials that count.
 pub fn limit_of(record: &Record, workload: &Workload, group: &str) -> Limited {
@@ -85,7 +102,7 @@ pub fn limit_of(record: &Record, workload: &Workload, group: &str) -> Limited {
 
 /// The same for trials that are already collected.
 pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &Series) -> Limited {
-    let raw = raw_ceiling(&record.probes, workload);
+    let raw = raw_ceiling(&record.probes, workload).filter(|_| !of_several_kinds(workload));
     let mut lanes: Vec<LaneUse> = series.lanes.iter().map(|lane| lane_use(lane, group)).collect();
     for lane in &mut lanes {
         lane.device_use = raw.and_then(|raw| device_use(lane, &raw, workload.flush_bound()));
@@ -94,9 +111,38 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
     // A lane without a figure neither meets a rule nor keeps the others from it.
     lanes.retain(|lane| lane.rate.is_some());
     let null_rate = null_ceiling(&record.probes, workload);
-    let sight = Sight { workload, reads: group == "read", lanes, raw, null_rate };
-    let (limit, reason) = RULES.iter().find_map(|rule| rule(&sight)).unwrap_or_else(|| unattributed(&sight));
+    let rate = record.rates.iter().rev().find(|rate| rate.workload == workload.name);
+    let sight = Sight { workload, rate, reads: series::reads(group), lanes, raw, null_rate };
+    let causes = if of_several_kinds(workload) || paced(workload) { &[][..] } else { &CAUSES[..] };
+    let (limit, reason) =
+        RULES.iter().chain(causes).find_map(|rule| rule(&sight)).unwrap_or_else(|| unattributed(&sight));
     Limited { limit, reason, device_use }
+}
+
+/// Whether the bare device's ceilings, each of one kind of work, say nothing about this work.
+fn of_several_kinds(workload: &Workload) -> bool {
+    match &workload.kind {
+        Kind::Io(io) => io.rw.directions().len() > 1,
+        Kind::Jobs(_) | Kind::Fio(_) => true,
+        Kind::SmallFiles(_) => false,
+    }
+}
+
+/// Whether the work waits by itself: a rate, an open loop, pauses. Reaching the rate shows no limit.
+fn paced(workload: &Workload) -> bool {
+    match &workload.kind {
+        Kind::Io(io) => paces(io),
+        Kind::Jobs(jobs) => jobs.jobs.iter().any(|job| paces(&job.io)),
+        Kind::Fio(_) | Kind::SmallFiles(_) => false,
+    }
+}
+
+fn paces(io: &Io) -> bool {
+    let limited = |&direction: &Direction| io.rate.is_some_and(|rates| *rates.of(direction) != Rate::Unlimited);
+    io.rate_of_slowest.is_some()
+        || io.thinktime_seconds > 0.0
+        || io.thinktime_spin_seconds > 0.0
+        || io.rw.directions().iter().any(limited)
 }
 
 fn lane_use(lane: &crate::series::LaneSeries, group: &str) -> LaneUse {
@@ -118,6 +164,8 @@ fn lane_use(lane: &crate::series::LaneSeries, group: &str) -> LaneUse {
         .max_by(|a, b| a.0.total_cmp(&b.0));
     LaneUse {
         name: lane.lane.name.clone(),
+        trials: lane.ok.len(),
+        lagging: pair::flagged(lane, HARNESS_BOUND),
         rate: median(seen.iter().map(|(of, _)| match of.metrics.get("operations_per_second") {
             Some(&rate) => rate,
             None => of.operations as f64 / of.seconds,
@@ -134,6 +182,8 @@ fn lane_use(lane: &crate::series::LaneSeries, group: &str) -> LaneUse {
         read_share: median(
             seen.iter()
                 // Without a device (a network or overlay directory) nothing is known of its reads.
+                // Sums over several groups do not say which of them was read from the cache.
+                .filter(|(of, scope)| scope.read_bytes == of.bytes as f64)
                 .filter(|(_, scope)| scope.read_bytes > 0.0 && !lane.lane.backing.is_empty())
                 .map(|(_, scope)| scope.system.device.read_bytes as f64 / scope.read_bytes),
         ),
@@ -195,6 +245,16 @@ fn device_use(lane: &LaneUse, raw: &Raw, flush_bound: bool) -> Option<f64> {
 }
 
 impl Sight<'_> {
+    /// Workers that share the engine's user time: of a job file the most of any one job, because
+    /// not all jobs need run at once.
+    fn workers(&self) -> u32 {
+        match &self.workload.kind {
+            Kind::Io(io) => io.numjobs.max(1),
+            Kind::Jobs(jobs) => jobs.jobs.iter().map(|job| job.io.numjobs).max().unwrap_or(1).max(1),
+            Kind::SmallFiles(_) | Kind::Fio(_) => 1,
+        }
+    }
+
     fn steady_depth(&self) -> u32 {
         match &self.workload.kind {
             Kind::Io(io) => io.iodepth.saturating_mul(io.numjobs),
@@ -247,8 +307,15 @@ impl Sight<'_> {
     }
 }
 
-/// Rule 2.
+/// Rule 2. Waiting for the next moment of paced work takes user time that is nobody's limit.
 fn harness(sight: &Sight) -> Option<(Limit, String)> {
+    if let Some(lane) = sight.lanes.iter().find(|lane| lane.lagging > 0) {
+        let reason = format!(
+            "in {} of {} trials of {} the engine handed operations over later than it should have: the engine was measured",
+            lane.lagging, lane.trials, lane.name
+        );
+        return Some((Limit::Harness, reason));
+    }
     let near_null = |lane: &&LaneUse| Some(lane.rate? / sight.null_rate?).filter(|&share| share >= 0.8);
     if matches!(sight.workload.kind, Kind::Io(_))
         && let Some((lane, share)) = sight.lanes.iter().find_map(|lane| Some((lane, near_null(&lane)?)))
@@ -261,11 +328,18 @@ fn harness(sight: &Sight) -> Option<(Limit, String)> {
         );
         return Some((Limit::Harness, reason));
     }
-    let busy = |lane: &&LaneUse| lane.agent_user_share.is_some_and(|share| share > 0.20);
-    let lane = sight.lanes.iter().find(busy)?;
-    let share = words::percent(lane.agent_user_share?);
-    let reason =
-        format!("the engine's own user time fills {share} of {}'s windows: the engine was measured", lane.name);
+    if paced(sight.workload) {
+        return None;
+    }
+    let workers = sight.workers();
+    let share = |lane: &LaneUse| Some(lane.agent_user_share? / f64::from(workers));
+    let lane = sight.lanes.iter().find(|lane| share(lane).is_some_and(|share| share > 0.20))?;
+    let of = if workers > 1 { format!("{workers} workers in ") } else { String::new() };
+    let reason = format!(
+        "the engine's own user time fills {} of {of}{}'s windows: the engine was measured",
+        words::percent(share(lane)?),
+        lane.name
+    );
     Some((Limit::Harness, reason))
 }
 
@@ -405,6 +479,17 @@ fn spare(of: &[&LaneUse]) -> String {
 fn unattributed(sight: &Sight) -> (Limit, String) {
     let reason = if sight.lanes.is_empty() {
         "no lane has a figure".to_owned()
+    } else if let Some(rate) = sight.rate {
+        format!(
+            "at {} of the slowest lane's maximum ({}): {} operations/s for every lane; the work is paced, so reaching that rate shows no limit",
+            rate.share,
+            rate.slowest,
+            model::units::human_count(rate.operations_per_second)
+        )
+    } else if paced(sight.workload) {
+        "the work is paced, so reaching its rate shows no limit".to_owned()
+    } else if of_several_kinds(sight.workload) {
+        "work of several kinds runs together, and the bare device has no ceiling for such a mixture".to_owned()
     } else if let Some(raw) = sight.raw.filter(|_| sight.lanes.iter().any(|lane| lane.device_use.is_some())) {
         format!(
             "no single cause stands out; the device is used to {} of its bare {}",

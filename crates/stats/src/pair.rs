@@ -5,6 +5,7 @@ use crate::sequential::{self, Interval, Rule, Standing};
 use crate::series::{LaneSeries, Series};
 use model::findings::{Limit, Pair, Verdict};
 use model::lane::Lane;
+use model::trial::Trial;
 
 /// Why two lanes' speeds may not be ranked, as the start of a sentence; otherwise what has to be
 /// said beside a verdict.
@@ -94,6 +95,13 @@ impl Setting<'_> {
             pair.why = Some(format!("{lane}: {reason}"));
             return Judged { pair, warning: None };
         }
+        if let Some(why) = self.cannot_sustain(a, b) {
+            // One burst of noise in an early round does not end the race.
+            let early = matches!(self.standing, Standing::Before { .. });
+            pair.verdict = if early { Verdict::Undecided } else { Verdict::None };
+            pair.why = Some(why);
+            return Judged { pair, warning: None };
+        }
         let differences = self.differences(a, b);
         let Some(interval) = sequential::interval(&differences, &self.rule).filter(|of| of.mean.is_finite()) else {
             pair.why = Some(format!("{} and {} share no round with a figure", pair.a, pair.b));
@@ -113,7 +121,8 @@ impl Setting<'_> {
         Judged { pair, warning }
     }
 
-    /// ln(a/b) over the rounds of this look, in time order.
+    /// ln(a/b) over the rounds of this look, in time order; of times ln(b/a), so that above zero
+    /// `a` always does better.
     fn differences(&self, a: &LaneSeries, b: &LaneSeries) -> Vec<f64> {
         let last = match self.standing {
             Standing::AtLook { rounds, .. } => self.series.done.get(rounds as usize - 1).copied().unwrap_or(u32::MAX),
@@ -124,18 +133,25 @@ impl Setting<'_> {
             figures.retain(|&(round, _)| round <= last);
             figures
         };
+        let (a, b) = if self.higher_is_better { (a, b) } else { (b, a) };
         estimate::paired_differences(&of(a), &of(b))
+    }
+
+    /// Why neither lane's figures may be compared: an open loop whose backlog grew measured the
+    /// length of the window, not a latency. `None`: both kept up.
+    fn cannot_sustain(&self, a: &LaneSeries, b: &LaneSeries) -> Option<String> {
+        let behind: Vec<String> = [a, b]
+            .iter()
+            .filter_map(|lane| {
+                let count = flagged(lane, CANNOT_SUSTAIN);
+                (count > 0).then(|| format!("{} ({count} of {} trials)", lane.lane.name, lane.ok.len()))
+            })
+            .collect();
+        (!behind.is_empty()).then(|| format!("{} cannot sustain this rate", behind.join(" and ")))
     }
 
     fn decide(&self, pair: &mut Pair, interval: &Interval, mut beside: Vec<String>) {
         let (mut verdict, mut why) = self.by_interval(interval);
-        if !self.higher_is_better {
-            verdict = match verdict {
-                Verdict::Faster => Verdict::Slower,
-                Verdict::Slower => Verdict::Faster,
-                other => other,
-            };
-        }
         match self.limit {
             Limit::Harness => {
                 (verdict, why) = (Verdict::None, Some("the engine was measured, not the filesystem".into()))
@@ -208,15 +224,58 @@ pub fn seconds_per_round(series: &Series) -> Option<f64> {
     }))
 }
 
-/// Warnings about a lane's own trials: failed rounds, unusable figures, unsteady slices, flags.
+/// A trial of an open loop whose backlog grew over the window begins a flag with this.
+pub const CANNOT_SUSTAIN: &str = "cannot-sustain-rate";
+
+/// Trials that count and carry a flag that begins so.
+pub fn flagged(lane: &LaneSeries, beginning: &str) -> usize {
+    lane.ok.iter().filter(|trial| trial.flags.iter().any(|flag| flag.starts_with(beginning))).count()
+}
+
+/// Warnings about whole trials of all lanes: failed rounds, flags. What marks every trial is said
+/// once.
+pub fn trial_warnings(lanes: &[LaneSeries]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for lane in lanes {
+        if let (Some(trial), false) = (lane.failed.last(), lane.ok.is_empty()) {
+            let all = lane.failed.len() + lane.ok.len();
+            let reason = trial.reason.as_deref().unwrap_or("no reason given");
+            warnings.push(format!("{} failed in {} of {all} rounds: {reason}", lane.lane.name, lane.failed.len()));
+        }
+    }
+    let of_all: usize = lanes.iter().map(|lane| lane.ok.len()).sum();
+    let mut everywhere: std::collections::BTreeMap<&str, usize> = Default::default();
+    for flag in lanes.iter().flat_map(|lane| &lane.ok).flat_map(|trial| &trial.flags) {
+        *everywhere.entry(flag).or_default() += 1;
+    }
+    everywhere.retain(|flag, count| *count == of_all && *flag != NOT_STEADY && lanes.len() > 1);
+    for lane in lanes {
+        let mut flags: std::collections::BTreeMap<&str, usize> = Default::default();
+        for flag in lane.ok.iter().flat_map(|trial| &trial.flags) {
+            *flags.entry(flag).or_default() += 1;
+        }
+        // Unsteady slices are told group by group, with their figures.
+        let told = |trial: &&Trial| {
+            trial.groups.iter().any(|of| crate::steady::not_steady(&of.slices_operations_per_second).is_some())
+        };
+        if lane.ok.iter().any(told) {
+            flags.remove(NOT_STEADY);
+        }
+        let (name, of) = (&lane.lane.name, lane.ok.len());
+        let own = flags.into_iter().filter(|(flag, _)| !everywhere.contains_key(flag));
+        warnings.extend(own.map(|(flag, count)| format!("{name}: {count} of {of} trials are marked {flag}")));
+    }
+    warnings.extend(everywhere.into_keys().map(|flag| format!("all {of_all} trials are marked {flag}")));
+    warnings
+}
+
+/// The flag of a trial whose slices are not steady.
+const NOT_STEADY: &str = "not-steady";
+
+/// Warnings about a lane's figures in one group: unusable, missing, unsteady.
 pub fn lane_warnings(lane: &LaneSeries, group: &str, metric: &str) -> Vec<String> {
     let name = &lane.lane.name;
     let mut warnings = Vec::new();
-    if let (Some(trial), false) = (lane.failed.last(), lane.ok.is_empty()) {
-        let all = lane.failed.len() + lane.ok.len();
-        let reason = trial.reason.as_deref().unwrap_or("no reason given");
-        warnings.push(format!("{name} failed in {} of {all} rounds: {reason}", lane.failed.len()));
-    }
     let figures = lane.figures(group, metric);
     let unusable = figures.iter().filter(|&&(_, figure)| !estimate::usable(figure)).count();
     if unusable > 0 {
@@ -232,14 +291,5 @@ pub fn lane_warnings(lane: &LaneSeries, group: &str, metric: &str) -> Vec<String
     if let Some(reason) = unsteady.first() {
         warnings.push(format!("{name}: {} of {} trials are not steady: {reason}", unsteady.len(), lane.ok.len()));
     }
-    let mut flags: std::collections::BTreeMap<&str, usize> = Default::default();
-    for flag in lane.ok.iter().flat_map(|trial| &trial.flags) {
-        *flags.entry(flag).or_default() += 1;
-    }
-    if !unsteady.is_empty() {
-        flags.remove("not-steady");
-    }
-    let of = lane.ok.len();
-    warnings.extend(flags.into_iter().map(|(flag, count)| format!("{name}: {count} of {of} trials are marked {flag}")));
     warnings
 }

@@ -78,6 +78,21 @@ impl<'a> LaneSeries<'a> {
     }
 }
 
+/// Whether a group reads: `read`, or `JOB: read` of a job file.
+pub fn reads(group: &str) -> bool {
+    kind_of(group) == "read"
+}
+
+/// What a group does, without the job's name in front.
+fn kind_of(group: &str) -> &str {
+    group.rsplit_once(": ").map_or(group, |(_, kind)| kind)
+}
+
+/// The groups that move data: the syncs of a job file are calls beside its operations.
+fn worked(groups: &[Group]) -> impl Iterator<Item = &Group> {
+    groups.iter().filter(|group| kind_of(&group.name) != "sync")
+}
+
 /// What the system did for one group of one trial, and the work that it is to be divided by.
 pub struct Scope<'a> {
     /// The system's sums.
@@ -97,12 +112,12 @@ impl<'a> Scope<'a> {
     pub fn of(trial: &'a Trial, group: &'a Group) -> Scope<'a> {
         let (system, groups, exact) = match &group.system {
             Some(system) => (system, std::slice::from_ref(group), true),
-            None => (&trial.system, trial.groups.as_slice(), trial.groups.len() == 1),
+            None => (&trial.system, trial.groups.as_slice(), worked(&trial.groups).count() == 1),
         };
-        let bytes = |read: bool| groups.iter().filter(|of| (of.name == "read") == read).map(|of| of.bytes as f64).sum();
+        let bytes = |read: bool| worked(groups).filter(|of| reads(&of.name) == read).map(|of| of.bytes as f64).sum();
         Scope {
             system,
-            operations: groups.iter().map(|of| of.operations as f64).sum(),
+            operations: worked(groups).map(|of| of.operations as f64).sum(),
             read_bytes: bytes(true),
             write_bytes: bytes(false),
             exact,

@@ -18,7 +18,8 @@ pub fn run(options: &Report) -> Result<(), Failure> {
     let shown = tilde(&path);
     let input = report::Input { findings: &findings, record: &record, record_path: Some(&shown) };
     let to_terminal = options.output.is_none();
-    let text = (format.render)(&input, &if to_terminal { style() } else { report::Style::default() });
+    let style = if to_terminal { style() } else { report::Style::default() };
+    let text = (format.render)(&input, &style).map_err(Failure::usage)?;
     match &options.output {
         None => print(&text),
         Some(file) => std::fs::write(file, text).map_err(|error| {

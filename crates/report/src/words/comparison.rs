@@ -2,7 +2,7 @@
 
 use crate::figures;
 use crate::layout::{Phrase, Tone};
-use crate::words::sentence;
+use crate::words::{self, sentence};
 use model::findings::{Comparison, ComparisonRow, Verdict};
 
 pub(crate) const LABEL_A: &str = "A";
@@ -12,13 +12,20 @@ pub(crate) const COLUMN_CHANGE: &str = "B against A";
 /// How B did against A.
 pub(crate) fn change(row: &ComparisonRow) -> Phrase {
     let interval = row.low.zip(row.high);
-    let said = match (row.verdict, interval) {
+    let latency = words::latency(&row.metric);
+    // Of latencies the times themselves are told: a minus means less time.
+    let (times, bounds) = match latency {
+        Some(_) => (row.ratio.recip(), interval.map(words::turned)),
+        None => (row.ratio, interval),
+    };
+    let of = latency.map(|latency| format!(" the {latency}")).unwrap_or_default();
+    let said = match (row.verdict, bounds) {
         (Verdict::Faster | Verdict::Slower, _) => {
             let faster = row.verdict == Verdict::Faster;
-            let (tone, word) = if faster { (Tone::Faster, "faster") } else { (Tone::Slower, "slower") };
-            let gap = figures::gap(row.ratio, interval, faster);
-            let said = Phrase::default().tone(tone, format!("{} {word}", gap.size));
-            gap.interval.map_or(said.clone(), |interval| said.say(format!(" ({interval})")))
+            let tone = if faster { Tone::Faster } else { Tone::Slower };
+            let (size, interval) = words::difference(&row.metric, row.ratio, interval, faster);
+            let said = Phrase::default().tone(tone, size);
+            interval.map_or(said.clone(), |interval| said.say(format!(" ({interval})")))
         }
         (Verdict::Tie, Some((low, high))) => {
             Phrase::default().tone(Tone::Tie, "tie").say(format!(" (within {})", figures::within(low, high)))
@@ -29,10 +36,10 @@ pub(crate) fn change(row: &ComparisonRow) -> Phrase {
             Phrase::default().tone(Tone::Undecided, "too noisy to say").say(format!(", between {low} and {high}"))
         }
         (Verdict::Undecided, None) => {
-            let ratio = figures::times(row.ratio);
-            Phrase::default().tone(Tone::Undecided, "too few rounds to say").say(format!(", {ratio} so far"))
+            let ratio = figures::times(times);
+            Phrase::default().tone(Tone::Undecided, "too few rounds to say").say(format!(", {ratio}{of} so far"))
         }
-        (Verdict::None, _) => Phrase::of(figures::times(row.ratio)).say(", ").tone(Tone::NoVerdict, "no verdict"),
+        (Verdict::None, _) => Phrase::of(figures::times(times)).say(of).say(", ").tone(Tone::NoVerdict, "no verdict"),
     };
     // Beside a verdict the reason is a caveat that many rows share: `caveats` says it once.
     match row.why.as_deref().filter(|why| row.verdict == Verdict::None && !why.trim().is_empty()) {

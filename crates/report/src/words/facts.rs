@@ -44,6 +44,18 @@ pub(crate) fn null_ceiling(ceilings: &[Ceiling]) -> Option<String> {
     Some(format!("Fairlane's own limit without a disk: at least {}", figures::rate("operations/s", least)))
 }
 
+/// How well the data of a job compresses, over all its runs.
+pub(crate) fn compresses(low: f64, high: f64) -> String {
+    let (low, high) = (figures::compression(low), figures::compression(high));
+    let ratio = if low == high { high } else { format!("{low} to {high}") };
+    format!("data compresses {ratio} with zstd -3")
+}
+
+/// Blocks of a job that were verified, over all its runs.
+pub(crate) fn read_back(blocks: u64) -> String {
+    format!("{} blocks read back and compared", figures::whole(blocks))
+}
+
 const VIRTUAL_MACHINE: &str = "virtual machine";
 
 /// The machine in one sentence.

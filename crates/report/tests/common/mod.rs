@@ -2,6 +2,7 @@
 
 #![allow(dead_code)] // Every test file takes the races that it needs.
 
+pub mod jobs;
 pub mod races;
 
 use model::Bytes;
@@ -68,7 +69,9 @@ pub fn estimate(lane: &str, mean: f64) -> Estimate {
         agent_cpu_seconds_per_operation: Some(1.9e-6),
         write_amplification: None,
         flushes_per_operation: None,
+        latency_p50_ns: None,
         latency_p99_ns: Some(2.1e6),
+        latency_p999_ns: None,
         device_use: Some(0.41),
         failure: None,
     }
@@ -105,6 +108,7 @@ pub fn result(
         metric: if bandwidth { "bandwidth_bytes_per_second" } else { "operations_per_second" }.to_owned(),
         unit: if bandwidth { "B/s" } else { "operations/s" }.to_owned(),
         higher_is_better: true,
+        shared_rate: None,
         rounds: 8,
         limit,
         limit_reason: reason.to_owned(),

@@ -402,3 +402,69 @@ pub fn comparison() -> Comparison {
         warnings: vec!["the kernels differ: 6.1.0-28-amd64 and 6.12.0-1-amd64".to_owned()],
     }
 }
+
+/// A job file of two jobs, and an open loop at a shared rate.
+pub fn jobs() -> Findings {
+    let times = |estimate: Estimate, p50: f64, p99: f64| Estimate {
+        latency_p50_ns: Some(p50),
+        latency_p99_ns: Some(p99),
+        latency_p999_ns: Some(2.0 * p99),
+        cpu_seconds_per_gib: None,
+        cpu_seconds_per_operation: None,
+        agent_cpu_seconds_per_operation: None,
+        device_use: None,
+        ..estimate
+    };
+    let mixture = (
+        Limit::Unattributed,
+        "work of several kinds runs together, and the bare device has no ceiling for such a mixture",
+    );
+    let of = |group: &'static str, means: [f64; 2], pair_of: Pair, ranking: &[&[&str]]| {
+        let estimates =
+            vec![times(estimate("ext4", means[0]), 91e3, 2.1e6), times(estimate("xfs", means[1]), 84e3, 1.7e6)];
+        result(("mail", "mail.fio", group), false, mixture, estimates, vec![pair_of], ranking)
+    };
+    let mut read =
+        of("mix: read", [4_300.0, 4_730.0], pair("xfs", "ext4", (1.1, 1.07, 1.13), Faster), &[&["xfs"], &["ext4"]]);
+    read.warnings.push("all 12 trials are marked fallocate=posix was taken as native".to_owned());
+    let mut latency = result(
+        ("latency", "random read latency", "read"),
+        false,
+        (
+            Limit::Unattributed,
+            "at 0.7 of the slowest lane's maximum (ext4): 12k operations/s for every lane; the work is paced, so reaching that rate shows no limit",
+        ),
+        vec![times(estimate("ext4", 1.0e6), 91e3, 1.0e6), times(estimate("xfs", 0.8e6), 84e3, 0.8e6)],
+        vec![pair("xfs", "ext4", (1.25, 1.18, 1.33), Faster)],
+        &[&["xfs"], &["ext4"]],
+    );
+    (latency.metric, latency.unit, latency.higher_is_better) = ("latency_p99_ns".to_owned(), "ns".to_owned(), false);
+    latency.shared_rate = Some(model::record::SharedRate {
+        workload: "latency".to_owned(),
+        share: 0.7,
+        slowest: "ext4".to_owned(),
+        maxima_operations_per_second: BTreeMap::from([("ext4".to_owned(), 17_143.0), ("xfs".to_owned(), 21_000.0)]),
+        operations_per_second: 12_000.0,
+    });
+    let mut unsustained = latency.clone();
+    (unsustained.workload, unsustained.title) = ("write-latency".to_owned(), "random write latency".to_owned());
+    unsustained.pairs = vec![unmeasured("xfs", "ext4", "ext4 (2 of 6 trials) cannot sustain this rate")];
+    unsustained.ranking = vec![vec!["xfs".to_owned(), "ext4".to_owned()]];
+    let results = vec![
+        read,
+        of("mix: write", [4_310.0, 4_320.0], pair("xfs", "ext4", (1.002, 0.99, 1.014), Tie), &[&["xfs", "ext4"]]),
+        of("log: write", [900.0, 1_400.0], undecided("xfs", "ext4", (1.5, 0.9, 2.5), 6.0), &[&["xfs", "ext4"]]),
+        latency,
+        unsustained,
+    ];
+    let told = answer(
+        &["xfs"],
+        vec![
+            reason("ext4", "xfs", ("mail", "mail.fio", "mix: read"), 0.909),
+            reason("ext4", "xfs", ("latency", "random read latency", "read"), 0.8),
+        ],
+    );
+    let mut findings = race(vec![lane("ext4", "ext4"), lane("xfs", "xfs")], results, Some(told));
+    findings.suite = "mail.fio".to_owned();
+    findings
+}

@@ -1,0 +1,235 @@
+//! Job files, and latencies of open loops at a shared rate.
+
+mod common;
+
+use common::{io, lane, probe, record, run, trial};
+use model::Bytes;
+use model::findings::{Limit, ResultFinding, Verdict};
+use model::job::{FioJob, PerDirection, Rate};
+use model::plan::Rounds;
+use model::record::{Profile, Record, SharedRate};
+use model::trial::Group;
+use model::workload::{Direction, FioRun, Io, Job, Jobs, Kind, Pattern, Workload};
+use stats::judge::{findings, judge_workload};
+
+fn job(name: &str, rw: Pattern) -> Job {
+    Job {
+        name: name.into(),
+        stonewall: false,
+        exitall: false,
+        wait_for: None,
+        options: Vec::new(),
+        io: Io { rw, size: Bytes(1 << 20), ..Io::default() },
+    }
+}
+
+fn job_file(jobs: Vec<Job>) -> Workload {
+    let kind = Kind::Jobs(Box::new(Jobs { jobs, file: "mail.fio".into(), notes: Vec::new() }));
+    Workload { name: "mail".into(), title: "mail.fio".into(), kind }
+}
+
+/// Six rounds of an open loop at 12,000 operations a second, in which each lane has its p99 in
+/// microseconds.
+fn open_loop(p99_us: &[(&str, f64)]) -> Record {
+    let mut workload = io("latency", Pattern::RandRead, 32, 0);
+    let Kind::Io(of) = &mut workload.kind else { unreachable!() };
+    of.rate_of_slowest = Some(0.7);
+    let lanes = p99_us.iter().map(|(name, _)| lane(name)).collect();
+    let mut record = record(lanes, vec![workload.clone()], Rounds::Fixed(6), false);
+    let maxima = p99_us.iter().map(|(name, _)| ((*name).to_owned(), 17_143.0)).collect();
+    record.rates.push(SharedRate {
+        workload: workload.name.clone(),
+        share: 0.7,
+        slowest: p99_us[0].0.to_owned(),
+        maxima_operations_per_second: maxima,
+        operations_per_second: 12_000.0,
+    });
+    for round in 1..=6 {
+        for (name, p99) in p99_us {
+            let mut one = trial(name, &workload, round, 12_000.0);
+            // A few permille of noise, the same rounds over.
+            let p99 = p99 * 1e3 * (1.0 + 0.002 * f64::from(round % 3));
+            one.groups[0].primary_metric = "latency_p99_ns".into();
+            one.groups[0].metrics.insert("latency_p99_ns".into(), p99);
+            record.trials.push(one);
+        }
+    }
+    record
+}
+
+fn only(record: &Record) -> ResultFinding {
+    let mut results = judge_workload(record, &record.header.plan.workloads[0].name);
+    assert_eq!(results.len(), 1);
+    results.remove(0)
+}
+
+#[test]
+fn a_lower_latency_is_faster_and_its_ratio_is_above_one() {
+    let record = open_loop(&[("ext4", 1_000.0), ("xfs", 800.0), ("btrfs", 2_000.0)]);
+    let result = only(&record);
+    assert_eq!((result.metric.as_str(), result.unit.as_str()), ("latency_p99_ns", "ns"));
+    assert!(!result.higher_is_better);
+    let of = |a: &str, b: &str| result.pairs.iter().find(|pair| pair.a == a && pair.b == b).unwrap();
+    let (xfs, btrfs) = (of("xfs", "ext4"), of("btrfs", "ext4"));
+    assert_eq!((xfs.verdict, btrfs.verdict), (Verdict::Faster, Verdict::Slower));
+    assert!((xfs.ratio.unwrap() - 1.25).abs() < 1e-9, "{xfs:?}");
+    assert!((btrfs.ratio.unwrap() - 0.5).abs() < 1e-9, "{btrfs:?}");
+    assert!(xfs.low.unwrap() <= 1.25 + 1e-9 && xfs.high.unwrap() >= 1.25 - 1e-9);
+    assert_eq!(result.ranking, [["xfs"], ["ext4"], ["btrfs"]]);
+    assert_eq!(result.shared_rate.as_ref().map(|rate| rate.operations_per_second), Some(12_000.0));
+    let answer = findings(&record).answer.unwrap();
+    assert_eq!(answer.choose, ["xfs"]);
+    assert!(answer.reasons.iter().all(|reason| reason.ratio < 1.0), "{:?}", answer.reasons);
+}
+
+#[test]
+fn latencies_within_the_margin_tie() {
+    let result = only(&open_loop(&[("ext4", 1_000.0), ("xfs", 990.0)]));
+    assert_eq!(result.pairs[0].verdict, Verdict::Tie);
+}
+
+#[test]
+fn a_shared_rate_is_named_and_is_no_ceiling_of_the_device() {
+    let mut record = open_loop(&[("ext4", 1_000.0), ("xfs", 800.0)]);
+    // The device can do no more than the shared rate: unpaced work would be called limited by it.
+    record.probes.push(probe("latency", Profile::RandRead, 1, 12_000.0));
+    let result = only(&record);
+    assert_eq!(result.limit, Limit::Unattributed);
+    let says = "at 0.7 of the slowest lane's maximum (ext4): 12k operations/s";
+    assert!(result.limit_reason.starts_with(says), "{}", result.limit_reason);
+    assert!(result.limit_reason.contains("paced"));
+    assert_eq!(result.pairs[0].verdict, Verdict::Faster);
+}
+
+#[test]
+fn a_lane_that_cannot_sustain_the_rate_is_named_and_no_ratio_is_claimed() {
+    let mut record = open_loop(&[("ext4", 1_000.0), ("xfs", 800.0), ("btrfs", 90_000.0)]);
+    for trial in record.trials.iter_mut().filter(|trial| trial.lane == "btrfs" && trial.round > 4) {
+        trial.flags.push("cannot-sustain-rate: 900 operations were waiting at the end".into());
+    }
+    let result = only(&record);
+    for pair in &result.pairs {
+        if pair.a == "btrfs" || pair.b == "btrfs" {
+            assert_eq!((pair.verdict, pair.ratio, pair.low), (Verdict::None, None, None));
+            assert_eq!(pair.why.as_deref(), Some("btrfs (2 of 6 trials) cannot sustain this rate"));
+        } else {
+            assert_eq!(pair.verdict, Verdict::Faster);
+        }
+    }
+    record.trials.retain(|trial| trial.round == 5);
+    record.header.plan.rounds = Rounds::Auto;
+    record.end = None;
+    let early = only(&record);
+    let pair = early.pairs.iter().find(|pair| pair.a == "btrfs").unwrap();
+    assert_eq!((pair.verdict, pair.ratio), (Verdict::Undecided, None), "one early burst ends no race");
+}
+
+#[test]
+fn late_submission_is_the_harness_and_gives_no_verdict() {
+    let mut record = open_loop(&[("ext4", 1_000.0), ("xfs", 800.0)]);
+    record.trials[3].flags.push("harness-bound-submission: lag p99 is 14 % of the latency p50".into());
+    let result = only(&record);
+    assert_eq!((result.limit, result.pairs[0].verdict), (Limit::Harness, Verdict::None));
+    assert!(result.limit_reason.contains("1 of 6 trials of xfs"), "{}", result.limit_reason);
+}
+
+#[test]
+fn work_with_a_rate_of_its_own_is_paced_and_its_waiting_is_not_the_harness() {
+    let mut workload = io("slow", Pattern::RandRead, 1, 0);
+    let Kind::Io(of) = &mut workload.kind else { unreachable!() };
+    of.rate = Some(PerDirection { read: Rate::Operations(1_000.0), ..PerDirection::default() });
+    let mut record = record(vec![lane("ext4"), lane("xfs")], vec![workload], Rounds::Fixed(6), false);
+    run(&mut record, 6, &[1_000.0, 1_000.0], 0.001, 1);
+    for trial in &mut record.trials {
+        trial.system.agent_cpu_user_seconds = 0.9;
+    }
+    record.probes.push(probe("slow", Profile::RandRead, 1, 1_000.0));
+    let result = only(&record);
+    assert_eq!((result.limit, result.pairs[0].verdict), (Limit::Unattributed, Verdict::Tie));
+    assert!(result.limit_reason.contains("paced"), "{}", result.limit_reason);
+}
+
+#[test]
+fn every_group_of_a_job_file_is_judged_and_its_syncs_are_not() {
+    let workload = job_file(vec![job("mix", Pattern::RandRw), job("log", Pattern::Write)]);
+    let mut record = record(vec![lane("ext4"), lane("xfs")], vec![workload], Rounds::Fixed(6), false);
+    run(&mut record, 6, &[1_000.0, 1_500.0], 0.002, 2);
+    for trial in &mut record.trials {
+        trial.groups.push(Group { name: "log: sync".into(), operations: 1_000_000, ..Group::default() });
+        trial.flags.push("fallocate=posix was taken as native".into());
+        trial.system.device.read_bytes = trial.system.device.write_bytes;
+    }
+    // A ceiling that would fit one of the groups: it must not be held against a mixture.
+    record.probes.push(probe("mail", Profile::RandWrite, 1, 1_000.0));
+    let results = judge_workload(&record, "mail");
+    let groups: Vec<&str> = results.iter().map(|result| result.group.as_str()).collect();
+    assert_eq!(groups, ["mix: read", "mix: write", "log: write"]);
+    for result in &results {
+        assert_eq!(result.pairs[0].verdict, Verdict::Faster, "{}", result.group);
+        assert_eq!(result.limit, Limit::Unattributed, "{}", result.limit_reason);
+        assert_eq!(result.estimates[0].device_use, None);
+        assert_eq!(result.estimates[0].cpu_seconds_per_operation, None, "sums of three groups are nobody's");
+    }
+    let said = |result: &ResultFinding| result.warnings.iter().filter(|text| text.contains("fallocate")).count();
+    assert_eq!(results.iter().map(said).collect::<Vec<_>>(), [1, 0, 0], "said once, not per lane and group");
+    assert!(results[0].warnings.contains(&"all 12 trials are marked fallocate=posix was taken as native".to_owned()));
+}
+
+#[test]
+fn the_syncs_of_a_single_job_do_not_take_its_figures_away() {
+    let workload = job_file(vec![job("log", Pattern::Write)]);
+    let mut record = record(vec![lane("ext4"), lane("xfs")], vec![workload], Rounds::Fixed(6), false);
+    run(&mut record, 6, &[1_000.0, 1_500.0], 0.0, 2);
+    for trial in &mut record.trials {
+        trial.groups.push(Group { name: "sync".into(), operations: 1_000_000, ..Group::default() });
+    }
+    let result = only(&record);
+    let per_operation = result.estimates[0].cpu_seconds_per_operation.unwrap();
+    assert!((per_operation - 0.6 / 1_000.0).abs() < 1e-9, "{per_operation}");
+}
+
+#[test]
+fn a_read_group_of_a_job_file_is_called_cached_only_where_it_alone_read() {
+    for (jobs, limit) in [
+        (vec![job("a", Pattern::RandRead)], Limit::Cache),
+        (vec![job("a", Pattern::RandRead), job("b", Pattern::Write)], Limit::Cache),
+        (vec![job("a", Pattern::RandRead), job("b", Pattern::Read)], Limit::Unattributed),
+    ] {
+        let workload = job_file(jobs);
+        let mut record = record(vec![lane("ext4"), lane("xfs")], vec![workload], Rounds::Fixed(6), false);
+        run(&mut record, 6, &[1_000.0, 1_000.0], 0.0, 2);
+        for trial in &mut record.trials {
+            trial.system.device.read_bytes = 4096;
+        }
+        let results = judge_workload(&record, "mail");
+        assert_eq!(results[0].limit, limit, "{}", results[0].limit_reason);
+    }
+}
+
+#[test]
+fn what_the_installed_fio_ran_is_judged_like_any_other_work() {
+    let jobs = vec![FioJob { name: "a".into(), directions: vec![Direction::Read, Direction::Write] }];
+    let run_of = FioRun { file: "a.fio".into(), text: "[a]\nrw=randrw\n".into(), jobs, working_set: Bytes(1 << 20) };
+    let workload = Workload { name: "mail".into(), title: "a.fio".into(), kind: Kind::Fio(Box::new(run_of)) };
+    let mut record = record(vec![lane("ext4"), lane("xfs")], vec![workload], Rounds::Fixed(6), false);
+    run(&mut record, 6, &[1_500.0, 1_000.0], 0.002, 2);
+    let results = judge_workload(&record, "mail");
+    assert_eq!(results.len(), 2);
+    assert!(results.iter().all(|result| result.pairs[0].verdict == Verdict::Slower));
+}
+
+#[test]
+fn two_records_compare_latencies_at_one_rate_only() {
+    let (then, mut now) = (open_loop(&[("ext4", 1_000.0)]), open_loop(&[("ext4", 500.0)]));
+    let rows = stats::compare::compare(&then, &now, "a", "b").rows;
+    assert_eq!(rows[0].verdict, Verdict::Faster);
+    assert!((rows[0].ratio - 2.0).abs() < 1e-9, "{}", rows[0].ratio);
+    assert!(rows[0].low.unwrap() < 2.0 && rows[0].high.unwrap() > 2.0);
+    now.trials[0].flags.push("cannot-sustain-rate".into());
+    let rows = stats::compare::compare(&then, &now, "a", "b").rows;
+    assert_eq!(rows[0].why.as_deref(), Some("ext4 cannot sustain the rate of the second record"));
+    now.rates[0].operations_per_second = 6_000.0;
+    let rows = stats::compare::compare(&then, &now, "a", "b").rows;
+    assert_eq!(rows[0].why.as_deref(), Some("different shared rates: 12k IOPS and 6k IOPS"));
+    assert_eq!(rows[0].verdict, Verdict::None);
+}
