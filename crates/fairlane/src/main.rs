@@ -5,8 +5,6 @@
 mod commands;
 mod conductor;
 mod failure;
-mod fio_json;
-mod jobfile;
 mod options;
 mod state;
 mod suites;

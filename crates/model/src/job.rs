@@ -69,6 +69,10 @@ pub struct Io {
     /// Added to `offset` for each further worker.
     #[serde(default, skip_serializing_if = "is_default")]
     pub offset_increment: Bytes,
+    /// Bytes of each file, from its offset on, that the work stays within; `None`: to its end. Workers
+    /// whose offsets differ each have a region of this size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub region: Option<Bytes>,
     /// Bytes left out after each sequential operation (fio's `rw=read:8k`); negative: backwards.
     #[serde(default, skip_serializing_if = "is_default")]
     pub sequential_step_bytes: i64,
@@ -276,6 +280,7 @@ impl Default for Io {
             io_size: None,
             offset: Bytes(0),
             offset_increment: Bytes(0),
+            region: None,
             sequential_step_bytes: 0,
             operations_per_offset: 1,
             rwmixread: 50,
@@ -793,7 +798,8 @@ impl Jobs {
     pub fn working_set_bytes(&self) -> u64 {
         let mut named = std::collections::BTreeMap::new();
         let mut own = 0_u64;
-        for Job { io, .. } in &self.jobs {
+        // The null engine moves nothing and keeps no files.
+        for Job { io, .. } in self.jobs.iter().filter(|job| job.io.ioengine != "null") {
             if io.filename.is_empty() {
                 own = own.saturating_add(io.size.0.saturating_mul(u64::from(io.numjobs)));
             } else {

@@ -5,8 +5,6 @@ use super::planning::{self, Tail};
 use super::screen::Channel;
 use crate::conductor::machine;
 use crate::failure::Failure;
-// Until the crate is there: delete this line, and `jobfile.rs`.
-use crate::jobfile;
 use crate::options::{Fio, OutputFormat};
 use model::Bytes;
 use model::lane::LaneSpec;
@@ -172,8 +170,7 @@ fn first_look(summary: &PlanSummary) -> Option<String> {
 fn answer(options: &Fio, record: &Record) -> Result<(), Failure> {
     let text = match (options.output_format, &options.output) {
         (OutputFormat::Json, _) => {
-            // Until `report::fio_json` is there: write `report::`, and delete `fio_json.rs`.
-            crate::fio_json::fio_json(record).map_err(|reason| Failure::failed(format!("no fio JSON: {reason}")))?
+            report::fio_json(record).map_err(|reason| Failure::failed(format!("no fio JSON: {reason}")))?
         }
         // The screen has shown it already.
         (OutputFormat::Normal, None) => return Ok(()),
