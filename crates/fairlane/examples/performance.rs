@@ -1,6 +1,6 @@
 //! Fairlane's engine beside fio on the same job files, files and machine, in turns.
 //!
-//! `performance rows` compares the cost of single jobs, `performance agreement` the figures of ten
+//! `performance rows [PART]` compares the cost of single jobs (those whose names hold the part), `performance agreement` the figures of ten
 //! job files on three filesystems, `performance memory [MINUTES]` the engine with itself. Each pair
 //! runs both once, the order changes from pair to pair, and the median of the pairs' ratios counts:
 //! a busy machine hits both alike. Needs root for the lanes and fio. Nothing is asserted: the tables
@@ -34,7 +34,8 @@ fn main() -> Result<()> {
         // What the parent starts.
         ["work", job, directory] => work(Path::new(job), Path::new(directory)),
         ["bare", file, seconds] => bare(Path::new(file), seconds.parse()?),
-        ["rows"] => rows(),
+        ["rows"] => rows(""),
+        ["rows", part] => rows(part),
         ["agreement"] => agreement(),
         ["memory"] => memory(10.0),
         ["memory", minutes] => memory(minutes.parse()?),
@@ -332,7 +333,7 @@ fn resident(path: &Path) -> Result<bool> {
     Ok(pages.iter().all(|page| page & 1 == 1))
 }
 
-fn rows() -> Result<()> {
+fn rows(part: &str) -> Result<()> {
     let bench = jobs_folder().join("rows");
     let job = |name: &str| bench.join(format!("{name}.fio"));
     let grounds = Grounds::build(&["ext4"])?;
@@ -348,6 +349,9 @@ fn rows() -> Result<()> {
                directory: &Path,
                bar: &str|
      -> Result<()> {
+        if !work.contains(part) && !against.contains(part) {
+            return Ok(());
+        }
         let found = compare((&Runner::Fairlane, &job(ours)), (&theirs.0, &job(theirs.1)), directory, ROW_PAIRS)?;
         println!(
             "| {work} | {against} | {:.3} ({:.2} to {:.2}) | {bar} | {:.2} | {:.2} | {:.0} IOPS, {:.2} µs CPU, {:.2} µs user | {:.0} IOPS, {:.2} µs CPU, {:.2} µs user |",
@@ -382,11 +386,11 @@ fn rows() -> Result<()> {
     let bar = "1.05, total CPU 0.6";
     row(direct, "direct-uring", "fio default", (Runner::Fio, "direct-uring"), &lane, bar)?;
     let bar = "0.98, total CPU 1.0, user CPU 0.6";
-    row(direct, "direct-uring", "fio tuned", (Runner::Fio, "direct-uring-tuned"), &lane, bar)?;
+    row(direct, "direct-uring-tuned", "fio tuned", (Runner::Fio, "direct-uring-tuned"), &lane, bar)?;
     for (place, directory) in [("tmpfs", &memory_path), ("ext4", &lane)] {
         let cached = format!("4 KiB cached random read, buffered, io_uring, iodepth 32, {place}");
         row(&cached, "cached-uring", "fio default", (Runner::Fio, "cached-uring"), directory, "1.6")?;
-        row(&cached, "cached-uring", "fio tuned", (Runner::Fio, "cached-uring-tuned"), directory, "1.1")?;
+        row(&cached, "cached-uring-tuned", "fio tuned", (Runner::Fio, "cached-uring-tuned"), directory, "1.1")?;
     }
     let libaio = "4 KiB random read, direct, libaio, iodepth 64, ext4";
     row(libaio, "direct-libaio", "fio", (Runner::Fio, "direct-libaio"), &lane, "1.0")?;

@@ -291,7 +291,6 @@ fn every_lane_keeps_to_a_share_of_the_slowest_lanes_maximum() {
 }
 
 #[test]
-#[ignore = "until Fairlane's engine runs job files"]
 fn fairlanes_own_engine_runs_the_same_job_file() {
     let place = Place::new();
     let lanes = Lanes::new();
@@ -308,7 +307,6 @@ fn fairlanes_own_engine_runs_the_same_job_file() {
 }
 
 #[test]
-#[ignore = "until Fairlane's engine runs job files"]
 fn data_that_changed_before_it_was_read_back_ends_the_race() {
     let place = Place::new();
     let lanes = Lanes::new();

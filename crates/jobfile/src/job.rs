@@ -202,7 +202,7 @@ impl Part<'_> {
         // As fio: no share of the queue is larger than the queue.
         io.iodepth_low = io.iodepth_low.filter(|low| *low < io.iodepth);
         io.iodepth_batch_complete_min = io.iodepth_batch_complete_min.min(io.iodepth);
-        io.iodepth_batch = match draft.iodepth_batch.unwrap_or(1) {
+        io.iodepth_batch = match draft.iodepth_batch.unwrap_or(0) {
             _ if io.iodepth == 1 => None,
             0 => None,
             batch => Some(batch.min(io.iodepth)),

@@ -10,7 +10,7 @@ const DEFAULTS: [(&str, &str); 27] = [
     ("size", ""),
     ("ioengine", "psync"),
     ("iodepth", "1"),
-    ("iodepth_batch", "1"),
+    ("iodepth_batch", "0"),
     ("direct", "0"),
     ("numjobs", "1"),
     ("thread", "0"),

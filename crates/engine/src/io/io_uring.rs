@@ -35,7 +35,19 @@ const WORKER_SETTLES: Duration = Duration::from_millis(1);
 const REGISTER_RING_FDS: libc::c_uint = 20;
 const UNREGISTER_RING_FDS: libc::c_uint = 21;
 
+/// struct io_uring_getevents_arg of linux/io_uring.h, as Linux 6.12 knows it.
+#[derive(Default)]
+#[repr(C)]
+struct GetEvents {
+    signal_mask: u64,
+    signal_mask_bytes: u32,
+    min_wait_usec: u32,
+    timeout: u64,
+}
+
 struct Uring {
+    /// The kernel can wait for several completions, but only for a while (Linux 6.12).
+    gathers: bool,
     // Dropped first, after `Drop::drop` has waited for everything in flight.
     ring: IoUring,
     /// Keeps the descriptors open: unregistered files go by their numbers.
@@ -79,6 +91,7 @@ pub(super) fn open(setup: Setup) -> Result<Box<dyn Queue>, EngineError> {
         None => (descriptor, 0),
     };
     Ok(Box::new(Uring {
+        gathers: ring.params().is_feature_min_timeout() && !setup.flags.hipri && !setup.flags.sqthread_poll,
         probed: slots.any(),
         form: Form::new(files_registered, buffer_shift, setup.flags),
         ring,
@@ -211,19 +224,27 @@ impl Uring {
     /// One `io_uring_enter` with all that is queued.
     #[inline]
     fn enter(&mut self, submit: u32, least: u32, flags: u32) -> Result<Entered, EngineError> {
+        self.enter_with(submit, least, flags, None)
+    }
+
+    #[inline]
+    fn enter_with(
+        &mut self,
+        submit: u32,
+        least: u32,
+        flags: u32,
+        argument: Option<&GetEvents>,
+    ) -> Result<Entered, EngineError> {
+        let (pointer, length) = match argument {
+            Some(argument) => (std::ptr::from_ref(argument), size_of::<GetEvents>()),
+            None => (std::ptr::null(), 0),
+        };
         loop {
             let flags = flags | self.enter_flags;
-            // SAFETY: the call takes no pointer; the ring's entries are valid by `push`.
+            // SAFETY: the pointer is null or to a whole argument of the length given, which outlives the
+            // call; the ring's entries are valid by `push`.
             let result = unsafe {
-                libc::syscall(
-                    libc::SYS_io_uring_enter,
-                    self.enter_on,
-                    submit,
-                    least,
-                    flags,
-                    std::ptr::null::<libc::sigset_t>(),
-                    0usize,
-                )
+                libc::syscall(libc::SYS_io_uring_enter, self.enter_on, submit, least, flags, pointer, length)
             };
             if result >= 0 {
                 self.queued -= (result as u32).min(submit);
@@ -231,6 +252,8 @@ impl Uring {
             }
             match std::io::Error::last_os_error().raw_os_error() {
                 Some(libc::EINTR) => {}
+                // The while is over before anything completed; whatever was submitted would be answered.
+                Some(libc::ETIME) => return Ok(Entered::Done),
                 Some(libc::EAGAIN | libc::EBUSY) => return Ok(Entered::Pressure),
                 errno => return Err(ring_error("submit and wait", errno.unwrap_or(libc::EIO))),
             }
@@ -410,6 +433,26 @@ impl Queue for Uring {
             if self.in_flight == 0 || completions.len() - before >= least as usize && self.queued == 0 {
                 return Ok(());
             }
+        }
+    }
+
+    fn gather(&mut self, many: u32, nanoseconds: u64, completions: &mut Vec<Completion>) -> Result<(), EngineError> {
+        let waits = self.gathers && self.early.is_empty() && self.late == 0 && self.in_flight >= many;
+        if !waits || self.ring.completion().len() >= many as usize {
+            return self.reap(1, completions);
+        }
+        // With 0 the kernel would wait for all of them, however long that takes.
+        let argument = GetEvents {
+            min_wait_usec: u32::try_from(nanoseconds / 1000).unwrap_or(u32::MAX).max(1),
+            ..GetEvents::default()
+        };
+        let flags = (EnterFlags::GETEVENTS | EnterFlags::EXT_ARG).bits();
+        match self.enter_with(self.queued, many, flags, Some(&argument))? {
+            Entered::Done if self.queued == 0 && !self.ring.completion().is_empty() => {
+                self.harvest(completions);
+                Ok(())
+            }
+            _ => self.reap(1, completions),
         }
     }
 

@@ -229,10 +229,11 @@ pub(super) fn remove(directory: Directory<'_>, files: &[FilePlan]) -> Result<(),
     files.iter().try_for_each(|file| remove_file(directory, &file.name))
 }
 
-/// Where a worker may work in each of its files: from `offset` to the end.
+/// Where a worker may work in each of its files: from `offset` to the end, or within its region.
 pub(super) fn ranges(io: &Io, files: &[FilePlan], worker: u32) -> Vec<(u64, u64)> {
     let start = io.offset.0.saturating_add(io.offset_increment.0.saturating_mul(u64::from(worker)));
-    files.iter().map(|file| (start.min(file.size), file.size)).collect()
+    let end = |size: u64| io.region.map_or(size, |region| start.saturating_add(region.0).min(size));
+    files.iter().map(|file| (start.min(file.size), end(file.size))).collect()
 }
 
 /// Files that are open at the same time.
@@ -273,5 +274,7 @@ mod tests {
         assert_eq!(ranges(&io, &files, 0), [(10, 100)]);
         assert_eq!(ranges(&io, &files, 2), [(70, 100)]);
         assert_eq!(ranges(&io, &files, 9), [(100, 100)]);
+        let io = Io { region: Some(Bytes(30)), ..io };
+        assert_eq!(ranges(&io, &files, 1), [(40, 70)]);
     }
 }

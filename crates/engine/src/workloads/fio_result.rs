@@ -49,7 +49,8 @@ impl FioResult {
             }
             for &direction in &job.directions {
                 let sides = own.iter().map(|worker| &worker[direction.name()]);
-                let window = window(group_name(&job.name, direction, only_job), sides);
+                let group = group_name(&job.name, direction, only_job);
+                let window = Window { job: job.name.clone(), ..window(group, sides) };
                 if direction == Direction::Write {
                     result.written_bytes += window.bytes;
                 }
@@ -96,6 +97,7 @@ fn syncs(job: &str, only_job: bool, workers: &[&Value]) -> Option<Window> {
     }
     (operations > 0).then(|| Window {
         group: if only_job { "sync".to_owned() } else { format!("{job}: sync") },
+        job: job.to_owned(),
         primary_metric: OPERATIONS_PER_SECOND,
         operations,
         bytes: 0,

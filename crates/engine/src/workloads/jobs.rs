@@ -86,15 +86,15 @@ impl JobsWork {
 
     /// What is verified must have one writer, and what is checked while reading some writer before.
     fn check_verification(&self) -> Result<(), EngineError> {
-        let names = |crew: &Crew| -> BTreeSet<String> {
-            crew.plans.iter().flatten().map(|file| file.name.clone()).collect()
-        };
+        let names =
+            |crew: &Crew| -> BTreeSet<String> { crew.plans.iter().flatten().map(|file| file.name.clone()).collect() };
         for (number, crew) in self.crews.iter().enumerate() {
             let (io, name) = (&crew.job.io, &crew.job.name);
             let own = names(crew);
             let shares = |other: &Crew| names(other).intersection(&own).next().cloned();
             if io.reads_back() {
-                let others = self.crews.iter().enumerate().filter(|(other, of)| *other != number && of.job.io.rw.writes());
+                let others =
+                    self.crews.iter().enumerate().filter(|(other, of)| *other != number && of.job.io.rw.writes());
                 if let Some((other, file)) = others.map(|(_, of)| of).find_map(|of| Some((&of.job.name, shares(of)?))) {
                     return Err(EngineError::Unsuitable(format!(
                         "job {name}: verify cannot tell its blocks of {file} from those of job {other}, which writes it \
@@ -467,7 +467,8 @@ impl Work for JobsWork {
         for (crew, uses) in self.crews.iter().zip(&mut self.uses) {
             for (plan, ledger) in crew.plans.iter().zip(&crew.ledgers) {
                 let (Some(ledger), Some(directory)) = (ledger, place.directory()) else { continue };
-                uses.verified_blocks += verifier::read_back(directory, &crew.job.io, plan, ledger, self.seed, &self.stop)?;
+                uses.verified_blocks +=
+                    verifier::read_back(directory, &crew.job.io, plan, ledger, self.seed, &self.stop)?;
             }
         }
         Ok(seconds(clock.now() - begun))

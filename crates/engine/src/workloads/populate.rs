@@ -115,7 +115,9 @@ fn write_range(writer: &Writer<'_>, mut buffers: Buffers, range: std::ops::Range
         for Completion { chunk, result } in completions.drain(..) {
             let offset = offsets.remove(&chunk).unwrap_or_default();
             buffers.give_back(chunk);
-            super::worker::check_result(result, Action::Write, bytes, offset, writer.path.to_owned(), |errno| alignment_remedy(errno, writer.direct))?;
+            super::worker::check_result(result, Action::Write, bytes, offset, writer.path.to_owned(), |errno| {
+                alignment_remedy(errno, writer.direct)
+            })?;
         }
     }
     Ok(())

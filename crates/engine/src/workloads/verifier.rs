@@ -76,10 +76,8 @@ impl Verifier {
     pub(super) fn check(&mut self, block: &[u8], file: u32, offset: u64) -> Result<(), EngineError> {
         for (index, unit) in block.chunks_exact(self.unit_bytes).enumerate() {
             let at = offset + (index * self.unit_bytes) as u64;
-            check(unit, self.names[file as usize], at, self.seed, 0, u32::MAX).map_err(|what| EngineError::Corrupt {
-                path: PathBuf::from(&self.paths[file as usize]),
-                offset: at,
-                what,
+            check(unit, self.names[file as usize], at, self.seed, 0, u32::MAX).map_err(|what| {
+                EngineError::Corrupt { path: PathBuf::from(&self.paths[file as usize]), offset: at, what }
             })?;
             self.checked += 1;
         }
@@ -143,7 +141,9 @@ pub(super) fn read_back(
         }
         let from = (written.offset - held.0) as usize;
         let what = match buffer[..held.1].get(from..from + unit_bytes as usize) {
-            Some(unit) => check(unit, name_of(&plan[written.file as usize]), written.offset, seed, written.low, written.high),
+            Some(unit) => {
+                check(unit, name_of(&plan[written.file as usize]), written.offset, seed, written.low, written.high)
+            }
             None => Err("the file ends before it".to_owned()),
         };
         units += 1;
