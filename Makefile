@@ -1,6 +1,6 @@
 # make race   installs what is missing, builds, and races ext4, xfs and btrfs here
 # make test   installs what the tests need and passes them
-# The rest: build, bench, evidence, check, static, clean.
+# The rest: build, bench, fuzz, evidence, check, static, clean.
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
 CARGO ?= cargo
@@ -11,7 +11,7 @@ TEST_TOOLS := $(RACE_TOOLS) losetup:mount findmnt:util-linux mkfs.exfat:exfatpro
 STATIC_TARGET := x86_64-unknown-linux-gnu
 RACE_ARGUMENTS ?=
 
-.PHONY: build race test bench evidence check static clean race-tools test-tools
+.PHONY: build race test bench fuzz evidence check static clean race-tools test-tools
 
 build:
 	$(CARGO) build --release --locked
@@ -20,12 +20,23 @@ race: race-tools build
 	$(SUDO) ./target/release/fairlane race $(RACE_ARGUMENTS)
 
 test: test-tools
+	@./scripts/fio-examples target/fio-examples
+	@./scripts/install-fio-consumer
 	$(CARGO) build --locked
 	$(CARGO) test --workspace --locked
 
-# Timings are printed here and asserted nowhere: machines are shared.
-bench: build
-	$(CARGO) run --release --locked -p engine --example loop_cost
+# Timings are printed here and asserted nowhere: machines are shared. About 30 minutes, as root, alone
+# on the machine; docs/performance.md keeps a run. BENCH=rows, agreement or memory runs a part.
+BENCH ?= rows agreement memory
+bench: race-tools
+	@./scripts/install-tools fio:fio
+	$(CARGO) build --release --locked -p fairlane --example performance
+	for part in $(BENCH); do $(SUDO) ./target/release/examples/performance $$part || exit; done
+
+# A million hostile job files (CASES); make test runs a few hundred.
+CASES ?= 1000000
+fuzz:
+	PROPTEST_CASES=$(CASES) $(CARGO) test --locked -p jobfile --test fuzz
 
 # Long runs whose tables go into docs/.
 evidence: build race-tools

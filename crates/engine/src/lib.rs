@@ -14,7 +14,6 @@ pub mod data;
 mod error;
 mod histogram;
 pub mod io;
-pub mod offsets;
 pub mod pattern;
 mod target;
 pub mod verify;

@@ -163,6 +163,129 @@ fn a_rate_is_kept_and_an_open_loop_counts_from_the_intended_start() {
 }
 
 #[test]
+fn an_open_loop_beyond_what_the_engine_can_do_counts_the_backlog_and_says_so() {
+    let folder = in_memory();
+    let rate = PerDirection { read: Rate::Operations(20_000_000.0), ..PerDirection::default() };
+    for (ioengine, iodepth) in [("sync", 1), ("io_uring", 16)] {
+        let flood = Io {
+            rate: Some(rate),
+            rate_process: RateProcess::Poisson,
+            ioengine: ioengine.into(),
+            iodepth,
+            runtime_seconds: Some(0.3),
+            time_based: true,
+            ..io(Pattern::RandRead, 4 * KIB, MIB)
+        };
+        let mut work = prepared(folder.path(), vec![job("flood", flood)]).unwrap();
+        let windows = work.run(&directory(folder.path()), &mut ()).unwrap();
+        // A read takes microseconds; what waits for its turn is late by most of the run.
+        let latest = windows[0].latencies.summary().unwrap().max;
+        assert!(latest > 100e6, "{ioengine}: {latest} ns");
+        assert!(work.notes().iter().any(|note| note.starts_with("cannot-sustain-rate:")), "{:?}", work.notes());
+    }
+}
+
+#[test]
+fn a_slow_run_has_a_series_by_half_seconds_of_all_its_workers() {
+    let folder = in_memory();
+    let long = Io { numjobs: 2, runtime_seconds: Some(1.2), time_based: true, ..io(Pattern::RandRead, 4 * KIB, MIB) };
+    let window = run(folder.path(), vec![job("long", long)]).remove(0);
+    let series = &window.series_operations_per_second;
+    assert_eq!(series.len(), 2, "{series:?}");
+    let mean = window.operations as f64 / window.seconds;
+    assert!(series.iter().all(|rate| (0.02..50.0).contains(&(rate / mean))), "{series:?} about {mean}");
+}
+
+#[test]
+fn exitall_spares_the_jobs_behind_a_stonewall() {
+    let folder = in_memory();
+    let mut first = job("first", io(Pattern::Read, 4 * KIB, MIB));
+    first.exitall = true;
+    let mut second = job("second", io(Pattern::Read, 4 * KIB, MIB));
+    second.stonewall = true;
+    let windows = run(folder.path(), vec![first, second]);
+    assert_eq!(group(&windows, "second: read").operations, 256);
+}
+
+#[test]
+fn what_is_laid_out_is_of_the_jobs_kind_of_data() {
+    let folder = in_memory();
+    let zeros = Io { create_only: true, data: Data::Zero, ..io(Pattern::Read, 4 * KIB, MIB + 100) };
+    run(folder.path(), vec![job("zeros", zeros)]);
+    assert!(std::fs::read(folder.path().join("zeros.0.0")).unwrap().iter().all(|byte| *byte == 0));
+    let preset = Io { data: Data::Ratio27, ..io(Pattern::Write, 64 * KIB, 4 * MIB) };
+    let mut work = prepared(folder.path(), vec![job("preset", preset)]).unwrap();
+    work.run(&directory(folder.path()), &mut ()).unwrap();
+    let told = work.jobs()[0].compression_ratio.unwrap();
+    let found = engine::compressibility::zstd_ratio(&std::fs::read(folder.path().join("preset.0.0")).unwrap());
+    assert!((told / found - 1.0).abs() < 0.1, "told {told}, found {found}");
+    assert!((found / 2.7 - 1.0).abs() < 0.1, "{found}");
+}
+
+fn verified(rw: Pattern, size: u64) -> Io {
+    Io { verify: model::job::Verify::Crc32c, ioengine: "io_uring".into(), iodepth: 8, ..io(rw, 4 * KIB, size) }
+}
+
+#[test]
+fn what_was_written_is_read_back_and_a_changed_byte_is_named_by_file_and_offset() {
+    for thread in [true, false] {
+        let folder = on_disk();
+        let place = directory(folder.path());
+        let io = Io { thread, loops: 2, ..verified(Pattern::RandWrite, MIB) };
+        let mut work = prepared(folder.path(), vec![job("v", io)]).unwrap();
+        work.run(&place, &mut ()).unwrap();
+        work.verify(&place).unwrap();
+        assert_eq!(work.jobs()[0].verified_blocks, 256);
+        let path = folder.path().join("v.0.0");
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[20_480 + 1000] ^= 1;
+        std::fs::write(&path, &bytes).unwrap();
+        let error = work.verify(&place).unwrap_err();
+        assert!(error.is_corrupt());
+        let text = error.to_string();
+        assert!(text.contains("v.0.0") && text.contains("offset 20480"), "{text}");
+        bytes[20_480 + 1000] ^= 1;
+        // An older block in place of a newer one: a write that was lost.
+        bytes.copy_within(0..4096, 8192);
+        std::fs::write(&path, &bytes).unwrap();
+        let text = work.verify(&place).unwrap_err().to_string();
+        assert!(text.contains("offset 8192") && text.contains("offset 0"), "{text}");
+    }
+}
+
+#[test]
+fn a_later_job_checks_what_it_reads_and_verification_that_cannot_work_is_refused() {
+    let folder = on_disk();
+    let shared = |io: Io| Io { filename: vec!["shared".into()], ..io };
+    let mut reader = job("reader", shared(verified(Pattern::RandRead, MIB)));
+    reader.stonewall = true;
+    let writer = job("writer", shared(verified(Pattern::Write, MIB)));
+    let mut work = prepared(folder.path(), vec![writer.clone(), reader.clone()]).unwrap();
+    work.run(&directory(folder.path()), &mut ()).unwrap();
+    assert_eq!(work.jobs()[1].verified_blocks, 256);
+    let other = job("other", shared(io(Pattern::Trim, 4 * KIB, MIB)));
+    for (jobs, says) in [
+        (vec![reader], "earlier job wrote"),
+        (vec![writer.clone(), other], "job other"),
+        (vec![job("t", verified(Pattern::TrimWrite, MIB))], "discarded"),
+        (vec![job("u", Io { unlink: true, ..verified(Pattern::Write, MIB) })], "unlink"),
+        (vec![job("n", shared(Io { numjobs: 2, ..verified(Pattern::Write, MIB) }))], "numjobs=1"),
+    ] {
+        let error = prepared(folder.path(), jobs).err().unwrap();
+        assert!(error.to_string().contains(says), "{error}");
+    }
+}
+
+#[test]
+fn fsync_and_fdatasync_are_both_done() {
+    let folder = in_memory();
+    let both = Io { fsync: 16, fdatasync: 4, ..io(Pattern::Write, 4 * KIB, 256 * KIB) };
+    let windows = run(folder.path(), vec![job("both", both)]);
+    // 64 writes: after every fourth an fdatasync, but for every sixteenth, where the fsync does it.
+    assert_eq!(group(&windows, "sync").operations, 16);
+}
+
+#[test]
 fn files_are_laid_out_as_the_options_say() {
     let folder = on_disk();
     let path = |name: &str| folder.path().join(name);
@@ -271,6 +394,5 @@ fn what_workers_used_is_known_by_job() {
     let uses = work.jobs();
     assert_eq!((uses.len(), uses[0].workers, uses[0].name.as_str()), (1, 2, "busy"));
     assert!(uses[0].cpu_system_seconds > 0.0 && uses[0].seconds >= 0.3, "{uses:?}");
-    // Sampled by half second; the run is shorter than that or a little longer.
-    assert!(windows[0].series_operations_per_second.len() <= 4);
+    assert!(windows[0].operations > 0);
 }

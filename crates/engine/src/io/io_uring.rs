@@ -46,6 +46,8 @@ struct GetEvents {
 }
 
 struct Uring {
+    /// The kernel can wait with a timeout (Linux 5.11).
+    waits: bool,
     /// The kernel can wait for several completions, but only for a while (Linux 6.12).
     gathers: bool,
     // Dropped first, after `Drop::drop` has waited for everything in flight.
@@ -91,6 +93,7 @@ pub(super) fn open(setup: Setup) -> Result<Box<dyn Queue>, EngineError> {
         None => (descriptor, 0),
     };
     Ok(Box::new(Uring {
+        waits: ring.params().is_feature_ext_arg(),
         gathers: ring.params().is_feature_min_timeout() && !setup.flags.hipri && !setup.flags.sqthread_poll,
         probed: slots.any(),
         form: Form::new(files_registered, buffer_shift, setup.flags),
@@ -454,6 +457,22 @@ impl Queue for Uring {
             }
             _ => self.reap(1, completions),
         }
+    }
+
+    fn reap_until(&mut self, nanoseconds: u64, completions: &mut Vec<Completion>) -> Result<(), EngineError> {
+        if self.flags.hipri || self.flags.sqthread_poll || !self.early.is_empty() || self.late > 0 || !self.waits {
+            return super::nap_until(self, nanoseconds, completions);
+        }
+        let time = libc::timespec {
+            tv_sec: (nanoseconds / 1_000_000_000) as i64,
+            tv_nsec: (nanoseconds % 1_000_000_000) as i64,
+        };
+        let argument = GetEvents { timeout: std::ptr::from_ref(&time) as u64, ..GetEvents::default() };
+        let flags = (EnterFlags::GETEVENTS | EnterFlags::EXT_ARG).bits();
+        // Without memory in the kernel, the next reap hands over what is still queued.
+        let _ = self.enter_with(self.queued, 1, flags, Some(&argument))?;
+        self.harvest(completions);
+        Ok(())
     }
 
     #[inline]

@@ -3,7 +3,7 @@
 //! a call.
 
 use super::slots::{RWF_DONTCACHE, Slots, is_direct, last_errno, probe, result_of};
-use super::{Action, Completion, Operation, OperationFlags, Queue, Setup, refuse_sqthread_poll};
+use super::{Action, Completion, Operation, OperationFlags, Queue, Setup, nap_until, refuse_sqthread_poll};
 use crate::buffers::Memory;
 use crate::error::EngineError;
 use rustix::io::Errno;
@@ -354,8 +354,17 @@ impl LibAio {
 
     /// Waits in the kernel until `least` events are there; `self.events` holds them.
     fn io_getevents(&mut self, least: u32) -> Result<usize, EngineError> {
-        let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        let timeout = if least == 0 { &raw const at_once } else { std::ptr::null() };
+        self.io_getevents_within(least, if least == 0 { Some(0) } else { None })
+    }
+
+    /// The same, for at most so many nanoseconds.
+    fn io_getevents_within(&mut self, least: u32, nanoseconds: Option<u64>) -> Result<usize, EngineError> {
+        let nanoseconds_or_none = nanoseconds.unwrap_or(0);
+        let time = libc::timespec {
+            tv_sec: (nanoseconds_or_none / 1_000_000_000) as i64,
+            tv_nsec: (nanoseconds_or_none % 1_000_000_000) as i64,
+        };
+        let timeout = if nanoseconds.is_some() { &raw const time } else { std::ptr::null() };
         loop {
             // SAFETY: `events` has room for as many as are asked for, and the timeout outlives the call.
             let count = unsafe {
@@ -471,6 +480,22 @@ impl Queue for LibAio {
             completions.append(&mut self.early);
         }
         self.take_in(0, completions, false)
+    }
+
+    fn reap_until(&mut self, nanoseconds: u64, completions: &mut Vec<Completion>) -> Result<(), EngineError> {
+        self.poll(completions)?;
+        if self.pair != Pair::None {
+            return nap_until(self, nanoseconds, completions);
+        }
+        if !completions.is_empty() || self.in_flight == 0 {
+            return Ok(());
+        }
+        let count = self.io_getevents_within(1, Some(nanoseconds))?;
+        for number in 0..count {
+            let event = self.events[number];
+            self.complete(event, completions, false)?;
+        }
+        Ok(())
     }
 
     fn set_file(&mut self, slot: u32, file: Option<Rc<OwnedFd>>) -> Result<(), EngineError> {

@@ -211,20 +211,7 @@ pub trait Queue {
     ///
     /// # Errors
     /// As [`Queue::reap`].
-    fn reap_until(&mut self, nanoseconds: u64, completions: &mut Vec<Completion>) -> Result<(), EngineError> {
-        /// Short enough for the schedule of an open loop, long enough to leave the CPU to others.
-        const NAP: Duration = Duration::from_micros(20);
-        let begun = Instant::now();
-        let patience = Duration::from_nanos(nanoseconds);
-        loop {
-            self.poll(completions)?;
-            let left = patience.saturating_sub(begun.elapsed());
-            if !completions.is_empty() || left.is_zero() {
-                return Ok(());
-            }
-            std::thread::sleep(left.min(NAP));
-        }
-    }
+    fn reap_until(&mut self, nanoseconds: u64, completions: &mut Vec<Completion>) -> Result<(), EngineError>;
 
     /// Later operations on the slot go to another file, or none; those already queued stay with
     /// theirs. In queues of engines that work inside [`Queue::reap`] nothing may be queued then.
@@ -238,6 +225,22 @@ pub trait Queue {
     /// What the engine had to do without, one sentence each.
     fn notes(&self) -> &[String] {
         &[]
+    }
+}
+
+/// [`Queue::reap_until`] for engines that cannot wait with a timeout: looks and short naps in turn.
+fn nap_until(queue: &mut dyn Queue, nanoseconds: u64, completions: &mut Vec<Completion>) -> Result<(), EngineError> {
+    /// Short enough for the schedule of an open loop, long enough to leave the CPU to others.
+    const NAP: Duration = Duration::from_micros(20);
+    let begun = Instant::now();
+    let patience = Duration::from_nanos(nanoseconds);
+    loop {
+        queue.poll(completions)?;
+        let left = patience.saturating_sub(begun.elapsed());
+        if !completions.is_empty() || left.is_zero() {
+            return Ok(());
+        }
+        std::thread::sleep(left.min(NAP));
     }
 }
 

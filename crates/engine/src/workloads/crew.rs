@@ -175,6 +175,7 @@ fn obey(
     orders: &Receiver<Command>,
     answers: &Sender<Result<Answer, EngineError>>,
 ) {
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     let made = Worker::new(&place, task, None);
     drop(place);
     let mut worker = match made {

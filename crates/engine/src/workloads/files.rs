@@ -75,6 +75,7 @@ pub(super) fn lay_out(
     files: &[FilePlan],
     seed: u64,
     stop: &AtomicBool,
+    notes: &mut Vec<String>,
 ) -> Result<u64, EngineError> {
     let mut written = 0;
     for (number, file) in files.iter().enumerate() {
@@ -90,39 +91,47 @@ pub(super) fn lay_out(
             )));
         }
         if needs_contents(io) {
-            populate(directory, &file.name, file.size, seed ^ (number as u64).rotate_left(32), stop)?;
+            populate(directory, &file.name, file.size, io, seed ^ (number as u64).rotate_left(32), stop)?;
             written += file.size;
         } else if !io.create_on_open {
-            reserve(directory, io, file)?;
+            if !reserve(directory, io, file)? {
+                let note = "fallocate: this filesystem cannot reserve blocks; files grow as they are written";
+                if !notes.iter().any(|known| known == note) {
+                    notes.push(note.to_owned());
+                }
+            }
         }
     }
     Ok(written)
 }
 
-/// Makes an empty file and reserves its blocks.
-fn reserve(directory: Directory<'_>, io: &Io, file: &FilePlan) -> Result<(), EngineError> {
+/// Makes an empty file and reserves its blocks; `false` where the filesystem cannot.
+fn reserve(directory: Directory<'_>, io: &Io, file: &FilePlan) -> Result<bool, EngineError> {
     let path = directory.0.join(&file.name);
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
     let made = openat(directory.1, &file.name, flags, Mode::from_raw_mode(0o644))
         .map_err(|errno| EngineError::file("create", &path, errno))?;
     let error = |errno| EngineError::file("reserve blocks of", &path, errno);
     // A file that will grow is not reserved: its end would not be where the work appends.
+    let mut reserved = true;
     if !io.file_append {
-        match io.fallocate {
-            Fallocate::None => {}
-            Fallocate::Truncate => ftruncate(&made, file.size).map_err(error)?,
-            Fallocate::Keep => fallocate(&made, FallocateFlags::KEEP_SIZE, 0, file.size).map_err(error)?,
-            Fallocate::Posix => posix_fallocate(&made, file.size).map_err(error)?,
-            Fallocate::Native => match fallocate(&made, FallocateFlags::empty(), 0, file.size) {
-                Ok(()) | Err(Errno::OPNOTSUPP) => {}
-                Err(errno) => return Err(error(errno)),
-            },
+        let done = match io.fallocate {
+            Fallocate::None => Ok(()),
+            Fallocate::Truncate => ftruncate(&made, file.size),
+            Fallocate::Keep => fallocate(&made, FallocateFlags::KEEP_SIZE, 0, file.size),
+            Fallocate::Posix => posix_fallocate(&made, file.size),
+            Fallocate::Native => fallocate(&made, FallocateFlags::empty(), 0, file.size),
+        };
+        match done {
+            Ok(()) => {}
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => reserved = false,
+            Err(errno) => return Err(error(errno)),
         }
     }
     if io.create_fsync {
         fsync(&made).map_err(|errno| EngineError::file("sync", &path, errno))?;
     }
-    Ok(())
+    Ok(reserved)
 }
 
 fn posix_fallocate(file: &OwnedFd, size: u64) -> Result<(), Errno> {
@@ -165,7 +174,7 @@ pub(super) fn open(directory: Directory<'_>, name: &str, io: &Io) -> Result<Rc<O
     let path = directory.0.join(name);
     let writes = io.rw.writes() || io.rw.trims();
     // A mapping that is written must be readable too.
-    let reads = io.rw.reads() || io.ioengine == "mmap";
+    let reads = io.rw.reads() || io.ioengine == "mmap" || io.pre_read;
     let mut flags = OFlags::CLOEXEC
         | match (reads, writes) {
             (_, false) => OFlags::RDONLY,

@@ -13,7 +13,7 @@ use crate::io;
 use crate::target::Place;
 use crate::verify::Ledger;
 use crate::window::{OPERATIONS_PER_SECOND, Window};
-use model::job::{Io, Job, Jobs, Verify, group_name};
+use model::job::{Direction, Io, Job, Jobs, Verify, group_name};
 use model::trial::{JobUse, Submission};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -44,6 +44,8 @@ struct Crew {
     /// How many stonewalls stand before it, its own included.
     wall: usize,
     plans: Vec<Vec<FilePlan>>,
+    /// What zstd makes of its data.
+    compression_ratio: Option<f64>,
     /// What each worker wrote, where it is read back.
     ledgers: Vec<Option<Arc<Ledger>>>,
 }
@@ -60,6 +62,8 @@ impl JobsWork {
                 path.display()
             )));
         }
+        // Compared with the kernel's once, here: workers inherit its scale, and its start.
+        Clock::get();
         let mut crews = Vec::with_capacity(jobs.jobs.len());
         let mut wall = 0;
         for job in &jobs.jobs {
@@ -88,13 +92,19 @@ impl JobsWork {
     fn check_verification(&self) -> Result<(), EngineError> {
         let names =
             |crew: &Crew| -> BTreeSet<String> { crew.plans.iter().flatten().map(|file| file.name.clone()).collect() };
+        let changes = |io: &Io| io.rw.writes() || io.rw.trims();
         for (number, crew) in self.crews.iter().enumerate() {
             let (io, name) = (&crew.job.io, &crew.job.name);
             let own = names(crew);
             let shares = |other: &Crew| names(other).intersection(&own).next().cloned();
+            if io.verify != Verify::None && io.rw.trims() {
+                return Err(EngineError::Unsuitable(format!(
+                    "job {name}: verify cannot tell a block that was discarded from one that was lost; use another rw"
+                )));
+            }
             if io.reads_back() {
                 let others =
-                    self.crews.iter().enumerate().filter(|(other, of)| *other != number && of.job.io.rw.writes());
+                    self.crews.iter().enumerate().filter(|(other, of)| *other != number && changes(&of.job.io));
                 if let Some((other, file)) = others.map(|(_, of)| of).find_map(|of| Some((&of.job.name, shares(of)?))) {
                     return Err(EngineError::Unsuitable(format!(
                         "job {name}: verify cannot tell its blocks of {file} from those of job {other}, which writes it \
@@ -128,7 +138,7 @@ impl JobsWork {
             }
             for (worker, plan) in crew.plans.iter().enumerate() {
                 let seed = self.seed ^ ((number as u64) << 48) ^ ((worker as u64) << 24);
-                self.laid_out_bytes += files::lay_out(directory, io, plan, seed, &self.stop)?;
+                self.laid_out_bytes += files::lay_out(directory, io, plan, seed, &self.stop, &mut self.notes)?;
             }
             if io.rw.writes() && !io.rw.reads() && !io.overwrite && io.rw.random() {
                 let name = &crew.job.name;
@@ -154,18 +164,39 @@ impl JobsWork {
                 seed: self.seed ^ ((worker as u64) << 40) ^ ((job as u64) << 52),
                 whole: true,
             };
-            let (place, board) = (place.try_clone()?, board.clone());
+            let (place, own_board) = (place.try_clone()?, board.clone());
             let ledger = crew.ledgers[worker].clone();
             let stint = Stint { task, ledger, verify_seed: self.seed };
-            let duty: Duty = Box::new(move || stint.serve(&place, board.of(job)));
+            let duty: Duty = Box::new(move || stint.serve(&place, own_board.of(job)));
+            // The workers that wait already must not be waited for.
             Hand::start(io.thread, &crew.job.name, duty)
+                .inspect_err(|_| board.of(job).stop.store(true, Ordering::Relaxed))
         };
         crew.plans.iter().enumerate().map(start).collect()
     }
 
     /// Runs all jobs in their order, and answers their workers' outcomes, job by job.
-    fn conduct(&self, place: &Place, board: &Arc<Board>) -> Result<Vec<Vec<Outcome>>, EngineError> {
+    fn conduct(
+        &self,
+        place: &Place,
+        board: &Arc<Board>,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Vec<Outcome>>, EngineError> {
         let mut races: Vec<Race> = self.crews.iter().map(|_| Race::Waiting).collect();
+        let conducted = self.conduct_races(place, board, &mut races, observer);
+        // Before the hands are dropped, which waits for their workers: none may wait for us.
+        board.all().for_each(|signals| signals.stop.store(true, Ordering::Relaxed));
+        conducted
+    }
+
+    fn conduct_races(
+        &self,
+        place: &Place,
+        board: &Arc<Board>,
+        races: &mut [Race],
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Vec<Outcome>>, EngineError> {
+        let mut watched = false;
         let mut outcomes: Vec<Vec<Outcome>> = self.crews.iter().map(|_| Vec::new()).collect();
         let mut trouble: Option<EngineError> = None;
         loop {
@@ -175,10 +206,18 @@ impl JobsWork {
             if trouble.is_some() {
                 board.all().for_each(|signals| signals.stop.store(true, Ordering::Relaxed));
             } else {
-                self.begin_what_may_begin(place, board, &mut races)?;
+                self.begin_what_may_begin(place, board, races)?;
+            }
+            if !watched && board.all().any(|signals| signals.counting.load(Ordering::Relaxed)) {
+                // The system is watched from the first operation that counts: ramps and delays stay out.
+                watched = true;
+                observer.window_opens();
             }
             let under_way = races.iter().any(|race| matches!(race, Race::Running(_)));
             if !under_way {
+                if watched {
+                    observer.window_closes();
+                }
                 return match trouble {
                     Some(error) => Err(error),
                     None => Ok(outcomes),
@@ -188,7 +227,12 @@ impl JobsWork {
                 let Race::Running(hands) = &mut races[job] else { continue };
                 for (_, outcome) in team::listen(hands)? {
                     match outcome {
-                        Ok(outcome) => outcomes[job].push(outcome),
+                        Ok(outcome) => {
+                            outcomes[job].push(outcome);
+                            if self.crews[job].job.exitall {
+                                self.end_group(job, board);
+                            }
+                        }
                         // The first error is the cause; the others follow from being stopped.
                         Err(error) => {
                             trouble.get_or_insert(error);
@@ -197,10 +241,16 @@ impl JobsWork {
                 }
                 if hands.iter().all(Option::is_none) {
                     races[job] = Race::Over;
-                    if self.crews[job].job.exitall {
-                        board.all().for_each(|signals| signals.end.store(true, Ordering::Relaxed));
-                    }
                 }
+            }
+        }
+    }
+
+    /// Ends the other jobs of a job's group: those between the same stonewalls.
+    fn end_group(&self, job: usize, board: &Board) {
+        for (other, crew) in self.crews.iter().enumerate() {
+            if crew.wall == self.crews[job].wall {
+                board.of(other).end.store(true, Ordering::Relaxed);
             }
         }
     }
@@ -349,7 +399,10 @@ impl Crew {
             io.reads_back().then(|| verifier::ledger(io, plan, worker as u32)).transpose()
         };
         let ledgers = plans.iter().enumerate().map(ledger).collect::<Result<_, _>>()?;
-        Ok(Crew { job: job.clone(), wall, plans, ledgers })
+        let block = io.blocks(Direction::Write).smallest().get();
+        let compression_ratio =
+            if io.rw.writes() { compressibility::check_blocks(&io.data, block, seed)? } else { None };
+        Ok(Crew { job: job.clone(), wall, plans, compression_ratio, ledgers })
     }
 }
 
@@ -379,9 +432,9 @@ impl Stint {
         pause(io.startdelay_seconds, clock, signals)?;
         let mut outcome = Outcome::default();
         if !io.create_only {
-            let before = Usage::now();
-            outcome.elapsed_ns = run_loops(&mut worker, place, &io, &plan, signals)?;
-            outcome.usage = Usage::now().since(before);
+            let mut watch = Watch { signals, before: None };
+            outcome.elapsed_ns = run_loops(&mut worker, place, &io, &plan, signals, &mut watch)?;
+            outcome.usage = watch.before.map(|before| Usage::now().since(before)).unwrap_or_default();
         }
         outcome.count(worker.counts());
         outcome.submission = worker.submission();
@@ -396,6 +449,23 @@ impl Stint {
     }
 }
 
+/// Sees when a worker begins to count, and what it had used by then.
+struct Watch<'a> {
+    signals: &'a Signals,
+    before: Option<Usage>,
+}
+
+impl Observer for Watch<'_> {
+    fn window_opens(&mut self) {
+        if self.before.is_none() {
+            self.before = Some(Usage::now());
+            self.signals.counting.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn window_closes(&mut self) {}
+}
+
 /// Does the job as often as it says; answers the nanoseconds that counted.
 fn run_loops(
     worker: &mut Worker,
@@ -403,6 +473,7 @@ fn run_loops(
     io: &Io,
     plan: &[FilePlan],
     signals: &Signals,
+    watch: &mut Watch<'_>,
 ) -> Result<u64, EngineError> {
     let clock = Clock::get();
     let runtime = io.runtime_seconds.map(nanoseconds).filter(|&runtime| runtime > 0);
@@ -422,7 +493,7 @@ fn run_loops(
             worker.restart();
         }
         let ramp_left = ramp.saturating_sub(clock.now() - begun);
-        let mut call = Call { stop: &signals.stop, end: &signals.end, observer: &mut () };
+        let mut call = Call { stop: &signals.stop, end: &signals.end, observer: watch };
         elapsed += worker.drive(place, ramp_left, Until::LoopEnd(left), &mut call)?;
     }
     if let (true, Some(directory)) = (io.unlink_each_loop, place.directory()) {
@@ -446,17 +517,13 @@ impl Work for JobsWork {
     fn run(&mut self, place: &Place, observer: &mut dyn Observer) -> Result<Vec<Window>, EngineError> {
         let board = Board::new(self.crews.len())?;
         self.uses.clear();
-        observer.window_opens();
-        let outcomes = self.conduct(place, &board);
-        observer.window_closes();
+        let outcomes = self.conduct(place, &board, observer);
         let mut windows = Vec::new();
         for (job, outcomes) in outcomes?.iter().enumerate() {
             windows.extend(self.tally(job, outcomes)?);
         }
         for (crew, uses) in self.crews.iter().zip(&mut self.uses) {
-            if crew.job.io.rw.writes() {
-                uses.compression_ratio = compressibility::check(&crew.job.io.data, self.seed)?;
-            }
+            uses.compression_ratio = crew.compression_ratio;
         }
         Ok(windows)
     }

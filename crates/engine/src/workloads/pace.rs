@@ -43,6 +43,10 @@ pub(super) struct Pace {
     expected_ns: u64,
     windows: u32,
     windows_behind: u32,
+    /// Latencies of the whole trial: what the lags are compared with.
+    latencies: Latencies,
+    /// Operations that were due by then belong to the window, and no later ones.
+    last_due: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -103,6 +107,33 @@ impl Pace {
             expected_ns: 0,
             windows: 0,
             windows_behind: 0,
+            latencies: Latencies::new(),
+            last_due: u64::MAX,
+        }
+    }
+
+    /// Whether this is an open loop.
+    #[inline]
+    pub(super) fn is_open_loop(&self) -> bool {
+        self.poisson && !self.is_free()
+    }
+
+    /// Nothing that is due later belongs to the window.
+    pub(super) fn close_at(&mut self, moment: u64) {
+        self.last_due = moment;
+    }
+
+    /// Whether an operation that is due then comes too late for the window.
+    #[inline]
+    pub(super) fn is_past(&self, due: u64) -> bool {
+        due > self.last_due
+    }
+
+    /// Takes note of a latency that counted.
+    #[inline]
+    pub(super) fn observe(&mut self, nanoseconds: u64) {
+        if self.poisson {
+            self.latencies.record(nanoseconds);
         }
     }
 
@@ -115,6 +146,7 @@ impl Pace {
     /// Begins all schedules now; `expected_ns` is how long they will run, where that is known.
     pub(super) fn begin(&mut self, now: u64, expected_ns: u64) {
         self.kept = None;
+        self.last_due = u64::MAX;
         self.begun = now;
         self.expected_ns = expected_ns;
         self.half_seen = false;
@@ -180,15 +212,11 @@ impl Pace {
         }
     }
 
-    /// Forgets lags.
-    pub(super) fn clear(&mut self) {
-        self.lags.clear();
-    }
-
     /// What the open loop found about itself, one sentence each. The words before the colon are
     /// flags that the statistics know.
-    pub(super) fn notes(&self, median_latency_ns: Option<f64>) -> Vec<String> {
+    pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
+        let median_latency_ns = self.latencies.value_at(0.5);
         if self.windows_behind * 2 > self.windows {
             notes.push(format!(
                 "cannot-sustain-rate: the backlog grew in {} of {} windows, to {:.3} s in the last",
@@ -271,11 +299,11 @@ mod tests {
         pace.started(1_000_000 + second / 2, 1_000_000 + second / 2 + 50_000_000, 0, true);
         pace.started(1_000_000 + second - 100_000_000, 1_000_000 + second, 0, true);
         pace.end(second);
-        assert!(pace.notes(None)[0].starts_with("cannot-sustain-rate:"), "{:?}", pace.notes(None));
+        assert!(pace.notes()[0].starts_with("cannot-sustain-rate:"), "{:?}", pace.notes());
         pace.begin(0, second);
         pace.started(second / 2 - 100_000_000, second / 2 + 1, 0, true);
         pace.started(second - 60_000_000, second, 0, true);
         pace.end(second);
-        assert!(pace.notes(None).is_empty());
+        assert!(pace.notes().is_empty());
     }
 }

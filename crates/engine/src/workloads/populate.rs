@@ -2,10 +2,11 @@
 //! answered from unwritten extents, without the disk.
 
 use super::heed;
-use crate::buffers::Buffers;
+use crate::data::Contents;
 use crate::error::{EngineError, alignment_remedy};
-use crate::io::{self, Action, Completion, Operation, OperationFlags, Setup};
+use crate::io::{Action, Completion, IoEngine, Operation, OperationFlags, Setup};
 use crate::target::{Access, open_file, remove_file};
+use model::job::{Data, Io};
 use rustix::fs::fsync;
 use std::collections::HashMap;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -19,7 +20,7 @@ const DEPTH: u32 = 16;
 /// What a seed is mixed with, so that what is written first differs from what is written over it.
 const POPULATE_STREAM: u64 = 0x0f11_ed00;
 
-/// Makes the file new, `size_bytes` long, of incompressible data, and `fsync`s it and its directory.
+/// Makes the file new, `size_bytes` long, of the job's kind of data, and `fsync`s it and its directory.
 /// Direct I/O where the filesystem has it, so that no page cache is left behind.
 ///
 /// # Errors
@@ -28,12 +29,13 @@ pub(super) fn populate(
     directory: (&Path, BorrowedFd<'_>),
     name: &str,
     size_bytes: u64,
+    io: &Io,
     seed: u64,
     stop: &AtomicBool,
 ) -> Result<(), EngineError> {
-    let file = match write_blocks(directory, name, size_bytes, seed, stop, true) {
+    let file = match write_blocks(directory, name, size_bytes, io, seed, stop, true) {
         Err(error) if !matches!(error, EngineError::Interrupted) && refuses_direct(error.errno()) => {
-            write_blocks(directory, name, size_bytes, seed, stop, false)?
+            write_blocks(directory, name, size_bytes, io, seed, stop, false)?
         }
         written => written?,
     };
@@ -41,11 +43,11 @@ pub(super) fn populate(
     if tail > 0 {
         // Not a whole direct block perhaps: the page cache takes any length.
         let buffered = open_file(directory, name, Access::Write, false)?;
-        let engine = io::find("sync")?;
-        let buffers = Buffers::for_writes(tail, 1, seed ^ POPULATE_STREAM ^ tail)?;
+        let engine = crate::io::find("sync")?;
+        let contents = contents(io, tail, 1, seed ^ tail)?;
         let path = directory.0.join(name);
         let range = size_bytes - tail..size_bytes;
-        write_range(&Writer { engine, file: buffered, path: &path, direct: false, depth: 1, stop }, buffers, range)?;
+        write_range(&Writer { engine, file: buffered, path: &path, direct: false, depth: 1, stop }, contents, range)?;
     }
     fsync(&*file).map_err(|errno| EngineError::file("sync", directory.0.join(name), errno))?;
     fsync(directory.1).map_err(|errno| EngineError::file("sync", directory.0, errno))
@@ -55,11 +57,22 @@ fn refuses_direct(errno: Option<i32>) -> bool {
     matches!(errno, Some(libc::EINVAL | libc::EOPNOTSUPP))
 }
 
+/// What a file holds that the job has not written: data as its own, but of another seed.
+fn contents(io: &Io, block_bytes: u64, depth: u32, seed: u64) -> Result<Contents, EngineError> {
+    let data = match &io.data {
+        // Chunks as long as the job's blocks, not as these large ones.
+        Data::Compress(percent, 0) => Data::Compress(*percent, io.smallest_block().get() as u32),
+        data => data.clone(),
+    };
+    Contents::new(&data, io.dedupe_percentage, block_bytes, depth, seed ^ POPULATE_STREAM)
+}
+
 /// Writes the file's whole blocks, anew.
 fn write_blocks(
     directory: (&Path, BorrowedFd<'_>),
     name: &str,
     size_bytes: u64,
+    io: &Io,
     seed: u64,
     stop: &AtomicBool,
     direct: bool,
@@ -69,19 +82,19 @@ fn write_blocks(
     let file = open_file(directory, name, Access::Create, direct)?;
     let whole = size_bytes - size_bytes % BLOCK_BYTES;
     if whole > 0 {
-        let (engine, depth) = match io::find("io_uring") {
+        let (engine, depth) = match crate::io::find("io_uring") {
             Ok(engine) => (engine, DEPTH),
-            Err(_) => (io::find("sync")?, 1),
+            Err(_) => (crate::io::find("sync")?, 1),
         };
-        let buffers = Buffers::for_writes(BLOCK_BYTES, depth, seed ^ POPULATE_STREAM)?;
+        let contents = contents(io, BLOCK_BYTES, depth, seed)?;
         let path = directory.0.join(name);
-        write_range(&Writer { engine, file: file.clone(), path: &path, direct, depth, stop }, buffers, 0..whole)?;
+        write_range(&Writer { engine, file: file.clone(), path: &path, direct, depth, stop }, contents, 0..whole)?;
     }
     Ok(file)
 }
 
 struct Writer<'a> {
-    engine: &'static io::IoEngine,
+    engine: &'static IoEngine,
     file: Rc<OwnedFd>,
     path: &'a Path,
     direct: bool,
@@ -90,23 +103,23 @@ struct Writer<'a> {
 }
 
 /// Writes the range in blocks of the buffers' length, of which it is a multiple.
-fn write_range(writer: &Writer<'_>, mut buffers: Buffers, range: std::ops::Range<u64>) -> Result<(), EngineError> {
+fn write_range(writer: &Writer<'_>, mut contents: Contents, range: std::ops::Range<u64>) -> Result<(), EngineError> {
     let mut queue = (writer.engine.open)(Setup {
         files: vec![Some(writer.file.clone())],
         writes: true,
         depth: writer.depth,
-        memory: buffers.memory().clone(),
+        memory: contents.memory().clone(),
         flags: OperationFlags::default(),
     })?;
-    let bytes = buffers.memory().chunk_bytes() as u64;
+    let bytes = contents.memory().chunk_bytes() as u64;
     let mut offsets: HashMap<u32, u64> = HashMap::new();
     let mut completions: Vec<Completion> = Vec::with_capacity(writer.depth as usize);
     let mut next = range.start;
     while next < range.end || !offsets.is_empty() {
         heed(writer.stop)?;
         while next < range.end && offsets.len() < writer.depth as usize {
-            let chunk = buffers.take();
-            buffers.renew(chunk);
+            let chunk = contents.take();
+            contents.renew(chunk, bytes as u32);
             queue.queue(Operation { chunk, file: 0, offset: next, bytes: bytes as u32, action: Action::Write })?;
             offsets.insert(chunk, next);
             next += bytes;
@@ -114,7 +127,7 @@ fn write_range(writer: &Writer<'_>, mut buffers: Buffers, range: std::ops::Range
         queue.reap(1, &mut completions)?;
         for Completion { chunk, result } in completions.drain(..) {
             let offset = offsets.remove(&chunk).unwrap_or_default();
-            buffers.give_back(chunk);
+            contents.give_back(chunk);
             super::worker::check_result(result, Action::Write, bytes, offset, writer.path.to_owned(), |errno| {
                 alignment_remedy(errno, writer.direct)
             })?;

@@ -6,11 +6,12 @@ use super::populate::populate;
 use super::worker::{Call, Counts, Tallied, Task, Until, Worker};
 use super::{Observer, Work};
 use crate::clock::{nanoseconds, seconds};
+use crate::compressibility;
 use crate::error::EngineError;
 use crate::io;
 use crate::target::{Access, Place, open_file};
 use crate::window::{BANDWIDTH, LATENCY_P99, OPERATIONS_PER_SECOND, Window};
-use model::job::{Direction, Io, Pattern, Rate, RateProcess};
+use model::job::{Data, Direction, Io, Pattern, Rate, RateProcess};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -24,6 +25,8 @@ const BANDWIDTH_FROM_BYTES: u64 = 64 << 10;
 pub struct SteadyWork {
     io: Io,
     workers: Workers,
+    /// What a reader should know of the data.
+    notes: Vec<String>,
     stop: Arc<AtomicBool>,
 }
 
@@ -48,18 +51,27 @@ impl SteadyWork {
             io::find(&io.ioengine)?;
         }
         fits(place, io)?;
+        let mut notes = Vec::new();
+        if io.rw.writes() && io.data != Data::Incompressible {
+            let block = io.blocks(Direction::Write).smallest().get();
+            let ratio = compressibility::check_blocks(&io.data, block, seed)?;
+            notes.extend(ratio.map(|ratio| format!("data: zstd -3 makes {ratio:.2}:1 of what is written")));
+        }
+        // Naps end on time, not up to 50 µs later: the schedule of a rate hangs on it.
+        let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
         let plans: Vec<Vec<FilePlan>> = (0..io.numjobs).map(|worker| plan(io, worker, seed)).collect();
         if let (false, Some(directory)) = (null || io.rw == Pattern::Append, place.directory()) {
-            if io.direct {
+            if let (true, Some(first)) = (io.direct, plans.iter().flatten().next()) {
                 // Before the long part: a filesystem without direct I/O says so at once.
-                open_file(directory, FILE_NAME, Access::Create, true)?;
+                files::make_parents(directory, &first.name)?;
+                open_file(directory, &first.name, Access::Create, true)?;
             }
             // Workers may share their files: each is written once.
             let mut made = BTreeSet::new();
             for file in plans.iter().flatten() {
                 if made.insert(&file.name) {
                     files::make_parents(directory, &file.name)?;
-                    populate(directory, &file.name, file.size, seed ^ (made.len() as u64 - 1), &stop)?;
+                    populate(directory, &file.name, file.size, io, seed ^ (made.len() as u64 - 1), &stop)?;
                 }
             }
         }
@@ -79,7 +91,7 @@ impl SteadyWork {
             }
             (_, first) => Workers::Crew(Crew::start(place, first.into_iter().chain(tasks).collect(), &stop)?),
         };
-        Ok(SteadyWork { io: io.clone(), workers, stop })
+        Ok(SteadyWork { io: io.clone(), workers, notes, stop })
     }
 
     fn window(&self, direction: Direction, counts: &Counts, elapsed_seconds: f64) -> Window {
@@ -169,9 +181,10 @@ impl Work for SteadyWork {
     }
 
     fn notes(&self) -> Vec<String> {
-        match &self.workers {
+        let of_workers = match &self.workers {
             Workers::One(worker) => worker.notes(),
             Workers::Crew(crew) => crew.notes(),
-        }
+        };
+        self.notes.iter().cloned().chain(of_workers).collect()
     }
 }

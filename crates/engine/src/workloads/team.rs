@@ -8,6 +8,7 @@ use super::worker::{Counts, Tallied};
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::histogram::Latencies;
+use crate::io;
 use model::trial::Submission;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read, retry_on_intr};
@@ -31,6 +32,8 @@ pub(super) struct Signals {
     pub(super) stop: AtomicBool,
     /// Ends the work as if its time were over.
     pub(super) end: AtomicBool,
+    /// The first operation that counts has begun.
+    pub(super) counting: AtomicBool,
     /// Workers that are ready to begin.
     pub(super) ready: AtomicU32,
     /// When the job begins; 0: not yet.
@@ -295,24 +298,42 @@ impl Hand {
                 if count > 0 && self.text.last() != Some(&b'\n') {
                     return None;
                 }
-                self.join();
+                let ended = self.join();
                 let outcome = serde_json::from_slice::<Outcome>(&self.text);
-                Some(outcome.map_err(|_| fault("ended without a word")).and_then(Outcome::into_result))
+                let wordless = |_| match ended {
+                    Some(message) => EngineError::Worker { message, errno: None, corrupt: false },
+                    None => fault("ended without a word"),
+                };
+                Some(outcome.map_err(wordless).and_then(Outcome::into_result))
             }
             Err(errno) => Some(Err(EngineError::file("read from a worker's", "pipe", errno))),
         }
     }
 
-    fn join(&mut self) {
+    /// Waits for its end; says how it ended where that was not by its own will.
+    fn join(&mut self) -> Option<String> {
         match std::mem::replace(&mut self.body, Body::Gone) {
             Body::Process(pid) => {
-                // It has said its last word: it ends by itself.
-                let _ = retry_on_intr(|| waitpid(Some(pid), WaitOptions::empty()));
+                // It has said its last word, or none: it ends by itself.
+                let (_, status) = retry_on_intr(|| waitpid(Some(pid), WaitOptions::empty())).ok()??;
+                match (status.exit_status(), status.terminating_signal()) {
+                    (Some(0), _) | (None, None) => None,
+                    (Some(io::BUS_ERROR_EXIT_CODE), _) => Some(
+                        "a worker could not touch a page of its mapped file (SIGBUS): the filesystem is full or the \
+                         disk failed; use ioengine = \"sync\" to see the errno"
+                            .to_owned(),
+                    ),
+                    (Some(code), _) => Some(format!("a worker ended with status {code}; its words stand above")),
+                    (None, Some(signal)) => {
+                        Some(format!("a worker was killed by signal {signal}; was memory short? See the kernel's log"))
+                    }
+                }
             }
             Body::Thread(Some(thread)) => {
                 let _ = thread.join();
+                None
             }
-            Body::Thread(None) | Body::Gone => {}
+            Body::Thread(None) | Body::Gone => None,
         }
     }
 }
@@ -323,7 +344,7 @@ impl Drop for Hand {
         if let Body::Process(pid) = self.body {
             let _ = kill_process(pid, Signal::KILL);
         }
-        self.join();
+        let _ = self.join();
     }
 }
 
@@ -383,8 +404,9 @@ fn report(pipe: &OwnedFd, duty: Duty) {
 fn fork(pipe: &OwnedFd, duty: Duty) -> Result<Pid, i32> {
     let parent = rustix::process::getpid();
     // SAFETY: the child runs only the duty and leaves by `_exit`, so that nothing of the parent's
-    // stack is unwound twice. The C library's allocator is made safe across `fork` by the library
-    // itself, and the duty takes no other lock that a thread of the parent may hold.
+    // stack is unwound twice. Where the parent has other threads (jobs with `thread` beside jobs
+    // without), the C library itself makes its allocator safe across `fork`, and what else the duty
+    // locks is its own: the clock was read before, and nothing is printed but by a panic.
     match unsafe { libc::fork() } {
         -1 => Err(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EAGAIN)),
         0 => {

@@ -36,7 +36,7 @@ impl Verifier {
     /// Where the job's blocks have no room for headers.
     pub(super) fn of(task: &Task, ledger: Option<Arc<Ledger>>, seed: u64) -> Result<Option<Verifier>, EngineError> {
         let io = &task.io;
-        if io.verify == Verify::None || (ledger.is_none() && !io.rw.reads()) {
+        if io.verify == Verify::None || (ledger.is_none() && (io.rw.writes() || !io.rw.reads())) {
             return Ok(None);
         }
         Ok(Some(Verifier {
@@ -74,6 +74,11 @@ impl Verifier {
     /// # Errors
     /// [`EngineError::Corrupt`].
     pub(super) fn check(&mut self, block: &[u8], file: u32, offset: u64) -> Result<(), EngineError> {
+        if self.ledger.is_some() {
+            // A job that also writes may have a write of the same block in flight: half of it would be
+            // taken for damage.
+            return Ok(());
+        }
         for (index, unit) in block.chunks_exact(self.unit_bytes).enumerate() {
             let at = offset + (index * self.unit_bytes) as u64;
             check(unit, self.names[file as usize], at, self.seed, 0, u32::MAX).map_err(|what| {

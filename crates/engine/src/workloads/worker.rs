@@ -47,6 +47,10 @@ const MOST_GATHERED: u32 = 16;
 /// Gathering may take this part of what an operation takes: its latency grows by 3 % on average.
 const GATHER_SHARE: u64 = 16;
 
+/// How often the end of an open loop is looked at, and how long beyond twice its window it may last.
+const CLOSING_LOOK_NS: u64 = 1_000_000;
+const CLOSING_PATIENCE_NS: u64 = 1_000_000_000;
+
 /// Which counts an operation belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tallied {
@@ -80,13 +84,15 @@ pub(super) struct Counts {
 impl Counts {
     /// Adds another worker's counts.
     pub(super) fn add(&mut self, other: &Counts) {
+        // A worker that ended earlier keeps what it had.
+        let longest = self.samples.len().max(other.samples.len());
+        self.samples.resize(longest, self.operations);
+        for (index, sum) in self.samples.iter_mut().enumerate() {
+            *sum += other.samples.get(index).copied().unwrap_or(other.operations);
+        }
         self.operations += other.operations;
         self.bytes += other.bytes;
         self.latencies.add(&other.latencies);
-        let shared =
-            if self.samples.is_empty() { other.samples.len() } else { self.samples.len().min(other.samples.len()) };
-        self.samples.resize(shared, 0);
-        self.samples.iter_mut().zip(&other.samples).for_each(|(sum, count)| *sum += count);
     }
 
     fn clear(&mut self) {
@@ -170,6 +176,7 @@ pub(super) struct Worker {
     batches: u32,
     samples_submission: bool,
     writes_since_sync: u32,
+    writes_since_fsync: u32,
     last_written: u32,
     written_bytes: u64,
     issued_since_think: u32,
@@ -185,6 +192,12 @@ pub(super) struct Worker {
     device: Option<PathBuf>,
     null: bool,
     begun_counting: bool,
+    /// When the files began to be opened, where that counts.
+    opening_since: Option<u64>,
+    /// Nanoseconds that counted in earlier loops.
+    elapsed_before_ns: u64,
+    /// In an open loop operations count that were due from here on.
+    count_from: u64,
     notes: Vec<String>,
 }
 
@@ -277,6 +290,7 @@ impl Worker {
             batches: 0,
             samples_submission: task.whole && io.iodepth > 1 && !null,
             writes_since_sync: 0,
+            writes_since_fsync: 0,
             last_written: 0,
             written_bytes: 0,
             issued_since_think: 0,
@@ -288,6 +302,9 @@ impl Worker {
             device,
             null,
             begun_counting: false,
+            opening_since: None,
+            elapsed_before_ns: 0,
+            count_from: 0,
             notes: Vec::new(),
             task,
         };
@@ -384,7 +401,6 @@ impl Worker {
     pub(super) fn clear(&mut self) {
         self.counts.iter_mut().for_each(Counts::clear);
         self.submission = Summary::default();
-        self.pace.clear();
     }
 
     /// What was counted.
@@ -405,9 +421,7 @@ impl Worker {
     /// What the engine had to do without, and what the open loop found.
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = self.notes.clone();
-        let of = |counts: &Counts| (counts.operations, counts.latencies.value_at(0.5));
-        let median = self.counts.iter().map(of).max_by_key(|found| found.0).and_then(|found| found.1);
-        notes.extend(self.pace.notes(median));
+        notes.extend(self.pace.notes());
         notes
     }
 
@@ -441,6 +455,8 @@ impl Worker {
         until: Until,
         call: &mut Call<'_>,
     ) -> Result<u64, EngineError> {
+        // Where files are made when they are opened, that belongs to the measured work.
+        self.opening_since = self.task.io.create_on_open.then(|| self.clock.now());
         self.open(place)?;
         let Some(mut queue) = self.queue.take() else {
             return Err(EngineError::Unsuitable("the queue is closed; this is a fault of Fairlane".to_owned()));
@@ -480,7 +496,7 @@ impl Worker {
         call: &mut Call<'_>,
     ) -> Result<u64, EngineError> {
         let mut now = self.clock.now();
-        let mut start = now;
+        let mut start = self.opening_since.unwrap_or(now);
         let mut counting = ramp_ns == 0;
         if counting {
             call.observer.window_opens();
@@ -492,6 +508,12 @@ impl Worker {
         };
         self.pace.begin(now, most.saturating_add(ramp_ns));
         self.begun_counting = counting;
+        self.count_from = if counting { start } else { u64::MAX };
+        if counting && self.pace.is_open_loop() {
+            self.pace.close_at(start.saturating_add(most));
+        }
+        // A backlog that cannot be worked off within this is given up; the window is marked then.
+        let patience = most.saturating_mul(2).saturating_add(CLOSING_PATIENCE_NS);
         // The next moment at which the loop does more than go round.
         let mut event = if counting { self.next_event(start, most) } else { start.saturating_add(ramp_ns) };
         let mut in_flight = 0_u32;
@@ -568,12 +590,21 @@ impl Worker {
                     call.observer.window_opens();
                     now = self.clock.now();
                     start = now;
-                } else if now - start >= most {
+                    self.count_from = start;
+                    if self.pace.is_open_loop() {
+                        self.pace.close_at(start.saturating_add(most));
+                    }
+                } else if now - start >= most && !(self.pace.is_open_loop() && now - start < patience) {
+                    // An open loop goes on until everything has begun that was due in its window: what a
+                    // stall at the end delays must count like any other.
                     over = true;
                 } else {
                     self.sample();
                 }
                 event = self.next_event(start, most);
+                if event <= now {
+                    event = now + CLOSING_LOOK_NS;
+                }
             }
         }
         if matches!(until, Until::Window(_)) {
@@ -602,7 +633,7 @@ impl Worker {
             call.observer.window_opens();
         }
         let mut now = clock.now();
-        let mut start = now;
+        let mut start = self.opening_since.unwrap_or(now);
         let mut event = if counting { self.next_event(start, most) } else { start.saturating_add(ramp_ns) };
         loop {
             heed(call.stop)?;
@@ -612,7 +643,10 @@ impl Worker {
             let span = match self.places.next() {
                 Some(span) => span,
                 None => match self.begin_again(until)? {
-                    Some(span) => span,
+                    Some(span) => {
+                        now = clock.now();
+                        span
+                    }
                     None => break,
                 },
             };
@@ -668,22 +702,31 @@ impl Worker {
         (start, mut now): (u64, u64),
     ) -> Result<u64, EngineError> {
         let window = matches!(until, Until::Window(_));
-        let elapsed = now - start;
+        let elapsed = match until {
+            // Everything that was due in the window is counted, whenever it ended.
+            Until::Window(most) if self.pace.is_open_loop() => most,
+            Until::Window(_) | Until::LoopEnd(_) => now - start,
+        };
         while in_flight > 0 {
             queue.reap(1, &mut self.completions)?;
             now = self.clock.now();
             in_flight -= self.completions.len() as u32;
-            self.take_in::<false>(now, counting && !window, place)?;
+            self.take_in::<false>(now, counting && (!window || self.pace.is_open_loop()), place)?;
         }
         if window {
             self.pace.end(elapsed);
             return Ok(elapsed);
         }
-        if self.task.io.end_fsync && self.task.io.rw.writes() {
-            for slot in 0..self.handles.len() {
-                if let Some(file) = &self.handles[slot] {
-                    fsync(&**file).map_err(|errno| EngineError::file("sync", self.path(place, slot as u32), errno))?;
-                }
+        let Io { end_fsync, fsync_on_close, rw, .. } = self.task.io;
+        if (end_fsync || fsync_on_close) && rw.writes() && !self.null {
+            // Also what was closed to make room for another file.
+            for slot in 0..self.handles.len() as u32 {
+                let file = match &self.handles[slot as usize] {
+                    Some(file) => file.clone(),
+                    None if end_fsync => self.open_slot(place, slot)?,
+                    None => continue,
+                };
+                fsync(&*file).map_err(|errno| EngineError::file("sync", self.path(place, slot), errno))?;
             }
             now = self.clock.now();
         }
@@ -692,6 +735,7 @@ impl Worker {
             // It ended before its ramp did: nothing counts.
             return Ok(0);
         }
+        self.elapsed_before_ns += now - start;
         Ok(now - start)
     }
 
@@ -701,7 +745,8 @@ impl Worker {
             return end;
         }
         let samples = self.counts.iter().map(|counts| counts.samples.len()).max().unwrap_or(0) as u64;
-        end.min(start.saturating_add((samples + 1) * SAMPLE_NS))
+        let next = (samples + 1) * SAMPLE_NS;
+        end.min(start.saturating_add(next.saturating_sub(self.elapsed_before_ns)))
     }
 
     /// Notes how many operations there are at each half second.
@@ -732,12 +777,15 @@ impl Worker {
         &mut self,
         queue: &mut dyn Queue,
         place: &Place,
-        now: u64,
+        mut now: u64,
         until: Until,
         in_flight: u32,
     ) -> Result<Step, EngineError> {
         if !PLAIN {
             if let Some((span, due)) = self.pace.kept() {
+                if self.pace.is_past(due) {
+                    return Ok(Step::Done);
+                }
                 if due > now {
                     return Ok(Step::Wait(due));
                 }
@@ -752,7 +800,10 @@ impl Worker {
         let span = match self.places.next() {
             Some(span) => span,
             None => match self.begin_again(until)? {
-                Some(span) => span,
+                Some(span) => {
+                    now = self.clock.now();
+                    span
+                }
                 None => return Ok(Step::Done),
             },
         };
@@ -761,6 +812,7 @@ impl Worker {
         }
         match self.pace.due(span.direction, span.bytes) {
             Arrival::Free => self.special(queue, place, span, now),
+            Arrival::At(due) if self.pace.is_past(due) => Ok(Step::Done),
             Arrival::At(due) if due <= now => {
                 let begun = self.pace.started(due, now, self.room_since, self.begun_counting);
                 self.special(queue, place, span, begun)
@@ -782,9 +834,7 @@ impl Worker {
         if self.resume_at > now {
             return Ok(Some(Step::Wait(self.resume_at)));
         }
-        if self.sync_is_due() {
-            self.writes_since_sync = 0;
-            let action = if self.task.io.fsync > 0 { Action::Fsync } else { Action::Fdatasync };
+        if let Some(action) = self.sync_that_is_due() {
             let chunk = self.contents.take();
             let file = self.last_written;
             self.flights[chunk as usize] = Flight { begun: now, file, action, tallied: Tallied::Sync, ..NOTHING };
@@ -815,10 +865,21 @@ impl Worker {
 
     /// In job files a sync is an operation of its own, as in fio; in slices at depth 1 it belongs to
     /// its write.
-    fn sync_is_due(&self) -> bool {
-        let io = &self.task.io;
-        let every = if io.fsync > 0 { io.fsync } else { io.fdatasync };
-        every > 0 && !self.joins_syncs() && self.writes_since_sync >= every
+    fn sync_that_is_due(&mut self) -> Option<Action> {
+        let (fsync, fdatasync) = (self.task.io.fsync, self.task.io.fdatasync);
+        if fsync > 0 && self.writes_since_fsync >= fsync {
+            self.writes_since_fsync = 0;
+            // It does what an fdatasync would do too.
+            if self.writes_since_sync >= fdatasync {
+                self.writes_since_sync = 0;
+            }
+            return Some(Action::Fsync);
+        }
+        if fdatasync > 0 && !self.joins_syncs() && self.writes_since_sync >= fdatasync {
+            self.writes_since_sync = 0;
+            return Some(Action::Fdatasync);
+        }
+        None
     }
 
     fn joins_syncs(&self) -> bool {
@@ -863,6 +924,7 @@ impl Worker {
             self.last_written = span.file;
             if self.task.io.fsync > 0 || self.task.io.fdatasync > 0 {
                 self.writes_since_sync += 1;
+                self.writes_since_fsync += 1;
                 if self.joins_syncs() && self.writes_since_sync == self.task.io.fdatasync {
                     self.writes_since_sync = 0;
                     action = Action::WriteAndSync;
@@ -967,11 +1029,15 @@ impl Worker {
                 }
             }
             self.contents.give_back(chunk);
-            if counting {
+            if counting && (PLAIN || flight.begun >= self.count_from || !self.pace.is_open_loop()) {
                 let counts = &mut self.counts[flight.tallied as usize];
+                let latency = now.saturating_sub(flight.begun);
                 counts.operations += 1;
                 counts.bytes += u64::from(flight.bytes);
-                counts.latencies.record(now.saturating_sub(flight.begun));
+                counts.latencies.record(latency);
+                if !PLAIN {
+                    self.pace.observe(latency);
+                }
             }
         }
         self.completions.clear();
