@@ -24,8 +24,8 @@ use std::sync::atomic::AtomicBool;
 
 const LANES: [&str; 3] = ["ext4", "xfs", "btrfs"];
 const LANE_BYTES: Bytes = Bytes(3 << 30);
-const ROW_PAIRS: usize = 7;
-const AGREEMENT_PAIRS: usize = 5;
+const ROW_PAIRS: usize = 5;
+const AGREEMENT_PAIRS: usize = 3;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
