@@ -8,7 +8,7 @@
 use crate::clock::seconds;
 use crate::histogram::Latencies;
 use crate::pattern::Span;
-use model::job::{Direction, Io, Rate, RateProcess};
+use model::job::{Direction, Io, PerDirection, Rate, RateProcess};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -28,8 +28,28 @@ pub(super) enum Arrival {
     At(u64),
 }
 
+/// The rates of reads and writes of a mixture that has both in operations per second.
+fn mixed_rates(io: &Io) -> Option<(f64, f64)> {
+    match io.rate.as_ref()? {
+        PerDirection { read: Rate::Operations(read), write: Rate::Operations(write), .. } if io.rw.mixed() => {
+            Some((*read, *write))
+        }
+        _ => None,
+    }
+}
+
+/// The share of reads in percent that the rates of a mixture ask for, where they do: it takes the
+/// place of `rwmixread`.
+pub(super) fn mix_of_rates(io: &Io) -> Option<u32> {
+    let (read, write) = mixed_rates(io)?;
+    Some((100.0 * read / (read + write)).round().clamp(0.0, 100.0) as u32)
+}
+
 /// The schedules of a worker, one per direction.
 pub(super) struct Pace {
+    /// One for a mixture whose two rates are both given in operations: which direction comes next is
+    /// drawn with their share, so that neither waits behind the other.
+    mixture: Option<Schedule>,
     schedules: [Option<Schedule>; 3],
     poisson: bool,
     kept: Option<(Span, u64)>,
@@ -95,7 +115,11 @@ impl Pace {
             let rate = *io.rate.as_ref()?.of(direction);
             Schedule::new(rate, poisson, seed ^ (u64::from(worker) << 8) ^ direction as u64)
         };
+        let mixture = mixed_rates(io).and_then(|(read, write)| {
+            Schedule::new(Rate::Operations(read + write), poisson, seed ^ (u64::from(worker) << 8))
+        });
         Pace {
+            mixture,
             schedules: Direction::ALL.map(schedule),
             poisson,
             kept: None,
@@ -152,7 +176,7 @@ impl Pace {
         self.half_seen = false;
         self.behind_ns = 0;
         self.behind_at_half_ns = 0;
-        for schedule in self.schedules.iter_mut().flatten() {
+        for schedule in self.schedules.iter_mut().flatten().chain(&mut self.mixture) {
             schedule.next = now as f64;
         }
     }
@@ -160,7 +184,8 @@ impl Pace {
     /// When an operation is due.
     #[inline]
     pub(super) fn due(&mut self, direction: Direction, bytes: u32) -> Arrival {
-        match &mut self.schedules[direction as usize] {
+        let schedule = if self.mixture.is_some() { &mut self.mixture } else { &mut self.schedules[direction as usize] };
+        match schedule {
             Some(schedule) => Arrival::At(schedule.step(bytes)),
             None => Arrival::Free,
         }
@@ -242,7 +267,7 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::job::{Pattern, PerDirection};
+    use model::job::Pattern;
 
     fn paced(rate: Rate, process: RateProcess) -> Pace {
         let rate = PerDirection { read: rate, write: Rate::Unlimited, trim: Rate::Unlimited };
@@ -268,6 +293,17 @@ mod tests {
         assert_eq!(pace.due(Direction::Write, 4096), Arrival::Free);
         let mut pace = paced(Rate::Bytes(4096.0 * 100.0), RateProcess::Linear);
         assert_eq!(dues(&mut pace, 2), [1_000_000, 11_000_000]);
+    }
+
+    #[test]
+    fn a_mixture_has_one_schedule_and_the_share_of_its_rates() {
+        let rate = PerDirection { read: Rate::Operations(300.0), write: Rate::Operations(100.0), trim: Rate::Unlimited };
+        let io = Io { rw: Pattern::RandRw, rate: Some(rate), ..Io::default() };
+        assert_eq!(mix_of_rates(&io), Some(75));
+        let mut pace = Pace::new(&io, 0, 7);
+        pace.begin(0, 1);
+        let dues = [Direction::Read, Direction::Write, Direction::Read].map(|direction| pace.due(direction, 4096));
+        assert_eq!(dues, [Arrival::At(0), Arrival::At(2_500_000), Arrival::At(5_000_000)]);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! same.
 
 use super::files::{self, FilePlan};
-use super::pace::{Arrival, Pace};
+use super::pace::{Arrival, Pace, mix_of_rates};
 use super::verifier::Verifier;
 use super::{Observer, heed};
 use crate::clock::{Clock, nanoseconds};
@@ -249,7 +249,8 @@ enum Step {
 
 impl Worker {
     /// Makes a worker on files that were laid out. Nothing is opened yet.
-    pub(super) fn new(place: &Place, task: Task, verifier: Option<Verifier>) -> Result<Self, EngineError> {
+    pub(super) fn new(place: &Place, mut task: Task, verifier: Option<Verifier>) -> Result<Self, EngineError> {
+        task.io.rwmixread = mix_of_rates(&task.io).unwrap_or(task.io.rwmixread);
         let io = &task.io;
         let null = place.is_null() || io.ioengine == "null";
         let ranges = files::ranges(io, &task.files, task.worker);
