@@ -102,7 +102,7 @@ fn lane_size(options: &Fio, workload: &Workload, images: bool) -> Result<Bytes, 
         return Err(Failure::usage(format!(
             "{}: the jobs keep {} on a lane and may fill at most half of one, but --lane-size is {size}; raise it to \
              {} or leave it out",
-            options.jobfile.display(),
+            place_of_size(&options.jobfile),
             model::units::human_bytes(work as f64),
             Bytes(needed)
         )));
@@ -114,6 +114,19 @@ fn lane_size(options: &Fio, workload: &Workload, images: bool) -> Result<Bytes, 
         );
     }
     Ok(size)
+}
+
+/// `FILE:LINE` of the first line that gives a size; the file alone where an included one does.
+fn place_of_size(path: &Path) -> String {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let gives = |line: &str| {
+        let key = line.split('=').next().unwrap_or_default().trim();
+        ["size", "filesize"].contains(&key)
+    };
+    match text.lines().position(gives) {
+        Some(index) => format!("{}:{}", path.display(), index + 1),
+        None => path.display().to_string(),
+    }
 }
 
 fn plan(
