@@ -799,7 +799,8 @@ pub struct Job {
     /// It begins when all jobs before it have ended.
     #[serde(default, skip_serializing_if = "is_false")]
     pub stonewall: bool,
-    /// The jobs of its group end as soon as one of them has ended (fio's `exitall`).
+    /// When it has ended, the others of its group end too: the jobs between the same two stonewalls
+    /// (fio's `exitall`).
     #[serde(default, skip_serializing_if = "is_false")]
     pub exitall: bool,
     /// It begins when this job has ended.

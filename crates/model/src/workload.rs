@@ -1,8 +1,8 @@
 //! One kind of work with its parameters, and the suites that list them.
 
 use crate::Bytes;
-use crate::job::{Fallocate, Verify};
 pub use crate::job::{Direction, FioRun, Io, Job, Jobs, Pattern};
+use crate::job::{Fallocate, Verify};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

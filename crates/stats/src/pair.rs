@@ -258,7 +258,8 @@ pub fn trial_warnings(lanes: &[LaneSeries]) -> Vec<String> {
         }
         let (name, of) = (&lane.lane.name, lane.ok.len());
         let own = marks.0.into_iter().filter(|(kind, _)| !everywhere.0.contains_key(kind));
-        warnings.extend(own.map(|(_, mark)| format!("{name}: {} of {of} trials are marked {}", mark.trials, mark.said())));
+        warnings
+            .extend(own.map(|(_, mark)| format!("{name}: {} of {of} trials are marked {}", mark.trials, mark.said())));
     }
     warnings.extend(everywhere.0.into_values().map(|mark| format!("all {of_all} trials are marked {}", mark.said())));
     warnings
