@@ -101,7 +101,8 @@ pub struct Io {
     /// Workers that do this job at the same time.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub numjobs: u32,
-    /// Workers are threads; otherwise processes.
+    /// Workers of a job file are threads; otherwise processes. Workers of work measured in slices
+    /// are threads, whatever this says.
     #[serde(default, skip_serializing_if = "is_false")]
     pub thread: bool,
     /// Files of each worker, of equal size.
@@ -116,17 +117,20 @@ pub struct Io {
     /// Operations on a file before the next one is chosen.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub file_service_count: u32,
-    /// Names of the files, relative to the lane; all workers share them. Empty: names of their own.
+    /// Names of the files, relative to the lane and without `..`; all workers share them. Empty:
+    /// every worker has files of its own, named by [`Io::filename_format`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub filename: Vec<String>,
-    /// Pattern of the names: `$jobname`, `$jobnum`, `$filenum`, `$clientuid`; empty: fio's default,
+    /// Pattern of the names, which [`file_name`] fills in: `$jobname`, `$jobnum` (the worker),
+    /// `$filenum`, and `$clientuid`, which is empty here. Empty: fio's default,
     /// `$jobname.$jobnum.$filenum`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub filename_format: String,
     /// Sizes of the files where they vary: uniform between the two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filesize: Option<(Bytes, Bytes)>,
-    /// Files are made when they are first opened, inside the measured time, instead of before.
+    /// Files that are only written are made when the job opens them, after its start, instead of
+    /// before. Files that are read or trimmed are written in full before, as without it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub create_on_open: bool,
     /// Make the files and end.
@@ -184,10 +188,12 @@ pub struct Io {
     /// RWF_DSYNC on every write.
     #[serde(default, skip_serializing_if = "is_false")]
     pub rwf_dsync: bool,
-    /// RWF_HIPRI: polled completions.
+    /// Completions are polled for instead of announced by an interrupt: IORING_SETUP_IOPOLL with
+    /// io_uring, which needs `direct`; RWF_HIPRI with `sync`. The other engines refuse it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub hipri: bool,
-    /// RWF_NOWAIT is not supported; io_uring's kernel-side submission thread.
+    /// A thread of the kernel takes submissions out of the ring (IORING_SETUP_SQPOLL), at the price
+    /// of a busy CPU. Only for `io_uring`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub sqthread_poll: bool,
 
@@ -655,6 +661,7 @@ impl Io {
     /// The sentence, naming the key.
     pub fn check(&self) -> Result<(), Cow<'static, str>> {
         let fail = |what: &'static str| Err(Cow::Borrowed(what));
+        self.check_names("job")?;
         let (smallest, largest) = (self.smallest_block().0, self.largest_block().0);
         if smallest == 0 || (self.size.0 > 0 && smallest > self.size.0) {
             return fail("bs must lie between 1 byte and size; change bs or size");
@@ -721,6 +728,52 @@ impl Io {
         }
         Ok(())
     }
+
+    /// Refuses names of files outside the lane: races run as root, and make and remove these files.
+    /// Both the pattern and the name that it gives for this job are looked at: an empty
+    /// `$clientuid` can turn a harmless pattern into an absolute name.
+    fn check_names(&self, job: &str) -> Result<(), Cow<'static, str>> {
+        for name in &self.filename {
+            inside(name).map_err(|what| format!("filename {name:?} {what}"))?;
+        }
+        if self.filename_format.is_empty() {
+            return Ok(());
+        }
+        let format = &self.filename_format;
+        let first = file_name(format, job, 0, 0);
+        inside(format).and_then(|()| inside(&first)).map_err(|what| format!("filename_format {format:?} {what}"))?;
+        Ok(())
+    }
+}
+
+/// Name of a file of a job, relative to the lane: fio's names, so that another job of the file finds
+/// them. `format` is [`Io::filename_format`]; workers and files count from 0. A slash in a job's name
+/// becomes `_`: it would be a directory that nobody asked for.
+pub fn file_name(format: &str, job: &str, worker: u32, number: u32) -> String {
+    let format = if format.is_empty() { "$jobname.$jobnum.$filenum" } else { format };
+    format
+        .replace("$jobname", &job.replace('/', "_"))
+        .replace("$jobnum", &worker.to_string())
+        .replace("$filenum", &number.to_string())
+        .replace("$clientuid", "")
+}
+
+/// Why a name is no file inside the lane, as the rest of a sentence that begins with the name.
+fn inside(name: &str) -> Result<(), &'static str> {
+    let last = name.rsplit('/').next().unwrap_or_default();
+    if name.is_empty() {
+        Err("is empty; name a file of the lane")
+    } else if name.contains('\0') {
+        Err("holds a NUL byte; remove it")
+    } else if name.starts_with('/') {
+        Err("is absolute; write it relative to the lane")
+    } else if name.split('/').any(|part| part == "..") {
+        Err("leads out of the lane by `..`; write it relative to the lane, without `..`")
+    } else if last.is_empty() || last == "." {
+        Err("names a directory; name a file in it")
+    } else {
+        Ok(())
+    }
 }
 
 /// A job file as a workload: jobs run whole, together, or one group after another.
@@ -746,7 +799,8 @@ pub struct Job {
     /// It begins when all jobs before it have ended.
     #[serde(default, skip_serializing_if = "is_false")]
     pub stonewall: bool,
-    /// The jobs of its group end as soon as one of them has ended (fio's `exitall`).
+    /// When it has ended, the others of its group end too: the jobs between the same two stonewalls
+    /// (fio's `exitall`).
     #[serde(default, skip_serializing_if = "is_false")]
     pub exitall: bool,
     /// It begins when this job has ended.
@@ -842,7 +896,9 @@ impl Jobs {
             return Err("the job file has no job; add a section such as [job]".to_owned());
         }
         for (index, job) in self.jobs.iter().enumerate() {
-            job.io.check().map_err(|what| format!("job {}: {what}", job.name))?;
+            let name = &job.name;
+            inside(&name.replace('/', "_")).map_err(|what| format!("the name of job {name:?} {what}"))?;
+            job.io.check().and_then(|()| job.io.check_names(name)).map_err(|what| format!("job {name}: {what}"))?;
             if job.io.rw == Pattern::Append {
                 return Err(format!("job {}: append is not for job files; use rw=write and file_append", job.name));
             }
@@ -1133,6 +1189,69 @@ mod tests {
         let json = serde_json::to_string(&io).unwrap();
         assert!(json.len() < 200, "{json}");
         assert_eq!(serde_json::from_str::<Io>(&json).unwrap(), io);
+    }
+
+    fn one_job(name: &str, io: Io) -> Jobs {
+        let job = Job {
+            name: name.into(),
+            stonewall: false,
+            exitall: false,
+            wait_for: None,
+            options: Vec::new(),
+            io: Io { size: Bytes(1 << 20), ..io },
+        };
+        Jobs { jobs: vec![job], file: String::new(), notes: Vec::new() }
+    }
+
+    /// Names that lead out of a lane, or name no file in it.
+    const OUTSIDE: [&str; 12] =
+        ["", "/etc/passwd", "/", "//etc/passwd", "..", "../x", "a/../../x", "a/..", "a/", "a/.", ".", "a\0b"];
+
+    #[test]
+    fn files_outside_the_lane_are_refused_by_name() {
+        for name in OUTSIDE {
+            let named = Io { filename: vec!["fine".into(), name.into()], size: Bytes(1 << 20), ..Io::default() };
+            let error = named.check().unwrap_err();
+            assert!(error.starts_with("filename \"") && error.contains("; "), "{name:?}: {error}");
+            assert!(one_job("a", named).check().is_err(), "{name:?}");
+            let patterned = Io { filename_format: name.into(), size: Bytes(1 << 20), ..Io::default() };
+            // An empty pattern is fio's own.
+            assert_eq!(patterned.check().is_err(), !name.is_empty(), "{name:?}");
+        }
+        for name in ["x", "d/x", "./x", "..x", "x..", "a..b/c", "...", "d//x", "a:b", "a\\b"] {
+            let io = Io { filename: vec![name.into()], size: Bytes(1 << 20), ..Io::default() };
+            assert_eq!(io.check(), Ok(()), "{name:?}");
+            let io = Io { filename_format: name.into(), size: Bytes(1 << 20), ..Io::default() };
+            assert_eq!(io.check(), Ok(()), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn patterns_that_lead_out_of_the_lane_only_when_filled_in_are_refused() {
+        for format in ["$clientuid/etc/passwd", ".$clientuid./x", "x/.$clientuid./../x", "$clientuid", "d/$clientuid"] {
+            let io = Io { filename_format: format.into(), size: Bytes(1 << 20), ..Io::default() };
+            assert!(io.check().unwrap_err().starts_with("filename_format"), "{format}");
+        }
+        for (job, format) in [(".$clientuid.", "$jobname/x"), ("$clientuid", "$jobname/etc/x")] {
+            let io = Io { filename_format: format.into(), ..Io::default() };
+            let error = one_job(job, io).check().unwrap_err();
+            assert!(error.contains("filename_format"), "{error}");
+        }
+        let io = Io { filename_format: "d/$jobname/$jobnum.$filenum".into(), ..Io::default() };
+        assert_eq!(one_job("a/../b", io).check(), Ok(()), "a slash in a job's name is no directory");
+        assert_eq!(file_name("$jobname/$jobnum-$filenum$clientuid", "a/../b", 2, 3), "a_.._b/2-3");
+        assert_eq!(file_name("", "a", 1, 0), "a.1.0");
+    }
+
+    #[test]
+    fn jobs_named_like_no_file_are_refused() {
+        for name in ["", ".", "..", "a\0b"] {
+            let error = one_job(name, Io::default()).check().unwrap_err();
+            assert!(error.starts_with("the name of job"), "{error}");
+        }
+        for name in ["a", "a b", "/etc/passwd", "../x", "..."] {
+            assert_eq!(one_job(name, Io::default()).check(), Ok(()), "{name}");
+        }
     }
 
     #[test]

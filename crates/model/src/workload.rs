@@ -2,6 +2,7 @@
 
 use crate::Bytes;
 pub use crate::job::{Direction, FioRun, Io, Job, Jobs, Pattern};
+use crate::job::{Fallocate, Verify};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -109,15 +110,15 @@ impl Workload {
         let fail = |what: &str| Err(format!("workload {name}: {what}"));
         match &self.kind {
             Kind::Io(io) => {
+                if let Some((key, _, remedy)) = only_in_whole_jobs(io).iter().find(|(_, is_set, _)| *is_set) {
+                    return Err(format!("workload {name}: {key} has no effect on work measured in slices; {remedy}"));
+                }
                 io.check().map_err(|what| format!("workload {name}: {what}"))?;
                 if io.fdatasync > 0 && io.iodepth != 1 {
                     return fail("fdatasync counts writes one after another; set iodepth = 1");
                 }
                 if io.rw == Pattern::Append && (io.numjobs > 1 || io.nrfiles > 1 || !io.filename.is_empty()) {
                     return fail("append works on one file of one worker; leave numjobs, nrfiles and filename out");
-                }
-                if io.create_only || io.loops > 1 || io.io_size.is_some() || io.runtime_seconds.is_some() {
-                    return fail("create_only, loops, io_size and runtime belong to job files; slices end by time");
                 }
                 Ok(())
             }
@@ -140,8 +141,42 @@ impl Workload {
     }
 }
 
+/// The remedy for most options that slices leave out.
+const LEAVE_OUT: &str = "remove it, or put the work into a job file and run that with `fairlane fio JOBFILE`";
+
+/// Options that only work done whole heeds: key, whether it is set, remedy. Slices end by time,
+/// their files are written in full before the first one, and their fdatasyncs count as part of the
+/// writes: to accept these options and ignore them would answer another question than was asked.
+fn only_in_whole_jobs(io: &Io) -> [(&'static str, bool, &'static str); 22] {
+    [
+        ("fsync", io.fsync > 0, "use fdatasync"),
+        ("end_fsync", io.end_fsync, "use fdatasync, or remove it"),
+        ("fsync_on_close", io.fsync_on_close, "use fdatasync, or remove it"),
+        ("runtime_seconds", io.runtime_seconds.is_some(), "use slices and slice_seconds"),
+        ("time_based", io.time_based, "remove it: slices end by time"),
+        ("ramp_time_seconds", io.ramp_time_seconds != 0.0, "remove it: every slice warms up first"),
+        ("startdelay_seconds", io.startdelay_seconds != 0.0, "remove it: every slice begins on command"),
+        ("loops", io.loops != 1, "remove it: slices go on until their time is over"),
+        ("io_size", io.io_size.is_some(), "remove it: slices end by time"),
+        ("file_append", io.file_append, "use rw = \"append\""),
+        ("overwrite", io.overwrite, "remove it: the files are always written in full first"),
+        ("fallocate", io.fallocate != Fallocate::default(), "remove it: the files are always written in full first"),
+        ("allow_file_create", !io.allow_file_create, "remove it: the files are always made first"),
+        ("create_on_open", io.create_on_open, LEAVE_OUT),
+        ("create_only", io.create_only, LEAVE_OUT),
+        ("create_fsync", !io.create_fsync, LEAVE_OUT),
+        ("unlink", io.unlink, LEAVE_OUT),
+        ("unlink_each_loop", io.unlink_each_loop, LEAVE_OUT),
+        ("verify", io.verify != Verify::None, LEAVE_OUT),
+        ("do_verify", !io.do_verify, LEAVE_OUT),
+        ("verify_fatal", io.verify_fatal, LEAVE_OUT),
+        ("verify_interval", io.verify_interval.get() > 0, LEAVE_OUT),
+    ]
+}
+
 impl Suite {
-    /// Reads a suite from TOML and checks it.
+    /// Reads a suite from TOML and checks it. A suite holds work of the kinds `io` and `small-files`
+    /// only: a race runs as root, and the text of a job file could name any command.
     ///
     /// # Errors
     /// One sentence with the line where TOML knows it, and the remedy.
@@ -151,6 +186,9 @@ impl Suite {
             return Err("the suite lists no workload; add a [[workload]] table".to_owned());
         }
         for (index, workload) in suite.workload.iter().enumerate() {
+            if let Kind::Jobs(_) | Kind::Fio(_) = workload.kind {
+                return Err(no_job_file(&workload.name));
+            }
             if suite.workload[..index].iter().any(|earlier| earlier.name == workload.name) {
                 return Err(format!("two workloads are named {}; rename one", workload.name));
             }
@@ -158,6 +196,11 @@ impl Suite {
         }
         Ok(suite)
     }
+}
+
+/// The sentence for a job file in a suite.
+fn no_job_file(workload: &str) -> String {
+    format!("workload {workload}: a suite holds no job files; run it with `fairlane fio JOBFILE`")
 }
 
 /// The sentence for TOML that is no suite. A workload's own keys are read through a flattened enum,
@@ -172,6 +215,9 @@ fn mistake_in(text: &str, error: &toml::de::Error) -> String {
         let Some(table) = value.as_table() else { continue };
         let Err(wrong) = table.clone().try_into::<Workload>() else { continue };
         let name = table.get("name").and_then(|name| name.as_str()).unwrap_or("without a name");
+        if table.get("kind").and_then(|kind| kind.as_str()).is_some_and(|kind| ["jobs", "fio"].contains(&kind)) {
+            return no_job_file(name);
+        }
         let without = |key: &String| {
             let mut rest = table.clone();
             rest.remove(key);
@@ -225,5 +271,88 @@ mod tests {
             let error = Suite::from_toml(&TEXT.replace(from, to)).unwrap_err();
             assert!(error.contains(says), "{error}");
         }
+    }
+
+    #[test]
+    fn a_suite_cannot_name_files_outside_the_lane() {
+        let plain = TEXT.replace("rw = \"append\"", "rw = \"write\"");
+        for line in [
+            "filename = [\"/etc/passwd\"]",
+            "filename = [\"a\", \"../../etc/passwd\"]",
+            "filename = [\"\"]",
+            "filename = [\"a\\u0000b\"]",
+            "filename_format = \"/etc/passwd\"",
+            "filename_format = \"a/../../$filenum\"",
+            "filename_format = \"$clientuid/etc/passwd\"",
+        ] {
+            let error = Suite::from_toml(&format!("{plain}\n{line}")).unwrap_err();
+            assert!(error.starts_with("workload commit: filename"), "{line}: {error}");
+        }
+        let within = format!("{plain}\nfilename = [\"a\", \"d/b\"]");
+        assert!(Suite::from_toml(&within).is_ok());
+    }
+
+    #[test]
+    fn a_suite_cannot_hold_a_job_file() {
+        let start = "name = \"t\"\nabout = \"a test\"\n[[workload]]\nname = \"w\"\ntitle = \"w\"\n";
+        for rest in [
+            "kind = \"fio\"\nfile = \"a\"\ntext = \"[a]\\nexec_prerun=id\"\nworking_set = \"1MiB\"\n\
+             jobs = [{ name = \"a\", directions = [\"read\"] }]",
+            "kind = \"jobs\"\njobs = [{ name = \"a\", io = { rw = \"read\", bs = \"4KiB\", size = \"1MiB\" } }]",
+            // Not even understood: the sentence is the same.
+            "kind = \"fio\"",
+        ] {
+            let error = Suite::from_toml(&format!("{start}{rest}")).unwrap_err();
+            assert_eq!(error, "workload w: a suite holds no job files; run it with `fairlane fio JOBFILE`", "{rest}");
+        }
+    }
+
+    #[test]
+    fn options_that_slices_ignore_are_refused_by_name_with_a_remedy() {
+        let plain = TEXT.replace("rw = \"append\"", "rw = \"write\"");
+        assert!(Suite::from_toml(&plain).is_ok());
+        let lines = [
+            "fsync = 1",
+            "end_fsync = true",
+            "fsync_on_close = true",
+            "runtime_seconds = 10.0",
+            "time_based = true",
+            "ramp_time_seconds = 1.0",
+            "startdelay_seconds = 1.0",
+            "loops = 2",
+            "io_size = \"1MiB\"",
+            "file_append = true",
+            "overwrite = true",
+            "fallocate = \"posix\"",
+            "allow_file_create = false",
+            "create_on_open = true",
+            "create_only = true",
+            "create_fsync = false",
+            "unlink = true",
+            "unlink_each_loop = true",
+            "verify = \"crc32c\"",
+            "do_verify = false",
+            "verify_fatal = true",
+            "verify_interval = \"4KiB\"",
+        ];
+        assert_eq!(lines.len(), only_in_whole_jobs(&Io::default()).len());
+        for line in lines {
+            let error = Suite::from_toml(&format!("{plain}\n{line}")).unwrap_err();
+            let key = line.split(' ').next().unwrap();
+            let fact = format!("workload commit: {key} has no effect on work measured in slices; ");
+            assert!(error.starts_with(&fact) && error.len() > fact.len(), "{line}: {error}");
+        }
+        for (key, is_set, _) in only_in_whole_jobs(&Io::default()) {
+            assert!(!is_set, "{key}");
+        }
+    }
+
+    #[test]
+    fn a_share_of_the_slowest_may_stand_beside_the_rate_that_came_of_it() {
+        let rates = crate::job::PerDirection { write: crate::job::Rate::Operations(100.0), ..Default::default() };
+        let mut suite = Suite::from_toml(TEXT).unwrap();
+        let Kind::Io(io) = &mut suite.workload[0].kind else { unreachable!() };
+        (io.rate_of_slowest, io.rate, io.thread) = (Some(0.7), Some(rates), true);
+        assert_eq!(suite.workload[0].check(), Ok(()));
     }
 }

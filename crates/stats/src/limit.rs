@@ -16,7 +16,7 @@ use crate::pair;
 use crate::series::{self, Scope, Series};
 use crate::words;
 use model::findings::Limit;
-use model::job::{Direction, Io, Rate};
+use model::job::{Direction, Io, Pattern, Rate, SyncMode};
 use model::record::{Probe, Profile, Record, SharedRate};
 use model::workload::{Kind, Workload};
 
@@ -145,6 +145,17 @@ fn paces(io: &Io) -> bool {
         || io.rw.directions().iter().any(limited)
 }
 
+/// One kind of operation, back to back, and nothing beside it that a probe leaves out.
+fn plain(io: &Io) -> bool {
+    matches!(io.rw, Pattern::Read | Pattern::Write | Pattern::RandRead | Pattern::RandWrite)
+        && io.fsync == 0
+        && io.fdatasync == 0
+        && io.sync == SyncMode::None
+        && io.block_sizes.is_none()
+        && !io.create_only
+        && !paces(io)
+}
+
 fn lane_use(lane: &crate::series::LaneSeries, group: &str) -> LaneUse {
     let seen: Vec<_> = lane.group(group).map(|(trial, of)| (of, Scope::of(trial, of))).collect();
     let window = |of: &Scope| Some(of.system.window_seconds).filter(|&seconds| seconds > 0.0);
@@ -245,13 +256,30 @@ fn device_use(lane: &LaneUse, raw: &Raw, flush_bound: bool) -> Option<f64> {
 }
 
 impl Sight<'_> {
-    /// Workers that share the engine's user time: of a job file the most of any one job, because
-    /// not all jobs need run at once.
+    /// Workers that share the engine's user time: of a job file those of the jobs that may run at
+    /// once, which are the jobs between two stonewalls; the largest such group counts.
     fn workers(&self) -> u32 {
         match &self.workload.kind {
             Kind::Io(io) => io.numjobs.max(1),
-            Kind::Jobs(jobs) => jobs.jobs.iter().map(|job| job.io.numjobs).max().unwrap_or(1).max(1),
+            Kind::Jobs(jobs) => {
+                let (mut most, mut group) = (1, 0_u32);
+                for job in &jobs.jobs {
+                    group = if job.stonewall { 0 } else { group }.saturating_add(job.io.numjobs);
+                    most = most.max(group);
+                }
+                most
+            }
             Kind::SmallFiles(_) | Kind::Fio(_) => 1,
+        }
+    }
+
+    /// Whether the engine without a device did this very work: steady work, or the one job of a job
+    /// file that one worker does. A probe folds several workers into one, so its rate is not theirs.
+    fn null_is_alike(&self) -> bool {
+        match &self.workload.kind {
+            Kind::Io(_) => true,
+            Kind::Jobs(jobs) => matches!(jobs.jobs.as_slice(), [job] if job.io.numjobs == 1 && plain(&job.io)),
+            Kind::SmallFiles(_) | Kind::Fio(_) => false,
         }
     }
 
@@ -307,9 +335,10 @@ impl Sight<'_> {
     }
 }
 
-/// Rule 2. Waiting for the next moment of paced work takes user time that is nobody's limit.
+/// Rule 2. Waiting for the next moment of paced work takes user time that is nobody's limit. One
+/// late trial is a disturbance of the machine; more than half of a lane's are the engine.
 fn harness(sight: &Sight) -> Option<(Limit, String)> {
-    if let Some(lane) = sight.lanes.iter().find(|lane| lane.lagging > 0) {
+    if let Some(lane) = sight.lanes.iter().find(|lane| 2 * lane.lagging > lane.trials) {
         let reason = format!(
             "in {} of {} trials of {} the engine handed operations over later than it should have: the engine was measured",
             lane.lagging, lane.trials, lane.name
@@ -317,7 +346,7 @@ fn harness(sight: &Sight) -> Option<(Limit, String)> {
         return Some((Limit::Harness, reason));
     }
     let near_null = |lane: &&LaneUse| Some(lane.rate? / sight.null_rate?).filter(|&share| share >= 0.8);
-    if matches!(sight.workload.kind, Kind::Io(_))
+    if sight.null_is_alike()
         && let Some((lane, share)) = sight.lanes.iter().find_map(|lane| Some((lane, near_null(&lane)?)))
     {
         let null = model::units::human_count(sight.null_rate.unwrap_or(0.0));

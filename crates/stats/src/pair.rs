@@ -6,6 +6,7 @@ use crate::series::{LaneSeries, Series};
 use model::findings::{Limit, Pair, Verdict};
 use model::lane::Lane;
 use model::trial::Trial;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Why two lanes' speeds may not be ranked, as the start of a sentence; otherwise what has to be
 /// said beside a verdict.
@@ -244,29 +245,64 @@ pub fn trial_warnings(lanes: &[LaneSeries]) -> Vec<String> {
         }
     }
     let of_all: usize = lanes.iter().map(|lane| lane.ok.len()).sum();
-    let mut everywhere: std::collections::BTreeMap<&str, usize> = Default::default();
-    for flag in lanes.iter().flat_map(|lane| &lane.ok).flat_map(|trial| &trial.flags) {
-        *everywhere.entry(flag).or_default() += 1;
-    }
-    everywhere.retain(|flag, count| *count == of_all && *flag != NOT_STEADY && lanes.len() > 1);
+    let mut everywhere = Marks::of(lanes);
+    everywhere.0.retain(|kind, mark| mark.trials == of_all && *kind != NOT_STEADY && lanes.len() > 1);
     for lane in lanes {
-        let mut flags: std::collections::BTreeMap<&str, usize> = Default::default();
-        for flag in lane.ok.iter().flat_map(|trial| &trial.flags) {
-            *flags.entry(flag).or_default() += 1;
-        }
+        let mut marks = Marks::of(std::slice::from_ref(lane));
         // Unsteady slices are told group by group, with their figures.
         let told = |trial: &&Trial| {
             trial.groups.iter().any(|of| crate::steady::not_steady(&of.slices_operations_per_second).is_some())
         };
         if lane.ok.iter().any(told) {
-            flags.remove(NOT_STEADY);
+            marks.0.remove(NOT_STEADY);
         }
         let (name, of) = (&lane.lane.name, lane.ok.len());
-        let own = flags.into_iter().filter(|(flag, _)| !everywhere.contains_key(flag));
-        warnings.extend(own.map(|(flag, count)| format!("{name}: {count} of {of} trials are marked {flag}")));
+        let own = marks.0.into_iter().filter(|(kind, _)| !everywhere.0.contains_key(kind));
+        warnings
+            .extend(own.map(|(_, mark)| format!("{name}: {} of {of} trials are marked {}", mark.trials, mark.said())));
     }
-    warnings.extend(everywhere.into_keys().map(|flag| format!("all {of_all} trials are marked {flag}")));
+    warnings.extend(everywhere.0.into_values().map(|mark| format!("all {of_all} trials are marked {}", mark.said())));
     warnings
+}
+
+/// The flags of trials by their kind: the words before the first colon. What follows them is often a
+/// figure that no two trials share.
+struct Marks<'a>(BTreeMap<&'a str, Mark<'a>>);
+
+/// Flags of one kind.
+struct Mark<'a> {
+    /// Trials that carry one, or several.
+    trials: usize,
+    /// The first.
+    example: &'a str,
+    /// Whether all others say the same.
+    alike: bool,
+}
+
+impl<'a> Marks<'a> {
+    fn of(lanes: &'a [LaneSeries]) -> Self {
+        let mut marks: BTreeMap<&str, Mark> = BTreeMap::new();
+        for trial in lanes.iter().flat_map(|lane| &lane.ok) {
+            let mut seen = BTreeSet::new();
+            for flag in &trial.flags {
+                let kind = flag.split_once(':').map_or(flag.as_str(), |(kind, _)| kind);
+                let mark = marks.entry(kind).or_insert(Mark { trials: 0, example: flag, alike: true });
+                mark.alike &= mark.example == flag;
+                mark.trials += usize::from(seen.insert(kind));
+            }
+        }
+        Marks(marks)
+    }
+}
+
+impl Mark<'_> {
+    /// The flag where all are alike; otherwise its kind and one example.
+    fn said(&self) -> String {
+        match self.example.split_once(':') {
+            Some((kind, rest)) if !self.alike => format!("{kind} (one of them:{rest})"),
+            _ => self.example.to_owned(),
+        }
+    }
 }
 
 /// The flag of a trial whose slices are not steady.

@@ -125,12 +125,45 @@ fn a_lane_that_cannot_sustain_the_rate_is_named_and_no_ratio_is_claimed() {
 }
 
 #[test]
-fn late_submission_is_the_harness_and_gives_no_verdict() {
-    let mut record = open_loop(&[("ext4", 1_000.0), ("xfs", 800.0)]);
-    record.trials[3].flags.push("harness-bound-submission: lag p99 is 14 % of the latency p50".into());
-    let result = only(&record);
+fn late_submission_in_most_trials_is_the_harness_and_gives_no_verdict() {
+    let marked = |late: u32| {
+        let mut record = open_loop(&[("ext4", 1_000.0), ("xfs", 800.0)]);
+        for trial in record.trials.iter_mut().filter(|trial| trial.lane == "xfs" && trial.round <= late) {
+            trial.flags.push(format!("harness-bound-submission: lag p99 is {} % of the latency p50", trial.round));
+        }
+        only(&record)
+    };
+    let result = marked(4);
     assert_eq!((result.limit, result.pairs[0].verdict), (Limit::Harness, Verdict::None));
-    assert!(result.limit_reason.contains("1 of 6 trials of xfs"), "{}", result.limit_reason);
+    assert!(result.limit_reason.contains("4 of 6 trials of xfs"), "{}", result.limit_reason);
+    let half = marked(3);
+    assert_eq!((half.limit, half.pairs[0].verdict), (Limit::Unattributed, Verdict::Faster), "half is not most");
+    assert!(
+        half.warnings.iter().any(|text| text.starts_with("xfs: 3 of 6 trials are marked harness-bound-submission"))
+    );
+}
+
+#[test]
+fn flags_with_figures_are_told_once_per_lane_with_an_example() {
+    let mut record = open_loop(&[("ext4", 1_000.0), ("xfs", 800.0)]);
+    for trial in &mut record.trials {
+        if trial.lane == "xfs" && trial.round > 1 {
+            trial.flags.push(format!("foreign-noise: {} % of a CPU", trial.round));
+            trial.flags.push(format!("foreign-noise: {} MB/s at the disk", trial.round));
+        }
+        trial.flags.push(format!("warm: {}", trial.round));
+        trial.flags.push("alike: 1".into());
+    }
+    let mut told = only(&record).warnings;
+    told.retain(|text| text.contains("marked"));
+    assert_eq!(
+        told,
+        [
+            "xfs: 5 of 6 trials are marked foreign-noise (one of them: 2 % of a CPU)",
+            "all 12 trials are marked alike: 1",
+            "all 12 trials are marked warm (one of them: 1)",
+        ]
+    );
 }
 
 #[test]
@@ -204,6 +237,53 @@ fn a_read_group_of_a_job_file_is_called_cached_only_where_it_alone_read() {
         let results = judge_workload(&record, "mail");
         assert_eq!(results[0].limit, limit, "{}", results[0].limit_reason);
     }
+}
+
+#[test]
+fn a_plain_job_of_one_worker_near_the_engines_own_rate_is_the_harness() {
+    let limit = |change: fn(&mut Vec<Job>)| {
+        let mut jobs = vec![job("a", Pattern::RandRead)];
+        change(&mut jobs);
+        let mut record = record(vec![lane("ext4"), lane("xfs")], vec![job_file(jobs)], Rounds::Fixed(6), false);
+        run(&mut record, 6, &[85_000.0, 50_000.0], 0.0, 2);
+        record.probes.push(probe("mail", Profile::Null, 1, 100_000.0));
+        judge_workload(&record, "mail").remove(0)
+    };
+    let plain = limit(|_| ());
+    assert_eq!((plain.limit, plain.pairs[0].verdict), (Limit::Harness, Verdict::None), "{}", plain.limit_reason);
+    assert!(plain.limit_reason.contains("ext4 runs at 85 %"), "{}", plain.limit_reason);
+    let others: [fn(&mut Vec<Job>); 4] = [
+        |jobs| jobs[0].io.numjobs = 2,
+        |jobs| jobs[0].io.rw = Pattern::RandRw,
+        |jobs| jobs[0].io.thinktime_seconds = 0.001,
+        |jobs| jobs.push(job("b", Pattern::RandRead)),
+    ];
+    for change in others {
+        let other = limit(change);
+        assert_ne!(other.limit, Limit::Harness, "{}", other.limit_reason);
+    }
+}
+
+#[test]
+fn the_engines_time_is_shared_by_all_workers_that_run_at_once() {
+    let limit = |stonewall: bool| {
+        let mut jobs = vec![job("a", Pattern::RandRead), job("b", Pattern::Write), job("c", Pattern::Write)];
+        (jobs[0].io.numjobs, jobs[1].io.numjobs, jobs[2].io.numjobs) = (2, 2, 1);
+        jobs[1].stonewall = stonewall;
+        let mut record = record(vec![lane("ext4"), lane("xfs")], vec![job_file(jobs)], Rounds::Fixed(6), false);
+        run(&mut record, 6, &[1_000.0, 1_000.0], 0.0, 2);
+        for trial in &mut record.trials {
+            // 14 % of each of 5 workers, 23 % of each of 3.
+            trial.system.agent_cpu_user_seconds = 0.7;
+            trial.system.device.read_bytes = trial.system.device.write_bytes;
+        }
+        judge_workload(&record, "mail").remove(0)
+    };
+    let together = limit(false);
+    assert_eq!(together.limit, Limit::Unattributed, "{}", together.limit_reason);
+    let apart = limit(true);
+    assert_eq!(apart.limit, Limit::Harness, "{}", apart.limit_reason);
+    assert!(apart.limit_reason.contains("23 % of 3 workers in ext4"), "{}", apart.limit_reason);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::populate::populate;
 use crate::error::EngineError;
 use crate::target::{Directory, remove_file};
-use model::job::{FadviseHint, Fallocate, Io, SyncMode};
+use model::job::{FadviseHint, Fallocate, Io, SyncMode, file_name};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::{
@@ -36,7 +36,7 @@ pub(super) fn plan(job: &str, io: &Io, worker: u32, seed: u64) -> Vec<FilePlan> 
         .map(|number| FilePlan {
             name: match io.filename.get(number as usize) {
                 Some(name) => name.clone(),
-                None => name_of(&io.filename_format, job, worker, number),
+                None => file_name(&io.filename_format, job, worker, number),
             },
             size: match io.filesize {
                 Some((low, high)) if high > low => low.0 + random.next_u64() % (high.0 - low.0 + 1),
@@ -45,17 +45,6 @@ pub(super) fn plan(job: &str, io: &Io, worker: u32, seed: u64) -> Vec<FilePlan> 
             },
         })
         .collect()
-}
-
-/// fio's names, so that another job of the file finds them. A slash in a job's name would be a
-/// directory that nobody asked for.
-fn name_of(format: &str, job: &str, worker: u32, number: u32) -> String {
-    let format = if format.is_empty() { "$jobname.$jobnum.$filenum" } else { format };
-    format
-        .replace("$jobname", &job.replace('/', "_"))
-        .replace("$jobnum", &worker.to_string())
-        .replace("$filenum", &number.to_string())
-        .replace("$clientuid", "")
 }
 
 /// Whether the files must hold data before the work begins.
