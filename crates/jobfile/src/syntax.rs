@@ -47,7 +47,7 @@ pub(crate) struct Setting {
 pub(crate) fn read(path: &Path, surroundings: &Surroundings) -> Result<Document, JobFileError> {
     let place = Place { file: file_name(path), line: 0 };
     let text = (surroundings.read)(path)
-        .map_err(|error| place.refuse(format!("cannot be read ({}); check the path", reason(&error))))?;
+        .map_err(|error| place.refuse(format!("cannot be read ({}); name a text file with jobs", reason(&error))))?;
     let mut reader = Reader { surroundings, sections: Vec::new(), open: Vec::new(), includes: 0, settings: 0 };
     reader.file(path, &text)?;
     let document = Document { sections: reader.sections, place };

@@ -372,7 +372,12 @@ pub(crate) fn verify(draft: &mut Draft, input: &Input) -> Taken {
     draft.io.verify = match input.text() {
         "0" => Verify::None,
         "crc32c" | "crc32c-intel" => Verify::Crc32c,
-        other => return Err(format!("verify={} is not supported; write verify=crc32c", bare(other))),
+        other => {
+            return Err(format!(
+                "verify={} is not supported; write verify=crc32c, or let the installed fio do the job (--with-fio)",
+                bare(other)
+            ));
+        }
     };
     Ok(())
 }

@@ -126,7 +126,7 @@ fn includes_that_lead_nowhere_or_back_are_refused() {
     files.extend(names.iter().zip(&texts).map(|(name, text)| (name.as_str(), text.as_str())));
     assert!(case(&files).contains("include less"));
     let missing = with_files(&[("a.fio", "")], |_, around| parse(Path::new("nope.fio"), around)).unwrap_err();
-    assert_eq!(missing.to_string(), "nope.fio: cannot be read (no such file); check the path");
+    assert_eq!(missing.to_string(), "nope.fio: cannot be read (no such file); name a text file with jobs");
 }
 
 #[test]
@@ -399,7 +399,10 @@ fn verification_is_crc32c_or_refused() {
         (Verify::Crc32c, true, false, Bytes(512))
     );
     assert_eq!(io("verify=0").verify, Verify::None);
-    refuses("verify=md5", "verify=md5 is not supported; write verify=crc32c");
+    refuses(
+        "verify=md5",
+        "verify=md5 is not supported; write verify=crc32c, or let the installed fio do the job (--with-fio)",
+    );
     refuses("verify=crc32c", "writes nothing");
     refuses("verify_interval=1000\nverify=crc32c\nrw=write", "does not divide");
     refuses("verify_pattern=0xff", "not supported");

@@ -48,8 +48,6 @@ struct GetEvents {
 struct Uring {
     /// The kernel can wait with a timeout (Linux 5.11).
     waits: bool,
-    /// The kernel can wait for several completions, but only for a while (Linux 6.12).
-    gathers: bool,
     // Dropped first, after `Drop::drop` has waited for everything in flight.
     ring: IoUring,
     /// Keeps the descriptors open: unregistered files go by their numbers.
@@ -94,7 +92,6 @@ pub(super) fn open(setup: Setup) -> Result<Box<dyn Queue>, EngineError> {
     };
     Ok(Box::new(Uring {
         waits: ring.params().is_feature_ext_arg(),
-        gathers: ring.params().is_feature_min_timeout() && !setup.flags.hipri && !setup.flags.sqthread_poll,
         probed: slots.any(),
         form: Form::new(files_registered, buffer_shift, setup.flags),
         ring,
@@ -436,26 +433,6 @@ impl Queue for Uring {
             if self.in_flight == 0 || completions.len() - before >= least as usize && self.queued == 0 {
                 return Ok(());
             }
-        }
-    }
-
-    fn gather(&mut self, many: u32, nanoseconds: u64, completions: &mut Vec<Completion>) -> Result<(), EngineError> {
-        let waits = self.gathers && self.early.is_empty() && self.late == 0 && self.in_flight >= many;
-        if !waits || self.ring.completion().len() >= many as usize {
-            return self.reap(1, completions);
-        }
-        // With 0 the kernel would wait for all of them, however long that takes.
-        let argument = GetEvents {
-            min_wait_usec: u32::try_from(nanoseconds / 1000).unwrap_or(u32::MAX).max(1),
-            ..GetEvents::default()
-        };
-        let flags = (EnterFlags::GETEVENTS | EnterFlags::EXT_ARG).bits();
-        match self.enter_with(self.queued, many, flags, Some(&argument))? {
-            Entered::Done if self.queued == 0 && !self.ring.completion().is_empty() => {
-                self.harvest(completions);
-                Ok(())
-            }
-            _ => self.reap(1, completions),
         }
     }
 

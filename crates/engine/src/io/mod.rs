@@ -190,16 +190,6 @@ pub trait Queue {
     /// here but a negative [`Completion::result`].
     fn reap(&mut self, least: u32, completions: &mut Vec<Completion>) -> Result<(), EngineError>;
 
-    /// Like [`Queue::reap`] for one operation, but where the kernel can wait so, it goes on waiting for
-    /// up to `many` for so many nanoseconds: fewer wake-ups for a deep queue.
-    ///
-    /// # Errors
-    /// As [`Queue::reap`].
-    fn gather(&mut self, many: u32, nanoseconds: u64, completions: &mut Vec<Completion>) -> Result<(), EngineError> {
-        let _ = (many, nanoseconds);
-        self.reap(1, completions)
-    }
-
     /// Like [`Queue::reap`], but never waits. Completions may be none.
     ///
     /// # Errors

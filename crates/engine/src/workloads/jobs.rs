@@ -143,8 +143,8 @@ impl JobsWork {
             if io.rw.writes() && !io.rw.reads() && !io.overwrite && io.rw.random() {
                 let name = &crew.job.name;
                 self.notes.push(format!(
-                    "job {name} writes at random into files that were only reserved: the first write of each block \
-                     also allocates it; overwrite=1 measures overwriting"
+                    "fresh-blocks: job {name} writes at random into files that were only reserved, so that the first \
+                     write of each block also allocates it; overwrite=1 measures overwriting"
                 ));
             }
         }

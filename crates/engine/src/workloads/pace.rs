@@ -297,7 +297,8 @@ mod tests {
 
     #[test]
     fn a_mixture_has_one_schedule_and_the_share_of_its_rates() {
-        let rate = PerDirection { read: Rate::Operations(300.0), write: Rate::Operations(100.0), trim: Rate::Unlimited };
+        let rate =
+            PerDirection { read: Rate::Operations(300.0), write: Rate::Operations(100.0), trim: Rate::Unlimited };
         let io = Io { rw: Pattern::RandRw, rate: Some(rate), ..Io::default() };
         assert_eq!(mix_of_rates(&io), Some(75));
         let mut pace = Pace::new(&io, 0, 7);

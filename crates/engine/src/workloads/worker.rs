@@ -40,13 +40,6 @@ const WAKE_EARLY_NS: u64 = 60_000;
 /// The flag is looked at again after at most so long a sleep.
 const LONGEST_SLEEP_NS: u64 = 20_000_000;
 
-/// From this depth on completions are gathered.
-const GATHER_FROM_DEPTH: u32 = 16;
-/// Most completions that are waited for at once.
-const MOST_GATHERED: u32 = 16;
-/// Gathering may take this part of what an operation takes: its latency grows by 3 % on average.
-const GATHER_SHARE: u64 = 16;
-
 /// How often the end of an open loop is looked at, and how long beyond twice its window it may last.
 const CLOSING_LOOK_NS: u64 = 1_000_000;
 const CLOSING_PATIENCE_NS: u64 = 1_000_000_000;
@@ -182,8 +175,6 @@ pub(super) struct Worker {
     issued_since_think: u32,
     /// The end of a pause.
     resume_at: u64,
-    /// What operations take at the moment.
-    mean_latency_ns: u64,
     /// When the queue last became able to take another operation.
     room_since: u64,
     plain: bool,
@@ -296,7 +287,6 @@ impl Worker {
             written_bytes: 0,
             issued_since_think: 0,
             resume_at: 0,
-            mean_latency_ns: 0,
             room_since: 0,
             plain,
             free,
@@ -521,9 +511,6 @@ impl Worker {
         let least = self.task.io.iodepth_batch_complete_min.clamp(1, self.depth);
         let low = if PLAIN { self.depth - 1 } else { self.task.io.iodepth_low.unwrap_or(self.depth - 1) };
         let batch = u64::from(self.task.io.iodepth_batch.unwrap_or(u32::MAX));
-        // A deep closed loop is woken for several completions at once, but never kept waiting for long.
-        let gathers = self.free && least == 1 && self.depth >= GATHER_FROM_DEPTH;
-        let many = (self.depth / 4).min(MOST_GATHERED);
         let mut over = false;
         while !over {
             heed(call.stop)?;
@@ -566,18 +553,9 @@ impl Worker {
                     // Something is due before anything need complete: whichever comes first.
                     Some(due) if !PLAIN => queue.reap_until(due.saturating_sub(now), &mut self.completions)?,
                     _ if over => queue.reap(1, &mut self.completions)?,
-                    _ if gathers => {
-                        let patience = self.mean_latency_ns / GATHER_SHARE;
-                        queue.gather(many, patience, &mut self.completions)?;
-                    }
                     _ => queue.reap(least, &mut self.completions)?,
                 }
                 now = self.clock.now();
-                if gathers && let Some(last) = self.completions.last() {
-                    // An exponential mean over about sixteen turns.
-                    let latency = now.saturating_sub(self.flights[last.chunk as usize].begun);
-                    self.mean_latency_ns = (self.mean_latency_ns * 15 + latency) / 16;
-                }
                 if !PLAIN && in_flight == self.depth {
                     self.room_since = now;
                 }

@@ -195,6 +195,9 @@ fn race(
     if record.trials.is_empty() && record.resumes == 0 {
         // Nothing was measured: an empty record would only be in the way of `last`.
         let _ = std::fs::remove_file(path);
+        if result.as_ref().is_err_and(|failure| failure.status == Status::Interrupted) {
+            eprintln!("interrupted before anything was measured: there is no record, and nothing is left behind");
+        }
         return result.and(undone);
     }
     let findings = stats::judge::findings(&record);

@@ -30,6 +30,8 @@ pub fn due(round: u32) -> bool {
 /// The same work on the bare device: what the profile is called and what the engine is told.
 fn raw_work(workload: &Workload) -> Option<(Profile, Workload)> {
     let (profile, io) = match &workload.kind {
+        // What never touches a device has no ceiling on one.
+        Kind::Io(io) if io.ioengine == "null" => return None,
         Kind::Io(io) => {
             let profile = match io.rw {
                 _ if io.fdatasync > 0 => Profile::Flush,
