@@ -40,6 +40,9 @@ const WAKE_EARLY_NS: u64 = 60_000;
 /// The flag is looked at again after at most so long a sleep.
 const LONGEST_SLEEP_NS: u64 = 20_000_000;
 
+/// Above two operations `io_submit` holds back the whole batch until its last one is queued (the
+/// kernel's AIO_PLUG_THRESHOLD), and the device runs short of work meanwhile.
+const LIBAIO_BATCH: u32 = 2;
 /// How often the end of an open loop is looked at, and how long beyond twice its window it may last.
 const CLOSING_LOOK_NS: u64 = 1_000_000;
 const CLOSING_PATIENCE_NS: u64 = 1_000_000_000;
@@ -510,7 +513,8 @@ impl Worker {
         let mut in_flight = 0_u32;
         let least = self.task.io.iodepth_batch_complete_min.clamp(1, self.depth);
         let low = if PLAIN { self.depth - 1 } else { self.task.io.iodepth_low.unwrap_or(self.depth - 1) };
-        let batch = u64::from(self.task.io.iodepth_batch.unwrap_or(u32::MAX));
+        let usual = if self.task.io.ioengine == "libaio" { LIBAIO_BATCH } else { u32::MAX };
+        let batch = u64::from(self.task.io.iodepth_batch.unwrap_or(usual));
         let mut over = false;
         while !over {
             heed(call.stop)?;
