@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::state;
 use model::lane::Lane;
 use model::record::Record;
+use model::workload::{Kind, Workload};
 use std::path::{Path, PathBuf};
 
 /// A record that is taken up again.
@@ -44,7 +45,29 @@ pub fn resume(name: &str) -> Result<Resumed, Failure> {
             path.display()
         )));
     }
+    for workload in &record.header.plan.workloads {
+        check_again(workload).map_err(|what| Failure::usage(format!("{} cannot go on: {what}", path.display())))?;
+    }
     Ok(Resumed { path, record })
+}
+
+/// A record is a file that somebody may have edited, and resuming may run as root: what it makes the
+/// engine or fio do is checked as when it was begun.
+fn check_again(workload: &Workload) -> Result<(), String> {
+    workload.check()?;
+    let Kind::Fio(run) = &workload.kind else { return Ok(()) };
+    let surroundings = jobfile::Surroundings {
+        read: &|_| Ok(run.text.clone()),
+        variable: &|_| None,
+        cpus: 1,
+        memory_bytes: 0,
+        page_bytes: 4096,
+    };
+    let again = jobfile::for_fio(Path::new(&run.file), &surroundings).map_err(|error| error.to_string())?;
+    match again.text == run.text {
+        true => Ok(()),
+        false => Err("its job file is not as Fairlane writes it; begin again from the job file".to_owned()),
+    }
 }
 
 /// A resumed race goes on only with lanes that are made as before: an edited file of one's own, a
