@@ -175,6 +175,20 @@ impl Uring {
         Ok(())
     }
 
+    /// Two linked entries, which the kernel sees both or not at all: a submission thread that took the
+    /// first alone would break the link, and the sync would not wait for the write.
+    fn push_pair(&mut self, pair: &[io_uring::squeue::Entry; 2]) -> Result<(), EngineError> {
+        // SAFETY: as in `push`.
+        if unsafe { self.ring.submission().push_multiple(pair) }.is_err() {
+            self.hand_over()?;
+            // SAFETY: as above.
+            let pushed = unsafe { self.ring.submission().push_multiple(pair) };
+            pushed.map_err(|_| ring_error("take more operations than its depth", libc::EBUSY))?;
+        }
+        self.queued += 2;
+        Ok(())
+    }
+
     /// Everything but reads and writes.
     #[cold]
     fn queue_other(&mut self, operation: Operation) -> Result<(), EngineError> {
@@ -194,8 +208,12 @@ impl Uring {
                 }
                 self.pair_bytes = operation.bytes as i32;
                 let write = self.form.linked(operation, descriptor, self.memory.chunk(chunk));
-                self.push(&write.user_data(u64::from(chunk) | FIRST_OF_PAIR))?;
-                self.form.sync(chunk, descriptor, true)
+                let write = write.user_data(u64::from(chunk) | FIRST_OF_PAIR);
+                let sync = self.form.sync(chunk, descriptor, true).user_data(mark);
+                self.push_pair(&[write, sync])?;
+                self.late += 1;
+                self.in_flight += 1;
+                return Ok(());
             }
             Action::Trim if self.slots.is_device(operation.file) == Ok(true) => {
                 if !self.ring_discards {
