@@ -124,6 +124,16 @@ pub(super) enum Until {
     LoopEnd(Option<u64>),
 }
 
+impl Until {
+    /// Nanoseconds after which it is over at the latest.
+    fn most_ns(self) -> u64 {
+        match self {
+            Until::Window(most) | Until::LoopEnd(Some(most)) => most,
+            Until::LoopEnd(None) => u64::MAX,
+        }
+    }
+}
+
 /// Who asks a worker to work: what it must heed and tell.
 pub(super) struct Call<'a> {
     /// Ends the work.
@@ -496,10 +506,7 @@ impl Worker {
             call.observer.window_opens();
             now = self.clock.now();
         }
-        let most = match until {
-            Until::Window(most) | Until::LoopEnd(Some(most)) => most,
-            Until::LoopEnd(None) => u64::MAX,
-        };
+        let most = until.most_ns();
         self.pace.begin(now, most.saturating_add(ramp_ns));
         self.begun_counting = counting;
         self.count_from = if counting { start } else { u64::MAX };
@@ -514,7 +521,7 @@ impl Worker {
         let least = self.task.io.iodepth_batch_complete_min.clamp(1, self.depth);
         let low = if PLAIN { self.depth - 1 } else { self.task.io.iodepth_low.unwrap_or(self.depth - 1) };
         let usual = if self.task.io.ioengine == "libaio" { LIBAIO_BATCH } else { u32::MAX };
-        let batch = u64::from(self.task.io.iodepth_batch.unwrap_or(usual));
+        let batch = self.task.io.iodepth_batch.unwrap_or(usual);
         let mut over = false;
         while !over {
             heed(call.stop)?;
@@ -523,13 +530,15 @@ impl Worker {
             }
             let mut wake = None;
             if in_flight <= low {
-                let mut queued = 0;
+                let (mut queued, mut in_batch) = (0, 0);
                 while in_flight < self.depth {
                     match self.step::<PLAIN>(queue, place, now, until, in_flight)? {
                         Step::Queued => {
                             in_flight += 1;
                             queued += 1;
-                            if queued % batch == 0 {
+                            in_batch += 1;
+                            if in_batch == batch {
+                                in_batch = 0;
                                 queue.submit()?;
                             }
                         }
@@ -581,7 +590,7 @@ impl Worker {
                     // An open loop goes on until everything has begun that was due in its window: what a
                     // stall at the end delays must count like any other.
                     over = true;
-                } else {
+                } else if now - start < most {
                     self.sample();
                 }
                 event = self.next_event(start, most);
@@ -606,10 +615,7 @@ impl Worker {
         until: Until,
         call: &mut Call<'_>,
     ) -> Result<u64, EngineError> {
-        let most = match until {
-            Until::Window(most) | Until::LoopEnd(Some(most)) => most,
-            Until::LoopEnd(None) => u64::MAX,
-        };
+        let most = until.most_ns();
         let clock = self.clock;
         let mut counting = ramp_ns == 0;
         if counting {
