@@ -176,7 +176,8 @@ pub(super) fn open(directory: Directory<'_>, name: &str, io: &Io) -> Result<Rc<O
     match io.sync {
         SyncMode::None => {}
         SyncMode::Sync => flags |= OFlags::SYNC,
-        SyncMode::Dsync => flags |= OFlags::DSYNC,
+        // rustix 1.1 gives O_SYNC for its DSYNC, which would make every write's times durable too.
+        SyncMode::Dsync => flags |= OFlags::from_bits_retain(libc::O_DSYNC as u32),
     }
     if io.direct {
         flags |= OFlags::DIRECT;
@@ -254,6 +255,21 @@ mod tests {
         assert_eq!(plan("job", &io, 0, 1)[1], FilePlan { name: "y/z".into(), size: 1 << 19 });
         let io = Io { filename: Vec::new(), filename_format: "$jobnum-$filenum.dat".into(), ..io };
         assert_eq!(plan("job", &io, 7, 1)[2].name, "7-2.dat");
+    }
+
+    #[test]
+    fn files_are_opened_with_the_durability_that_was_asked_and_no_more() -> Result<(), Box<dyn std::error::Error>> {
+        let folder = tempfile::tempdir()?;
+        let root = std::fs::File::open(folder.path())?;
+        let sync_bits = (libc::O_SYNC | libc::O_DSYNC) as u32;
+        for (sync, expected) in [(SyncMode::None, 0), (SyncMode::Sync, libc::O_SYNC), (SyncMode::Dsync, libc::O_DSYNC)]
+        {
+            let io = Io { rw: Pattern::Write, sync, ..Io::default() };
+            let file = open((folder.path(), std::os::fd::AsFd::as_fd(&root)), "file", &io)?;
+            let flags = rustix::fs::fcntl_getfl(&*file)?.bits();
+            assert_eq!(flags & sync_bits, expected as u32, "{sync:?}");
+        }
+        Ok(())
     }
 
     #[test]
