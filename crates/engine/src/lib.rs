@@ -14,6 +14,7 @@ pub mod data;
 mod error;
 mod histogram;
 pub mod io;
+mod operations;
 pub mod pattern;
 mod target;
 pub mod verify;
@@ -22,6 +23,7 @@ mod workloads;
 
 pub use error::EngineError;
 pub use histogram::Latencies;
+pub use operations::OperationsWork;
 pub use target::Place;
 pub use window::{BANDWIDTH, OPERATIONS_PER_SECOND, Tally, Window};
 pub use workloads::{FioWork, JobsWork, Observer, SmallFilesWork, SteadyWork, Work, prepare};

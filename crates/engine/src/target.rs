@@ -38,6 +38,9 @@ impl Place {
     pub fn open(target: &Target) -> Result<Place, EngineError> {
         match target {
             Target::Null => Ok(Place::Null),
+            Target::Library(library) => {
+                Err(EngineError::Unsuitable(format!("{} is not built into this branch yet", library.filesystem)))
+            }
             Target::Directory(path) => {
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
                 let directory = open(path, flags, Mode::empty())

@@ -97,10 +97,25 @@ impl Default for Part {
 pub enum Target {
     /// In a directory of the lane.
     Directory(PathBuf),
+    /// In a filesystem that the agent itself is: a library on a block device.
+    Library(LibraryTarget),
     /// On the bare block device: a ceiling. Its contents are overwritten by writing workloads.
     Device(PathBuf),
     /// Nowhere: the engine's own ceiling.
     Null,
+}
+
+/// An in-process filesystem on a block device (or a file).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LibraryTarget {
+    /// Row of the table of filesystems: `rsext4`.
+    pub filesystem: String,
+    /// Where it lives.
+    pub device: PathBuf,
+    /// What the lane says after the name: `journal`.
+    pub options: Vec<String>,
+    /// The device is formatted first; otherwise what it holds is opened.
+    pub format: bool,
 }
 
 /// Which devices to watch, as /proc/diskstats names them.

@@ -10,6 +10,7 @@ pub mod findings;
 pub mod job;
 pub mod lane;
 pub mod machine;
+pub mod operations;
 pub mod plan;
 pub mod record;
 pub mod trial;

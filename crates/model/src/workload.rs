@@ -3,6 +3,7 @@
 use crate::Bytes;
 pub use crate::job::{Direction, FioRun, Io, Job, Jobs, Pattern};
 use crate::job::{Fallocate, Verify};
+pub use crate::operations::Operations;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +53,8 @@ pub enum Kind {
     Fio(Box<FioRun>),
     /// Create, read cold, delete many small files: once-only work, lane after lane.
     SmallFiles(SmallFiles),
+    /// Operations on sets of files, step after step.
+    Operations(Box<Operations>),
 }
 
 /// Create, read cold, delete many small files. Creating and deleting include their `syncfs`.
@@ -79,6 +82,7 @@ impl Workload {
             Kind::Jobs(jobs) => jobs.groups(),
             Kind::Fio(run) => run.groups(),
             Kind::SmallFiles(_) => ["create", "read", "delete"].map(str::to_owned).to_vec(),
+            Kind::Operations(operations) => operations.groups(),
         }
     }
 
@@ -98,6 +102,7 @@ impl Workload {
             Kind::Fio(run) => run.working_set.0,
             // An inode and a directory entry beside each file's own block.
             Kind::SmallFiles(small) => small.files.saturating_mul(small.size.0.next_multiple_of(4096) + 1024),
+            Kind::Operations(operations) => operations.working_set_bytes(),
         }
     }
 
@@ -125,6 +130,7 @@ impl Workload {
             Kind::Jobs(jobs) => jobs.check().map_err(|what| format!("workload {name}: {what}")),
             Kind::Fio(run) if run.jobs.is_empty() => fail("the job file has no job; add a section such as [job]"),
             Kind::Fio(_) => Ok(()),
+            Kind::Operations(operations) => operations.check().map_err(|what| format!("workload {name}: {what}")),
             Kind::SmallFiles(small) => {
                 if small.files == 0 || small.files > 100_000_000 {
                     return fail("files must lie between 1 and 100000000");
@@ -175,8 +181,8 @@ fn only_in_whole_jobs(io: &Io) -> [(&'static str, bool, &'static str); 22] {
 }
 
 impl Suite {
-    /// Reads a suite from TOML and checks it. A suite holds work of the kinds `io` and `small-files`
-    /// only: a race runs as root, and the text of a job file could name any command.
+    /// Reads a suite from TOML and checks it. A suite holds work of the kinds `io`, `small-files`
+    /// and `operations` only: a race runs as root, and the text of a job file could name any command.
     ///
     /// # Errors
     /// One sentence with the line where TOML knows it, and the remedy.

@@ -88,7 +88,7 @@ fn jobs_of(workload: &Workload) -> Vec<Job<'_>> {
             });
             named.collect()
         }
-        Kind::SmallFiles(_) => Vec::new(),
+        Kind::SmallFiles(_) | Kind::Operations(_) => Vec::new(),
     }
 }
 
@@ -320,7 +320,13 @@ fn disks(record: &Record) -> Vec<Json> {
     for lane in &record.header.lanes {
         let (mut device, mut backing) = (DeviceUse::default(), DeviceUse::default());
         let mut window = 0.0;
-        for workload in record.header.plan.workloads.iter().filter(|of| !matches!(of.kind, Kind::SmallFiles(_))) {
+        for workload in record
+            .header
+            .plan
+            .workloads
+            .iter()
+            .filter(|of| !matches!(of.kind, Kind::SmallFiles(_) | Kind::Operations(_)))
+        {
             for trial in last_attempts(record, &workload.name, &lane.name) {
                 if trial.outcome == Outcome::Ok {
                     window += trial.system.window_seconds;

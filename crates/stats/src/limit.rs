@@ -124,7 +124,7 @@ fn of_several_kinds(workload: &Workload) -> bool {
     match &workload.kind {
         Kind::Io(io) => io.rw.directions().len() > 1,
         Kind::Jobs(_) | Kind::Fio(_) => true,
-        Kind::SmallFiles(_) => false,
+        Kind::SmallFiles(_) | Kind::Operations(_) => false,
     }
 }
 
@@ -133,7 +133,7 @@ fn paced(workload: &Workload) -> bool {
     match &workload.kind {
         Kind::Io(io) => paces(io),
         Kind::Jobs(jobs) => jobs.jobs.iter().any(|job| paces(&job.io)),
-        Kind::Fio(_) | Kind::SmallFiles(_) => false,
+        Kind::Fio(_) | Kind::SmallFiles(_) | Kind::Operations(_) => false,
     }
 }
 
@@ -270,6 +270,7 @@ impl Sight<'_> {
                 most
             }
             Kind::SmallFiles(_) | Kind::Fio(_) => 1,
+            Kind::Operations(operations) => operations.threads,
         }
     }
 
@@ -279,7 +280,7 @@ impl Sight<'_> {
         match &self.workload.kind {
             Kind::Io(_) => true,
             Kind::Jobs(jobs) => matches!(jobs.jobs.as_slice(), [job] if job.io.numjobs == 1 && plain(&job.io)),
-            Kind::SmallFiles(_) | Kind::Fio(_) => false,
+            Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Fio(_) => false,
         }
     }
 
@@ -287,7 +288,7 @@ impl Sight<'_> {
         match &self.workload.kind {
             Kind::Io(io) => io.iodepth.saturating_mul(io.numjobs),
             // Jobs come and go: no one depth is asked for all the time.
-            Kind::SmallFiles(_) | Kind::Jobs(_) | Kind::Fio(_) => 1,
+            Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Jobs(_) | Kind::Fio(_) => 1,
         }
     }
 

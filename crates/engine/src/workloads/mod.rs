@@ -125,6 +125,9 @@ pub fn prepare(
         Kind::Io(io) => Box::new(SteadyWork::prepare(place, io, seed, stop)?),
         Kind::Jobs(jobs) => Box::new(JobsWork::prepare(place, jobs, seed, stop)?),
         Kind::Fio(run) => Box::new(FioWork::prepare(place, run, stop)?),
+        Kind::Operations(operations) => {
+            Box::new(crate::operations::OperationsWork::prepare(place, operations, seed, stop)?)
+        }
         Kind::SmallFiles(small) => Box::new(SmallFilesWork::prepare(place, small, seed, stop)?),
     })
 }

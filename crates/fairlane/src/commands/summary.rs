@@ -67,6 +67,7 @@ fn written_per_visit(workload: &Workload, rotational: bool) -> f64 {
         Kind::Jobs(jobs) => jobs.working_set_bytes() as f64 * 2.0,
         Kind::Fio(run) => run.working_set.get() as f64 * 2.0,
         Kind::SmallFiles(small) => small.files as f64 * small.size.get().next_multiple_of(4096) as f64,
+        Kind::Operations(operations) => operations.bytes_to_write() as f64,
     }
 }
 
@@ -86,6 +87,10 @@ fn seconds_per_visit(workload: &Workload, rotational: bool) -> f64 {
             bytes + runtime_seconds(&run.text).unwrap_or(bytes)
         }
         Kind::SmallFiles(small) => small.files as f64 / if rotational { 500.0 } else { 8000.0 },
+        Kind::Operations(operations) => {
+            operations.bytes_to_write() as f64 / sequential
+                + operations.count() as f64 / if rotational { 500.0 } else { 8000.0 }
+        }
     };
     work + FORECAST_VISIT_SECONDS
 }

@@ -10,6 +10,7 @@ pub mod quiet;
 pub mod record_file;
 pub mod round;
 mod shared_rate;
+mod steps;
 pub mod visit;
 
 use crate::failure::{Failure, Status};

@@ -85,7 +85,7 @@ impl Track<'_> {
     }
 
     /// Asks for something whose success carries no figures.
-    fn tell(&mut self, lane: usize, request: &Request) -> Result<f64, CallError> {
+    pub(super) fn tell(&mut self, lane: usize, request: &Request) -> Result<f64, CallError> {
         match self.call(lane, request)? {
             Reply::Done => Ok(0.0),
             Reply::Took { seconds } => Ok(seconds),
@@ -120,6 +120,12 @@ impl Track<'_> {
                 visits.iter_mut().try_for_each(|visit| self.whole(workload, visit, seed, threads))
             }
             Kind::SmallFiles(_) if self.stage.side_by_side() => self.once(workload, visits, seed, threads),
+            Kind::Operations(operations) if self.stage.side_by_side() => {
+                self.steps(workload, operations, visits, seed, threads)
+            }
+            Kind::Operations(operations) => visits
+                .iter_mut()
+                .try_for_each(|visit| self.steps(workload, operations, std::slice::from_mut(visit), seed, threads)),
             Kind::SmallFiles(_) => {
                 visits.iter_mut().try_for_each(|visit| self.once(workload, std::slice::from_mut(visit), seed, threads))
             }
@@ -137,7 +143,7 @@ impl Track<'_> {
     }
 
     /// Runs one step of a visit: a lane's own failure ends only this visit.
-    fn step(
+    pub(super) fn step(
         &mut self,
         visit: &mut Visit,
         phase: &'static str,
@@ -181,7 +187,7 @@ impl Track<'_> {
     }
 
     /// Fresh mkfs, mount, attach, populate.
-    fn open(&mut self, workload: &Workload, visit: &mut Visit, seed: u64) -> Result<(), Failure> {
+    pub(super) fn open(&mut self, workload: &Workload, visit: &mut Visit, seed: u64) -> Result<(), Failure> {
         self.step(visit, "mkfs", |track, visit| {
             let opened = track.stage.open(visit.lane, visit.ground, &mut track.journal, track.stop)?;
             visit.open = true;
@@ -199,7 +205,7 @@ impl Track<'_> {
         })
     }
 
-    fn quiet(&mut self, visits: &mut [Visit]) {
+    pub(super) fn quiet(&mut self, visits: &mut [Visit]) {
         let devices: Vec<_> = visits.iter().map(|visit| self.stage.device_names(visit.ground)).collect();
         let seconds = wait_until_quiet(&devices, self.quiet, self.stop);
         for visit in visits.iter_mut() {
@@ -295,7 +301,7 @@ impl Track<'_> {
         self.finish(visit)
     }
 
-    fn phase(&mut self, visit: &mut Visit, group: &str, part: Part, threads: bool) -> Result<(), Failure> {
+    pub(super) fn phase(&mut self, visit: &mut Visit, group: &str, part: Part, threads: bool) -> Result<(), Failure> {
         self.step(visit, "measure", |track, visit| {
             let begun = Instant::now();
             track.measured(visit.lane, &Request::Phase { group: group.to_owned(), part, threads })?;
@@ -304,7 +310,7 @@ impl Track<'_> {
         })
     }
 
-    fn make_cold(&mut self, visit: &mut Visit) -> Result<(), Trouble> {
+    pub(super) fn make_cold(&mut self, visit: &mut Visit) -> Result<(), Trouble> {
         let begun = Instant::now();
         self.tell(visit.lane, &Request::Detach)?;
         if self.stage.make_cold(visit.lane)? == Cold::Warm {
@@ -323,7 +329,7 @@ impl Track<'_> {
     }
 
     /// Deferred work is charged as its own phase.
-    fn finish(&mut self, visit: &mut Visit) -> Result<(), Failure> {
+    pub(super) fn finish(&mut self, visit: &mut Visit) -> Result<(), Failure> {
         self.step(visit, "sync", |track, visit| {
             let seconds = track.tell(visit.lane, &Request::Sync)?;
             visit.charge("sync", seconds);
