@@ -28,6 +28,10 @@ const LIBAIO_BATCH: u32 = 2;
 const CLOSING_LOOK_NS: u64 = 1_000_000;
 const CLOSING_PATIENCE_NS: u64 = 1_000_000_000;
 
+/// A deep closed loop wakes up for a sixteenth of its queue at a time: the device keeps the rest, so
+/// that neither the rate nor, by Little's law, the mean latency changes, and wake-ups cost less.
+const GATHERED_SHARE: u32 = 16;
+
 impl Worker {
     /// The loop. Counting begins and a window ends at the moment when completions were taken in: the
     /// ones before it do not count, those up to its end do. So a slow operation is never cut in half,
@@ -60,6 +64,7 @@ impl Worker {
         let mut event = if counting { self.next_event(start, most) } else { start.saturating_add(ramp_ns) };
         let mut in_flight = 0_u32;
         let least = self.task.io.iodepth_batch_complete_min.clamp(1, self.depth);
+        let least = if PLAIN { least.max(self.depth / GATHERED_SHARE) } else { least };
         let low = if PLAIN { self.depth - 1 } else { self.task.io.iodepth_low.unwrap_or(self.depth - 1) };
         let usual = if self.task.io.ioengine == "libaio" { LIBAIO_BATCH } else { u32::MAX };
         let batch = self.task.io.iodepth_batch.unwrap_or(usual);
