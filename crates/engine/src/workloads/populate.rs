@@ -2,6 +2,7 @@
 //! answered from unwritten extents, without the disk.
 
 use super::heed;
+use super::worker::check_result;
 use crate::data::Contents;
 use crate::error::{EngineError, alignment_remedy};
 use crate::io::{Action, Completion, IoEngine, Operation, OperationFlags, Setup};
@@ -128,7 +129,7 @@ fn write_range(writer: &Writer<'_>, mut contents: Contents, range: std::ops::Ran
         for Completion { chunk, result } in completions.drain(..) {
             let offset = offsets.remove(&chunk).unwrap_or_default();
             contents.give_back(chunk);
-            super::worker::check_result(result, Action::Write, bytes, offset, writer.path.to_owned(), |errno| {
+            check_result(result, Action::Write, bytes, offset, writer.path.to_owned(), |errno| {
                 alignment_remedy(errno, writer.direct)
             })?;
         }

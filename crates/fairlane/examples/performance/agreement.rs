@@ -12,6 +12,7 @@ const ROUNDS: usize = 7;
 fn explained(job: &str) -> Option<(Runner, &'static str)> {
     match job {
         "seq-read-1m" | "seq-write-1m" => Some((Runner::FairlaneSmallPages, "Fairlane without huge pages / fio")),
+        "rand-write-4k" => Some((Runner::FioFresh, "fio with new data and offsets / fio")),
         "buffered-read" => Some((Runner::Bare("cached.0.0".to_owned()), "bare pread loop / fio")),
         _ => None,
     }

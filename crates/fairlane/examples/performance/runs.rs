@@ -22,6 +22,8 @@ pub enum Runner {
     /// Without huge pages for its buffers.
     FairlaneSmallPages,
     Fio,
+    /// With new data and other offsets in every run, as Fairlane's are.
+    FioFresh,
     Bare(String),
 }
 
@@ -35,9 +37,13 @@ pub fn run(runner: &Runner, job: &Path, directory: &Path) -> Result<Cost> {
             command.arg(if small { "work-in-small-pages" } else { "work" }).arg(job).arg(directory);
             command
         }
-        Runner::Fio => {
+        Runner::Fio | Runner::FioFresh => {
             let mut command = Command::new("fio");
-            command.args(["--output-format=json", "--eta=never", "--aux-path=/tmp"]).arg(job);
+            command.args(["--output-format=json", "--eta=never", "--aux-path=/tmp"]);
+            if let Runner::FioFresh = runner {
+                command.args(["--randrepeat=0", "--refill_buffers=1"]);
+            }
+            command.arg(job);
             command
         }
         Runner::Bare(file) => {
@@ -55,7 +61,7 @@ pub fn run(runner: &Runner, job: &Path, directory: &Path) -> Result<Cost> {
     let text = String::from_utf8(output.stdout)?;
     let start = text.find(['{', '[']).context("no JSON came")?;
     let value: Value = serde_json::from_str(&text[start..])?;
-    let (operations, iops) = if let Runner::Fio = runner { of_fio(&value) } else { of_ours(&value) };
+    let (operations, iops) = if let Runner::Fio | Runner::FioFresh = runner { of_fio(&value) } else { of_ours(&value) };
     if operations == 0.0 {
         bail!("{} on {} did nothing", name(runner), job.display());
     }
@@ -65,7 +71,7 @@ pub fn run(runner: &Runner, job: &Path, directory: &Path) -> Result<Cost> {
 fn name(runner: &Runner) -> &'static str {
     match runner {
         Runner::Fairlane | Runner::FairlaneSmallPages => "fairlane",
-        Runner::Fio => "fio",
+        Runner::Fio | Runner::FioFresh => "fio",
         Runner::Bare(_) => "bare loop",
     }
 }
