@@ -4,6 +4,8 @@
 pub(crate) mod backend;
 #[allow(dead_code)]
 pub(crate) mod contents;
+#[allow(dead_code)]
+pub(crate) mod rsext4;
 
 use crate::error::EngineError;
 use crate::target::Place;
