@@ -131,6 +131,16 @@ impl Library {
         Rsext4Calls { library: self.clone(), folder: folder.as_bytes().to_vec(), first: Vec::new(), second: Vec::new() }
     }
 
+    /// Makes the folder, which must not be there, and answers calls below it.
+    ///
+    /// # Errors
+    /// What the library answers.
+    pub(crate) fn calls_in_new(&self, folder: &str) -> Result<Rsext4Calls, EngineError> {
+        let made = self.with(|mounted| mounted.make_directory(format!("/{folder}").as_bytes()));
+        made.map_err(|errno| EngineError::file("create directory", format!("/{folder}"), errno))?;
+        Ok(self.calls(folder))
+    }
+
     #[inline]
     fn with<T>(&self, work: impl FnOnce(&mut Mounted) -> Ext4Result<T>) -> Result<T, Errno> {
         // Poisoned: a call panicked half-way, and nobody knows what it left.
@@ -274,6 +284,20 @@ impl FileCalls for Rsext4Calls {
     fn stat(&mut self, path: &CStr) -> Result<Status, Errno> {
         let path = whole(&mut self.first, &self.folder, path)?;
         self.library.with(|mounted| mounted.find(path)).map(|(_, status)| status)
+    }
+
+    fn links(&mut self, path: &CStr) -> Result<u64, Errno> {
+        let path = whole(&mut self.first, &self.folder, path)?;
+        self.library.with(|mounted| mounted.links(path))
+    }
+
+    fn read_link(&mut self, path: &CStr, room: &mut [u8]) -> Result<usize, Errno> {
+        let path = whole(&mut self.first, &self.folder, path)?;
+        self.library.with(|mounted| {
+            // What is read of the inode of a link is its target.
+            let (link, _) = mounted.find(path)?;
+            mounted.read(link, 0, room)
+        })
     }
 
     fn list(&mut self, path: &CStr, entry: &mut dyn FnMut(&[u8])) -> Result<(), Errno> {

@@ -83,6 +83,17 @@ impl Mounted {
         }
     }
 
+    /// Names of a file.
+    pub(super) fn links(&mut self, path: &[u8]) -> Ext4Result<u64> {
+        Ok(u64::from(match self {
+            Mounted::Journal(mounted) => find_by_name(mounted, path)?.links,
+            Mounted::Plain(plain) => {
+                let file = plain.find(text(path)?)?.0;
+                plain.filesystem.get_inode_by_num(&mut plain.device, file)?.i_links_count
+            }
+        }))
+    }
+
     pub(super) fn create(&mut self, path: &[u8]) -> Ext4Result<InodeNumber> {
         match self {
             Mounted::Journal(mounted) => {

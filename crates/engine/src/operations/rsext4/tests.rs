@@ -245,10 +245,18 @@ fn links_share_a_file_and_symbolic_links_hold_their_target() {
         calls.symlink(&long, c"d/l").unwrap();
         assert_eq!(calls.stat(c"d/s"), Ok(Status { size: 1, is_directory: false }));
         assert_eq!(calls.stat(c"d/l"), Ok(Status { size: 200, is_directory: false }));
+        let mut room = [0; 300];
+        for (path, target) in [(c"d/s", c"a"), (c"d/l", &*long)] {
+            let length = calls.read_link(path, &mut room).unwrap();
+            assert_eq!(&room[..length], target.to_bytes());
+        }
+        assert_eq!((calls.links(c"d/a"), calls.links(c"d/s")), (Ok(2), Ok(1)));
         calls.unlink(c"d/a").unwrap();
+        assert_eq!(calls.links(c"d/b"), Ok(1));
         assert!(get(calls, c"d/b") == some_bytes(1, 5000), "the other name keeps the file");
         image.close(&calls.library);
         let again = image.open(false);
+        assert!(again.calls_in_new("d").unwrap_err().to_string().contains("create directory /d: File exists"));
         let mut calls = again.calls("d");
         assert_eq!(names(&mut calls, c".").len(), 3);
         for path in [c"b", c"s", c"l"] {
