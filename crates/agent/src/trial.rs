@@ -81,10 +81,7 @@ impl Session {
         let reply = match request {
             Request::Hello => Ok(hello()),
             Request::Attach { target, devices } => self.attach(target, devices),
-            Request::Detach => {
-                self.detach();
-                Ok(Reply::Done)
-            }
+            Request::Detach => self.detach().map(|()| Reply::Done),
             Request::Prepare { workload, seed } => self.prepare(workload, *seed),
             Request::Slice { warm_up_seconds, seconds, threads } => self.slice(*warm_up_seconds, *seconds, *threads),
             Request::Phase { group, part, threads } => self.phase(group, *part, *threads),
@@ -93,25 +90,27 @@ impl Session {
             Request::Sync => self.sync(),
             Request::Finish => self.finish(),
             Request::Quit => {
+                let let_go = self.detach();
                 self.forget_all();
-                Ok(Reply::Done)
+                let_go.map(|()| Reply::Done)
             }
         };
         reply.unwrap_or_else(|Refusal { reason, errno, corrupt }| Reply::Failed { reason, errno, corrupt })
     }
 
     fn attach(&mut self, target: &Target, devices: &Devices) -> Result<Reply, Refusal> {
-        self.detach();
+        self.detach()?;
         let place = Place::open(target)?;
         self.attached = Some(Attached { place, sampler: Sampler::new(devices) });
         Ok(Reply::Done)
     }
 
-    fn detach(&mut self) {
+    /// Closes everything in the target. A library unmounts now, and what goes wrong then is said.
+    fn detach(&mut self) -> Result<(), Refusal> {
         if let Some(trial) = &mut self.trial {
             trial.work.release();
         }
-        self.attached = None;
+        Ok(self.attached.take().map_or(Ok(()), |attached| attached.place.close())?)
     }
 
     fn attached(&mut self) -> Result<&mut Attached, Refusal> {

@@ -1,7 +1,7 @@
 //! Whole conversations with the agent, through memory instead of pipes.
 
 use model::Bytes;
-use model::agent::{Devices, Part, Reply, Request, Target};
+use model::agent::{Devices, LibraryTarget, Part, Reply, Request, Target};
 use model::trial::Group;
 use model::workload::{Io, Kind, Pattern, SmallFiles, Workload};
 use std::path::Path;
@@ -276,4 +276,39 @@ fn a_listener_that_is_gone_ends_the_agent_with_an_error() {
     let input = line(&Request::Hello);
     let error = agent::serve(input.as_bytes(), Gone, Arc::new(AtomicBool::new(false))).unwrap_err();
     assert!(matches!(error, agent::AgentError::Output(_)), "{error}");
+}
+
+#[test]
+fn a_library_is_formatted_let_go_and_opened_again() {
+    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+    let device = folder.path().join("disk");
+    std::fs::File::create(&device).unwrap().set_len(64 << 20).unwrap();
+    let library = |format| {
+        attach(Target::Library(LibraryTarget {
+            filesystem: "rsext4".to_owned(),
+            device: device.clone(),
+            options: vec!["journal".to_owned()],
+            format,
+        }))
+    };
+    let replies = converse(&[
+        library(false),
+        library(true),
+        Request::Sync,
+        Request::Detach,
+        library(false),
+        small_files(10),
+        Request::Detach,
+        Request::Sync,
+    ]);
+    assert!(reason(&replies[0]).contains("rsext4 cannot mount"), "{:?}", replies[0]);
+    for done in [1, 3, 4, 6] {
+        assert_eq!(replies[done], Reply::Done, "{done}");
+    }
+    assert!(matches!(replies[2], Reply::Took { .. }));
+    assert!(reason(&replies[5]).contains("workload s needs a kernel filesystem"), "{:?}", replies[5]);
+    assert!(reason(&replies[7]).contains("send attach"));
+    // Let go cleanly, the disk is whole.
+    let checked = std::process::Command::new("/sbin/e2fsck").args(["-f", "-n"]).arg(&device).output().unwrap();
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
 }

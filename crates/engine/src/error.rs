@@ -165,7 +165,10 @@ impl EngineError {
 
     /// Whether what was read is not what was written.
     pub fn is_corrupt(&self) -> bool {
-        matches!(self, EngineError::Corrupt { .. } | EngineError::Worker { corrupt: true, .. })
+        matches!(
+            self,
+            EngineError::Corrupt { .. } | EngineError::Contents { .. } | EngineError::Worker { corrupt: true, .. }
+        )
     }
 
     pub(crate) fn file(action: &'static str, path: impl Into<PathBuf>, errno: rustix::io::Errno) -> Self {

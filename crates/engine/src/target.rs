@@ -1,7 +1,8 @@
-//! Where the work happens: a directory of the lane, the bare device, or nowhere.
+//! Where the work happens: a directory of the lane, a library on a device, the bare device, or nowhere.
 
 use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
+use crate::operations::rsext4::Library;
 use model::agent::Target;
 use rustix::fs::{FileType, Mode, OFlags, fstat, fsync, open, openat, syncfs, unlinkat};
 use rustix::io::Errno;
@@ -26,6 +27,8 @@ pub enum Place {
         /// Its size.
         size_bytes: u64,
     },
+    /// A filesystem that this process itself is, mounted until [`Place::close`].
+    Library(Library),
     /// Nowhere.
     Null,
 }
@@ -38,9 +41,7 @@ impl Place {
     pub fn open(target: &Target) -> Result<Place, EngineError> {
         match target {
             Target::Null => Ok(Place::Null),
-            Target::Library(library) => {
-                Err(EngineError::Unsuitable(format!("{} is not built into this branch yet", library.filesystem)))
-            }
+            Target::Library(library) => Library::open(library).map(Place::Library),
             Target::Directory(path) => {
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
                 let directory = open(path, flags, Mode::empty())
@@ -70,6 +71,7 @@ impl Place {
     pub fn try_clone(&self) -> Result<Place, EngineError> {
         Ok(match self {
             Place::Null => Place::Null,
+            Place::Library(library) => Place::Library(library.clone()),
             Place::Device { path, size_bytes } => Place::Device { path: path.clone(), size_bytes: *size_bytes },
             Place::Directory { path, directory } => {
                 let error = |error: std::io::Error| EngineError::File {
@@ -80,6 +82,18 @@ impl Place {
                 Place::Directory { path: path.clone(), directory: directory.try_clone().map_err(error)? }
             }
         })
+    }
+
+    /// Lets the target go. A library's filesystem is unmounted: its data and metadata are stable on
+    /// the device then, and calls of workers that still know it are refused.
+    ///
+    /// # Errors
+    /// Where a library cannot unmount; what it had not written is lost then.
+    pub fn close(self) -> Result<(), EngineError> {
+        match self {
+            Place::Library(library) => library.unmount(),
+            Place::Directory { .. } | Place::Device { .. } | Place::Null => Ok(()),
+        }
     }
 
     /// Whether there is no target.
@@ -96,6 +110,7 @@ impl Place {
         let begun = Clock::get().now();
         match self {
             Place::Null => {}
+            Place::Library(library) => library.sync()?,
             Place::Directory { path, directory } => {
                 syncfs(directory).map_err(|errno| EngineError::file("sync the filesystem of", path, errno))?;
             }

@@ -249,10 +249,14 @@ impl Drop for Running {
     }
 }
 
+/// How lines begin that a tool prints whatever happens.
+const BANNERS: [&str; 4] = ["mke2fs ", "btrfs-progs v", "e2fsck ", "Pass "];
+
 /// The first lines that say something, joined: tools print the fact first and usage after it.
 fn last_words(text: &str) -> String {
-    let banner = |line: &&str| !line.is_empty() && !line.starts_with("mke2fs ") && !line.starts_with("btrfs-progs v");
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(banner).take(3).collect();
+    let banner = |line: &&str| BANNERS.iter().any(|banner| line.starts_with(banner));
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !banner(line));
+    let lines: Vec<&str> = lines.take(3).collect();
     let mut joined: String = lines.join("; ").chars().filter(|c| !c.is_control()).collect();
     if joined.chars().count() > 400 {
         joined = joined.chars().take(400).collect::<String>() + "…";

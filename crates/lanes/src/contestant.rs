@@ -7,7 +7,7 @@ use crate::filesystem::{self, Filesystem, Home};
 use crate::host::Host;
 use crate::promises;
 use crate::{command, mount};
-use model::lane::{LaneSpec, Promises};
+use model::lane::{LaneSpec, Promises, Venue};
 use std::path::PathBuf;
 
 /// What races in a lane.
@@ -48,6 +48,33 @@ impl Contestant {
     /// Whether it lives in memory.
     pub(crate) fn in_memory(&self) -> bool {
         matches!(self, Contestant::Row(row) if row.home == Home::Memory)
+    }
+
+    /// Whether the agent itself is the filesystem: nothing is mounted.
+    pub(crate) fn is_library(&self) -> bool {
+        matches!(self, Contestant::Row(row) if row.home == Home::Library)
+    }
+
+    /// Refuses options that a library does not take: it has no mkfs and no mount to ask.
+    pub(crate) fn check_library(&self, spec: &LaneSpec) -> Result<(), LaneFailure> {
+        if !self.is_library() {
+            return match &spec.venue {
+                Some(Venue::Library) => Err(usage(format!(
+                    "the venue library is for rsext4, and {} is a filesystem that the kernel mounts; remove @library",
+                    self.filesystem_name()
+                ))),
+                _ => Ok(()),
+            };
+        }
+        let unknown = |option: &&String| !matches!(option.as_str(), "journal" | "nojournal");
+        match spec.mkfs_options.iter().chain(spec.mount_options.iter().filter(unknown)).next() {
+            Some(option) => Err(usage(format!(
+                "{} has no option `{}`; it takes journal or nojournal",
+                self.filesystem_name(),
+                option.escape_debug()
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// The name of the filesystem; empty for a directory, whose host tells it.
@@ -139,6 +166,7 @@ impl Contestant {
             return Err(usage("a race writes, so `ro` leaves nothing to race; remove it"));
         }
         match self {
+            Contestant::Row(_) if self.is_library() => Ok(()),
             Contestant::Row(row) => mount::try_options(row.name, &self.mount_options(spec)),
             _ => Ok(()),
         }

@@ -4,7 +4,7 @@
 use crate::geometry::{self, Geometry};
 use crate::promises;
 use model::Bytes;
-use model::lane::Promises;
+use model::lane::{Contestant, LaneSpec, Promises};
 
 /// One filesystem that Fairlane knows.
 #[derive(Debug)]
@@ -44,6 +44,8 @@ pub enum Home {
     Memory,
     /// A pool of its own making: raced as a directory.
     Pool,
+    /// A block device that the agent itself formats, reads and writes: nothing is mounted.
+    Library,
 }
 
 /// mke2fs takes its small-disk profile (1 KiB blocks below 512 MiB on older versions, a 4 to
@@ -56,7 +58,7 @@ const EXT_COMFORTABLE: Option<(u64, &str)> = Some((
 const EXT_EXTENDED: &str = "nodiscard,lazy_itable_init=0,lazy_journal_init=0";
 
 /// The table.
-pub static FILESYSTEMS: [Filesystem; 11] = [
+pub static FILESYSTEMS: [Filesystem; 12] = [
     Filesystem {
         name: "ext2",
         mkfs: &["mkfs.ext2", "-q", "-F", "-E", EXT_EXTENDED],
@@ -203,11 +205,31 @@ pub static FILESYSTEMS: [Filesystem; 11] = [
         geometry: Geometry::Unknown,
         home: Home::Pool,
     },
+    Filesystem {
+        name: "rsext4",
+        // The library formats; its crate has no option for it.
+        mkfs: &[],
+        mkfs_lists: &[],
+        package: "",
+        module: "",
+        mount_options: &[],
+        minimum_bytes: 64 * Bytes::MIB,
+        comfortable: None,
+        promises: promises::rsext4,
+        geometry: Geometry::Rsext4,
+        home: Home::Library,
+    },
 ];
 
 /// The row of a name.
 pub fn find(name: &str) -> Option<&'static Filesystem> {
     FILESYSTEMS.iter().find(|row| row.name == name)
+}
+
+/// Whether a lane's filesystem is a library inside the agent, which the kernel does not mount.
+pub fn is_library(lane: &LaneSpec) -> bool {
+    let Contestant::Filesystem(name) = &lane.contestant else { return false };
+    find(name).is_some_and(|row| row.home == Home::Library)
 }
 
 /// The name of the table that is nearest to a misspelt one; `None` where none is near.
@@ -328,6 +350,7 @@ mod tests {
         for (index, row) in FILESYSTEMS.iter().enumerate() {
             assert!(FILESYSTEMS[..index].iter().all(|earlier| earlier.name != row.name), "{}", row.name);
             assert_eq!(row.mkfs.is_empty(), row.package.is_empty(), "{}", row.name);
+            assert_eq!(row.mkfs.is_empty(), matches!(row.home, Home::Memory | Home::Library), "{}", row.name);
             assert!(row.minimum_bytes > 0 && row.minimum_bytes <= 512 * Bytes::MIB, "{}", row.name);
         }
     }

@@ -14,9 +14,14 @@ pub enum Geometry {
     XfsMkfs,
     /// What mkfs.btrfs printed.
     BtrfsMkfs,
+    /// The crate that the agent is built with.
+    Rsext4,
     /// Nowhere that we read.
     Unknown,
 }
+
+/// The version that the workspace pins, and the trap in its figures: the crate caches next to no data.
+const RSEXT4: [&str; 2] = ["crate: rsext4 0.9.2, in the agent", "data cache: the kernel's, of the block device"];
 
 /// Reads `name: value` lines.
 pub fn read(geometry: Geometry, mkfs_output: &str, device: &Path) -> Vec<String> {
@@ -31,6 +36,7 @@ pub fn read(geometry: Geometry, mkfs_output: &str, device: &Path) -> Vec<String>
         }
         Geometry::XfsMkfs => xfs(mkfs_output),
         Geometry::BtrfsMkfs => btrfs(mkfs_output),
+        Geometry::Rsext4 => RSEXT4.map(str::to_owned).to_vec(),
         Geometry::Unknown => Vec::new(),
     }
 }
@@ -109,6 +115,14 @@ fn btrfs(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_librarys_version_is_the_one_that_is_built_in() {
+        let manifest = include_str!("../../../Cargo.toml");
+        let pinned = manifest.lines().find_map(|line| line.strip_prefix("rsext4 = \"=")).unwrap().trim_end_matches('"');
+        let told = read(Geometry::Rsext4, "", Path::new(""));
+        assert!(told[0].contains(&format!("rsext4 {pinned},")), "{told:?} is not {pinned}");
+    }
 
     #[test]
     fn the_three_tools_output_is_read() {

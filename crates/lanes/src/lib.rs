@@ -19,6 +19,7 @@ pub mod geometry;
 mod ground;
 pub mod host;
 pub mod image;
+mod library;
 pub mod loop_device;
 pub mod mount;
 pub mod mountinfo;

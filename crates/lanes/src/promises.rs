@@ -85,6 +85,12 @@ pub(crate) fn btrfs(_: &[String], mount: &[String]) -> Promises {
     without_barriers(Promises { data_checksums: !unsummed, ..JOURNALED }, barriers_off(mount))
 }
 
+/// AxVisor's library: its sync ends with an fdatasync of the device, with the journal on and off; what
+/// the journal commits is ordered by such flushes too.
+pub(crate) fn rsext4(_: &[String], options: &[String]) -> Promises {
+    Promises { journal: last_word(options, &["journal"], &["nojournal"]).unwrap_or(false), ..JOURNALED }
+}
+
 pub(crate) fn nothing(_: &[String], _: &[String]) -> Promises {
     NOTHING
 }

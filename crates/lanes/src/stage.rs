@@ -8,9 +8,11 @@ use crate::formatting::{self, MountRequest};
 use crate::ground::{Ground, ImageGround};
 use crate::host::Host;
 use crate::image::Image;
+use crate::library;
 use crate::undo::{EntryId, Journal, Thing};
 use crate::{mount, mountinfo};
 use model::Bytes;
+use model::agent::LibraryTarget;
 use model::lane::{LaneSpec, Promises};
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
@@ -45,8 +47,10 @@ pub struct Settings {
 /// A lane that is ready for work.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Opened {
-    /// Where the work happens.
+    /// Where the work happens; empty for a library.
     pub directory: PathBuf,
+    /// What the agent attaches instead of a directory: it is not formatted yet.
+    pub library: Option<LibraryTarget>,
     /// Wall seconds of `mkfs`, `rewrite` (zeros over what mkfs left unwritten) and `mount`.
     pub phases_seconds: BTreeMap<String, f64>,
 }
@@ -88,9 +92,10 @@ pub(crate) struct LaneState {
 /// What an open lane holds.
 #[derive(Debug)]
 pub(crate) struct OpenLane {
-    ground: usize,
+    pub(crate) ground: usize,
+    /// Where the work happens; of a library its disk.
     directory: PathBuf,
-    /// `None` for a directory lane.
+    /// `None` for a directory lane and for a library.
     mounted: Option<EntryId>,
     process: Option<Running>,
 }
@@ -270,7 +275,14 @@ impl Stage {
             make_folder(&directory)?;
             lane.open =
                 Some(OpenLane { ground: ground_index, directory: directory.clone(), mounted: None, process: None });
-            return Ok(Opened { directory, phases_seconds });
+            return Ok(Opened { directory, library: None, phases_seconds });
+        }
+        if lane.contestant.is_library() {
+            ground.prepare_for_mkfs()?;
+            let target = library::target(lane, ground);
+            let disk = target.device.clone();
+            lane.open = Some(OpenLane { ground: ground_index, directory: disk, mounted: None, process: None });
+            return Ok(Opened { directory: PathBuf::new(), library: Some(target), phases_seconds });
         }
         if !directory.is_dir() {
             make_folder(&directory)?;
@@ -312,11 +324,12 @@ impl Stage {
         lane.open =
             Some(OpenLane { ground: ground_index, directory: directory.clone(), mounted: Some(entry), process });
         learn_promises(lane, &directory);
-        Ok(Opened { directory, phases_seconds })
+        Ok(Opened { directory, library: None, phases_seconds })
     }
 
     /// Empties every cache of one lane and of nothing else: unmounts, drops what the kernel caches
-    /// of its device and its image, mounts again. The directory stays the same.
+    /// of its device and its image, mounts again. The directory stays the same. A library was let go
+    /// by its agent before, which attaches it again.
     ///
     /// # Errors
     /// [`LaneFailure`] naming the lane, which then may be unmounted: close it.
@@ -331,6 +344,10 @@ impl Stage {
         let ground = &self.grounds[open.ground];
         if ground.block_device().is_none() {
             return Ok(Cold::Warm);
+        }
+        if lane.contestant.is_library() {
+            ground.drop_caches()?;
+            return Ok(Cold::Cold);
         }
         let source = mount_source(ground);
         formatting::unmount(&lane.contestant, &source, &open.directory, open.process.take())?;
@@ -361,13 +378,13 @@ impl Stage {
         let lane = &mut self.lanes[index];
         let Some(mut open) = lane.open.take() else { return Ok(closed) };
         let ground = &self.grounds[open.ground];
-        let Some(entry) = open.mounted else {
+        if matches!(ground, Ground::Directory { .. }) {
             remove_folder(&open.directory)?;
             return Ok(closed);
-        };
+        }
         let started = Instant::now();
-        // A failed `make_cold` may have left it unmounted.
-        if mount::is_mounted(&open.directory)? {
+        // A failed `make_cold` may have left it unmounted; a library never was mounted.
+        if open.mounted.is_some() && mount::is_mounted(&open.directory)? {
             let process = open.process.take();
             let unmounted = formatting::unmount(&lane.contestant, &mount_source(ground), &open.directory, process);
             if let Err(error) = unmounted {
@@ -378,7 +395,7 @@ impl Stage {
             }
         }
         closed.unmount_seconds = started.elapsed().as_secs_f64();
-        if let Some(journal) = journal {
+        if let (Some(journal), Some(entry)) = (journal, open.mounted) {
             journal.done(entry)?;
         }
         if let Ground::Image(image) = ground

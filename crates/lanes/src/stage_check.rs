@@ -1,10 +1,12 @@
 //! Everything about the lanes that can be refused is refused here, before anything is written.
 
+use crate::command;
 use crate::contestant::Contestant;
 use crate::device::{self, Decision, Found};
 use crate::failure::{LaneFailure, cannot, failed, privilege, usage};
 use crate::ground::{Ground, ImageGround};
 use crate::host::{self, Host};
+use crate::library::E2FSCK;
 use crate::promises;
 use crate::stage::{LaneState, Settings, Stage};
 use crate::undo::{RUN_DIRECTORY_PREFIX, is_run_id};
@@ -281,6 +283,11 @@ impl Stage {
                 self.settings.lane_size
             ));
         }
+        if self.lanes.iter().any(|lane| lane.contestant.is_library()) && command::find_program(E2FSCK).is_none() {
+            warnings.push(format!(
+                "{E2FSCK} is missing, so the disk that a library leaves is not checked; install it: sudo apt install e2fsprogs"
+            ));
+        }
         if self.lanes.iter().any(|lane| lane.contestant.discards(&lane.spec)) {
             warnings.push(
                 "a lane discards, so its image has holes that later lanes find filled with zeros again".to_owned(),
@@ -339,15 +346,12 @@ fn resolve_lanes(settings: &Settings) -> Result<Vec<LaneState>, LaneFailure> {
 }
 
 fn resolve_lane(spec: &LaneSpec, name: String, is_self: bool) -> Result<LaneState, LaneFailure> {
-    if let Some(venue @ (Venue::Uml | Venue::Qemu(_) | Venue::Library)) = &spec.venue {
-        let word = match venue {
-            Venue::Uml => "uml",
-            Venue::Qemu(_) => "qemu",
-            _ => "library",
-        };
+    if let Some(venue @ (Venue::Uml | Venue::Qemu(_))) = &spec.venue {
+        let word = if *venue == Venue::Uml { "uml" } else { "qemu" };
         return Err(usage(format!("the venue {word} is not in this version; use @image")));
     }
     let contestant = Contestant::resolve(spec)?;
+    contestant.check_library(spec)?;
     if contestant.in_memory() && spec.venue.is_some() {
         return Err(usage(format!(
             "{} lives in memory and takes no venue; remove what follows the @",
@@ -366,6 +370,11 @@ fn resolve_lane(spec: &LaneSpec, name: String, is_self: bool) -> Result<LaneStat
         Contestant::Directory(_) => promises::NOTHING,
         _ => contestant.promises(&spec.mkfs_options, &mount_options),
     };
+    // mkfs tells the others' geometry.
+    let geometry = match &contestant {
+        Contestant::Row(row) if contestant.is_library() => row.read_geometry("", Path::new("")),
+        _ => Vec::new(),
+    };
     Ok(LaneState {
         name,
         spec: spec.clone(),
@@ -375,7 +384,7 @@ fn resolve_lane(spec: &LaneSpec, name: String, is_self: bool) -> Result<LaneStat
         promises,
         contestant,
         fixed_ground: None,
-        geometry: Vec::new(),
+        geometry,
         open: None,
     })
 }

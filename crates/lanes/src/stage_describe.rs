@@ -45,7 +45,7 @@ impl Stage {
             filesystem,
             mkfs_command: lane.mkfs_command.clone(),
             mount_options,
-            venue: ground.venue().to_owned(),
+            venue: if lane.contestant.is_library() { "library" } else { ground.venue() }.to_owned(),
             ground: ground.identity(&self.base),
             backing: ground.disk_name(self.host.as_ref()).unwrap_or_default(),
             size_bytes,
@@ -104,6 +104,15 @@ impl Stage {
             }
             Contestant::Custom(custom) => {
                 formatting::custom_mount_command(custom, &source, &directory, &lane.mount_options)
+            }
+            Contestant::Row(row) if lane.contestant.is_library() => {
+                lines.push(format!(
+                    "{}: format {} and work on it inside the agent, by the library {}",
+                    lane.name,
+                    source.display(),
+                    row.name
+                ));
+                return lines;
             }
             Contestant::Row(row) => {
                 let options = ["nosuid".to_owned(), "nodev".to_owned()].into_iter();

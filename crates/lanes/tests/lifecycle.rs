@@ -23,7 +23,7 @@ fn every_filesystem_of_this_kernel_is_formatted_mounted_made_cold_and_closed() {
     }
     let ready = availability::survey()
         .into_iter()
-        .filter(|(row, found)| *found == Availability::Ready && row.home != Home::Pool);
+        .filter(|(row, found)| *found == Availability::Ready && !matches!(row.home, Home::Pool | Home::Library));
     let mut names: Vec<&str> = ready.map(|(row, _)| row.name).collect();
     println!("raced here: {names:?}");
     assert!(names.contains(&"tmpfs"));
@@ -382,4 +382,55 @@ fn a_filesystem_process_in_the_foreground_lives_as_long_as_its_mount() {
     stage.teardown(&mut journal).unwrap();
     journal.finish().unwrap();
     other.assert_nothing_left();
+}
+
+#[test]
+fn a_library_stands_on_an_image_that_is_checked_and_never_mounted() {
+    if !privileged("library") {
+        return;
+    }
+    let scratch = Scratch::new();
+    with_stage(&scratch, scratch.settings(&["rsext4", "ext4", "j=rsext4,journal@library"], 64), |stage, journal| {
+        assert_eq!((stage.grounds(), stage.side_by_side()), (3, true));
+        let described = stage.lanes();
+        let [plain, ext4, journalled] = &described[..] else { panic!("{described:?}") };
+        assert_eq!(
+            (plain.venue.as_str(), ext4.venue.as_str(), journalled.venue.as_str()),
+            ("library", "image", "library")
+        );
+        assert_eq!(plain.ground, ext4.ground);
+        assert!(!plain.promises.journal && journalled.promises.journal && plain.promises.fsync_reaches_stable_storage);
+        assert!(plain.geometry[0].starts_with("crate: rsext4"), "{:?}", plain.geometry);
+        for round in 0..2 {
+            let ground = stage.ground_for(0, round);
+            let opened = stage.open(0, ground, journal, &no_stop()).unwrap();
+            let target = opened.library.unwrap();
+            assert_eq!((target.filesystem.as_str(), target.format), ("rsext4", true));
+            assert_eq!(Some(&target.device), stage.raw_target(ground).as_ref());
+            assert_eq!(opened.directory, Path::new(""));
+            // The agent's part, done here by the kernel's own tool.
+            let made = std::process::Command::new("/sbin/mkfs.ext4").args(["-q", "-F", "-E", "nodiscard"]);
+            let device = &target.device;
+            assert!({ made }.arg(device).status().unwrap().success());
+            assert_eq!(stage.make_cold(0).unwrap(), Cold::Cold);
+            assert!(stage.check_disk(0, &no_stop()).unwrap().unwrap() > 0.0);
+            assert_eq!(stage.check_disk(1, &no_stop()).unwrap(), None);
+            // A group's count that is wrong: the kernel would mount it all the same.
+            let disk = std::fs::OpenOptions::new().write(true).open(device).unwrap();
+            disk.write_all_at(&[0xff; 4096], 64 * 4096).unwrap();
+            disk.write_all_at(&[0xff; 4096], 4096).unwrap();
+            disk.sync_all().unwrap();
+            drop(disk);
+            let error = stage.check_disk(0, &no_stop()).unwrap_err();
+            let text = error.to_string();
+            assert_eq!(error.kind(), FailureKind::Failed);
+            assert!(text.contains("lane rsext4: the disk that rsext4 left is not whole: e2fsck"), "{text}");
+            assert!(!text.contains("Pass 1") && !text.contains('\n'), "{text}");
+            stage.close(0, journal).unwrap();
+            assert_eq!(stage.check_disk(0, &no_stop()).unwrap(), None, "a closed lane has no disk");
+        }
+        let text = stage.describe().join("\n");
+        assert!(text.contains("rsext4: format /dev/loopN and work on it inside the agent"), "{text}");
+        assert!(!text.contains("mount -t rsext4"), "{text}");
+    });
 }

@@ -201,7 +201,8 @@ impl<'a, C: FileCalls> InProcess<'a, C> {
                 path.extend_from_slice(task.path.to_bytes());
                 path.push(b'/');
                 path.extend_from_slice(name);
-                let done = CStr::from_bytes_with_nul(&path).map_err(|_| Errno::INVAL).and_then(|path| self.calls.unlink(path));
+                let done =
+                    CStr::from_bytes_with_nul(&path).map_err(|_| Errno::INVAL).and_then(|path| self.calls.unlink(path));
                 self.path = path;
                 done.map_err(|errno| self.failed("remove a file in", task, errno))?;
                 removed += 1;
@@ -274,7 +275,8 @@ impl<'a, C: FileCalls> InProcess<'a, C> {
             .set_xattr(task.path, ATTRIBUTE, value)
             .map_err(|errno| self.failed("set an attribute of", task, errno))?;
         if task.sync {
-            let mut file = self.calls.open(task.path, Access::Read).map_err(|errno| self.failed("open", task, errno))?;
+            let mut file =
+                self.calls.open(task.path, Access::Read).map_err(|errno| self.failed("open", task, errno))?;
             self.calls.sync(&mut file).map_err(|errno| self.failed("sync", task, errno))?;
             self.calls.close(file).map_err(|errno| self.failed("close", task, errno))?;
         }
@@ -368,7 +370,9 @@ impl<C: FileCalls> Operator for InProcess<'_, C> {
 
     fn end_of_file(&mut self) -> Result<(), EngineError> {
         match self.held.take() {
-            Some(file) => self.calls.close(file).map_err(|errno| EngineError::file("close a file in", &self.top, errno)),
+            Some(file) => {
+                self.calls.close(file).map_err(|errno| EngineError::file("close a file in", &self.top, errno))
+            }
             None => Ok(()),
         }
     }

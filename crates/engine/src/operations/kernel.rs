@@ -4,8 +4,8 @@ use super::backend::{Access, FileCalls, Status};
 use super::names::TOP;
 use crate::error::EngineError;
 use rustix::fs::{
-    AtFlags, FallocateFlags, FileType, Mode, OFlags, RawDir, XattrFlags, fallocate, fsync, ftruncate, ioctl_ficlone, linkat,
-    lgetxattr, lsetxattr, mkdirat, openat, readlinkat_raw, renameat, statat, symlinkat, syncfs, unlinkat,
+    AtFlags, FallocateFlags, FileType, Mode, OFlags, RawDir, XattrFlags, fallocate, fsync, ftruncate, ioctl_ficlone,
+    lgetxattr, linkat, lsetxattr, mkdirat, openat, readlinkat_raw, renameat, statat, symlinkat, syncfs, unlinkat,
 };
 use rustix::io::{Errno, pread, pwrite, write};
 use std::ffi::CStr;

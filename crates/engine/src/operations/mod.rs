@@ -7,6 +7,7 @@ pub(crate) mod kernel;
 pub(crate) mod names;
 mod plan;
 mod populate;
+pub(crate) mod rsext4;
 mod run;
 mod verify;
 mod work;

@@ -205,7 +205,8 @@ impl<'a> PathOf<'a> {
     /// The name alone.
     #[inline]
     pub(crate) fn name(&self) -> &CStr {
-        CStr::from_bytes_with_nul(&self.bytes[self.name_at..]).expect("names hold no zero byte, and the last byte is one")
+        CStr::from_bytes_with_nul(&self.bytes[self.name_at..])
+            .expect("names hold no zero byte, and the last byte is one")
     }
 }
 
@@ -260,7 +261,13 @@ mod tests {
             sync: SyncPolicy::None,
             cold: false,
         };
-        Operations { method: Default::default(), threads: 1, sharing: Default::default(), files: vec![set("a"), set("b")], step: vec![step] }
+        Operations {
+            method: Default::default(),
+            threads: 1,
+            sharing: Default::default(),
+            files: vec![set("a"), set("b")],
+            step: vec![step],
+        }
     }
 
     #[test]
@@ -296,9 +303,11 @@ mod tests {
         let tree = operations(|set| set.fan_out = 2);
         let names = SetNames::new(&tree, 0);
         let mut path = PathOf::new(&names);
-        for (directory, says) in
-            [(1, c"set-000/d000000001"), (2, c"set-000/d000000000/d000000002"), (7, c"set-000/d000000000/d000000002/d000000007")]
-        {
+        for (directory, says) in [
+            (1, c"set-000/d000000001"),
+            (2, c"set-000/d000000000/d000000002"),
+            (7, c"set-000/d000000000/d000000002/d000000007"),
+        ] {
             path.set_directory(directory);
             assert_eq!(path.as_c_str(), says);
         }

@@ -191,7 +191,13 @@ impl Plan {
         if self.names[set].is_flat() {
             return 0;
         }
-        state.set(set).directories.within(children).filter(|(_, below)| below.present).map(|(range, _)| range.end - range.start).sum()
+        state
+            .set(set)
+            .directories
+            .within(children)
+            .filter(|(_, below)| below.present)
+            .map(|(range, _)| range.end - range.start)
+            .sum()
     }
 
     /// All names in a directory of a set: those of sets that share it, too.

@@ -47,9 +47,9 @@ impl Populate<'_> {
         let made = self.plan.names[..set].iter().any(|earlier| earlier.folder() == folder);
         if !names.is_flat() && !made {
             let path = CString::new(folder).unwrap_or_default();
-            calls.make_directory(&path).map_err(|errno| {
-                EngineError::file("create directory", super::in_process::shown(top, &path), errno)
-            })?;
+            calls
+                .make_directory(&path)
+                .map_err(|errno| EngineError::file("create directory", super::in_process::shown(top, &path), errno))?;
         }
         if names.is_flat() && made {
             return Ok(());

@@ -11,8 +11,8 @@ use crate::workloads::heed;
 use model::agent::Part;
 use model::operations::{FileSet, FileState, Operation, OperationStep, Sharing, State, SyncPolicy, Thing};
 use std::ops::Range;
-use std::sync::Barrier;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// What one thread does in one part of a step.
 #[derive(Clone, Copy)]
@@ -40,13 +40,48 @@ pub(crate) struct Outcome {
     pub(crate) latencies: Latencies,
 }
 
-/// Where threads wait for each other before the clock runs. Dropped without that, for instance
+/// Holds threads back until all of them are ready.
+pub(crate) struct Gate {
+    /// Threads that are still to come.
+    missing: Mutex<u32>,
+    opened: Condvar,
+}
+
+impl Gate {
+    pub(crate) fn new(threads: u32) -> Self {
+        Gate { missing: Mutex::new(threads), opened: Condvar::new() }
+    }
+
+    /// Nobody waits any longer, although not all have come.
+    pub(crate) fn open(&self) {
+        *self.missing() = 0;
+        self.opened.notify_all();
+    }
+
+    fn pass(&self) {
+        let mut missing = self.missing();
+        *missing = missing.saturating_sub(1);
+        if *missing == 0 {
+            self.opened.notify_all();
+        }
+        while *missing > 0 {
+            missing = self.opened.wait(missing).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn missing(&self) -> MutexGuard<'_, u32> {
+        self.missing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Where a thread waits for the others before the clock runs. Dropped without that, for instance
 /// after an error, it does not keep the others waiting.
-pub(crate) struct Start<'a>(Option<&'a Barrier>);
+pub(crate) struct Start<'a>(Option<&'a Gate>);
 
 impl<'a> Start<'a> {
-    pub(crate) fn new(barrier: Option<&'a Barrier>) -> Self {
-        Start(barrier)
+    /// Without a gate nobody is waited for.
+    pub(crate) fn new(gate: Option<&'a Gate>) -> Self {
+        Start(gate)
     }
 
     fn now(mut self) {
@@ -54,8 +89,8 @@ impl<'a> Start<'a> {
     }
 
     fn wait(&mut self) {
-        if let Some(barrier) = self.0.take() {
-            barrier.wait();
+        if let Some(gate) = self.0.take() {
+            gate.pass();
         }
     }
 }
@@ -72,8 +107,10 @@ impl Share<'_> {
         let bounds = self.spec().size.bounds();
         let block = self.step.block().0;
         let call = match self.step.operation {
-            Operation::Create | Operation::Write | Operation::Overwrite => block.min(bounds.1),
-            Operation::Append | Operation::RandomRead | Operation::RandomWrite | Operation::Read => block,
+            Operation::Create | Operation::Write => block.min(bounds.1),
+            // These files may have grown beyond what their set says.
+            Operation::Overwrite | Operation::Read => block,
+            Operation::Append | Operation::RandomRead | Operation::RandomWrite => block,
             _ => 0,
         };
         call.max(4096) as usize
@@ -88,8 +125,7 @@ impl Share<'_> {
         let mut run = Run {
             share: *self,
             operator,
-            // A file that others have overwritten in larger blocks is overwritten in them again.
-            contents: Contents::new(self.plan.seed(), self.largest_block().max(self.step.block().0.min(1 << 26) as usize)),
+            contents: Contents::new(self.plan.seed(), self.largest_block()),
             latencies: Latencies::new(),
             clock: Clock::get(),
             before: 0,
@@ -425,4 +461,3 @@ impl<'a> Home<'a> {
         if directory >= self.set.directories { directory - self.set.directories } else { directory }
     }
 }
-

@@ -138,9 +138,7 @@ impl Verify<'_> {
         calls.list(path, list).map_err(|errno| EngineError::file("list", shown(top, path), errno))?;
         match foreign {
             Some(name) => Err(wrong(top, path, format!("lists {name}, which should not be there"))),
-            None if found != expected => {
-                Err(wrong(top, path, format!("lists {found} entries instead of {expected}")))
-            }
+            None if found != expected => Err(wrong(top, path, format!("lists {found} entries instead of {expected}"))),
             None => Ok(()),
         }
     }
@@ -312,7 +310,8 @@ impl Verify<'_> {
                 Fill::Written(generation) => self.put(identity, *generation, &both, window),
                 Fill::Blocks { generation, block, marked } => {
                     for number in both.start / block..both.end.div_ceil(*block) {
-                        let is_marked = marked.get((number / 64) as usize).is_some_and(|bits| bits >> (number % 64) & 1 == 1);
+                        let is_marked =
+                            marked.get((number / 64) as usize).is_some_and(|bits| bits >> (number % 64) & 1 == 1);
                         if is_marked {
                             let place = overlap(&(number * block..(number + 1) * block), &both);
                             self.put(identity, *generation, &place, window);

@@ -3,9 +3,10 @@
 use super::backend::FileCalls;
 use super::in_process::InProcess;
 use super::kernel::KernelCalls;
+use super::names::TOP;
 use super::plan::Plan;
 use super::populate::Populate;
-use super::run::{Outcome, Share, Start};
+use super::run::{Gate, Outcome, Share, Start};
 use super::verify::Verify;
 use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
@@ -18,7 +19,6 @@ use model::operations::{Method, Operation, OperationStep, Operations, State, Syn
 use rustix::thread::UnshareFlags;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::Barrier;
 use std::sync::atomic::AtomicBool;
 
 /// Operations, prepared. Steps run in their order, each once; between two calls nothing is open.
@@ -49,6 +49,7 @@ fn in_new_folder<E: CallsErrand>(place: &Place, errand: E) -> Result<E::Answer, 
             let top = calls.path().to_owned();
             errand.run(&mut calls, &top)
         }
+        Place::Library(library) => errand.run(&mut library.calls_in_new(TOP)?, &Path::new("/").join(TOP)),
         other => Err(unsuitable(other)),
     }
 }
@@ -61,6 +62,7 @@ fn in_folder<E: CallsErrand>(place: &Place, errand: E) -> Result<E::Answer, Engi
             let top = calls.path().to_owned();
             errand.run(&mut calls, &top)
         }
+        Place::Library(library) => errand.run(&mut library.calls(TOP), &Path::new("/").join(TOP)),
         other => Err(unsuitable(other)),
     }
 }
@@ -75,6 +77,11 @@ fn carry_out(place: &Place, method: Method, share: &Share<'_>, start: Start<'_>)
         }
         (Place::Directory { .. }, Method::ProcessPerOperation) => {
             Err(EngineError::Unsuitable("one process per operation is not built into this branch yet".to_owned()))
+        }
+        // A library has no processes: its own calls are the method there is.
+        (Place::Library(library), _) => {
+            let (mut calls, top) = (library.calls(TOP), Path::new("/").join(TOP));
+            share.run(&mut InProcess::new(&mut calls, &top, share.largest_block()), start)
         }
         (other, _) => Err(unsuitable(other)),
     }
@@ -118,11 +125,15 @@ impl OperationsWork {
         };
         if index != self.next {
             let next = steps.get(self.next).map_or("no other", OperationStep::group);
-            return unsuitable(format!("step {group} is not the next: steps run once and in order, and {next} follows"));
+            return unsuitable(format!(
+                "step {group} is not the next: steps run once and in order, and {next} follows"
+            ));
         }
         if part.index != self.parts_done || part.index >= part.of {
             let (index, of, done) = (part.index, part.of, self.parts_done);
-            return unsuitable(format!("{group} has no part {index} of {of} now: parts are counted from 0, and {done} follows"));
+            return unsuitable(format!(
+                "{group} has no part {index} of {of} now: parts are counted from 0, and {done} follows"
+            ));
         }
         Ok(index)
     }
@@ -144,15 +155,15 @@ impl OperationsWork {
     /// The part in threads of their own, which begin together.
     fn together(&self, place: &Place, index: usize, part: Part) -> Result<Vec<Outcome>, EngineError> {
         let threads = self.plan.operations.threads;
-        let barrier = Barrier::new(threads as usize);
+        let gate = Gate::new(threads);
         let method = self.plan.operations.method;
         std::thread::scope(|scope| {
             let mut workers = Vec::new();
             for thread in 0..threads {
                 let share = self.share(index, part, u64::from(thread));
-                let barrier = &barrier;
+                let gate = &gate;
                 let work = move || {
-                    let start = Start::new(Some(barrier));
+                    let start = Start::new(Some(gate));
                     // SAFETY: the thread ends with its share. Descriptors that it inherits stay valid
                     // in its copy of the table; those that it opens it closes itself, and none is
                     // handed to another thread.
@@ -165,10 +176,7 @@ impl OperationsWork {
                 match std::thread::Builder::new().name(format!("operations-{thread}")).spawn_scoped(scope, work) {
                     Ok(worker) => workers.push(worker),
                     Err(error) => {
-                        // Those that wait are let go.
-                        for _ in thread..threads {
-                            scope.spawn(|| barrier.wait());
-                        }
+                        gate.open();
                         let errno = error.raw_os_error().unwrap_or(libc::EAGAIN);
                         return Err(EngineError::Memory { bytes: 2 << 20, errno });
                     }

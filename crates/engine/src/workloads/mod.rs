@@ -121,6 +121,14 @@ pub fn prepare(
     stop: Arc<AtomicBool>,
 ) -> Result<Box<dyn Work>, EngineError> {
     workload.check().map_err(EngineError::Unsuitable)?;
+    if let (Place::Library(library), false) = (place, matches!(workload.kind, Kind::Operations(_))) {
+        return Err(EngineError::Unsuitable(format!(
+            "workload {} needs a kernel filesystem, and {} holds one that this process reads itself; give a library \
+             operations, such as --suite operations",
+            workload.name,
+            library.path().display()
+        )));
+    }
     Ok(match &workload.kind {
         Kind::Io(io) => Box::new(SteadyWork::prepare(place, io, seed, stop)?),
         Kind::Jobs(jobs) => Box::new(JobsWork::prepare(place, jobs, seed, stop)?),

@@ -48,7 +48,8 @@ impl SmallFilesWork {
     /// On a bare device, or where a call fails.
     pub fn prepare(place: &Place, small: &SmallFiles, seed: u64, stop: Arc<AtomicBool>) -> Result<Self, EngineError> {
         match place {
-            Place::Null => {}
+            // `prepare` of all workloads refuses a library by the workload's name.
+            Place::Null | Place::Library(_) => {}
             Place::Device { path, .. } => {
                 return Err(EngineError::Unsuitable(format!(
                     "small files need a filesystem and {} is a bare device; name a directory",

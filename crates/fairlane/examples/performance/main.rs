@@ -1,14 +1,15 @@
 //! Fairlane's engine beside fio on the same job files, files and machine, in turns.
 //!
 //! `performance rows [PART]` compares the cost of single jobs (those whose names hold the part),
-//! `performance agreement [PART]` the figures of ten job files on three filesystems, and
-//! `performance memory [MINUTES]` the engine with itself. Each round runs every program once, the
-//! order changes from round to round, and the median of the rounds' ratios counts: a busy machine hits
-//! all alike. Needs root for the lanes and fio. Nothing is asserted: the tables are for people.
+//! `performance agreement [PART]` the figures of ten job files on three filesystems, `performance
+//! operations` file operations with a bare loop and fs_mark, and `performance memory [MINUTES]` the
+//! engine with itself. Each round runs every program once, the order changes from round to round, and
+//! the median of the rounds' ratios counts: a busy machine hits all alike. Needs root for the lanes and fio. Nothing is asserted: the tables are for people.
 
 mod agreement;
 mod grounds;
 mod memory;
+mod operations;
 mod rows;
 mod runs;
 
@@ -40,7 +41,12 @@ fn main() -> Result<()> {
         ["agreement", part] => agreement::print(part),
         ["memory"] => memory::print(10.0),
         ["memory", minutes] => memory::print(minutes.parse()?),
-        _ => bail!("say what: rows [PART], agreement [PART] or memory [MINUTES]"),
+        ["operations"] => operations::print(),
+        ["operations-child", program, files, directories, threads, directory] => {
+            operations::work(program, files.parse()?, directories.parse()?, threads.parse()?, Path::new(directory))
+        }
+        ["operations-memory", files, directory] => operations::memory(files.parse()?, Path::new(directory)),
+        _ => bail!("say what: rows [PART], agreement [PART], operations or memory [MINUTES]"),
     }
 }
 

@@ -54,6 +54,7 @@ pub fn run(contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Failure>
         signal_hook::flag::register(signal, Arc::clone(&stop))
             .map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
     }
+    check_libraries(plan)?;
     let run_id = planning::run_id();
     let mut stage = Stage::check(settings(plan, terms, &run_id)).map_err(lane_failure)?;
     if let (None, Some(path)) = (&contest.resumed, contest.record) {
@@ -83,6 +84,20 @@ pub fn run(contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Failure>
     }
     confirmed?;
     race(contest, (stage, &run_id), &path, &stop, answer)
+}
+
+/// Refuses work that a library cannot do: it has no directory of the kernel's.
+fn check_libraries(plan: &Plan) -> Result<(), Failure> {
+    let library = plan.lanes.iter().find(|lane| lanes::filesystem::is_library(lane));
+    let kernel_only = plan.workloads.iter().find(|workload| !matches!(workload.kind, Kind::Operations(_)));
+    match (library, kernel_only) {
+        (Some(lane), Some(workload)) => Err(Failure::usage(format!(
+            "workload {} needs a filesystem of the kernel, and lane {} is a library inside the agent; leave that lane \
+             out, or race operations on files: --suite operations",
+            workload.name, lane.name
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn settings(plan: &Plan, terms: &Terms, run_id: &str) -> Settings {

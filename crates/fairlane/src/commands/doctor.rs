@@ -4,6 +4,7 @@ use super::report::print;
 use crate::failure::Failure;
 use crate::options::Doctor;
 use lanes::availability::{Availability, survey};
+use lanes::filesystem::Home;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::process::{Command, Stdio};
@@ -23,7 +24,8 @@ pub fn run(options: &Doctor) -> Result<(), Failure> {
         if let Availability::ToolMissing { package, .. } = availability {
             packages.insert(package);
         }
-        let _ = writeln!(text, "  {:<10} {}", row.name, availability.describe());
+        let note = if row.home == Home::Library { " (a library in the agent: --suite operations)" } else { "" };
+        let _ = writeln!(text, "  {:<10} {}{note}", row.name, availability.describe());
     }
     let _ = writeln!(text, "I/O engines");
     for engine in engine::io::ENGINES {

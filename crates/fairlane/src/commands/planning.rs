@@ -62,7 +62,12 @@ pub fn ground(on: Option<&Path>, lanes: &[LaneSpec]) -> Result<Ground, Failure> 
     if on == Path::new("image") {
         return Ok(Ground::Images(here()?));
     }
-    if ["uml", "qemu", "library"].iter().any(|guest| on == Path::new(guest)) {
+    if on == Path::new("library") {
+        return Err(Failure::usage(
+            "--on library: rsext4 is the library there is, and it stands on images like the others; race it as a lane: rsext4",
+        ));
+    }
+    if ["uml", "qemu"].iter().any(|guest| on == Path::new(guest)) {
         return Err(Failure::usage(format!(
             "--on {}: guests are not in this version; race images (as root), a device or directories",
             on.display()
@@ -99,7 +104,7 @@ pub fn run_id() -> String {
 pub fn any_image(lanes: &[LaneSpec], on: &Ground) -> bool {
     let free = |lane: &LaneSpec| !matches!(lane.contestant, Contestant::Directory(_));
     lanes.iter().filter(|lane| free(lane)).any(|lane| match (&lane.venue, on) {
-        (Some(Venue::Device(_)), _) | (None, Ground::Device(_)) => false,
+        (Some(Venue::Device(_)), _) | (None | Some(Venue::Library), Ground::Device(_)) => false,
         (Some(_), _) | (None, Ground::Images(_)) => true,
     })
 }

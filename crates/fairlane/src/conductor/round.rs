@@ -195,6 +195,7 @@ impl Track<'_> {
                 visit.charge(phase, *seconds);
             }
             visit.directory = opened.directory;
+            visit.library = opened.library;
             track.attach(visit)
         })?;
         self.step(visit, "populate", |track, visit| {
@@ -313,18 +314,48 @@ impl Track<'_> {
     pub(super) fn make_cold(&mut self, visit: &mut Visit) -> Result<(), Trouble> {
         let begun = Instant::now();
         self.tell(visit.lane, &Request::Detach)?;
-        if self.stage.make_cold(visit.lane)? == Cold::Warm {
-            visit.flags.push("warm-cache".to_owned());
-        }
-        self.attach(visit)?;
+        self.mount_cold(visit)?;
         visit.charge("cold", begun.elapsed().as_secs_f64());
         Ok(())
     }
 
-    fn attach(&mut self, visit: &Visit) -> Result<(), Trouble> {
+    /// Everything is let go, what a library left on its disk is checked, and the lane mounted again,
+    /// cold.
+    pub(super) fn check_and_make_cold(&mut self, visit: &mut Visit) -> Result<(), Trouble> {
+        let mut begun = Instant::now();
+        self.tell(visit.lane, &Request::Detach)?;
+        let let_go = begun.elapsed().as_secs_f64();
+        if let Some(seconds) = self.stage.check_disk(visit.lane, self.stop)? {
+            visit.charge("fsck", seconds);
+        }
+        begun = Instant::now();
+        self.mount_cold(visit)?;
+        visit.charge("cold", let_go + begun.elapsed().as_secs_f64());
+        Ok(())
+    }
+
+    /// The agent has let go.
+    fn mount_cold(&mut self, visit: &mut Visit) -> Result<(), Trouble> {
+        if self.stage.make_cold(visit.lane)? == Cold::Warm {
+            visit.flags.push("warm-cache".to_owned());
+        }
+        self.attach(visit)
+    }
+
+    fn attach(&mut self, visit: &mut Visit) -> Result<(), Trouble> {
         let devices = self.stage.device_names(visit.ground);
-        let target = Target::Directory(visit.directory.clone());
+        let target = match &visit.library {
+            Some(library) => Target::Library(library.clone()),
+            None => Target::Directory(visit.directory.clone()),
+        };
+        let begun = Instant::now();
         self.tell(visit.lane, &Request::Attach { target, devices })?;
+        // The first time a library formats its disk; later it opens what is there.
+        if let Some(library) = &mut visit.library
+            && std::mem::take(&mut library.format)
+        {
+            visit.charge("mkfs", begun.elapsed().as_secs_f64());
+        }
         Ok(())
     }
 
@@ -356,11 +387,17 @@ impl Track<'_> {
         visit.open = false;
         hold::at("unmount");
         // On Ctrl-C the agent is still asked to let go; a lost one has let go already.
-        if let Some(agent) = &mut self.agents[visit.lane]
-            && let Err(CallError::Lost(_) | CallError::Interrupted) =
-                agent.call(&Request::Detach, &AtomicBool::new(false))
-        {
-            self.agents[visit.lane] = None;
+        let begun = Instant::now();
+        let answer =
+            self.agents[visit.lane].as_mut().map(|agent| agent.call(&Request::Detach, &AtomicBool::new(false)));
+        match answer {
+            Some(Err(CallError::Lost(_) | CallError::Interrupted)) => self.agents[visit.lane] = None,
+            // A library unmounts in its agent, and what it could not write is lost.
+            Some(Err(CallError::Refused(reason) | CallError::Corrupt(reason))) => {
+                visit.failure.get_or_insert(reason);
+            }
+            Some(Ok(_)) if visit.library.is_some() => visit.charge("unmount", begun.elapsed().as_secs_f64()),
+            Some(Ok(_)) | None => {}
         }
         match self.stage.close(visit.lane, &mut self.journal) {
             Ok(closed) => {

@@ -48,12 +48,12 @@ impl Track<'_> {
     }
 
     /// Everything is made stable, the lane mounted again, and its files compared with what was
-    /// written.
+    /// written; a library's disk is checked between.
     fn check_contents(&mut self, visit: &mut Visit) -> Result<(), Failure> {
         self.step(visit, "verify", |track, visit| {
             let synced = track.tell(visit.lane, &Request::Sync)?;
             visit.charge("sync", synced);
-            track.make_cold(visit)?;
+            track.check_and_make_cold(visit)?;
             let seconds = track.tell(visit.lane, &Request::Verify)?;
             visit.charge("verify", seconds);
             Ok::<(), Trouble>(())

@@ -1,5 +1,6 @@
 //! One lane's visit in one round: what happened to it, until it becomes a trial.
 
+use model::agent::LibraryTarget;
 use model::trial::{Group, JobUse, Outcome, SystemUse, Trial};
 use model::workload::Workload;
 use std::collections::BTreeMap;
@@ -16,6 +17,8 @@ pub struct Visit {
     pub position: u32,
     /// Where the work happens, once the lane is open.
     pub directory: PathBuf,
+    /// What the agent attaches instead of that directory, where it is the filesystem itself.
+    pub library: Option<LibraryTarget>,
     /// When it began, RFC 3339.
     pub started: String,
     /// Wall seconds of each phase.
@@ -42,6 +45,7 @@ impl Visit {
             ground,
             position,
             directory: PathBuf::new(),
+            library: None,
             started: now(),
             phases_seconds: BTreeMap::new(),
             groups: Vec::new(),

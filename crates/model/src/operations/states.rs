@@ -185,7 +185,8 @@ impl State {
     /// One sentence with the remedy.
     pub(super) fn check_beginning(&self, operations: &Operations) -> Result<(), String> {
         for (set, state) in operations.files.iter().zip(&self.sets) {
-            if set.populate && set.count > 0 && state.directories.all().iter().any(|(_, directory)| !directory.present) {
+            if set.populate && set.count > 0 && state.directories.all().iter().any(|(_, directory)| !directory.present)
+            {
                 return Err(format!(
                     "set {} is populated before the first step, but a step makes its directories; remove populate or \
                      the mkdir step",
@@ -250,7 +251,9 @@ impl Advance<'_> {
                     "step {name} makes {these} of {set}, which step {} has made already; unlink them first",
                     self.who(file.since)
                 ),
-                None => format!("step {name} makes {these} of {set}, which are there from the beginning; remove populate"),
+                None => {
+                    format!("step {name} makes {these} of {set}, which are there from the beginning; remove populate")
+                }
             });
         }
         if !matches!(self.step.operation, Operation::Create | Operation::Write) && !file.present {
@@ -320,7 +323,10 @@ impl Advance<'_> {
         let mut after = file.clone();
         change_file(&mut after, self.index, self.set, self.step);
         if size_bounds(self.set, &after.changes).1 > super::LARGEST_FILE {
-            return Err(format!("step {name} makes files larger than {}; lower block", crate::Bytes(super::LARGEST_FILE)));
+            return Err(format!(
+                "step {name} makes files larger than {}; lower block",
+                crate::Bytes(super::LARGEST_FILE)
+            ));
         }
         Ok(())
     }
@@ -335,7 +341,9 @@ impl Advance<'_> {
                         "step {name} works in {these} of {set}, which step {} has removed; put a mkdir step before it",
                         self.who(directory.since)
                     ),
-                    None => format!("step {name} works in {these} of {set} before they are made; put it behind the mkdir step"),
+                    None => format!(
+                        "step {name} works in {these} of {set} before they are made; put it behind the mkdir step"
+                    ),
                 });
             }
         }
