@@ -227,7 +227,9 @@ impl Suite {
             let Some(changes) = workload.remove(AS_PUBLISHED) else { continue };
             let name = workload.get("name").and_then(|name| name.as_str()).unwrap_or_default().to_owned();
             let toml::Value::Table(changes) = changes else {
-                return Err(format!("workload {name}: as_published is a table of changed keys; write [workload.as_published]"));
+                return Err(format!(
+                    "workload {name}: as_published is a table of changed keys; write [workload.as_published]"
+                ));
             };
             as_published.insert(name, changes);
         }

@@ -138,10 +138,7 @@ impl ProcessOperator {
             // Anew: the first block makes the file and empties what was there.
             Operation::Write if task.offset == 0 && task.sync => words.word("conv=fsync"),
             Operation::Write if task.offset == 0 => words,
-            _ => words
-                .word("oflag=seek_bytes")
-                .number("seek=", task.offset)
-                .joined("conv=nocreat,notrunc", sync),
+            _ => words.word("oflag=seek_bytes").number("seek=", task.offset).joined("conv=nocreat,notrunc", sync),
         };
         let mut feed = |moved: u64, write: &mut dyn FnMut(&[u8]) -> Result<(), Errno>| {
             let length = block.min(task.bytes - moved) as usize;

@@ -107,13 +107,8 @@ fn blocks_of_a_file_land_where_they_belong_and_the_rest_stays() {
     }
     assert!(fs::read(&path).unwrap() == model);
     assert_eq!(fixture.operate(&Task { operation: Operation::Read, ..whole }).unwrap(), long);
-    let other = |operation, offset, bytes| Task {
-        generation: 2,
-        offset,
-        bytes,
-        block: 4096,
-        ..task(operation, name, c"")
-    };
+    let other =
+        |operation, offset, bytes| Task { generation: 2, offset, bytes, block: 4096, ..task(operation, name, c"") };
     for (operation, offset, bytes) in [
         (Operation::RandomWrite, 40_960, 4096),
         (Operation::RandomWrite, 4096, 4096),
@@ -214,7 +209,10 @@ fn start_up_is_measured_apart_and_not_counted_as_work() {
 
 #[test]
 fn the_words_of_tools_are_understood() {
-    assert_eq!(copied(b"1+0 records in\n1+0 records out\n4096 bytes (4.1 kB, 4.0 KiB) copied, 1 s, 4 kB/s\n"), Some(4096));
+    assert_eq!(
+        copied(b"1+0 records in\n1+0 records out\n4096 bytes (4.1 kB, 4.0 KiB) copied, 1 s, 4 kB/s\n"),
+        Some(4096)
+    );
     assert_eq!(copied(b"0+0 records in\n0+0 records out\n0 bytes copied, 1 s, 0.0 kB/s\n"), Some(0));
     assert_eq!(copied(b"copied nothing"), None);
     assert_eq!(errno_of("dd: error writing 'f': No space left on device\n1+0 records in\n"), Some(libc::ENOSPC));
