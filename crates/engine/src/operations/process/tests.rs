@@ -190,11 +190,11 @@ fn operations_that_end_with_a_sync_start_what_makes_it() {
         (Operation::Mkdir, c"e", c"", 0, 2),
         (Operation::RemoveTree, c"d", c"", 0, 2),
     ] {
-        let before = fixture.operator.started();
+        let before = fixture.operator.processes();
         let offset = if operation == Operation::Append { 10 } else { 0 };
         let task = Task { bytes, offset, sync: true, ..task(operation, name, other) };
         fixture.operate(&task).unwrap_or_else(|error| panic!("{operation:?}: {error}"));
-        assert_eq!(fixture.operator.started() - before, processes, "{operation:?}");
+        assert_eq!(fixture.operator.processes() - before, processes, "{operation:?}");
     }
     assert!(!fixture.path(b"d").exists());
 }
@@ -204,7 +204,7 @@ fn start_up_is_measured_apart_and_not_counted_as_work() {
     let mut fixture = Fixture::new();
     let seconds = fixture.operator.start_up_seconds(10).unwrap();
     assert!(seconds > 0.0 && seconds < 5.0, "{seconds}");
-    assert_eq!(fixture.operator.started(), 0);
+    assert_eq!(fixture.operator.processes(), 0);
 }
 
 #[test]
