@@ -17,9 +17,10 @@ use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
 use launcher::{Arguments, Ended, Launcher};
 use model::operations::Operation;
+use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::Errno;
 use std::ffi::{CStr, OsStr};
-use std::os::fd::OwnedFd;
+use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use tools::{Programs, Tool};
@@ -45,11 +46,14 @@ pub(crate) struct ProcessOperator {
 }
 
 impl ProcessOperator {
-    /// For work below this folder.
+    /// For work in the folder `name` of a directory; `path` is its own, for messages.
     ///
     /// # Errors
-    /// Where the descriptors that it needs cannot be opened.
-    pub(crate) fn new(folder: OwnedFd, path: &Path) -> Result<Self, EngineError> {
+    /// Where the folder or the other descriptors that it needs cannot be opened.
+    pub(crate) fn new(directory: BorrowedFd<'_>, name: &str, path: &Path) -> Result<Self, EngineError> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = openat(directory, name, flags, Mode::empty())
+            .map_err(|errno| EngineError::file("open directory", path, errno))?;
         let programs = Programs::find();
         let launcher = Launcher::new(folder, path)?;
         Ok(ProcessOperator { programs, launcher, words: Arguments::default(), path: path.to_owned() })
