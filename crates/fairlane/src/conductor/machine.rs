@@ -70,8 +70,8 @@ fn machine_id_hash() -> String {
 }
 
 /// What the mkfs programs of these lanes call themselves, fio where it makes the load, and the tools
-/// that operations are started as. Only those
-/// of the table are asked: what a program of the user's own does with `-V` is not known.
+/// that operations are started as. Only those of the table are asked: what a program of the user's
+/// own does with `-V` is not known.
 pub fn tool_versions(lanes: &[Lane], workloads: &[Workload]) -> Vec<String> {
     let mut versions: Vec<String> = Vec::new();
     let known = lanes.iter().filter(|lane| lanes::filesystem::find(&lane.filesystem).is_some());
