@@ -379,7 +379,7 @@ impl<C: FileCalls> Operator for InProcess<'_, C> {
 }
 
 /// What stands behind the last slash.
-fn file_name(path: &CStr) -> &CStr {
+pub(crate) fn file_name(path: &CStr) -> &CStr {
     let bytes = path.to_bytes_with_nul();
     let at = bytes.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
     CStr::from_bytes_with_nul(&bytes[at..]).unwrap_or(path)

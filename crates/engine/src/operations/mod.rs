@@ -7,9 +7,11 @@ pub(crate) mod kernel;
 pub(crate) mod names;
 mod plan;
 mod populate;
+pub(crate) mod process;
 pub(crate) mod rsext4;
 mod run;
 mod verify;
 mod work;
 
+pub use process::{MissingTool, missing_tools};
 pub use work::OperationsWork;

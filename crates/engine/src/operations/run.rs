@@ -38,6 +38,8 @@ pub(crate) struct Outcome {
     pub(crate) begun: u64,
     pub(crate) ended: u64,
     pub(crate) latencies: Latencies,
+    /// Seconds that it takes to start as many processes as this thread did; 0 where they are calls.
+    pub(crate) process_startup_seconds: f64,
 }
 
 /// Holds threads back until all of them are ready.
@@ -125,13 +127,20 @@ impl Share<'_> {
         let mut run = Run {
             share: *self,
             operator,
-            contents: Contents::new(self.plan.seed(), self.largest_block()),
+            // A file that others have overwritten in larger blocks is overwritten in them again.
+            contents: Contents::new(
+                self.plan.seed(),
+                self.largest_block().max(self.step.block().0.min(1 << 26) as usize),
+            ),
             latencies: Latencies::new(),
             clock: Clock::get(),
             before: 0,
             operations: 0,
             bytes: 0,
         };
+        // All threads at the same time, as in the step.
+        let start_up_seconds = run.operator.start_up_seconds(self.things())?;
+        let processes = run.operator.processes();
         start.now();
         let begun = run.clock.now();
         run.before = begun;
@@ -142,7 +151,21 @@ impl Share<'_> {
             _ => run.files()?,
         }
         let ended = run.clock.now();
-        Ok(Outcome { operations: run.operations, bytes: run.bytes, begun, ended, latencies: run.latencies })
+        let processes = run.operator.processes() - processes;
+        Ok(Outcome {
+            operations: run.operations,
+            bytes: run.bytes,
+            begun,
+            ended,
+            latencies: run.latencies,
+            process_startup_seconds: start_up_seconds * processes as f64,
+        })
+    }
+
+    /// Roughly how many operations it is.
+    fn things(&self) -> u64 {
+        let things = self.plan.operations.things(self.step);
+        (things.end - things.start).div_ceil(self.threads)
     }
 
     /// The thread's things of this part, and the stride from one to the next.

@@ -6,6 +6,7 @@ use super::kernel::KernelCalls;
 use super::names::TOP;
 use super::plan::Plan;
 use super::populate::Populate;
+use super::process::ProcessOperator;
 use super::run::{Gate, Outcome, Share, Start};
 use super::verify::Verify;
 use crate::clock::{Clock, seconds};
@@ -75,8 +76,9 @@ fn carry_out(place: &Place, method: Method, share: &Share<'_>, start: Start<'_>)
             let top = calls.path().to_owned();
             share.run(&mut InProcess::new(&mut calls, &top, share.largest_block()), start)
         }
-        (Place::Directory { .. }, Method::ProcessPerOperation) => {
-            Err(EngineError::Unsuitable("one process per operation is not built into this branch yet".to_owned()))
+        (Place::Directory { path, directory }, Method::ProcessPerOperation) => {
+            let directory = std::os::fd::AsFd::as_fd(directory);
+            share.run(&mut ProcessOperator::new(directory, TOP, &path.join(TOP))?, start)
         }
         // A library has no processes: its own calls are the method there is.
         (Place::Library(library), _) => {
@@ -251,6 +253,9 @@ impl Work for OperationsWork {
             bytes,
             seconds: seconds(ended - begun) + sync_seconds,
             sync_seconds,
+            // Threads start theirs beside each other.
+            process_startup_seconds: outcomes.iter().map(|outcome| outcome.process_startup_seconds).sum::<f64>()
+                / outcomes.len().max(1) as f64,
             latencies,
             ..Window::default()
         };

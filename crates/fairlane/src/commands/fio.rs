@@ -42,6 +42,7 @@ pub fn run(options: &Fio) -> Result<(), Failure> {
     let elsewhere = options.output.is_some() || options.output_format == OutputFormat::Json;
     let contest = Contest {
         plan,
+        notes: Vec::new(),
         resumed: None,
         terms,
         record: options.record.as_deref(),
@@ -149,6 +150,7 @@ fn plan(
         suite: options.jobfile.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         not_tested: Vec::new(),
         first_answer: false,
+        as_published: false,
         lanes,
         with_self: terms.with_self,
         workloads: vec![workload],
