@@ -107,6 +107,8 @@ pub enum FileSize {
         /// Largest.
         to: Bytes,
     },
+    /// File n has the n-th of these; as many as there are files.
+    Each(Vec<Bytes>),
     /// Each size with a weight.
     Weighted(Vec<WeightedSize>),
 }
@@ -123,6 +125,10 @@ impl FileSize {
         match self {
             FileSize::Fixed(size) => size.0,
             FileSize::Between { from, to } => from.0.midpoint(to.0),
+            FileSize::Each(sizes) => {
+                let all: u128 = sizes.iter().map(|size| u128::from(size.0)).sum();
+                u64::try_from(all.div_ceil(sizes.len().max(1) as u128)).unwrap_or(u64::MAX)
+            }
             FileSize::Weighted(sizes) => {
                 let all: f64 = sizes.iter().map(|size| size.weight).sum();
                 (sizes.iter().map(|size| size.size.0 as f64 * size.weight).sum::<f64>() / all.max(f64::MIN_POSITIVE))
@@ -319,6 +325,14 @@ impl Operations {
         }
         if self.step.is_empty() {
             return Err("there is no step; add a [[workload.step]] table".to_owned());
+        }
+        for set in &self.files {
+            if let FileSize::Each(sizes) = &set.size
+                && sizes.len() as u64 != set.count
+            {
+                let (name, count, sizes) = (&set.name, set.count, sizes.len());
+                return Err(format!("set {name} has count = {count} and {sizes} sizes; list one size for each file"));
+            }
         }
         for (index, step) in self.step.iter().enumerate() {
             let name = step.group();
