@@ -126,6 +126,18 @@ pub enum EngineError {
         /// The errno that it names.
         errno: Option<i32>,
     },
+    /// A tool that does one operation failed.
+    #[error("{program} failed on {}: {message}", path.display())]
+    Tool {
+        /// Its name.
+        program: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// The first line that it said about it.
+        message: String,
+        /// The errno that it names.
+        errno: Option<i32>,
+    },
     /// The work and its target do not fit together, in one sentence with the remedy.
     #[error("{0}")]
     Unsuitable(String),
@@ -143,7 +155,7 @@ impl EngineError {
             | EngineError::Operation { errno, .. }
             | EngineError::Ring { errno, .. }
             | EngineError::Memory { errno, .. } => Some(*errno),
-            EngineError::Worker { errno, .. } | EngineError::Fio { errno, .. } => *errno,
+            EngineError::Worker { errno, .. } | EngineError::Fio { errno, .. } | EngineError::Tool { errno, .. } => *errno,
             _ => None,
         }
     }

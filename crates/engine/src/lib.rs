@@ -23,7 +23,7 @@ mod workloads;
 
 pub use error::EngineError;
 pub use histogram::Latencies;
-pub use operations::OperationsWork;
+pub use operations::{MissingTool, OperationsWork, missing_tools};
 pub use target::Place;
 pub use window::{BANDWIDTH, OPERATIONS_PER_SECOND, Tally, Window};
 pub use workloads::{FioWork, JobsWork, Observer, SmallFilesWork, SteadyWork, Work, prepare};

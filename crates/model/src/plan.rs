@@ -16,6 +16,9 @@ pub struct Plan {
     pub not_tested: Vec<String>,
     /// A first answer: the width condition of methods section 2 falls.
     pub first_answer: bool,
+    /// The article's own method, run once (`--as-published`).
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub as_published: bool,
     /// The contestants in the order of the command line.
     pub lanes: Vec<LaneSpec>,
     /// The first lane runs twice.
@@ -60,3 +63,9 @@ pub enum Ground {
 
 /// The looks of an adaptive race, in rounds (methods section 2).
 pub const LOOKS: [u32; 5] = [6, 8, 10, 14, 20];
+
+// serde hands a reference to `skip_serializing_if`.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_false(value: &bool) -> bool {
+    !*value
+}

@@ -3,9 +3,11 @@
 use crate::Bytes;
 pub use crate::job::{Direction, FioRun, Io, Job, Jobs, Pattern};
 use crate::job::{Fallocate, Verify};
+use crate::operations::Method;
 pub use crate::operations::Operations;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A named list of workloads, as a TOML file holds it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,7 +29,16 @@ pub struct Suite {
     pub budget_seconds: Option<f64>,
     /// The workloads in racing order.
     pub workload: Vec<Workload>,
+    /// What `--as-published` changes: the tables `[workload.as_published]`, by the workload's name.
+    /// They stand beside the workloads because a race does one or the other.
+    #[serde(skip)]
+    pub as_published: BTreeMap<String, toml::Table>,
 }
+
+/// Seconds of the one slice of steady work that is measured as published.
+pub const PUBLISHED_SLICE_SECONDS: f64 = 60.0;
+/// Key of the tables that `--as-published` reads.
+const AS_PUBLISHED: &str = "as_published";
 
 /// One kind of work with its parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -196,7 +207,7 @@ impl Suite {
     /// # Errors
     /// One sentence with the line where TOML knows it, and the remedy.
     pub fn from_toml(text: &str) -> Result<Self, String> {
-        let suite: Suite = toml::from_str(text).map_err(|error| mistake_in(text, &error))?;
+        let suite = Suite::read(text)?;
         if suite.workload.is_empty() {
             return Err("the suite lists no workload; add a [[workload]] table".to_owned());
         }
@@ -208,8 +219,85 @@ impl Suite {
                 return Err(format!("two workloads are named {}; rename one", workload.name));
             }
             workload.check()?;
+            suite.published(workload)?;
         }
         Ok(suite)
+    }
+
+    /// TOML as it stands, its tables `as_published` taken apart.
+    fn read(text: &str) -> Result<Self, String> {
+        let mut table: toml::Table = match toml::from_str(text) {
+            Ok(table) => table,
+            Err(error) => return Err(mistake_in(text, &error)),
+        };
+        let mut as_published = BTreeMap::new();
+        let workloads = table.get_mut("workload").and_then(|list| list.as_array_mut());
+        for workload in workloads.into_iter().flatten().filter_map(|value| value.as_table_mut()) {
+            let Some(changes) = workload.remove(AS_PUBLISHED) else { continue };
+            let name = workload.get("name").and_then(|name| name.as_str()).unwrap_or_default().to_owned();
+            let toml::Value::Table(changes) = changes else {
+                return Err(format!("workload {name}: as_published is a table of changed keys; write [workload.as_published]"));
+            };
+            as_published.insert(name, changes);
+        }
+        let read = match as_published.is_empty() {
+            // Read from the text, mistakes know their line.
+            true => toml::from_str(text),
+            false => table.try_into(),
+        };
+        let suite: Suite = read.map_err(|error| mistake_in(text, &error))?;
+        Ok(Suite { as_published, ..suite })
+    }
+
+    /// The suite as TOML that [`Suite::from_toml`] reads again.
+    ///
+    /// # Errors
+    /// Where a value has no TOML form.
+    pub fn to_toml(&self) -> Result<String, String> {
+        let mut table = toml::Table::try_from(self).map_err(|error| error.to_string())?;
+        let workloads = table.get_mut("workload").and_then(|list| list.as_array_mut());
+        for workload in workloads.into_iter().flatten().filter_map(|value| value.as_table_mut()) {
+            let name = workload.get("name").and_then(|name| name.as_str()).unwrap_or_default();
+            if let Some(changes) = self.as_published.get(name) {
+                workload.insert(AS_PUBLISHED.to_owned(), toml::Value::Table(changes.clone()));
+            }
+        }
+        toml::to_string(&table).map_err(|error| error.to_string())
+    }
+
+    /// Makes every workload what the article did, once: steady work is one slice of 60 s, operations
+    /// are a process each, and what a workload's table `as_published` says comes on top.
+    ///
+    /// # Errors
+    /// One sentence that names workload and key; never for a suite from [`Suite::from_toml`].
+    pub fn do_as_published(&mut self) -> Result<(), String> {
+        let changed: Result<Vec<Workload>, String> =
+            self.workload.iter().map(|workload| self.published(workload)).collect();
+        self.workload = changed?;
+        Ok(())
+    }
+
+    /// One workload as the article did it.
+    fn published(&self, workload: &Workload) -> Result<Workload, String> {
+        let mut workload = workload.clone();
+        match &mut workload.kind {
+            Kind::Io(io) => (io.slices, io.slice_seconds) = (1, PUBLISHED_SLICE_SECONDS),
+            Kind::Operations(operations) => operations.method = Method::ProcessPerOperation,
+            Kind::Jobs(_) | Kind::Fio(_) | Kind::SmallFiles(_) => {}
+        }
+        let Some(changes) = self.as_published.get(&workload.name) else { return Ok(workload) };
+        let name = workload.name.clone();
+        let mut table = toml::Table::try_from(&workload).map_err(|error| error.to_string())?;
+        for (key, value) in changes {
+            if ["name", "title", "kind"].contains(&key.as_str()) {
+                return Err(format!("workload {name}: as_published cannot change {key}; add a workload instead"));
+            }
+            table.insert(key.clone(), value.clone());
+        }
+        let wrong = |what: &str| format!("workload {name}: as_published: {what}");
+        let changed: Workload = table.try_into().map_err(|error: toml::de::Error| wrong(error.message().trim()))?;
+        changed.check().map_err(|what| wrong(what.strip_prefix(&format!("workload {name}: ")).unwrap_or(&what)))?;
+        Ok(changed)
     }
 }
 
@@ -228,6 +316,8 @@ fn mistake_in(text: &str, error: &toml::de::Error) -> String {
         .unwrap_or_default();
     for value in workloads {
         let Some(table) = value.as_table() else { continue };
+        let mut table = table.clone();
+        table.remove(AS_PUBLISHED);
         let Err(wrong) = table.clone().try_into::<Workload>() else { continue };
         let name = table.get("name").and_then(|name| name.as_str()).unwrap_or("without a name");
         if table.get("kind").and_then(|kind| kind.as_str()).is_some_and(|kind| ["jobs", "fio"].contains(&kind)) {
@@ -245,7 +335,9 @@ fn mistake_in(text: &str, error: &toml::de::Error) -> String {
             _ => format!("workload {name}: {message}"),
         };
     }
-    let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+    // A suite whose tables were taken apart knows no lines.
+    let Some(span) = error.span() else { return error.message().trim().to_owned() };
+    let line = text[..span.start.min(text.len())].matches('\n').count() + 1;
     format!("line {line}: {}", error.message())
 }
 
@@ -273,6 +365,73 @@ mod tests {
         assert_eq!(suite.workload[0].groups(), ["write"]);
         let again: Suite = toml::from_str(&toml::to_string(&suite).unwrap()).unwrap();
         assert_eq!(again, suite);
+    }
+
+    #[test]
+    fn a_suite_says_what_the_article_did() {
+        let tables = "\n[workload.as_published]\nsize = \"4GiB\"\nnumjobs = 1\n";
+        let mut suite = Suite::from_toml(&format!("{TEXT}{tables}")).unwrap();
+        let of = |suite: &Suite| match &suite.workload[0].kind {
+            Kind::Io(io) => (io.size, io.slices, io.slice_seconds),
+            _ => panic!("another kind"),
+        };
+        assert_eq!(of(&suite).0, Bytes(64 * Bytes::MIB));
+        assert_eq!(Suite::from_toml(&suite.to_toml().unwrap()).unwrap(), suite);
+        suite.do_as_published().unwrap();
+        assert_eq!(of(&suite), (Bytes(4 << 30), 1, 60.0));
+        // Without a table of its own a workload takes the usual changes.
+        let mut plain = Suite::from_toml(TEXT).unwrap();
+        plain.do_as_published().unwrap();
+        assert_eq!(of(&plain), (Bytes(64 * Bytes::MIB), 1, 60.0));
+        let shorter = format!("{TEXT}\n[workload.as_published]\nslice_seconds = 0.5\nslices = 3\n");
+        let mut shorter = Suite::from_toml(&shorter).unwrap();
+        shorter.do_as_published().unwrap();
+        assert_eq!((of(&shorter).1, of(&shorter).2), (3, 0.5));
+    }
+
+    #[test]
+    fn operations_as_published_are_a_process_each_unless_their_table_says_otherwise() {
+        let text = r#"
+            name = "t"
+            about = "a test"
+            [[workload]]
+            name = "o"
+            title = "o"
+            kind = "operations"
+            files = [{ name = "small", count = 10 }]
+            step = [{ operation = "create", files = "small" }]
+        "#;
+        let method = |text: &str| {
+            let mut suite = Suite::from_toml(text).unwrap();
+            suite.do_as_published().unwrap();
+            match &suite.workload[0].kind {
+                Kind::Operations(operations) => operations.method,
+                _ => panic!("another kind"),
+            }
+        };
+        assert_eq!(method(text), Method::ProcessPerOperation);
+        let otherwise = format!("{text}\n[workload.as_published]\nmethod = \"in-process\"\n");
+        assert_eq!(method(&otherwise), Method::InProcess);
+    }
+
+    #[test]
+    fn a_wrong_table_of_what_the_article_did_is_refused_by_name() {
+        for (line, says) in [
+            ("as_published = 3", "as_published is a table"),
+            ("[workload.as_published]\nbananas = 1", "bananas"),
+            ("[workload.as_published]\nname = \"x\"", "cannot change name"),
+            ("[workload.as_published]\nbs = \"0\"", "bs must"),
+            ("[workload.as_published]\nsize = \"many\"", "as_published"),
+            ("[workload.as_published]\nsize = \"1GiB\"\n[surplus]\na = 1", "surplus"),
+        ] {
+            let error = Suite::from_toml(&format!("{TEXT}\n{line}\n")).unwrap_err();
+            assert!(error.contains(says) && !error.contains('\n'), "{line}: {error}");
+        }
+        // What else is wrong is found although the tables were taken apart.
+        let table = "\n[workload.as_published]\nsize = \"1GiB\"\n";
+        let error = Suite::from_toml(&format!("{}{table}", TEXT.replace("fdatasync = 1", "bananas = 1"))).unwrap_err();
+        assert_eq!(error.split(':').next(), Some("workload commit"), "{error}");
+        assert!(error.contains("bananas"), "{error}");
     }
 
     #[test]

@@ -4,6 +4,10 @@
 pub(crate) mod backend;
 #[allow(dead_code)]
 pub(crate) mod contents;
+#[allow(dead_code)]
+pub(crate) mod process;
+
+pub use process::{MissingTool, missing_tools};
 
 use crate::error::EngineError;
 use crate::target::Place;

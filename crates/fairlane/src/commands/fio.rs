@@ -149,6 +149,7 @@ fn plan(
         suite: options.jobfile.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         not_tested: Vec::new(),
         first_answer: false,
+        as_published: false,
         lanes,
         with_self: terms.with_self,
         workloads: vec![workload],

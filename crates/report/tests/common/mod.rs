@@ -270,6 +270,7 @@ pub fn record(findings: &Findings) -> Record {
             suite: findings.suite.clone(),
             not_tested: Vec::new(),
             first_answer: true,
+            as_published: false,
             lanes: lanes.collect(),
             with_self: findings.lanes.iter().any(|lane| lane.is_self),
             workloads: Vec::new(),

@@ -57,6 +57,7 @@ pub fn record(lanes: Vec<Lane>, workloads: Vec<Workload>, rounds: Rounds, first_
         suite: "quick".into(),
         not_tested: vec!["power cut".into()],
         first_answer,
+        as_published: false,
         lanes: lanes.iter().filter(|lane| !lane.is_self).map(|lane| lane.spec.parse().unwrap()).collect(),
         with_self: lanes.iter().any(|lane| lane.is_self),
         workloads,
