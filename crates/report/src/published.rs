@@ -9,6 +9,8 @@ use model::findings::{PublishedComparison, PublishedRow};
 
 /// Columns of a group's name.
 const GROUP_COLUMNS: usize = 40;
+/// Columns of it that stay on the narrowest terminal.
+const FEWEST_GROUP_COLUMNS: usize = 8;
 /// Columns of free text.
 const TEXT_COLUMNS: usize = 800;
 
@@ -28,7 +30,7 @@ pub(crate) fn text(comparison: &PublishedComparison, style: &Style) -> String {
         hang(&mut out, "", 0, &Phrase::default().tone(Tone::Label, heading), None, style);
         let lines = match align(&one_line_each(&rows)) {
             lines if fits(&rows, &lines, style) => lines,
-            _ => align(&block_each(&rows)),
+            _ => narrow_enough(&rows, style),
         };
         for line in lines {
             // An aligned line keeps its spaces: it is not wrapped.
@@ -100,15 +102,28 @@ fn fits(rows: &[&PublishedRow], lines: &[String], style: &Style) -> bool {
     same && rows[0].lanes.len() == 2 && lines.iter().all(|line| columns(line) + 2 <= style.columns())
 }
 
+/// A block for each group, with as much of its name as the width leaves.
+fn narrow_enough(rows: &[&PublishedRow], style: &Style) -> Vec<String> {
+    let mut group_columns = GROUP_COLUMNS;
+    loop {
+        let lines = align(&block_each(rows, group_columns));
+        let widest = lines.iter().map(|line| columns(line) + 2).max().unwrap_or(0);
+        if widest <= style.columns() || group_columns <= FEWEST_GROUP_COLUMNS {
+            return lines;
+        }
+        group_columns -= 1;
+    }
+}
+
 /// More lanes stand under each other, their ratios beside them.
-fn block_each(rows: &[&PublishedRow]) -> Vec<Vec<String>> {
+fn block_each(rows: &[&PublishedRow], group_columns: usize) -> Vec<Vec<String>> {
     let titles = [words::COLUMN_GROUP, "lane", words::COLUMN_YOURS, words::COLUMN_ARTICLE, "ratio"];
     let mut header: Vec<String> = titles.map(str::to_owned).to_vec();
     header.extend([words::COLUMN_YOURS, words::COLUMN_ARTICLE].map(str::to_owned));
     let mut table = vec![header];
     for row in rows {
         for at in 0..row.lanes.len().max(row.pairs.len()) {
-            let mut cells = vec![if at == 0 { shorten(&row.group, GROUP_COLUMNS) } else { String::new() }];
+            let mut cells = vec![if at == 0 { shorten(&row.group, group_columns) } else { String::new() }];
             cells.extend(match row.lanes.get(at) {
                 Some(lane) => [shorten(&name(&lane.lane), 16), words::yours(row, lane), words::article(row, lane)],
                 None => Default::default(),
@@ -140,7 +155,7 @@ pub(crate) fn markdown(comparison: &PublishedComparison, _: &Style) -> String {
     );
     for rows in tables(comparison) {
         out.push_str(&format!("\n**{}: {}**\n\n", escape(&rows[0].title), escape(&words::metric(&rows[0].metric))));
-        let table = block_each(&rows);
+        let table = block_each(&rows, GROUP_COLUMNS);
         for (at, cells) in table.iter().enumerate() {
             let cells: Vec<String> = cells.iter().map(|cell| markdown::escape(cell)).collect();
             out.push_str(&format!("| {} |\n", cells.join(" | ")));

@@ -99,14 +99,13 @@ impl Side<'_> {
         let mut sides: Vec<(&str, Option<&Figure>, Vec<(u32, f64)>)> = Vec::new();
         for pair in self.pairs {
             let name = pair.published.name.as_str();
-            let concerns = |figure: &&&Figure| figure.lane == name || figure.against.as_deref() == Some(name);
-            if row.figures.iter().find(concerns).is_none() {
+            if !row.figures.iter().any(|of| of.lane == name || of.against.as_deref() == Some(name)) {
                 continue;
             }
             let printed = row.figures.iter().copied().find(|figure| figure.lane == name && figure.against.is_none());
             let yours = series.lanes.iter().find(|of| pair.yours.is_some_and(|lane| lane.name == of.lane.name));
-            let figure = |trial: &&Trial| Some((trial.round, of_trial(trial, workload, row.group, metric)?));
-            let rounds = yours.map(|of| of.ok.iter().copied().filter_map(|trial| figure(&trial)).collect());
+            let figure = |trial: &Trial| Some((trial.round, of_trial(trial, workload, row.group, metric)?));
+            let rounds = yours.map(|of| of.ok.iter().filter_map(|trial| figure(trial)).collect());
             sides.push((name, printed, rounds.unwrap_or_default()));
         }
         let higher_is_better = published::higher_is_better(metric);
@@ -267,6 +266,7 @@ fn method(record: &Record, published: &Published, suite: Option<&Suite>) -> Vec<
     let article = published.method.iter().map(|of| difference("method", format!("the article: {of}")));
     let mut found: Vec<Difference> = article.collect();
     let shared = shared(record, published);
+    found.push(difference("method", runs(record, &shared)));
     let with = |method: Method| {
         let of = |workload: &&&Workload| matches!(&workload.kind, Kind::Operations(of) if of.method == method);
         let titles: Vec<&str> = shared.iter().filter(of).map(|workload| workload.name.as_str()).collect();
@@ -299,6 +299,25 @@ fn method(record: &Record, published: &Published, suite: Option<&Suite>) -> Vec<
         }
     }
     found
+}
+
+/// How the record's figures came about.
+fn runs(record: &Record, shared: &[&Workload]) -> String {
+    if record.header.plan.as_published {
+        return "yours: raced with --as-published, so by the article's own method and sizes where the lane holds them"
+            .to_owned();
+    }
+    let rounds = shared.iter().map(|workload| Series::of(record, &workload.name).done.len());
+    let (fewest, most) = rounds.fold((usize::MAX, 0), |(low, high), of| (low.min(of), high.max(of)));
+    let mut said = match fewest == most {
+        true if most == 1 => "yours: one round, with work that alternates between the lanes".to_owned(),
+        true => format!("yours: {most} rounds in balanced order, with work that alternates between the lanes"),
+        false => format!("yours: {} to {most} rounds in balanced order, with work that alternates", fewest.min(most)),
+    };
+    if shared.iter().any(|workload| matches!(workload.kind, Kind::Io(_))) {
+        said.push_str("; block I/O in slices, to files that were written in full before");
+    }
+    said
 }
 
 fn promises(pairs: &[LanePair<'_>]) -> Vec<Difference> {

@@ -39,9 +39,13 @@ fn with_published(format: &report::Format, record: &str, name: &str) -> Result<(
     // Its name is looked at first, so that `published:` alone lists the articles without a record.
     let published = published::find(name)?;
     let path = state::resolve(record)?;
-    let suite = suites::find_built_in(&published.suite)?;
+    let record = state::load(&path)?;
+    let mut suite = suites::find_built_in(&published.suite)?;
+    if let (true, Some(suite)) = (record.header.plan.as_published, &mut suite) {
+        suite.do_as_published().map_err(Failure::failed)?;
+    }
     let comparison =
-        stats::compare_published::compare_published(&state::load(&path)?, &published, suite.as_ref(), &tilde(&path));
+        stats::compare_published::compare_published(&record, &published, suite.as_ref(), &tilde(&path));
     print(&(format.published)(&comparison, &style()).map_err(Failure::usage)?)?;
     match comparison.is_empty() {
         true => Err(Failure::usage(match suite {
