@@ -155,7 +155,9 @@ impl EngineError {
             | EngineError::Operation { errno, .. }
             | EngineError::Ring { errno, .. }
             | EngineError::Memory { errno, .. } => Some(*errno),
-            EngineError::Worker { errno, .. } | EngineError::Fio { errno, .. } | EngineError::Tool { errno, .. } => *errno,
+            EngineError::Worker { errno, .. } | EngineError::Fio { errno, .. } | EngineError::Tool { errno, .. } => {
+                *errno
+            }
             _ => None,
         }
     }

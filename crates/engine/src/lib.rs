@@ -25,5 +25,5 @@ pub use error::EngineError;
 pub use histogram::Latencies;
 pub use operations::{MissingTool, OperationsWork, missing_tools};
 pub use target::Place;
-pub use window::{BANDWIDTH, OPERATIONS_PER_SECOND, Tally, Window};
+pub use window::{BANDWIDTH, OPERATIONS_PER_SECOND, PROCESS_STARTUP, Tally, Window};
 pub use workloads::{FioWork, JobsWork, Observer, SmallFilesWork, SteadyWork, Work, prepare};

@@ -13,6 +13,10 @@ pub const LATENCY_P99: &str = "latency_p99_ns";
 /// Key of the bandwidth.
 pub const BANDWIDTH: &str = "bandwidth_bytes_per_second";
 
+/// Key of what starting processes costs, in seconds of the clock for each operation. Never a primary
+/// metric: it tells how much of a figure is no filesystem's.
+pub const PROCESS_STARTUP: &str = "process_startup_seconds_per_operation";
+
 /// What a measured window or phase yields.
 #[derive(Debug, Clone, Default)]
 pub struct Window {
@@ -30,6 +34,9 @@ pub struct Window {
     pub seconds: f64,
     /// Of these, seconds of the charged sync.
     pub sync_seconds: f64,
+    /// Seconds that it takes to start as many processes as this window did, measured beside it; 0
+    /// where operations are no processes.
+    pub process_startup_seconds: f64,
     /// Latency of each operation.
     pub latencies: Latencies,
     /// Latency of submitting calls that were measured apart.
@@ -71,6 +78,7 @@ impl Tally {
         self.sum.bytes += window.bytes;
         self.sum.seconds += window.seconds;
         self.sum.sync_seconds += window.sync_seconds;
+        self.sum.process_startup_seconds += window.process_startup_seconds;
         self.sum.latencies.add(&window.latencies);
         self.sum.series_operations_per_second.extend(&window.series_operations_per_second);
     }
@@ -105,6 +113,10 @@ fn bare_group(window: &Window, rates: &[f64]) -> Group {
         [(OPERATIONS_PER_SECOND, rate(window.operations, seconds)), (BANDWIDTH, rate(window.bytes, seconds))]
             .map(|(key, value)| (key.to_owned(), value))
             .into();
+    if window.process_startup_seconds > 0.0 && window.operations > 0 {
+        let each = window.process_startup_seconds / window.operations as f64;
+        metrics.insert(PROCESS_STARTUP.to_owned(), each);
+    }
     if let Some(latency) = window.latencies.summary() {
         let known = [(LATENCY_P50, latency.p50), (LATENCY_P99, latency.p99)];
         metrics.extend(known.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
@@ -185,6 +197,16 @@ mod tests {
         assert_eq!((group.seconds, group.sync_seconds), (13.0, 2.0));
         let alone = Window { sync_seconds: 2.0, ..window(100, 4.0) }.group();
         assert_eq!(alone.metrics[OPERATIONS_PER_SECOND], 25.0);
+    }
+
+    #[test]
+    fn what_starting_processes_costs_is_told_for_each_operation_and_never_decides() {
+        let mut tally = Tally::new(Window { process_startup_seconds: 0.2, ..window(100, 1.0) });
+        tally.add(&Window { process_startup_seconds: 0.4, ..window(100, 1.0) });
+        let group = tally.group();
+        assert!((group.metrics[PROCESS_STARTUP] - 0.003).abs() < 1e-12);
+        assert_eq!(group.primary_metric, OPERATIONS_PER_SECOND);
+        assert!(!window(100, 1.0).group().metrics.contains_key(PROCESS_STARTUP));
     }
 
     #[test]

@@ -67,14 +67,18 @@ pub struct Race {
     /// Size of each lane
     #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = |text: &str| text.parse::<Bytes>())]
     pub lane_size: Bytes,
-    /// Rounds of each workload: `auto`, or a number
-    #[arg(long, value_name = "auto|N", default_value = "auto", value_parser = parse_rounds)]
-    pub rounds: model::plan::Rounds,
+    /// Rounds of each workload: `auto`, or a number; default: auto, with --as-published 1
+    #[arg(long, value_name = "auto|N", value_parser = parse_rounds)]
+    pub rounds: Option<model::plan::Rounds>,
+    /// The article's own method, once: 60 s of steady work, whole sizes where the lanes hold them,
+    /// one process for each operation; shows figures, gives no verdicts
+    #[arg(long)]
+    pub as_published: bool,
     /// Change a parameter of a workload: WORKLOAD.KEY=VALUE, such as small-files.files=1000
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Go on with an interrupted race
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["lanes", "suite", "workloads", "on", "lane_size", "rounds", "margin", "seed", "set", "with_self", "output"])]
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["lanes", "suite", "workloads", "on", "lane_size", "rounds", "margin", "seed", "set", "with_self", "output", "as_published"])]
     pub resume: Option<String>,
     /// Write the record here
     #[arg(short, long, value_name = "RECORD")]

@@ -152,7 +152,9 @@ mod tests {
         match step.operation {
             Operation::Append | Operation::RandomRead | Operation::RandomWrite => count * step.block().0 as f64,
             _ => match &set.size {
-                FileSize::Each(sizes) => sizes[things.start as usize..things.end as usize].iter().map(|of| of.0 as f64).sum(),
+                FileSize::Each(sizes) => {
+                    sizes[things.start as usize..things.end as usize].iter().map(|of| of.0 as f64).sum()
+                }
                 size => count * size.mean() as f64,
             },
         }

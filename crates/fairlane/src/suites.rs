@@ -1,7 +1,8 @@
 //! The suites: built in, or a file of the user's.
 
 use crate::failure::Failure;
-use model::workload::{Suite, Workload};
+use model::Bytes;
+use model::workload::{Kind, Suite, Workload};
 use std::path::Path;
 
 /// The suites built into the binary: name and TOML.
@@ -39,10 +40,58 @@ pub fn find(name: &str) -> Result<Suite, Failure> {
 /// When its TOML is wrong.
 pub fn find_built_in(name: &str) -> Result<Option<Suite>, Failure> {
     let known = BUILT_IN.iter().find(|(known, _)| *known == name);
-    let read = |text: &str| {
-        Suite::from_toml(text).map_err(|error| Failure::failed(format!("built-in suite {name}: {error}")))
-    };
+    let read =
+        |text: &str| Suite::from_toml(text).map_err(|error| Failure::failed(format!("built-in suite {name}: {error}")));
     known.map(|(_, text)| read(text)).transpose()
+}
+
+/// The lane with the least room for the work.
+#[derive(Debug, Clone, Copy)]
+pub struct Room {
+    /// Bytes that the work may keep on it.
+    pub bytes: u64,
+    /// `--lane-size` makes it larger.
+    pub grows: bool,
+}
+
+/// Makes a suite's workloads what the article did; answers what had to be made smaller: names of
+/// workloads, and a sentence for each. `room`: `None` where it is not known yet.
+///
+/// # Errors
+/// When a workload does not fit together so.
+pub fn do_as_published(suite: &mut Suite, room: Option<Room>) -> Result<Vec<(String, String)>, Failure> {
+    suite.do_as_published().map_err(Failure::usage)?;
+    let Some(room) = room else { return Ok(Vec::new()) };
+    Ok(suite
+        .workload
+        .iter_mut()
+        .filter_map(|workload| Some((workload.name.clone(), reduce(workload, room)?)))
+        .collect())
+}
+
+/// Makes the files of steady work so small that they fit, and says so.
+fn reduce(workload: &mut Workload, room: Room) -> Option<String> {
+    let needed = workload.working_set_bytes();
+    let Kind::Io(io) = &mut workload.kind else { return None };
+    if needed <= room.bytes {
+        return None;
+    }
+    let published = io.size;
+    let unit = Bytes::MIB.max(io.bs.get());
+    let fits = (u128::from(published.get()) * u128::from(room.bytes) / u128::from(needed.max(1))) as u64 / unit * unit;
+    if fits == 0 {
+        // Nothing useful fits: the lane's own check says what it needs.
+        return None;
+    }
+    io.size = Bytes(fits);
+    let size = needed.saturating_mul(2).checked_next_multiple_of(256 * Bytes::MIB).unwrap_or(u64::MAX);
+    let remedy = if room.grows { format!("; --lane-size {} holds them whole", Bytes(size)) } else { String::new() };
+    Some(format!(
+        "{}: files of {} where the article had {published}, because a lane has room for {}{remedy}",
+        workload.title,
+        Bytes(fits),
+        model::units::human_bytes(room.bytes as f64),
+    ))
 }
 
 /// Keeps the workloads that were asked for, in the suite's order.
@@ -121,6 +170,42 @@ mod tests {
         for (name, _) in BUILT_IN {
             assert_eq!(find(name).unwrap().name, *name);
         }
+    }
+
+    #[test]
+    fn published_sizes_shrink_to_what_a_lane_holds_and_that_is_said() {
+        let text = r#"
+            name = "t"
+            about = "a test"
+            [[workload]]
+            name = "w"
+            title = "sequential write"
+            kind = "io"
+            rw = "write"
+            bs = "1MiB"
+            size = "64MiB"
+            numjobs = 4
+            [workload.as_published]
+            size = "4GiB"
+        "#;
+        let size = |suite: &Suite| match &suite.workload[0].kind {
+            Kind::Io(io) => io.size,
+            _ => panic!("another kind"),
+        };
+        let read = || Suite::from_toml(text).unwrap();
+        let (mut whole, mut unknown, mut small, mut tiny) = (read(), read(), read(), read());
+        let room = |bytes: u64| Some(Room { bytes, grows: true });
+        assert!(do_as_published(&mut whole, room(16 << 30)).unwrap().is_empty());
+        assert!(do_as_published(&mut unknown, None).unwrap().is_empty());
+        assert_eq!((size(&whole), size(&unknown)), (Bytes(4 << 30), Bytes(4 << 30)));
+        let notes = do_as_published(&mut small, room(1 << 30)).unwrap();
+        assert_eq!(size(&small), Bytes(256 << 20));
+        assert_eq!(notes.len(), 1);
+        for says in ["sequential write: files of 256MiB", "the article had 4GiB", "--lane-size 32GiB"] {
+            assert!(notes[0].1.contains(says), "{notes:?}");
+        }
+        assert!(do_as_published(&mut tiny, room(1 << 20)).unwrap().is_empty());
+        assert_eq!(size(&tiny), Bytes(4 << 30), "the lane's own check refuses it");
     }
 
     #[test]

@@ -12,9 +12,25 @@ fn a_race_of_the_suite_stands_beside_the_article_in_every_format_and_either_orde
         std::fs::create_dir(place.path().join(lane)).unwrap();
     }
     let arguments = [
-        "race", "./a", "./b", "--suite", "general", "--workload", "random-read", "--set", "random-read.size=1MiB",
-        "--set", "random-read.direct=false", "--set", "random-read.slices=1", "--set", "random-read.slice_seconds=0.05",
-        "--rounds", "1", "-o", "r.jsonl",
+        "race",
+        "./a",
+        "./b",
+        "--suite",
+        "general",
+        "--workload",
+        "random-read",
+        "--set",
+        "random-read.size=1MiB",
+        "--set",
+        "random-read.direct=false",
+        "--set",
+        "random-read.slices=1",
+        "--set",
+        "random-read.slice_seconds=0.05",
+        "--rounds",
+        "1",
+        "-o",
+        "r.jsonl",
     ];
     place.expect(0, &arguments);
     // The article's lanes are filesystems: those of the directories are made ones of them.
@@ -27,7 +43,15 @@ fn a_race_of_the_suite_stands_beside_the_article_in_every_format_and_either_orde
     std::fs::write(place.path().join("r.jsonl"), format!("{header}\n{rest}")).unwrap();
 
     let (text, _) = place.expect(0, &["compare", "r.jsonl", "published:openeuler-2203"]);
-    for part in ["random read 4 KiB", "8.05k ops/s", "1.00x", "No verdicts", "Xeon Gold", "race btrfs beside", "sequential-write"] {
+    for part in [
+        "random read 4 KiB",
+        "8.05k ops/s",
+        "1.00x",
+        "No verdicts",
+        "Xeon Gold",
+        "race btrfs beside",
+        "sequential-write",
+    ] {
         assert!(text.contains(part), "{part} is missing in\n{text}");
     }
     let (turned, _) = place.expect(0, &["compare", "published:openeuler-2203", "r.jsonl"]);

@@ -193,9 +193,7 @@ impl Published {
             if (metric == "speed_up") != figure.against.is_some() {
                 return Err(format!("{at}: a speed-up has `against`, and nothing else has"));
             }
-            if !figure.contradicts_a_table()
-                && !seen.insert((&figure.workload, &figure.group, &figure.lane, metric))
-            {
+            if !figure.contradicts_a_table() && !seen.insert((&figure.workload, &figure.group, &figure.lane, metric)) {
                 return Err(format!("{at}: there are two figures for this; mark one with a note"));
             }
         }

@@ -102,7 +102,8 @@ impl Workload {
         let table = |of: &Workload| toml::Table::try_from(of).unwrap_or_default();
         let (mine, theirs) = (table(self), table(other));
         let keys: std::collections::BTreeSet<&String> = mine.keys().chain(theirs.keys()).collect();
-        let differs = |key: &&&String| !["name", "title"].contains(&key.as_str()) && mine.get(**key) != theirs.get(**key);
+        let differs =
+            |key: &&&String| !["name", "title"].contains(&key.as_str()) && mine.get(**key) != theirs.get(**key);
         keys.iter().filter(differs).map(|key| (*key).clone()).collect()
     }
 
@@ -236,7 +237,9 @@ impl Suite {
             let Some(changes) = workload.remove(AS_PUBLISHED) else { continue };
             let name = workload.get("name").and_then(|name| name.as_str()).unwrap_or_default().to_owned();
             let toml::Value::Table(changes) = changes else {
-                return Err(format!("workload {name}: as_published is a table of changed keys; write [workload.as_published]"));
+                return Err(format!(
+                    "workload {name}: as_published is a table of changed keys; write [workload.as_published]"
+                ));
             };
             as_published.insert(name, changes);
         }

@@ -22,6 +22,10 @@ pub struct PlanSummary {
     pub budget_seconds: Option<f64>,
     /// Images stay where the race fails (`--keep`).
     pub keep: bool,
+    /// The article's own method, run once (`--as-published`).
+    pub as_published: bool,
+    /// What had to differ from what was asked, one sentence each.
+    pub notes: Vec<String>,
 }
 
 /// Lanes that share a kind of ground.
@@ -70,6 +74,12 @@ pub fn plan_lines(plan: &PlanSummary, style: &Style) -> String {
         out.push_str(&line.paint(style));
         out.push('\n');
     }
+    for said in words::plan::remarks(plan) {
+        for line in said.wrap(style.columns()) {
+            out.push_str(&line.paint(style));
+            out.push('\n');
+        }
+    }
     out
 }
 
@@ -94,6 +104,8 @@ mod tests {
             seconds: Some(180.0),
             budget_seconds: Some(180.0),
             keep: false,
+            as_published: false,
+            notes: Vec::new(),
         }
     }
 
@@ -105,6 +117,21 @@ mod tests {
              Writes about 30 GiB, needs 6 GiB free. Ctrl-C cleans up.\n\
              plan: 6 workloads, 6 to 20 rounds each, about 3 min\n"
         );
+    }
+
+    #[test]
+    fn a_race_as_published_says_what_it_cannot_tell_and_what_was_made_smaller() {
+        let mut plan = sample();
+        plan.rounds = (1, 1);
+        plan.as_published = true;
+        plan.notes = vec!["random read: files of 1GiB where the article had 4GiB\u{1b}[2J".to_owned()];
+        let lines = plan_lines(&plan, &Style { colour: false, width: 400 });
+        let lines: Vec<&str> = lines.lines().collect();
+        assert_eq!(lines.len(), 4, "{lines:?}");
+        assert_eq!(lines[2], "as published: the article's own method, run once; one round gives no verdicts.");
+        assert_eq!(lines[3], "random read: files of 1GiB where the article had 4GiB[2J.");
+        plan.rounds = (6, 6);
+        assert!(!plan_lines(&plan, &Style { colour: false, width: 400 }).contains("verdicts"));
     }
 
     #[test]

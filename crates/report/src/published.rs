@@ -42,7 +42,12 @@ pub(crate) fn text(comparison: &PublishedComparison, style: &Style) -> String {
         hang(&mut out, "", 2, &Phrase::of(format!("{note}.")), None, style);
     }
     out.push('\n');
-    section(&mut out, words::WHY, comparison.differences.iter().map(|of| format!("{}: {}", of.subject, of.what)), style);
+    section(
+        &mut out,
+        words::WHY,
+        comparison.differences.iter().map(|of| format!("{}: {}", of.subject, of.what)),
+        style,
+    );
     section(&mut out, words::CAVEATS, comparison.caveats.iter().cloned(), style);
     let mut label = crate::words::WARNINGS;
     for warning in &comparison.warnings {
@@ -183,14 +188,23 @@ pub(crate) fn markdown(comparison: &PublishedComparison, _: &Style) -> String {
 /// per pair: `lane` does so many times better than `against`.
 pub(crate) fn csv(comparison: &PublishedComparison, _: &Style) -> String {
     let header = [
-        "published", "workload", "group", "metric", "kind", "lane", "against", "yours", "article", "article_to",
-        "qualifier", "note",
+        "published",
+        "workload",
+        "group",
+        "metric",
+        "kind",
+        "lane",
+        "against",
+        "yours",
+        "article",
+        "article_to",
+        "qualifier",
+        "note",
     ];
     let mut table = vec![header.map(str::to_owned).to_vec()];
     for row in &comparison.rows {
-        let begin = || {
-            [&comparison.published, &row.workload, &row.group, &row.metric].map(|cell| rows::text(cell)).to_vec()
-        };
+        let begin =
+            || [&comparison.published, &row.workload, &row.group, &row.metric].map(|cell| rows::text(cell)).to_vec();
         for lane in &row.lanes {
             let mut cells = begin();
             let qualifier = lane.qualifier.map(qualifier_key).unwrap_or_default();

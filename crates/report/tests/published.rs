@@ -43,13 +43,21 @@ fn comparison(rows: Vec<PublishedRow>) -> PublishedComparison {
         started: "2026-07-01T10:00:00Z".to_owned(),
         published: "phytium-axvisor".to_owned(),
         title: "AxVisor's filesystem and Linux".to_owned(),
-        source: Source { site: "a blog".to_owned(), author: Some("J".to_owned()), year: Some(2025), language: "Chinese".to_owned() },
+        source: Source {
+            site: "a blog".to_owned(),
+            author: Some("J".to_owned()),
+            year: Some(2025),
+            language: "Chinese".to_owned(),
+        },
         lanes: vec![
             PublishedPairing { published: "axvisor".to_owned(), yours: Some("rsext4".to_owned()), about: None },
             PublishedPairing { published: "ext4".to_owned(), yours: Some("ext4".to_owned()), about: None },
         ],
         rows,
-        differences: vec![Difference { subject: "hardware".to_owned(), what: "the article: a board; yours: 2 CPUs".to_owned() }],
+        differences: vec![Difference {
+            subject: "hardware".to_owned(),
+            what: "the article: a board; yours: 2 CPUs".to_owned(),
+        }],
         caveats: vec!["single runs: no interval".to_owned()],
         warnings: vec!["the article has no lane for your xfs".to_owned()],
     }
@@ -72,7 +80,10 @@ fn three() -> PublishedComparison {
     let mut cpu = row("write", "cpu_percent", &lanes);
     cpu.lanes[0].qualifier = Some(Qualifier::About);
     cpu.lanes[2].published_to = Some(4.0);
-    comparison(vec![cpu, row("write", "latency_mean_ns", &[("ext4", 1e6, 31.9e6), ("xfs", 1.2e6, 41.2e6), ("btrfs", 1e6, 31.7e6)])])
+    comparison(vec![
+        cpu,
+        row("write", "latency_mean_ns", &[("ext4", 1e6, 31.9e6), ("xfs", 1.2e6, 41.2e6), ("btrfs", 1e6, 31.7e6)]),
+    ])
 }
 
 fn rendered(comparison: &PublishedComparison, format: &str, width: usize) -> String {
@@ -90,7 +101,9 @@ fn assert_golden(name: &str, text: &str) {
 
 #[test]
 fn tables_read_as_reviewed() {
-    for (name, of) in [("published-two", two()), ("published-three", three()), ("published-nothing", comparison(Vec::new()))] {
+    for (name, of) in
+        [("published-two", two()), ("published-three", three()), ("published-nothing", comparison(Vec::new()))]
+    {
         assert_golden(&format!("text-{name}"), &rendered(&of, "text", 100));
         assert_golden(&format!("markdown-{name}"), &rendered(&of, "markdown", 100));
     }

@@ -116,7 +116,8 @@ impl Side<'_> {
                 let turned = |ratio: f64| if higher_is_better { ratio } else { ratio.recip() };
                 let differences = estimate::paired_differences(rounds_a, rounds_b);
                 let stated = row.figures.iter().find_map(|figure| stated(figure, a, b));
-                let printed = printed_a.and_then(|a| Some(turned(a.canonical()?.1 / printed_b.as_ref()?.canonical()?.1)));
+                let printed =
+                    printed_a.and_then(|a| Some(turned(a.canonical()?.1 / printed_b.as_ref()?.canonical()?.1)));
                 pairs.push(PublishedRatio {
                     a: (*a).to_owned(),
                     b: (*b).to_owned(),
@@ -383,12 +384,7 @@ fn disk_bound(record: &Record, published: &Published, rows: &[PublishedRow]) -> 
     found
 }
 
-fn warnings(
-    record: &Record,
-    published: &Published,
-    pairs: &[LanePair<'_>],
-    rows: &[PublishedRow],
-) -> Vec<String> {
+fn warnings(record: &Record, published: &Published, pairs: &[LanePair<'_>], rows: &[PublishedRow]) -> Vec<String> {
     let mut warnings = Vec::new();
     for pair in pairs.iter().filter(|pair| pair.yours.is_none()) {
         let (name, filesystem) = (&pair.published.name, &pair.published.filesystem);
@@ -396,7 +392,9 @@ fn warnings(
             options if options.is_empty() => String::new(),
             options => format!(",{options}"),
         };
-        warnings.push(format!("no lane of yours stands for the article's {name}; race {filesystem}{with} beside the others"));
+        warnings.push(format!(
+            "no lane of yours stands for the article's {name}; race {filesystem}{with} beside the others"
+        ));
     }
     for lane in record.header.lanes.iter().filter(|lane| !lane.is_self) {
         if !pairs.iter().any(|pair| pair.yours.is_some_and(|yours| yours.name == lane.name)) {

@@ -168,6 +168,9 @@ pub fn findings(record: &Record) -> Findings {
         header.plan.workloads.iter().flat_map(|workload| judge_workload(record, &workload.name)).collect();
     let ceilings = ceilings(record);
     let mut warnings: Vec<String> = header.warnings.iter().chain(&record.warnings).cloned().collect();
+    if header.plan.as_published {
+        warnings.insert(0, as_published(header.plan.rounds).to_owned());
+    }
     if record.resumes > 0 {
         let times = if record.resumes == 1 { "once".to_owned() } else { format!("{} times", record.resumes) };
         warnings.push(format!("the race was interrupted and taken up again {times}"));
@@ -198,6 +201,17 @@ pub fn findings(record: &Record) -> Findings {
         advice: Vec::new(),
         warnings,
         trials: count_trials(record),
+    }
+}
+
+/// What figures of an article's own method can tell.
+fn as_published(rounds: Rounds) -> &'static str {
+    match rounds {
+        Rounds::Fixed(1) => {
+            "as published: the article's own method, run once; one round shows no noise and gives no verdicts, race \
+             without --as-published for them"
+        }
+        _ => "as published: the article's own method, run more often than the article did",
     }
 }
 

@@ -92,6 +92,18 @@ pub(crate) trait Operator {
     /// finding another number of entries, is an error.
     fn operate(&mut self, task: &Task<'_>, contents: &mut Contents) -> Result<u64, EngineError>;
 
+    /// Before the clock runs, in the same threads: the seconds that it takes to start one process and
+    /// wait for its end, taken from about as many as operations follow; 0 where they are no processes.
+    fn start_up_seconds(&mut self, operations: u64) -> Result<f64, EngineError> {
+        let _ = operations;
+        Ok(0.0)
+    }
+
+    /// Processes started for operations so far: some take two (`sync` of the directory).
+    fn processes(&self) -> u64 {
+        0
+    }
+
     /// Steps whose operations are blocks of one file hold it open between them: this closes it.
     fn end_of_file(&mut self) -> Result<(), EngineError> {
         Ok(())

@@ -28,6 +28,8 @@ use tools::{Programs, Tool};
 const ATTRIBUTE: &str = "user.fairlane";
 /// Its bytes.
 const ATTRIBUTE_BYTES: usize = 32;
+/// Tells an attribute's contents from those of its file, as the in-process method does.
+const OF_ATTRIBUTE: u64 = 1 << 63;
 /// Processes that do nothing are started at least and at most so often; more are counted from them.
 const REHEARSALS: std::ops::RangeInclusive<u64> = 5..=200;
 /// `ls -f` lists `.` and `..` too.
@@ -51,30 +53,6 @@ impl ProcessOperator {
         let programs = Programs::find();
         let launcher = Launcher::new(folder, path)?;
         Ok(ProcessOperator { programs, launcher, words: Arguments::default(), path: path.to_owned() })
-    }
-
-    /// Processes started for operations so far.
-    pub(crate) fn started(&self) -> u64 {
-        self.launcher.started
-    }
-
-    /// Seconds that it takes to start one process that does nothing and wait for its end: the mean
-    /// of as many as operations follow, at least 5 and at most 200.
-    ///
-    /// # Errors
-    /// Where `true` is missing or fails.
-    pub(crate) fn start_up_seconds(&mut self, operations: u64) -> Result<f64, EngineError> {
-        let count = operations.clamp(*REHEARSALS.start(), *REHEARSALS.end());
-        let started = self.launcher.started;
-        // The first one brings the program into the page cache.
-        self.do_nothing()?;
-        let begun = Clock::get().now();
-        for _ in 0..count {
-            self.do_nothing()?;
-        }
-        let elapsed = seconds(Clock::get().now() - begun);
-        self.launcher.started = started;
-        Ok(elapsed / count as f64)
     }
 
     fn do_nothing(&mut self) -> Result<(), EngineError> {
@@ -138,10 +116,7 @@ impl ProcessOperator {
             // Anew: the first block makes the file and empties what was there.
             Operation::Write if task.offset == 0 && task.sync => words.word("conv=fsync"),
             Operation::Write if task.offset == 0 => words,
-            _ => words
-                .word("oflag=seek_bytes")
-                .number("seek=", task.offset)
-                .joined("conv=nocreat,notrunc", sync),
+            _ => words.word("oflag=seek_bytes").number("seek=", task.offset).joined("conv=nocreat,notrunc", sync),
         };
         let mut feed = |moved: u64, write: &mut dyn FnMut(&[u8]) -> Result<(), Errno>| {
             let length = block.min(task.bytes - moved) as usize;
@@ -204,7 +179,7 @@ impl ProcessOperator {
         let counted = self.launcher.take_output(&mut |piece| bytes += piece.len());
         counted.map_err(|errno| EngineError::file("read what getfattr says about", self.full(task.path), errno))?;
         if bytes == ATTRIBUTE_BYTES {
-            return Ok(bytes as u64);
+            return Ok(0);
         }
         let what = format!("has an attribute of {bytes} bytes and must have one of {ATTRIBUTE_BYTES}");
         Err(EngineError::Contents { path: self.full(task.path), what })
@@ -212,14 +187,14 @@ impl ProcessOperator {
 
     fn set_attribute(&mut self, task: &Task<'_>, contents: &mut Contents) -> Result<u64, EngineError> {
         let mut value = [b'0'; 2 * ATTRIBUTE_BYTES];
-        let bytes = contents.bytes(task.file, task.generation, 0, ATTRIBUTE_BYTES);
+        let bytes = contents.bytes(task.file ^ OF_ATTRIBUTE, task.generation, 0, ATTRIBUTE_BYTES);
         for (digits, byte) in value.chunks_exact_mut(2).zip(bytes) {
             let digit = |half: u8| b"0123456789abcdef"[usize::from(half)];
             digits.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
         }
         self.words.begin("setfattr").word("-n").word(ATTRIBUTE).word("-v").joined("0x", &value).names(&[task.path]);
         self.run(Tool::Setfattr, task.path, false)?;
-        Ok(ATTRIBUTE_BYTES as u64)
+        Ok(0)
     }
 
     /// A tool whose words are options and names, and which moves no bytes.
@@ -298,6 +273,7 @@ impl Operator for ProcessOperator {
                 Operation::Create if task.bytes == 0 => self.sync(task.path)?,
                 Operation::Link
                 | Operation::Symlink
+                | Operation::Reflink
                 | Operation::Rename
                 | Operation::Unlink
                 | Operation::Mkdir
@@ -307,12 +283,30 @@ impl Operator for ProcessOperator {
                     self.sync_parent(task.path)?;
                     self.sync_parent(task.other)?
                 }
-                Operation::Reflink => self.sync(task.other)?,
                 // `dd` has done it, or nothing changed.
                 _ => 0,
             };
         }
         Ok(moved)
+    }
+
+    /// The mean of at least 5 and at most 200 starts of `true`, in the same folder and in the same way.
+    fn start_up_seconds(&mut self, operations: u64) -> Result<f64, EngineError> {
+        let count = operations.clamp(*REHEARSALS.start(), *REHEARSALS.end());
+        let started = self.launcher.started;
+        // The first one brings the program into the page cache.
+        self.do_nothing()?;
+        let begun = Clock::get().now();
+        for _ in 0..count {
+            self.do_nothing()?;
+        }
+        let elapsed = seconds(Clock::get().now() - begun);
+        self.launcher.started = started;
+        Ok(elapsed / count as f64)
+    }
+
+    fn processes(&self) -> u64 {
+        self.launcher.started
     }
 }
 

@@ -44,8 +44,7 @@ fn with_published(format: &report::Format, record: &str, name: &str) -> Result<(
     if let (true, Some(suite)) = (record.header.plan.as_published, &mut suite) {
         suite.do_as_published().map_err(Failure::failed)?;
     }
-    let comparison =
-        stats::compare_published::compare_published(&record, &published, suite.as_ref(), &tilde(&path));
+    let comparison = stats::compare_published::compare_published(&record, &published, suite.as_ref(), &tilde(&path));
     print(&(format.published)(&comparison, &style()).map_err(Failure::usage)?)?;
     match comparison.is_empty() {
         true => Err(Failure::usage(match suite {

@@ -30,6 +30,8 @@ const FIO_LAYS_OUT: &str = "fio lays its files out inside the watched time: CPU 
 pub struct Contest<'a> {
     /// What it does.
     pub plan: Plan,
+    /// What had to differ from what was asked, one sentence each.
+    pub notes: Vec<String>,
     /// The record that it goes on with.
     pub resumed: Option<Resumed>,
     /// How it was asked for.
@@ -55,12 +57,13 @@ pub fn run(contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Failure>
             .map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
     }
     let run_id = planning::run_id();
+    planning::check_tools(plan)?;
     let mut stage = Stage::check(settings(plan, terms, &run_id)).map_err(lane_failure)?;
     if let (None, Some(path)) = (&contest.resumed, contest.record) {
         RecordFile::check_new(path)?;
     }
     if !terms.quiet || terms.dry_run {
-        let summary = summary(plan, &stage, terms.keep);
+        let summary = PlanSummary { notes: contest.notes.clone(), ..summary(plan, &stage, terms.keep) };
         screen::plan(&summary, *channel)?;
         if let Some(remark) = contest.remark.and_then(|remark| remark(&summary)) {
             channel.print(&format!("{remark}\n"))?;
@@ -148,7 +151,7 @@ fn race(
     stop: &AtomicBool,
     answer: impl FnOnce(&Record) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let Contest { plan, resumed, terms, channel, .. } = contest;
+    let Contest { plan, notes, resumed, terms, channel, .. } = contest;
     let titles = plan.workloads.iter().map(|workload| workload.title.clone()).collect();
     let mut show = screen::Show::new(channel, terms.quiet, titles, path);
     let directory = undo::directory().map_err(lane_failure)?;
@@ -161,7 +164,7 @@ fn race(
         )
         .map_err(lane_failure);
     show.clear();
-    let (record, file) = match built.and_then(|()| open_record(plan, resumed, &stage, path)) {
+    let (record, file) = match built.and_then(|()| open_record(plan, notes, resumed, &stage, path)) {
         Ok(opened) => opened,
         Err(failure) => return undo_all(stage, journal).and(Err(failure)),
     };
@@ -227,6 +230,7 @@ fn keep_all(stage: Stage, journal: Journal) -> Result<(), Failure> {
 
 fn open_record(
     plan: Plan,
+    notes: Vec<String>,
     resumed: Option<Resumed>,
     stage: &Stage,
     path: &Path,
@@ -248,7 +252,8 @@ fn open_record(
         machine.device.host_mount_options = host.mount_options.join(",");
     }
     machine.tools = machine::tool_versions(&lanes, &plan.workloads);
-    let mut warnings = machine::warnings(&machine);
+    let mut warnings = notes;
+    warnings.extend(machine::warnings(&machine));
     warnings.extend(stage.warnings());
     if plan.workloads.iter().any(|workload| matches!(workload.kind, Kind::Fio(_))) {
         warnings.push(FIO_LAYS_OUT.to_owned());

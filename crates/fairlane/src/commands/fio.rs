@@ -42,6 +42,7 @@ pub fn run(options: &Fio) -> Result<(), Failure> {
     let elsewhere = options.output.is_some() || options.output_format == OutputFormat::Json;
     let contest = Contest {
         plan,
+        notes: Vec::new(),
         resumed: None,
         terms,
         record: options.record.as_deref(),

@@ -3,11 +3,17 @@
 
 use crate::failure::Failure;
 use crate::options::Terms;
+use crate::suites::Room;
 use lanes::availability;
 use model::Bytes;
 use model::lane::{Contestant, LaneSpec, Venue};
-use model::plan::{Ground, Rounds};
+use model::plan::{Ground, Plan, Rounds};
+use model::workload::Kind;
+use std::io::{Seek, SeekFrom};
 use std::path::Path;
+
+/// Left free in a directory lane: what the check of its room keeps, and what others write meanwhile.
+const DIRECTORY_RESERVE_BYTES: u64 = 256 * Bytes::MIB;
 
 /// The filesystems of a race that names none.
 const DEFAULT_LANES: [&str; 3] = ["ext4", "xfs", "btrfs"];
@@ -102,6 +108,54 @@ pub fn any_image(lanes: &[LaneSpec], on: &Ground) -> bool {
         (Some(Venue::Device(_)), _) | (None, Ground::Device(_)) => false,
         (Some(_), _) | (None, Ground::Images(_)) => true,
     })
+}
+
+/// The tools that operations are started as are there.
+///
+/// # Errors
+/// Names those that are missing and the packages that bring them.
+pub fn check_tools(plan: &Plan) -> Result<(), Failure> {
+    for workload in &plan.workloads {
+        let Kind::Operations(operations) = &workload.kind else { continue };
+        let missing = engine::missing_tools(operations);
+        if missing.is_empty() {
+            continue;
+        }
+        let list = |words: Vec<&str>, between: &str| {
+            let mut kept: Vec<&str> = Vec::new();
+            for word in words {
+                if !kept.contains(&word) {
+                    kept.push(word);
+                }
+            }
+            kept.join(between)
+        };
+        let names = list(missing.iter().map(|tool| tool.name).collect(), ", ");
+        let packages = list(missing.iter().map(|tool| tool.package).collect(), " ");
+        return Err(Failure::missing(format!(
+            "workload {} starts a process for each operation and lacks {names}: apt install {packages}",
+            workload.name
+        )));
+    }
+    Ok(())
+}
+
+/// The lane with the least room for the work: half of an image or a device, and of a directory what
+/// is free but for a reserve. `None` where that cannot be told yet.
+pub fn room(lanes: &[LaneSpec], on: &Ground, lane_size: Bytes) -> Option<Room> {
+    let device = |path: &Path| std::fs::File::open(path).and_then(|mut file| file.seek(SeekFrom::End(0))).ok();
+    let room = |lane: &LaneSpec| match (&lane.contestant, &lane.venue, on) {
+        (Contestant::Directory(path), _, _) => {
+            let status = rustix::fs::statvfs(path).ok()?;
+            let free = status.f_bavail.saturating_mul(status.f_frsize);
+            Some(Room { bytes: free.saturating_sub(DIRECTORY_RESERVE_BYTES), grows: false })
+        }
+        (_, Some(Venue::Device(path)), _) | (_, None, Ground::Device(path)) => {
+            device(path).map(|bytes| Room { bytes: bytes / 2, grows: false })
+        }
+        _ => Some(Room { bytes: lane_size.get() / 2, grows: true }),
+    };
+    lanes.iter().filter_map(room).min_by_key(|room| room.bytes)
 }
 
 /// The options at the end of the line that runs a race again, defaults that could change spelt out.

@@ -16,15 +16,17 @@ use model::plan::{Plan, Rounds};
 /// With the documented exit statuses.
 pub fn run(options: &Race) -> Result<(), Failure> {
     let resumed = options.resume.as_deref().map(resume).transpose()?;
+    let mut notes = Vec::new();
     let plan = match &resumed {
         Some(resumed) => Plan {
             budget_seconds: options.terms.budget.or(resumed.record.header.plan.budget_seconds),
             ..resumed.record.header.plan.clone()
         },
-        None => plan(options)?,
+        None => plan(options, &mut notes)?,
     };
     let contest = Contest {
         plan,
+        notes,
         resumed,
         terms: &options.terms,
         record: options.output.as_deref(),
@@ -34,33 +36,46 @@ pub fn run(options: &Race) -> Result<(), Failure> {
     contest::run(contest, |_| Ok(()))
 }
 
-/// Options become a plan; nothing is touched yet.
-fn plan(options: &Race) -> Result<Plan, Failure> {
+/// Options become a plan; nothing is touched yet. `notes`: what had to differ from what was asked.
+fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
     let mut suite = suites::find(&options.suite)?;
+    let terms = &options.terms;
+    let lanes = planning::lanes(&options.lanes)?;
+    let on = planning::ground(terms.on.as_deref(), &lanes)?;
+    let mut reduced = Vec::new();
+    if options.as_published {
+        reduced = suites::do_as_published(&mut suite, planning::room(&lanes, &on, options.lane_size))?;
+    }
+    // What is set by hand has the last word.
     for assignment in &options.set {
         suites::set(&mut suite, assignment)?;
     }
     suites::choose(&mut suite, &options.workloads)?;
-    let terms = &options.terms;
-    let lanes = planning::lanes(&options.lanes)?;
-    let on = planning::ground(terms.on.as_deref(), &lanes)?;
-    let budget_seconds = match options.rounds {
+    let chosen = |name: &String| suite.workload.iter().any(|workload| workload.name == *name);
+    notes.extend(reduced.into_iter().filter(|(name, _)| chosen(name)).map(|(_, note)| note));
+    let usual = if options.as_published { Rounds::Fixed(1) } else { Rounds::Auto };
+    let rounds = options.rounds.unwrap_or(usual);
+    let budget_seconds = match rounds {
         // A number of rounds is a promise: only an explicit budget may cut it.
         Rounds::Fixed(_) => terms.budget,
         Rounds::Auto => terms.budget.or(suite.budget_seconds),
     };
     let seed = terms.seed.unwrap_or_else(planning::new_seed);
-    let (lane_size, rounds) = (options.lane_size, options.rounds);
+    let lane_size = options.lane_size;
     let mut command_line = vec!["fairlane".to_owned(), "race".to_owned()];
     command_line.extend(lanes.iter().map(LaneSpec::to_line));
     command_line.extend(["--suite".to_owned(), options.suite.clone()]);
     command_line.extend(options.workloads.iter().flat_map(|name| ["--workload".to_owned(), name.clone()]));
     command_line.extend(options.set.iter().flat_map(|assignment| ["--set".to_owned(), assignment.clone()]));
+    if options.as_published {
+        command_line.push("--as-published".to_owned());
+    }
     Tail { terms, lanes: &lanes, on: &on, lane_size, rounds, seed }.append_to(&mut command_line);
     Ok(Plan {
         suite: suite.name,
         not_tested: suite.not_tested,
         first_answer: suite.first_answer,
+        as_published: options.as_published,
         command_line,
         lanes,
         with_self: terms.with_self,

@@ -15,7 +15,7 @@ pub fn run(options: &Suites) -> Result<(), Failure> {
             Some((_, text)) => print(text),
             None => {
                 let suite = find(name)?;
-                print(&toml::to_string(&suite).map_err(|error| Failure::failed(error.to_string()))?)
+                print(&suite.to_toml().map_err(Failure::failed)?)
             }
         },
         None => {

@@ -1,6 +1,7 @@
 //! What a race will write and for how long, said before it does.
 
 use lanes::Stage;
+use model::operations::Method;
 use model::plan::{LOOKS, Plan, Rounds};
 use model::workload::{Kind, Workload};
 use report::{Contestants, Ground, PlanSummary};
@@ -10,6 +11,8 @@ use report::{Contestants, Ground, PlanSummary};
 const FORECAST_SEQUENTIAL: (f64, f64) = (150e6, 1e9);
 const FORECAST_RANDOM: (f64, f64) = (2e6, 300e6);
 const FORECAST_FLUSHED: (f64, f64) = (0.5e6, 20e6);
+/// Operations per second where each is a process.
+const FORECAST_PROCESSES: f64 = 500.0;
 /// Seconds per round and lane beside the measured ones: mkfs, mount, quiet, unmount.
 const FORECAST_VISIT_SECONDS: f64 = 0.6;
 
@@ -46,6 +49,8 @@ pub fn summary(plan: &Plan, stage: &Stage, keep: bool) -> PlanSummary {
         seconds: Some(seconds),
         budget_seconds: plan.budget_seconds,
         keep,
+        as_published: plan.as_published,
+        notes: Vec::new(),
     }
 }
 
@@ -88,8 +93,12 @@ fn seconds_per_visit(workload: &Workload, rotational: bool) -> f64 {
         }
         Kind::SmallFiles(small) => small.files as f64 / if rotational { 500.0 } else { 8000.0 },
         Kind::Operations(operations) => {
-            operations.bytes_to_write() as f64 / sequential
-                + operations.count() as f64 / if rotational { 500.0 } else { 8000.0 }
+            let rate = match operations.method {
+                Method::ProcessPerOperation => FORECAST_PROCESSES,
+                Method::InProcess if rotational => 500.0,
+                Method::InProcess => 8000.0,
+            };
+            operations.bytes_to_write() as f64 / sequential + operations.count() as f64 / rate
         }
     };
     work + FORECAST_VISIT_SECONDS

@@ -74,3 +74,14 @@ pub(crate) fn work(plan: &PlanSummary) -> Phrase {
     }
     Phrase::of(said)
 }
+
+/// What a reader should know about the work before it begins.
+pub(crate) fn remarks(plan: &PlanSummary) -> Vec<Phrase> {
+    let once = plan.rounds == (1, 1);
+    let published = plan.as_published.then(|| match once {
+        true => "as published: the article's own method, run once; one round gives no verdicts.".to_owned(),
+        false => format!("as published: the article's own method, run {} times instead of once.", plan.rounds.0),
+    });
+    let notes = plan.notes.iter().map(|note| format!("{}.", words::sentence(note)));
+    published.into_iter().chain(notes).map(Phrase::of).collect()
+}

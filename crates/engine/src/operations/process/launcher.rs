@@ -283,9 +283,7 @@ impl FileActions {
         check(unsafe { libc::posix_spawn_file_actions_addfchdir_np(&mut actions.0, folder.as_raw_fd()) })?;
         for (number, descriptor) in (0..).zip(standard) {
             // SAFETY: as above.
-            check(unsafe {
-                libc::posix_spawn_file_actions_adddup2(&mut actions.0, descriptor.as_raw_fd(), number)
-            })?;
+            check(unsafe { libc::posix_spawn_file_actions_adddup2(&mut actions.0, descriptor.as_raw_fd(), number) })?;
         }
         Ok(actions)
     }

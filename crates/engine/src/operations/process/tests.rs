@@ -107,13 +107,8 @@ fn blocks_of_a_file_land_where_they_belong_and_the_rest_stays() {
     }
     assert!(fs::read(&path).unwrap() == model);
     assert_eq!(fixture.operate(&Task { operation: Operation::Read, ..whole }).unwrap(), long);
-    let other = |operation, offset, bytes| Task {
-        generation: 2,
-        offset,
-        bytes,
-        block: 4096,
-        ..task(operation, name, c"")
-    };
+    let other =
+        |operation, offset, bytes| Task { generation: 2, offset, bytes, block: 4096, ..task(operation, name, c"") };
     for (operation, offset, bytes) in [
         (Operation::RandomWrite, 40_960, 4096),
         (Operation::RandomWrite, 4096, 4096),
@@ -195,11 +190,11 @@ fn operations_that_end_with_a_sync_start_what_makes_it() {
         (Operation::Mkdir, c"e", c"", 0, 2),
         (Operation::RemoveTree, c"d", c"", 0, 2),
     ] {
-        let before = fixture.operator.started();
+        let before = fixture.operator.processes();
         let offset = if operation == Operation::Append { 10 } else { 0 };
         let task = Task { bytes, offset, sync: true, ..task(operation, name, other) };
         fixture.operate(&task).unwrap_or_else(|error| panic!("{operation:?}: {error}"));
-        assert_eq!(fixture.operator.started() - before, processes, "{operation:?}");
+        assert_eq!(fixture.operator.processes() - before, processes, "{operation:?}");
     }
     assert!(!fixture.path(b"d").exists());
 }
@@ -209,12 +204,15 @@ fn start_up_is_measured_apart_and_not_counted_as_work() {
     let mut fixture = Fixture::new();
     let seconds = fixture.operator.start_up_seconds(10).unwrap();
     assert!(seconds > 0.0 && seconds < 5.0, "{seconds}");
-    assert_eq!(fixture.operator.started(), 0);
+    assert_eq!(fixture.operator.processes(), 0);
 }
 
 #[test]
 fn the_words_of_tools_are_understood() {
-    assert_eq!(copied(b"1+0 records in\n1+0 records out\n4096 bytes (4.1 kB, 4.0 KiB) copied, 1 s, 4 kB/s\n"), Some(4096));
+    assert_eq!(
+        copied(b"1+0 records in\n1+0 records out\n4096 bytes (4.1 kB, 4.0 KiB) copied, 1 s, 4 kB/s\n"),
+        Some(4096)
+    );
     assert_eq!(copied(b"0+0 records in\n0+0 records out\n0 bytes copied, 1 s, 0.0 kB/s\n"), Some(0));
     assert_eq!(copied(b"copied nothing"), None);
     assert_eq!(errno_of("dd: error writing 'f': No space left on device\n1+0 records in\n"), Some(libc::ENOSPC));
