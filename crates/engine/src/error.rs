@@ -56,6 +56,20 @@ pub enum EngineError {
         /// The file or device.
         path: PathBuf,
     },
+    /// No block or no inode is left on the lane.
+    #[error("{what}, in operation {operation} of step {step}; the lane is full{}: raise --lane-size or lower count", if *inodes { " (no inode is left)" } else { "" })]
+    Full {
+        /// What failed: one sentence that names the file.
+        what: String,
+        /// The step's group.
+        step: String,
+        /// Number of the operation, from 1.
+        operation: u64,
+        /// Inodes are lacking, not blocks.
+        inodes: bool,
+        /// What the kernel answered.
+        errno: i32,
+    },
     /// A small file does not hold what was written to it.
     #[error("{} {what}; the filesystem lost or changed data", path.display())]
     Contents {
@@ -153,6 +167,7 @@ impl EngineError {
             EngineError::File { errno, .. }
             | EngineError::DirectRefused { errno, .. }
             | EngineError::Operation { errno, .. }
+            | EngineError::Full { errno, .. }
             | EngineError::Ring { errno, .. }
             | EngineError::Memory { errno, .. } => Some(*errno),
             EngineError::Worker { errno, .. } | EngineError::Fio { errno, .. } | EngineError::Tool { errno, .. } => {

@@ -1,5 +1,12 @@
 //! Operations on files: sets of files, and steps that work on them one after another.
 
+mod check;
+mod pieces;
+mod states;
+
+pub use pieces::Pieces;
+pub use states::{Change, ChangeKind, DirectoryState, FileState, SetState, State, size_after};
+
 use crate::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -86,11 +93,12 @@ pub struct FileSet {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Names {
-    /// A letter and digits: `f000000123`, filled with `x` to `name_bytes`.
+    /// A letter and digits: `f000000123`, filled with `x` to `name_bytes`; where sets share a folder,
+    /// two letters of the set's own behind the first.
     #[default]
     Plain,
     /// In turn: 255 bytes, UTF-8 of several scripts, spaces, a leading dash, a newline, a backslash,
-    /// control characters; each carries its number.
+    /// control characters; each carries its number. `name_bytes` has no effect on them.
     Hostile,
 }
 
@@ -120,6 +128,22 @@ impl Default for FileSize {
 }
 
 impl FileSize {
+    /// Smallest and largest size.
+    pub fn bounds(&self) -> (u64, u64) {
+        match self {
+            FileSize::Fixed(size) => (size.0, size.0),
+            FileSize::Between { from, to } => (from.0, to.0),
+            FileSize::Each(sizes) => {
+                let all = || sizes.iter().map(|size| size.0);
+                (all().min().unwrap_or(0), all().max().unwrap_or(0))
+            }
+            FileSize::Weighted(sizes) => {
+                let drawn = || sizes.iter().filter(|size| size.weight > 0.0).map(|size| size.size.0);
+                (drawn().min().unwrap_or(0), drawn().max().unwrap_or(0))
+            }
+        }
+    }
+
     /// Mean size in bytes.
     pub fn mean(&self) -> u64 {
         match self {
@@ -170,7 +194,7 @@ pub struct OperationStep {
     pub count: Option<u64>,
     /// Bytes of one read or write call; default 1 MiB, or the file's size where that is less. Of
     /// `append`, `random-read`, `random-write`, `fallocate`: bytes of the operation. Of `truncate`: the
-    /// new size.
+    /// new size. These five must say.
     #[serde(default)]
     pub block: Option<Bytes>,
     /// What is made stable.
@@ -210,6 +234,7 @@ pub enum Operation {
     /// Open, write over all of it in place, close.
     Overwrite,
     /// Reads of `block` bytes at random multiples of it, the file opened once; each is an operation.
+    /// They are spread evenly over the files of the set, from `first` on.
     RandomRead,
     /// Writes of `block` bytes at random multiples of it, likewise.
     RandomWrite,
@@ -229,7 +254,7 @@ pub enum Operation {
     Symlink,
     /// ftruncate to `block` bytes.
     Truncate,
-    /// Allocate `block` bytes without writing.
+    /// Allocate `block` bytes behind the file's end without writing; the file grows by them.
     Fallocate,
     /// A copy beside the file that shares its blocks (FICLONE).
     Reflink,
@@ -255,6 +280,8 @@ pub enum Operation {
 const MANY: u64 = 1000;
 /// Parts of such a step (methods section 1: 4 to 10 slices).
 const PARTS: u32 = 10;
+/// Bytes of one file at most.
+const LARGEST_FILE: u64 = 1 << 40;
 /// Bytes of one read or write call where a step does not say.
 const DEFAULT_BLOCK: Bytes = Bytes(Bytes::MIB);
 
@@ -320,30 +347,28 @@ impl Operations {
     /// # Errors
     /// The sentence, naming the set or the step.
     pub fn check(&self) -> Result<(), String> {
-        if self.threads == 0 || self.threads > 1024 {
-            return Err("threads must lie between 1 and 1024".to_owned());
-        }
-        if self.step.is_empty() {
-            return Err("there is no step; add a [[workload.step]] table".to_owned());
-        }
-        for set in &self.files {
-            if let FileSize::Each(sizes) = &set.size
-                && sizes.len() as u64 != set.count
-            {
-                let (name, count, sizes) = (&set.name, set.count, sizes.len());
-                return Err(format!("set {name} has count = {count} and {sizes} sizes; list one size for each file"));
+        check::check(self)
+    }
+
+    /// Whether another set lives in the same folder.
+    pub fn shares_folder(&self, set: &FileSet) -> bool {
+        set.folder.is_some() && self.files.iter().filter(|other| other.folder == set.folder).count() > 1
+    }
+
+    /// Digits of the number in a file's name: two letters tell the sets of a shared folder apart.
+    pub fn digits(&self, set: &FileSet) -> u32 {
+        if self.shares_folder(set) && set.names == Names::Plain { (set.name_bytes - 3).min(9) } else { 9 }
+    }
+
+    /// The files that a step on files works on.
+    pub fn files_of(&self, step: &OperationStep) -> Range<u64> {
+        match step.operation {
+            // They are spread evenly over the rest of the set.
+            Operation::RandomRead | Operation::RandomWrite => {
+                step.first..self.set(&step.files).map_or(0, |set| set.count)
             }
+            _ => self.things(step),
         }
-        for (index, step) in self.step.iter().enumerate() {
-            let name = step.group();
-            if self.set(&step.files).is_none() {
-                return Err(format!("step {name} works on files = \"{}\", and no set has that name", step.files));
-            }
-            if self.step[..index].iter().any(|earlier| earlier.group() == name) {
-                return Err(format!("two steps are named {name}; give one a name of its own"));
-            }
-        }
-        Ok(())
     }
 
     /// The step whose group this is.

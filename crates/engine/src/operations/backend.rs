@@ -45,6 +45,16 @@ pub(crate) trait FileCalls {
     fn sync(&mut self, file: &mut Self::File) -> Result<(), Errno>;
     fn close(&mut self, file: Self::File) -> Result<(), Errno>;
     fn stat(&mut self, path: &CStr) -> Result<Status, Errno>;
+    /// Hard links to a file. Only checks of contents ask; `OPNOTSUPP` leaves that check out.
+    fn links(&mut self, path: &CStr) -> Result<u64, Errno> {
+        let _ = path;
+        Err(Errno::OPNOTSUPP)
+    }
+    /// What a symbolic link holds. Only checks of contents ask; `OPNOTSUPP` leaves that check out.
+    fn read_link(&mut self, path: &CStr, room: &mut [u8]) -> Result<usize, Errno> {
+        let _ = (path, room);
+        Err(Errno::OPNOTSUPP)
+    }
     /// Calls `entry` with each name but `.` and `..`.
     fn list(&mut self, path: &CStr, entry: &mut dyn FnMut(&[u8])) -> Result<(), Errno>;
     fn rename(&mut self, from: &CStr, to: &CStr) -> Result<(), Errno>;

@@ -13,23 +13,19 @@ pub use tools::{MissingTool, missing_tools};
 
 use super::backend::{Operator, Task};
 use super::contents::Contents;
+use super::in_process::{ATTRIBUTE, ATTRIBUTE_BYTES, OF_ATTRIBUTE, file_name};
 use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
 use launcher::{Arguments, Ended, Launcher};
 use model::operations::Operation;
+use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::Errno;
 use std::ffi::{CStr, OsStr};
-use std::os::fd::OwnedFd;
+use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use tools::{Programs, Tool};
 
-/// Name of the extended attribute, as the in-process method sets it.
-const ATTRIBUTE: &str = "user.fairlane";
-/// Its bytes.
-const ATTRIBUTE_BYTES: usize = 32;
-/// Tells an attribute's contents from those of its file, as the in-process method does.
-const OF_ATTRIBUTE: u64 = 1 << 63;
 /// Processes that do nothing are started at least and at most so often; more are counted from them.
 const REHEARSALS: std::ops::RangeInclusive<u64> = 5..=200;
 /// `ls -f` lists `.` and `..` too.
@@ -45,11 +41,14 @@ pub(crate) struct ProcessOperator {
 }
 
 impl ProcessOperator {
-    /// For work below this folder.
+    /// For work in the folder `name` of a directory; `path` is its own, for messages.
     ///
     /// # Errors
-    /// Where the descriptors that it needs cannot be opened.
-    pub(crate) fn new(folder: OwnedFd, path: &Path) -> Result<Self, EngineError> {
+    /// Where the folder or the other descriptors that it needs cannot be opened.
+    pub(crate) fn new(directory: BorrowedFd<'_>, name: &str, path: &Path) -> Result<Self, EngineError> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = openat(directory, name, flags, Mode::empty())
+            .map_err(|errno| EngineError::file("open directory", path, errno))?;
         let programs = Programs::find();
         let launcher = Launcher::new(folder, path)?;
         Ok(ProcessOperator { programs, launcher, words: Arguments::default(), path: path.to_owned() })
@@ -172,7 +171,7 @@ impl ProcessOperator {
     }
 
     fn get_attribute(&mut self, task: &Task<'_>) -> Result<u64, EngineError> {
-        let words = self.words.begin("getfattr").word("-n").word(ATTRIBUTE);
+        let words = self.words.begin("getfattr").word("-n").joined("", ATTRIBUTE.to_bytes());
         words.word("--only-values").word("--absolute-names").names(&[task.path]);
         self.run(Tool::Getfattr, task.path, true)?;
         let mut bytes = 0;
@@ -192,7 +191,13 @@ impl ProcessOperator {
             let digit = |half: u8| b"0123456789abcdef"[usize::from(half)];
             digits.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
         }
-        self.words.begin("setfattr").word("-n").word(ATTRIBUTE).word("-v").joined("0x", &value).names(&[task.path]);
+        self.words
+            .begin("setfattr")
+            .word("-n")
+            .joined("", ATTRIBUTE.to_bytes())
+            .word("-v")
+            .joined("0x", &value)
+            .names(&[task.path]);
         self.run(Tool::Setfattr, task.path, false)?;
         Ok(0)
     }
@@ -241,7 +246,7 @@ impl ProcessOperator {
             Operation::List => self.list(task).map(|()| 0),
             Operation::Rename | Operation::RenameAcross => self.plain(Tool::Mv, &["-f", "-T"], &[path, other]),
             Operation::Link => self.plain(Tool::Ln, &["-T"], &[path, other]),
-            Operation::Symlink => self.plain(Tool::Ln, &["-s", "-T"], &[base_name(path), other]),
+            Operation::Symlink => self.plain(Tool::Ln, &["-s", "-T"], &[file_name(path), other]),
             Operation::Truncate => {
                 self.words.begin("truncate").word("-c").word("-s").number("", task.bytes).names(&[path]);
                 self.run(Tool::Truncate, path, false).map(|()| 0)
@@ -308,13 +313,6 @@ impl Operator for ProcessOperator {
     fn processes(&self) -> u64 {
         self.launcher.started
     }
-}
-
-/// A symbolic link beside its file names it without directories.
-fn base_name(path: &CStr) -> &CStr {
-    let bytes = path.to_bytes_with_nul();
-    let start = bytes.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
-    CStr::from_bytes_with_nul(&bytes[start..]).unwrap_or(path)
 }
 
 /// The bytes that `dd` says it copied: the number that begins the line with `copied`.

@@ -134,6 +134,6 @@ pub fn prepare(
 
 /// An error once the flag is set. Relaxed: nothing else hangs on the order.
 #[inline]
-fn heed(stop: &AtomicBool) -> Result<(), EngineError> {
+pub(crate) fn heed(stop: &AtomicBool) -> Result<(), EngineError> {
     if stop.load(Ordering::Relaxed) { Err(EngineError::Interrupted) } else { Ok(()) }
 }

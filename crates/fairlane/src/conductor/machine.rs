@@ -2,6 +2,7 @@
 
 use model::lane::Lane;
 use model::machine::{Device, Machine};
+use model::operations::Method;
 use model::workload::{Kind, Workload};
 use std::fs;
 
@@ -68,14 +69,21 @@ fn machine_id_hash() -> String {
     format!("{hash:016x}")
 }
 
-/// What the mkfs programs of these lanes call themselves, and fio where it makes the load. Only those
-/// of the table are asked: what a program of the user's own does with `-V` is not known.
+/// What the mkfs programs of these lanes call themselves, fio where it makes the load, and the tools
+/// that operations are started as. Only those of the table are asked: what a program of the user's
+/// own does with `-V` is not known.
 pub fn tool_versions(lanes: &[Lane], workloads: &[Workload]) -> Vec<String> {
     let mut versions: Vec<String> = Vec::new();
     let known = lanes.iter().filter(|lane| lanes::filesystem::find(&lane.filesystem).is_some());
     let mkfs = known.filter_map(|lane| lane.mkfs_command.first()).map(|program| (program.as_str(), "-V"));
     let fio = workloads.iter().any(|workload| matches!(workload.kind, Kind::Fio(_))).then_some(("fio", "--version"));
-    for (program, option) in mkfs.chain(fio) {
+    let is_process = |workload: &Workload| match &workload.kind {
+        Kind::Operations(operations) => operations.method == Method::ProcessPerOperation,
+        _ => false,
+    };
+    // Nearly all of these tools come in one package.
+    let processes = workloads.iter().any(is_process).then_some(("dd", "--version"));
+    for (program, option) in mkfs.chain(fio).chain(processes) {
         let Some(path) = lanes::command::find_program(program) else { continue };
         let asked = std::process::Command::new(path).arg(option).stdin(std::process::Stdio::null()).output();
         let Ok(output) = asked else { continue };

@@ -11,7 +11,7 @@ use std::ffi::{CStr, c_char};
 use std::io::Write;
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Most words of an argument list, the program's name included.
 const MOST_WORDS: usize = 16;
@@ -330,10 +330,4 @@ impl Drop for Attributes {
         // SAFETY: initialised, and not used again.
         unsafe { libc::posix_spawnattr_destroy(&mut self.0) };
     }
-}
-
-/// The folder of a path, for [`Launcher::new`].
-pub(super) fn open_folder(path: &Path) -> Result<OwnedFd, EngineError> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    open(path, flags, Mode::empty()).map_err(|errno| EngineError::file("open directory", PathBuf::from(path), errno))
 }

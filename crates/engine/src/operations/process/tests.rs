@@ -1,6 +1,7 @@
 use super::*;
 use std::ffi::CString;
 use std::fs;
+use std::os::fd::AsFd;
 
 /// Names that a shell, `ls` or a careless argument list would take for something else.
 const NAMES: [&[u8]; 7] =
@@ -15,8 +16,8 @@ struct Fixture {
 impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir_in("/dev/shm").expect("a folder in memory");
-        let directory = launcher::open_folder(folder.path()).unwrap();
-        let operator = ProcessOperator::new(directory, folder.path()).unwrap();
+        let directory = std::fs::File::open(folder.path()).unwrap();
+        let operator = ProcessOperator::new(directory.as_fd(), ".", folder.path()).unwrap();
         Fixture { folder, operator, contents: Contents::new(7, 1 << 20) }
     }
 

@@ -1,0 +1,223 @@
+//! What the ranges of `model::operations::State` mean for one file: its size, its contents, its
+//! neighbours in a directory. All of it is a function of seed and numbers; nothing is kept per file.
+
+use super::contents::mix;
+use super::names::SetNames;
+use crate::error::EngineError;
+use model::operations::{Change, ChangeKind, FileSet, FileSize, FileState, Operations, State, size_after};
+use std::ops::Range;
+
+/// Keeps the sizes of files apart from other random numbers of the same seed.
+const SIZE_STREAM: u64 = 0x7369_7a65_735f_6f66;
+/// The same for the places of random operations.
+const BLOCK_STREAM: u64 = 0x626c_6f63_6b73_5f6f;
+
+/// Operations with everything that is worked out once.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) operations: Operations,
+    pub(crate) names: Vec<SetNames>,
+    seed: u64,
+    /// For each set its place in the list, of each step the set.
+    pub(crate) set_of_step: Vec<usize>,
+}
+
+/// What stands in a stretch of a file; later ones lie over earlier ones.
+#[derive(Debug)]
+pub(crate) struct Layer {
+    pub(crate) stretch: Range<u64>,
+    pub(crate) fill: Fill,
+}
+
+/// How a stretch was filled.
+#[derive(Debug)]
+pub(crate) enum Fill {
+    /// With zeros.
+    Zero,
+    /// With the contents of this generation.
+    Written(u32),
+    /// With those, in the blocks that are marked.
+    Blocks { generation: u32, block: u64, marked: Vec<u64> },
+}
+
+impl Plan {
+    pub(crate) fn new(operations: &Operations, seed: u64) -> Result<Self, EngineError> {
+        operations.check().map_err(EngineError::Unsuitable)?;
+        let place = |name: &str| operations.files.iter().position(|set| set.name == name).unwrap_or_default();
+        Ok(Plan {
+            names: (0..operations.files.len()).map(|index| SetNames::new(operations, index)).collect(),
+            set_of_step: operations.step.iter().map(|step| place(&step.files)).collect(),
+            operations: operations.clone(),
+            seed,
+        })
+    }
+
+    pub(crate) fn set(&self, set: usize) -> &FileSet {
+        &self.operations.files[set]
+    }
+
+    /// The seed of contents.
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// What tells a file's contents from those of every other file of the workload.
+    #[inline]
+    pub(crate) fn identity(set: usize, number: u64) -> u64 {
+        ((set as u64) << 40) | number
+    }
+
+    /// Bytes of a file when it is written whole.
+    #[inline]
+    pub(crate) fn whole_size(&self, set: usize, number: u64) -> u64 {
+        match &self.operations.files[set].size {
+            FileSize::Fixed(size) => size.0,
+            // The check made sure that there is one for each file.
+            FileSize::Each(sizes) => sizes[number as usize].0,
+            other => self.drawn_size(other, Self::identity(set, number)),
+        }
+    }
+
+    fn drawn_size(&self, size: &FileSize, identity: u64) -> u64 {
+        let word = mix(self.seed ^ SIZE_STREAM ^ mix(identity));
+        match size {
+            FileSize::Fixed(size) => size.0,
+            // A place in a list is no draw: `whole_size` looks it up.
+            FileSize::Each(_) => 0,
+            FileSize::Between { from, to } => from.0 + below(word, to.0 - from.0 + 1),
+            FileSize::Weighted(sizes) => {
+                let all: f64 = sizes.iter().map(|size| size.weight).sum();
+                let mut left = (word >> 11) as f64 / (1_u64 << 53) as f64 * all;
+                let mut drawn = sizes.iter().filter(|size| size.weight > 0.0);
+                let last = drawn.clone().last();
+                let chosen = drawn.find(|size| {
+                    left -= size.weight;
+                    left < 0.0
+                });
+                // Rounding may leave a rest behind the last.
+                chosen.or(last).map_or(0, |size| size.size.0)
+            }
+        }
+    }
+
+    /// Bytes of a file after these changes.
+    #[inline]
+    pub(crate) fn size(&self, set: usize, number: u64, changes: &[Change]) -> u64 {
+        let whole = self.whole_size(set, number);
+        changes.iter().fold(0, |size, change| size_after(size, whole, change.kind))
+    }
+
+    /// The file on which the step's random operation of this number works.
+    #[inline]
+    pub(crate) fn file_of_operation(&self, step: usize, operation: u64) -> u64 {
+        let files = self.operations.files_of(&self.operations.step[step]);
+        let count = self.operations.step[step].count.unwrap_or(1);
+        files.start + (u128::from(operation) * u128::from(files.end - files.start) / u128::from(count)) as u64
+    }
+
+    /// The operations of a random step on one file.
+    fn operations_of_file(&self, step: usize, number: u64) -> Range<u64> {
+        let files = self.operations.files_of(&self.operations.step[step]);
+        let count = self.operations.step[step].count.unwrap_or(1);
+        let first = |file: u64| {
+            let share = u128::from(file - files.start) * u128::from(count);
+            share.div_ceil(u128::from(files.end - files.start)) as u64
+        };
+        first(number)..first(number + 1)
+    }
+
+    /// The block, of so many, on which the step's random operation of this number works.
+    #[inline]
+    pub(crate) fn block_of_operation(&self, step: usize, operation: u64, blocks: u64) -> u64 {
+        below(mix(self.seed ^ BLOCK_STREAM ^ mix(((step as u64) << 40) ^ operation)), blocks)
+    }
+
+    /// What a file holds after these changes: its size, and its layers from below.
+    pub(crate) fn layers(&self, set: usize, number: u64, changes: &[Change]) -> (u64, Vec<Layer>) {
+        let (whole, mut size) = (self.whole_size(set, number), 0);
+        let mut layers: Vec<Layer> = Vec::new();
+        for change in changes {
+            let after = size_after(size, whole, change.kind);
+            let generation = change.generation;
+            match change.kind {
+                ChangeKind::Whole | ChangeKind::Over => {
+                    layers.clear();
+                    layers.push(Layer { stretch: 0..after, fill: Fill::Written(generation) });
+                }
+                ChangeKind::Append(_) => {
+                    layers.push(Layer { stretch: size..after, fill: Fill::Written(generation) });
+                }
+                ChangeKind::Truncate(to) if to < size => {
+                    layers.iter_mut().for_each(|layer| layer.stretch.end = layer.stretch.end.min(to));
+                    layers.retain(|layer| layer.stretch.start < layer.stretch.end);
+                }
+                ChangeKind::Truncate(_) | ChangeKind::Allocate(_) => {
+                    layers.push(Layer { stretch: size..after, fill: Fill::Zero });
+                }
+                ChangeKind::Random => {
+                    let step = generation as usize - 1;
+                    let block = self.operations.step[step].block().0;
+                    let blocks = size / block;
+                    let mut marked = vec![0; blocks.div_ceil(64) as usize];
+                    for operation in self.operations_of_file(step, number) {
+                        let at = self.block_of_operation(step, operation, blocks);
+                        marked[(at / 64) as usize] |= 1_u64 << (at % 64);
+                    }
+                    layers.push(Layer { stretch: 0..size, fill: Fill::Blocks { generation, block, marked } });
+                }
+            }
+            size = after;
+        }
+        (size, layers)
+    }
+
+    /// Names of files, links and copies in a directory of a set.
+    pub(crate) fn files_in(&self, state: &State, set: usize, directory: u64) -> u64 {
+        let spec = self.set(set);
+        let inside = |shift: u64, files: &Range<u64>| {
+            let home = (directory + spec.directories - shift) % spec.directories;
+            let made = spec.files_of(&(home..home + 1));
+            made.end.min(files.end).saturating_sub(made.start.max(files.start))
+        };
+        let of = |(files, file): &(Range<u64>, FileState)| {
+            if !file.present {
+                return 0;
+            }
+            let beside = [file.link, file.symlink.map(|symlink| symlink.0), file.copy.as_ref().map(|copy| copy.0)];
+            inside(file.shift, files) + beside.into_iter().flatten().map(|shift| inside(shift, files)).sum::<u64>()
+        };
+        state.set(set).files.all().iter().map(of).sum()
+    }
+
+    /// Directories of the set that lie in this one.
+    fn directories_in(&self, state: &State, set: usize, directory: u64) -> u64 {
+        let children = self.set(set).children_of(directory);
+        if self.names[set].is_flat() {
+            return 0;
+        }
+        state
+            .set(set)
+            .directories
+            .within(children)
+            .filter(|(_, below)| below.present)
+            .map(|(range, _)| range.end - range.start)
+            .sum()
+    }
+
+    /// All names in a directory of a set: those of sets that share it, too.
+    pub(crate) fn entries(&self, state: &State, set: usize, directory: u64) -> u64 {
+        if !self.names[set].is_flat() {
+            return self.files_in(state, set, directory) + self.directories_in(state, set, directory);
+        }
+        let folder = self.names[set].folder();
+        let sharing = (0..self.names.len()).filter(|&other| self.names[other].folder() == folder);
+        sharing.map(|other| self.files_in(state, other, 0)).sum()
+    }
+}
+
+/// A number below `end`, from a random word (Lemire 2019, the multiplication alone: its bias is at
+/// most end/2^64).
+#[inline]
+fn below(word: u64, end: u64) -> u64 {
+    ((u128::from(word) * u128::from(end)) >> 64) as u64
+}

@@ -1,0 +1,284 @@
+//! Steps as phases: who carries them out, in how many threads, and what they are charged.
+
+use super::backend::FileCalls;
+use super::in_process::InProcess;
+use super::kernel::KernelCalls;
+use super::names::TOP;
+use super::plan::Plan;
+use super::populate::Populate;
+use super::process::ProcessOperator;
+use super::run::{Outcome, Share, Start};
+use super::verify::Verify;
+use crate::clock::{Clock, seconds};
+use crate::error::EngineError;
+use crate::histogram::Latencies;
+use crate::target::Place;
+use crate::window::{OPERATIONS_PER_SECOND, Window};
+use crate::workloads::Work;
+use model::agent::Part;
+use model::operations::{Method, Operation, OperationStep, Operations, State, SyncPolicy};
+use rustix::thread::UnshareFlags;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::Barrier;
+use std::sync::atomic::AtomicBool;
+
+/// Operations, prepared. Steps run in their order, each once; between two calls nothing is open.
+pub struct OperationsWork {
+    plan: Plan,
+    /// Before the step `next`.
+    state: State,
+    next: usize,
+    /// Parts of that step that are done.
+    parts_done: u32,
+    written_bytes: u64,
+    stop: Arc<AtomicBool>,
+}
+
+/// Something to do with a filesystem's calls, whichever they are.
+pub(super) trait CallsErrand {
+    /// What comes of it.
+    type Answer;
+    /// Does it; `top` is for messages.
+    fn run<C: FileCalls>(self, calls: &mut C, top: &Path) -> Result<Self::Answer, EngineError>;
+}
+
+/// Makes the folder in which operations work, empty, and does the errand in it.
+fn in_new_folder<E: CallsErrand>(place: &Place, errand: E) -> Result<E::Answer, EngineError> {
+    match place {
+        Place::Directory { path, directory } => {
+            let mut calls = KernelCalls::make((path, std::os::fd::AsFd::as_fd(directory)))?;
+            let top = calls.path().to_owned();
+            errand.run(&mut calls, &top)
+        }
+        other => Err(unsuitable(other)),
+    }
+}
+
+/// Does the errand in the folder.
+fn in_folder<E: CallsErrand>(place: &Place, errand: E) -> Result<E::Answer, EngineError> {
+    match place {
+        Place::Directory { path, directory } => {
+            let mut calls = KernelCalls::open((path, std::os::fd::AsFd::as_fd(directory)))?;
+            let top = calls.path().to_owned();
+            errand.run(&mut calls, &top)
+        }
+        other => Err(unsuitable(other)),
+    }
+}
+
+/// Makes the operator of one thread, and does its share with it.
+fn carry_out(place: &Place, method: Method, share: &Share<'_>, start: Start<'_>) -> Result<Outcome, EngineError> {
+    match (place, method) {
+        (Place::Directory { path, directory }, Method::InProcess) => {
+            let mut calls = KernelCalls::open((path, std::os::fd::AsFd::as_fd(directory)))?;
+            let top = calls.path().to_owned();
+            share.run(&mut InProcess::new(&mut calls, &top, share.largest_block()), start)
+        }
+        (Place::Directory { path, directory }, Method::ProcessPerOperation) => {
+            let directory = std::os::fd::AsFd::as_fd(directory);
+            share.run(&mut ProcessOperator::new(directory, TOP, &path.join(TOP))?, start)
+        }
+        (other, _) => Err(unsuitable(other)),
+    }
+}
+
+fn unsuitable(place: &Place) -> EngineError {
+    EngineError::Unsuitable(match place {
+        Place::Device { path, .. } => {
+            format!("operations on files need a filesystem and {} is a bare device; name a directory", path.display())
+        }
+        _ => "operations on files need a filesystem; name a directory".to_owned(),
+    })
+}
+
+impl OperationsWork {
+    /// Makes the folders and the sets that are there from the beginning, synced. What an interrupted
+    /// race left there is removed.
+    ///
+    /// # Errors
+    /// Where the parameters are wrong, the target does not fit, or a call fails.
+    pub fn prepare(
+        place: &Place,
+        operations: &Operations,
+        seed: u64,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, EngineError> {
+        let plan = Plan::new(operations, seed)?;
+        let state = State::begin(operations);
+        let populate = Populate { plan: &plan, state: &state, stop: &stop };
+        let written_bytes = in_new_folder(place, populate).map_err(|error| told_in_full(error, place))?;
+        Ok(OperationsWork { plan, state, next: 0, parts_done: 0, written_bytes, stop })
+    }
+
+    /// The step of that group, which must be the next, and its next part.
+    fn expect(&self, group: &str, part: Part) -> Result<usize, EngineError> {
+        let unsuitable = |what: String| Err(EngineError::Unsuitable(what));
+        let steps = &self.plan.operations.step;
+        let Some(index) = steps.iter().position(|step| step.group() == group) else {
+            let known: Vec<&str> = steps.iter().map(OperationStep::group).collect();
+            return unsuitable(format!("no step is named {}; choose {}", group.escape_debug(), known.join(", ")));
+        };
+        if index != self.next {
+            let next = steps.get(self.next).map_or("no other", OperationStep::group);
+            return unsuitable(format!(
+                "step {group} is not the next: steps run once and in order, and {next} follows"
+            ));
+        }
+        if part.index != self.parts_done || part.index >= part.of {
+            let (index, of, done) = (part.index, part.of, self.parts_done);
+            return unsuitable(format!(
+                "{group} has no part {index} of {of} now: parts are counted from 0, and {done} follows"
+            ));
+        }
+        Ok(index)
+    }
+
+    fn share(&self, index: usize, part: Part, thread: u64) -> Share<'_> {
+        Share {
+            plan: &self.plan,
+            state: &self.state,
+            step: &self.plan.operations.step[index],
+            set: self.plan.set_of_step[index],
+            generation: index as u32 + 1,
+            part,
+            thread,
+            threads: u64::from(self.plan.operations.threads),
+            stop: &self.stop,
+        }
+    }
+
+    /// The part in threads of their own, which begin together.
+    fn together(&self, place: &Place, index: usize, part: Part) -> Result<Vec<Outcome>, EngineError> {
+        let threads = self.plan.operations.threads;
+        let barrier = Barrier::new(threads as usize);
+        let method = self.plan.operations.method;
+        std::thread::scope(|scope| {
+            let mut workers = Vec::new();
+            for thread in 0..threads {
+                let share = self.share(index, part, u64::from(thread));
+                let barrier = &barrier;
+                let work = move || {
+                    let start = Start::new(Some(barrier));
+                    // SAFETY: the thread ends with its share. Descriptors that it inherits stay valid
+                    // in its copy of the table; those that it opens it closes itself, and none is
+                    // handed to another thread.
+                    //
+                    // With a table of its own, looking up a descriptor needs no atomic reference
+                    // count, which threads of one table share. Refused, the table stays shared.
+                    let _ = unsafe { rustix::thread::unshare_unsafe(UnshareFlags::FILES) };
+                    carry_out(place, method, &share, start)
+                };
+                match std::thread::Builder::new().name(format!("operations-{thread}")).spawn_scoped(scope, work) {
+                    Ok(worker) => workers.push(worker),
+                    Err(error) => {
+                        // Those that wait are let go.
+                        for _ in thread..threads {
+                            scope.spawn(|| barrier.wait());
+                        }
+                        let errno = error.raw_os_error().unwrap_or(libc::EAGAIN);
+                        return Err(EngineError::Memory { bytes: 2 << 20, errno });
+                    }
+                }
+            }
+            let gone = || EngineError::Unsuitable("a worker ended by itself; this is a fault of Fairlane".to_owned());
+            let all: Vec<_> = workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err(gone()))).collect();
+            all.into_iter().collect()
+        })
+    }
+}
+
+/// Whether it leaves something to be made stable.
+fn changes(operation: Operation) -> bool {
+    !matches!(
+        operation,
+        Operation::Read
+            | Operation::RandomRead
+            | Operation::Stat
+            | Operation::List
+            | Operation::Open
+            | Operation::Getxattr
+            | Operation::Fsync
+            | Operation::FsyncDirectory
+    )
+}
+
+fn writes(operation: Operation) -> bool {
+    operation.writes() && !matches!(operation, Operation::Truncate | Operation::Reflink | Operation::Symlink)
+}
+
+/// Says whether a full lane lacks blocks or inodes.
+fn told_in_full(mut error: EngineError, place: &Place) -> EngineError {
+    if let (EngineError::Full { inodes, .. }, Some((_, directory))) = (&mut error, place.directory()) {
+        *inodes = rustix::fs::fstatvfs(directory).is_ok_and(|room| room.f_files > 0 && room.f_ffree == 0);
+    }
+    error
+}
+
+impl Work for OperationsWork {
+    fn phase(&mut self, place: &Place, group: &str, part: Part) -> Result<Window, EngineError> {
+        let index = self.expect(group, part)?;
+        let step = &self.plan.operations.step[index];
+        let outcomes = match self.plan.operations.threads {
+            1 => {
+                let share = self.share(index, part, 0);
+                carry_out(place, self.plan.operations.method, &share, Start::new(None)).map(|outcome| vec![outcome])
+            }
+            _ => self.together(place, index, part),
+        };
+        let outcomes = outcomes.map_err(|error| told_in_full(error, place))?;
+        let begun = outcomes.iter().map(|outcome| outcome.begun).min().unwrap_or_default();
+        let ended = outcomes.iter().map(|outcome| outcome.ended).max().unwrap_or_default();
+        let last = part.index + 1 == part.of;
+        let sync_seconds = if last && step.sync == SyncPolicy::End && changes(step.operation) {
+            let begun = Clock::get().now();
+            place.sync()?;
+            seconds(Clock::get().now() - begun)
+        } else {
+            0.0
+        };
+        let mut latencies = Latencies::new();
+        outcomes.iter().for_each(|outcome| latencies.add(&outcome.latencies));
+        let bytes = outcomes.iter().map(|outcome| outcome.bytes).sum();
+        if writes(step.operation) {
+            self.written_bytes += bytes;
+        }
+        let window = Window {
+            group: group.to_owned(),
+            primary_metric: OPERATIONS_PER_SECOND,
+            operations: outcomes.iter().map(|outcome| outcome.operations).sum(),
+            bytes,
+            seconds: seconds(ended - begun) + sync_seconds,
+            sync_seconds,
+            // Threads start theirs beside each other.
+            process_startup_seconds: outcomes.iter().map(|outcome| outcome.process_startup_seconds).sum::<f64>()
+                / outcomes.len().max(1) as f64,
+            latencies,
+            ..Window::default()
+        };
+        self.parts_done += 1;
+        if last {
+            self.state.advance(&self.plan.operations, index).map_err(EngineError::Unsuitable)?;
+            (self.next, self.parts_done) = (self.next + 1, 0);
+        }
+        Ok(window)
+    }
+
+    fn verify(&mut self, place: &Place) -> Result<f64, EngineError> {
+        if self.parts_done > 0 {
+            let step = self.plan.operations.step[self.next].group();
+            return Err(EngineError::Unsuitable(format!("step {step} is half done; verify before or after it")));
+        }
+        let begun = Clock::get().now();
+        in_folder(place, Verify::new(&self.plan, &self.state, &self.stop))?;
+        Ok(seconds(Clock::get().now() - begun))
+    }
+
+    fn release(&mut self) {
+        // Every phase opens what it needs and closes it again.
+    }
+
+    fn written_bytes(&self) -> u64 {
+        self.written_bytes
+    }
+}
