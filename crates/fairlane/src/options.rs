@@ -31,7 +31,7 @@ pub enum Command {
     Records,
     /// Show a record
     Report(Report),
-    /// Two races side by side
+    /// Two races side by side, or a race and published figures
     Compare(Compare),
     /// Remove what a crashed race left behind
     Clean,
@@ -204,12 +204,22 @@ pub struct Report {
     pub output: Option<PathBuf>,
 }
 
+const COMPARE_HELP: &str = "\
+published:NAME stands for the figures of an article, in either place; then figures and the ratios
+between lanes stand side by side, without verdicts, and why they differ.
+
+  fairlane compare last~1 last
+  fairlane compare last published:phytium-axvisor        31 operations, suite operations
+  fairlane compare last published:openeuler-2203         seven tests, suite general
+  fairlane compare published: last                       lists the articles";
+
 /// Options of `compare`.
 #[derive(Debug, Args)]
+#[command(after_help = COMPARE_HELP)]
 pub struct Compare {
-    /// The first record: a file, `last`, `last~1`
+    /// The first record: a file, `last`, `last~1`, or published:NAME
     pub a: String,
-    /// The second record, judged against the first
+    /// The second record, judged against the first, or published:NAME
     pub b: String,
     /// text, markdown, csv or json
     #[arg(long, value_name = "FORMAT", default_value = "text")]

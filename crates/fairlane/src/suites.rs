@@ -6,16 +6,20 @@ use model::workload::{Kind, Suite, Workload};
 use std::path::Path;
 
 /// The suites built into the binary: name and TOML.
-pub const BUILT_IN: &[(&str, &str)] =
-    &[("quick", include_str!("../../../suites/quick.toml")), ("latency", include_str!("../../../suites/latency.toml"))];
+pub const BUILT_IN: &[(&str, &str)] = &[
+    ("quick", include_str!("../../../suites/quick.toml")),
+    ("general", include_str!("../../../suites/general.toml")),
+    ("operations", include_str!("../../../suites/operations.toml")),
+    ("latency", include_str!("../../../suites/latency.toml")),
+];
 
 /// Finds a suite by its name, or reads it from a file.
 ///
 /// # Errors
 /// When there is no such suite, or its TOML is wrong.
 pub fn find(name: &str) -> Result<Suite, Failure> {
-    if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
-        return Suite::from_toml(text).map_err(|error| Failure::failed(format!("built-in suite {name}: {error}")));
+    if let Some(suite) = find_built_in(name)? {
+        return Ok(suite);
     }
     let path = Path::new(name);
     if !path.exists() {
@@ -28,6 +32,17 @@ pub fn find(name: &str) -> Result<Suite, Failure> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::usage(format!("cannot read the suite {name}: {error}")))?;
     Suite::from_toml(&text).map_err(|error| Failure::usage(format!("{name}: {error}")))
+}
+
+/// Finds a built-in suite by its name; `None`: there is none of that name.
+///
+/// # Errors
+/// When its TOML is wrong.
+pub fn find_built_in(name: &str) -> Result<Option<Suite>, Failure> {
+    let known = BUILT_IN.iter().find(|(known, _)| *known == name);
+    let read =
+        |text: &str| Suite::from_toml(text).map_err(|error| Failure::failed(format!("built-in suite {name}: {error}")));
+    known.map(|(_, text)| read(text)).transpose()
 }
 
 /// The lane with the least room for the work.

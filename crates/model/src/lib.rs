@@ -12,6 +12,7 @@ pub mod lane;
 pub mod machine;
 pub mod operations;
 pub mod plan;
+pub mod published;
 pub mod record;
 pub mod trial;
 pub mod units;

@@ -115,6 +115,8 @@ pub enum FileSize {
         /// Largest.
         to: Bytes,
     },
+    /// File n has the n-th of these; as many as there are files.
+    Each(Vec<Bytes>),
     /// Each size with a weight.
     Weighted(Vec<WeightedSize>),
 }
@@ -131,6 +133,10 @@ impl FileSize {
         match self {
             FileSize::Fixed(size) => (size.0, size.0),
             FileSize::Between { from, to } => (from.0, to.0),
+            FileSize::Each(sizes) => {
+                let all = || sizes.iter().map(|size| size.0);
+                (all().min().unwrap_or(0), all().max().unwrap_or(0))
+            }
             FileSize::Weighted(sizes) => {
                 let drawn = || sizes.iter().filter(|size| size.weight > 0.0).map(|size| size.size.0);
                 (drawn().min().unwrap_or(0), drawn().max().unwrap_or(0))
@@ -143,6 +149,10 @@ impl FileSize {
         match self {
             FileSize::Fixed(size) => size.0,
             FileSize::Between { from, to } => from.0.midpoint(to.0),
+            FileSize::Each(sizes) => {
+                let all: u128 = sizes.iter().map(|size| u128::from(size.0)).sum();
+                u64::try_from(all.div_ceil(sizes.len().max(1) as u128)).unwrap_or(u64::MAX)
+            }
             FileSize::Weighted(sizes) => {
                 let all: f64 = sizes.iter().map(|size| size.weight).sum();
                 (sizes.iter().map(|size| size.size.0 as f64 * size.weight).sum::<f64>() / all.max(f64::MIN_POSITIVE))

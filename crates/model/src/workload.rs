@@ -97,6 +97,16 @@ impl Workload {
         }
     }
 
+    /// The keys of TOML in which another workload differs; name and title do not count.
+    pub fn differing_keys(&self, other: &Workload) -> Vec<String> {
+        let table = |of: &Workload| toml::Table::try_from(of).unwrap_or_default();
+        let (mine, theirs) = (table(self), table(other));
+        let keys: std::collections::BTreeSet<&String> = mine.keys().chain(theirs.keys()).collect();
+        let differs =
+            |key: &&&String| !["name", "title"].contains(&key.as_str()) && mine.get(**key) != theirs.get(**key);
+        keys.iter().filter(differs).map(|key| (*key).clone()).collect()
+    }
+
     /// Whether each operation ends in a flush, so that the flush ceiling is the one that counts.
     pub fn flush_bound(&self) -> bool {
         matches!(&self.kind, Kind::Io(io) if io.fdatasync > 0 || io.fsync > 0)

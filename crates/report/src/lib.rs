@@ -20,6 +20,7 @@ mod layout;
 mod lines;
 mod markdown;
 mod plan;
+mod published;
 pub mod schema;
 mod statements;
 mod terminal;
@@ -32,7 +33,7 @@ pub use fio_json::fio_json;
 pub use plan::{Contestants, Ground, PlanSummary, plan_lines};
 pub use terminal::{Screen, ScreenOptions};
 
-use model::findings::{Comparison, Findings};
+use model::findings::{Comparison, Findings, PublishedComparison};
 use model::record::Record;
 
 /// What a report is made of.
@@ -81,6 +82,8 @@ pub struct Format {
     /// Renders a comparison of two records; the text ends in a line break. Answers a sentence with
     /// the remedy where the format has no comparisons.
     pub compare: fn(&Comparison, &Style) -> Result<String, String>,
+    /// Renders a record beside published figures, in the same way.
+    pub published: fn(&PublishedComparison, &Style) -> Result<String, String>,
 }
 
 /// Every report format, the default first.
@@ -90,30 +93,35 @@ pub static FORMATS: [Format; 5] = [
         extension: "txt",
         render: |input, style| Ok(text::render(input, style)),
         compare: |both, style| Ok(comparison::text(both, style)),
+        published: |both, style| Ok(published::text(both, style)),
     },
     Format {
         name: "markdown",
         extension: "md",
         render: |input, style| Ok(markdown::render(input, style)),
         compare: |both, style| Ok(comparison::markdown(both, style)),
+        published: |both, style| Ok(published::markdown(both, style)),
     },
     Format {
         name: "csv",
         extension: "csv",
         render: |input, style| Ok(csv::render(input, style)),
         compare: |both, style| Ok(comparison::csv(both, style)),
+        published: |both, style| Ok(published::csv(both, style)),
     },
     Format {
         name: "json",
         extension: "json",
         render: |input, style| Ok(json::render(input, style)),
         compare: |both, style| Ok(comparison::json(both, style)),
+        published: |both, style| Ok(published::json(both, style)),
     },
     Format {
         name: "fio-json",
         extension: "json",
         render: |input, _| fio_json(input.record),
         compare: |_, _| Err("fio-json holds one race, not two; compare in text, markdown, csv or json".to_owned()),
+        published: |_, _| Err("fio-json holds one race alone; compare in text, markdown, csv or json".to_owned()),
     },
 ];
 

@@ -4,6 +4,7 @@
 pub(crate) mod comparison;
 pub(crate) mod facts;
 pub(crate) mod plan;
+pub(crate) mod published;
 
 use crate::clean::SENTENCE_COLUMNS;
 use crate::clean::shorten;

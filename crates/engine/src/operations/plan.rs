@@ -72,6 +72,8 @@ impl Plan {
     pub(crate) fn whole_size(&self, set: usize, number: u64) -> u64 {
         match &self.operations.files[set].size {
             FileSize::Fixed(size) => size.0,
+            // The check made sure that there is one for each file.
+            FileSize::Each(sizes) => sizes[number as usize].0,
             other => self.drawn_size(other, Self::identity(set, number)),
         }
     }
@@ -80,6 +82,8 @@ impl Plan {
         let word = mix(self.seed ^ SIZE_STREAM ^ mix(identity));
         match size {
             FileSize::Fixed(size) => size.0,
+            // A place in a list is no draw: `whole_size` looks it up.
+            FileSize::Each(_) => 0,
             FileSize::Between { from, to } => from.0 + below(word, to.0 - from.0 + 1),
             FileSize::Weighted(sizes) => {
                 let all: f64 = sizes.iter().map(|size| size.weight).sum();

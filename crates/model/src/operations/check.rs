@@ -81,6 +81,12 @@ fn check_set(operations: &Operations, set: &FileSet) -> Result<(), String> {
         ));
     }
     check_sizes(&set.size)?;
+    if let FileSize::Each(sizes) = &set.size
+        && sizes.len() as u64 != set.count
+    {
+        let (count, sizes) = (set.count, sizes.len());
+        return Err(format!("count is {count} and size lists {sizes} sizes; list one for each file"));
+    }
     if set.is_tree() && operations.threads > 1 {
         let changes = |step: &&OperationStep| {
             step.files == set.name

@@ -1,0 +1,162 @@
+//! The published figures that are built in.
+
+use crate::failure::Failure;
+use model::published::{PREFIX, Published};
+
+/// The articles: name and TOML.
+pub const BUILT_IN: &[(&str, &str)] = &[
+    ("openeuler-2203", include_str!("../../../published/openeuler-2203.toml")),
+    ("phytium-axvisor", include_str!("../../../published/phytium-axvisor.toml")),
+    ("centos7-nvme", include_str!("../../../published/centos7-nvme.toml")),
+    ("appenders-2011", include_str!("../../../published/appenders-2011.toml")),
+    ("raid5-2gb", include_str!("../../../published/raid5-2gb.toml")),
+];
+
+/// Finds published figures by their name.
+///
+/// # Errors
+/// When there are none of that name: the ones there are, with what they compare.
+pub fn find(name: &str) -> Result<Published, Failure> {
+    let read = |name: &str, text: &str| {
+        Published::from_toml(text).map_err(|error| Failure::failed(format!("built-in {PREFIX}{name}: {error}")))
+    };
+    if let Some((name, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
+        return read(name, text);
+    }
+    let mut list = String::new();
+    for (name, text) in BUILT_IN {
+        list.push_str(&format!("\n  {PREFIX}{name:<17}{}", read(name, text)?.title));
+    }
+    Err(Failure::usage(format!("there are no published figures `{name}`; choose one of{list}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suites;
+
+    fn all() -> Vec<Published> {
+        BUILT_IN.iter().map(|(name, _)| find(name).unwrap()).collect()
+    }
+
+    #[test]
+    fn every_article_is_read_and_carries_its_own_name() {
+        for (name, _) in BUILT_IN {
+            assert_eq!(find(name).unwrap().name, *name);
+        }
+        let Err(refused) = find("nope") else { panic!("nope was found") };
+        assert!(BUILT_IN.iter().all(|(name, _)| refused.message.contains(name)), "{}", refused.message);
+    }
+
+    #[test]
+    fn no_figure_of_an_article_is_missing() {
+        // Cells of the article's tables, and numbers of its text where it has no table.
+        let cells = |name: &str| match name {
+            // Seven tables of three filesystems: 4, 5, 5, 5, 6, 4 and 5 columns; four figures of the
+            // closing summary that differ from them.
+            "openeuler-2203" => 3 * (4 + 5 + 5 + 5 + 6 + 4 + 5) + 4,
+            // 31 rows of two times and a speed-up, 21 of them with two throughputs; five in the summary.
+            "phytium-axvisor" => 31 * 3 + 21 * 2 + 5,
+            "centos7-nvme" => 1,
+            "appenders-2011" => 20,
+            // Four columns of four filesystems, and a chart of four times.
+            "raid5-2gb" => 4 * 4 + 4,
+            other => panic!("{other} is not counted here"),
+        };
+        for published in all() {
+            assert_eq!(published.figure.len(), cells(&published.name), "{}", published.name);
+        }
+    }
+
+    #[test]
+    fn figures_name_workloads_and_groups_of_their_suite() {
+        // These suites are not built yet.
+        const LATER: [&str; 3] = ["appenders", "database", "media"];
+        for published in all() {
+            if LATER.contains(&published.suite.as_str()) {
+                assert!(suites::find(&published.suite).is_err(), "{}: take it off the list", published.suite);
+                continue;
+            }
+            let suite = suites::find(&published.suite).unwrap();
+            for figure in &published.figure {
+                let workload = suite.workload.iter().find(|of| of.name == figure.workload);
+                let groups = workload.unwrap_or_else(|| panic!("no workload {}", figure.workload)).groups();
+                let known = figure.group == model::published::TOTAL || groups.contains(&figure.group);
+                assert!(known, "{}: no group {}", figure.workload, figure.group);
+            }
+            // And the other way round: every group of the suite has its figures.
+            for workload in &suite.workload {
+                for group in workload.groups() {
+                    let has = published.figure.iter().any(|of| of.workload == workload.name && of.group == group);
+                    assert!(has, "{}, {group}: no published figure", workload.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn speed_ups_and_totals_follow_from_the_times() {
+        let published = find("phytium-axvisor").unwrap();
+        let seconds = |group: &str, lane: &str| {
+            let of = |figure: &&model::published::Figure| {
+                figure.group == group && figure.lane == lane && matches!(figure.canonical(), Some(("seconds", _)))
+            };
+            published.figure.iter().find(of).and_then(|figure| figure.canonical()).map(|(_, value)| value).unwrap()
+        };
+        let mut faster = 0;
+        for figure in published.figure.iter().filter(|figure| figure.metric == "speed_up") {
+            let ratio = seconds(&figure.group, "linux") / seconds(&figure.group, "axvisor");
+            // Times have two decimals, of which the shortest are 0.22 ms.
+            assert!((ratio / figure.value - 1.0).abs() < 0.025, "{}: {ratio} and {}", figure.group, figure.value);
+            faster += usize::from(ratio > 1.0 && figure.group != model::published::TOTAL);
+        }
+        assert_eq!(faster, 29);
+        let groups = suites::find("operations").unwrap().workload[0].groups();
+        assert_eq!(groups.len(), 31);
+        for lane in ["axvisor", "linux"] {
+            let sum: f64 = groups.iter().map(|group| seconds(group, lane)).sum();
+            assert!((sum - seconds("total", lane)).abs() < 0.01, "{lane}: {sum}");
+        }
+    }
+
+    #[test]
+    fn throughput_that_does_not_follow_from_time_and_size_carries_a_note() {
+        let published = find("phytium-axvisor").unwrap();
+        let suite = suites::find("operations").unwrap();
+        let model::workload::Kind::Operations(operations) = &suite.workload[0].kind else { panic!("another kind") };
+        let mut checked = 0;
+        for figure in published.figure.iter().filter(|figure| figure.group != model::published::TOTAL) {
+            let Some(("bandwidth_bytes_per_second", printed)) = figure.canonical() else { continue };
+            let step = operations.step_named(&figure.group).unwrap();
+            let time = published.figure.iter().find(|of| {
+                of.group == figure.group && of.lane == figure.lane && of.canonical().is_some_and(|of| of.0 == "seconds")
+            });
+            let seconds = time.unwrap().canonical().unwrap().1;
+            // The Linux side was cut to 10 ms before it was divided.
+            let seconds = if figure.lane == "linux" { (seconds * 100.0).floor() / 100.0 } else { seconds };
+            let follows = bytes_of(operations, step) / seconds;
+            // Two decimals, some of them cut: 0.61 may stand for anything up to 0.62.
+            let fits = (printed - follows).abs() <= 0.011 * 1_048_576.0 + 0.002 * follows;
+            assert_eq!(fits, figure.note.is_none(), "{} on {}: {printed} and {follows}", figure.group, figure.lane);
+            checked += 1;
+        }
+        assert_eq!(checked, 42);
+    }
+
+    /// Bytes that a step moves.
+    fn bytes_of(operations: &model::workload::Operations, step: &model::operations::OperationStep) -> f64 {
+        use model::operations::{FileSize, Operation};
+        let things = operations.things(step);
+        let count = (things.end - things.start) as f64;
+        let set = operations.set(&step.files).unwrap();
+        match step.operation {
+            Operation::Append | Operation::RandomRead | Operation::RandomWrite => count * step.block().0 as f64,
+            _ => match &set.size {
+                FileSize::Each(sizes) => {
+                    sizes[things.start as usize..things.end as usize].iter().map(|of| of.0 as f64).sum()
+                }
+                size => count * size.mean() as f64,
+            },
+        }
+    }
+}
