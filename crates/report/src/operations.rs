@@ -13,8 +13,9 @@ use model::findings::{
 const LANE_COLUMNS: usize = 12;
 /// Columns that a step's name may take at least and at most before it is wrapped.
 const STEP_COLUMNS: (usize, usize) = (16, 30);
-/// Columns of verdicts, at most: longer ones are wrapped.
-const VERDICT_COLUMNS: usize = 26;
+/// Columns of verdicts, at most, where all lanes stand side by side and where they do not: longer
+/// ones are wrapped, as a row has two lines or three anyway.
+const VERDICT_COLUMNS: (usize, usize) = (26, 18);
 /// Columns between columns.
 const GAP: usize = 2;
 
@@ -147,7 +148,9 @@ pub(crate) fn totals(table: &OperationsFinding) -> Vec<(String, Vec<(&str, Optio
 
 /// A whole table for a terminal.
 pub(crate) fn text(out: &mut String, findings: &Findings, table: &OperationsFinding, style: &Style) {
-    out.push('\n');
+    if !out.is_empty() && !out.ends_with("\n\n") {
+        out.push('\n');
+    }
     hang(out, "", 0, &said::heading(table), None, style);
     hang(out, "", 2, &said::legend(table, findings.margin), None, style);
     match Grid::fitting(findings, table, style) {
@@ -193,15 +196,18 @@ impl<'a> Grid<'a> {
             let fits = step + GAP + lane <= width;
             return fits.then(|| Grid { step, lane, verdicts: 0, blocks: vec![vec![table.reference.as_str()]] });
         }
-        let widest = widest_verdict(findings, table, others.len() > 1).min(VERDICT_COLUMNS);
-        let free = width.checked_sub(step + GAP + widest)?;
-        // One column is the reference's, and one the floor's in the last block.
-        let side_by_side = free / (lane + GAP);
+        let widest = widest_verdict(findings, table, others.len() > 1);
+        let mut columns: Vec<&str> = others;
+        columns.extend(floor);
+        let room = |verdicts: usize| width.saturating_sub(step + GAP + verdicts) / (lane + GAP);
+        let generous = widest.min(VERDICT_COLUMNS.0);
+        let all_fit = room(generous) > columns.len();
+        let widest = if all_fit { generous } else { widest.min(VERDICT_COLUMNS.1) };
+        // One column is the reference's.
+        let side_by_side = room(widest);
         if side_by_side < 2 {
             return None;
         }
-        let mut columns: Vec<&str> = others;
-        columns.extend(floor);
         let blocks = columns
             .chunks(side_by_side - 1)
             .map(|chunk| std::iter::once(table.reference.as_str()).chain(chunk.iter().copied()).collect())
@@ -210,14 +216,15 @@ impl<'a> Grid<'a> {
     }
 
     fn render(&self, out: &mut String, findings: &Findings, table: &OperationsFinding, style: &Style) {
-        for lanes in &self.blocks {
+        for (block, lanes) in self.blocks.iter().enumerate() {
             for (section, rows) in sections(table) {
                 out.push('\n');
                 self.header(out, section, lanes, table, style);
                 for row in &rows {
                     self.row(out, findings, table, row, lanes, style);
                 }
-                for limit in limits(findings, table, &rows) {
+                // A limit is the step's: the first block has said it.
+                for limit in limits(findings, table, &rows).into_iter().filter(|_| block == 0) {
                     hang(out, "", 2, &Phrase::default().tone(Tone::Quiet, limit), None, style);
                 }
             }

@@ -57,7 +57,13 @@ fn unraced<'a>(header: &'a Header, results: &[ResultFinding]) -> Vec<&'a str> {
 }
 
 fn cannot_tell(result: &ResultFinding) -> bool {
-    matches!(result.limit, Limit::Device | Limit::Cache | Limit::Harness)
+    match result.limit {
+        Limit::Device | Limit::Harness => true,
+        // A step of file operations reads what steps before it wrote: from memory, unless it asks for
+        // cold caches, and the way there is the filesystem's.
+        Limit::Cache => result.section.is_none(),
+        _ => false,
+    }
 }
 
 /// The workload's title, with the group where the workload has several.

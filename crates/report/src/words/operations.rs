@@ -2,7 +2,7 @@
 
 use crate::clean::shorten;
 use crate::figures;
-use crate::layout::{Phrase, Tone};
+use crate::layout::{GLUE, Phrase, Tone};
 use crate::words;
 use model::findings::{OperationsFinding, OperationsPair, Verdict};
 
@@ -73,19 +73,23 @@ pub(crate) fn verdict(
         (Verdict::Tie, _) => said.tone(Tone::Tie, "tie"),
         (Verdict::Undecided, _) => match (interval, ratio) {
             (Some((low, high)), _) => {
-                said.tone(Tone::Undecided, format!("? {} to {}", figures::times(low), figures::times(high)))
+                let between = format!("? {}{GLUE}to{GLUE}{}", figures::times(low), figures::times(high));
+                said.tone(Tone::Undecided, between)
             }
             (None, Some(ratio)) => said.tone(Tone::Undecided, format!("? {}", figures::times(ratio))),
             (None, None) => said.tone(Tone::Undecided, "?"),
         },
-        (Verdict::None, Some(ratio)) => said.say(figures::times(ratio)).say(" ").tone(Tone::NoVerdict, NO_VERDICT),
+        (Verdict::None, Some(ratio)) => {
+            said.say(figures::times(ratio)).say(" ").tone(Tone::NoVerdict, format!("no{GLUE}verdict"))
+        }
         (Verdict::None, None) => said.tone(Tone::NoVerdict, NO_VERDICT),
     }
 }
 
 /// What the system calls alone are of a lane's time.
 pub(crate) fn floor(share: f64) -> String {
-    format!("{FLOOR} {}", figures::share(share))
+    let said = if share < 0.995 { figures::share(share) } else { figures::times(share) };
+    format!("{FLOOR} {said}")
 }
 
 /// Start-up's share of one step, over its lanes.
