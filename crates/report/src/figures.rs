@@ -137,7 +137,7 @@ pub(crate) fn times(factor: f64) -> String {
 }
 
 /// A factor of about two and more: `2.1x`, `12x`; one digit, so that its interval reads evenly.
-fn coarse(factor: f64) -> String {
+pub(crate) fn coarse(factor: f64) -> String {
     format!("{}x", trimmed(&fixed(factor, usize::from(factor.abs() < 9.95))))
 }
 

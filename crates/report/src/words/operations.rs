@@ -88,7 +88,7 @@ pub(crate) fn verdict(
 
 /// What the system calls alone are of a lane's time.
 pub(crate) fn floor(share: f64) -> String {
-    let said = if share < 0.995 { figures::share(share) } else { figures::times(share) };
+    let said = if share < 0.995 { figures::share(share) } else { figures::coarse(share) };
     format!("{FLOOR} {said}")
 }
 
