@@ -2,7 +2,7 @@
 
 use crate::layout::Phrase;
 use crate::words::{self, Claim};
-use model::findings::{Answer, Findings, Limit, ResultFinding, Verdict};
+use model::findings::{Answer, Findings, Limit, OperationRow, OperationsFinding, ResultFinding, Verdict};
 
 /// Reasons that one lane is given; the rest stands in the figures.
 const REASONS_PER_LANE: usize = 3;
@@ -22,11 +22,11 @@ pub(crate) fn answer(findings: &Findings) -> Phrase {
         sentences.push(no_choice(findings, answer));
     } else {
         sentences.push(choice(findings, answer, raced).say("."));
-        let titles = distinct(&answer.cannot_tell);
+        let titles = gathered(findings, &answer.cannot_tell);
         if !titles.is_empty() {
             sentences.push(Phrase::of(words::CANNOT_TELL).say(titles.join(", ")).say("."));
         }
-        let titles = distinct(&answer.undecided);
+        let titles = gathered(findings, &answer.undecided);
         if !titles.is_empty() {
             let settle = settle(findings, answer);
             sentences.push(Phrase::of(words::UNDECIDED).say(titles.join(", ")).say(format!("; {settle}.")));
@@ -106,8 +106,10 @@ fn claims<'a>(findings: &'a Findings, answer: &'a Answer) -> Vec<Claim<'a>> {
             // A lane that was not chosen loses to what was: with one or two choices that needs no name.
             let plain = !gain && !chosen(subject) && chosen(other) && answer.choose.len() <= 2;
             let of = |result: &&ResultFinding| result.workload == reason.workload && result.group == reason.group;
-            let metric = findings.results.iter().find(of).map_or("", |result| result.metric.as_str());
-            Claim { subject, other, gain, name_the_other: !plain, reason, metric }
+            let result = findings.results.iter().find(of);
+            let metric = result.map_or("", |result| result.metric.as_str());
+            let of_table = result.is_some_and(|result| result.section.is_some());
+            Claim { subject, other, gain, name_the_other: !plain, reason, metric, of_table }
         })
         .collect()
 }
@@ -115,7 +117,7 @@ fn claims<'a>(findings: &'a Findings, answer: &'a Answer) -> Vec<Claim<'a>> {
 /// Says honestly why no lane can be chosen.
 fn no_choice(findings: &Findings, answer: &Answer) -> Phrase {
     let (at_the_disk, other): (Vec<String>, Vec<String>) =
-        distinct(&answer.cannot_tell).into_iter().partition(|title| {
+        gathered(findings, &answer.cannot_tell).into_iter().partition(|title| {
             // A title carries its group where the workload has several.
             let named = |result: &ResultFinding| {
                 *title == result.title || *title == format!("{}: {}", result.title, result.group)
@@ -123,7 +125,7 @@ fn no_choice(findings: &Findings, answer: &Answer) -> Phrase {
             findings.results.iter().any(|result| result.limit == Limit::Device && named(result))
         });
     let mut parts = Vec::new();
-    let undecided = distinct(&answer.undecided);
+    let undecided = gathered(findings, &answer.undecided);
     if !undecided.is_empty() {
         parts.push(Phrase::of(words::undecided_so_far(&undecided, &settle(findings, answer))));
     }
@@ -204,6 +206,28 @@ fn settle(findings: &Findings, answer: &Answer) -> String {
 fn is_about_lanes(findings: &Findings, text: &str) -> bool {
     let names = || findings.lanes.iter().map(|lane| lane.name.as_str());
     names().any(|a| names().any(|b| text.starts_with(&format!("{a} against {b}: "))))
+}
+
+/// Titles of results, those of one table of file operations as their number.
+fn gathered(findings: &Findings, titles: &[String]) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::new();
+    let table_of = |title: &String| {
+        let is_step = |row: &OperationRow, table: &OperationsFinding| {
+            title.strip_prefix(&*table.title).and_then(|rest| rest.strip_prefix(": ")) == Some(&*row.group)
+        };
+        findings.operations.iter().find(|table| table.rows.iter().any(|row| is_step(row, table)))
+    };
+    for title in titles {
+        match table_of(title) {
+            Some(table) => {
+                let same = |other: &&String| table_of(other).is_some_and(|of| of.workload == table.workload);
+                let count = titles.iter().filter(same).count();
+                kept.push(words::operations::some_steps(&table.title, count, table.rows.len()));
+            }
+            None => kept.push(title.clone()),
+        }
+    }
+    distinct(&kept)
 }
 
 /// Texts without repetitions, shortened as titles are.

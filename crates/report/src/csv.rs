@@ -4,10 +4,12 @@ use crate::clean::clean;
 use crate::{Input, Style};
 use model::record::Record;
 use model::trial::{Group, Latency, Outcome, Trial};
+use model::workload::Kind;
 
 /// The columns; units stand in the names. Those from `window_seconds` on count the whole system
-/// during the windows of the row's group, or of the whole trial where the group has none of its own.
-const COLUMNS: [&str; 35] = [
+/// during the windows of the row's group, or of the whole trial where the group has none of its own;
+/// the last two are the whole trial's phases after its work.
+const COLUMNS: [&str; 41] = [
     "record_started",
     "suite",
     "seed",
@@ -43,6 +45,12 @@ const COLUMNS: [&str; 35] = [
     "device_flushes",
     "flags",
     "reason",
+    "section",
+    "cpus",
+    "device_busy_seconds",
+    "agent_cpu_user_seconds",
+    "trial_sync_seconds",
+    "trial_unmount_seconds",
 ];
 
 /// Renders a record's trials. A trial without figures (failed) has one row without metric.
@@ -147,8 +155,21 @@ fn row(record: &Record, trial: &Trial, group: Option<&Group>, metric: Option<(&S
         system.device.flushes.to_string(),
         text(&trial.flags.join(" ")),
         text(trial.reason.as_deref().unwrap_or_default()),
+        text(group.and_then(|group| section(record, trial, group)).unwrap_or_default()),
+        system.cpus.to_string(),
+        number(system.device.busy_seconds),
+        number(system.agent_cpu_user_seconds),
+        optional(trial.phases_seconds.get("sync").copied()),
+        optional(trial.phases_seconds.get("unmount").copied()),
     ]);
     cells
+}
+
+/// The section of a step of file operations.
+fn section<'a>(record: &'a Record, trial: &Trial, group: &Group) -> Option<&'a str> {
+    let workload = record.header.plan.workloads.iter().find(|of| of.name == trial.workload)?;
+    let Kind::Operations(operations) = &workload.kind else { return None };
+    Some(&operations.step_named(&group.name)?.section)
 }
 
 fn latency(latency: Option<Latency>) -> [String; 5] {

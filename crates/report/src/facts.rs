@@ -5,6 +5,7 @@ use crate::Input;
 use crate::clean::{shell_line, shorten};
 use crate::figures;
 use crate::layout::Phrase;
+use crate::operations;
 use crate::words::{self, SelfCheck};
 use model::findings::{Estimate, Findings, ResultFinding, Verdict};
 use model::record::Record;
@@ -44,6 +45,30 @@ pub(crate) fn cells(result: &ResultFinding, estimate: &Estimate) -> [Option<Stri
         estimate.flushes_per_operation.map(figures::per_operation),
         estimate.device_use.map(figures::share),
     ]
+}
+
+/// The cells of one lane's load, in the order of [`words::LOAD_COLUMNS`]; `None`: no such figure.
+pub(crate) fn load(estimate: &Estimate) -> [Option<String>; words::LOAD_COLUMNS.len()] {
+    [
+        estimate.latency_mean_ns.map(|nanoseconds| figures::brief(nanoseconds * 1e-9)),
+        estimate.cpu_share.map(figures::small_share),
+        estimate.cpu_system_share.map(figures::share),
+        estimate.device_busy_share.map(figures::share),
+    ]
+}
+
+/// The load of a result's lanes in one line, each figure in the lanes' order; `None`: nothing known.
+pub(crate) fn load_line(result: &ResultFinding) -> Option<String> {
+    let lanes: Vec<_> = result.estimates.iter().filter(|of| of.failure.is_none()).map(load).collect();
+    let parts: Vec<String> = (0..words::LOAD_COLUMNS.len())
+        .filter(|&at| lanes.iter().any(|of| of[at].is_some()))
+        .map(|at| {
+            let cells: Vec<&str> = lanes.iter().map(|of| of[at].as_deref().unwrap_or("-")).collect();
+            format!("{} {}", words::LOAD_COLUMNS[at], cells.join(", "))
+        })
+        .collect();
+    let order = if lanes.len() > 1 { words::LOAD_IN_ORDER } else { "" };
+    (!parts.is_empty()).then(|| format!("{order}{}", parts.join("; ")))
 }
 
 /// The mean with its interval.
@@ -140,13 +165,18 @@ pub(crate) fn warnings(input: &Input) -> Vec<String> {
 /// The same where only the findings are at hand.
 pub(crate) fn warnings_of(findings: &Findings, of_file: &[String]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    let of_results = findings.results.iter().flat_map(|result| {
+    // A table's warnings are gathered over its steps.
+    let of_tables = findings.operations.iter().flat_map(|table| {
+        let title = shorten(&table.title, TITLE_COLUMNS);
+        table.warnings.iter().map(move |warning| format!("{title}: {}", words::sentence(warning)))
+    });
+    let of_results = operations::others(findings).into_iter().flat_map(|result| {
         let group = group_of(result, &findings.results).map(|group| format!(" {}", shorten(group, 40)));
         let subject = format!("{}{}", title(result), group.unwrap_or_default());
         result.warnings.iter().map(move |warning| format!("{subject}: {}", words::sentence(warning)))
     });
     let of_race = findings.warnings.iter().chain(of_file).map(|warning| words::sentence(warning));
-    for warning in of_race.chain(of_results) {
+    for warning in of_race.chain(of_tables).chain(of_results) {
         if !all.contains(&warning) {
             all.push(warning);
         }

@@ -67,6 +67,7 @@ pub(crate) fn unit_of_metric(metric: &str) -> &'static str {
         "bandwidth_bytes_per_second" => "B/s",
         metric if metric.ends_with("_per_second") => "operations/s",
         metric if metric.ends_with("_ns") => "ns",
+        metric if metric.ends_with("seconds_per_operation") => "s",
         _ => "",
     }
 }
@@ -136,7 +137,7 @@ pub(crate) fn times(factor: f64) -> String {
 }
 
 /// A factor of about two and more: `2.1x`, `12x`; one digit, so that its interval reads evenly.
-fn coarse(factor: f64) -> String {
+pub(crate) fn coarse(factor: f64) -> String {
     format!("{}x", trimmed(&fixed(factor, usize::from(factor.abs() < 9.95))))
 }
 
@@ -162,6 +163,13 @@ pub(crate) fn share(share: f64) -> String {
     format!("{}{GLUE}%", fixed(share * 100.0, 0))
 }
 
+/// A share that may be small: `0.88 %`, `4.2 %`, `97 %`.
+pub(crate) fn small_share(share: f64) -> String {
+    let percent = share * 100.0;
+    let digits = if percent < 0.995 { 2 } else { usize::from(percent < 9.95) };
+    format!("{}{GLUE}%", trimmed(&fixed(percent, digits)))
+}
+
 /// A margin as a percentage with the digits it has: `5 %`, `2.5 %`.
 pub(crate) fn margin(share: f64) -> String {
     format!("{}{GLUE}%", trimmed(&fixed(share * 100.0, 1)))
@@ -177,6 +185,30 @@ pub(crate) fn brief(seconds: f64) -> String {
         return format!("{}{GLUE}ms", trimmed(&fixed(seconds * 1e3, 2)));
     }
     glued(&human_seconds(seconds))
+}
+
+/// A time as a table holds it, three digits up to a thousand seconds: `30.5 ms`, `1.46 s`, `171 s`.
+pub(crate) fn time(seconds: f64) -> String {
+    match seconds {
+        seconds if !seconds.is_finite() || seconds < 0.0 => "?".to_owned(),
+        0.0 => glued("0 s"),
+        seconds if seconds < 0.9995 => glued(&human_seconds(seconds)),
+        seconds if seconds < 999.5 => {
+            let digits = if seconds < 9.995 { 2 } else { usize::from(seconds < 99.95) };
+            format!("{}{GLUE}s", trimmed(&fixed(seconds, digits)))
+        }
+        seconds => glued(&human_seconds(seconds)),
+    }
+}
+
+/// Bytes by time as a table of operations holds it, in binary units: `3.21 MiB/s`.
+pub(crate) fn bytes_per_second(rate: f64) -> String {
+    if rate.is_finite() { glued(&format!("{}/s", human_bytes(rate))) } else { "?".to_owned() }
+}
+
+/// Operations by time where a column has little room: `39.2k/s`.
+pub(crate) fn per_second(rate: f64) -> String {
+    if rate.is_finite() { format!("{}/s", human_count(rate)) } else { "?".to_owned() }
 }
 
 /// A longer time: `2 min 30 s`.
@@ -293,6 +325,14 @@ mod tests {
         assert_eq!(plain(&rate_with_interval("ns", 846e3, Some(821e3), Some(872e3))), "0.85 ms (0.82 to 0.87)");
         assert_eq!(plain(&rate_with_interval("ns", 99e3, Some(95e3), Some(104e3))), "99 us (95 to 104)");
         assert_eq!((whole(7), whole(4_096), whole(1_234_567)), ("7".into(), "4,096".into(), "1,234,567".into()));
+    }
+
+    #[test]
+    fn tables_hold_times_of_three_digits_and_rates_with_binary_units() {
+        let said = [0.0, 96e-6, 0.00046, 0.03046, 0.9994, 1.458, 18.373, 171.28, 1500.0].map(|of| plain(&time(of)));
+        assert_eq!(said, ["0 s", "96 us", "460 us", "30.5 ms", "999 ms", "1.46 s", "18.4 s", "171 s", "25 min"]);
+        assert_eq!(plain(&bytes_per_second(3_363_000.0)), "3.21 MiB/s");
+        assert_eq!((per_second(39_210.0), time(f64::NAN)), ("39.2k/s".to_owned(), "?".to_owned()));
     }
 
     #[test]

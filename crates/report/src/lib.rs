@@ -19,6 +19,7 @@ mod json;
 mod layout;
 mod lines;
 mod markdown;
+mod operations;
 mod plan;
 mod published;
 pub mod schema;

@@ -2,8 +2,9 @@
 
 use crate::clean::{clean, name, shorten};
 use crate::layout::{GLUE, Phrase, Tone};
-use crate::{Input, Style, answer, facts, lines, words};
-use model::findings::{Findings, ResultFinding};
+use crate::words::operations as said;
+use crate::{Input, Style, answer, facts, figures, lines, operations, words};
+use model::findings::{Findings, Limit, OperationRow, OperationsFinding, ResultFinding};
 
 /// Renders findings as GitHub's Markdown. Width and colour have no meaning here.
 pub(crate) fn render(input: &Input, _: &Style) -> String {
@@ -16,7 +17,13 @@ pub(crate) fn render(input: &Input, _: &Style) -> String {
     for next in lines::next_commands(findings, input.record_path, false) {
         out.push_str(&format!("{}: {}\n\n", words::NEXT_TITLE, code(&next, false)));
     }
+    for warning in findings.operations.iter().filter_map(words::operations::startup_warning) {
+        out.push_str(&format!("> **{}:** {}.\n\n", words::WARNING_TITLE, escape(&warning)));
+    }
     verdicts(&mut out, findings);
+    for table in &findings.operations {
+        steps(&mut out, findings, table);
+    }
     if let Some(said) = words::facts::ceilings(&findings.ceilings) {
         out.push_str(&format!("\n{}: {}.\n", words::DISK_CEILING_TITLE, phrase(&said, false)));
     }
@@ -30,12 +37,16 @@ pub(crate) fn render(input: &Input, _: &Style) -> String {
     for warning in warnings {
         out.push_str(&format!("- {}.\n", escape(&shorten(&warning, 800))));
     }
-    figures(&mut out, findings);
+    measured(&mut out, findings);
     ground(&mut out, input);
     out
 }
 
 fn verdicts(out: &mut String, findings: &Findings) {
+    let results = operations::others(findings);
+    if results.is_empty() && !findings.operations.is_empty() {
+        return;
+    }
     let mut header = vec![words::COLUMN_WORKLOAD.to_owned()];
     header.extend(findings.lanes.iter().map(|lane| code(&name(&lane.name), true)));
     header.extend([words::COLUMN_VERDICT.to_owned(), words::COLUMN_LIMIT.to_owned()]);
@@ -43,7 +54,7 @@ fn verdicts(out: &mut String, findings: &Findings) {
     let middle = findings.lanes.iter().map(|_| "---:");
     let rule: Vec<String> = ["---"].into_iter().chain(middle).chain(["---", "---"]).map(str::to_owned).collect();
     row(out, &rule);
-    for result in &findings.results {
+    for result in results {
         let mut cells = vec![escape(&subject(result, findings))];
         cells.extend(findings.lanes.iter().map(|lane| mean(result, &lane.name)));
         let line = lines::verdict(result, None);
@@ -62,24 +73,33 @@ fn mean(result: &ResultFinding, lane: &str) -> String {
     if estimate.failure.is_some() {
         return words::FAILED.to_owned();
     }
-    let shown = escape(&crate::figures::rate(&result.unit, estimate.mean));
+    let shown = escape(&figures::rate(&result.unit, estimate.mean));
     let best = result.ranking.len() > 1 && result.ranking[0].iter().any(|best| best == lane);
     if best { format!("**{shown}**") } else { shown }
 }
 
-fn figures(out: &mut String, findings: &Findings) {
+fn measured(out: &mut String, findings: &Findings) {
+    let results = operations::others(findings);
+    if results.is_empty() && !findings.operations.is_empty() {
+        return;
+    }
     open(out, words::FIGURES_TITLE);
-    let measured: Vec<_> = findings
-        .results
+    let figures: Vec<_> = results
         .iter()
         .flat_map(|result| result.estimates.iter().map(move |estimate| facts::cells(result, estimate)))
         .collect();
+    let loads: Vec<_> = results.iter().flat_map(|result| &result.estimates).map(facts::load).collect();
+    let loaded: [bool; words::LOAD_COLUMNS.len()] = std::array::from_fn(|at| loads.iter().any(|of| of[at].is_some()));
     // Percentiles that nobody has are left out; the other columns stand in every report.
-    let shown: [bool; words::COLUMNS.len()] = std::array::from_fn(|at| {
-        !words::PERCENTILE_COLUMNS.contains(&at) || measured.iter().any(|of| of[at].is_some())
-    });
-    out.push_str(&format!("{}\n\n", escape(&words::figures_legend(findings.margin, &shown))));
-    let columns = || words::COLUMNS.iter().zip(shown).filter(|(_, shown)| *shown).map(|(name, _)| *name);
+    let shown: [bool; words::COLUMNS.len()] =
+        std::array::from_fn(|at| !words::PERCENTILE_COLUMNS.contains(&at) || figures.iter().any(|of| of[at].is_some()));
+    let legend = words::figures_legend(findings.margin, &shown);
+    let of_load = if loaded.contains(&true) { words::LOAD_LEGEND } else { "" };
+    out.push_str(&format!("{}\n\n", escape(&format!("{legend}{of_load}"))));
+    let columns = || {
+        let load = words::LOAD_COLUMNS.iter().zip(loaded);
+        words::COLUMNS.iter().zip(shown).chain(load).filter(|(_, shown)| *shown).map(|(name, _)| *name)
+    };
     let mut header = vec![words::COLUMN_WORKLOAD, words::COLUMN_LANE, words::COLUMN_FIGURE];
     header.extend(columns());
     row(out, &header.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>());
@@ -87,7 +107,7 @@ fn figures(out: &mut String, findings: &Findings) {
         out,
         &header.iter().enumerate().map(|(i, _)| if i < 2 { "---" } else { "---:" }.to_owned()).collect::<Vec<_>>(),
     );
-    for result in &findings.results {
+    for result in &results {
         for estimate in &result.estimates {
             let mut cells = vec![escape(&subject(result, findings)), code(&name(&estimate.lane), true)];
             match &estimate.failure {
@@ -97,14 +117,16 @@ fn figures(out: &mut String, findings: &Findings) {
                 }
                 None => {
                     cells.push(escape(&facts::figure(result, estimate)));
-                    let figures = facts::cells(result, estimate).into_iter().zip(shown).filter(|(_, shown)| *shown);
+                    let load = facts::load(estimate).into_iter().zip(loaded);
+                    let figures = facts::cells(result, estimate).into_iter().zip(shown).chain(load);
+                    let figures = figures.filter(|(_, shown)| *shown);
                     cells.extend(figures.map(|(cell, _)| cell.map(|cell| escape(&cell)).unwrap_or_default()));
                 }
             }
             row(out, &cells);
         }
     }
-    let reasons = findings.results.iter().filter(|result| !result.limit_reason.trim().is_empty());
+    let reasons = results.iter().filter(|result| !result.limit_reason.trim().is_empty());
     let reasons: Vec<String> = reasons
         .map(|result| {
             let heading =
@@ -117,6 +139,95 @@ fn figures(out: &mut String, findings: &Findings) {
         out.push_str(&reasons.concat());
     }
     close(out);
+}
+
+/// A workload of file operations: a table per section, and what all steps together say.
+fn steps(out: &mut String, findings: &Findings, table: &OperationsFinding) {
+    out.push_str(&format!("\n{}\n\n", heading(&said::heading(table))));
+    out.push_str(&format!("{}\n", phrase(&said::legend(table, findings.margin), false)));
+    let lanes: Vec<&str> = table.totals.iter().map(|total| total.lane.as_str()).collect();
+    let contestants = operations::contestants(table);
+    for (section, rows) in operations::sections(table) {
+        let section = if section.trim().is_empty() { said::UNNAMED_SECTION } else { section };
+        let mut header = vec![format!("**{}**", escape(&shorten(section, 60)))];
+        header.extend(lanes.iter().map(|lane| code(&name(lane), true)));
+        header.extend((!contestants.is_empty()).then(|| phrase(&said::against(&table.reference), true)));
+        out.push('\n');
+        row(out, &header);
+        let rule = header.iter().enumerate();
+        row(
+            out,
+            &rule
+                .map(|(at, _)| if (1..=lanes.len()).contains(&at) { "---:" } else { "---" }.to_owned())
+                .collect::<Vec<_>>(),
+        );
+        for of in &rows {
+            let mut cells = vec![escape(&shorten(&of.group, 80))];
+            let shares: Vec<f64> = of.figures.iter().filter_map(|figure| figure.process_startup_share).collect();
+            if let Some(startup) = said::startup(&shares) {
+                cells[0].push_str(&format!("<br>{}", escape(&startup)));
+            }
+            cells.extend(lanes.iter().map(|lane| step_cell(of, lane)));
+            if !contestants.is_empty() {
+                cells.push(step_verdicts(findings, table, of, &contestants));
+            }
+            row(out, &cells);
+        }
+        for limit in operations::limits(findings, table, &rows) {
+            out.push_str(&format!("\n{}.\n", escape(&limit)));
+        }
+    }
+    out.push('\n');
+    let mut header = vec![String::new()];
+    header.extend(lanes.iter().map(|lane| code(&name(lane), true)));
+    row(out, &header);
+    row(
+        out,
+        &header.iter().enumerate().map(|(at, _)| if at == 0 { "---" } else { "---:" }.to_owned()).collect::<Vec<_>>(),
+    );
+    for (label, cells) in operations::totals(table) {
+        let times = cells.iter().map(|(_, seconds)| seconds.map_or("–".to_owned(), |of| escape(&figures::time(of))));
+        row(out, &std::iter::once(escape(&label)).chain(times).collect::<Vec<_>>());
+    }
+    out.push('\n');
+    for line in operations::pairs(table).into_iter().chain(operations::failures(table)) {
+        out.push_str(&format!("- {}.\n", phrase(&line, false)));
+    }
+    if let Some(chance) = said::by_chance(table) {
+        out.push_str(&format!("- {}.\n", escape(&chance)));
+    }
+}
+
+/// A lane's figures of one step.
+fn step_cell(of: &OperationRow, lane: &str) -> String {
+    let Some(figure) = of.figures.iter().find(|figure| figure.lane == lane) else { return "–".to_owned() };
+    let parts = [
+        operations::time(figure),
+        operations::throughput(figure),
+        figure.floor_share.map(said::floor).unwrap_or_default(),
+    ];
+    let parts: Vec<String> = parts.iter().filter(|part| !part.is_empty()).map(|part| escape(part)).collect();
+    parts.join("<br>")
+}
+
+/// The verdicts of one step, a line for each lane but the reference.
+fn step_verdicts(findings: &Findings, table: &OperationsFinding, of: &OperationRow, contestants: &[&str]) -> String {
+    let Some(result) = operations::result_of(findings, table, of) else { return String::new() };
+    let harness = result.limit == Limit::Harness;
+    let named = contestants.len() > 1 && !harness;
+    let verdicts = contestants.iter().filter_map(|lane| operations::verdict(result, lane, &table.reference, named));
+    let shown: Vec<String> =
+        verdicts.take(if harness { 1 } else { usize::MAX }).map(|verdict| phrase(&verdict, true)).collect();
+    shown.join("<br>")
+}
+
+/// A line in bold, its first words alone where it has several parts.
+fn heading(of: &Phrase) -> String {
+    let span = |span: &crate::layout::Span| match span.tone {
+        Tone::Label => format!("**{}**", escape(&span.text)),
+        _ => escape(&span.text),
+    };
+    of.spans.iter().map(span).collect()
 }
 
 fn ground(out: &mut String, input: &Input) {

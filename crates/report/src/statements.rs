@@ -350,6 +350,10 @@ mod tests {
             latency_p50_ns: None,
             latency_p99_ns: None,
             latency_p999_ns: None,
+            latency_mean_ns: None,
+            cpu_share: None,
+            cpu_system_share: None,
+            device_busy_share: None,
             device_use: None,
             failure: None,
         };
@@ -357,6 +361,7 @@ mod tests {
             workload: "w".to_owned(),
             title: "w".to_owned(),
             group: "g".to_owned(),
+            section: None,
             metric: "operations_per_second".to_owned(),
             unit: "operations/s".to_owned(),
             higher_is_better: true,

@@ -2,7 +2,7 @@
 
 use crate::clean::{columns, shorten};
 use crate::layout::{Phrase, Tone, hang};
-use crate::{Style, facts, lines, words};
+use crate::{Style, facts, lines, operations, words};
 use model::event::Event;
 use model::findings::{Findings, ResultFinding, Verdict};
 use std::io::{self, Write};
@@ -117,6 +117,9 @@ impl<Data: Write, Progress: Write> Screen<Data, Progress> {
     fn verdicts(&mut self, results: &[ResultFinding]) -> io::Result<()> {
         let mut out = String::new();
         let mut label_said: Option<&str> = None;
+        if results.first().is_some_and(|first| first.section.is_some()) {
+            return self.steps(results);
+        }
         for result in results {
             let line = lines::verdict(result, facts::group_of(result, results));
             let words = line.body.plain();
@@ -143,11 +146,36 @@ impl<Data: Write, Progress: Write> Screen<Data, Progress> {
         if out.is_empty() { Ok(()) } else { self.say(&out) }
     }
 
+    /// Steps of file operations: how many stand how, in one line. The table comes at the end.
+    fn steps(&mut self, results: &[ResultFinding]) -> io::Result<()> {
+        let Some(first) = results.first() else { return Ok(()) };
+        let body = operations::so_far(results);
+        let words = body.plain();
+        let earlier = self.printed.iter_mut().find(|(workload, ..)| *workload == first.workload);
+        match earlier {
+            _ if body.is_empty() => return Ok(()),
+            Some((.., said)) if *said == words => return Ok(()),
+            Some((.., said)) => *said = words,
+            None => self.printed.push((first.workload.clone(), String::new(), words)),
+        }
+        let mut out = String::new();
+        hang(&mut out, &facts::title(first), self.label_columns, &body, None, &self.options.style);
+        self.say(&out)
+    }
+
     fn finish(&mut self, findings: &Findings) -> io::Result<()> {
         let style = self.options.style;
         // What was judged last, or never announced because the race ended early, is said first.
-        self.verdicts_by_workload(&findings.results)?;
+        let others: Vec<ResultFinding> = operations::others(findings).into_iter().cloned().collect();
+        self.verdicts_by_workload(&others)?;
         let mut out = String::new();
+        for table in &findings.operations {
+            operations::text(&mut out, findings, table, &style);
+        }
+        for warning in findings.operations.iter().filter_map(words::operations::startup_warning) {
+            let warning = Phrase::default().tone(Tone::Failed, format!("{warning}."));
+            hang(&mut out, words::WARNING, lines::CLOSING_COLUMNS, &warning, None, &style);
+        }
         if let Some(said) = facts::self_check(findings) {
             hang(&mut out, words::SELF_CHECK, self.label_columns, &said, None, &style);
         }

@@ -4,7 +4,7 @@
 use crate::clean::{columns, name, shorten};
 use crate::layout::{Phrase, Tone, align, hang};
 use crate::lines::{self, CLOSING_COLUMNS};
-use crate::{Input, Style, facts, words};
+use crate::{Input, Style, facts, operations, words};
 use model::findings::ResultFinding;
 
 /// Renders findings for a terminal.
@@ -12,7 +12,15 @@ pub(crate) fn render(input: &Input, style: &Style) -> String {
     let findings = input.findings;
     let mut out = String::new();
     heading(&mut out, input, style);
+    for warning in findings.operations.iter().filter_map(words::operations::startup_warning) {
+        let warning = Phrase::default().tone(Tone::Failed, format!("{warning}."));
+        hang(&mut out, words::WARNING, CLOSING_COLUMNS, &warning, None, style);
+        out.push('\n');
+    }
     verdicts(&mut out, input, style);
+    for table in &findings.operations {
+        operations::text(&mut out, findings, table, style);
+    }
     figures(&mut out, input, style);
     ground(&mut out, input, style);
     warnings(&mut out, input, style);
@@ -44,11 +52,15 @@ fn verdicts(out: &mut String, input: &Input, style: &Style) {
     if findings.results.is_empty() && findings.ceilings.is_empty() {
         return;
     }
-    let titles: Vec<String> = findings.results.iter().map(facts::title).collect();
+    let results = operations::others(findings);
+    let titles: Vec<String> = results.iter().map(|result| facts::title(result)).collect();
     let label_columns = lines::label_columns(&titles);
-    out.push_str(&lines::ceilings(&findings.ceilings, label_columns, style));
+    // No bare device is probed for file operations: their tables say what limited them.
+    if !results.is_empty() || !findings.ceilings.is_empty() {
+        out.push_str(&lines::ceilings(&findings.ceilings, label_columns, style));
+    }
     let mut before: Option<&str> = None;
-    for (result, title) in findings.results.iter().zip(&titles) {
+    for (result, title) in results.into_iter().zip(&titles) {
         let line = lines::verdict(result, facts::group_of(result, &findings.results));
         let label = if before == Some(&result.workload) { "" } else { title.as_str() };
         hang(out, label, label_columns, &line.body, line.limit.as_ref(), style);
@@ -61,19 +73,23 @@ fn verdicts(out: &mut String, input: &Input, style: &Style) {
 
 fn figures(out: &mut String, input: &Input, style: &Style) {
     let findings = input.findings;
-    if findings.results.is_empty() {
+    let results = operations::others(findings);
+    if results.is_empty() {
         return;
     }
     out.push('\n');
-    let tables: Vec<Vec<Vec<String>>> = findings.results.iter().map(table).collect();
+    let tables: Vec<Vec<Vec<String>>> = results.iter().map(|result| table(result)).collect();
     let columns = Columns::fitting(&tables, style);
-    let legend = words::figures_legend(findings.margin, &columns.shown);
+    let mut legend = words::figures_legend(findings.margin, &columns.shown);
+    if results.iter().any(|result| facts::load_line(result).is_some()) {
+        legend.push_str(words::LOAD_LEGEND);
+    }
     hang(out, words::FIGURES, CLOSING_COLUMNS, &Phrase::of(legend), None, style);
     let mut aligned = columns.aligned.iter();
     if let Some(header) = aligned.next() {
         out.push_str(&format!("  {}\n", Phrase::default().tone(Tone::Quiet, header).paint(style)));
     }
-    for (result, rows) in findings.results.iter().zip(&tables) {
+    for (result, rows) in results.iter().zip(&tables) {
         let heading = words::result_heading(result, &facts::title(result), facts::group_of(result, &findings.results));
         hang(out, "", 0, &heading, None, style);
         for row in rows {
@@ -81,6 +97,9 @@ fn figures(out: &mut String, input: &Input, style: &Style) {
                 Some(line) => out.push_str(&format!("  {}\n", Phrase::of(line).paint(style))),
                 None => spelled_out(out, row, style),
             }
+        }
+        if let Some(load) = facts::load_line(result) {
+            hang(out, "", 4, &Phrase::default().tone(Tone::Quiet, load), None, style);
         }
         for estimate in &result.estimates {
             if let Some(reason) = &estimate.failure {

@@ -3,6 +3,7 @@
 
 pub(crate) mod comparison;
 pub(crate) mod facts;
+pub(crate) mod operations;
 pub(crate) mod plan;
 pub(crate) mod published;
 
@@ -22,6 +23,7 @@ pub(crate) const LANES: &str = "LANES";
 pub(crate) const NOTES: &str = "NOTES";
 pub(crate) const WARNINGS: &str = "WARNINGS";
 pub(crate) const NOTE: &str = "NOTE";
+pub(crate) const WARNING: &str = "WARNING";
 pub(crate) const TRIALS: &str = "TRIALS";
 pub(crate) const AGAIN: &str = "AGAIN";
 pub(crate) const ANSWER: &str = "ANSWER";
@@ -33,6 +35,7 @@ pub(crate) const ANSWER_TITLE: &str = "Answer";
 pub(crate) const NEXT_TITLE: &str = "Next";
 pub(crate) const DISK_CEILING_TITLE: &str = "Disk ceiling";
 pub(crate) const SELF_CHECK_TITLE: &str = "Self-check";
+pub(crate) const WARNING_TITLE: &str = "Warning";
 pub(crate) const WARNINGS_TITLE: &str = "Warnings";
 pub(crate) const SUMMARY_TITLE: &str = "Summary:";
 pub(crate) const FIGURES_TITLE: &str = "Figures per lane";
@@ -75,6 +78,14 @@ pub(crate) const PERCENTILE_COLUMNS: [usize; 2] = [0, 2];
 /// how the disk was used, and every other format keeps them all.
 pub(crate) const COLUMNS_TO_SPARE: [usize; 5] = [7, 4, 6, 0, 2];
 pub(crate) const COLUMN_LANE: &str = "lane";
+
+/// How loaded the machine was: columns of Markdown, and one line per result of text. They explain
+/// and never decide.
+pub(crate) const LOAD_COLUMNS: [&str; 4] = ["mean latency", "machine's CPU", "of it system", "disk busy"];
+pub(crate) const LOAD_IN_ORDER: &str = "in the same order: ";
+/// What these columns mean; stands behind the legend of the others.
+pub(crate) const LOAD_LEGEND: &str = " Machine's CPU: share of all CPUs. Of it system: the kernel's share of that. \
+    Disk busy: share of the time with a request in flight, which on a fast disk is no sign of being full.";
 
 /// Columns of a reason inside a verdict line.
 const BRIEF_REASON_COLUMNS: usize = 100;
@@ -342,7 +353,7 @@ pub(crate) fn choice<S: AsRef<str>>(lanes: &[S]) -> Phrase {
 }
 
 /// What the work of a group is called in a sentence: `your commits`.
-fn work(workload: &str, group: &str, title: &str) -> String {
+fn work(workload: &str, group: &str, title: &str, of_table: bool) -> String {
     let known = match (workload, group) {
         ("commit", _) => "commits",
         ("sequential-write" | "seq-write", _) => "sequential writes",
@@ -352,6 +363,8 @@ fn work(workload: &str, group: &str, title: &str) -> String {
         ("small-files", "create") => "file creations",
         ("small-files", "read") => "small-file reads",
         ("small-files", "delete") => "file deletions",
+        // A step of file operations is what a reader knows; its workload is the whole table.
+        (_, group) if of_table => return shorten(group, 40),
         // A group of a job file carries its job's name.
         (_, group) if group.contains(": ") => return format!("{}, {}", shorten(title, 60), shorten(group, 40)),
         _ => return shorten(title, 60),
@@ -366,9 +379,14 @@ pub(crate) fn claims(claims: &[&Claim], brief: bool) -> Phrase {
     let mut last = "";
     let mut named = "";
     for claim in claims {
-        let what = work(&claim.reason.workload, &claim.reason.group, &claim.reason.title);
+        let what = work(&claim.reason.workload, &claim.reason.group, &claim.reason.title, claim.of_table);
         let of_time = latency(claim.metric).is_some();
-        if !of_time && !claim.gain && !claim.name_the_other && (0.45..=0.55).contains(&claim.reason.ratio) {
+        if !of_time
+            && !claim.gain
+            && !claim.name_the_other
+            && !claim.of_table
+            && (0.45..=0.55).contains(&claim.reason.ratio)
+        {
             parts.push(Phrase::default().tone(Tone::Slower, "halves").say(format!(" your {what}")));
             last = "";
             continue;
@@ -403,6 +421,8 @@ pub(crate) struct Claim<'a> {
     pub(crate) reason: &'a Reason,
     /// In which metric.
     pub(crate) metric: &'a str,
+    /// It is about one step of a table of file operations.
+    pub(crate) of_table: bool,
 }
 
 pub(crate) const NOT_TESTED: &str = "Not tested: ";

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{RECORD_PATH, jobs, races, record};
+use common::{RECORD_PATH, jobs, operations, races, record};
 use model::findings::Findings;
 use report::{FORMATS, Input, Style};
 use std::path::Path;
@@ -44,6 +44,10 @@ fn all_races() -> Vec<(&'static str, Findings)> {
         ("five", races::five()),
         ("nothing", races::nothing()),
         ("jobs", races::jobs()),
+        ("operations", operations::five()),
+        ("operations-two", operations::two()),
+        ("as-published", operations::as_published()),
+        ("general", operations::general()),
     ]
 }
 
@@ -62,6 +66,15 @@ fn a_wide_and_a_narrow_terminal_are_filled_and_never_exceeded() {
 }
 
 #[test]
+fn a_table_of_operations_fits_terminals_of_eighty_and_of_fifty_columns() {
+    let at = |width: usize| Style { colour: false, width };
+    for (name, findings) in [("operations", operations::five()), ("operations-two", operations::two())] {
+        assert_golden(&format!("text-{name}-80"), &rendered(&findings, "text", &at(80)));
+    }
+    assert_golden("text-as-published-50", &rendered(&operations::as_published(), "text", &at(50)));
+}
+
+#[test]
 fn colours_stand_where_reviewed() {
     let coloured = rendered(&races::three(), "text", &Style { colour: true, width: 100 });
     assert_golden("text-three-colour", &coloured.replace('\u{1b}', "␛"));
@@ -76,6 +89,7 @@ fn markdown_reports_read_as_reviewed() {
 
 #[test]
 fn csv_and_json_are_as_reviewed() {
+    assert_golden("json-as-published", &rendered(&operations::as_published(), "json", &Style::default()));
     for (name, findings) in [("three", races::three()), ("hostile", races::hostile())] {
         assert_golden(&format!("csv-{name}"), &rendered(&findings, "csv", &Style::default()));
         assert_golden(&format!("json-{name}"), &rendered(&findings, "json", &Style::default()));

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{races, record};
+use common::{operations, races, record};
 use model::findings::{Findings, Verdict};
 use proptest::prelude::*;
 use report::{FORMATS, Input, Style};
@@ -58,6 +58,51 @@ fn filled_with(text: &str) -> Findings {
     findings.suite = text.to_owned();
     findings.warnings = vec![text.to_owned()];
     findings.machine.device.model = text.to_owned();
+    findings
+}
+
+/// A table of file operations in which one string stands wherever a string may stand.
+fn steps_filled_with(text: &str) -> Findings {
+    let mut findings = operations::five();
+    let renamed = |lane: &mut String| {
+        if lane == "xfs" || lane == "tmpfs" {
+            *lane = format!("{lane}{text}");
+        }
+    };
+    findings.lanes.iter_mut().for_each(|lane| renamed(&mut lane.name));
+    for result in &mut findings.results {
+        if result.group == "stat 100" {
+            result.group = text.to_owned();
+        }
+        result.section = Some(text.to_owned());
+        result.estimates.iter_mut().for_each(|of| renamed(&mut of.lane));
+        for pair in &mut result.pairs {
+            renamed(&mut pair.a);
+            renamed(&mut pair.b);
+            pair.why = Some(text.to_owned());
+        }
+    }
+    let table = &mut findings.operations[0];
+    table.title = text.to_owned();
+    table.warnings = vec![text.to_owned()];
+    table.process_startup_share = Some(0.9);
+    table.floor.iter_mut().for_each(renamed);
+    for row in &mut table.rows {
+        if row.group == "stat 100" {
+            row.group = text.to_owned();
+            row.figures[2].failure = Some(text.to_owned());
+        }
+        if row.section == "metadata" {
+            row.section = text.to_owned();
+        }
+        row.figures.iter_mut().for_each(|of| renamed(&mut of.lane));
+    }
+    table.totals.iter_mut().for_each(|of| renamed(&mut of.lane));
+    for pair in &mut table.pairs {
+        renamed(&mut pair.a);
+        renamed(&mut pair.b);
+        pair.why = Some(text.to_owned());
+    }
     findings
 }
 
@@ -120,6 +165,26 @@ proptest! {
         }
         for row in &rows[10..] {
             prop_assert_eq!(cells(row), 10, "{}", row);
+        }
+    }
+
+    #[test]
+    fn tables_of_operations_obey_nothing_and_keep_their_cells_and_their_width(text in texts(), width in 40usize..160) {
+        let findings = steps_filled_with(&text);
+        let out = rendered(&findings, "markdown", 100);
+        prop_assert!(!out.chars().any(obeyed), "{:?}", out);
+        let mut cells: Vec<usize> = out.lines().filter(|line| line.starts_with('|')).map(|line| line.matches('|').count()).collect();
+        // Sections have five lanes and a verdict, the totals no verdict: a label and five lanes.
+        prop_assert_eq!(cells.iter().filter(|cells| **cells == 7).count(), 3 + 2);
+        cells.retain(|cells| *cells != 7);
+        prop_assert!(cells.len() >= 31 && cells.iter().all(|cells| *cells == 8), "{:?}", cells);
+        let out = rendered(&findings, "text", width);
+        prop_assert!(!out.chars().any(obeyed), "{:?}", out);
+        for line in out.lines() {
+            let copied = ["AGAIN", "NEXT", "RECORD"].iter().any(|label| line.starts_with(label))
+                || line.starts_with("          fairlane ");
+            let columns = unicode_width::UnicodeWidthStr::width(line);
+            prop_assert!(copied || columns <= width, "{} > {}: {:?}", columns, width, line);
         }
     }
 

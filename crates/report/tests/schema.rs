@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{races, record};
+use common::{operations, races, record};
 use model::record::{EndOutcome, Line};
 use report::{Input, Style, schema};
 use serde_json::Value;
@@ -44,6 +44,9 @@ fn rendered_json_validates_and_reads_back_as_the_same_findings() {
         races::five(),
         races::nothing(),
         races::jobs(),
+        operations::five(),
+        operations::as_published(),
+        operations::general(),
     ] {
         let value = findings_json(&findings);
         assert!(validator.is_valid(&value), "{:?}", validator.iter_errors(&value).map(|e| e.to_string()).next());

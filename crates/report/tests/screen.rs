@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{RECORD_PATH, ceilings, pair, races, undecided};
+use common::{RECORD_PATH, ceilings, operations, pair, races, undecided};
 use model::event::Event;
 use model::findings::{Findings, ResultFinding, Verdict};
 use report::{Screen, ScreenOptions, Style};
@@ -150,4 +150,23 @@ fn a_closed_pipe_is_an_error_and_no_panic() {
     let mut screen = Screen::new(Closed, Vec::new(), options(&findings, false));
     let error = screen.show(&Event::Ceilings(ceilings())).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+}
+
+#[test]
+fn steps_of_file_operations_are_counted_while_the_race_runs_and_tabled_at_its_end() {
+    let findings = operations::five();
+    let verdicts = Event::Verdicts(of(&findings, "operations"));
+    let (before, _) = shown(&findings, false, &[verdicts.clone(), verdicts.clone()]);
+    assert!(before.lines().count() <= 10, "a few lines and not one per step:\n{before}");
+    assert!(before.contains("xfs against ext4: faster in") && before.contains("of 31 steps"), "{before}");
+    let (data, _) = shown(&findings, false, &[verdicts, Event::Finished(Box::new(findings.clone()))]);
+    let after = data.strip_prefix(&before).unwrap();
+    for row in &findings.operations[0].rows {
+        let word = row.group.split(' ').next().unwrap();
+        assert!(after.contains(word), "{word} is missing:\n{after}");
+    }
+    assert!(
+        after.contains("all steps") && after.contains("sync after the work") && after.contains("ANSWER"),
+        "{after}"
+    );
 }

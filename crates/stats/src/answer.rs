@@ -14,15 +14,21 @@ const REASONS_PER_LANE: usize = 2;
 /// A lane is out if a comparable lane beats it somewhere and it never beats that lane anywhere, or
 /// if it could not do a workload that a comparable lane did. The lanes left are chosen. Lanes with
 /// different promises are never ranked: pairs without a verdict decide nothing, and `not_tested`
-/// names them. Results that measured the engine, the cache or the device decide nothing either.
+/// names them; beside a filesystem on a disk one in memory or of an in-process library is not chosen
+/// either. Results that measured the engine, the cache or the device decide nothing either.
 pub fn answer(header: &Header, results: &[ResultFinding]) -> Option<Answer> {
     let measured = |name: &str| {
         let of = |result: &ResultFinding| result.estimates.iter().any(|at| at.lane == name && at.failure.is_none());
         results.iter().any(of)
     };
-    let lanes: Vec<&Lane> = header.lanes.iter().filter(|lane| !lane.is_self && measured(&lane.name)).collect();
-    if lanes.is_empty() {
+    let all: Vec<&Lane> = header.lanes.iter().filter(|lane| !lane.is_self && measured(&lane.name)).collect();
+    if all.is_empty() {
         return None;
+    }
+    // Nobody keeps files in memory or inside a benchmark: such lanes are there to be read against.
+    let mut lanes = all.clone();
+    if all.iter().any(|lane| !pair::stands_beside(lane)) {
+        lanes.retain(|lane| !pair::stands_beside(lane));
     }
     let telling: Vec<&ResultFinding> = results.iter().filter(|result| !cannot_tell(result)).collect();
     let choose = choose(&lanes, &telling);
@@ -33,7 +39,7 @@ pub fn answer(header: &Header, results: &[ResultFinding]) -> Option<Answer> {
     let unraced = unraced(header, results);
     let mut not_tested: Vec<String> = unraced.iter().map(|title| format!("{title} (never reached)")).collect();
     not_tested.extend(header.plan.not_tested.iter().cloned());
-    not_tested.extend(unranked(&lanes));
+    not_tested.extend(unranked(&all));
     Some(Answer {
         next: next(header, &undecided, unraced.len()),
         reasons: lanes.iter().flat_map(|lane| losses(lane, &lanes, &telling)).collect(),
@@ -51,7 +57,13 @@ fn unraced<'a>(header: &'a Header, results: &[ResultFinding]) -> Vec<&'a str> {
 }
 
 fn cannot_tell(result: &ResultFinding) -> bool {
-    matches!(result.limit, Limit::Device | Limit::Cache | Limit::Harness)
+    match result.limit {
+        Limit::Device | Limit::Harness => true,
+        // A step of file operations reads what steps before it wrote: from memory, unless it asks for
+        // cold caches, and the way there is the filesystem's.
+        Limit::Cache => result.section.is_none(),
+        _ => false,
+    }
 }
 
 /// The workload's title, with the group where the workload has several.

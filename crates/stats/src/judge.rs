@@ -4,10 +4,11 @@ use crate::answer;
 use crate::estimate::{self, median};
 use crate::latency;
 use crate::limit;
+use crate::operations;
 use crate::pair::{self, Setting, finite};
 use crate::ranking;
 use crate::sequential::{self, Rule};
-use crate::series::{LaneSeries, Scope, Series};
+use crate::series::{LaneSeries, Reading, Scope, Series};
 use crate::words;
 use model::findings::{Ceiling, Estimate, Findings, ResultFinding, TrialCounts, Verdict};
 use model::plan::Rounds;
@@ -62,7 +63,7 @@ fn judge_group(record: &Record, workload: &Workload, group: &str, series: &Serie
     warnings.extend(judged.iter().filter_map(|of| of.warning.clone()));
     let mut estimates = Vec::new();
     for (lane, device_use) in lanes.iter().zip(&limited.device_use) {
-        let (estimate, warning) = estimate_of(lane, group, &metric, *device_use);
+        let (estimate, warning) = estimate_of(lane, group, &metric, *device_use, &series.reading);
         estimates.push(estimate);
         warnings.extend(warning);
     }
@@ -71,6 +72,7 @@ fn judge_group(record: &Record, workload: &Workload, group: &str, series: &Serie
         workload: workload.name.clone(),
         title: workload.title.clone(),
         group: group.to_owned(),
+        section: operations::section(workload, group),
         unit: unit_of(&metric).to_owned(),
         higher_is_better,
         shared_rate,
@@ -114,15 +116,29 @@ fn shared_rounds(series: &Series, group: &str, metric: &str) -> u32 {
 }
 
 /// One lane's estimate, and a warning where its histograms could not be read.
-fn estimate_of(lane: &LaneSeries, group: &str, metric: &str, device_use: Option<f64>) -> (Estimate, Option<String>) {
+fn estimate_of(
+    lane: &LaneSeries,
+    group: &str,
+    metric: &str,
+    device_use: Option<f64>,
+    reading: &Reading,
+) -> (Estimate, Option<String>) {
     let figures: Vec<f64> = lane.figures(group, metric).into_iter().map(|(_, figure)| figure).collect();
     let level = estimate::level(&figures);
     let failure = lane.failure().or_else(|| level.is_none().then(|| format!("no trial holds a {metric}")));
-    let scopes: Vec<_> = lane.group(group).map(|(trial, of)| Scope::of(trial, of)).collect();
+    let scopes: Vec<_> = lane.group(group).map(|(trial, of)| Scope::of(trial, of, reading)).collect();
     // Sums over several groups say nothing about one of them.
     let exact = || scopes.iter().filter(|scope| scope.exact);
     let per_operation = |amount: fn(&Scope) -> f64| {
         median(exact().filter(|scope| scope.operations > 0.0).map(|scope| amount(scope) / scope.operations))
+    };
+    let all_cpus = |scope: &Scope| scope.system.window_seconds * f64::from(scope.system.cpus);
+    // Sums over rounds, as CPU time is counted in ticks of 10 ms and a short window holds few; the
+    // groups of a trial share what was counted once for all of them.
+    let load = |part: fn(&Scope) -> f64, whole: &dyn Fn(&Scope) -> f64| {
+        let sum = |of: &dyn Fn(&Scope) -> f64| scopes.iter().map(|scope| of(scope)).sum::<f64>();
+        let (part, whole) = (sum(&part), sum(whole));
+        (whole > 0.0 && part >= 0.0).then_some(part / whole).and_then(finite)
     };
     let gib = |scope: &Scope| (scope.read_bytes + scope.write_bytes) / (1_u64 << 30) as f64;
     let (histogram, unreadable) = latency::merge(lane.group(group).filter_map(|(_, of)| of.histogram.as_deref()));
@@ -145,6 +161,11 @@ fn estimate_of(lane: &LaneSeries, group: &str, metric: &str, device_use: Option<
         latency_p50_ns: percentile(0.5),
         latency_p99_ns: percentile(0.99),
         latency_p999_ns: percentile(0.999),
+        latency_mean_ns: median(lane.group(group).filter_map(|(_, of)| Some(of.latency_ns?.mean))),
+        cpu_share: load(|scope| scope.cpu_seconds(), &all_cpus),
+        cpu_system_share: load(|scope| scope.system.cpu_system_seconds, &|scope| scope.cpu_seconds()),
+        device_busy_share: load(|scope| scope.system.device.busy_seconds, &|scope| scope.system.window_seconds)
+            .filter(|_| !lane.lane.backing.is_empty()),
         device_use: device_use.and_then(finite),
         failure,
     };
@@ -196,6 +217,7 @@ pub fn findings(record: &Record) -> Findings {
         machine: header.machine.clone(),
         lanes: header.lanes.clone(),
         ceilings,
+        operations: operations::tables(record, &results),
         answer: answer::answer(header, &results),
         results,
         advice: Vec::new(),

@@ -12,6 +12,7 @@ pub mod judge;
 pub mod latency;
 pub mod limit;
 pub mod noise;
+pub mod operations;
 pub mod order;
 mod pair;
 mod ranking;

@@ -10,10 +10,14 @@
 //! Work of several kinds at once (job files, reads and writes mixed) has no ceiling on the bare
 //! device, and the system's sums cover all of it: only rules 2, 3 and 9 are asked there. Paced work
 //! (a rate, an open loop) stops at its rate and not at a cause: the same.
+//!
+//! A lane in memory or of an in-process library stands beside the others and gets no verdict against
+//! them: where a filesystem on a disk has a figure, only such lanes are asked. The floor runs so fast
+//! that the engine shows, and a library's work is the agent's own user time by nature.
 
 use crate::estimate::median;
 use crate::pair;
-use crate::series::{self, Scope, Series};
+use crate::series::{LaneSeries, Reading, Scope, Series};
 use crate::words;
 use model::findings::Limit;
 use model::job::{Direction, Io, Pattern, Rate, SyncMode};
@@ -36,6 +40,10 @@ pub struct Limited {
 #[derive(Debug, Clone, PartialEq, Default)]
 struct LaneUse {
     name: String,
+    /// It stands beside the others: in memory, or an in-process library.
+    beside: bool,
+    /// Its work is done in the agent, so that the agent's user time is not the engine's alone.
+    in_process: bool,
     /// Operations per second of the application.
     rate: Option<f64>,
     /// At the device.
@@ -103,16 +111,19 @@ pub fn limit_of(record: &Record, workload: &Workload, group: &str) -> Limited {
 /// The same for trials that are already collected.
 pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &Series) -> Limited {
     let raw = raw_ceiling(&record.probes, workload).filter(|_| !of_several_kinds(workload));
-    let mut lanes: Vec<LaneUse> = series.lanes.iter().map(|lane| lane_use(lane, group)).collect();
+    let mut lanes: Vec<LaneUse> = series.lanes.iter().map(|lane| lane_use(lane, group, &series.reading)).collect();
     for lane in &mut lanes {
         lane.device_use = raw.and_then(|raw| device_use(lane, &raw, workload.flush_bound()));
     }
     let device_use = lanes.iter().map(|lane| lane.device_use).collect();
     // A lane without a figure neither meets a rule nor keeps the others from it.
     lanes.retain(|lane| lane.rate.is_some());
+    if lanes.iter().any(|lane| !lane.beside) {
+        lanes.retain(|lane| !lane.beside);
+    }
     let null_rate = null_ceiling(&record.probes, workload);
     let rate = record.rates.iter().rev().find(|rate| rate.workload == workload.name);
-    let sight = Sight { workload, rate, reads: series::reads(group), lanes, raw, null_rate };
+    let sight = Sight { workload, rate, reads: series.reading.reads(group), lanes, raw, null_rate };
     let causes = if of_several_kinds(workload) || paced(workload) { &[][..] } else { &CAUSES[..] };
     let (limit, reason) =
         RULES.iter().chain(causes).find_map(|rule| rule(&sight)).unwrap_or_else(|| unattributed(&sight));
@@ -156,8 +167,8 @@ fn plain(io: &Io) -> bool {
         && !paces(io)
 }
 
-fn lane_use(lane: &crate::series::LaneSeries, group: &str) -> LaneUse {
-    let seen: Vec<_> = lane.group(group).map(|(trial, of)| (of, Scope::of(trial, of))).collect();
+fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
+    let seen: Vec<_> = lane.group(group).map(|(trial, of)| (of, Scope::of(trial, of, reading))).collect();
     let window = |of: &Scope| Some(of.system.window_seconds).filter(|&seconds| seconds > 0.0);
     let per_second =
         |amount: fn(&Scope) -> f64| median(seen.iter().filter_map(|(_, scope)| Some(amount(scope) / window(scope)?)));
@@ -175,6 +186,8 @@ fn lane_use(lane: &crate::series::LaneSeries, group: &str) -> LaneUse {
         .max_by(|a, b| a.0.total_cmp(&b.0));
     LaneUse {
         name: lane.lane.name.clone(),
+        beside: pair::stands_beside(lane.lane),
+        in_process: lane.lane.venue == pair::LIBRARY,
         trials: lane.ok.len(),
         lagging: pair::flagged(lane, HARNESS_BOUND),
         rate: median(seen.iter().map(|(of, _)| match of.metrics.get("operations_per_second") {
@@ -362,7 +375,7 @@ fn harness(sight: &Sight) -> Option<(Limit, String)> {
         return None;
     }
     let workers = sight.workers();
-    let share = |lane: &LaneUse| Some(lane.agent_user_share? / f64::from(workers));
+    let share = |lane: &LaneUse| Some(lane.agent_user_share.filter(|_| !lane.in_process)? / f64::from(workers));
     let lane = sight.lanes.iter().find(|lane| share(lane).is_some_and(|share| share > 0.20))?;
     let of = if workers > 1 { format!("{workers} workers in ") } else { String::new() };
     let reason = format!(

@@ -8,16 +8,35 @@ use model::lane::Lane;
 use model::trial::Trial;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The venue of a lane whose filesystem is called inside the agent.
+pub const LIBRARY: &str = "library";
+/// The venue of a lane that lies in main memory.
+pub const MEMORY: &str = "memory";
+
+/// Whether a lane stands beside filesystems on disks to be read against them, and not to be chosen:
+/// one in memory, or of an in-process library.
+pub fn stands_beside(lane: &Lane) -> bool {
+    lane.venue == LIBRARY || lane.venue == MEMORY
+}
+
 /// Why two lanes' speeds may not be ranked, as the start of a sentence; otherwise what has to be
 /// said beside a verdict.
 ///
 /// # Errors
 /// The difference, named: promises, venue or disk.
 pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<String>, String> {
+    let mut different = Vec::new();
     let promises = a.promises.durability_differences(&b.promises);
     if !promises.is_empty() {
         let each: Vec<String> = promises.iter().map(|promise| promise_words(promise, a, b)).collect();
-        return Err(format!("different promises: {}", each.join("; ")));
+        different.push(format!("different promises: {}", each.join("; ")));
+    }
+    if (a.venue == LIBRARY) != (b.venue == LIBRARY) {
+        let library = if a.venue == LIBRARY { a } else { b };
+        different.push(format!("{} is an in-process library, called without any system call", library.name));
+    }
+    if !different.is_empty() {
+        return Err(different.join("; "));
     }
     if a.venue != b.venue {
         return Err(format!("different venue: {} is {}, {} is {}", a.name, a.venue, b.name, b.venue));
@@ -204,10 +223,18 @@ impl Setting<'_> {
     }
 }
 
+/// What every warning about correlated rounds says.
+const CORRELATED: &str = "the rounds are correlated";
+
+/// Whether a warning is about correlated rounds.
+pub fn is_about_correlation(warning: &str) -> bool {
+    warning.contains(CORRELATED)
+}
+
 fn correlation_words(pair: &Pair, interval: &Interval) -> Option<String> {
     let of = interval.correlation.filter(|of| of.notable)?;
     Some(format!(
-        "{} against {}: the rounds are correlated (lag 1: {:.2}), {} rounds are worth {:.1}; the interval was made {:.1} times wider",
+        "{} against {}: {CORRELATED} (lag 1: {:.2}), {} rounds are worth {:.1}; the interval was made {:.1} times wider",
         pair.a, pair.b, of.lag1, interval.count, of.effective_rounds, of.wider
     ))
 }

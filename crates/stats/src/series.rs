@@ -1,8 +1,10 @@
 //! What counts of one workload's trials: the last attempt of every round, lane by lane.
 
 use model::lane::Lane;
+use model::operations::Operation;
 use model::record::Record;
 use model::trial::{Group, Outcome, SystemUse, Trial};
+use model::workload::Kind;
 use std::collections::BTreeMap;
 
 /// One workload's trials that count.
@@ -13,6 +15,8 @@ pub struct Series<'a> {
     pub done: Vec<u32>,
     /// Trials of this workload in the record, whatever became of them.
     pub trials: usize,
+    /// Which of its groups read.
+    pub reading: Reading<'a>,
 }
 
 /// One lane's trials of one workload, in order of rounds.
@@ -53,7 +57,7 @@ impl<'a> Series<'a> {
             *counts.entry(trial.round).or_default() += 1;
         }
         let done = counts.into_iter().filter(|&(_, count)| count >= needed).map(|(round, _)| round).collect();
-        Series { lanes, done, trials }
+        Series { lanes, done, trials, reading: Reading::of(record, workload) }
     }
 }
 
@@ -78,9 +82,24 @@ impl<'a> LaneSeries<'a> {
     }
 }
 
-/// Whether a group reads: `read`, or `JOB: read` of a job file.
-pub fn reads(group: &str) -> bool {
-    kind_of(group) == "read"
+/// Which groups of a workload read: by their names, but steps of file operations bear any name.
+pub struct Reading<'a>(Option<Vec<&'a str>>);
+
+impl<'a> Reading<'a> {
+    fn of(record: &'a Record, workload: &str) -> Self {
+        let kind = record.header.plan.workloads.iter().find(|of| of.name == workload).map(|of| &of.kind);
+        let Some(Kind::Operations(operations)) = kind else { return Reading(None) };
+        let reads = |operation: Operation| matches!(operation, Operation::Read | Operation::RandomRead);
+        Reading(Some(operations.step.iter().filter(|step| reads(step.operation)).map(|step| step.group()).collect()))
+    }
+
+    /// Whether a group reads: `read`, or `JOB: read` of a job file, or a step that reads.
+    pub fn reads(&self, group: &str) -> bool {
+        match &self.0 {
+            Some(steps) => steps.contains(&group),
+            None => kind_of(group) == "read",
+        }
+    }
 }
 
 /// What a group does, without the job's name in front.
@@ -109,12 +128,13 @@ pub struct Scope<'a> {
 
 impl<'a> Scope<'a> {
     /// A group's own sums where it has them, otherwise the trial's over all its groups.
-    pub fn of(trial: &'a Trial, group: &'a Group) -> Scope<'a> {
+    pub fn of(trial: &'a Trial, group: &'a Group, reading: &Reading) -> Scope<'a> {
         let (system, groups, exact) = match &group.system {
             Some(system) => (system, std::slice::from_ref(group), true),
             None => (&trial.system, trial.groups.as_slice(), worked(&trial.groups).count() == 1),
         };
-        let bytes = |read: bool| worked(groups).filter(|of| reads(&of.name) == read).map(|of| of.bytes as f64).sum();
+        let bytes =
+            |read: bool| worked(groups).filter(|of| reading.reads(&of.name) == read).map(|of| of.bytes as f64).sum();
         Scope {
             system,
             operations: worked(groups).map(|of| of.operations as f64).sum(),

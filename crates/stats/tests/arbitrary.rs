@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{io, lane, probe, record, small_files, trial};
+use common::{io, lane, operations, probe, record, small_files, step, trial};
+use model::operations::Operation;
 use model::plan::Rounds;
 use model::record::{EndOutcome, Profile, Record};
 use model::trial::{DeviceUse, Outcome, Trial};
@@ -40,7 +41,7 @@ fn device() -> impl Strategy<Value = DeviceUse> {
 
 prop_compose! {
     fn any_trial()(
-        lane in 0..3_usize, workload in 0..3_usize, round in 0..24_u32, attempt in 0..3_u32, outcome in 0..8_u8,
+        lane in 0..3_usize, workload in 0..4_usize, round in 0..24_u32, attempt in 0..3_u32, outcome in 0..8_u8,
         rate in figure(), seconds in figure(), window in figure(), cpus in 0..5_u32, cpu in (figure(), figure(), figure(), figure()),
         device in device(), backing in device(), operations in counter(), bytes in counter(), thread in prop::option::of(figure()),
         slices in prop::collection::vec(figure(), 0..40), own in any::<bool>(), bandwidth in any::<bool>(),
@@ -63,6 +64,8 @@ prop_compose! {
                 group.primary_metric = "bandwidth_bytes_per_second".into();
             }
             group.metrics = [(group.primary_metric.clone(), rate)].into();
+            group.metrics.insert(stats::operations::PROCESS_STARTUP.into(), cpu.0);
+            group.sync_seconds = cpu.1;
             group.slices_operations_per_second = slices.clone();
             group.histogram = own.then(|| "no histogram".into());
             group.system = own.then(|| system.clone());
@@ -72,7 +75,13 @@ prop_compose! {
 }
 
 fn workloads() -> Vec<model::workload::Workload> {
-    vec![io("commit", Pattern::Append, 1, 1), io("random-read", Pattern::RandRead, 32, 0), small_files()]
+    let steps = vec![step("s", "stat", Operation::Stat, 5), step("t", "read", Operation::Read, 5)];
+    vec![
+        io("commit", Pattern::Append, 1, 1),
+        io("random-read", Pattern::RandRead, 32, 0),
+        small_files(),
+        operations(steps),
+    ]
 }
 
 prop_compose! {
@@ -110,9 +119,13 @@ proptest! {
         survives_json(&findings);
         let figures = findings.results.iter().flat_map(|result| &result.estimates).flat_map(|of| {
             [Some(of.mean), of.low, of.high, of.cpu_seconds_per_gib, of.cpu_seconds_per_operation, of.agent_cpu_seconds_per_operation,
-                of.write_amplification, of.flushes_per_operation, of.latency_p99_ns, of.device_use]
+                of.write_amplification, of.flushes_per_operation, of.latency_p99_ns, of.device_use, of.latency_mean_ns, of.cpu_share, of.cpu_system_share, of.device_busy_share]
         });
         prop_assert!(figures.flatten().all(f64::is_finite));
+        let rows = findings.operations.iter().flat_map(|table| &table.rows).flat_map(|row| &row.figures);
+        let of_rows = rows.flat_map(|of| [of.seconds, of.low, of.high, of.sync_seconds, of.operations_per_second, of.bandwidth_bytes_per_second,
+            of.floor_share, of.process_startup_share]);
+        prop_assert!(of_rows.flatten().all(f64::is_finite));
         let of_pairs = findings.results.iter().flat_map(|result| &result.pairs).flat_map(|of| [of.ratio, of.low, of.high, of.minutes_to_settle]);
         prop_assert!(of_pairs.flatten().all(f64::is_finite));
         prop_assert!(findings.results.iter().all(|result| !result.limit_reason.contains("NaN") && !result.limit_reason.contains("inf")));

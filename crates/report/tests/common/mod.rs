@@ -3,6 +3,7 @@
 #![allow(dead_code)] // Every test file takes the races that it needs.
 
 pub mod jobs;
+pub mod operations;
 pub mod races;
 
 use model::Bytes;
@@ -72,6 +73,10 @@ pub fn estimate(lane: &str, mean: f64) -> Estimate {
         latency_p50_ns: None,
         latency_p99_ns: Some(2.1e6),
         latency_p999_ns: None,
+        latency_mean_ns: None,
+        cpu_share: None,
+        cpu_system_share: None,
+        device_busy_share: None,
         device_use: Some(0.41),
         failure: None,
     }
@@ -105,6 +110,7 @@ pub fn result(
         workload: workload.to_owned(),
         title: title.to_owned(),
         group: group.to_owned(),
+        section: None,
         metric: if bandwidth { "bandwidth_bytes_per_second" } else { "operations_per_second" }.to_owned(),
         unit: if bandwidth { "B/s" } else { "operations/s" }.to_owned(),
         higher_is_better: true,
@@ -210,6 +216,7 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, answer: Option<Answer
         lanes,
         ceilings: ceilings(),
         results,
+        operations: Vec::new(),
         answer,
         advice: Vec::new(),
         warnings: Vec::new(),

@@ -7,9 +7,10 @@ mod sample;
 use model::Bytes;
 use model::lane::{Lane, Promises};
 use model::machine::Machine;
+use model::operations::{FileSet, FileSize, Method, Names, Operation, OperationStep, Operations, Sharing, SyncPolicy};
 use model::plan::{Ground, Plan, Rounds};
 use model::record::{EndOutcome, Header, Probe, Profile, Record, SCHEMA};
-use model::trial::{DeviceUse, Group, Outcome, SystemUse, Trial};
+use model::trial::{DeviceUse, Group, Latency, Outcome, SystemUse, Trial};
 use model::workload::{Io, Kind, Pattern, SmallFiles, Workload};
 use sample::Normal;
 
@@ -167,4 +168,66 @@ pub fn probe(workload: &str, profile: Profile, round: u32, rate: f64) -> Probe {
             ..Default::default()
         },
     }
+}
+
+/// A step of a table: section, name, operation.
+pub fn step(section: &str, name: &str, operation: Operation, count: u64) -> OperationStep {
+    OperationStep {
+        name: name.into(),
+        section: section.into(),
+        operation,
+        files: "files".into(),
+        first: 0,
+        count: Some(count),
+        block: None,
+        sync: SyncPolicy::None,
+        cold: false,
+    }
+}
+
+/// Steps on one set of files of 1 KiB.
+pub fn operations(steps: Vec<OperationStep>) -> Workload {
+    let kind = kind_of(steps);
+    Workload { name: "operations".into(), title: "file operations".into(), kind }
+}
+
+fn kind_of(step: Vec<OperationStep>) -> Kind {
+    let set = FileSet {
+        name: "files".into(),
+        count: 100,
+        size: FileSize::Fixed(Bytes(1024)),
+        directories: 1,
+        fan_out: 0,
+        folder: None,
+        populate: false,
+        names: Names::Plain,
+        name_bytes: 10,
+    };
+    let method = Method::InProcess;
+    Kind::Operations(Box::new(Operations { method, threads: 1, sharing: Sharing::Private, files: vec![set], step }))
+}
+
+/// A trial of file operations: each group with its seconds, 100 operations, and 1 KiB for each
+/// where the step reads or creates.
+pub fn operations_trial(lane: &str, workload: &Workload, round: u32, seconds: &[f64]) -> Trial {
+    let mut trial = trial(lane, workload, round, 100.0);
+    let Kind::Operations(operations) = &workload.kind else { panic!("another kind") };
+    for ((group, step), seconds) in trial.groups.iter_mut().zip(&operations.step).zip(seconds) {
+        group.operations = 100;
+        group.bytes = if matches!(step.operation, Operation::Create | Operation::Read) { 102_400 } else { 0 };
+        group.seconds = *seconds;
+        group.metrics = [("operations_per_second".to_owned(), 100.0 / seconds)].into();
+        group.latency_ns = Some(Latency { mean: seconds * 1e7, ..Latency::default() });
+        let system = &trial.system;
+        group.system = Some(SystemUse {
+            window_seconds: *seconds,
+            cpu_user_seconds: 0.1 * seconds,
+            cpu_system_seconds: 0.5 * seconds,
+            agent_cpu_user_seconds: 0.05 * seconds,
+            ..system.clone()
+        });
+    }
+    trial.phases_seconds = [("measure".to_owned(), seconds.iter().sum()), ("sync".to_owned(), 0.5)].into();
+    trial.phases_seconds.insert("unmount".to_owned(), 0.25);
+    trial
 }

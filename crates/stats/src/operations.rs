@@ -1,0 +1,235 @@
+//! Workloads of file operations as tables: times, rates, shares and counts over all steps.
+//!
+//! Verdicts stay where they are, one result per step; here nothing is judged again. Times are
+//! geometric means over rounds of a step's whole time, and rates follow from them, so that a row
+//! agrees with itself; the verdict rests on the step's own metric, the median over its slices.
+
+use crate::estimate::{self, median};
+use crate::pair::{self, finite};
+use crate::series::{LaneSeries, Series};
+use crate::words;
+use model::findings::{
+    Limit, OperationFigure, OperationRow, OperationTotal, OperationsFinding, OperationsPair, ResultFinding, Verdict,
+};
+use model::lane::Lane;
+use model::operations::{OperationStep, Operations};
+use model::record::Record;
+use model::trial::{Group, Trial};
+use model::workload::{Kind, Workload};
+
+/// The metric of a group in which each operation was a process: seconds that starting one takes.
+pub const PROCESS_STARTUP: &str = "process_startup_seconds_per_operation";
+
+/// Steps named in one warning.
+const STEPS_NAMED: usize = 3;
+
+/// The section of a group's step; `None` where the workload is of another kind.
+pub(crate) fn section(workload: &Workload, group: &str) -> Option<String> {
+    let Kind::Operations(operations) = &workload.kind else { return None };
+    Some(operations.step_named(group).map(|step| step.section.clone()).unwrap_or_default())
+}
+
+/// One table per workload of file operations that was raced. `results` are the record's own.
+pub fn tables(record: &Record, results: &[ResultFinding]) -> Vec<OperationsFinding> {
+    let of = |workload: &Workload| match &workload.kind {
+        Kind::Operations(operations) => table(record, workload, operations, results),
+        _ => None,
+    };
+    record.header.plan.workloads.iter().filter_map(of).collect()
+}
+
+fn table(
+    record: &Record,
+    workload: &Workload,
+    operations: &Operations,
+    results: &[ResultFinding],
+) -> Option<OperationsFinding> {
+    let results: Vec<&ResultFinding> = results.iter().filter(|result| result.workload == workload.name).collect();
+    if results.is_empty() {
+        return None;
+    }
+    let series = Series::of(record, &workload.name);
+    let lanes = &record.header.lanes;
+    let reference = lanes.iter().find(|lane| !pair::stands_beside(lane)).or(lanes.first())?;
+    let floor = lanes.iter().find(|lane| is_floor(lane) && lane.name != reference.name);
+    let rows: Vec<OperationRow> =
+        by_section(&operations.step).into_iter().map(|step| row(step, &series, floor)).collect();
+    Some(OperationsFinding {
+        workload: workload.name.clone(),
+        title: workload.title.clone(),
+        reference: reference.name.clone(),
+        floor: floor.map(|lane| lane.name.clone()),
+        rounds: results.iter().map(|result| result.rounds).max().unwrap_or(0),
+        totals: totals(&series, &rows),
+        pairs: pairs(&results),
+        process_startup_share: startup_of_all(&rows),
+        warnings: warnings(&series, &results),
+        rows,
+    })
+}
+
+/// A filesystem in memory of which nothing but the system calls and the kernel's own names are left.
+fn is_floor(lane: &Lane) -> bool {
+    lane.venue == pair::MEMORY && lane.filesystem == "tmpfs"
+}
+
+/// The steps, gathered by section; sections in the order in which they first occur.
+fn by_section(steps: &[OperationStep]) -> Vec<&OperationStep> {
+    let mut sections: Vec<&str> = Vec::new();
+    for step in steps {
+        if !sections.contains(&step.section.as_str()) {
+            sections.push(&step.section);
+        }
+    }
+    sections.into_iter().flat_map(|section| steps.iter().filter(move |step| step.section == section)).collect()
+}
+
+fn row(step: &OperationStep, series: &Series, floor: Option<&Lane>) -> OperationRow {
+    let mut figures: Vec<OperationFigure> = series.lanes.iter().map(|lane| figure(lane, step.group())).collect();
+    let floor_seconds =
+        floor.and_then(|floor| figures.iter().find(|of| of.lane == floor.name)).and_then(|of| of.seconds);
+    for of in figures.iter_mut().filter(|of| floor.is_some_and(|floor| floor.name != of.lane)) {
+        of.floor_share = floor_seconds.zip(of.seconds).and_then(|(floor, own)| finite(floor / own));
+    }
+    OperationRow {
+        section: step.section.clone(),
+        group: step.group().to_owned(),
+        operation: step.operation.name().to_owned(),
+        figures,
+    }
+}
+
+fn figure(lane: &LaneSeries, group: &str) -> OperationFigure {
+    let seen: Vec<(&Trial, &Group)> = lane.group(group).collect();
+    let seconds: Vec<f64> = seen.iter().map(|(_, of)| of.seconds).collect();
+    let level = estimate::level(&seconds);
+    let mean = level.map(|level| level.mean);
+    // Every round does the same: the median only stands up to a broken record.
+    let amount = |of: fn(&Group) -> u64| median(seen.iter().map(|(_, group)| of(group) as f64)).unwrap_or(0.0) as u64;
+    let (operations, bytes) = (amount(|of| of.operations), amount(|of| of.bytes));
+    let by_seconds = |amount: u64| mean.filter(|_| amount > 0).and_then(|seconds| finite(amount as f64 / seconds));
+    let startup = median(
+        seen.iter().filter_map(|(_, of)| Some(of.metrics.get(PROCESS_STARTUP)? * of.operations as f64 / of.seconds)),
+    );
+    OperationFigure {
+        lane: lane.lane.name.clone(),
+        seconds: mean,
+        low: level.and_then(|level| Some(level.interval?.0)),
+        high: level.and_then(|level| Some(level.interval?.1)),
+        sync_seconds: median(seen.iter().map(|(_, of)| of.sync_seconds)),
+        operations,
+        bytes,
+        operations_per_second: by_seconds(operations),
+        bandwidth_bytes_per_second: by_seconds(bytes),
+        floor_share: None,
+        process_startup_share: startup.and_then(finite),
+        failure: lane.failure().or_else(|| mean.is_none().then(|| format!("no round holds a time of {group}"))),
+    }
+}
+
+fn totals(series: &Series, rows: &[OperationRow]) -> Vec<OperationTotal> {
+    let measured = |lane: &str| rows.iter().any(|row| seconds_of(row, lane).is_some());
+    let lanes: Vec<&str> =
+        series.lanes.iter().map(|lane| lane.lane.name.as_str()).filter(|lane| measured(lane)).collect();
+    let shared: Vec<&OperationRow> =
+        rows.iter().filter(|row| lanes.iter().all(|lane| seconds_of(row, lane).is_some())).collect();
+    let of = |lane: &LaneSeries| {
+        let name = &lane.lane.name;
+        let phase = |phase: &str| median(lane.ok.iter().filter_map(|trial| trial.phases_seconds.get(phase).copied()));
+        let sum: f64 = shared.iter().filter_map(|row| seconds_of(row, name)).sum();
+        OperationTotal {
+            lane: name.clone(),
+            seconds: (measured(name) && !shared.is_empty()).then_some(sum).and_then(finite),
+            steps: shared.len() as u32,
+            sync_seconds: phase("sync"),
+            unmount_seconds: phase("unmount"),
+        }
+    };
+    series.lanes.iter().map(of).collect()
+}
+
+fn seconds_of(row: &OperationRow, lane: &str) -> Option<f64> {
+    row.figures.iter().find(|of| of.lane == lane)?.seconds
+}
+
+/// Start-up's share of the time of all rows that know it.
+fn startup_of_all(rows: &[OperationRow]) -> Option<f64> {
+    let known: Vec<(f64, f64)> = rows
+        .iter()
+        .flat_map(|row| &row.figures)
+        .filter_map(|of| Some((of.seconds?, of.process_startup_share?)))
+        .collect();
+    let all: f64 = known.iter().map(|(seconds, _)| seconds).sum();
+    let started: f64 = known.iter().map(|(seconds, share)| seconds * share).sum();
+    (all > 0.0).then_some(started / all).and_then(finite)
+}
+
+/// Every pair of lanes over all steps, in the order of the first result.
+fn pairs(results: &[&ResultFinding]) -> Vec<OperationsPair> {
+    let Some(first) = results.first() else { return Vec::new() };
+    let of = |a: &str, b: &str| {
+        let all = || {
+            results.iter().filter_map(move |result| {
+                Some((result.limit, result.pairs.iter().find(|pair| pair.a == a && pair.b == b)?))
+            })
+        };
+        let count = |verdict: Verdict| all().filter(|(_, pair)| pair.verdict == verdict).count() as u32;
+        // What Fairlane's own speed set would pass for the lanes'.
+        let logs: Vec<f64> = all()
+            .filter(|(limit, _)| *limit != Limit::Harness)
+            .filter_map(|(_, pair)| pair.ratio.filter(|&ratio| estimate::usable(ratio)))
+            .map(f64::ln)
+            .collect();
+        let unranked: Vec<&model::findings::Pair> =
+            all().map(|(_, pair)| pair).filter(|pair| pair.verdict == Verdict::None && pair.ratio.is_some()).collect();
+        let why = unranked.first().and_then(|pair| pair.why.clone());
+        OperationsPair {
+            a: a.to_owned(),
+            b: b.to_owned(),
+            geometric_mean: estimate::moments(&logs).and_then(|of| finite(of.mean.exp())),
+            steps: logs.len() as u32,
+            wins: count(Verdict::Faster),
+            ties: count(Verdict::Tie),
+            losses: count(Verdict::Slower),
+            undecided: count(Verdict::Undecided),
+            without_verdict: unranked.len() as u32,
+            why: why.filter(|why| unranked.iter().all(|pair| pair.why.as_ref() == Some(why))),
+        }
+    };
+    first.pairs.iter().map(|pair| of(&pair.a, &pair.b)).collect()
+}
+
+/// Warnings over all steps: of whole trials as they are, of single steps gathered by what they say.
+fn warnings(series: &Series, results: &[&ResultFinding]) -> Vec<String> {
+    let mut said = pair::trial_warnings(&series.lanes);
+    let mut gathered: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut correlated = 0;
+    for result in results {
+        for warning in result.warnings.iter().filter(|warning| !said.contains(warning)) {
+            if pair::is_about_correlation(warning) {
+                correlated += 1;
+                continue;
+            }
+            match gathered.iter_mut().find(|(other, _)| *other == warning.as_str()) {
+                Some((_, groups)) => groups.push(&result.group),
+                None => gathered.push((warning, vec![&result.group])),
+            }
+        }
+    }
+    said.extend(gathered.into_iter().map(|(warning, groups)| format!("{}: {warning}", named(&groups))));
+    if correlated > 0 {
+        let pairs: usize = results.iter().map(|result| result.pairs.len()).sum();
+        said.push(format!(
+            "in {correlated} of {pairs} comparisons of lanes the rounds are correlated; their intervals were made wider"
+        ));
+    }
+    said
+}
+
+/// `a, b and c`, or the first of them and how many more.
+fn named(groups: &[&str]) -> String {
+    if groups.len() <= STEPS_NAMED {
+        return words::list(groups);
+    }
+    format!("{} and {} more steps", groups[..STEPS_NAMED].join(", "), groups.len() - STEPS_NAMED)
+}
