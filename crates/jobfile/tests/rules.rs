@@ -482,6 +482,11 @@ fn fio_gets_nothing_that_reaches_outside_the_lane() {
         "filename=/dev/sda",
         "filename=../x",
         "filename_format=/x/$jobnum",
+        "filename_format=$clientuid/etc/x",
+        "filename_format=.$clientuid./x",
+        "filename_format=$client$jobnameuid/etc/x",
+        "buffer_pattern='/etc/shadow'",
+        "verify_pattern=0xff'/etc/shadow'",
         "write_bw_log=/tmp/log",
         "write_lat_log=../log",
         "opendir=/etc",
@@ -506,6 +511,17 @@ fn fio_gets_nothing_that_reaches_outside_the_lane() {
         assert!(error.starts_with("a.fio:3: "), "{error}");
     }
     assert!(with_files(&[("a.fio", "[/etc/x]\nsize=1m\n")], for_fio).is_err());
+    // Names that leave the lane only once they are filled in.
+    let dots = "[.]\nsize=1m\nfilename_format=$jobname./$jobname./x\n";
+    let error = with_files(&[("a.fio", dots)], for_fio).unwrap_err().to_string();
+    assert!(error.starts_with("a.fio:3: filename_format="), "{error}");
+    for section in ["[$clientuid/etc/x]", "[.$clientuid./x]", "[j]\nname=$clientuid/etc/x"] {
+        let text = format!("{section}\nsize=1m\n");
+        let error = with_files(&[("a.fio", &text)], for_fio).expect_err(section).to_string();
+        assert!(error.starts_with("a.fio:1: job") && error.contains("outside the lane"), "{error}");
+    }
+    let inside = "[j]\nsize=1m\nfilename_format=d/$jobname.$jobnum.$filenum\nbuffer_pattern=\"a\"\n";
+    assert!(with_files(&[("a.fio", inside)], for_fio).is_ok());
     assert!(with_files(&[("a.fio", "[j]\nsize=1m\nwrite_bw_log=log\nwrite_lat_log\n")], for_fio).is_ok());
 }
 
