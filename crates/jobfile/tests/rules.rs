@@ -53,6 +53,15 @@ fn notes(options: &str, words: &str) {
 }
 
 #[test]
+fn durability_that_a_mapped_file_does_not_have_is_refused() {
+    for (value, line) in [("sync=1", 4), ("sync=dsync", 4)] {
+        let error = refused(&format!("[j]\nsize=1m\nioengine=mmap\n{value}\nrw=write\n"));
+        assert!(error.starts_with(&format!("a.fio:{line}: sync does nothing")), "{error}");
+    }
+    assert_eq!(io("ioengine=mmap\nsync=none\nrw=write").sync, SyncMode::None);
+}
+
+#[test]
 fn a_job_without_options_is_fios_default() {
     let jobs = jobs("[j]\nsize=1m\n");
     assert_eq!(jobs.jobs[0].io, Io { size: Bytes(1 << 20), ..Io::default() });
@@ -320,6 +329,11 @@ fn rates_go_by_direction() {
     );
     assert_eq!(io("rate=0").rate, None);
     assert!(refused("[j]\nsize=1m\nrate=1m\nrate_iops=5\n").starts_with("a.fio:4: rate and rate_iops exclude"));
+    for option in ["rate=1m,", "rate_iops=,5"] {
+        let error = refused(&format!("[j]\nsize=1m\n{option}\nrw=randrw\n"));
+        assert!(error.starts_with("a.fio:3: rate") && error.contains("only one direction"), "{option}: {error}");
+    }
+    assert!(io("rw=randrw\nrate=2m,1m").rate.is_some());
     notes("rate_min=1k", "does not end");
 }
 

@@ -124,7 +124,7 @@ impl Again {
 #[derive(Debug, Clone)]
 enum Mix {
     Only(Direction),
-    /// Reads with this share in percent, else writes.
+    /// Reads with this share in millionths, else writes.
     Reads(u64, Again),
 }
 
@@ -132,7 +132,7 @@ impl Mix {
     fn new(io: &Io, seed: u64) -> Self {
         match io.rw {
             pattern if pattern.mixed() => {
-                Mix::Reads(u64::from(io.rwmixread), Again::new(seed ^ MIX_STREAM, io.randrepeat))
+                Mix::Reads((io.read_share() * 1e6).round() as u64, Again::new(seed ^ MIX_STREAM, io.randrepeat))
             }
             pattern if pattern.reads() => Mix::Only(Direction::Read),
             Pattern::Trim | Pattern::RandTrim => Mix::Only(Direction::Trim),
@@ -144,8 +144,8 @@ impl Mix {
     fn draw(&mut self) -> Direction {
         match self {
             Mix::Only(direction) => *direction,
-            Mix::Reads(percent, again) => {
-                if below(&mut again.random, 100) < *percent {
+            Mix::Reads(millionths, again) => {
+                if below(&mut again.random, 1_000_000) < *millionths {
                     Direction::Read
                 } else {
                     Direction::Write
