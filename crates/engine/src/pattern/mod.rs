@@ -6,7 +6,9 @@
 //! - Sequential reads and writes of a mixed job have positions of their own; random ones share the
 //!   record of visited blocks.
 //! - Blocks of one size are visited in the order of a permutation that needs no
-//!   memory; others by a bitmap, where an operation that meets a visited block is shortened.
+//!   memory; others by a bitmap, where an operation that meets a visited block is shortened. Only
+//!   where each direction of a mixture has one size of its own does it keep to it and to multiples of
+//!   it, over blocks that the other direction has visited.
 //! - With `blockalign`, or a distribution other than `random`, blocks may repeat and be missed.
 //! - A trimwrite trims and writes with the block sizes of writes; both count as bytes of the loop.
 
@@ -201,6 +203,15 @@ impl Places {
             Kind::Shuffled(shuffled) => shuffled.next(),
             Kind::Uniform(uniform) => uniform.next(),
             Kind::General(general) => general.next(),
+        }
+    }
+
+    /// The file whose turn it is, for a sync, which uses up one of its operations; `None` where there is
+    /// one file, or all are complete.
+    pub fn file_for_sync(&mut self) -> Option<u32> {
+        match &mut self.kind {
+            Kind::General(general) => general.file_for_sync(),
+            Kind::Sequential(_) | Kind::Shuffled(_) | Kind::Uniform(_) => None,
         }
     }
 

@@ -8,7 +8,7 @@
 use crate::clock::seconds;
 use crate::histogram::Latencies;
 use crate::pattern::Span;
-use model::job::{Direction, Io, PerDirection, Rate, RateProcess};
+use model::job::{Direction, Io, Rate, RateProcess};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -261,7 +261,7 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::job::Pattern;
+    use model::job::{Pattern, PerDirection};
 
     fn paced(rate: Rate, process: RateProcess) -> Pace {
         let rate = PerDirection { read: rate, write: Rate::Unlimited, trim: Rate::Unlimited };
