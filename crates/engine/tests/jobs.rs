@@ -90,6 +90,51 @@ fn a_stonewall_lets_earlier_jobs_end_first_and_names_tell_jobs_apart() {
 }
 
 #[test]
+fn a_file_that_one_job_writes_and_another_reads_holds_data_from_the_start() {
+    let folder = on_disk();
+    let shared = |rw| Io { filename: vec!["shared".into()], ..io(rw, 4 * KIB, MIB) };
+    let jobs = || vec![job("writer", shared(Pattern::RandWrite)), job("reader", shared(Pattern::RandRead))];
+    let zeros = || {
+        let bytes = std::fs::read(folder.path().join("shared")).unwrap();
+        assert_eq!(bytes.len() as u64, MIB);
+        bytes.chunks(4096).filter(|block| block.iter().all(|byte| *byte == 0)).count()
+    };
+    prepared(folder.path(), jobs()).unwrap();
+    assert_eq!(zeros(), 0);
+    std::fs::remove_file(folder.path().join("shared")).unwrap();
+    // A reader that begins when the writer has ended reads the writer's own blocks.
+    let mut apart = jobs();
+    apart[1].stonewall = true;
+    prepared(folder.path(), apart).unwrap();
+    assert_eq!(zeros(), 256);
+}
+
+#[test]
+fn both_directions_of_a_mixture_keep_to_their_own_rate_in_bytes() {
+    let folder = in_memory();
+    let rate = PerDirection {
+        read: Rate::Bytes(4.0 * MIB as f64),
+        write: Rate::Bytes(2.0 * MIB as f64),
+        ..PerDirection::default()
+    };
+    let io = Io { rate: Some(rate), norandommap: true, ..io(Pattern::RandRw, 4 * KIB, 6 * MIB) };
+    let windows = run(folder.path(), vec![job("mixed", io)]);
+    let (read, write) = (group(&windows, "read"), group(&windows, "write"));
+    // 6 MiB at 6 MiB a second; two thirds of 1536 draws, within five standard deviations.
+    assert!((read.operations as f64 / 1536.0 - 2.0 / 3.0).abs() < 0.061, "{}", read.operations);
+    assert_eq!(read.operations + write.operations, 1536);
+    assert!(read.seconds > 0.9, "{}", read.seconds);
+}
+
+#[test]
+fn syncs_of_several_files_go_round_among_them() {
+    let folder = in_memory();
+    let every = Io { fsync: 4, nrfiles: 4, openfiles: Some(2), ..io(Pattern::Write, 4 * KIB, 256 * KIB) };
+    let windows = run(folder.path(), vec![job("log", every)]);
+    assert_eq!((group(&windows, "write").operations, group(&windows, "sync").operations), (64, 16));
+}
+
+#[test]
 fn a_job_waits_for_the_one_it_names() {
     let folder = in_memory();
     let begun = std::time::Instant::now();

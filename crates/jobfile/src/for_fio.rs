@@ -32,6 +32,9 @@ const ENGINES: [&str; 18] = [
     "cpuio",
 ];
 
+/// Options that take a pattern of bytes.
+const PATTERNS: [&str; 2] = ["buffer_pattern", "verify_pattern"];
+
 /// Makes a job file fit for the installed fio, to be run with the lane as its working directory.
 ///
 /// Includes and variables are resolved, `directory` is dropped, and absolute names of files become
@@ -89,6 +92,10 @@ fn write(setting: &Setting, text: &mut String) -> Result<(), JobFileError> {
             let what = format!("{key}={} lies outside the lane; write a relative path", shown(value).trim_matches('`'));
             return Err(refuse(what));
         }
+        // In single quotes stands the name of a file whose contents are the pattern.
+        (_, Some(value)) if PATTERNS.contains(&setting.row.name) && value.contains('\'') => {
+            return Err(refuse(format!("{key} from a file reaches outside the lane; write 0xHEX or \"text\"")));
+        }
         (Outside::Files, Some(value)) => {
             let names = take::list(value).iter().map(|name| take::inside(name)).collect::<Result<Vec<_>, _>>();
             let names = names.map_err(refuse)?;
@@ -108,6 +115,21 @@ fn write(setting: &Setting, text: &mut String) -> Result<(), JobFileError> {
 /// Whether a path leads out of the working directory.
 fn leaves(path: &str) -> bool {
     path.starts_with('/') || Path::new(path).components().any(|part| part == Component::ParentDir)
+}
+
+/// Refuses a pattern of names that leaves the lane once it is filled in. A `$` that is left could
+/// become anything, as in the name of a job.
+fn stays_inside(setting: &Setting, job: &str) -> Result<(), JobFileError> {
+    let format = setting.value.as_deref().unwrap_or("");
+    let filled = format.replace("$jobname", job).replace("$jobnum", "0").replace("$filenum", "0");
+    if !filled.contains('$') && !leaves(&filled) {
+        return Ok(());
+    }
+    Err(setting.place.refuse(format!(
+        "{}={} may lie outside the lane; write a relative path of $jobname, $jobnum and $filenum",
+        setting.written,
+        shown(format).trim_matches('`')
+    )))
 }
 
 fn find<'a>(settings: &'a [Setting], name: &str) -> Option<&'a Setting> {
@@ -142,8 +164,12 @@ fn job(section: &Section, settings: &[Setting]) -> Result<FioJob, JobFileError> 
     let named = find(settings, "name").and_then(|setting| setting.value.as_deref()).filter(|name| !name.is_empty());
     let name = named.unwrap_or(&section.name).to_owned();
     // fio calls files and logs after the job.
-    if leaves(&name) {
+    // fio fills in keywords in them too: `$clientuid` is empty, and an absolute path follows it.
+    if leaves(&name) || name.contains('$') {
         return Err(section.place.refuse(format!("job {} names files outside the lane; rename it", shown(&name))));
+    }
+    if let Some(setting) = find(settings, "filename_format") {
+        stays_inside(setting, &name)?;
     }
     let directions = match find(settings, "rw") {
         None => vec![Direction::Read],

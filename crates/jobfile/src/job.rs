@@ -332,6 +332,11 @@ impl Part<'_> {
         let [read, write, trim] =
             if bytes { draft.rates } else { draft.rate_iops }.map(|rate| rate.unwrap_or(Rate::Unlimited));
         draft.io.rate = (bytes || operations).then_some(PerDirection { read, write, trim });
+        if draft.io.limits_one_of_two() {
+            let name = if bytes { "rate" } else { "rate_iops" };
+            let what = "limits only one direction of a mixed rw, which is not supported; write READ,WRITE";
+            return Err(self.refuse(name, format!("{name} {what}")));
+        }
         if draft.io.rate.is_none() {
             draft.io.rate_process = RateProcess::Linear;
         }

@@ -53,6 +53,15 @@ fn notes(options: &str, words: &str) {
 }
 
 #[test]
+fn durability_that_a_mapped_file_does_not_have_is_refused() {
+    for (value, line) in [("sync=1", 4), ("sync=dsync", 4)] {
+        let error = refused(&format!("[j]\nsize=1m\nioengine=mmap\n{value}\nrw=write\n"));
+        assert!(error.starts_with(&format!("a.fio:{line}: sync does nothing")), "{error}");
+    }
+    assert_eq!(io("ioengine=mmap\nsync=none\nrw=write").sync, SyncMode::None);
+}
+
+#[test]
 fn a_job_without_options_is_fios_default() {
     let jobs = jobs("[j]\nsize=1m\n");
     assert_eq!(jobs.jobs[0].io, Io { size: Bytes(1 << 20), ..Io::default() });
@@ -320,6 +329,11 @@ fn rates_go_by_direction() {
     );
     assert_eq!(io("rate=0").rate, None);
     assert!(refused("[j]\nsize=1m\nrate=1m\nrate_iops=5\n").starts_with("a.fio:4: rate and rate_iops exclude"));
+    for option in ["rate=1m,", "rate_iops=,5"] {
+        let error = refused(&format!("[j]\nsize=1m\n{option}\nrw=randrw\n"));
+        assert!(error.starts_with("a.fio:3: rate") && error.contains("only one direction"), "{option}: {error}");
+    }
+    assert!(io("rw=randrw\nrate=2m,1m").rate.is_some());
     notes("rate_min=1k", "does not end");
 }
 
@@ -482,6 +496,11 @@ fn fio_gets_nothing_that_reaches_outside_the_lane() {
         "filename=/dev/sda",
         "filename=../x",
         "filename_format=/x/$jobnum",
+        "filename_format=$clientuid/etc/x",
+        "filename_format=.$clientuid./x",
+        "filename_format=$client$jobnameuid/etc/x",
+        "buffer_pattern='/etc/shadow'",
+        "verify_pattern=0xff'/etc/shadow'",
         "write_bw_log=/tmp/log",
         "write_lat_log=../log",
         "opendir=/etc",
@@ -506,6 +525,17 @@ fn fio_gets_nothing_that_reaches_outside_the_lane() {
         assert!(error.starts_with("a.fio:3: "), "{error}");
     }
     assert!(with_files(&[("a.fio", "[/etc/x]\nsize=1m\n")], for_fio).is_err());
+    // Names that leave the lane only once they are filled in.
+    let dots = "[.]\nsize=1m\nfilename_format=$jobname./$jobname./x\n";
+    let error = with_files(&[("a.fio", dots)], for_fio).unwrap_err().to_string();
+    assert!(error.starts_with("a.fio:3: filename_format="), "{error}");
+    for section in ["[$clientuid/etc/x]", "[.$clientuid./x]", "[j]\nname=$clientuid/etc/x"] {
+        let text = format!("{section}\nsize=1m\n");
+        let error = with_files(&[("a.fio", &text)], for_fio).expect_err(section).to_string();
+        assert!(error.starts_with("a.fio:1: job") && error.contains("outside the lane"), "{error}");
+    }
+    let inside = "[j]\nsize=1m\nfilename_format=d/$jobname.$jobnum.$filenum\nbuffer_pattern=\"a\"\n";
+    assert!(with_files(&[("a.fio", inside)], for_fio).is_ok());
     assert!(with_files(&[("a.fio", "[j]\nsize=1m\nwrite_bw_log=log\nwrite_lat_log\n")], for_fio).is_ok());
 }
 

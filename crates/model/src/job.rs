@@ -498,6 +498,22 @@ impl BlockSizes {
     }
 }
 
+impl BlockSizes {
+    /// The mean length in bytes, as often as each is drawn.
+    pub fn mean(&self) -> f64 {
+        match self {
+            BlockSizes::Fixed(bytes) => bytes.0 as f64,
+            BlockSizes::Range(low, high) => {
+                let steps = high.0.saturating_sub(low.0) / low.0.max(1);
+                low.0 as f64 * (1.0 + steps as f64 / 2.0)
+            }
+            BlockSizes::Split(parts) => {
+                parts.iter().map(|(bytes, percent)| bytes.0 as f64 * f64::from(*percent) / 100.0).sum()
+            }
+        }
+    }
+}
+
 /// How random offsets are distributed: `"random"`, `"zipf:1.2"`, `"pareto:0.2"`, `"normal:10"`,
 /// `"zoned:90/10:10/90"` (share of accesses / share of the file, in percent: hot and cold).
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -655,6 +671,41 @@ impl Io {
         self.verify != Verify::None && self.do_verify && self.rw.writes()
     }
 
+    /// Operations per second that a rate of a direction comes to, bytes in blocks of the mean length;
+    /// `None` where it limits nothing.
+    pub fn operations_of(&self, direction: Direction, rate: Rate) -> Option<f64> {
+        let operations = match rate {
+            Rate::Unlimited => return None,
+            Rate::Operations(operations) => operations,
+            Rate::Bytes(bytes) => bytes / self.blocks(direction).mean(),
+        };
+        (operations > 0.0 && operations.is_finite()).then_some(operations)
+    }
+
+    /// The share of reads, from 0 to 1, that the rates of a mixed pattern ask for, where both its
+    /// directions have one.
+    pub fn share_of_rates(&self) -> Option<f64> {
+        let rates = self.rate.as_ref().filter(|_| self.rw.mixed())?;
+        let of = |direction| self.operations_of(direction, *rates.of(direction));
+        let (read, write) = (of(Direction::Read)?, of(Direction::Write)?);
+        Some(read / (read + write))
+    }
+
+    /// The share of reads in a mixed pattern, from 0 to 1: that of its rates, else `rwmixread`.
+    pub fn read_share(&self) -> f64 {
+        self.share_of_rates().unwrap_or(f64::from(self.rwmixread.min(100)) / 100.0)
+    }
+
+    /// Whether a rate limits one direction of a mixed pattern and the other is free. fio lets the free
+    /// one run ahead; here their order is drawn beforehand, and both would keep to the rate.
+    pub fn limits_one_of_two(&self) -> bool {
+        let Some(rates) = self.rate.as_ref().filter(|_| self.rw.mixed() && (1..100).contains(&self.rwmixread)) else {
+            return false;
+        };
+        let limited = |direction| self.operations_of(direction, *rates.of(direction)).is_some();
+        limited(Direction::Read) != limited(Direction::Write)
+    }
+
     /// What is wrong with the parameters, as one sentence with the remedy.
     ///
     /// # Errors
@@ -702,6 +753,15 @@ impl Io {
         }
         if !(1..=MOST_FILES).contains(&self.nrfiles) {
             return fail("nrfiles must lie between 1 and 1048576");
+        }
+        if self.limits_one_of_two() {
+            return fail("rate limits only one direction of a mixed rw; give reads and writes a rate each, or none");
+        }
+        if self.ioengine == "mmap" && self.sync != SyncMode::None {
+            return fail(
+                "sync does nothing for stores into a mapped file; write fdatasync = 1, which is an msync after each \
+                 write, or another ioengine",
+            );
         }
         if self.openfiles == Some(0) || self.iodepth_batch == Some(0) {
             return fail("openfiles and iodepth_batch begin at 1; raise them or leave them out");
@@ -1201,6 +1261,43 @@ mod tests {
             io: Io { size: Bytes(1 << 20), ..io },
         };
         Jobs { jobs: vec![job], file: String::new(), notes: Vec::new() }
+    }
+
+    #[test]
+    fn a_rate_for_one_direction_of_a_mixture_is_refused() {
+        let of = |read, write| Io {
+            rw: Pattern::RandRw,
+            size: Bytes(1 << 20),
+            rate: Some(PerDirection { read, write, trim: Rate::Unlimited }),
+            ..Io::default()
+        };
+        let limit = Rate::Operations(100.0);
+        assert!(of(limit, Rate::Unlimited).check().unwrap_err().contains("give reads and writes a rate each"));
+        assert!(of(Rate::Unlimited, Rate::Bytes(1e6)).check().is_err());
+        assert_eq!(of(limit, Rate::Bytes(1e6)).check(), Ok(()));
+        let only_reads = Io { rwmixread: 100, ..of(limit, Rate::Unlimited) };
+        assert_eq!(only_reads.check(), Ok(()));
+        assert_eq!(Io { rw: Pattern::RandRead, ..of(limit, Rate::Unlimited) }.check(), Ok(()));
+    }
+
+    #[test]
+    fn a_rate_in_bytes_counts_blocks_of_the_mean_length() {
+        let mean = |text: &str| text.parse::<BlockSizes>().unwrap().mean();
+        assert_eq!((mean("4KiB"), mean("4KiB-16KiB"), mean("4KiB/75:64KiB/25")), (4096.0, 10_240.0, 19_456.0));
+        let rate = PerDirection { read: Rate::Bytes(8192.0), write: Rate::Bytes(4096.0), trim: Rate::Unlimited };
+        let io = Io { rw: Pattern::Rw, rate: Some(rate), ..Io::default() };
+        assert_eq!(io.operations_of(Direction::Read, rate.read), Some(2.0));
+        assert!((io.read_share() - 2.0 / 3.0).abs() < 1e-12);
+        assert_eq!(Io { rate: None, ..io }.read_share(), 0.5);
+    }
+
+    #[test]
+    fn durability_that_a_mapped_file_does_not_have_is_refused() {
+        let io = |sync| Io { ioengine: "mmap".into(), rw: Pattern::Write, size: Bytes(1 << 20), sync, ..Io::default() };
+        assert_eq!(io(SyncMode::None).check(), Ok(()));
+        for sync in [SyncMode::Sync, SyncMode::Dsync] {
+            assert!(io(sync).check().unwrap_err().contains("write fdatasync = 1"), "{sync:?}");
+        }
     }
 
     /// Names that lead out of a lane, or name no file in it.

@@ -30,7 +30,7 @@ pub(super) struct General {
     random_percent: [u64; 3],
     /// The smallest block of all directions, which random offsets are multiples of.
     unit: u64,
-    /// What they are multiples of with `blockalign`.
+    /// What they are multiples of with `blockalign`; 0: of the direction's smallest block.
     align: u64,
     step: i64,
     random: bool,
@@ -94,7 +94,12 @@ impl General {
         let range_bytes = files.iter().map(|file| pass_bytes(io, file.end - file.start, unit)).sum();
         let loop_bytes = io.io_size.map_or(range_bytes, |size| size.0);
         Ok(General {
-            choice: Choice::new(io.file_service_type, io.file_service_count, files.len() as u32),
+            choice: Choice::new(
+                io.file_service_type,
+                io.file_service_count,
+                files.len() as u32,
+                io.openfiles.unwrap_or(u32::MAX),
+            ),
             files,
             mix: Mix::new(io, seed),
             places,
@@ -103,7 +108,7 @@ impl General {
             sizes,
             random_percent: Direction::ALL.map(|direction| random_percent(io, direction)),
             unit,
-            align,
+            align: io.blockalign.0,
             step: io.sequential_step_bytes,
             random: io.rw.random(),
             per_offset: io.operations_per_offset.max(1),
@@ -129,6 +134,11 @@ impl General {
         if self.trim_first { 2 * bytes } else { bytes }
     }
 
+    /// As [`super::Places::file_for_sync`].
+    pub fn file_for_sync(&mut self) -> Option<u32> {
+        self.choice.file(&mut self.choices.random).filter(|_| self.files.len() > 1)
+    }
+
     pub fn restart(&mut self) {
         self.left = self.loop_bytes;
         self.pass();
@@ -141,7 +151,7 @@ impl General {
         self.places.restart();
         self.choices.restart();
         self.lengths.restart();
-        self.choice.reset(self.files.len() as u32);
+        self.choice.reset();
         self.since_offset = 0;
         self.rewrite = None;
         let same = self.places.first.is_some();
@@ -285,6 +295,17 @@ impl General {
                 Some((file.start + block * self.unit, self.unit))
             }
             Order::Mapped(map) => {
+                if let Sizes::Fixed(bytes) = sizes
+                    && *bytes > self.unit
+                    && bytes.is_multiple_of(self.unit)
+                    && room >= *bytes
+                {
+                    let (blocks, units) = (room / bytes, bytes / self.unit);
+                    let free = map.next_free(below(&mut self.places.random, blocks) * units)?;
+                    let block = (free / units).min(blocks - 1);
+                    map.mark(block * units, units);
+                    return Some((file.start + block * bytes, *bytes));
+                }
                 let blocks = room / self.unit;
                 let from = map.next_free(below(&mut self.places.random, blocks))?;
                 let wanted = sizes.draw(&mut self.lengths.random);
@@ -297,8 +318,9 @@ impl General {
                 if room < smallest {
                     return None;
                 }
-                let block = draw.block((room - smallest) / self.align + 1, &mut self.places.random);
-                let offset = block * self.align;
+                let align = if self.align > 0 { self.align } else { smallest };
+                let block = draw.block((room - smallest) / align + 1, &mut self.places.random);
+                let offset = block * align;
                 let bytes = sizes.fitting(room - offset, &mut self.lengths.random)?;
                 Some((file.start + offset, bytes))
             }

@@ -6,7 +6,9 @@
 //! - Sequential reads and writes of a mixed job have positions of their own; random ones share the
 //!   record of visited blocks.
 //! - Blocks of one size are visited in the order of a permutation that needs no
-//!   memory; others by a bitmap, where an operation that meets a visited block is shortened.
+//!   memory; others by a bitmap, where an operation that meets a visited block is shortened. Only
+//!   where each direction of a mixture has one size of its own does it keep to it and to multiples of
+//!   it, over blocks that the other direction has visited.
 //! - With `blockalign`, or a distribution other than `random`, blocks may repeat and be missed.
 //! - A trimwrite trims and writes with the block sizes of writes; both count as bytes of the loop.
 
@@ -124,7 +126,7 @@ impl Again {
 #[derive(Debug, Clone)]
 enum Mix {
     Only(Direction),
-    /// Reads with this share in percent, else writes.
+    /// Reads with this share in millionths, else writes.
     Reads(u64, Again),
 }
 
@@ -132,7 +134,7 @@ impl Mix {
     fn new(io: &Io, seed: u64) -> Self {
         match io.rw {
             pattern if pattern.mixed() => {
-                Mix::Reads(u64::from(io.rwmixread), Again::new(seed ^ MIX_STREAM, io.randrepeat))
+                Mix::Reads((io.read_share() * 1e6).round() as u64, Again::new(seed ^ MIX_STREAM, io.randrepeat))
             }
             pattern if pattern.reads() => Mix::Only(Direction::Read),
             Pattern::Trim | Pattern::RandTrim => Mix::Only(Direction::Trim),
@@ -144,8 +146,8 @@ impl Mix {
     fn draw(&mut self) -> Direction {
         match self {
             Mix::Only(direction) => *direction,
-            Mix::Reads(percent, again) => {
-                if below(&mut again.random, 100) < *percent {
+            Mix::Reads(millionths, again) => {
+                if below(&mut again.random, 1_000_000) < *millionths {
                     Direction::Read
                 } else {
                     Direction::Write
@@ -201,6 +203,15 @@ impl Places {
             Kind::Shuffled(shuffled) => shuffled.next(),
             Kind::Uniform(uniform) => uniform.next(),
             Kind::General(general) => general.next(),
+        }
+    }
+
+    /// The file whose turn it is, for a sync, which uses up one of its operations; `None` where there is
+    /// one file, or all are complete.
+    pub fn file_for_sync(&mut self) -> Option<u32> {
+        match &mut self.kind {
+            Kind::General(general) => general.file_for_sync(),
+            Kind::Sequential(_) | Kind::Shuffled(_) | Kind::Uniform(_) => None,
         }
     }
 

@@ -227,6 +227,39 @@ fn directions_with_sizes_of_their_own_keep_them() {
 }
 
 #[test]
+fn random_directions_with_sizes_of_their_own_keep_to_multiples_of_them() {
+    let sizes = PerDirection {
+        read: BlockSizes::Fixed(Bytes(4096)),
+        write: BlockSizes::Fixed(Bytes(16384)),
+        trim: BlockSizes::Fixed(Bytes(512)),
+    };
+    for (norandommap, start) in [(false, 0), (true, 0), (false, 4096)] {
+        let io = Io { block_sizes: Some(Box::new(sizes.clone())), norandommap, ..io(Pattern::RandRw) };
+        let spans = run(&io, &[(start, start + 4000 * K)], 5);
+        let writes = spans.iter().filter(|span| span.direction == Direction::Write).count();
+        assert!(writes > 100, "{writes} of {}", spans.len());
+        for span in spans {
+            let own = if span.direction == Direction::Read { 4096 } else { 16384 };
+            assert_eq!((u64::from(span.bytes), (span.offset - start) % own), (own, 0), "{norandommap} {span:?}");
+        }
+    }
+}
+
+#[test]
+fn a_sync_takes_the_turn_of_a_file() {
+    let io = Io { nrfiles: 4, ..io(Pattern::RandWrite) };
+    let mut places = Places::new(&io, &[(0, 400 * K); 4], 5).unwrap();
+    let mut synced = Vec::new();
+    for _ in 0..8 {
+        (0..4).for_each(|_| assert!(places.next().is_some()));
+        synced.extend(places.file_for_sync());
+    }
+    assert_eq!(synced, [0, 1, 2, 3, 0, 1, 2, 3]);
+    let mut alone = Places::new(&io, &[(0, 400 * K)], 5).unwrap();
+    assert_eq!(alone.file_for_sync(), None);
+}
+
+#[test]
 fn files_without_room_are_refused() {
     let error = Places::new(&io(Pattern::Read), &[(0, 4095), (9000, 100)], 1).unwrap_err();
     assert!(error.to_string().contains("raise size"), "{error}");

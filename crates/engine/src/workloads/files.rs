@@ -48,7 +48,7 @@ pub(super) fn plan(job: &str, io: &Io, worker: u32, seed: u64) -> Vec<FilePlan> 
 }
 
 /// Whether the files must hold data before the work begins.
-fn needs_contents(io: &Io) -> bool {
+pub(super) fn needs_contents(io: &Io) -> bool {
     io.rw.reads() || io.rw.trims() || io.overwrite
 }
 

@@ -131,7 +131,12 @@ impl JobsWork {
 
     fn lay_out(&mut self, place: &Place) -> Result<(), EngineError> {
         let Some(directory) = place.directory() else { return Ok(()) };
-        for (number, crew) in self.crews.iter().enumerate() {
+        // What is read comes first: where another job had reserved the file already, reads would be
+        // answered from unwritten extents, without the disk.
+        let (read, others): (Vec<usize>, Vec<usize>) =
+            (0..self.crews.len()).partition(|&number| self.reads_unwritten(number));
+        for number in read.into_iter().chain(others) {
+            let crew = &self.crews[number];
             let io = &crew.job.io;
             if io.ioengine == "null" {
                 continue;
@@ -149,6 +154,20 @@ impl JobsWork {
             }
         }
         Ok(())
+    }
+
+    /// Whether a job needs files with contents, and no job that ends before it begins writes them.
+    fn reads_unwritten(&self, number: usize) -> bool {
+        let crew = &self.crews[number];
+        let ends_before = |other: &Crew| {
+            other.wall < crew.wall || crew.job.wait_for.as_ref().is_some_and(|name| other.job.name == *name)
+        };
+        let writes_the_same = |other: &Crew| {
+            let mut names = other.plans.iter().flatten().map(|file| &file.name);
+            other.job.io.rw.writes() && names.any(|name| crew.plans.iter().flatten().any(|file| file.name == *name))
+        };
+        files::needs_contents(&crew.job.io)
+            && !self.crews[..number].iter().any(|other| ends_before(other) && writes_the_same(other))
     }
 
     /// Starts the workers of a job; they wait for the common beginning.

@@ -8,7 +8,7 @@
 use crate::clock::seconds;
 use crate::histogram::Latencies;
 use crate::pattern::Span;
-use model::job::{Direction, Io, PerDirection, Rate, RateProcess};
+use model::job::{Direction, Io, Rate, RateProcess};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -28,27 +28,23 @@ pub(super) enum Arrival {
     At(u64),
 }
 
-/// The rates of reads and writes of a mixture that has both in operations per second.
-fn mixed_rates(io: &Io) -> Option<(f64, f64)> {
-    match io.rate.as_ref()? {
-        PerDirection { read: Rate::Operations(read), write: Rate::Operations(write), .. } if io.rw.mixed() => {
-            Some((*read, *write))
+/// The one rate of a mixture that limits both its directions, where it does.
+fn rate_of_both(io: &Io) -> Option<Rate> {
+    io.share_of_rates()?;
+    let rates = io.rate.as_ref()?;
+    Some(match (*rates.of(Direction::Read), *rates.of(Direction::Write)) {
+        // Bytes stay bytes, so that the rate holds for blocks of any length.
+        (Rate::Bytes(read), Rate::Bytes(write)) => Rate::Bytes(read + write),
+        (read, write) => {
+            Rate::Operations(io.operations_of(Direction::Read, read)? + io.operations_of(Direction::Write, write)?)
         }
-        _ => None,
-    }
-}
-
-/// The share of reads in percent that the rates of a mixture ask for, where they do: it takes the
-/// place of `rwmixread`.
-pub(super) fn mix_of_rates(io: &Io) -> Option<u32> {
-    let (read, write) = mixed_rates(io)?;
-    Some((100.0 * read / (read + write)).round().clamp(0.0, 100.0) as u32)
+    })
 }
 
 /// The schedules of a worker, one per direction.
 pub(super) struct Pace {
-    /// One for a mixture whose two rates are both given in operations: which direction comes next is
-    /// drawn with their share, so that neither waits behind the other.
+    /// One for a mixture with two rates: which direction comes next is drawn with their share, so that
+    /// neither waits behind the other.
     mixture: Option<Schedule>,
     schedules: [Option<Schedule>; 3],
     poisson: bool,
@@ -115,9 +111,7 @@ impl Pace {
             let rate = *io.rate.as_ref()?.of(direction);
             Schedule::new(rate, poisson, seed ^ (u64::from(worker) << 8) ^ direction as u64)
         };
-        let mixture = mixed_rates(io).and_then(|(read, write)| {
-            Schedule::new(Rate::Operations(read + write), poisson, seed ^ (u64::from(worker) << 8))
-        });
+        let mixture = rate_of_both(io).and_then(|rate| Schedule::new(rate, poisson, seed ^ (u64::from(worker) << 8)));
         Pace {
             mixture,
             schedules: Direction::ALL.map(schedule),
@@ -267,7 +261,7 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::job::Pattern;
+    use model::job::{Pattern, PerDirection};
 
     fn paced(rate: Rate, process: RateProcess) -> Pace {
         let rate = PerDirection { read: rate, write: Rate::Unlimited, trim: Rate::Unlimited };
@@ -300,11 +294,28 @@ mod tests {
         let rate =
             PerDirection { read: Rate::Operations(300.0), write: Rate::Operations(100.0), trim: Rate::Unlimited };
         let io = Io { rw: Pattern::RandRw, rate: Some(rate), ..Io::default() };
-        assert_eq!(mix_of_rates(&io), Some(75));
+        assert_eq!(io.read_share(), 0.75);
         let mut pace = Pace::new(&io, 0, 7);
         pace.begin(0, 1);
         let dues = [Direction::Read, Direction::Write, Direction::Read].map(|direction| pace.due(direction, 4096));
         assert_eq!(dues, [Arrival::At(0), Arrival::At(2_500_000), Arrival::At(5_000_000)]);
+    }
+
+    #[test]
+    fn a_mixture_with_two_rates_in_bytes_has_one_schedule_too() {
+        let rate = PerDirection { read: Rate::Bytes(300e6), write: Rate::Bytes(100e6), trim: Rate::Unlimited };
+        let sizes = ["4KiB", "8KiB", "4KiB"].map(|size| size.parse().unwrap());
+        let [read, write, trim] = sizes;
+        let block_sizes = Some(Box::new(PerDirection { read, write, trim }));
+        let io = Io { rw: Pattern::RandRw, rate: Some(rate), block_sizes, ..Io::default() };
+        // Blocks of writes are twice as long: six reads for each.
+        assert!((io.read_share() - 6.0 / 7.0).abs() < 1e-12, "{}", io.read_share());
+        let mut pace = Pace::new(&io, 0, 7);
+        pace.begin(0, 1);
+        // 400 bytes a microsecond, whichever direction they belong to.
+        let dues = [(Direction::Read, 4000), (Direction::Write, 8000), (Direction::Read, 4000)];
+        let dues = dues.map(|(direction, bytes)| pace.due(direction, bytes));
+        assert_eq!(dues, [Arrival::At(0), Arrival::At(10_000), Arrival::At(30_000)]);
     }
 
     #[test]

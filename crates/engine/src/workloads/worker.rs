@@ -12,7 +12,7 @@ pub(super) use complete::check_result;
 
 use super::Observer;
 use super::files::{self, FilePlan};
-use super::pace::{Pace, mix_of_rates};
+use super::pace::Pace;
 use super::verifier::Verifier;
 use crate::clock::Clock;
 use crate::data::Contents;
@@ -230,8 +230,7 @@ impl Summary {
 
 impl Worker {
     /// Makes a worker on files that were laid out. Nothing is opened yet.
-    pub(super) fn new(place: &Place, mut task: Task, verifier: Option<Verifier>) -> Result<Self, EngineError> {
-        task.io.rwmixread = mix_of_rates(&task.io).unwrap_or(task.io.rwmixread);
+    pub(super) fn new(place: &Place, task: Task, verifier: Option<Verifier>) -> Result<Self, EngineError> {
         let io = &task.io;
         let null = place.is_null() || io.ioengine == "null";
         let ranges = files::ranges(io, &task.files, task.worker);

@@ -46,7 +46,7 @@ impl Worker {
                 let begun = self.pace.started(due, now, self.room_since, self.begun_counting);
                 return self.special(queue, place, span, begun);
             }
-            if let Some(other) = self.before_the_next(queue, now, in_flight)? {
+            if let Some(other) = self.before_the_next(queue, place, now, in_flight)? {
                 return Ok(other);
             }
         }
@@ -81,6 +81,7 @@ impl Worker {
     fn before_the_next(
         &mut self,
         queue: &mut dyn Queue,
+        place: &Place,
         now: u64,
         in_flight: u32,
     ) -> Result<Option<Step>, EngineError> {
@@ -88,8 +89,10 @@ impl Worker {
             return Ok(Some(Step::Wait(self.resume_at)));
         }
         if let Some(action) = self.sync_that_is_due() {
+            // As in fio it takes the turn of a file: with several, each is synced in its time.
+            let file = self.places.file_for_sync().unwrap_or(self.last_written);
+            self.ensure_open(queue, place, file)?;
             let chunk = self.contents.take();
-            let file = self.last_written;
             self.flights[chunk as usize] = Flight { begun: now, file, action, tallied: Tallied::Sync, ..NOTHING };
             queue.queue(Operation { chunk, file, offset: 0, bytes: 0, action })?;
             return Ok(Some(Step::Queued));
