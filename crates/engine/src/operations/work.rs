@@ -166,14 +166,22 @@ impl OperationsWork {
                 let gate = &gate;
                 let work = move || {
                     let start = Start::new(Some(gate));
-                    // SAFETY: the thread ends with its share. Descriptors that it inherits stay valid
-                    // in its copy of the table; those that it opens it closes itself, and none is
-                    // handed to another thread.
-                    //
                     // With a table of its own, looking up a descriptor needs no atomic reference
                     // count, which threads of one table share. Refused, the table stays shared.
-                    let _ = unsafe { rustix::thread::unshare_unsafe(UnshareFlags::FILES) };
-                    carry_out(place, method, &share, start)
+                    //
+                    // SAFETY: descriptors that the thread inherits stay valid in its copy of the
+                    // table; those that it opens it closes itself, and none goes to another thread.
+                    let own = unsafe { rustix::thread::unshare_unsafe(UnshareFlags::FILES) }.is_ok();
+                    let outcome = carry_out(place, method, &share, start);
+                    if own {
+                        // A thread counts as ended before the kernel closes its table: the lane would
+                        // be busy for a moment after the phase.
+                        //
+                        // SAFETY: the table is a copy that nobody else uses, and nothing of this
+                        // thread is open in it any more.
+                        unsafe { libc::close_range(3, libc::c_uint::MAX, 0) };
+                    }
+                    outcome
                 };
                 match std::thread::Builder::new().name(format!("operations-{thread}")).spawn_scoped(scope, work) {
                     Ok(worker) => workers.push(worker),
