@@ -1,6 +1,6 @@
 //! The system's own tools: which operation needs which, and where they are.
 
-use model::operations::{FileSize, Method, Operation, Operations, SyncPolicy};
+use model::operations::{FileSet, Method, Operation, Operations, SyncPolicy};
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -92,11 +92,9 @@ fn needed(operations: &Operations) -> Vec<Tool> {
     all.push(Tool::True);
     for step in &operations.step {
         all.push(of(step.operation));
-        let empty = |set: &model::operations::FileSet| set.size == FileSize::default();
-        match step.operation {
-            Operation::Create if operations.set(&step.files).is_some_and(empty) => all.push(Tool::Touch),
-            Operation::Unlink | Operation::RemoveTree => all.push(Tool::Rmdir),
-            _ => {}
+        let empty = |set: &FileSet| set.size.bounds().0 == 0;
+        if step.operation == Operation::Create && operations.set(&step.files).is_some_and(empty) {
+            all.push(Tool::Touch);
         }
         if step.sync == SyncPolicy::Each {
             all.push(Tool::Sync);
