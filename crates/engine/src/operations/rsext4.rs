@@ -14,7 +14,7 @@ use rsext4::{Ext4Error, Ext4ErrorKind, Ext4Result, InodeNumber};
 use rustix::fs::{FileType, Mode, OFlags, SeekFrom, fstat, open, seek};
 use rustix::io::Errno;
 use std::ffi::CStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex};
 
