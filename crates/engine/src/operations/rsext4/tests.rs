@@ -9,6 +9,7 @@ use model::workload::{Kind, SmallFiles, Workload};
 use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::Command;
 
 const IMAGE_BYTES: usize = 96 << 20;
