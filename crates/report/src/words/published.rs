@@ -9,7 +9,6 @@ pub(crate) const YOURS: &str = "YOURS";
 pub(crate) const COLUMN_YOURS: &str = "yours";
 pub(crate) const COLUMN_ARTICLE: &str = "article";
 pub(crate) const COLUMN_GROUP: &str = "group";
-pub(crate) const COLUMN_METRIC: &str = "metric";
 pub(crate) const WHY: &str = "WHY THEY DIFFER";
 pub(crate) const CAVEATS: &str = "THE ARTICLE";
 pub(crate) const WHY_TITLE: &str = "Why they differ";
