@@ -324,7 +324,7 @@ impl Default for Io {
             hipri: false,
             sqthread_poll: false,
             iodepth_batch: None,
-            iodepth_batch_complete_min: 1,
+            iodepth_batch_complete_min: 0,
             iodepth_low: None,
             runtime_seconds: None,
             time_based: false,

@@ -28,7 +28,7 @@ pub(crate) fn text(comparison: &PublishedComparison, style: &Style) -> String {
         out.push('\n');
         let heading = format!("{}: {}", shorten(&rows[0].title, 60), words::metric(&rows[0].metric));
         hang(&mut out, "", 0, &Phrase::default().tone(Tone::Label, heading), None, style);
-        let lines = match align(&one_line_each(&rows)) {
+        let lines = match align(&one_line_each(comparison, &rows)) {
             lines if fits(&rows, &lines, style) => lines,
             _ => narrow_enough(&rows, style),
         };
@@ -81,13 +81,16 @@ fn tables(comparison: &PublishedComparison) -> Vec<Vec<&PublishedRow>> {
 }
 
 /// Two lanes fit into one line per group: yours and their ratio, the article's and theirs.
-fn one_line_each(rows: &[&PublishedRow]) -> Vec<Vec<String>> {
-    let lanes: Vec<String> = rows[0].lanes.iter().map(|lane| shorten(&name(&lane.lane), 12)).collect();
-    let with = |who: &str| lanes.iter().map(|lane| format!("{lane} {who}")).collect::<Vec<_>>();
+fn one_line_each(comparison: &PublishedComparison, rows: &[&PublishedRow]) -> Vec<Vec<String>> {
+    let lanes = || rows[0].lanes.iter().map(|lane| lane.lane.as_str());
+    let yours = |lane: &str| {
+        let pair = comparison.lanes.iter().find(|pair| pair.published == lane);
+        pair.and_then(|pair| pair.yours.clone()).unwrap_or_default()
+    };
     let mut header = vec![words::COLUMN_GROUP.to_owned()];
-    header.extend(with(words::COLUMN_YOURS));
+    header.extend(lanes().map(|lane| words::your_lane(&shorten(&name(&yours(lane)), 12))));
     header.push("ratio".to_owned());
-    header.extend(with(words::COLUMN_ARTICLE));
+    header.extend(lanes().map(|lane| words::articles_lane(&shorten(&name(lane), 12))));
     header.push("ratio".to_owned());
     let mut table = vec![header];
     for row in rows {

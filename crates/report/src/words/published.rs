@@ -44,6 +44,16 @@ pub(crate) fn record(comparison: &PublishedComparison) -> String {
     format!("{}, raced {}; lanes: {}", comparison.record, comparison.started, pairs.join(", "))
 }
 
+/// Heading of a column of your figures.
+pub(crate) fn your_lane(lane: &str) -> String {
+    format!("your {lane}")
+}
+
+/// Heading of a column of the article's figures.
+pub(crate) fn articles_lane(lane: &str) -> String {
+    format!("article's {lane}")
+}
+
 /// What a metric is called in a heading.
 pub(crate) fn metric(metric: &str) -> String {
     match metric {

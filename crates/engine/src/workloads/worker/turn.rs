@@ -63,8 +63,10 @@ impl Worker {
         // The next moment at which the loop does more than go round.
         let mut event = if counting { self.next_event(start, most) } else { start.saturating_add(ramp_ns) };
         let mut in_flight = 0_u32;
-        let least = self.task.io.iodepth_batch_complete_min.clamp(1, self.depth);
-        let least = if PLAIN { least.max(self.depth / GATHERED_SHARE) } else { least };
+        let least = match self.task.io.iodepth_batch_complete_min {
+            0 if PLAIN => (self.depth / GATHERED_SHARE).max(1),
+            asked => asked.clamp(1, self.depth),
+        };
         let low = if PLAIN { self.depth - 1 } else { self.task.io.iodepth_low.unwrap_or(self.depth - 1) };
         let usual = if self.task.io.ioengine == "libaio" { LIBAIO_BATCH } else { u32::MAX };
         let batch = self.task.io.iodepth_batch.unwrap_or(usual);
