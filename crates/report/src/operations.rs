@@ -132,8 +132,11 @@ pub(crate) fn pairs(table: &OperationsFinding) -> Vec<Phrase> {
     shown.map(|pair| said::pair(pair, pair.b == table.reference || pair.a == table.reference)).collect()
 }
 
-/// The rows below the table: a label and one cell per lane.
-pub(crate) fn totals(table: &OperationsFinding) -> Vec<(String, Vec<(&str, Option<f64>)>)> {
+/// A row below a table: its label, and each lane's seconds.
+type Total<'a> = (String, Vec<(&'a str, Option<f64>)>);
+
+/// The rows below the table.
+pub(crate) fn totals(table: &OperationsFinding) -> Vec<Total<'_>> {
     let row = |label: String, of: fn(&OperationTotal) -> Option<f64>| {
         (label, table.totals.iter().map(|total| (total.lane.as_str(), of(total))).collect::<Vec<_>>())
     };

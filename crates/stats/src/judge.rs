@@ -136,7 +136,7 @@ fn estimate_of(
     // Sums over rounds, as CPU time is counted in ticks of 10 ms and a short window holds few; the
     // groups of a trial share what was counted once for all of them.
     let load = |part: fn(&Scope) -> f64, whole: &dyn Fn(&Scope) -> f64| {
-        let sum = |of: &dyn Fn(&Scope) -> f64| scopes.iter().map(|scope| of(scope)).sum::<f64>();
+        let sum = |of: &dyn Fn(&Scope) -> f64| scopes.iter().map(of).sum::<f64>();
         let (part, whole) = (sum(&part), sum(whole));
         (whole > 0.0 && part >= 0.0).then_some(part / whole).and_then(finite)
     };
