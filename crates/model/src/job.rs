@@ -14,6 +14,8 @@ use std::str::FromStr;
 pub const MOST_IODEPTH: u32 = 65_536;
 /// Largest block.
 pub const LARGEST_BLOCK: Bytes = Bytes(64 * Bytes::MIB);
+/// Bytes of the header at the start of each verified unit of a block.
+pub const VERIFY_HEADER_BYTES: u64 = 48;
 /// Most workers of one job.
 pub const MOST_WORKERS: u32 = 1024;
 /// Most files of one worker.
@@ -655,6 +657,16 @@ impl Io {
         self.verify != Verify::None && self.do_verify && self.rw.writes()
     }
 
+    /// The directions that yield figures: those of the pattern, but for the one that a mix of 0 or
+    /// 100 % leaves without operations.
+    pub fn directions(&self) -> &'static [Direction] {
+        match (self.rw.mixed(), self.rwmixread) {
+            (true, 0) => &[Direction::Write],
+            (true, 100..) => &[Direction::Read],
+            _ => self.rw.directions(),
+        }
+    }
+
     /// What is wrong with the parameters, as one sentence with the remedy.
     ///
     /// # Errors
@@ -843,7 +855,7 @@ impl Jobs {
         let one = self.jobs.len() == 1;
         let of = |job: &Job| {
             let name = job.name.clone();
-            job.io.rw.directions().iter().map(move |&direction| group_name(&name, direction, one)).collect::<Vec<_>>()
+            job.io.directions().iter().map(move |&direction| group_name(&name, direction, one)).collect::<Vec<_>>()
         };
         self.jobs.iter().filter(|job| !job.io.create_only).flat_map(of).collect()
     }

@@ -323,7 +323,7 @@ impl JobsWork {
                 Ok::<_, EngineError>(sum)
             })
         };
-        for &direction in job.io.rw.directions() {
+        for &direction in job.io.directions() {
             let counts = merged(direction.into())?;
             windows.push(Window {
                 group: group_name(&job.name, direction, self.alone),
