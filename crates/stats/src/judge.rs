@@ -117,7 +117,8 @@ fn shared_rounds(series: &Series, group: &str, metric: &str) -> u32 {
 fn estimate_of(lane: &LaneSeries, group: &str, metric: &str, device_use: Option<f64>) -> (Estimate, Option<String>) {
     let figures: Vec<f64> = lane.figures(group, metric).into_iter().map(|(_, figure)| figure).collect();
     let level = estimate::level(&figures);
-    let failure = lane.failure().or_else(|| level.is_none().then(|| format!("no trial holds a {metric}")));
+    let failure =
+        lane.failure().or_else(|| level.is_none().then(|| format!("no trial measured {}", metric.replace('_', " "))));
     let scopes: Vec<_> = lane.group(group).map(|(trial, of)| Scope::of(trial, of)).collect();
     // Sums over several groups say nothing about one of them.
     let exact = || scopes.iter().filter(|scope| scope.exact);
