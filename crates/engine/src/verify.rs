@@ -13,7 +13,7 @@ use crate::error::EngineError;
 use model::job::{BlockSizes, Io};
 
 /// Bytes of the header at the start of each unit.
-pub const HEADER_BYTES: usize = 48;
+pub const HEADER_BYTES: usize = model::job::VERIFY_HEADER_BYTES as usize;
 
 const MAGIC: [u8; 4] = *b"FLvu";
 const VERSION: u32 = 1;

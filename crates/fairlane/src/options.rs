@@ -136,7 +136,7 @@ interrupted run, `fairlane report RECORD --format fio-json` prints fio's JSON of
 #[derive(Debug, Args)]
 #[command(after_help = FIO_HELP)]
 pub struct Fio {
-    /// An ordinary fio job file
+    /// An ordinary fio job file; `-` reads standard input
     #[arg(value_name = "JOBFILE")]
     pub jobfile: PathBuf,
     /// The contestants, as `fairlane race` takes them; default: ext4, xfs and btrfs

@@ -6,7 +6,7 @@ use crate::syntax::{self, Section, Setting};
 use crate::values::{self, Base};
 use crate::{JobFileError, Surroundings, shown, take};
 use model::Bytes;
-use model::job::{Direction, FioJob, FioRun, Pattern};
+use model::job::{Direction, FioJob, FioRun, Io, Pattern};
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
@@ -171,17 +171,35 @@ fn job(section: &Section, settings: &[Setting]) -> Result<FioJob, JobFileError> 
     if let Some(setting) = find(settings, "filename_format") {
         stays_inside(setting, &name)?;
     }
+    let only_creates =
+        find(settings, "create_only").is_some_and(|setting| values::switch(setting.value.as_deref()) == Ok(true));
     let directions = match find(settings, "rw") {
+        // It makes files and measures nothing.
+        _ if only_creates => Vec::new(),
         None => vec![Direction::Read],
         Some(setting) => match setting.value.as_deref().unwrap_or("") {
             text if text.starts_with("randtrimwrite") => Pattern::TrimWrite.directions().to_vec(),
             text => {
-                let (pattern, _) = take::pattern(text).map_err(|what| setting.place.refuse(what))?;
-                pattern.directions().to_vec()
+                let (rw, _) = take::pattern(text).map_err(|what| setting.place.refuse(what))?;
+                Io { rw, rwmixread: share_of_reads(settings), ..Io::default() }.directions().to_vec()
             }
         },
     };
     Ok(FioJob { name, directions })
+}
+
+/// Reads of a mixed job in percent; the later of `rwmixread` and `rwmixwrite` counts. A number that
+/// fio refuses counts as even: fio says so itself.
+fn share_of_reads(settings: &[Setting]) -> u32 {
+    let percent = |setting: &Setting| {
+        let number = setting.value.as_deref().and_then(|text| values::count(text, Base::Binary, 0, 100).ok())?;
+        match setting.row.name {
+            "rwmixread" => Some(number),
+            "rwmixwrite" => Some(100 - number),
+            _ => None,
+        }
+    };
+    settings.iter().rev().find_map(percent).unwrap_or(50)
 }
 
 /// What the jobs keep on the lane, as far as the file says.

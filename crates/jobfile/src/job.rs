@@ -7,7 +7,10 @@ use crate::syntax::{self, Section, Setting};
 use crate::values::{self, Base};
 use crate::{JobFileError, Place, Surroundings, shown, take};
 use model::Bytes;
-use model::job::{BlockSizes, Data, Direction, Distribution, Job, Jobs, PerDirection, Rate, RateProcess, Verify};
+use model::job::{
+    BlockSizes, Data, Direction, Distribution, Io, Job, Jobs, PerDirection, Rate, RateProcess, VERIFY_HEADER_BYTES,
+    Verify,
+};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -199,6 +202,14 @@ impl Part<'_> {
             }
             io.iodepth = 1;
         }
+        if engine == "mmap" && io.direct {
+            let option = if self.setting("direct").is_some() { "direct" } else { "buffered" };
+            notes.add(
+                &self.place(option),
+                &format!("{option}: accepted without effect, as in fio: a mapped file goes through the page cache"),
+            );
+            io.direct = false;
+        }
         // As fio: no share of the queue is larger than the queue.
         io.iodepth_low = io.iodepth_low.filter(|low| *low < io.iodepth);
         io.iodepth_batch_complete_min = io.iodepth_batch_complete_min.min(io.iodepth);
@@ -290,6 +301,15 @@ impl Part<'_> {
             io.region = (furthest > io.offset.0).then_some(Bytes(each));
             each * files
         };
+        let each = (io.size.0 / files).saturating_sub(furthest);
+        if files > 1 && io.ioengine != "null" && each < io.smallest_block().0 {
+            let option = if io.filename.is_empty() { "nrfiles" } else { "filename" };
+            let what = format!(
+                "size leaves {each} bytes for each of {files} files, under one block of {}; raise size or lower nrfiles",
+                io.smallest_block().0
+            );
+            return Err(self.refuse(option, what));
+        }
         let asked = match draft.io_size {
             Some(Amount::Bytes(bytes)) => Some(bytes),
             Some(Amount::Percent(percent)) => {
@@ -394,8 +414,44 @@ impl Part<'_> {
                 return Err(self.refuse("verify", what));
             }
         }
+        if io.verify != Verify::None {
+            self.verification(io)?;
+        }
+        Ok(())
+    }
+
+    /// What cannot be read back and told apart is refused here, at its line, and not by the engine.
+    fn verification(&self, io: &Io) -> Result<(), JobFileError> {
+        if io.rw.trims() {
+            let what = "verify cannot tell a block that was discarded from one that was lost; use another rw";
+            return Err(self.refuse("verify", what));
+        }
+        if io.ioengine == "null" {
+            let what = "verify has nothing to read back from ioengine=null; remove verify or use another ioengine";
+            return Err(self.refuse("verify", what));
+        }
+        let named = !io.filename.is_empty();
+        let repeats = |word: &str| !io.filename_format.is_empty() && !io.filename_format.contains(word);
+        if io.reads_back() && io.numjobs > 1 && (named || repeats("$jobnum")) {
+            let what = "verify cannot tell which of several workers wrote a shared block; write numjobs=1";
+            return Err(self.refuse("verify", what));
+        }
+        if io.reads_back() && !named && io.nrfiles > 1 && repeats("$filenum") {
+            let what = "verify cannot tell files of one name apart; write $filenum in filename_format";
+            return Err(self.refuse("filename_format", what));
+        }
         let interval = io.verify_interval.0;
-        if io.verify != Verify::None && interval > 0 {
+        let unit = if interval > 0 { interval } else { io.smallest_block().0 };
+        if unit < VERIFY_HEADER_BYTES {
+            let option = if interval > 0 { "verify_interval" } else { "verify" };
+            return Err(self.refuse(
+                option,
+                format!(
+                    "verify needs {VERIFY_HEADER_BYTES} bytes for each header, not {unit}; raise bs or verify_interval"
+                ),
+            ));
+        }
+        if interval > 0 {
             let divides = |bytes: Bytes| bytes.0.is_multiple_of(interval);
             let whole = match io.blocks(Direction::Write) {
                 BlockSizes::Fixed(bytes) => divides(bytes),
@@ -459,6 +515,12 @@ impl Names {
                     part.refuse("name", format!("job {} names files outside the lane; rename it", shown(&job.name)))
                 );
             }
+        }
+        if job.io.filename.is_empty() {
+            let (worker, file) = (job.io.numjobs.saturating_sub(1), job.io.nrfiles.saturating_sub(1));
+            let last = model::job::file_name(&job.io.filename_format, &job.name, worker, file);
+            let option = if job.io.filename_format.is_empty() { "name" } else { "filename_format" };
+            take::short_enough(&last).map_err(|what| part.refuse(option, what))?;
         }
         let name = job.name.clone();
         let count = self.jobs.entry(name.clone()).or_insert(0);

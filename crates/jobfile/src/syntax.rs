@@ -109,7 +109,13 @@ impl Reader<'_> {
             None => (line, None),
         };
         if let Some(target) = include(key, value) {
+            if target.is_empty() {
+                return Err(place.refuse("include names no file; write include FILE"));
+            }
             return self.include(target, path, place);
+        }
+        if key.is_empty() {
+            return Err(place.refuse("no option stands before the `=`; write OPTION=VALUE, or remove the line"));
         }
         self.setting(key, value, place)
     }
@@ -180,7 +186,7 @@ impl Reader<'_> {
 /// The file of `include FILE` or `include=FILE`.
 fn include<'a>(key: &'a str, value: Option<&'a str>) -> Option<&'a str> {
     match (key.strip_prefix("include"), value) {
-        (Some(""), Some(target)) => Some(target),
+        (Some(""), target) => Some(target.unwrap_or("")),
         // A file name may itself hold a `=`.
         (Some(rest), None) if rest.starts_with(char::is_whitespace) => Some(rest.trim()),
         _ => None,

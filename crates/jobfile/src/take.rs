@@ -525,7 +525,7 @@ pub(crate) fn inside(name: &str) -> Result<Name, String> {
     }
     if path.is_absolute() && parts.get(1).is_some_and(|part| part.as_os_str() == "dev") {
         return Err(format!(
-            "{} is a device, and devices of a job file are never touched; remove filename and give size",
+            "{} lies in /dev, and devices of a job file are never touched; remove filename and give size",
             shown(name)
         ));
     }
@@ -534,7 +534,19 @@ pub(crate) fn inside(name: &str) -> Result<Name, String> {
         (false, Some(_)) => parts.iter().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/"),
         _ => return Err(format!("{} is no name of a file; change it", shown(name))),
     };
+    short_enough(&inside)?;
     Ok(Name { inside, original: name.to_owned() })
+}
+
+/// Refuses names that Linux has no room for: 255 bytes for each part of a path. The whole gets what
+/// the lane's own folder leaves of 4096.
+pub(crate) fn short_enough(name: &str) -> Result<(), String> {
+    let part = name.split('/').map(str::len).max().unwrap_or(0);
+    match (part, name.len()) {
+        (..=255, ..=3072) => Ok(()),
+        (..=255, bytes) => Err(format!("{} is a path of {bytes} bytes, above 3072; shorten it", shown(name))),
+        (bytes, _) => Err(format!("{} is a file name of {bytes} bytes, above 255; shorten it", shown(name))),
+    }
 }
 
 /// The names of a list; `\:` is a colon.

@@ -566,3 +566,80 @@ fn the_installed_fio_takes_what_is_made_for_it_and_means_the_same() {
         }
     }
 }
+
+#[test]
+fn names_that_no_filesystem_has_room_for_are_refused_at_their_line() {
+    let long = "x".repeat(256);
+    refuses(&format!("filename={long}"), "is a file name of 256 bytes, above 255");
+    refuses(&format!("name={}", &long[..252]), "above 255");
+    refuses(&format!("filename_format={long}.$jobnum"), "above 255");
+    refuses(&format!("filename={}", format!("{}/", &long[..200]).repeat(16) + "x"), "is a path of");
+    let error = refused(&format!("[{long}]\nsize=1m\n"));
+    assert!(error.starts_with("a.fio:1: ") && error.contains("above 255; shorten it"), "{error}");
+    // The name is the job's alone where a filename names the files.
+    assert_eq!(jobs(&format!("[{long}]\nsize=1m\nfilename=x\n")).jobs[0].name, long);
+    assert_eq!(io(&format!("filename={}", &long[..255])).filename.len(), 1);
+    assert_eq!(jobs(&format!("[{}]\nsize=1m\n", &long[..251])).jobs.len(), 1);
+}
+
+#[test]
+fn files_too_small_for_a_block_are_refused_where_their_number_is() {
+    refuses("nrfiles=1000", "size leaves 1048 bytes for each of 1000 files, under one block of 4096");
+    refuses("filename=a:b:c\nbs=512k", "under one block of 524288");
+    assert_eq!(io("nrfiles=256").nrfiles, 256);
+    assert_eq!(io("nrfiles=1000\nbs=1k").nrfiles, 1000);
+    assert_eq!(io("nrfiles=1000\nioengine=null").nrfiles, 1000);
+}
+
+#[test]
+fn what_verify_cannot_read_back_is_refused_at_its_line() {
+    let verified = |options: &str| format!("verify=crc32c\nrw=write\n{options}");
+    refuses("verify=crc32c\nrw=trimwrite", "discarded");
+    refuses(&verified("ioengine=null"), "nothing to read back");
+    refuses(&verified("filename=x\nnumjobs=2"), "which of several workers");
+    refuses(&verified("filename_format=x.$filenum\nnumjobs=2"), "which of several workers");
+    refuses(&verified("bs=32"), "needs 48 bytes");
+    refuses("verify_interval=32\nverify=crc32c\nrw=write", "needs 48 bytes");
+    refuses("filename_format=x.$jobnum\nnrfiles=2\nverify=crc32c\nrw=write", "of one name");
+    assert_eq!(io(&verified("numjobs=2\nnrfiles=2\nbs=512")).numjobs, 2);
+    assert_eq!(io(&verified("filename=x\nnumjobs=2\ndo_verify=0")).numjobs, 2);
+}
+
+#[test]
+fn a_mapped_file_goes_through_the_page_cache_whatever_direct_says() {
+    assert!(!io("ioengine=mmap\ndirect=1").direct);
+    notes("ioengine=mmap\ndirect=1", "direct: accepted without effect");
+    notes("ioengine=mmap\nbuffered=0", "buffered: accepted without effect");
+    assert!(io("direct=1").direct);
+}
+
+#[test]
+fn lines_without_an_option_and_includes_without_a_file_say_so() {
+    refuses("=5", "no option stands before the `=`");
+    for include in ["include", "include  ", "include="] {
+        refuses(include, "include names no file");
+    }
+    refuses("offset=25%", "`25%` is a percentage, which only io_size takes");
+    refuses("filename=/dev/shm/x", "lies in /dev");
+}
+
+#[test]
+fn a_mix_of_0_or_100_percent_and_create_only_promise_no_figures_that_never_come() {
+    let groups = |options: &str| jobs(&format!("[j]\nsize=1m\n{options}\n")).groups();
+    let fio_groups = |options: &str| {
+        let text = format!("[j]\nsize=1m\n{options}\n");
+        with_files(&[("a.fio", &text)], for_fio).unwrap_or_else(|error| panic!("{error}")).groups()
+    };
+    for (options, expected) in [
+        ("rw=randrw", &["read", "write"][..]),
+        ("rw=randrw\nrwmixread=100", &["read"]),
+        ("rw=rw\nrwmixwrite=100", &["write"]),
+        ("rw=rw\nrwmixwrite=100\nrwmixread=100", &["read"]),
+        ("rw=write\nrwmixread=100", &["write"]),
+        ("rw=write\ncreate_only=1", &[]),
+        ("rw=write\ncreate_only=0", &["write"]),
+    ] {
+        assert_eq!(groups(options), expected, "{options}");
+        assert_eq!(fio_groups(options), expected, "{options}");
+    }
+}

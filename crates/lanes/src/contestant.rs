@@ -8,7 +8,7 @@ use crate::host::Host;
 use crate::promises;
 use crate::{command, mount};
 use model::lane::{LaneSpec, Promises, Venue};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What races in a lane.
 #[derive(Debug, Clone)]
@@ -30,6 +30,10 @@ impl Contestant {
             model::lane::Contestant::Filesystem(name) => {
                 let row = filesystem::find(name).ok_or_else(|| {
                     let hint = match filesystem::nearest(name) {
+                        // `d` and `d/` may be meant as a directory; a path begins with `/` or `./`.
+                        _ if name.contains('/') || Path::new(name).is_dir() => {
+                            format!("to race a directory write ./{}", name.escape_debug())
+                        }
                         Some(near) => format!("did you mean {near}?"),
                         None => "`fairlane doctor` lists what can be raced".to_owned(),
                     };

@@ -14,6 +14,8 @@ use std::str::FromStr;
 pub const MOST_IODEPTH: u32 = 65_536;
 /// Largest block.
 pub const LARGEST_BLOCK: Bytes = Bytes(64 * Bytes::MIB);
+/// Bytes of the header at the start of each verified unit of a block.
+pub const VERIFY_HEADER_BYTES: u64 = 48;
 /// Most workers of one job.
 pub const MOST_WORKERS: u32 = 1024;
 /// Most files of one worker.
@@ -201,8 +203,9 @@ pub struct Io {
     /// I/Os handed to the kernel in one call; `None`: as many as there are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iodepth_batch: Option<u32>,
-    /// Least I/Os to wait for in one call.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    /// Least I/Os to wait for in one call; 0: not said, a deep closed loop then waits for a sixteenth of
+    /// its queue.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub iodepth_batch_complete_min: u32,
     /// The queue is filled again only when it has drained to this; `None`: at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -706,6 +709,16 @@ impl Io {
         limited(Direction::Read) != limited(Direction::Write)
     }
 
+    /// The directions that yield figures: those of the pattern, but for the one that a mix of 0 or
+    /// 100 % leaves without operations.
+    pub fn directions(&self) -> &'static [Direction] {
+        match (self.rw.mixed(), self.rwmixread) {
+            (true, 0) => &[Direction::Write],
+            (true, 100..) => &[Direction::Read],
+            _ => self.rw.directions(),
+        }
+    }
+
     /// What is wrong with the parameters, as one sentence with the remedy.
     ///
     /// # Errors
@@ -903,7 +916,7 @@ impl Jobs {
         let one = self.jobs.len() == 1;
         let of = |job: &Job| {
             let name = job.name.clone();
-            job.io.rw.directions().iter().map(move |&direction| group_name(&name, direction, one)).collect::<Vec<_>>()
+            job.io.directions().iter().map(move |&direction| group_name(&name, direction, one)).collect::<Vec<_>>()
         };
         self.jobs.iter().filter(|job| !job.io.create_only).flat_map(of).collect()
     }
@@ -1010,6 +1023,12 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 // serde hands references to `skip_serializing_if`.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(value: &u32) -> bool {
+    *value == 0
+}
+
+// As above.
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_one(value: &u32) -> bool {
     *value == 1

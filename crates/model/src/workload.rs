@@ -89,7 +89,7 @@ impl Workload {
     /// The groups whose figures this workload yields, in order.
     pub fn groups(&self) -> Vec<String> {
         match &self.kind {
-            Kind::Io(io) => io.rw.directions().iter().map(|direction| direction.name().to_owned()).collect(),
+            Kind::Io(io) => io.directions().iter().map(|direction| direction.name().to_owned()).collect(),
             Kind::Jobs(jobs) => jobs.groups(),
             Kind::Fio(run) => run.groups(),
             Kind::SmallFiles(_) => ["create", "read", "delete"].map(str::to_owned).to_vec(),

@@ -125,7 +125,8 @@ fn estimate_of(
 ) -> (Estimate, Option<String>) {
     let figures: Vec<f64> = lane.figures(group, metric).into_iter().map(|(_, figure)| figure).collect();
     let level = estimate::level(&figures);
-    let failure = lane.failure().or_else(|| level.is_none().then(|| format!("no trial holds a {metric}")));
+    let failure =
+        lane.failure().or_else(|| level.is_none().then(|| format!("no trial measured {}", metric.replace('_', " "))));
     let scopes: Vec<_> = lane.group(group).map(|(trial, of)| Scope::of(trial, of, reading)).collect();
     // Sums over several groups say nothing about one of them.
     let exact = || scopes.iter().filter(|scope| scope.exact);

@@ -199,10 +199,12 @@ fn advise(file: &OwnedFd, io: &Io) -> Result<(), Errno> {
         let mut block = vec![0; 1 << 20];
         let mut at = 0;
         // Direct files need aligned buffers; their pages are not kept anyway.
-        while !io.direct {
-            match rustix::io::pread(file, &mut block, at)? {
-                0 => break,
-                moved => at += moved as u64,
+        if !io.direct {
+            loop {
+                match rustix::io::pread(file, &mut block, at)? {
+                    0 => break,
+                    moved => at += moved as u64,
+                }
             }
         }
     } else if io.invalidate {

@@ -287,21 +287,27 @@ impl JobsWork {
         };
         let waiting = |race: &Race| matches!(race, Race::Waiting);
         let turn: Vec<usize> = (0..races.len()).filter(|&job| waiting(&races[job]) && may(job, races)).collect();
+        let first_start = Clock::get().now();
         for &job in &turn {
             let hands = self.start(place, job, board)?;
             races[job] = Race::Running(hands.into_iter().map(Some).collect());
         }
         let ready = |job: usize| board.of(job).ready.load(Ordering::Acquire) as usize >= self.crews[job].plans.len();
+        let workers: u64 = turn.iter().map(|&job| self.crews[job].plans.len() as u64).sum();
         // A worker that fails before it is ready says so, and is heard by the caller.
         let mut ended = false;
         while !turn.iter().all(|&job| ready(job)) && !ended && !self.stop.load(Ordering::Relaxed) {
-            std::thread::sleep(Duration::from_micros(200));
+            // Each look asks every worker: rarer where there are many.
+            std::thread::sleep(Duration::from_micros(200 + 20 * workers));
             ended = turn.iter().any(|&job| match &races[job] {
                 Race::Running(hands) => hands.iter().flatten().any(Hand::has_spoken),
                 Race::Waiting | Race::Over => false,
             });
         }
-        let begin_at = Clock::get().now() + HEAD_START_NS;
+        // A worker's pause is at most what it has waited: all have looked once more by then.
+        let now = Clock::get().now();
+        let pause = (now - first_start).min(team::LONGEST_PAUSE.as_nanos() as u64);
+        let begin_at = now + HEAD_START_NS + pause;
         for &job in &turn {
             board.of(job).begin_at.store(begin_at, Ordering::Release);
         }
@@ -342,7 +348,7 @@ impl JobsWork {
                 Ok::<_, EngineError>(sum)
             })
         };
-        for &direction in job.io.rw.directions() {
+        for &direction in job.io.directions() {
             let counts = merged(direction.into())?;
             windows.push(Window {
                 group: group_name(&job.name, direction, self.alone),

@@ -147,7 +147,7 @@ impl Work for SteadyWork {
         observer: &mut dyn Observer,
     ) -> Result<Vec<Window>, EngineError> {
         let (warm_up, window) = (nanoseconds(warm_up_seconds), nanoseconds(window_seconds));
-        let directions = self.io.rw.directions();
+        let directions = self.io.directions();
         let of = |counts: &[Counts; 4], direction: Direction| counts[Tallied::from(direction) as usize].clone();
         let (counts, elapsed): (Vec<Counts>, f64) = match &mut self.workers {
             Workers::One(worker) => {

@@ -24,6 +24,12 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+/// A worker that is ready looks for its beginning after this time, then after twice as long, and so
+/// on: it never sleeps longer than it has waited already.
+const FIRST_PAUSE: Duration = Duration::from_micros(100);
+/// The longest of these pauses.
+pub(super) const LONGEST_PAUSE: Duration = Duration::from_millis(10);
+
 /// What parent and workers of one job tell each other.
 #[derive(Debug, Default)]
 #[repr(C)]
@@ -91,6 +97,7 @@ impl Signals {
     /// Waits until the parent says when to begin, then until that moment. `false`: it was stopped.
     pub(super) fn wait_to_begin(&self, clock: Clock) -> bool {
         self.ready.fetch_add(1, Ordering::Release);
+        let mut pause = FIRST_PAUSE;
         loop {
             if self.stop.load(Ordering::Relaxed) {
                 return false;
@@ -98,7 +105,9 @@ impl Signals {
             let begin_at = self.begin_at.load(Ordering::Acquire);
             let now = clock.now();
             if begin_at == 0 {
-                std::thread::sleep(Duration::from_micros(100));
+                // Hundreds that look every 100 us would keep the others from starting at all.
+                std::thread::sleep(pause);
+                pause = (pause * 2).min(LONGEST_PAUSE);
             } else if now >= begin_at {
                 return true;
             } else if begin_at - now > 200_000 {

@@ -222,11 +222,16 @@ fn race(
     show.event(&Event::Finished(Box::new(findings.clone())));
     let answered = answer(&record);
     result.and(undone).and(answered)?;
-    match findings.results.iter().flat_map(|result| &result.estimates).find(|estimate| estimate.failure.is_some()) {
-        Some(failed) => Err(Failure::failed(format!(
-            "lane {} could not be raced in every workload; the reasons stand above",
-            report::clean_text(&failed.lane)
-        ))),
+    let failures = |result: &ResultFinding| {
+        let title = result.title.clone();
+        let of = |estimate: &Estimate| Some((title.clone(), estimate.lane.clone(), estimate.failure.clone()?));
+        result.estimates.iter().find_map(of)
+    };
+    match findings.results.iter().find_map(failures) {
+        // With --quiet nothing above says why.
+        Some((title, lane, why)) => Err(Failure::failed(report::clean_text(&format!(
+            "lane {lane} could not be raced in every workload: {title}: {why}"
+        )))),
         None => Ok(()),
     }
 }

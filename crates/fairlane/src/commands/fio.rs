@@ -7,15 +7,21 @@ use crate::conductor::machine;
 use crate::failure::Failure;
 use crate::options::{Fio, OutputFormat};
 use model::Bytes;
-use model::lane::LaneSpec;
+use model::lane::{Contestant, LaneSpec};
 use model::plan::{Ground, Plan, Rounds};
 use model::record::Record;
 use model::workload::{Kind, Workload};
 use report::PlanSummary;
-use std::path::Path;
+use std::cell::RefCell;
+use std::io::{Error, ErrorKind, Read};
+use std::path::{Path, PathBuf};
 
 /// Size of a lane, unless the jobs need more.
 const USUAL_LANE_SIZE: Bytes = Bytes(2 << 30);
+/// The job file that stands for standard input, as in fio, and what its lines are called.
+const STANDARD_INPUT: (&str, &str) = ("-", "stdin");
+/// Most bytes of a job file or an included file: more is a device or a mistake.
+const LARGEST_FILE_BYTES: u64 = 16 << 20;
 /// Lanes that are made larger grow in such steps.
 const LANE_STEP_BYTES: u64 = 256 << 20;
 
@@ -27,11 +33,13 @@ pub fn run(options: &Fio) -> Result<(), Failure> {
     if let Some(file) = &options.output {
         check_output(file, &options.jobfile)?;
     }
-    let workload = read(options)?;
+    let (workload, text) = read(options)?;
     let terms = &options.terms;
     let lanes = planning::lanes(&options.lanes)?;
     let on = planning::ground(terms.on.as_deref(), &lanes)?;
-    let lane_size = lane_size(options, &workload, planning::any_image(&lanes, &on))?;
+    let at = place_of_size(&called(&options.jobfile), &text);
+    check_directories(&lanes, workload.working_set_bytes(), &at)?;
+    let lane_size = lane_size(options, &workload, planning::any_image(&lanes, &on), &at)?;
     let count = lanes.len() + usize::from(terms.with_self);
     let plan = plan(options, workload, lanes, on, (lane_size, rounds(options.rounds, count)));
     if !terms.quiet {
@@ -52,15 +60,32 @@ pub fn run(options: &Fio) -> Result<(), Failure> {
     contest::run(contest, |record| answer(options, record))
 }
 
-/// Reads the job file for whoever runs it.
-fn read(options: &Fio) -> Result<Workload, Failure> {
-    let path = &options.jobfile;
+/// What the job file is called in messages and reports.
+fn called(jobfile: &Path) -> PathBuf {
+    let (dash, name) = STANDARD_INPUT;
+    if jobfile == Path::new(dash) { PathBuf::from(name) } else { jobfile.to_owned() }
+}
+
+/// Reads the job file for whoever runs it; its own text comes along, without what it includes.
+fn read(options: &Fio) -> Result<(Workload, String), Failure> {
     if options.with_fio && lanes::command::find_program("fio").is_none() {
         return Err(Failure::missing("--with-fio needs fio, which is missing: apt install fio"));
     }
+    let path = called(&options.jobfile);
+    let piped = path != options.jobfile;
+    let own_text = RefCell::new(None);
     let here = machine::read("");
     let surroundings = jobfile::Surroundings {
-        read: &|path: &Path| std::fs::read_to_string(path),
+        read: &|file: &Path| {
+            let mut own_text = own_text.borrow_mut();
+            let text = match (own_text.is_none(), piped) {
+                (true, true) => text_of(std::io::stdin().lock())?,
+                _ => text_of(std::fs::File::open(file)?)?,
+            };
+            // The job file is read first, then what it includes.
+            own_text.get_or_insert_with(|| text.clone());
+            Ok(text)
+        },
         variable: &|name: &str| std::env::var(name).ok(),
         cpus: here.cpus,
         memory_bytes: here.memory_bytes,
@@ -68,8 +93,8 @@ fn read(options: &Fio) -> Result<Workload, Failure> {
     };
     let refused = |error: jobfile::JobFileError| Failure::usage(error.to_string());
     let kind = match options.with_fio {
-        true => Kind::Fio(Box::new(jobfile::for_fio(path, &surroundings).map_err(refused)?)),
-        false => Kind::Jobs(Box::new(jobfile::parse(path, &surroundings).map_err(refused)?)),
+        true => Kind::Fio(Box::new(jobfile::for_fio(&path, &surroundings).map_err(refused)?)),
+        false => Kind::Jobs(Box::new(jobfile::parse(&path, &surroundings).map_err(refused)?)),
     };
     let name = match path.file_stem().unwrap_or_default().to_string_lossy() {
         stem if stem.trim().is_empty() => "jobs".to_owned(),
@@ -77,7 +102,24 @@ fn read(options: &Fio) -> Result<Workload, Failure> {
     };
     let workload = Workload { title: name.clone(), name, kind };
     workload.check().map_err(|what| Failure::usage(format!("{}: {what}", path.display())))?;
-    Ok(workload)
+    Ok((workload, own_text.take().unwrap_or_default()))
+}
+
+/// The text of a job file. A device that never ends is not read for ever.
+///
+/// # Errors
+/// What reading says; a file that is too large or no text.
+fn text_of(file: impl Read) -> std::io::Result<String> {
+    let mut bytes = Vec::new();
+    file.take(LARGEST_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST_FILE_BYTES {
+        return Err(Error::new(ErrorKind::FileTooLarge, format!("it has more than {}", Bytes(LARGEST_FILE_BYTES))));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+        Error::new(ErrorKind::InvalidData, format!("line {line} is no UTF-8 text"))
+    })
 }
 
 fn page_bytes() -> u64 {
@@ -92,7 +134,7 @@ fn rounds(asked: Option<Rounds>, lanes: usize) -> Rounds {
 }
 
 /// The size asked for, or one that the jobs fill at most half.
-fn lane_size(options: &Fio, workload: &Workload, images: bool) -> Result<Bytes, Failure> {
+fn lane_size(options: &Fio, workload: &Workload, images: bool, at: &str) -> Result<Bytes, Failure> {
     let work = workload.working_set_bytes();
     let needed = work.saturating_mul(2).checked_next_multiple_of(LANE_STEP_BYTES).unwrap_or(u64::MAX);
     let size = match options.lane_size {
@@ -101,9 +143,8 @@ fn lane_size(options: &Fio, workload: &Workload, images: bool) -> Result<Bytes, 
     };
     if images && work > size.get() / 2 {
         return Err(Failure::usage(format!(
-            "{}: the jobs keep {} on a lane and may fill at most half of one, but --lane-size is {size}; raise it to \
+            "{at}: the jobs keep {} on a lane and may fill at most half of one, but --lane-size is {size}; raise it to \
              {} or leave it out",
-            place_of_size(&options.jobfile),
             model::units::human_bytes(work as f64),
             Bytes(needed)
         )));
@@ -117,9 +158,27 @@ fn lane_size(options: &Fio, workload: &Workload, images: bool) -> Result<Bytes, 
     Ok(size)
 }
 
+/// Refuses a directory without room for the jobs, at the line that says how large they are.
+fn check_directories(lanes: &[LaneSpec], work: u64, at: &str) -> Result<(), Failure> {
+    for lane in lanes {
+        let Contestant::Directory(path) = &lane.contestant else { continue };
+        // What cannot be looked at is refused with its reason when the lane is made.
+        let Ok(filesystem) = rustix::fs::statvfs(path) else { continue };
+        let free = filesystem.f_bavail.saturating_mul(filesystem.f_frsize);
+        if work > free {
+            return Err(Failure::usage(format!(
+                "{at}: the jobs keep {} in {}, which has {} free; lower size or choose another directory",
+                model::units::human_bytes(work as f64),
+                path.display(),
+                model::units::human_bytes(free as f64)
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// `FILE:LINE` of the first line that gives a size; the file alone where an included one does.
-fn place_of_size(path: &Path) -> String {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
+fn place_of_size(path: &Path, text: &str) -> String {
     let gives = |line: &str| {
         let key = line.split('=').next().unwrap_or_default().trim();
         ["size", "filesize"].contains(&key)
@@ -147,7 +206,7 @@ fn plan(
         command_line.push("--with-fio".to_owned());
     }
     Plan {
-        suite: options.jobfile.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        suite: called(&options.jobfile).file_name().unwrap_or_default().to_string_lossy().into_owned(),
         not_tested: Vec::new(),
         first_answer: false,
         as_published: false,
@@ -226,6 +285,29 @@ mod tests {
         assert_eq!(rounds(None, 2), Rounds::Auto);
         assert_eq!(rounds(Some(Rounds::Auto), 1), Rounds::Auto);
         assert_eq!(rounds(Some(Rounds::Fixed(3)), 3), Rounds::Fixed(3));
+    }
+
+    #[test]
+    fn a_job_file_is_text_of_a_size_that_somebody_may_have_written() {
+        assert_eq!(text_of(&b"[a]\n"[..]).unwrap(), "[a]\n");
+        let endless = text_of(std::io::repeat(0)).unwrap_err();
+        assert!(endless.to_string().contains("more than 16MiB"), "{endless}");
+        let latin = text_of(&b"[a]\nsize=1m\n# gr\xf6\xdfe\n"[..]).unwrap_err();
+        assert!(latin.to_string().contains("line 3 is no UTF-8 text"), "{latin}");
+    }
+
+    #[test]
+    fn the_line_of_a_size_is_found_in_the_text_that_was_read() {
+        assert_eq!(place_of_size(&called(Path::new("-")), "[a]\nsize = 4m\n"), "stdin:2");
+        assert_eq!(place_of_size(&called(Path::new("x.fio")), "[a]\ninclude y\n"), "x.fio");
+    }
+
+    #[test]
+    fn a_directory_without_room_is_refused_at_the_line_of_the_size() {
+        let lanes = ["/".parse::<LaneSpec>().unwrap()];
+        let error = check_directories(&lanes, u64::MAX, "a.fio:2").unwrap_err();
+        assert!(error.to_string().starts_with("a.fio:2: the jobs keep "), "{error}");
+        assert!(check_directories(&lanes, 0, "a.fio:2").is_ok());
     }
 
     #[test]
