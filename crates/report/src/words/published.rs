@@ -71,6 +71,11 @@ pub(crate) fn metric(metric: &str) -> String {
 /// A figure with its unit.
 pub(crate) fn figure(metric: &str, value: f64) -> String {
     match metric {
+        // Articles print seconds with decimals, and ratios of them are compared.
+        "seconds" if value.is_finite() && value >= 1.0 => {
+            let digits = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+            format!("{value:.digits$} s")
+        }
         "seconds" => figures::brief(value),
         metric if metric.ends_with("_percent") => format!("{value:.2} %"),
         metric => figures::rate(figures::unit_of_metric(metric), value),
