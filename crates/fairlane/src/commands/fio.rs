@@ -239,6 +239,8 @@ mod tests {
             seconds: Some(1200.0),
             budget_seconds,
             keep: false,
+            as_published: false,
+            notes: Vec::new(),
         };
         assert!(first_look(&summary((6, 20), None)).unwrap().contains("60 s"));
         assert_eq!(first_look(&summary((6, 20), Some(60.0))), None);
