@@ -15,7 +15,7 @@ const STEPS: &str = r#"
         { name = "small", count = 60, directories = 6, size = { from = "0", to = "9000" } },
         { name = "large", count = 2, size = "3000001", folder = "big" },
         { name = "hostile", count = 30, directories = 2, size = "300", names = "hostile", name_bytes = 255 },
-        { name = "dirs", directories = 40, fan_out = 3 },
+        { name = "dirs", directories = 40 },
         { name = "there", count = 10, size = "4KiB", populate = true },
     ]
     step = [

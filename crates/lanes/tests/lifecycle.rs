@@ -409,9 +409,9 @@ fn a_library_stands_on_an_image_that_is_checked_and_never_mounted() {
             assert_eq!(Some(&target.device), stage.raw_target(ground).as_ref());
             assert_eq!(opened.directory, Path::new(""));
             // The agent's part, done here by the kernel's own tool.
-            let mut make = std::process::Command::new("/sbin/mkfs.ext4");
-            make.args(["-q", "-F", "-E", "nodiscard"]).arg(&target.device);
-            assert!(make.status().unwrap().success());
+            let device = &target.device;
+            let mut made = std::process::Command::new("/sbin/mkfs.ext4");
+            assert!(made.args(["-q", "-F", "-E", "nodiscard"]).arg(device).status().unwrap().success());
             assert_eq!(stage.make_cold(0).unwrap(), Cold::Cold);
             assert!(stage.check_disk(0, &no_stop()).unwrap().unwrap() > 0.0);
             assert_eq!(stage.check_disk(1, &no_stop()).unwrap(), None);

@@ -145,7 +145,8 @@ fn contestants(plan: &Plan, stage: &Stage) -> Vec<Contestants> {
     let mut gathered: Vec<Contestants> = Vec::new();
     for lane in stage.lanes() {
         let ground = match lane.venue.as_str() {
-            "image" => Ground::Images {
+            // A library stands on an image too, where it does not stand on a device of its own.
+            "image" | "library" if !std::path::Path::new(&lane.ground).is_absolute() => Ground::Images {
                 directory: match &plan.on {
                     model::plan::Ground::Images(directory) => directory.display().to_string(),
                     model::plan::Ground::Device(_) => lane.ground.clone(),
@@ -156,7 +157,7 @@ fn contestants(plan: &Plan, stage: &Stage) -> Vec<Contestants> {
                     None => host.filesystem.clone(),
                 }),
             },
-            "device" => Ground::Device { path: lane.ground.clone() },
+            "device" | "library" => Ground::Device { path: lane.ground.clone() },
             "directory" => Ground::Directory { path: lane.ground.clone() },
             _ => Ground::Memory,
         };
