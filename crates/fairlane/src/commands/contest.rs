@@ -13,6 +13,7 @@ use crate::options::Terms;
 use crate::state;
 use lanes::{Journal, Settings, Stage, undo};
 use model::event::Event;
+use model::findings::{Estimate, ResultFinding};
 use model::plan::Plan;
 use model::record::{Header, Line, Record, SCHEMA};
 use model::workload::Kind;
