@@ -5,8 +5,9 @@ mod common;
 use common::{Place, assert_one_sentence, root};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use std::io::Write;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// Two jobs, one after the other.
@@ -304,6 +305,74 @@ fn fairlanes_own_engine_runs_the_same_job_file() {
         assert!(groups.iter().all(|group| group["operations"] == 1024), "{trial}");
     }
     lanes.assert_empty();
+}
+
+/// Runs with a job file at standard input.
+fn run_piped(place: &Place, arguments: &[&str], text: &str) -> Output {
+    let mut command = place.fairlane(arguments);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("fairlane starts");
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn a_dash_reads_the_job_file_from_standard_input() {
+    let place = Place::new();
+    let lanes = Lanes::new();
+    // What stdin includes lies in the working directory; a file of its name is not read instead.
+    std::fs::write(place.path().join("more"), "bs=8k\n").unwrap();
+    std::fs::write(place.path().join("stdin"), "not this one\n").unwrap();
+    let arguments = ["fio", "-", &lanes.lane("a"), "-q", "--output-format", "json", "-o", "r.jsonl"];
+    let output = run_piped(&place, &arguments, "[job]\nsize=1m\ninclude more\n");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{err}");
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["jobs"][0]["read"]["total_ios"], 128);
+    let wrong = run_piped(&place, &["fio", "-", &lanes.lane("a")], "[job]\nsize=1m\nbanana=1\n");
+    assert_eq!(wrong.status.code(), Some(2));
+    assert_one_sentence(&String::from_utf8_lossy(&wrong.stderr), &["stdin:3: ", "banana"]);
+    lanes.assert_empty();
+}
+
+#[test]
+fn a_file_without_an_end_is_no_job_file() {
+    let place = Place::new();
+    let (_, err) = place.expect(2, &["fio", "/dev/zero", &Lanes::new().lane("a")]);
+    assert_one_sentence(&err, &["/dev/zero", "more than 16MiB"]);
+}
+
+#[test]
+fn a_mix_that_only_reads_is_no_failure() {
+    let place = Place::new();
+    let lanes = Lanes::new();
+    jobfile(&place, "[job]\nrw=randrw\nrwmixread=100\nsize=1m\n");
+    let (out, _) = place.expect(0, &["fio", "a.fio", &lanes.lane("a"), "-q", "--output-format", "json"]);
+    let json: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        (&json["jobs"][0]["read"]["total_ios"], &json["jobs"][0]["write"]["total_ios"]),
+        (&256.into(), &0.into())
+    );
+}
+
+#[test]
+fn a_lane_that_fails_says_why_in_its_last_sentence() {
+    let place = Place::new();
+    let lanes = Lanes::new();
+    jobfile(&place, "[job]\nrw=read\nsize=1m\nallow_file_create=0\n");
+    let (_, err) = place.expect(1, &["fio", "a.fio", &lanes.lane("a"), "-q"]);
+    let last = err.lines().last().unwrap();
+    assert!(last.contains("lane a could not be raced") && last.contains("allow_file_create"), "{err}");
+}
+
+#[test]
+fn hundreds_of_workers_begin_together() {
+    let place = Place::new();
+    let lanes = Lanes::new();
+    jobfile(&place, "[job]\nrw=read\nsize=64k\nthread\nnumjobs=200\n");
+    let (out, _) = place.expect(0, &["fio", "a.fio", &lanes.lane("a"), "-q", "--output-format", "json"]);
+    let json: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(json["jobs"][0]["read"]["total_ios"], 200 * 16);
 }
 
 #[test]
