@@ -306,7 +306,7 @@ mod tests {
     fn a_directory_without_room_is_refused_at_the_line_of_the_size() {
         let lanes = ["/".parse::<LaneSpec>().unwrap()];
         let error = check_directories(&lanes, u64::MAX, "a.fio:2").unwrap_err();
-        assert!(error.to_string().starts_with("a.fio:2: the jobs keep "), "{error}");
+        assert!(error.message.starts_with("a.fio:2: the jobs keep "), "{}", error.message);
         assert!(check_directories(&lanes, 0, "a.fio:2").is_ok());
     }
 
