@@ -242,7 +242,7 @@ fn engines_are_taken_or_refused_by_name() {
 #[test]
 fn the_queue_follows_fios_rules() {
     let queue = io("ioengine=io_uring\niodepth=16");
-    assert_eq!((queue.iodepth_batch, queue.iodepth_low, queue.iodepth_batch_complete_min), (None, None, 1));
+    assert_eq!((queue.iodepth_batch, queue.iodepth_low, queue.iodepth_batch_complete_min), (None, None, 0));
     let queue = io("ioengine=io_uring\niodepth=16\niodepth_batch_submit=64\niodepth_low=4\niodepth_batch_complete=99");
     assert_eq!((queue.iodepth_batch, queue.iodepth_low, queue.iodepth_batch_complete_min), (Some(16), Some(4), 16));
     assert_eq!(io("ioengine=io_uring\niodepth=16\niodepth_batch=0\niodepth_low=16").iodepth_batch, None);

@@ -284,7 +284,7 @@ mod tests {
             ("directories = 10", "directories = 10, name_bytes = 256", "name_bytes must lie"),
             ("count = 100, directories = 10", "count = 1000, directories = 1000, fan_out = 1", "raise fan_out"),
             ("\"1KiB\"", "{ from = \"2KiB\", to = \"1KiB\" }", "exchange the two"),
-            ("\"1KiB\"", "[]", "lists no size"),
+            ("\"1KiB\"", "[]", "lists 0 sizes"),
             ("\"1KiB\"", "[{ size = \"1KiB\", weight = -1 }]", "weights must be"),
             ("\"1KiB\"", "[{ size = \"1KiB\", weight = nan }]", "weights must be"),
             ("\"1KiB\"", "\"2TiB\"", "size is above 1TiB"),
