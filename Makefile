@@ -25,7 +25,7 @@ test: test-tools
 	$(CARGO) build --locked
 	$(CARGO) test --workspace --locked
 
-# Timings are printed here and asserted nowhere: machines are shared. About 25 minutes, as root, alone
+# Timings are printed here and asserted nowhere: machines are shared. About 45 minutes, as root, alone
 # on the machine; docs/performance.md keeps a run. BENCH=rows, agreement or memory runs a part.
 BENCH ?= rows agreement memory
 bench: race-tools
