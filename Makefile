@@ -29,7 +29,7 @@ test: test-tools
 # on the machine; docs/performance.md keeps a run. BENCH=rows, agreement or memory runs a part.
 BENCH ?= rows agreement memory
 bench: race-tools
-	@./scripts/install-tools fio:fio
+	@./scripts/install-tools fio:fio fs_mark:fsmark
 	$(CARGO) build --release --locked -p fairlane --example performance
 	for part in $(BENCH); do $(SUDO) ./target/release/examples/performance $$part || exit; done
 
