@@ -521,19 +521,8 @@ mod any_workload {
             let name = operation.name();
             let random = matches!(operation, Operation::RandomRead | Operation::RandomWrite);
             let count = count.or(random.then_some(13)).map_or(String::new(), |count| format!(", count = {count}"));
-            let reads = matches!(
-                operation,
-                Operation::Read
-                    | Operation::RandomRead
-                    | Operation::Stat
-                    | Operation::List
-                    | Operation::Open
-                    | Operation::Getxattr
-                    | Operation::Fsync
-                    | Operation::FsyncDirectory
-                    | Operation::RemoveTree
-            );
-            let sync = if *each && !reads { ", sync = \"each\"" } else { "" };
+            let syncs = operation.changes() && *operation != Operation::RemoveTree;
+            let sync = if *each && syncs { ", sync = \"each\"" } else { "" };
             format!("{{ name = \"s{index}\", operation = \"{name}\", files = \"{set}\", first = {first}{count}, block = \"{block}\"{sync} }}")
         });
         let steps: Vec<String> = steps.collect();

@@ -479,6 +479,21 @@ impl Operation {
         }
     }
 
+    /// Whether it leaves something behind that is to be made stable.
+    pub fn changes(self) -> bool {
+        !matches!(
+            self,
+            Operation::Read
+                | Operation::RandomRead
+                | Operation::Stat
+                | Operation::List
+                | Operation::Open
+                | Operation::Getxattr
+                | Operation::Fsync
+                | Operation::FsyncDirectory
+        )
+    }
+
     /// Whether it changes what files hold.
     pub fn writes(self) -> bool {
         matches!(

@@ -199,21 +199,6 @@ impl OperationsWork {
     }
 }
 
-/// Whether it leaves something to be made stable.
-fn changes(operation: Operation) -> bool {
-    !matches!(
-        operation,
-        Operation::Read
-            | Operation::RandomRead
-            | Operation::Stat
-            | Operation::List
-            | Operation::Open
-            | Operation::Getxattr
-            | Operation::Fsync
-            | Operation::FsyncDirectory
-    )
-}
-
 fn writes(operation: Operation) -> bool {
     operation.writes() && !matches!(operation, Operation::Truncate | Operation::Reflink | Operation::Symlink)
 }
@@ -241,7 +226,7 @@ impl Work for OperationsWork {
         let begun = outcomes.iter().map(|outcome| outcome.begun).min().unwrap_or_default();
         let ended = outcomes.iter().map(|outcome| outcome.ended).max().unwrap_or_default();
         let last = part.index + 1 == part.of;
-        let sync_seconds = if last && step.sync == SyncPolicy::End && changes(step.operation) {
+        let sync_seconds = if last && step.sync == SyncPolicy::End && step.operation.changes() {
             let begun = Clock::get().now();
             place.sync()?;
             seconds(Clock::get().now() - begun)

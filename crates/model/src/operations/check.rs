@@ -219,19 +219,9 @@ fn check_amounts(step: &OperationStep) -> Result<(), String> {
         Some(block) if block.0 > most => return Err(format!("step {name}: block is above {}; lower it", Bytes(most))),
         _ => {}
     }
-    let changes_nothing = matches!(
-        step.operation,
-        Operation::Read
-            | Operation::RandomRead
-            | Operation::Stat
-            | Operation::List
-            | Operation::Open
-            | Operation::Getxattr
-            | Operation::Fsync
-            | Operation::FsyncDirectory
-            | Operation::RemoveTree
-    );
-    if step.sync == SyncPolicy::Each && changes_nothing {
+    // A tree that is gone leaves nothing to open and sync.
+    let syncs_each = step.operation.changes() && step.operation != Operation::RemoveTree;
+    if step.sync == SyncPolicy::Each && !syncs_each {
         return Err(format!(
             "step {name}: sync = \"each\" has nothing to sync after {}; remove it",
             step.operation.name()
