@@ -44,7 +44,9 @@ pub(crate) fn legend(table: &OperationsFinding, margin: f64) -> Phrase {
         Some(floor) => said
             .say(" Floor: what ")
             .name(floor)
-            .say(" takes for the same step, as a share of the lane's time: the cost of the calls without a disk."),
+            .say(" takes for the same step, as a share of the lane's time: the cost of the calls without a disk. From 1x on it is none: ")
+            .name(floor)
+            .say(" itself took longer."),
         None => said,
     }
 }
