@@ -58,6 +58,15 @@ impl Latencies {
         Latencies { counts, operations: 0, smallest: u64::MAX, largest: 0 }
     }
 
+    /// An empty histogram whose pages the kernel has handed out already: short work would be timed
+    /// with the faults of its first counts.
+    pub fn resident() -> Self {
+        let mut latencies = Self::new();
+        // Kept from being seen as zeros over zeros.
+        std::hint::black_box(&mut latencies).clear();
+        latencies
+    }
+
     /// Counts one operation. Never allocates; longer than an hour counts as an hour.
     #[inline]
     pub fn record(&mut self, nanoseconds: u64) {

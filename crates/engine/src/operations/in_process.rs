@@ -34,8 +34,9 @@ impl<'a, C: FileCalls> InProcess<'a, C> {
         InProcess {
             calls,
             top: top.to_owned(),
-            // One byte more than a file holds: a file that is too long shows without another call.
-            room: vec![0; largest_block + 1],
+            // One byte more than a file holds: a file that is too long shows without another call. Not
+            // zeros, which the kernel would hand out page by page while the first read is timed.
+            room: vec![1; largest_block + 1],
             held: None,
             names: Vec::new(),
             path: Vec::with_capacity(4096),

@@ -127,12 +127,8 @@ impl Share<'_> {
         let mut run = Run {
             share: *self,
             operator,
-            // A file that others have overwritten in larger blocks is overwritten in them again.
-            contents: Contents::new(
-                self.plan.seed(),
-                self.largest_block().max(self.step.block().0.min(1 << 26) as usize),
-            ),
-            latencies: Latencies::new(),
+            contents: Contents::new(self.plan.seed(), self.largest_block()),
+            latencies: Latencies::resident(),
             clock: Clock::get(),
             before: 0,
             operations: 0,
