@@ -276,9 +276,11 @@ fn no_engine_makes_a_system_call_beyond_the_measured_ones() {
                     assert_eq!(calls[10..], [libc::SYS_pwrite64; 10], "{case:?}");
                 }
                 "mmap" | "null" => assert!(calls.is_empty(), "{case:?}: {calls:?}"),
-                // The thread takes what it sees; one call wakes it, one waits for it.
+                // The thread takes what it sees; one call wakes it, one waits for it. Where it has lost
+                // its CPU with the ring full, ours is offered.
                 "io_uring" if case.flags.sqthread_poll => {
-                    assert!(enters == total && total <= 40, "{case:?}: {calls:?}")
+                    let yields = count(&calls, libc::SYS_sched_yield);
+                    assert!(enters + yields == total && enters <= 40, "{case:?}: {calls:?}")
                 }
                 "io_uring" => assert!(enters == total && total == 20, "{case:?}: {calls:?}"),
                 _ => {

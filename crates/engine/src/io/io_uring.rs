@@ -28,6 +28,8 @@ const LATE: u64 = 1 << 62;
 const LOOKS_BEFORE_SLEEP: u32 = 2000;
 /// Tries to hand operations over while the kernel is short of memory.
 const TRIES_UNDER_PRESSURE: u32 = 10_000;
+/// Looks at a full ring that a submission thread is emptying before this thread gives up its CPU.
+const LOOKS_BEFORE_YIELDING: u32 = 2000;
 /// What a worker thread of the kernel needs, with much to spare, between its answer and the end of
 /// its work.
 const WORKER_SETTLES: Duration = Duration::from_millis(1);
@@ -300,10 +302,18 @@ impl Uring {
     fn hand_over(&mut self) -> Result<(), EngineError> {
         let mut tries = 0;
         if self.flags.sqthread_poll {
+            // The thread answers entries before it moves the ring's head past them, so a full ring is
+            // mostly microseconds from an empty one: only a thread that lost its CPU needs ours.
+            let mut looks = 0;
             while !self.ring.submission().is_empty() {
                 self.queued = self.queued.max(1);
                 self.wake()?;
-                std::thread::yield_now();
+                looks += 1;
+                if looks < LOOKS_BEFORE_YIELDING {
+                    std::hint::spin_loop();
+                } else {
+                    std::thread::yield_now();
+                }
             }
             // The thread moves the ring's head once it has begun what it took, files included.
             return Ok(());
