@@ -1,10 +1,11 @@
 //! What is there before the first step: folders, directories, populated sets.
 
 use super::backend::FileCalls;
+use super::gate::Start;
 use super::in_process::InProcess;
 use super::names::PathOf;
 use super::plan::Plan;
-use super::run::{Share, Start};
+use super::run::{Kit, Share};
 use super::work::CallsErrand;
 use crate::error::EngineError;
 use crate::workloads::heed;
@@ -91,6 +92,6 @@ impl Populate<'_> {
             stop: self.stop,
         };
         let mut operator = InProcess::new(calls, top, share.largest_block());
-        Ok(share.run(&mut operator, Start::new(None))?.bytes)
+        Ok(share.run(&mut operator, &mut Kit::new(), Start::alone())?.bytes)
     }
 }

@@ -1,13 +1,14 @@
 //! Steps as phases: who carries them out, in how many threads, and what they are charged.
 
 use super::backend::FileCalls;
+use super::gate::{Gate, Start};
 use super::in_process::InProcess;
 use super::kernel::KernelCalls;
 use super::names::TOP;
 use super::plan::Plan;
 use super::populate::Populate;
 use super::process::ProcessOperator;
-use super::run::{Gate, Outcome, Share, Start};
+use super::run::{Kit, Outcome, Share};
 use super::verify::Verify;
 use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
@@ -31,6 +32,8 @@ pub struct OperationsWork {
     /// Parts of that step that are done.
     parts_done: u32,
     written_bytes: u64,
+    /// One per thread.
+    kits: Vec<Kit>,
     stop: Arc<AtomicBool>,
 }
 
@@ -69,21 +72,27 @@ fn in_folder<E: CallsErrand>(place: &Place, errand: E) -> Result<E::Answer, Engi
 }
 
 /// Makes the operator of one thread, and does its share with it.
-fn carry_out(place: &Place, method: Method, share: &Share<'_>, start: Start<'_>) -> Result<Outcome, EngineError> {
+fn carry_out(
+    place: &Place,
+    method: Method,
+    share: &Share<'_>,
+    kit: &mut Kit,
+    start: Start<'_>,
+) -> Result<Outcome, EngineError> {
     match (place, method) {
         (Place::Directory { path, directory }, Method::InProcess) => {
             let mut calls = KernelCalls::open((path, std::os::fd::AsFd::as_fd(directory)))?;
             let top = calls.path().to_owned();
-            share.run(&mut InProcess::new(&mut calls, &top, share.largest_block()), start)
+            share.run(&mut InProcess::new(&mut calls, &top, share.largest_block()), kit, start)
         }
         (Place::Directory { path, directory }, Method::ProcessPerOperation) => {
             let directory = std::os::fd::AsFd::as_fd(directory);
-            share.run(&mut ProcessOperator::new(directory, TOP, &path.join(TOP))?, start)
+            share.run(&mut ProcessOperator::new(directory, TOP, &path.join(TOP))?, kit, start)
         }
         // A library has no processes: its own calls are the method there is.
         (Place::Library(library), _) => {
             let (mut calls, top) = (library.calls(TOP), Path::new("/").join(TOP));
-            share.run(&mut InProcess::new(&mut calls, &top, share.largest_block()), start)
+            share.run(&mut InProcess::new(&mut calls, &top, share.largest_block()), kit, start)
         }
         (other, _) => Err(unsuitable(other)),
     }
@@ -113,8 +122,9 @@ impl OperationsWork {
         let plan = Plan::new(operations, seed)?;
         let state = State::begin(operations);
         let populate = Populate { plan: &plan, state: &state, stop: &stop };
+        let kits = (0..plan.operations.threads).map(|_| Kit::new()).collect();
         let written_bytes = in_new_folder(place, populate).map_err(|error| told_in_full(error, place))?;
-        Ok(OperationsWork { plan, state, next: 0, parts_done: 0, written_bytes, stop })
+        Ok(OperationsWork { plan, state, next: 0, parts_done: 0, written_bytes, kits, stop })
     }
 
     /// The step of that group, which must be the next, and its next part.
@@ -155,24 +165,24 @@ impl OperationsWork {
     }
 
     /// The part in threads of their own, which begin together.
-    fn together(&self, place: &Place, index: usize, part: Part) -> Result<Vec<Outcome>, EngineError> {
+    fn together(&self, place: &Place, index: usize, part: Part, kits: &mut [Kit]) -> Result<Vec<Outcome>, EngineError> {
         let threads = self.plan.operations.threads;
         let gate = Gate::new(threads);
         let method = self.plan.operations.method;
         std::thread::scope(|scope| {
             let mut workers = Vec::new();
-            for thread in 0..threads {
-                let share = self.share(index, part, u64::from(thread));
+            for (thread, kit) in kits.iter_mut().enumerate() {
+                let share = self.share(index, part, thread as u64);
                 let gate = &gate;
                 let work = move || {
-                    let start = Start::new(Some(gate));
+                    let start = Start::with(gate, thread);
                     // With a table of its own, looking up a descriptor needs no atomic reference
                     // count, which threads of one table share. Refused, the table stays shared.
                     //
                     // SAFETY: descriptors that the thread inherits stay valid in its copy of the
                     // table; those that it opens it closes itself, and none goes to another thread.
                     let own = unsafe { rustix::thread::unshare_unsafe(UnshareFlags::FILES) }.is_ok();
-                    let outcome = carry_out(place, method, &share, start);
+                    let outcome = carry_out(place, method, &share, kit, start);
                     if own {
                         // A thread counts as ended before the kernel closes its table: the lane would
                         // be busy for a moment after the phase.
@@ -215,13 +225,20 @@ impl Work for OperationsWork {
     fn phase(&mut self, place: &Place, group: &str, part: Part) -> Result<Window, EngineError> {
         let index = self.expect(group, part)?;
         let step = &self.plan.operations.step[index];
-        let outcomes = match self.plan.operations.threads {
-            1 => {
+        let mut kits = std::mem::take(&mut self.kits);
+        let outcomes = match &mut kits[..] {
+            [kit] => {
                 let share = self.share(index, part, 0);
-                carry_out(place, self.plan.operations.method, &share, Start::new(None)).map(|outcome| vec![outcome])
+                carry_out(place, self.plan.operations.method, &share, kit, Start::alone()).map(|outcome| vec![outcome])
             }
-            _ => self.together(place, index, part),
+            kits => self.together(place, index, part, kits),
         };
+        let mut latencies = Latencies::new();
+        for kit in &mut kits {
+            latencies.add(&kit.latencies);
+            kit.latencies.clear();
+        }
+        self.kits = kits;
         let outcomes = outcomes.map_err(|error| told_in_full(error, place))?;
         let begun = outcomes.iter().map(|outcome| outcome.begun).min().unwrap_or_default();
         let ended = outcomes.iter().map(|outcome| outcome.ended).max().unwrap_or_default();
@@ -233,8 +250,6 @@ impl Work for OperationsWork {
         } else {
             0.0
         };
-        let mut latencies = Latencies::new();
-        outcomes.iter().for_each(|outcome| latencies.add(&outcome.latencies));
         let bytes = outcomes.iter().map(|outcome| outcome.bytes).sum();
         if writes(step.operation) {
             self.written_bytes += bytes;

@@ -109,8 +109,20 @@ impl Loop {
         self.device.file_name().unwrap().to_str().unwrap()
     }
 
-    /// Field of /proc/diskstats, counted from 1 as the kernel's documentation does.
+    /// Field of /proc/diskstats, counted from 1 as the kernel's documentation does, once it stands still:
+    /// the kernel wakes who waits for a request before it counts the request.
     pub fn counter(&self, field: usize) -> u64 {
+        let (mut seen, mut times) = (self.counted(field), 0);
+        while times < 3 {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            let now = self.counted(field);
+            times = if now == seen { times + 1 } else { 0 };
+            seen = now;
+        }
+        seen
+    }
+
+    fn counted(&self, field: usize) -> u64 {
         let text = std::fs::read_to_string("/proc/diskstats").unwrap();
         let line = text.lines().find(|line| line.split_whitespace().nth(2) == Some(self.name())).unwrap();
         line.split_whitespace().nth(2 + field).unwrap().parse().unwrap()

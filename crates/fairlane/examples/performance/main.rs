@@ -42,9 +42,7 @@ fn main() -> Result<()> {
         ["memory"] => memory::print(10.0),
         ["memory", minutes] => memory::print(minutes.parse()?),
         ["operations"] => operations::print(),
-        ["operations-child", program, files, directories, threads, directory] => {
-            operations::work(program, files.parse()?, directories.parse()?, threads.parse()?, Path::new(directory))
-        }
+        ["operations-child", what, directory] => operations::work(what, Path::new(directory)),
         ["operations-memory", files, directory] => operations::memory(files.parse()?, Path::new(directory)),
         _ => bail!("say what: rows [PART], agreement [PART], operations or memory [MINUTES]"),
     }

@@ -1,0 +1,109 @@
+//! Threads that begin at the same moment, each on a CPU of its own where there are enough.
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use std::num::NonZero;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The longest that a thread that runs waits for others that were woken.
+const ALL_RUN_WITHIN: Duration = Duration::from_millis(20);
+
+/// Holds threads back until all of them are ready and, where there are as many CPUs, run.
+pub(crate) struct Gate {
+    /// Threads that are still to come.
+    missing: Mutex<u32>,
+    opened: Condvar,
+    /// Threads that were not seen running since.
+    asleep: AtomicU32,
+    has_cpus: bool,
+}
+
+impl Gate {
+    pub(crate) fn new(threads: u32) -> Self {
+        let cpus = std::thread::available_parallelism().map_or(1, NonZero::get);
+        Gate {
+            missing: Mutex::new(threads),
+            opened: Condvar::new(),
+            asleep: AtomicU32::new(threads),
+            has_cpus: threads as usize <= cpus,
+        }
+    }
+
+    /// Nobody waits any longer, although not all have come.
+    pub(crate) fn open(&self) {
+        *self.missing() = 0;
+        self.opened.notify_all();
+    }
+
+    fn pass(&self) {
+        let mut missing = self.missing();
+        *missing = missing.saturating_sub(1);
+        if *missing == 0 {
+            self.opened.notify_all();
+        }
+        while *missing > 0 {
+            missing = self.opened.wait(missing).unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(missing);
+        self.asleep.fetch_sub(1, Ordering::AcqRel);
+        let begun = Instant::now();
+        while self.has_cpus && self.asleep.load(Ordering::Acquire) > 0 && begun.elapsed() < ALL_RUN_WITHIN {
+            std::hint::spin_loop();
+        }
+    }
+
+    fn missing(&self) -> MutexGuard<'_, u32> {
+        self.missing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Where a thread waits for the others before the clock runs. Dropped without that, for instance
+/// after an error, it does not keep the others waiting.
+pub(crate) struct Start<'a> {
+    gate: Option<&'a Gate>,
+    /// Where the thread may run again afterwards.
+    everywhere: Option<CpuSet>,
+}
+
+impl<'a> Start<'a> {
+    /// At once: nobody is waited for.
+    pub(crate) fn alone() -> Self {
+        Start { gate: None, everywhere: None }
+    }
+
+    /// Together with the other threads of the gate. Until then the thread stays on one CPU, the next
+    /// thread on the next one: the scheduler puts a thread that is woken on the CPU of the one that
+    /// wakes it as often as not, and there it waited 4 ms, until a tick moved it.
+    pub(crate) fn with(gate: &'a Gate, thread: usize) -> Self {
+        let everywhere = sched_getaffinity(None).ok().filter(|allowed| allowed.count() > 1);
+        if let Some(allowed) = &everywhere {
+            let mut one = CpuSet::new();
+            let mine = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).nth(thread % allowed.count() as usize);
+            mine.into_iter().for_each(|cpu| one.set(cpu));
+            // Where that is refused, threads merely begin less sharply.
+            let _ = sched_setaffinity(None, &one);
+        }
+        Start { gate: Some(gate), everywhere }
+    }
+
+    /// Returns when all are ready.
+    pub(crate) fn now(mut self) {
+        self.wait();
+    }
+
+    fn wait(&mut self) {
+        if let Some(gate) = self.gate.take() {
+            gate.pass();
+        }
+        if let Some(everywhere) = self.everywhere.take() {
+            let _ = sched_setaffinity(None, &everywhere);
+        }
+    }
+}
+
+impl Drop for Start<'_> {
+    fn drop(&mut self) {
+        self.wait();
+    }
+}
