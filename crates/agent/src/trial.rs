@@ -3,7 +3,7 @@
 use engine::{EngineError, Observer, Place, Tally, Window, Work};
 use model::agent::{Devices, Part, Reply, Request, Target};
 use model::trial::{Group, SystemUse};
-use model::workload::Workload;
+use model::workload::{Kind, Workload};
 use sampler::Sampler;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -25,6 +25,10 @@ struct Attached {
 /// detaching, remounting and attaching again.
 struct Trial {
     work: Box<dyn Work>,
+    workload: Workload,
+    seed: u64,
+    /// What is measured joins the trial's figures.
+    counted: bool,
     tallies: Vec<(Tally, SystemUse)>,
     system: SystemUse,
     /// Phases tell apart what the system did in each; slices of steady work have one group only.
@@ -83,6 +87,7 @@ impl Session {
             Request::Attach { target, devices } => self.attach(target, devices),
             Request::Detach => self.detach().map(|()| Reply::Done),
             Request::Prepare { workload, seed } => self.prepare(workload, *seed),
+            Request::Again { counted } => self.again(*counted),
             Request::Slice { warm_up_seconds, seconds, threads } => self.slice(*warm_up_seconds, *seconds, *threads),
             Request::Phase { group, part, threads } => self.phase(group, *part, *threads),
             Request::Run { threads } => self.run(*threads),
@@ -125,9 +130,29 @@ impl Session {
         let begun = Instant::now();
         let work = engine::prepare(&attached.place, workload, seed, stop)?;
         let seconds = begun.elapsed().as_secs_f64();
-        self.trial =
-            Some(Trial { work, tallies: Vec::new(), system: SystemUse::default(), in_phases: false, before: None });
+        self.trial = Some(Trial {
+            work,
+            workload: workload.clone(),
+            seed,
+            counted: true,
+            tallies: Vec::new(),
+            system: SystemUse::default(),
+            in_phases: false,
+            before: None,
+        });
         Ok(Reply::Took { seconds })
+    }
+
+    fn again(&mut self, counted: bool) -> Result<Reply, Refusal> {
+        let stop = self.stop.clone();
+        let (attached, trial) = self.ready()?;
+        if !matches!(trial.workload.kind, Kind::Operations(_)) {
+            return Err("only operations on files begin again; send prepare for other work".into());
+        }
+        let begun = Instant::now();
+        trial.work = engine::prepare(&attached.place, &trial.workload, trial.seed, stop)?;
+        trial.counted = counted;
+        Ok(Reply::Took { seconds: begun.elapsed().as_secs_f64() })
     }
 
     fn slice(&mut self, warm_up_seconds: f64, seconds: f64, threads: bool) -> Result<Reply, Refusal> {
@@ -148,6 +173,7 @@ impl Session {
 
     fn phase(&mut self, group: &str, part: Part, threads: bool) -> Result<Reply, Refusal> {
         let (attached, trial) = self.ready()?;
+        trial.work.ready(group, part)?;
         attached.sampler.begin(threads);
         let window = trial.work.phase(&attached.place, group, part);
         let system = attached.sampler.end();
@@ -210,10 +236,13 @@ impl Session {
 
 impl Trial {
     fn measured(&mut self, windows: Vec<Window>, system: SystemUse) -> Reply {
-        self.system.add(&system);
         let own = self.in_phases.then(|| system.clone());
         let group = |window: &Window| Group { system: own.clone(), ..window.group() };
         let groups = windows.iter().map(group).collect();
+        if !self.counted {
+            return Reply::Measured { groups, system };
+        }
+        self.system.add(&system);
         for window in windows {
             match self.tallies.iter_mut().find(|(tally, _)| tally.name() == window.group) {
                 Some((tally, sum)) => {

@@ -31,6 +31,12 @@ pub enum Request {
         /// Seed of this round, the same for every lane.
         seed: u64,
     },
+    /// Begins the prepared work of operations once more, in a new folder; what was there is removed.
+    Again {
+        /// What follows counts with what came before it; otherwise its figures are answered and
+        /// forgotten.
+        counted: bool,
+    },
     /// Runs one slice of steady work.
     Slice {
         /// Seconds that run before the window and do not count.

@@ -26,6 +26,11 @@ pub struct Operations {
     /// Whether threads work in the same directories.
     #[serde(default)]
     pub sharing: Sharing,
+    /// How often all steps are done in each round, 1 to 1000, each time in a new folder and one lane
+    /// after the other; a step's figure is the median. For steps that are shorter than what disturbs
+    /// them.
+    #[serde(default = "one_loop")]
+    pub loops: u32,
     /// What is worked on.
     pub files: Vec<FileSet>,
     /// What is done, in order.
@@ -286,6 +291,10 @@ const LARGEST_FILE: u64 = 1 << 40;
 const DEFAULT_BLOCK: Bytes = Bytes(Bytes::MIB);
 
 fn one_thread() -> u32 {
+    1
+}
+
+fn one_loop() -> u32 {
     1
 }
 

@@ -285,7 +285,9 @@ impl Suite {
         let mut workload = workload.clone();
         match &mut workload.kind {
             Kind::Io(io) => (io.slices, io.slice_seconds) = (1, PUBLISHED_SLICE_SECONDS),
-            Kind::Operations(operations) => operations.method = Method::ProcessPerOperation,
+            Kind::Operations(operations) => {
+                (operations.method, operations.loops) = (Method::ProcessPerOperation, 1);
+            }
             Kind::Jobs(_) | Kind::Fio(_) | Kind::SmallFiles(_) => {}
         }
         let Some(changes) = self.as_published.get(&workload.name) else { return Ok(workload) };

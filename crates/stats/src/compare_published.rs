@@ -3,6 +3,7 @@
 
 use crate::estimate;
 use crate::judge;
+use crate::operations;
 use crate::pair::{self, finite};
 use crate::series::Series;
 use crate::words;
@@ -182,7 +183,9 @@ fn of_trial(trial: &Trial, workload: &Workload, group: &str, metric: &str) -> Op
     }
     let of = trial.groups.iter().find(|of| of.name == group)?;
     match metric {
-        "seconds" => once_only(workload).then_some(of.seconds).filter(|seconds| *seconds > 0.0),
+        "seconds" => {
+            once_only(workload).then(|| operations::once(workload, of).seconds).filter(|seconds| *seconds > 0.0)
+        }
         "latency_mean_ns" => of.latency_ns.map(|latency| latency.mean),
         "cpu_percent" | "system_percent" | "device_busy_percent" => {
             share(own_system(trial, of)?, workers(workload), metric)
@@ -203,7 +206,7 @@ fn total(trial: &Trial, workload: &Workload, metric: &str) -> Option<f64> {
     let of = |name: &String| trial.groups.iter().find(|of| of.name == *name);
     let all: Vec<&Group> = groups.iter().map(of).collect::<Option<_>>()?;
     match metric {
-        "seconds" if once_only(workload) => Some(all.iter().map(|of| of.seconds).sum()),
+        "seconds" if once_only(workload) => Some(all.iter().map(|of| operations::once(workload, of).seconds).sum()),
         "cpu_percent" | "system_percent" | "device_busy_percent" => share(&trial.system, workers(workload), metric),
         "bandwidth_bytes_per_second" | "operations_per_second" if !once_only(workload) => {
             all.iter().map(|of| of.metrics.get(metric).copied()).sum()

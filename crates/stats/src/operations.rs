@@ -14,7 +14,7 @@ use model::findings::{
 use model::lane::Lane;
 use model::operations::{OperationStep, Operations};
 use model::record::Record;
-use model::trial::{Group, Trial};
+use model::trial::Group;
 use model::workload::{Kind, Workload};
 
 /// The metric of a group in which each operation was a process: seconds that starting one takes.
@@ -22,6 +22,31 @@ pub const PROCESS_STARTUP: &str = "process_startup_seconds_per_operation";
 
 /// Steps named in one warning.
 const STEPS_NAMED: usize = 3;
+
+/// A group's sums of one trial, for doing its step once.
+pub(crate) struct Once {
+    pub(crate) seconds: f64,
+    pub(crate) sync_seconds: f64,
+    pub(crate) operations: f64,
+    pub(crate) bytes: f64,
+}
+
+/// What the steps came to each time, where a round does them several times: as long as the median
+/// one, as the verdict takes it.
+pub(crate) fn once(workload: &Workload, of: &Group) -> Once {
+    let loops = match &workload.kind {
+        Kind::Operations(operations) => f64::from(operations.loops.max(1)),
+        _ => 1.0,
+    };
+    let operations = of.operations as f64 / loops;
+    let median = of.metrics.get("operations_per_second").and_then(|rate| finite(operations / rate));
+    Once {
+        seconds: median.filter(|_| loops > 1.0).unwrap_or(of.seconds / loops),
+        sync_seconds: of.sync_seconds / loops,
+        operations,
+        bytes: of.bytes as f64 / loops,
+    }
+}
 
 /// The section of a group's step; `None` where the workload is of another kind.
 pub(crate) fn section(workload: &Workload, group: &str) -> Option<String> {
@@ -53,14 +78,14 @@ fn table(
     let reference = lanes.iter().find(|lane| !pair::stands_beside(lane)).or(lanes.first())?;
     let floor = lanes.iter().find(|lane| is_floor(lane) && lane.name != reference.name);
     let rows: Vec<OperationRow> =
-        by_section(&operations.step).into_iter().map(|step| row(step, &series, floor)).collect();
+        by_section(&operations.step).into_iter().map(|step| row(step, workload, &series, floor)).collect();
     Some(OperationsFinding {
         workload: workload.name.clone(),
         title: workload.title.clone(),
         reference: reference.name.clone(),
         floor: floor.map(|lane| lane.name.clone()),
         rounds: results.iter().map(|result| result.rounds).max().unwrap_or(0),
-        totals: totals(&series, &rows),
+        totals: totals(&series, &rows, f64::from(operations.loops.max(1))),
         pairs: pairs(&results),
         process_startup_share: startup_of_all(&rows),
         warnings: warnings(&series, &results),
@@ -84,8 +109,9 @@ fn by_section(steps: &[OperationStep]) -> Vec<&OperationStep> {
     sections.into_iter().flat_map(|section| steps.iter().filter(move |step| step.section == section)).collect()
 }
 
-fn row(step: &OperationStep, series: &Series, floor: Option<&Lane>) -> OperationRow {
-    let mut figures: Vec<OperationFigure> = series.lanes.iter().map(|lane| figure(lane, step.group())).collect();
+fn row(step: &OperationStep, workload: &Workload, series: &Series, floor: Option<&Lane>) -> OperationRow {
+    let mut figures: Vec<OperationFigure> =
+        series.lanes.iter().map(|lane| figure(lane, workload, step.group())).collect();
     let floor_seconds =
         floor.and_then(|floor| figures.iter().find(|of| of.lane == floor.name)).and_then(|of| of.seconds);
     for of in figures.iter_mut().filter(|of| floor.is_some_and(|floor| floor.name != of.lane)) {
@@ -99,17 +125,17 @@ fn row(step: &OperationStep, series: &Series, floor: Option<&Lane>) -> Operation
     }
 }
 
-fn figure(lane: &LaneSeries, group: &str) -> OperationFigure {
-    let seen: Vec<(&Trial, &Group)> = lane.group(group).collect();
+fn figure(lane: &LaneSeries, workload: &Workload, group: &str) -> OperationFigure {
+    let seen: Vec<(&Group, Once)> = lane.group(group).map(|(_, of)| (of, once(workload, of))).collect();
     let seconds: Vec<f64> = seen.iter().map(|(_, of)| of.seconds).collect();
     let level = estimate::level(&seconds);
     let mean = level.map(|level| level.mean);
     // Every round does the same: the median only stands up to a broken record.
-    let amount = |of: fn(&Group) -> u64| median(seen.iter().map(|(_, group)| of(group) as f64)).unwrap_or(0.0) as u64;
+    let amount = |of: fn(&Once) -> f64| median(seen.iter().map(|(_, once)| of(once))).unwrap_or(0.0) as u64;
     let (operations, bytes) = (amount(|of| of.operations), amount(|of| of.bytes));
     let by_seconds = |amount: u64| mean.filter(|_| amount > 0).and_then(|seconds| finite(amount as f64 / seconds));
     let startup = median(
-        seen.iter().filter_map(|(_, of)| Some(of.metrics.get(PROCESS_STARTUP)? * of.operations as f64 / of.seconds)),
+        seen.iter().filter_map(|(of, once)| Some(of.metrics.get(PROCESS_STARTUP)? * once.operations / once.seconds)),
     );
     OperationFigure {
         lane: lane.lane.name.clone(),
@@ -127,7 +153,7 @@ fn figure(lane: &LaneSeries, group: &str) -> OperationFigure {
     }
 }
 
-fn totals(series: &Series, rows: &[OperationRow]) -> Vec<OperationTotal> {
+fn totals(series: &Series, rows: &[OperationRow], loops: f64) -> Vec<OperationTotal> {
     let measured = |lane: &str| rows.iter().any(|row| seconds_of(row, lane).is_some());
     let lanes: Vec<&str> =
         series.lanes.iter().map(|lane| lane.lane.name.as_str()).filter(|lane| measured(lane)).collect();
@@ -141,7 +167,7 @@ fn totals(series: &Series, rows: &[OperationRow]) -> Vec<OperationTotal> {
             lane: name.clone(),
             seconds: (measured(name) && !shared.is_empty()).then_some(sum).and_then(finite),
             steps: shared.len() as u32,
-            sync_seconds: phase("sync"),
+            sync_seconds: phase("sync").map(|seconds| seconds / loops),
             unmount_seconds: phase("unmount"),
         }
     };

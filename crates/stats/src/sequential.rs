@@ -63,11 +63,12 @@ pub enum Standing {
 /// Where a workload stands after `done` rounds. Rounds past a look wait for the next one: a verdict
 /// after every round would call 23 % of equal pairs different. A race with a fixed number of rounds
 /// has one look, at that number or, once the race has `ended`, at what there is: an interruption
-/// does not look at the data.
+/// does not look at the data. Any look is the last one of a race that has ended, for instance because
+/// its budget was used up.
 pub fn standing(done: u32, rounds: Rounds, ended: bool) -> Standing {
     match rounds {
         Rounds::Auto => match LOOKS.iter().rev().find(|&&look| look <= done) {
-            Some(&look) => Standing::AtLook { rounds: look, last: look == LOOKS[LOOKS.len() - 1] },
+            Some(&look) => Standing::AtLook { rounds: look, last: ended || look == LOOKS[LOOKS.len() - 1] },
             None => Standing::Before { first: LOOKS[0] },
         },
         Rounds::Fixed(planned) if done >= planned.max(1) => Standing::AtLook { rounds: planned.max(1), last: true },

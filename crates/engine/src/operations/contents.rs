@@ -10,10 +10,14 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Bytes after which the pool repeats.
 const POOL_BYTES: usize = 1 << 20;
-/// Files begin within so much of the pool, which stays in the CPU's cache: a file of 1 KiB that began
-/// anywhere cost 2 % of its creation on tmpfs in cache misses alone. Two such files next to each other on
-/// a disk have a few bytes in common once in thirty times.
-const BEGINNINGS_BYTES: u64 = 64 << 10;
+/// Marks a file that fills one block at most.
+pub(crate) const SMALL: u64 = 1 << 62;
+/// Bytes of such a file at most.
+pub(crate) const ONE_BLOCK: u64 = 4096;
+/// Small files begin within so much of the pool, which stays in the CPU's cache: a file of 1 KiB that
+/// began anywhere cost 2 % of its creation on tmpfs in cache misses alone. Filesystems give each a block
+/// of its own, so that none finds two of them in one piece of data.
+const SMALL_BEGINNINGS_BYTES: u64 = 64 << 10;
 /// Every page of a file carries a word of its own.
 const PAGE_BYTES: u64 = 4096;
 const WORD_BYTES: usize = 8;
@@ -57,7 +61,8 @@ impl Contents {
             self.room[at..at + count].copy_from_slice(&bytes[..count]);
         }
         let own = mix(self.seed ^ mix(file ^ u64::from(generation).rotate_right(8)));
-        let start = ((own % BEGINNINGS_BYTES + offset) % POOL_BYTES as u64) as usize;
+        let beginnings = if file & SMALL == 0 { POOL_BYTES as u64 } else { SMALL_BEGINNINGS_BYTES };
+        let start = ((own % beginnings + offset) % POOL_BYTES as u64) as usize;
         let end = offset + length as u64;
         let mut page = offset - offset % PAGE_BYTES;
         while page < end {

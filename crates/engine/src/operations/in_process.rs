@@ -29,18 +29,14 @@ pub(crate) struct InProcess<'a, C: FileCalls> {
 }
 
 impl<'a, C: FileCalls> InProcess<'a, C> {
-    /// For reads of at most `largest_block` bytes a call; `top` is for messages.
-    pub(crate) fn new(calls: &'a mut C, top: &Path, largest_block: usize) -> Self {
-        InProcess {
-            calls,
-            top: top.to_owned(),
-            // One byte more than a file holds: a file that is too long shows without another call. Not
-            // zeros, which the kernel would hand out page by page while the first read is timed.
-            room: vec![1; largest_block + 1],
-            held: None,
-            names: Vec::new(),
-            path: Vec::with_capacity(4096),
-        }
+    /// `room` takes what is read; `top` is for messages.
+    pub(crate) fn new(calls: &'a mut C, top: &Path, room: Vec<u8>) -> Self {
+        InProcess { calls, top: top.to_owned(), room, held: None, names: Vec::new(), path: Vec::with_capacity(4096) }
+    }
+
+    /// Gives the room back.
+    pub(crate) fn into_room(self) -> Vec<u8> {
+        self.room
     }
 
     #[inline]

@@ -270,6 +270,7 @@ mod tests {
             method: Default::default(),
             threads: 1,
             sharing: Default::default(),
+            loops: 1,
             files: vec![set("a"), set("b")],
             step: vec![step],
         }

@@ -2,6 +2,7 @@
 //! neighbours in a directory. All of it is a function of seed and numbers; nothing is kept per file.
 
 use super::contents::mix;
+use super::contents::{ONE_BLOCK, SMALL};
 use super::names::SetNames;
 use crate::error::EngineError;
 use model::operations::{Change, ChangeKind, FileSet, FileSize, FileState, Operations, State, size_after};
@@ -65,6 +66,13 @@ impl Plan {
     #[inline]
     pub(crate) fn identity(set: usize, number: u64) -> u64 {
         ((set as u64) << 40) | number
+    }
+
+    /// What names a file's contents: its identity, marked where files of the set fill one block at most.
+    #[inline]
+    pub(crate) fn contents_of(&self, set: usize, number: u64) -> u64 {
+        let one_block = self.operations.files[set].size.bounds().1 <= ONE_BLOCK;
+        Self::identity(set, number) | if one_block { SMALL } else { 0 }
     }
 
     /// Bytes of a file when it is written whole.

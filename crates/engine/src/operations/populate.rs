@@ -91,7 +91,9 @@ impl Populate<'_> {
             threads: 1,
             stop: self.stop,
         };
-        let mut operator = InProcess::new(calls, top, share.largest_block());
-        Ok(share.run(&mut operator, &mut Kit::new(), Start::alone())?.bytes)
+        let mut operator = InProcess::new(calls, top, Vec::new());
+        let mut kit = Kit::new();
+        kit.prepare(&share);
+        Ok(share.run(&mut operator, &mut kit, Start::alone())?.bytes)
     }
 }

@@ -131,12 +131,18 @@ impl Library {
         Rsext4Calls { library: self.clone(), folder: folder.as_bytes().to_vec(), first: Vec::new(), second: Vec::new() }
     }
 
-    /// Makes the folder, which must not be there, and answers calls below it.
+    /// Makes the folder, empty, and answers calls below it. What lies there is removed.
     ///
     /// # Errors
     /// What the library answers.
     pub(crate) fn calls_in_new(&self, folder: &str) -> Result<Rsext4Calls, EngineError> {
-        let made = self.with(|mounted| mounted.make_directory(format!("/{folder}").as_bytes()));
+        let path = format!("/{folder}").into_bytes();
+        let made = self.with(|mounted| {
+            if mounted.find(&path).is_ok() {
+                remove_tree(mounted, &path)?;
+            }
+            mounted.make_directory(&path)
+        });
         made.map_err(|errno| EngineError::file("create directory", format!("/{folder}"), errno))?;
         Ok(self.calls(folder))
     }
@@ -148,6 +154,21 @@ impl Library {
         let mounted = mounted.as_mut().ok_or(Errno::NODEV)?;
         work(mounted).map_err(|error| errno_of(error, &self.disk))
     }
+}
+
+/// A directory with all that is in it.
+fn remove_tree(mounted: &mut Mounted, path: &[u8]) -> Ext4Result<()> {
+    let mut names: Vec<Vec<u8>> = Vec::new();
+    mounted.list(path, &mut |name| names.push(name.to_vec()))?;
+    for name in names {
+        let child = [path, b"/", &name].concat();
+        if mounted.find(&child)?.1.is_directory {
+            remove_tree(mounted, &child)?;
+        } else {
+            mounted.unlink(&child)?;
+        }
+    }
+    mounted.remove_directory(path)
 }
 
 /// Whether the options ask for a journal; the last word counts, and without one there is none.

@@ -48,13 +48,40 @@ pub(crate) struct Outcome {
 #[repr(align(128))]
 pub(crate) struct Kit {
     contents: Option<Contents>,
+    /// For what is read.
+    room: Vec<u8>,
     /// Of the operations since it was last cleared.
     pub(crate) latencies: Latencies,
 }
 
 impl Kit {
     pub(crate) fn new() -> Self {
-        Kit { contents: None, latencies: Latencies::resident() }
+        Kit { contents: None, room: Vec::new(), latencies: Latencies::resident() }
+    }
+
+    /// Makes what the share's operations need, where it is not there yet.
+    pub(crate) fn prepare(&mut self, share: &Share<'_>) {
+        // One byte more than a file holds: a file that is too long shows without another call. Not
+        // zeros, which the kernel would hand out page by page while the first read is timed.
+        let reads = matches!(share.step.operation, Operation::Read | Operation::RandomRead);
+        let bytes = if reads { share.largest_block() + 1 } else { 0 };
+        if self.room.len() < bytes {
+            self.room = vec![1; bytes];
+        }
+        let contents = match self.contents.take() {
+            Some(contents) if contents.largest_block() >= share.largest_block() => contents,
+            _ => Contents::new(share.plan.seed(), share.largest_block()),
+        };
+        self.contents = Some(contents);
+    }
+
+    /// The room for what is read; put back with [`Kit::put_back`].
+    pub(crate) fn take_room(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.room)
+    }
+
+    pub(crate) fn put_back(&mut self, room: Vec<u8>) {
+        self.room = room;
     }
 }
 
@@ -84,15 +111,13 @@ impl Share<'_> {
         kit: &mut Kit,
         start: Start<'_>,
     ) -> Result<Outcome, EngineError> {
-        let contents = match kit.contents.take() {
-            Some(contents) if contents.largest_block() >= self.largest_block() => contents,
-            _ => Contents::new(self.plan.seed(), self.largest_block()),
-        };
+        let Kit { contents, latencies, .. } = kit;
+        let contents = contents.as_mut().expect("whoever runs a share prepares its kit");
         let mut run = Run {
             share: *self,
             operator,
-            contents: kit.contents.insert(contents),
-            latencies: &mut kit.latencies,
+            contents,
+            latencies,
             clock: Clock::get(),
             before: 0,
             operations: 0,
@@ -242,7 +267,7 @@ impl<'a, O: Operator> Run<'a, O> {
                 path.set_file(directory, letter, number);
                 let mut task = self.task();
                 task.path = path.as_c_str();
-                task.file = Plan::identity(set, number);
+                task.file = plan.contents_of(set, number);
                 match step.operation {
                     Operation::Stat | Operation::Open | Operation::Unlink => {}
                     Operation::Create => task.bytes = plan.whole_size(set, number),
@@ -295,7 +320,7 @@ impl<'a, O: Operator> Run<'a, O> {
                 while offset < size || offset == 0 {
                     heed(self.share.stop)?;
                     let mut task = self.task();
-                    (task.path, task.file) = (path.as_c_str(), Plan::identity(set, number));
+                    (task.path, task.file) = (path.as_c_str(), plan.contents_of(set, number));
                     (task.offset, task.bytes) = (offset, task.block.min(size - offset));
                     self.operate(&task, number)?;
                     self.record();
@@ -332,7 +357,7 @@ impl<'a, O: Operator> Run<'a, O> {
                 }
             };
             let mut task = self.task();
-            (task.path, task.file, task.bytes) = (path.as_c_str(), Plan::identity(set, number), task.block);
+            (task.path, task.file, task.bytes) = (path.as_c_str(), plan.contents_of(set, number), task.block);
             task.offset = plan.block_of_operation(index, operation, blocks) * task.block;
             self.operate(&task, operation)?;
             self.record();

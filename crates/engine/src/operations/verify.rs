@@ -243,7 +243,7 @@ impl Verify<'_> {
         let length = calls
             .get_xattr(path, ATTRIBUTE, &mut room)
             .map_err(|errno| EngineError::file("read an attribute of", shown(top, path), errno))?;
-        let identity = Plan::identity(set, number) ^ OF_ATTRIBUTE;
+        let identity = self.plan.contents_of(set, number) ^ OF_ATTRIBUTE;
         if room[..length] != *self.contents.bytes(identity, generation, 0, ATTRIBUTE_BYTES) {
             return Err(wrong(top, path, "has another attribute than was set".to_owned()));
         }
@@ -282,7 +282,7 @@ impl Verify<'_> {
                 return Err(wrong(top, path, format!("holds {holds} the {size} bytes that were written to it")));
             }
             let window = offset..offset + wanted as u64;
-            self.compose(Plan::identity(set, number), &layers, &window);
+            self.compose(self.plan.contents_of(set, number), &layers, &window);
             if let Some(at) = first_difference(&self.room[..wanted], &self.expected[..wanted]) {
                 return Err(EngineError::Corrupt {
                     path: shown(top, path),

@@ -83,19 +83,34 @@ fn carry_out(
         (Place::Directory { path, directory }, Method::InProcess) => {
             let mut calls = KernelCalls::open((path, std::os::fd::AsFd::as_fd(directory)))?;
             let top = calls.path().to_owned();
-            share.run(&mut InProcess::new(&mut calls, &top, share.largest_block()), kit, start)
+            in_process(&mut calls, &top, share, kit, start)
         }
         (Place::Directory { path, directory }, Method::ProcessPerOperation) => {
             let directory = std::os::fd::AsFd::as_fd(directory);
+            kit.prepare(share);
             share.run(&mut ProcessOperator::new(directory, TOP, &path.join(TOP))?, kit, start)
         }
         // A library has no processes: its own calls are the method there is.
         (Place::Library(library), _) => {
             let (mut calls, top) = (library.calls(TOP), Path::new("/").join(TOP));
-            share.run(&mut InProcess::new(&mut calls, &top, share.largest_block()), kit, start)
+            in_process(&mut calls, &top, share, kit, start)
         }
         (other, _) => Err(unsuitable(other)),
     }
+}
+
+fn in_process<C: FileCalls>(
+    calls: &mut C,
+    top: &Path,
+    share: &Share<'_>,
+    kit: &mut Kit,
+    start: Start<'_>,
+) -> Result<Outcome, EngineError> {
+    kit.prepare(share);
+    let mut operator = InProcess::new(calls, top, kit.take_room());
+    let outcome = share.run(&mut operator, kit, start);
+    kit.put_back(operator.into_room());
+    outcome
 }
 
 fn unsuitable(place: &Place) -> EngineError {
@@ -222,6 +237,14 @@ fn told_in_full(mut error: EngineError, place: &Place) -> EngineError {
 }
 
 impl Work for OperationsWork {
+    fn ready(&mut self, group: &str, part: Part) -> Result<(), EngineError> {
+        let index = self.expect(group, part)?;
+        let mut kits = std::mem::take(&mut self.kits);
+        kits.iter_mut().enumerate().for_each(|(thread, kit)| kit.prepare(&self.share(index, part, thread as u64)));
+        self.kits = kits;
+        Ok(())
+    }
+
     fn phase(&mut self, place: &Place, group: &str, part: Part) -> Result<Window, EngineError> {
         let index = self.expect(group, part)?;
         let step = &self.plan.operations.step[index];

@@ -63,6 +63,15 @@ pub trait Work {
         Err(EngineError::Unsuitable("this workload runs in phases, not in slices; ask for a phase".to_owned()))
     }
 
+    /// Makes what the next part of a phase needs, before anybody watches.
+    ///
+    /// # Errors
+    /// As [`Work::phase`].
+    fn ready(&mut self, group: &str, part: Part) -> Result<(), EngineError> {
+        let _ = (group, part);
+        Ok(())
+    }
+
     /// Runs one phase of once-only work, or a part of it. Its `syncfs` comes with the last part.
     ///
     /// # Errors

@@ -15,6 +15,8 @@ const FORECAST_FLUSHED: (f64, f64) = (0.5e6, 20e6);
 const FORECAST_PROCESSES: f64 = 500.0;
 /// Seconds per round and lane beside the measured ones: mkfs, mount, quiet, unmount.
 const FORECAST_VISIT_SECONDS: f64 = 0.6;
+/// Seconds that all steps of operations take beside their work each time: quiet, sync, removal.
+const FORECAST_LOOP_SECONDS: f64 = 0.6;
 
 /// Sums a race up.
 pub fn summary(plan: &Plan, stage: &Stage, keep: bool) -> PlanSummary {
@@ -72,7 +74,7 @@ fn written_per_visit(workload: &Workload, rotational: bool) -> f64 {
         Kind::Jobs(jobs) => jobs.working_set_bytes() as f64 * 2.0,
         Kind::Fio(run) => run.working_set.get() as f64 * 2.0,
         Kind::SmallFiles(small) => small.files as f64 * small.size.get().next_multiple_of(4096) as f64,
-        Kind::Operations(operations) => operations.bytes_to_write() as f64,
+        Kind::Operations(operations) => operations.bytes_to_write() as f64 * f64::from(operations.loops),
     }
 }
 
@@ -98,7 +100,8 @@ fn seconds_per_visit(workload: &Workload, rotational: bool) -> f64 {
                 Method::InProcess if rotational => 500.0,
                 Method::InProcess => 8000.0,
             };
-            operations.bytes_to_write() as f64 / sequential + operations.count() as f64 / rate
+            let once = operations.bytes_to_write() as f64 / sequential + operations.count() as f64 / rate;
+            f64::from(operations.loops) * (once + FORECAST_LOOP_SECONDS)
         }
     };
     work + FORECAST_VISIT_SECONDS

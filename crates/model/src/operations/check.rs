@@ -20,6 +20,9 @@ pub(super) fn check(operations: &Operations) -> Result<(), String> {
     if operations.threads == 0 || operations.threads > 1024 {
         return Err("threads must lie between 1 and 1024".to_owned());
     }
+    if operations.loops == 0 || operations.loops > 1000 {
+        return Err("loops must lie between 1 and 1000".to_owned());
+    }
     if operations.files.is_empty() {
         return Err("there is no set of files; add a [[workload.files]] table".to_owned());
     }

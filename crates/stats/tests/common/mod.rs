@@ -204,7 +204,14 @@ fn kind_of(step: Vec<OperationStep>) -> Kind {
         name_bytes: 10,
     };
     let method = Method::InProcess;
-    Kind::Operations(Box::new(Operations { method, threads: 1, sharing: Sharing::Private, files: vec![set], step }))
+    Kind::Operations(Box::new(Operations {
+        method,
+        threads: 1,
+        sharing: Sharing::Private,
+        loops: 1,
+        files: vec![set],
+        step,
+    }))
 }
 
 /// A trial of file operations: each group with its seconds, 100 operations, and 1 KiB for each
