@@ -385,7 +385,13 @@ fn spelled_out(out: &mut String, findings: &Findings, table: &OperationsFinding,
 /// first lane.
 pub(crate) fn so_far(results: &[ResultFinding]) -> Phrase {
     let Some(first) = results.first() else { return Phrase::default() };
-    let pairs = first.pairs.iter().map(|pair| {
+    let of_pair = |pair: &Pair, result: &ResultFinding| {
+        result.pairs.iter().any(|other| other.a == pair.a && other.b == pair.b && other.verdict != Verdict::None)
+    };
+    // A pair that no step may rank says nothing here, unless there is no other.
+    let ranked = |pair: &&Pair| results.iter().any(|result| of_pair(pair, result));
+    let none_is = !first.pairs.iter().any(|pair| ranked(&pair));
+    let pairs = first.pairs.iter().filter(|pair| none_is || ranked(pair)).map(|pair| {
         let all =
             || results.iter().flat_map(|result| &result.pairs).filter(|other| other.a == pair.a && other.b == pair.b);
         let count = |verdict: Verdict| all().filter(|pair| pair.verdict == verdict).count() as u32;
