@@ -25,9 +25,9 @@ test: test-tools
 	$(CARGO) build --locked
 	$(CARGO) test --workspace --locked
 
-# Timings are printed here and asserted nowhere: machines are shared. About 45 minutes, as root, alone
-# on the machine; docs/performance.md keeps a run. BENCH=rows, agreement or memory runs a part.
-BENCH ?= rows agreement memory
+# Timings are printed here and asserted nowhere: machines are shared. About an hour, as root, alone
+# on the machine; docs/performance.md keeps a run. BENCH=rows, agreement, memory or operations runs a part.
+BENCH ?= rows agreement memory operations
 bench: race-tools
 	@./scripts/install-tools fio:fio fs_mark:fsmark
 	$(CARGO) build --release --locked -p fairlane --example performance

@@ -27,8 +27,6 @@ struct Trial {
     work: Box<dyn Work>,
     workload: Workload,
     seed: u64,
-    /// What is measured joins the trial's figures.
-    counted: bool,
     tallies: Vec<(Tally, SystemUse)>,
     system: SystemUse,
     /// Phases tell apart what the system did in each; slices of steady work have one group only.
@@ -87,7 +85,7 @@ impl Session {
             Request::Attach { target, devices } => self.attach(target, devices),
             Request::Detach => self.detach().map(|()| Reply::Done),
             Request::Prepare { workload, seed } => self.prepare(workload, *seed),
-            Request::Again { counted } => self.again(*counted),
+            Request::Again => self.again(),
             Request::Slice { warm_up_seconds, seconds, threads } => self.slice(*warm_up_seconds, *seconds, *threads),
             Request::Phase { group, part, threads } => self.phase(group, *part, *threads),
             Request::Run { threads } => self.run(*threads),
@@ -134,7 +132,6 @@ impl Session {
             work,
             workload: workload.clone(),
             seed,
-            counted: true,
             tallies: Vec::new(),
             system: SystemUse::default(),
             in_phases: false,
@@ -143,16 +140,20 @@ impl Session {
         Ok(Reply::Took { seconds })
     }
 
-    fn again(&mut self, counted: bool) -> Result<Reply, Refusal> {
+    fn again(&mut self) -> Result<Reply, Refusal> {
         let stop = self.stop.clone();
-        let (attached, trial) = self.ready()?;
-        if !matches!(trial.workload.kind, Kind::Operations(_)) {
+        let Trial { work, workload, seed, tallies, system, in_phases, before } =
+            self.trial.take().ok_or("no workload is prepared; send prepare first")?;
+        if !matches!(workload.kind, Kind::Operations(_)) {
             return Err("only operations on files begin again; send prepare for other work".into());
         }
+        // As in `prepare`, and what is measured so far goes on.
+        drop(work);
         let begun = Instant::now();
-        trial.work = engine::prepare(&attached.place, &trial.workload, trial.seed, stop)?;
-        trial.counted = counted;
-        Ok(Reply::Took { seconds: begun.elapsed().as_secs_f64() })
+        let work = engine::prepare(&self.attached()?.place, &workload, seed, stop)?;
+        let seconds = begun.elapsed().as_secs_f64();
+        self.trial = Some(Trial { work, workload, seed, tallies, system, in_phases, before });
+        Ok(Reply::Took { seconds })
     }
 
     fn slice(&mut self, warm_up_seconds: f64, seconds: f64, threads: bool) -> Result<Reply, Refusal> {
@@ -236,13 +237,10 @@ impl Session {
 
 impl Trial {
     fn measured(&mut self, windows: Vec<Window>, system: SystemUse) -> Reply {
+        self.system.add(&system);
         let own = self.in_phases.then(|| system.clone());
         let group = |window: &Window| Group { system: own.clone(), ..window.group() };
         let groups = windows.iter().map(group).collect();
-        if !self.counted {
-            return Reply::Measured { groups, system };
-        }
-        self.system.add(&system);
         for window in windows {
             match self.tallies.iter_mut().find(|(tally, _)| tally.name() == window.group) {
                 Some((tally, sum)) => {

@@ -32,11 +32,8 @@ pub enum Request {
         seed: u64,
     },
     /// Begins the prepared work of operations once more, in a new folder; what was there is removed.
-    Again {
-        /// What follows counts with what came before it; otherwise its figures are answered and
-        /// forgotten.
-        counted: bool,
-    },
+    /// What follows counts with what came before it.
+    Again,
     /// Runs one slice of steady work.
     Slice {
         /// Seconds that run before the window and do not count.
@@ -61,7 +58,7 @@ pub enum Request {
         /// Look at every thread's CPU time around the window.
         threads: bool,
     },
-    /// Reads back what the job file wrote and compares it, after the lane was mounted again.
+    /// Reads back what a job file or operations wrote and compares it, after the lane was mounted again.
     Verify,
     /// `syncfs` on the target.
     Sync,

@@ -91,7 +91,7 @@ pub struct Lane {
     pub mkfs_command: Vec<String>,
     /// Mount options, Fairlane's own included.
     pub mount_options: Vec<String>,
-    /// `image`, `device`, `directory`, `memory`.
+    /// `image`, `device`, `directory`, `memory`, `library`.
     pub venue: String,
     /// What identifies the ground: lanes whose grounds differ do not stand on equal ground.
     /// The same for all images of a race; a device's or a directory's path otherwise.

@@ -12,8 +12,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Once-only work on many files. Steps run in order, each is a group with figures of its own, and all
-/// lanes do a step before any begins the next.
+/// Work on many files. Steps run in order, and each is a group with figures of its own. Done once a
+/// round, all lanes do a step before any begins the next; otherwise lanes take turns at all steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Operations {

@@ -9,7 +9,7 @@ use model::workload::Kind;
 /// The columns; units stand in the names. Those from `window_seconds` on count the whole system
 /// during the windows of the row's group, or of the whole trial where the group has none of its own;
 /// the last two are the whole trial's phases after its work.
-const COLUMNS: [&str; 41] = [
+const COLUMNS: [&str; 42] = [
     "record_started",
     "suite",
     "seed",
@@ -51,6 +51,8 @@ const COLUMNS: [&str; 41] = [
     "agent_cpu_user_seconds",
     "trial_sync_seconds",
     "trial_unmount_seconds",
+    // How often the sums before were done: all sums are of the whole trial.
+    "loops",
 ];
 
 /// Renders a record's trials. A trial without figures (failed) has one row without metric.
@@ -161,6 +163,7 @@ fn row(record: &Record, trial: &Trial, group: Option<&Group>, metric: Option<(&S
         number(system.agent_cpu_user_seconds),
         optional(trial.phases_seconds.get("sync").copied()),
         optional(trial.phases_seconds.get("unmount").copied()),
+        loops(record, trial).to_string(),
     ]);
     cells
 }
@@ -170,6 +173,14 @@ fn section<'a>(record: &'a Record, trial: &Trial, group: &Group) -> Option<&'a s
     let workload = record.header.plan.workloads.iter().find(|of| of.name == trial.workload)?;
     let Kind::Operations(operations) = &workload.kind else { return None };
     Some(&operations.step_named(&group.name)?.section)
+}
+
+/// How often a trial did all of its operations on files.
+fn loops(record: &Record, trial: &Trial) -> u32 {
+    match record.header.plan.workloads.iter().find(|of| of.name == trial.workload).map(|of| &of.kind) {
+        Some(Kind::Operations(operations)) => operations.loops,
+        _ => 1,
+    }
 }
 
 fn latency(latency: Option<Latency>) -> [String; 5] {

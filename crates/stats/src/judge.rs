@@ -50,7 +50,7 @@ fn judge_group(record: &Record, workload: &Workload, group: &str, series: &Serie
             margin: plan.margin,
             first_answer: plan.first_answer,
         },
-        standing: sequential::standing(series.done.len() as u32, plan.rounds, record.end.is_some()),
+        standing: sequential::standing(series.done.len() as u32, plan.rounds, record.end),
         limit: limited.limit,
         seconds_per_round: pair::seconds_per_round(series),
     };

@@ -8,6 +8,7 @@ use crate::estimate::{self, Moments};
 use crate::student;
 use model::findings::Verdict;
 use model::plan::{LOOKS, Rounds};
+use model::record::EndOutcome;
 
 /// Pairs in the family and the two-sided p that each look may spend (methods section 2).
 const PER_LOOK_P: [(u32, f64); 5] = [(1, 0.01554), (3, 0.00500), (6, 0.00246), (10, 0.00144), (15, 0.00094)];
@@ -62,17 +63,18 @@ pub enum Standing {
 
 /// Where a workload stands after `done` rounds. Rounds past a look wait for the next one: a verdict
 /// after every round would call 23 % of equal pairs different. A race with a fixed number of rounds
-/// has one look, at that number or, once the race has `ended`, at what there is: an interruption
-/// does not look at the data. Any look is the last one of a race that has ended, for instance because
-/// its budget was used up.
-pub fn standing(done: u32, rounds: Rounds, ended: bool) -> Standing {
+/// has one look, at that number or, once the race has ended, at what there is: an interruption
+/// does not look at the data. Any look is the last one of a race that is complete, because its budget
+/// was used up; one that was interrupted may go on.
+pub fn standing(done: u32, rounds: Rounds, end: Option<EndOutcome>) -> Standing {
+    let complete = end == Some(EndOutcome::Complete);
     match rounds {
         Rounds::Auto => match LOOKS.iter().rev().find(|&&look| look <= done) {
-            Some(&look) => Standing::AtLook { rounds: look, last: ended || look == LOOKS[LOOKS.len() - 1] },
+            Some(&look) => Standing::AtLook { rounds: look, last: complete || look == LOOKS[LOOKS.len() - 1] },
             None => Standing::Before { first: LOOKS[0] },
         },
         Rounds::Fixed(planned) if done >= planned.max(1) => Standing::AtLook { rounds: planned.max(1), last: true },
-        Rounds::Fixed(_) if ended && done > 0 => Standing::AtLook { rounds: done, last: true },
+        Rounds::Fixed(_) if end.is_some() && done > 0 => Standing::AtLook { rounds: done, last: true },
         Rounds::Fixed(planned) => Standing::Before { first: planned.max(1) },
     }
 }
@@ -297,15 +299,18 @@ mod tests {
     #[test]
     fn looks_are_taken_at_their_rounds_only() {
         use Standing::{AtLook, Before};
-        let auto = |done| standing(done, Rounds::Auto, false);
+        let auto = |done| standing(done, Rounds::Auto, None);
         assert_eq!(auto(5), Before { first: 6 });
         assert_eq!(auto(7), AtLook { rounds: 6, last: false });
         assert_eq!(auto(20), AtLook { rounds: 20, last: true });
         assert_eq!(auto(25), AtLook { rounds: 20, last: true });
-        assert_eq!(standing(2, Rounds::Fixed(3), false), Before { first: 3 });
-        assert_eq!(standing(2, Rounds::Fixed(3), true), AtLook { rounds: 2, last: true });
-        assert_eq!(standing(3, Rounds::Fixed(3), false), AtLook { rounds: 3, last: true });
-        assert_eq!(standing(0, Rounds::Fixed(3), true), Before { first: 3 });
+        for (end, last) in [(EndOutcome::Complete, true), (EndOutcome::Interrupted, false)] {
+            assert_eq!(standing(9, Rounds::Auto, Some(end)), AtLook { rounds: 8, last });
+        }
+        assert_eq!(standing(2, Rounds::Fixed(3), None), Before { first: 3 });
+        assert_eq!(standing(2, Rounds::Fixed(3), Some(EndOutcome::Interrupted)), AtLook { rounds: 2, last: true });
+        assert_eq!(standing(3, Rounds::Fixed(3), None), AtLook { rounds: 3, last: true });
+        assert_eq!(standing(0, Rounds::Fixed(3), Some(EndOutcome::Interrupted)), Before { first: 3 });
         assert_eq!(
             [0, 6, 7, 19, 20].map(|done| next_look(done, Rounds::Auto)),
             [Some(6), Some(8), Some(8), Some(20), None]

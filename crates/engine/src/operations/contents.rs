@@ -10,7 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Bytes after which the pool repeats.
 const POOL_BYTES: usize = 1 << 20;
-/// Marks a file that fills one block at most.
+/// Marks a file that fills one block at most when it is created.
 pub(crate) const SMALL: u64 = 1 << 62;
 /// Bytes of such a file at most.
 pub(crate) const ONE_BLOCK: u64 = 4096;

@@ -61,21 +61,26 @@ impl Gate {
 /// Where a thread waits for the others before the clock runs. Dropped without that, for instance
 /// after an error, it does not keep the others waiting.
 pub(crate) struct Start<'a> {
-    gate: Option<&'a Gate>,
-    /// Where the thread may run again afterwards.
-    everywhere: Option<CpuSet>,
+    /// Together with whom, and the thread's number.
+    gate: Option<(&'a Gate, usize)>,
 }
 
 impl<'a> Start<'a> {
     /// At once: nobody is waited for.
     pub(crate) fn alone() -> Self {
-        Start { gate: None, everywhere: None }
+        Start { gate: None }
     }
 
-    /// Together with the other threads of the gate. Until then the thread stays on one CPU, the next
-    /// thread on the next one: the scheduler puts a thread that is woken on the CPU of the one that
-    /// wakes it as often as not, and there it waited 4 ms, until a tick moved it.
+    /// Together with the other threads of the gate.
     pub(crate) fn with(gate: &'a Gate, thread: usize) -> Self {
+        Start { gate: Some((gate, thread)) }
+    }
+
+    /// Returns when all are ready. While it waits the thread stays on one CPU, the next thread on the
+    /// next one: the scheduler puts a thread that is woken on the CPU of the one that wakes it as often
+    /// as not, and there it waited 4 ms, until a tick moved it.
+    pub(crate) fn now(mut self) {
+        let Some((gate, thread)) = self.gate.take() else { return };
         let everywhere = sched_getaffinity(None).ok().filter(|allowed| allowed.count() > 1);
         if let Some(allowed) = &everywhere {
             let mut one = CpuSet::new();
@@ -84,26 +89,17 @@ impl<'a> Start<'a> {
             // Where that is refused, threads merely begin less sharply.
             let _ = sched_setaffinity(None, &one);
         }
-        Start { gate: Some(gate), everywhere }
-    }
-
-    /// Returns when all are ready.
-    pub(crate) fn now(mut self) {
-        self.wait();
-    }
-
-    fn wait(&mut self) {
-        if let Some(gate) = self.gate.take() {
-            gate.pass();
-        }
-        if let Some(everywhere) = self.everywhere.take() {
-            let _ = sched_setaffinity(None, &everywhere);
+        gate.pass();
+        if let Some(everywhere) = &everywhere {
+            let _ = sched_setaffinity(None, everywhere);
         }
     }
 }
 
 impl Drop for Start<'_> {
     fn drop(&mut self) {
-        self.wait();
+        if let Some((gate, _)) = self.gate.take() {
+            gate.pass();
+        }
     }
 }

@@ -207,9 +207,10 @@ impl Track<'_> {
     }
 
     pub(super) fn quiet(&mut self, visits: &mut [Visit]) {
-        let devices: Vec<_> = visits.iter().map(|visit| self.stage.device_names(visit.ground)).collect();
+        let sound = || visits.iter().filter(|visit| visit.sound());
+        let devices: Vec<_> = sound().map(|visit| self.stage.device_names(visit.ground)).collect();
         let seconds = wait_until_quiet(&devices, self.quiet, self.stop);
-        for visit in visits.iter_mut() {
+        for visit in visits.iter_mut().filter(|visit| visit.sound()) {
             visit.charge("quiet", seconds / devices.len() as f64);
         }
     }
@@ -336,7 +337,7 @@ impl Track<'_> {
 
     /// The agent has let go.
     fn mount_cold(&mut self, visit: &mut Visit) -> Result<(), Trouble> {
-        if self.stage.make_cold(visit.lane)? == Cold::Warm {
+        if self.stage.make_cold(visit.lane)? == Cold::Warm && !visit.checking {
             visit.flags.push("warm-cache".to_owned());
         }
         self.attach(visit)
@@ -380,7 +381,7 @@ impl Track<'_> {
     }
 
     /// Releases and unmounts a lane. What goes wrong here fails the trial.
-    fn close(&mut self, visit: &mut Visit) {
+    pub(super) fn close(&mut self, visit: &mut Visit) {
         if !visit.open {
             return;
         }

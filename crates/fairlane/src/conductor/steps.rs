@@ -1,4 +1,4 @@
-//! Operations: every lane does a step before any begins the next.
+//! Operations: lanes take turns at single steps, or at all of them.
 
 use super::round::{Track, Trouble};
 use super::visit::Visit;
@@ -12,9 +12,9 @@ impl Track<'_> {
     /// do. Where all steps are done several times, each time is a slice: a lane does all of them, and
     /// what it wrote reaches the disk before the next lane begins.
     ///
-    /// With `check` all steps are done once more at the end, and what they wrote is read back after a
-    /// remount: before a step that removes it, and at the end. None of that counts: a remount leaves
-    /// every later step a cold cache.
+    /// With `check` all steps are done once before that, and what they wrote is read back after a
+    /// remount: before a step that removes it, and at the end. A remount leaves every later step a cold
+    /// cache, so none of that counts, and the lanes are made anew.
     pub(super) fn steps(
         &mut self,
         workload: &Workload,
@@ -24,39 +24,47 @@ impl Track<'_> {
         check: bool,
     ) -> Result<(), Failure> {
         for visit in visits.iter_mut() {
+            if check {
+                visit.checking = true;
+                self.open(workload, visit, seed)?;
+                self.steps_checked(operations, visit)?;
+                self.close(visit);
+                visit.checking = false;
+            }
             self.open(workload, visit, seed)?;
         }
-        let turns = match operations.loops {
-            1 => {
-                self.steps_side_by_side(operations, visits, check)?;
-                0
-            }
-            loops => loops as usize,
-        };
+        // The first round also looks at every thread, as of other work.
+        let threads = check;
         let lanes = visits.len();
-        for turn in 0..turns {
-            for lane in 0..lanes {
-                // No lane always follows the same neighbour.
-                let visit = &mut visits[(turn + lane) % lanes];
-                if turn > 0 {
-                    self.again(visit, true)?;
+        if operations.loops > 1 {
+            for turn in 0..operations.loops as usize {
+                for place in 0..lanes {
+                    // Another lane begins in each turn, and every other turn goes backwards: each lane
+                    // follows each.
+                    let place = if turn % 2 == 0 { place } else { lanes - 1 - place };
+                    let at = (turn + place) % lanes;
+                    if turn > 0 {
+                        self.again(&mut visits[at])?;
+                    }
+                    self.quiet(visits);
+                    self.steps_alone(operations, visits, at, threads && turn == 0)?;
+                    self.sync(&mut visits[at])?;
                 }
-                self.quiet(std::slice::from_mut(visit));
-                self.steps_alone(operations, visit, check && turn == 0)?;
-                self.step(visit, "sync", |track, visit| {
-                    let seconds = track.tell(visit.lane, &Request::Sync)?;
-                    visit.charge("sync", seconds);
-                    Ok(())
-                })?;
             }
+        } else {
+            self.steps_side_by_side(operations, visits, threads)?;
+            visits.iter_mut().try_for_each(|visit| self.sync(visit))?;
         }
-        for visit in visits.iter_mut() {
-            if check {
-                self.steps_checked(operations, visit)?;
-            }
-            self.finish(visit)?;
-        }
-        Ok(())
+        visits.iter_mut().try_for_each(|visit| self.finish(visit))
+    }
+
+    /// What is left to write is charged beside the steps.
+    fn sync(&mut self, visit: &mut Visit) -> Result<(), Failure> {
+        self.step(visit, "sync", |track, visit| {
+            let seconds = track.tell(visit.lane, &Request::Sync)?;
+            visit.charge("sync", seconds);
+            Ok(())
+        })
     }
 
     fn steps_side_by_side(
@@ -82,18 +90,24 @@ impl Track<'_> {
         Ok(())
     }
 
-    fn steps_alone(&mut self, operations: &Operations, visit: &mut Visit, threads: bool) -> Result<(), Failure> {
+    fn steps_alone(
+        &mut self,
+        operations: &Operations,
+        visits: &mut [Visit],
+        at: usize,
+        threads: bool,
+    ) -> Result<(), Failure> {
         for step in &operations.step {
             if step.cold {
-                self.step(visit, "cold", |track, visit| track.make_cold(visit))?;
+                self.step(&mut visits[at], "cold", |track, visit| track.make_cold(visit))?;
+                self.quiet(visits);
             }
-            self.phase(visit, step.group(), Part::WHOLE, threads)?;
+            self.phase(&mut visits[at], step.group(), Part::WHOLE, threads)?;
         }
         Ok(())
     }
 
     fn steps_checked(&mut self, operations: &Operations, visit: &mut Visit) -> Result<(), Failure> {
-        self.again(visit, false)?;
         for (step, written) in operations.step.iter().zip(operations.checks()) {
             if written {
                 self.check_contents(visit)?;
@@ -104,9 +118,9 @@ impl Track<'_> {
     }
 
     /// All steps from the beginning, on a lane that has nothing left to write.
-    fn again(&mut self, visit: &mut Visit, counted: bool) -> Result<(), Failure> {
+    fn again(&mut self, visit: &mut Visit) -> Result<(), Failure> {
         self.step(visit, "populate", |track, visit| {
-            let seconds = track.tell(visit.lane, &Request::Again { counted })?;
+            let seconds = track.tell(visit.lane, &Request::Again)?;
             let synced = track.tell(visit.lane, &Request::Sync)?;
             visit.charge("populate", seconds + synced);
             Ok(())

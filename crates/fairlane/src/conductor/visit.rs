@@ -35,6 +35,8 @@ pub struct Visit {
     pub failure: Option<String>,
     /// The lane is mounted and must be closed.
     pub open: bool,
+    /// What happens now is no part of the measured work.
+    pub checking: bool,
 }
 
 impl Visit {
@@ -54,11 +56,13 @@ impl Visit {
             flags: Vec::new(),
             failure: None,
             open: false,
+            checking: false,
         }
     }
 
-    /// Charges seconds to a phase.
+    /// Charges seconds to a phase; while contents are checked, all of them to `verify`.
     pub fn charge(&mut self, phase: &str, seconds: f64) {
+        let phase = if self.checking { "verify" } else { phase };
         *self.phases_seconds.entry(phase.to_owned()).or_insert(0.0) += seconds;
     }
 
