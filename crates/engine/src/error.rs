@@ -57,7 +57,7 @@ pub enum EngineError {
         path: PathBuf,
     },
     /// No block or no inode is left on the lane.
-    #[error("{what}, in operation {operation} of step {step}; the lane is full{}: raise --lane-size or lower count", if *inodes { " (no inode is left)" } else { "" })]
+    #[error("{what}, in operation {operation} of step {step}; the lane is full{}", if *inodes { " (no inode is left): give mkfs more inodes or lower count" } else { ": raise --lane-size or lower count" })]
     Full {
         /// What failed: one sentence that names the file.
         what: String,
@@ -68,6 +68,16 @@ pub enum EngineError {
         /// Inodes are lacking, not blocks.
         inodes: bool,
         /// What the kernel answered.
+        errno: i32,
+    },
+    /// The filesystem lacks an operation.
+    #[error("{what}: this filesystem cannot do step {step}; leave the step or the lane out")]
+    Unsupported {
+        /// What failed: one sentence that names the file.
+        what: String,
+        /// The step's group.
+        step: String,
+        /// What the kernel or the library answered.
         errno: i32,
     },
     /// A small file does not hold what was written to it.
@@ -168,6 +178,7 @@ impl EngineError {
             | EngineError::DirectRefused { errno, .. }
             | EngineError::Operation { errno, .. }
             | EngineError::Full { errno, .. }
+            | EngineError::Unsupported { errno, .. }
             | EngineError::Ring { errno, .. }
             | EngineError::Memory { errno, .. } => Some(*errno),
             EngineError::Worker { errno, .. } | EngineError::Fio { errno, .. } | EngineError::Tool { errno, .. } => {

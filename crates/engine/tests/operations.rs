@@ -345,7 +345,8 @@ fn a_full_lane_is_told_with_the_file_the_operation_and_the_remedy() {
             assert_eq!(error.errno(), Some(libc::ENOSPC), "{error}");
             assert!(!error.is_corrupt());
             let says = error.to_string();
-            for part in ["set-000/f000000", "in operation ", "of step create", "raise --lane-size or lower count"] {
+            let remedy = if inodes { "give mkfs more inodes" } else { "raise --lane-size or lower count" };
+            for part in ["set-000/f000000", "in operation ", "of step create", remedy] {
                 assert!(says.contains(part), "{says}");
             }
             assert_eq!(says.contains("no inode is left"), inodes, "{says}");

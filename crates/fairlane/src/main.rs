@@ -13,6 +13,7 @@ mod suites;
 use clap::Parser;
 use failure::Failure;
 use options::{Command, Options};
+use std::io::Write as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -21,7 +22,8 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             if !failure.message.is_empty() {
-                eprintln!("fairlane: {}", failure.message);
+                // Nobody may be listening; the exit status stays.
+                let _ = writeln!(std::io::stderr(), "fairlane: {}", failure.message);
             }
             ExitCode::from(failure.status as u8)
         }

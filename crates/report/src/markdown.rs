@@ -79,7 +79,7 @@ fn mean(result: &ResultFinding, lane: &str) -> String {
 }
 
 fn measured(out: &mut String, findings: &Findings) {
-    let results = operations::others(findings);
+    let results = operations::with_figures(findings);
     if results.is_empty() && !findings.operations.is_empty() {
         return;
     }

@@ -29,6 +29,16 @@ pub(crate) fn others(findings: &Findings) -> Vec<&ResultFinding> {
     findings.results.iter().filter(|result| table_of(findings, &result.workload).is_none()).collect()
 }
 
+/// Steps up to which a table's results also stand among the figures, with latency, CPU and the disk's
+/// load: more would bury what a reader looks for.
+const STEPS_WITH_FIGURES: usize = 8;
+
+/// Results whose figures are listed.
+pub(crate) fn with_figures(findings: &Findings) -> Vec<&ResultFinding> {
+    let few = |of: &OperationsFinding| of.rows.len() <= STEPS_WITH_FIGURES;
+    findings.results.iter().filter(|result| table_of(findings, &result.workload).is_none_or(few)).collect()
+}
+
 /// The result that a row's verdicts stand in.
 pub(crate) fn result_of<'a>(
     findings: &'a Findings,

@@ -73,7 +73,7 @@ fn verdicts(out: &mut String, input: &Input, style: &Style) {
 
 fn figures(out: &mut String, input: &Input, style: &Style) {
     let findings = input.findings;
-    let results = operations::others(findings);
+    let results = operations::with_figures(findings);
     if results.is_empty() {
         return;
     }

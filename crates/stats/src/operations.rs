@@ -31,8 +31,8 @@ pub(crate) struct Once {
     pub(crate) bytes: f64,
 }
 
-/// What the steps came to each time, where a round does them several times: as long as the median
-/// one, as the verdict takes it.
+/// What the steps came to each time, as long as the verdict takes them to be: at the median rate of
+/// passes and parts, with the sync that is charged to them.
 pub(crate) fn once(workload: &Workload, of: &Group) -> Once {
     let loops = match &workload.kind {
         Kind::Operations(operations) => f64::from(operations.loops.max(1)),
@@ -41,7 +41,7 @@ pub(crate) fn once(workload: &Workload, of: &Group) -> Once {
     let operations = of.operations as f64 / loops;
     let median = of.metrics.get("operations_per_second").and_then(|rate| finite(operations / rate));
     Once {
-        seconds: median.filter(|_| loops > 1.0).unwrap_or(of.seconds / loops),
+        seconds: median.unwrap_or(of.seconds / loops),
         sync_seconds: of.sync_seconds / loops,
         operations,
         bytes: of.bytes as f64 / loops,
@@ -148,7 +148,8 @@ fn figure(lane: &LaneSeries, workload: &Workload, group: &str) -> OperationFigur
         operations_per_second: by_seconds(operations),
         bandwidth_bytes_per_second: by_seconds(bytes),
         floor_share: None,
-        process_startup_share: startup.and_then(finite),
+        // Starting processes may have taken longer right before than meanwhile: no share is above the whole.
+        process_startup_share: startup.and_then(finite).map(|share| share.min(1.0)),
         failure: lane.failure().or_else(|| mean.is_none().then(|| format!("no round holds a time of {group}"))),
     }
 }

@@ -226,6 +226,9 @@ impl<'a, O: Operator> Run<'a, O> {
                 inodes: false,
                 errno,
             },
+            Some(errno @ (libc::EOPNOTSUPP | libc::ENOSYS)) => {
+                EngineError::Unsupported { what: error.to_string(), step: self.share.step.group().to_owned(), errno }
+            }
             _ => error,
         }
     }

@@ -99,7 +99,10 @@ impl AgentProcess {
                 Ok(Ok(Reply::Failed { reason, errno, .. }))
                     if errno == Some(libc::ENOSPC) || reason.contains("nearly full") =>
                 {
-                    return Err(CallError::Refused(format!("{reason}; the lane is full: raise --lane-size")));
+                    // Operations on files say themselves what is lacking.
+                    let told = reason.contains("the lane is full");
+                    let remedy = if told { "" } else { "; the lane is full: raise --lane-size" };
+                    return Err(CallError::Refused(format!("{reason}{remedy}")));
                 }
                 Ok(Ok(Reply::Failed { reason, .. })) => return Err(CallError::Refused(reason)),
                 Ok(Ok(reply)) => return Ok(reply),
