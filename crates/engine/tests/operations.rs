@@ -506,18 +506,21 @@ mod any_workload {
         }
     }
 
+    /// Operation, set, first, count, block, and whether each is synced.
+    type Asked = (Operation, &'static str, u64, Option<u64>, u64, bool);
+
     prop_compose! {
         fn a_step()(
             operation in prop::sample::select(ALL.to_vec()), set in prop::sample::select(vec!["a", "b"]),
             first in 0_u64..12, count in prop::option::of(1_u64..25), block in 1_u64..9000, each in any::<bool>(),
-        ) -> (Operation, &'static str, u64, Option<u64>, u64, bool) {
+        ) -> Asked {
             // Most steps work on everything: otherwise few orders are possible.
             let (first, count) = if block % 3 == 0 { (first, count) } else { (0, None) };
             (operation, set, first, count, block, each)
         }
     }
 
-    fn text(sets: &[String], steps: &[(Operation, &str, u64, Option<u64>, u64, bool)], threads: u32) -> String {
+    fn text(sets: &[String], steps: &[Asked], threads: u32) -> String {
         let steps = steps.iter().enumerate().map(|(index, (operation, set, first, count, block, each))| {
             let name = operation.name();
             let random = matches!(operation, Operation::RandomRead | Operation::RandomWrite);
@@ -531,11 +534,7 @@ mod any_workload {
     }
 
     /// The steps that are possible where they stand; the others are left out.
-    fn possible(
-        sets: &[String],
-        steps: &[(Operation, &'static str, u64, Option<u64>, u64, bool)],
-        threads: u32,
-    ) -> Option<Workload> {
+    fn possible(sets: &[String], steps: &[Asked], threads: u32) -> Option<Workload> {
         let mut taken: Vec<_> = Vec::new();
         let mut last = None;
         for step in steps {

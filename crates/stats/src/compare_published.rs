@@ -97,7 +97,7 @@ impl Side<'_> {
         let metric = if row.metric == "speed_up" { self.metric_of_speed_up(workload, row)? } else { row.metric };
         let series = Series::of(self.record, row.workload);
         // Per lane of the article: its figure, and those of your rounds.
-        let mut sides: Vec<(&str, Option<&Figure>, Vec<(u32, f64)>)> = Vec::new();
+        let mut sides: Vec<Shown<'_>> = Vec::new();
         for pair in self.pairs {
             let name = pair.published.name.as_str();
             if !row.figures.iter().any(|of| of.lane == name || of.against.as_deref() == Some(name)) {
@@ -175,6 +175,9 @@ fn figures(lane: &str, printed: Option<&Figure>, rounds: &[(u32, f64)]) -> Publi
         note: printed.and_then(|figure| figure.note.clone()),
     }
 }
+
+/// A lane's name, what the article prints of it, and its figure in each round.
+type Shown<'a> = (&'a str, Option<&'a Figure>, Vec<(u32, f64)>);
 
 /// One trial's figure of a group, or of all groups together, in the metric's unit.
 fn of_trial(trial: &Trial, workload: &Workload, group: &str, metric: &str) -> Option<f64> {

@@ -97,7 +97,7 @@ impl Plan {
                 let all: f64 = sizes.iter().map(|size| size.weight).sum();
                 let mut left = (word >> 11) as f64 / (1_u64 << 53) as f64 * all;
                 let mut drawn = sizes.iter().filter(|size| size.weight > 0.0);
-                let last = drawn.clone().last();
+                let last = drawn.clone().next_back();
                 let chosen = drawn.find(|size| {
                     left -= size.weight;
                     left < 0.0

@@ -82,12 +82,10 @@ pub(super) fn lay_out(
         if needs_contents(io) {
             populate(directory, &file.name, file.size, io, seed ^ (number as u64).rotate_left(32), stop)?;
             written += file.size;
-        } else if !io.create_on_open {
-            if !reserve(directory, io, file)? {
-                let note = "fallocate: this filesystem cannot reserve blocks; files grow as they are written";
-                if !notes.iter().any(|known| known == note) {
-                    notes.push(note.to_owned());
-                }
+        } else if !io.create_on_open && !reserve(directory, io, file)? {
+            let note = "fallocate: this filesystem cannot reserve blocks; files grow as they are written";
+            if !notes.iter().any(|known| known == note) {
+                notes.push(note.to_owned());
             }
         }
     }

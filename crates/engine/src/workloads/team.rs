@@ -357,11 +357,14 @@ impl Drop for Hand {
     }
 }
 
+/// A worker's place, and how it ended.
+pub(super) type Ended = (usize, Result<Outcome, EngineError>);
+
 /// Waits at most 10 ms for any of the workers, and answers those that have ended, by their place.
 ///
 /// # Errors
 /// Where the kernel cannot wait for them.
-pub(super) fn listen(hands: &mut [Option<Hand>]) -> Result<Vec<(usize, Result<Outcome, EngineError>)>, EngineError> {
+pub(super) fn listen(hands: &mut [Option<Hand>]) -> Result<Vec<Ended>, EngineError> {
     const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
     let mut numbers = Vec::new();
     let mut waiting: Vec<PollFd<'_>> = Vec::new();

@@ -22,6 +22,9 @@ const PIPE_BYTES: usize = 1 << 20;
 /// Tools answer in English whatever the user's locale; nothing else of the environment reaches them.
 const ENVIRONMENT: &CStr = c"LC_ALL=C";
 
+/// Writes what stands behind so many bytes with the function that it is given; nothing: it is the end.
+pub(super) type Feed<'f> = dyn FnMut(u64, &mut dyn FnMut(&[u8]) -> Result<(), Errno>) -> Result<(), Errno> + 'f;
+
 /// An argument list in memory that is used again for every process.
 #[derive(Debug, Default)]
 pub(super) struct Arguments {
@@ -136,7 +139,7 @@ impl Launcher {
         program: &CStr,
         words: &Arguments,
         bytes: u64,
-        feed: &mut dyn FnMut(u64, &mut dyn FnMut(&[u8]) -> Result<(), Errno>) -> Result<(), Errno>,
+        feed: &mut Feed<'_>,
     ) -> Result<(Ended, u64), Errno> {
         let (read_end, write_end) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
         if bytes > 64 << 10 {
