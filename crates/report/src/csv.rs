@@ -8,7 +8,7 @@ use model::workload::Kind;
 
 /// The columns; units stand in the names. Those from `window_seconds` on count the whole system
 /// during the windows of the row's group, or of the whole trial where the group has none of its own;
-/// the last two are the whole trial's phases after its work.
+/// the two with `trial` are the whole trial's phases after its work.
 const COLUMNS: [&str; 42] = [
     "record_started",
     "suite",

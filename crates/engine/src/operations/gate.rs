@@ -103,3 +103,42 @@ impl Drop for Start<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn nobody_begins_before_the_last_one_came_and_everybody_may_run_everywhere_again() {
+        let (gate, last_came) = (Gate::new(3), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            for thread in 0..2 {
+                let (gate, last_came) = (&gate, &last_came);
+                scope.spawn(move || {
+                    let before = sched_getaffinity(None).unwrap();
+                    Start::with(gate, thread).now();
+                    assert!(last_came.load(Ordering::SeqCst));
+                    assert_eq!(sched_getaffinity(None).unwrap(), before);
+                });
+            }
+            std::thread::sleep(Duration::from_millis(20));
+            last_came.store(true, Ordering::SeqCst);
+            Start::with(&gate, 2).now();
+        });
+    }
+
+    #[test]
+    fn who_gives_up_keeps_nobody_waiting() {
+        let gate = Gate::new(2);
+        std::thread::scope(|scope| {
+            scope.spawn(|| Start::with(&gate, 0).now());
+            drop(Start::with(&gate, 1));
+        });
+        let never_full = Gate::new(2);
+        std::thread::scope(|scope| {
+            scope.spawn(|| Start::with(&never_full, 0).now());
+            never_full.open();
+        });
+    }
+}

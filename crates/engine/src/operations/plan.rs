@@ -1,8 +1,7 @@
 //! What the ranges of `model::operations::State` mean for one file: its size, its contents, its
 //! neighbours in a directory. All of it is a function of seed and numbers; nothing is kept per file.
 
-use super::contents::mix;
-use super::contents::{ONE_BLOCK, SMALL};
+use super::contents::{ONE_BLOCK, SMALL, mix};
 use super::names::SetNames;
 use crate::error::EngineError;
 use model::operations::{Change, ChangeKind, FileSet, FileSize, FileState, Operations, State, size_after};
@@ -19,6 +18,8 @@ pub(crate) struct Plan {
     pub(crate) operations: Operations,
     pub(crate) names: Vec<SetNames>,
     seed: u64,
+    /// Of each set what marks the contents of its files: 0 or `SMALL`.
+    marks: Vec<u64>,
     /// For each set its place in the list, of each step the set.
     pub(crate) set_of_step: Vec<usize>,
 }
@@ -48,6 +49,11 @@ impl Plan {
         Ok(Plan {
             names: (0..operations.files.len()).map(|index| SetNames::new(operations, index)).collect(),
             set_of_step: operations.step.iter().map(|step| place(&step.files)).collect(),
+            marks: operations
+                .files
+                .iter()
+                .map(|set| if set.size.bounds().1 <= ONE_BLOCK { SMALL } else { 0 })
+                .collect(),
             operations: operations.clone(),
             seed,
         })
@@ -71,8 +77,7 @@ impl Plan {
     /// What names a file's contents: its identity, marked where files of the set fill one block at most.
     #[inline]
     pub(crate) fn contents_of(&self, set: usize, number: u64) -> u64 {
-        let one_block = self.operations.files[set].size.bounds().1 <= ONE_BLOCK;
-        Self::identity(set, number) | if one_block { SMALL } else { 0 }
+        Self::identity(set, number) | self.marks[set]
     }
 
     /// Bytes of a file when it is written whole.

@@ -19,7 +19,7 @@ use model::findings::ResultFinding;
 use model::plan::{LOOKS, Plan, Rounds};
 use model::record::{EndOutcome, Line, Record};
 use model::trial::{Outcome, Trial};
-use model::workload::Workload;
+use model::workload::{Kind, Workload};
 use record_file::RecordFile;
 use round::Track;
 use std::collections::BTreeSet;
@@ -189,8 +189,11 @@ impl Race<'_> {
                 self.probe(workload, round, places, round_seed(self.plan().seed, index, round))?;
             }
             let mut trials = self.visit_lanes(index, &work, round, attempt)?;
-            // Contents are checked in the first round alone: the next ones take that much less.
-            let checked: f64 = trials.iter().filter_map(|trial| trial.phases_seconds.get("verify")).sum();
+            // Operations are checked in a pass of its own, in the first round alone: the next ones take
+            // that much less. Job files are read back in every round.
+            let is_apart = matches!(work.kind, Kind::Operations(_));
+            let checks = trials.iter().filter(|_| is_apart).filter_map(|trial| trial.phases_seconds.get("verify"));
+            let checked: f64 = checks.sum();
             self.round_seconds[index] = (begun.elapsed().as_secs_f64() - checked).max(0.0);
             let noise = self.noise(&trials);
             let (noise, kept) = if self.may_repeat(index) { (noise, None) } else { (None, noise) };

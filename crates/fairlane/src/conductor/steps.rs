@@ -23,14 +23,14 @@ impl Track<'_> {
         seed: u64,
         check: bool,
     ) -> Result<(), Failure> {
+        for visit in visits.iter_mut().filter(|_| check) {
+            visit.checking = true;
+            self.open(workload, visit, seed)?;
+            self.steps_checked(operations, visit)?;
+            self.close(visit);
+            visit.checking = false;
+        }
         for visit in visits.iter_mut() {
-            if check {
-                visit.checking = true;
-                self.open(workload, visit, seed)?;
-                self.steps_checked(operations, visit)?;
-                self.close(visit);
-                visit.checking = false;
-            }
             self.open(workload, visit, seed)?;
         }
         // The first round also looks at every thread, as of other work.
@@ -39,10 +39,9 @@ impl Track<'_> {
         if operations.loops > 1 {
             for turn in 0..operations.loops as usize {
                 for place in 0..lanes {
-                    // Another lane begins in each turn, and every other turn goes backwards: each lane
-                    // follows each.
-                    let place = if turn % 2 == 0 { place } else { lanes - 1 - place };
-                    let at = (turn + place) % lanes;
+                    // The next lane begins, and every other turn goes backwards: no lane always follows
+                    // the same neighbour.
+                    let at = (turn + if turn % 2 == 0 { place } else { lanes - place }) % lanes;
                     if turn > 0 {
                         self.again(&mut visits[at])?;
                     }
