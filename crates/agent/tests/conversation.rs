@@ -312,3 +312,26 @@ fn a_library_is_formatted_let_go_and_opened_again() {
     let checked = std::process::Command::new("/sbin/e2fsck").args(["-f", "-n"]).arg(&device).output().unwrap();
     assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
 }
+
+#[test]
+fn operations_begin_again_and_other_work_does_not() {
+    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+    let text = r#"{ "name": "o", "title": "o", "kind": "operations", "files": [{ "name": "a", "count": 10 }],
+        "step": [{ "operation": "create", "files": "a" }] }"#;
+    let operations = Request::Prepare { workload: serde_json::from_str(text).unwrap(), seed: 11 };
+    let replies = converse(&[
+        attach_to(folder.path()),
+        Request::Again,
+        operations,
+        phase("create"),
+        Request::Again,
+        phase("create"),
+        Request::Finish,
+        small_files(10),
+        Request::Again,
+    ]);
+    assert!(reason(&replies[1]).contains("send prepare first"));
+    let Reply::Finished { groups, .. } = &replies[6] else { panic!("{replies:?}") };
+    assert_eq!((groups[0].operations, groups[0].slices_operations_per_second.len()), (20, 2));
+    assert!(reason(&replies[8]).contains("only operations on files begin again"));
+}

@@ -1,4 +1,5 @@
-//! `--as-published`: the article's own method, once, in directory lanes: no root needed.
+//! How often work is done: `--as-published` once, by the article's own method, and operations with
+//! `loops` several times a round. In directory lanes: no root needed.
 
 mod common;
 
@@ -174,4 +175,38 @@ fn tools_that_are_missing_are_named_with_their_package_before_anything_is_made()
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(4), "{err}");
     common::assert_one_sentence(&err, &["lacks stat: apt install coreutils"]);
+}
+
+#[test]
+fn operations_with_loops_are_done_so_often_and_shown_as_done_once() {
+    let place = Place::new();
+    let suite = write(&place, "s.toml", &OPERATIONS.replace("kind = ", "loops = 3\nkind = "));
+    let [a, b] = two_lanes(&place);
+    place.expect(0, &["race", &a, &b, "--suite", &suite, "--rounds", "2", "-o", "r.jsonl"]);
+    let record = lines(&place.path().join("r.jsonl"));
+    let trials: Vec<&Value> = record.iter().filter(|line| line["kind"] == "trial" && line["outcome"] == "ok").collect();
+    assert_eq!(trials.len(), 4, "two rounds of two lanes");
+    for trial in &trials {
+        // The pass in which contents are compared is in the first round, and in no figure.
+        assert_eq!(trial["phases_seconds"]["verify"].is_null(), trial["round"] != 1, "{trial}");
+        for group in trial["groups"].as_array().unwrap() {
+            assert_eq!(group["operations"], 60, "{group}");
+            assert_eq!(group["slices_operations_per_second"].as_array().unwrap().len(), 3, "{group}");
+        }
+    }
+    let (json, _) = place.expect(0, &["report", "r.jsonl", "--format", "json"]);
+    let findings: Value = serde_json::from_str(&json).unwrap();
+    for row in findings["operations"][0]["rows"].as_array().unwrap() {
+        for figure in row["figures"].as_array().unwrap() {
+            assert_eq!(figure["operations"], 20, "{figure}");
+            let (seconds, rate) = (&figure["seconds"], &figure["operations_per_second"]);
+            let product = seconds.as_f64().unwrap() * rate.as_f64().unwrap();
+            assert!((product - 20.0).abs() < 1e-6, "time and rate of one row are the same estimate: {figure}");
+        }
+    }
+    let (_, err) = place.expect(2, &["race", &a, "--suite", &suite, "--set", "files.loops=0"]);
+    assert!(err.contains("loops must lie between 1 and 1000"), "{err}");
+    for lane in [&a, &b] {
+        assert_eq!(std::fs::read_dir(lane).unwrap().count(), 0, "nothing stays in the lane");
+    }
 }
