@@ -7,7 +7,7 @@ CARGO ?= cargo
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 # What a lane of the default race and the tests need: command, then the package that carries it.
 RACE_TOOLS := mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs cc:build-essential
-TEST_TOOLS := $(RACE_TOOLS) losetup:mount findmnt:util-linux mkfs.exfat:exfatprogs mkfs.f2fs:f2fs-tools fio:fio python3:python3-venv
+TEST_TOOLS := $(RACE_TOOLS) losetup:mount findmnt:util-linux mkfs.exfat:exfatprogs mkfs.f2fs:f2fs-tools fio:fio setfattr:attr python3:python3-venv
 STATIC_TARGET := x86_64-unknown-linux-gnu
 RACE_ARGUMENTS ?=
 

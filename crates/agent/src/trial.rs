@@ -176,7 +176,7 @@ impl Session {
         let (attached, trial) = self.ready()?;
         trial.work.ready(group, part)?;
         attached.sampler.begin(threads);
-        let window = trial.work.phase(&attached.place, group, part);
+        let window = trial.work.phase(&attached.place, group, part, &mut Watch(&mut attached.sampler));
         let system = attached.sampler.end();
         let window = window?;
         trial.in_phases = true;

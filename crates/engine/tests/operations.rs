@@ -38,8 +38,9 @@ fn run_through(place: &Place, workload: &Workload, of: u32) -> HashMap<String, W
     let mut sums: HashMap<String, Window> = HashMap::new();
     for group in workload.groups() {
         for index in 0..of {
-            let window =
-                work.phase(place, &group, Part { index, of }).unwrap_or_else(|error| panic!("{group}: {error}"));
+            let window = work
+                .phase(place, &group, Part { index, of }, &mut ())
+                .unwrap_or_else(|error| panic!("{group}: {error}"));
             assert_eq!(window.operations, window.latencies.operations(), "{group}");
             assert_eq!(window.primary_metric, OPERATIONS_PER_SECOND);
             assert!(window.sync_seconds <= window.seconds);
@@ -159,7 +160,7 @@ fn hostile_names_pass_through_every_operation() {
     let folder = in_memory();
     let place = directory(folder.path());
     let mut work = start(&place, &workload).unwrap();
-    work.phase(&place, "create", Part::WHOLE).unwrap();
+    work.phase(&place, "create", Part::WHOLE, &mut ()).unwrap();
     let (files, _) = tree(&top(folder.path()));
     let names: Vec<&[u8]> = files.iter().map(|file| file.file_name().unwrap().as_bytes()).collect();
     let any = |holds: &dyn Fn(&[u8]) -> bool| names.iter().any(|name| holds(name));
@@ -242,7 +243,7 @@ fn written(folder: &Path) -> (Box<dyn Work>, Place) {
     );
     let mut work = start(&place, &workload).unwrap();
     for group in workload.groups() {
-        work.phase(&place, &group, Part::WHOLE).unwrap();
+        work.phase(&place, &group, Part::WHOLE, &mut ()).unwrap();
     }
     work.verify(&place).unwrap();
     (work, place)
@@ -341,7 +342,7 @@ fn a_full_lane_is_told_with_the_file_the_operation_and_the_remedy() {
             let mount = Mount::new(&["-t", "tmpfs", "-o", options, "tmpfs"]);
             let place = directory(mount.path());
             let mut work = start(&place, &workload(&format!("threads = {threads}\n{text}"))).unwrap();
-            let error = work.phase(&place, "create", Part::WHOLE).unwrap_err();
+            let error = work.phase(&place, "create", Part::WHOLE, &mut ()).unwrap_err();
             assert_eq!(error.errno(), Some(libc::ENOSPC), "{error}");
             assert!(!error.is_corrupt());
             let says = error.to_string();
@@ -395,7 +396,7 @@ fn a_lane_mounted_again_holds_everything() {
                 work.verify(place.as_ref().unwrap())
                     .unwrap_or_else(|error| panic!("{filesystem}, before {group}: {error}"));
             }
-            work.phase(place.as_ref().unwrap(), group, Part::WHOLE)
+            work.phase(place.as_ref().unwrap(), group, Part::WHOLE, &mut ())
                 .unwrap_or_else(|error| panic!("{filesystem}, {group}: {error}"));
         }
         work.verify(place.as_ref().unwrap()).unwrap();
@@ -412,15 +413,15 @@ fn steps_run_once_in_order_and_only_on_filesystems() {
     let workload = workload(text);
     let mut work = start(&place, &workload).unwrap();
     let mut says = |group: &str, index, of, says: &str| {
-        let error = work.phase(&place, group, Part { index, of }).unwrap_err().to_string();
+        let error = work.phase(&place, group, Part { index, of }, &mut ()).unwrap_err().to_string();
         assert!(error.contains(says), "{error}");
     };
     says("stat", 0, 1, "create follows");
     says("delete", 0, 1, "choose create, stat");
     says("create", 1, 2, "parts are counted from 0");
-    work.phase(&place, "create", Part { index: 0, of: 2 }).unwrap();
+    work.phase(&place, "create", Part { index: 0, of: 2 }, &mut ()).unwrap();
     assert!(work.verify(&place).unwrap_err().to_string().contains("half done"));
-    work.phase(&place, "create", Part { index: 1, of: 2 }).unwrap();
+    work.phase(&place, "create", Part { index: 1, of: 2 }, &mut ()).unwrap();
     assert_eq!(work.written_bytes(), 0);
     // What an interrupted race left goes.
     let mut again = start(&place, &workload).unwrap();
@@ -430,7 +431,7 @@ fn steps_run_once_in_order_and_only_on_filesystems() {
     let stop = Arc::new(AtomicBool::new(false));
     let mut work = engine::prepare(&place, &workload, SEED, stop.clone()).unwrap();
     stop.store(true, Ordering::Relaxed);
-    assert!(matches!(work.phase(&place, "create", Part::WHOLE), Err(EngineError::Interrupted)));
+    assert!(matches!(work.phase(&place, "create", Part::WHOLE, &mut ()), Err(EngineError::Interrupted)));
     if is_root("a bare device") {
         let target = Loop::new(MIB, &[]);
         let device = Place::open(&Target::Device(target.device.clone())).unwrap();
@@ -449,13 +450,13 @@ fn a_file_that_was_there_already_and_one_that_is_gone_end_the_step() {
     let mut work = start(&place, &workload).unwrap();
     let victim = top(folder.path()).join("set-000/f000000003");
     std::fs::write(&victim, b"").unwrap();
-    let error = work.phase(&place, "create", Part::WHOLE).unwrap_err();
+    let error = work.phase(&place, "create", Part::WHOLE, &mut ()).unwrap_err();
     assert_eq!(error.errno(), Some(libc::EEXIST), "{error}");
     assert!(error.to_string().contains(victim.to_str().unwrap()), "{error}");
     let mut work = start(&place, &workload).unwrap();
-    work.phase(&place, "create", Part::WHOLE).unwrap();
+    work.phase(&place, "create", Part::WHOLE, &mut ()).unwrap();
     resize(&victim, 9);
-    let error = work.phase(&place, "read", Part::WHOLE).unwrap_err().to_string();
+    let error = work.phase(&place, "read", Part::WHOLE, &mut ()).unwrap_err().to_string();
     assert!(error.contains("9 of the 10 bytes"), "{error}");
 }
 

@@ -26,7 +26,7 @@ fn prepare_it(place: &Place, workload: &Workload) -> Result<Box<dyn Work>, Engin
 fn do_all(place: &Place, workload: &Workload) {
     let mut work = prepare_it(place, workload).unwrap();
     for group in workload.groups() {
-        let window = work.phase(place, &group, Part::WHOLE).unwrap_or_else(|error| panic!("{group}: {error}"));
+        let window = work.phase(place, &group, Part::WHOLE, &mut ()).unwrap_or_else(|error| panic!("{group}: {error}"));
         assert!(window.operations > 0 && window.seconds > 0.0, "{group}");
         assert!(window.process_startup_seconds > 0.0, "{group}");
         let each = window.group().metrics[PROCESS_STARTUP];
@@ -74,6 +74,22 @@ fn every_operation_leaves_what_it_should_under_hostile_names() {
 }
 
 #[test]
+fn extended_attributes_are_set_and_read_by_processes() {
+    let text = r#"
+        files = [{ name = "odd", count = 12, size = "100", directories = 2, names = "hostile" }]
+        step = [
+            { operation = "create", files = "odd" },
+            { operation = "setxattr", files = "odd" },
+            { operation = "getxattr", files = "odd" },
+            { name = "again", operation = "setxattr", files = "odd" },
+        ]
+    "#;
+    for folder in [in_memory(), on_disk()] {
+        do_all(&directory(folder.path()), &workload("process-per-operation", text));
+    }
+}
+
+#[test]
 fn blocks_of_large_files_are_a_process_each_and_hold_what_they_should() {
     let text = r#"
         files = [{ name = "large", count = 2, size = "1MiB" }]
@@ -90,7 +106,7 @@ fn blocks_of_large_files_are_a_process_each_and_hold_what_they_should() {
     let workload = workload("process-per-operation", text);
     do_all(&place, &workload);
     let mut work = prepare_it(&place, &workload).unwrap();
-    let window = work.phase(&place, "write", Part::WHOLE).unwrap();
+    let window = work.phase(&place, "write", Part::WHOLE, &mut ()).unwrap();
     assert_eq!((window.operations, window.bytes), (16, 2 << 20));
 }
 
@@ -114,7 +130,7 @@ fn start_up_stands_beside_processes_only() {
     let folder = in_memory();
     let place = directory(folder.path());
     let own = workload("in-process", text);
-    let window = prepare_it(&place, &own).unwrap().phase(&place, "create", Part::WHOLE).unwrap();
+    let window = prepare_it(&place, &own).unwrap().phase(&place, "create", Part::WHOLE, &mut ()).unwrap();
     assert_eq!(window.process_startup_seconds, 0.0);
     assert!(!window.group().metrics.contains_key(PROCESS_STARTUP));
 }
@@ -132,7 +148,7 @@ fn a_full_lane_is_told_as_such_and_the_tool_is_named() {
     let small = SmallTmpfs::mount(folder.path(), 1 << 20);
     let place = directory(small.path());
     let mut work = prepare_it(&place, &workload("process-per-operation", text)).unwrap();
-    let error = work.phase(&place, "create", Part::WHOLE).unwrap_err();
+    let error = work.phase(&place, "create", Part::WHOLE, &mut ()).unwrap_err();
     assert_eq!(error.errno(), Some(libc::ENOSPC), "{error}");
     assert!(error.to_string().contains("dd failed on"), "{error}");
     drop(work);

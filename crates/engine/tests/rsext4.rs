@@ -70,7 +70,7 @@ fn run_through(options: &[&str], steps: &str) {
     for group in workload.groups() {
         for index in 0..2 {
             let part = Part { index, of: 2 };
-            let window = work.phase(&place, &group, part).unwrap_or_else(|error| panic!("{group}: {error}"));
+            let window = work.phase(&place, &group, part, &mut ()).unwrap_or_else(|error| panic!("{group}: {error}"));
             assert_eq!(window.operations, window.latencies.operations(), "{group}");
         }
         work.release();
@@ -104,7 +104,7 @@ fn what_the_library_does_not_know_is_named() {
     let workload: Workload = toml::from_str(text).unwrap();
     let place = Place::open(&target(&device, &[], true)).unwrap();
     let mut work = engine::prepare(&place, &workload, 5, Arc::new(AtomicBool::new(false))).unwrap();
-    let error = work.phase(&place, "reflink", Part::WHOLE).unwrap_err();
+    let error = work.phase(&place, "reflink", Part::WHOLE, &mut ()).unwrap_err();
     assert_eq!(error.errno(), Some(libc::EOPNOTSUPP), "{error}");
     place.close().unwrap();
 }

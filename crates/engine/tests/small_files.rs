@@ -41,7 +41,7 @@ fn files_are_created_read_and_deleted_and_each_operation_is_counted() {
             let place = directory(folder.path());
             let top = folder.path().join("fairlane-files");
             let mut work = prepared(&place, 103, size, 10).unwrap();
-            let created = work.phase(&place, "create", Part::WHOLE).unwrap();
+            let created = work.phase(&place, "create", Part::WHOLE, &mut ()).unwrap();
             let files = all_files(&top);
             assert_eq!(files.len(), 103);
             assert!(files.iter().all(|file| file.as_os_str().len() == files[0].as_os_str().len()));
@@ -56,14 +56,15 @@ fn files_are_created_read_and_deleted_and_each_operation_is_counted() {
             }
             // Cold reads come after a release and a remount.
             work.release();
-            let read = work.phase(&place, "read", Part::WHOLE).unwrap();
-            let parts = (0..4).map(|index| work.phase(&place, "read", Part { index, of: 4 }).unwrap().operations);
+            let read = work.phase(&place, "read", Part::WHOLE, &mut ()).unwrap();
+            let parts =
+                (0..4).map(|index| work.phase(&place, "read", Part { index, of: 4 }, &mut ()).unwrap().operations);
             assert_eq!(parts.sum::<u64>(), 103);
-            assert!(work.phase(&place, "read", Part { index: 2, of: 2 }).is_err());
-            let first = work.phase(&place, "delete", Part { index: 0, of: 2 }).unwrap();
+            assert!(work.phase(&place, "read", Part { index: 2, of: 2 }, &mut ()).is_err());
+            let first = work.phase(&place, "delete", Part { index: 0, of: 2 }, &mut ()).unwrap();
             assert_eq!((first.operations, first.sync_seconds), (51, 0.0));
             assert_eq!(all_files(&top).len(), 52);
-            let deleted = work.phase(&place, "delete", Part { index: 1, of: 2 }).unwrap();
+            let deleted = work.phase(&place, "delete", Part { index: 1, of: 2 }, &mut ()).unwrap();
             assert!(deleted.sync_seconds > 0.0, "the last part carries the sync");
             assert!(std::fs::read_dir(&top).unwrap().next().is_none());
             for (window, files) in [(&created, 103), (&read, 103), (&deleted, 52)] {
@@ -82,7 +83,7 @@ fn changed_shortened_and_lengthened_files_are_found_out() {
     let folder = on_disk();
     let place = directory(folder.path());
     let mut work = prepared(&place, 20, 1000, 3).unwrap();
-    work.phase(&place, "create", Part::WHOLE).unwrap();
+    work.phase(&place, "create", Part::WHOLE, &mut ()).unwrap();
     let victim = all_files(&folder.path().join("fairlane-files"))[5].clone();
     let good = std::fs::read(&victim).unwrap();
     let mut changed = good.clone();
@@ -90,15 +91,15 @@ fn changed_shortened_and_lengthened_files_are_found_out() {
     let longer = [good.as_slice(), b"x"].concat();
     for (bytes, says) in [(changed, "does not begin"), (good[..999].to_vec(), "999 of"), (longer, "more than")] {
         std::fs::write(&victim, bytes).unwrap();
-        let error = work.phase(&place, "read", Part::WHOLE).unwrap_err().to_string();
+        let error = work.phase(&place, "read", Part::WHOLE, &mut ()).unwrap_err().to_string();
         assert!(error.contains(says) && error.contains(victim.to_str().unwrap()), "{error}");
     }
     std::fs::write(&victim, good).unwrap();
-    work.phase(&place, "read", Part::WHOLE).unwrap();
-    let error = work.phase(&place, "create", Part::WHOLE).unwrap_err();
+    work.phase(&place, "read", Part::WHOLE, &mut ()).unwrap();
+    let error = work.phase(&place, "create", Part::WHOLE, &mut ()).unwrap_err();
     assert_eq!(error.errno(), Some(libc::EEXIST), "{error}");
-    work.phase(&place, "delete", Part::WHOLE).unwrap();
-    let error = work.phase(&place, "read", Part::WHOLE).unwrap_err();
+    work.phase(&place, "delete", Part::WHOLE, &mut ()).unwrap();
+    let error = work.phase(&place, "read", Part::WHOLE, &mut ()).unwrap_err();
     assert_eq!(error.errno(), Some(libc::ENOENT), "{error}");
 }
 
@@ -106,9 +107,9 @@ fn changed_shortened_and_lengthened_files_are_found_out() {
 fn what_an_interrupted_race_left_is_cleared_away() {
     let folder = on_disk();
     let place = directory(folder.path());
-    prepared(&place, 50, 100, 5).unwrap().phase(&place, "create", Part::WHOLE).unwrap();
+    prepared(&place, 50, 100, 5).unwrap().phase(&place, "create", Part::WHOLE, &mut ()).unwrap();
     let mut work = prepared(&place, 20, 100, 2).unwrap();
-    work.phase(&place, "create", Part::WHOLE).unwrap();
+    work.phase(&place, "create", Part::WHOLE, &mut ()).unwrap();
     assert_eq!(all_files(&folder.path().join("fairlane-files")).len(), 20);
 }
 
@@ -119,7 +120,7 @@ fn the_stop_flag_ends_a_phase() {
     let stop = Arc::new(AtomicBool::new(false));
     let mut work = prepared_with(&place, 50, 10, 1, stop.clone()).unwrap();
     stop.store(true, Ordering::Relaxed);
-    assert!(matches!(work.phase(&place, "create", Part::WHOLE), Err(EngineError::Interrupted)));
+    assert!(matches!(work.phase(&place, "create", Part::WHOLE, &mut ()), Err(EngineError::Interrupted)));
     assert!(matches!(prepared_with(&place, 5, 10, 1, stop), Err(EngineError::Interrupted)));
 }
 
@@ -130,7 +131,7 @@ fn a_full_lane_is_told_by_its_errno_and_the_file() {
     }
     let mount = Mount::new(&["-t", "tmpfs", "-o", "size=256k", "tmpfs"]);
     let place = directory(mount.path());
-    let error = prepared(&place, 200, 4096, 2).unwrap().phase(&place, "create", Part::WHOLE).unwrap_err();
+    let error = prepared(&place, 200, 4096, 2).unwrap().phase(&place, "create", Part::WHOLE, &mut ()).unwrap_err();
     assert_eq!(error.errno(), Some(libc::ENOSPC), "{error}");
     assert!(error.to_string().contains("fairlane-files/d0000000"), "{error}");
 }
@@ -139,10 +140,10 @@ fn a_full_lane_is_told_by_its_errno_and_the_file() {
 fn without_a_target_the_loop_runs_alone_and_a_bare_device_is_refused() {
     let mut work = prepared(&Place::Null, 1000, 4096, 10).unwrap();
     for group in ["create", "read", "delete"] {
-        let window = work.phase(&Place::Null, group, Part::WHOLE).unwrap();
+        let window = work.phase(&Place::Null, group, Part::WHOLE, &mut ()).unwrap();
         assert_eq!((window.group.as_str(), window.operations), (group, 1000));
     }
-    let error = work.phase(&Place::Null, "rename", Part::WHOLE).unwrap_err().to_string();
+    let error = work.phase(&Place::Null, "rename", Part::WHOLE, &mut ()).unwrap_err().to_string();
     assert!(error.contains("rename") && error.contains("create, read or delete"), "{error}");
     assert!(work.slice(&Place::Null, 0.0, 0.1, &mut ()).unwrap_err().to_string().contains("phases"));
     if !is_root("a bare device") {

@@ -283,6 +283,8 @@ fn what_does_not_fit_together_is_refused_by_name() {
     let deep = refused(&Io { iodepth: 4, ..io(Pattern::Read, 4 * KIB, MIB) });
     assert!(deep.contains("iodepth = 1"), "{deep}");
     let mut steady = prepare(&place, &io(Pattern::Read, 4 * KIB, MIB)).unwrap();
-    assert!(steady.phase(&place, "create", model::agent::Part::WHOLE).unwrap_err().to_string().contains("slices"));
+    assert!(
+        steady.phase(&place, "create", model::agent::Part::WHOLE, &mut ()).unwrap_err().to_string().contains("slices")
+    );
     assert!(!folder.path().join("fairlane.00000000").exists());
 }

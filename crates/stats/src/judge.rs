@@ -10,7 +10,7 @@ use crate::ranking;
 use crate::sequential::{self, Rule};
 use crate::series::{LaneSeries, Reading, Scope, Series};
 use crate::words;
-use model::findings::{Ceiling, Estimate, Findings, ResultFinding, TrialCounts, Verdict};
+use model::findings::{Ceiling, Estimate, Findings, Pair, ResultFinding, TrialCounts, Verdict};
 use model::plan::Rounds;
 use model::record::{EndOutcome, Profile, Record, SCHEMA};
 use model::trial::Outcome;
@@ -173,9 +173,9 @@ fn estimate_of(
     (estimate, warning)
 }
 
-/// Whether every pair has its verdict, or can have none.
-pub fn settled(results: &[ResultFinding]) -> bool {
-    results.iter().flat_map(|result| &result.pairs).all(|pair| pair.verdict != Verdict::Undecided)
+/// The pairs of a result that more rounds may still decide.
+pub fn undecided(result: &ResultFinding) -> impl Iterator<Item = &Pair> {
+    result.pairs.iter().filter(|pair| pair.verdict == Verdict::Undecided)
 }
 
 /// The next look after so many rounds of a workload; `None` after the last.

@@ -1,5 +1,7 @@
 //! Threads that begin at the same moment, each on a CPU of its own where there are enough.
 
+use crate::error::EngineError;
+use crate::workloads::Observer;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,78 +11,130 @@ use std::time::{Duration, Instant};
 /// The longest that a thread that runs waits for others that were woken.
 const ALL_RUN_WITHIN: Duration = Duration::from_millis(20);
 
-/// Holds threads back until all of them are ready and, where there are as many CPUs, run.
+/// Holds threads back until all of them are ready, the window is open and, where there are as many
+/// CPUs, all run.
 pub(crate) struct Gate {
-    /// Threads that are still to come.
-    missing: Mutex<u32>,
+    inside: Mutex<Inside>,
+    /// The last thread came.
+    full: Condvar,
     opened: Condvar,
     /// Threads that were not seen running since.
     asleep: AtomicU32,
     has_cpus: bool,
 }
 
+struct Inside {
+    /// Threads that are still to come.
+    missing: u32,
+    door: Door,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Door {
+    Shut,
+    Open,
+    /// Not all threads could be made: nobody works.
+    GivenUp,
+}
+
 impl Gate {
     pub(crate) fn new(threads: u32) -> Self {
         let cpus = std::thread::available_parallelism().map_or(1, NonZero::get);
         Gate {
-            missing: Mutex::new(threads),
+            inside: Mutex::new(Inside { missing: threads, door: Door::Shut }),
+            full: Condvar::new(),
             opened: Condvar::new(),
             asleep: AtomicU32::new(threads),
             has_cpus: threads as usize <= cpus,
         }
     }
 
-    /// Nobody waits any longer, although not all have come.
-    pub(crate) fn open(&self) {
-        *self.missing() = 0;
+    /// Waits until all threads have come, opens the observer's window and lets them go.
+    pub(crate) fn open(&self, observer: &mut dyn Observer) {
+        let mut inside = self.inside();
+        while inside.missing > 0 {
+            inside = self.full.wait(inside).unwrap_or_else(PoisonError::into_inner);
+        }
+        observer.window_opens();
+        inside.door = Door::Open;
+        drop(inside);
         self.opened.notify_all();
     }
 
-    fn pass(&self) {
-        let mut missing = self.missing();
-        *missing = missing.saturating_sub(1);
-        if *missing == 0 {
-            self.opened.notify_all();
+    /// Sends those that came away, and those that are still to come.
+    pub(crate) fn give_up(&self) {
+        self.inside().door = Door::GivenUp;
+        self.opened.notify_all();
+    }
+
+    fn come(&self) -> MutexGuard<'_, Inside> {
+        let mut inside = self.inside();
+        inside.missing = inside.missing.saturating_sub(1);
+        if inside.missing == 0 {
+            self.full.notify_all();
         }
-        while *missing > 0 {
-            missing = self.opened.wait(missing).unwrap_or_else(PoisonError::into_inner);
+        inside
+    }
+
+    fn pass(&self) -> Result<(), EngineError> {
+        let mut inside = self.come();
+        while inside.door == Door::Shut {
+            inside = self.opened.wait(inside).unwrap_or_else(PoisonError::into_inner);
         }
-        drop(missing);
+        if inside.door == Door::GivenUp {
+            return Err(EngineError::Interrupted);
+        }
+        drop(inside);
         self.asleep.fetch_sub(1, Ordering::AcqRel);
         let begun = Instant::now();
         while self.has_cpus && self.asleep.load(Ordering::Acquire) > 0 && begun.elapsed() < ALL_RUN_WITHIN {
             std::hint::spin_loop();
         }
+        Ok(())
     }
 
-    fn missing(&self) -> MutexGuard<'_, u32> {
-        self.missing.lock().unwrap_or_else(PoisonError::into_inner)
+    fn inside(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Where a thread waits for the others before the clock runs. Dropped without that, for instance
-/// after an error, it does not keep the others waiting.
-pub(crate) struct Start<'a> {
+/// What a thread passes right before its clock runs. Dropped without that, for instance after an
+/// error, it does not keep the others waiting.
+pub(crate) struct Start<'a>(Way<'a>);
+
+enum Way<'a> {
+    Alone(&'a mut dyn Observer),
     /// Together with whom, and the thread's number.
-    gate: Option<(&'a Gate, usize)>,
+    With(&'a Gate, usize),
+    Passed,
 }
 
 impl<'a> Start<'a> {
-    /// At once: nobody is waited for.
-    pub(crate) fn alone() -> Self {
-        Start { gate: None }
+    /// At once: nobody is waited for. The observer's window opens.
+    pub(crate) fn alone(observer: &'a mut dyn Observer) -> Self {
+        Start(Way::Alone(observer))
     }
 
     /// Together with the other threads of the gate.
     pub(crate) fn with(gate: &'a Gate, thread: usize) -> Self {
-        Start { gate: Some((gate, thread)) }
+        Start(Way::With(gate, thread))
     }
 
     /// Returns when all are ready. While it waits the thread stays on one CPU, the next thread on the
     /// next one: the scheduler puts a thread that is woken on the CPU of the one that wakes it as often
     /// as not, and there it waited 4 ms, until a tick moved it.
-    pub(crate) fn now(mut self) {
-        let Some((gate, thread)) = self.gate.take() else { return };
+    ///
+    /// # Errors
+    /// [`EngineError::Interrupted`] where the gate was given up.
+    pub(crate) fn now(mut self) -> Result<(), EngineError> {
+        let (gate, thread) = match std::mem::replace(&mut self.0, Way::Passed) {
+            Way::With(gate, thread) => (gate, thread),
+            Way::Alone(observer) => {
+                observer.window_opens();
+                return Ok(());
+            }
+            Way::Passed => return Ok(()),
+        };
         let everywhere = sched_getaffinity(None).ok().filter(|allowed| allowed.count() > 1);
         if let Some(allowed) = &everywhere {
             let mut one = CpuSet::new();
@@ -89,17 +143,20 @@ impl<'a> Start<'a> {
             // Where that is refused, threads merely begin less sharply.
             let _ = sched_setaffinity(None, &one);
         }
-        gate.pass();
+        let passed = gate.pass();
         if let Some(everywhere) = &everywhere {
             let _ = sched_setaffinity(None, everywhere);
         }
+        passed
     }
 }
 
 impl Drop for Start<'_> {
     fn drop(&mut self) {
-        if let Some((gate, _)) = self.gate.take() {
-            gate.pass();
+        if let Way::With(gate, _) = self.0 {
+            // It is not waited for, neither to come nor to run.
+            drop(gate.come());
+            gate.asleep.fetch_sub(1, Ordering::AcqRel);
         }
     }
 }
@@ -109,36 +166,62 @@ mod tests {
     use super::*;
     use std::sync::atomic::AtomicBool;
 
+    /// Notes that the window opened.
+    struct Watch<'a>(&'a AtomicBool);
+
+    impl Observer for Watch<'_> {
+        fn window_opens(&mut self) {
+            self.0.store(true, Ordering::SeqCst);
+        }
+        fn window_closes(&mut self) {}
+    }
+
     #[test]
-    fn nobody_begins_before_the_last_one_came_and_everybody_may_run_everywhere_again() {
-        let (gate, last_came) = (Gate::new(3), AtomicBool::new(false));
+    fn nobody_begins_before_the_last_one_came_and_the_window_opened() {
+        let (gate, last_came, watched) = (Gate::new(3), AtomicBool::new(false), AtomicBool::new(false));
         std::thread::scope(|scope| {
-            for thread in 0..2 {
-                let (gate, last_came) = (&gate, &last_came);
+            for thread in 0..3 {
+                let (gate, last_came, watched) = (&gate, &last_came, &watched);
                 scope.spawn(move || {
                     let before = sched_getaffinity(None).unwrap();
-                    Start::with(gate, thread).now();
-                    assert!(last_came.load(Ordering::SeqCst));
+                    if thread == 2 {
+                        std::thread::sleep(Duration::from_millis(20));
+                        assert!(!watched.load(Ordering::SeqCst));
+                        last_came.store(true, Ordering::SeqCst);
+                    }
+                    Start::with(gate, thread).now().unwrap();
+                    assert!(last_came.load(Ordering::SeqCst) && watched.load(Ordering::SeqCst));
                     assert_eq!(sched_getaffinity(None).unwrap(), before);
                 });
             }
-            std::thread::sleep(Duration::from_millis(20));
-            last_came.store(true, Ordering::SeqCst);
-            Start::with(&gate, 2).now();
+            gate.open(&mut Watch(&watched));
         });
     }
 
     #[test]
-    fn who_gives_up_keeps_nobody_waiting() {
+    fn who_drops_out_keeps_nobody_waiting_and_a_gate_given_up_sends_all_away() {
         let gate = Gate::new(2);
         std::thread::scope(|scope| {
-            scope.spawn(|| Start::with(&gate, 0).now());
+            let other = scope.spawn(|| Start::with(&gate, 0).now());
             drop(Start::with(&gate, 1));
+            gate.open(&mut ());
+            assert!(other.join().unwrap().is_ok());
         });
         let never_full = Gate::new(2);
         std::thread::scope(|scope| {
-            scope.spawn(|| Start::with(&never_full, 0).now());
-            never_full.open();
+            let other = scope.spawn(|| Start::with(&never_full, 0).now());
+            never_full.give_up();
+            assert!(matches!(other.join().unwrap(), Err(EngineError::Interrupted)));
         });
+    }
+
+    #[test]
+    fn who_is_alone_opens_the_window_itself() {
+        let watched = AtomicBool::new(false);
+        Start::alone(&mut Watch(&watched)).now().unwrap();
+        assert!(watched.load(Ordering::SeqCst));
+        let unwatched = AtomicBool::new(false);
+        drop(Start::alone(&mut Watch(&unwatched)));
+        assert!(!unwatched.load(Ordering::SeqCst));
     }
 }

@@ -94,6 +94,6 @@ impl Populate<'_> {
         let mut operator = InProcess::new(calls, top, Vec::new());
         let mut kit = Kit::new();
         kit.prepare(&share);
-        Ok(share.run(&mut operator, &mut kit, Start::alone())?.bytes)
+        Ok(share.run(&mut operator, &mut kit, Start::alone(&mut ()))?.bytes)
     }
 }

@@ -126,7 +126,7 @@ impl Share<'_> {
         // All threads at the same time, as in the step.
         let start_up_seconds = run.operator.start_up_seconds(self.things())?;
         let processes = run.operator.processes();
-        start.now();
+        start.now()?;
         let begun = run.clock.now();
         run.before = begun;
         match self.step.operation {

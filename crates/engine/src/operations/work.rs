@@ -15,7 +15,7 @@ use crate::error::EngineError;
 use crate::histogram::Latencies;
 use crate::target::Place;
 use crate::window::{OPERATIONS_PER_SECOND, Window};
-use crate::workloads::Work;
+use crate::workloads::{Observer, Work};
 use model::agent::Part;
 use model::operations::{Method, Operation, OperationStep, Operations, State, SyncPolicy};
 use rustix::thread::UnshareFlags;
@@ -180,7 +180,13 @@ impl OperationsWork {
     }
 
     /// The part in threads of their own, which begin together.
-    fn together(&self, place: &Place, index: usize, part: Part, kits: &mut [Kit]) -> Result<Vec<Outcome>, EngineError> {
+    fn together(
+        &self,
+        place: &Place,
+        (index, part): (usize, Part),
+        kits: &mut [Kit],
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Outcome>, EngineError> {
         let threads = self.plan.operations.threads;
         let gate = Gate::new(threads);
         let method = self.plan.operations.method;
@@ -211,12 +217,13 @@ impl OperationsWork {
                 match std::thread::Builder::new().name(format!("operations-{thread}")).spawn_scoped(scope, work) {
                     Ok(worker) => workers.push(worker),
                     Err(error) => {
-                        gate.open();
+                        gate.give_up();
                         let errno = error.raw_os_error().unwrap_or(libc::EAGAIN);
                         return Err(EngineError::Memory { bytes: 2 << 20, errno });
                     }
                 }
             }
+            gate.open(observer);
             let gone = || EngineError::Unsuitable("a worker ended by itself; this is a fault of Fairlane".to_owned());
             let all: Vec<_> = workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err(gone()))).collect();
             all.into_iter().collect()
@@ -245,22 +252,24 @@ impl Work for OperationsWork {
         Ok(())
     }
 
-    fn phase(&mut self, place: &Place, group: &str, part: Part) -> Result<Window, EngineError> {
+    fn phase(
+        &mut self,
+        place: &Place,
+        group: &str,
+        part: Part,
+        observer: &mut dyn Observer,
+    ) -> Result<Window, EngineError> {
         let index = self.expect(group, part)?;
         let step = &self.plan.operations.step[index];
         let mut kits = std::mem::take(&mut self.kits);
         let outcomes = match &mut kits[..] {
             [kit] => {
                 let share = self.share(index, part, 0);
-                carry_out(place, self.plan.operations.method, &share, kit, Start::alone()).map(|outcome| vec![outcome])
+                let start = Start::alone(observer);
+                carry_out(place, self.plan.operations.method, &share, kit, start).map(|outcome| vec![outcome])
             }
-            kits => self.together(place, index, part, kits),
+            kits => self.together(place, (index, part), kits, observer),
         };
-        let mut latencies = Latencies::new();
-        for kit in &mut kits {
-            latencies.add(&kit.latencies);
-            kit.latencies.clear();
-        }
         self.kits = kits;
         let outcomes = outcomes.map_err(|error| told_in_full(error, place))?;
         let begun = outcomes.iter().map(|outcome| outcome.begun).min().unwrap_or_default();
@@ -273,6 +282,12 @@ impl Work for OperationsWork {
         } else {
             0.0
         };
+        observer.window_closes();
+        let mut latencies = Latencies::new();
+        for kit in &mut self.kits {
+            latencies.add(&kit.latencies);
+            kit.latencies.clear();
+        }
         let bytes = outcomes.iter().map(|outcome| outcome.bytes).sum();
         if writes(step.operation) {
             self.written_bytes += bytes;

@@ -72,12 +72,20 @@ pub trait Work {
         Ok(())
     }
 
-    /// Runs one phase of once-only work, or a part of it. Its `syncfs` comes with the last part.
+    /// Runs one phase of once-only work, or a part of it. Its `syncfs` comes with the last part. The
+    /// observer's window opens right before the first operation and closes after the last one, or
+    /// after the sync where one is charged.
     ///
     /// # Errors
     /// The first failed operation ends the phase. Steady work refuses.
-    fn phase(&mut self, place: &Place, group: &str, part: Part) -> Result<Window, EngineError> {
-        let _ = (place, group, part);
+    fn phase(
+        &mut self,
+        place: &Place,
+        group: &str,
+        part: Part,
+        observer: &mut dyn Observer,
+    ) -> Result<Window, EngineError> {
+        let _ = (place, group, part, observer);
         Err(EngineError::Unsuitable("this workload runs in slices, not in phases; ask for a slice".to_owned()))
     }
 

@@ -1,6 +1,6 @@
 //! Create, read cold, delete many small files.
 
-use super::{Work, heed};
+use super::{Observer, Work, heed};
 use crate::buffers::Buffers;
 use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
@@ -171,7 +171,13 @@ impl SmallFilesWork {
 }
 
 impl Work for SmallFilesWork {
-    fn phase(&mut self, place: &Place, group: &str, part: Part) -> Result<Window, EngineError> {
+    fn phase(
+        &mut self,
+        place: &Place,
+        group: &str,
+        part: Part,
+        observer: &mut dyn Observer,
+    ) -> Result<Window, EngineError> {
         let (group, phase) = match group {
             "create" => ("create", Phase::Create),
             "read" => ("read", Phase::Read),
@@ -196,6 +202,7 @@ impl Work for SmallFilesWork {
         // Taken out for the loop, so that it borrows nothing of self.
         let top = self.top.take();
         let path = place.directory().map(|(path, _)| path.join(TOP)).unwrap_or_default();
+        observer.window_opens();
         let begun = Clock::get().now();
         let visited = self.visit_files(phase, numbers, top.as_ref().map(std::os::fd::AsFd::as_fd), &path);
         if visited.is_err() {
@@ -216,6 +223,7 @@ impl Work for SmallFilesWork {
             false => 0.0,
         };
         let elapsed = seconds(Clock::get().now() - begun);
+        observer.window_closes();
         self.top = top;
         let bytes = if phase == Phase::Delete { 0 } else { files * self.small.size.get() };
         Ok(Window {

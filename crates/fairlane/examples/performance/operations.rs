@@ -288,7 +288,7 @@ impl Fairlane {
 
 impl Contestant for Fairlane {
     fn part(&mut self, group: &'static str, part: Part) -> Result<f64> {
-        Ok(self.work.phase(&self.place, group, part)?.seconds)
+        Ok(self.work.phase(&self.place, group, part, &mut ())?.seconds)
     }
 
     fn finish(self) -> Result<()> {
@@ -304,7 +304,7 @@ pub fn memory(files: u64, directory: &Path) -> Result<()> {
     let workload = workload(&format!("files = [{set}]\nstep = [{steps}]"))?;
     let (mut work, place) = prepared(&workload, directory)?;
     for group in workload.groups() {
-        work.phase(&place, &group, Part::WHOLE)?;
+        work.phase(&place, &group, Part::WHOLE, &mut ())?;
         work.verify(&place)?;
     }
     std::fs::remove_dir_all(directory.join("fairlane-operations"))?;

@@ -188,6 +188,7 @@ fn race(
     let raced_before_seconds = raced_seconds(&record);
     let round_seconds =
         record.header.plan.workloads.iter().map(|workload| round_seconds(&record, &workload.name)).collect();
+    let decided = record.header.plan.workloads.iter().map(|_| std::collections::BTreeSet::new()).collect();
     let mut screen = |event: &Event| show.event(event);
     let mut conductor = Conductor {
         track: Track {
@@ -205,6 +206,7 @@ fn race(
         raced_before_seconds,
         begun: Instant::now(),
         round_seconds,
+        decided,
     };
     let result = conductor.run();
     let Conductor { track: Track { stage, journal, .. }, record, .. } = conductor;

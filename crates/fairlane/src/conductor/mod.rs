@@ -45,6 +45,8 @@ pub struct Race<'a> {
     pub begun: Instant,
     /// Seconds that the last round of each workload took.
     pub round_seconds: Vec<f64>,
+    /// Lanes that race a workload no longer, because nothing about them is undecided there.
+    pub decided: Vec<BTreeSet<usize>>,
 }
 
 impl Race<'_> {
@@ -151,7 +153,11 @@ impl Race<'_> {
         if self.lanes_in(index).is_empty() {
             return Ok(false);
         }
-        while self.rounds_done(index) < look {
+        loop {
+            self.leave_out_decided(index);
+            if self.rounds_done(index) >= look {
+                return Ok(true);
+            }
             let elapsed = self.elapsed_seconds();
             if let Some(deadline) = deadline
                 && elapsed + self.round_seconds[index] > deadline
@@ -173,7 +179,6 @@ impl Race<'_> {
                 return Ok(false);
             }
         }
-        Ok(true)
     }
 
     /// Runs one round, again where foreign noise spoiled it, and writes it down.
@@ -307,8 +312,38 @@ impl Race<'_> {
         let done = self.rounds_done(index);
         let look = stats::judge::next_look(done, &self.plan().rounds)?;
         let judged = LOOKS.contains(&done);
-        let settled = self.plan().rounds == Rounds::Auto && judged && stats::judge::settled(&self.judge(index));
+        let settled = self.plan().rounds == Rounds::Auto && judged && self.settled(index);
         (!settled && !self.lanes_in(index).is_empty()).then_some(look)
+    }
+
+    /// Whether no pair of lanes that still race is undecided.
+    fn settled(&self, index: usize) -> bool {
+        let racing = self.lanes_in(index);
+        let races = |name: &str| racing.iter().any(|&lane| self.track.names[lane] == name);
+        let results = self.judge(index);
+        !results.iter().flat_map(stats::judge::undecided).any(|pair| races(&pair.a) && races(&pair.b))
+    }
+
+    /// After a look: lanes about which nothing is undecided cost no more time. Those that remain share
+    /// every round with each other, so that their pairs lose nothing. A race that was taken up again
+    /// begins here too, so that both go on alike.
+    fn leave_out_decided(&mut self, index: usize) {
+        let done = self.rounds_done(index);
+        if self.plan().rounds != Rounds::Auto || !LOOKS.contains(&done) {
+            return;
+        }
+        let results = self.judge(index);
+        let open: BTreeSet<&str> = results
+            .iter()
+            .flat_map(stats::judge::undecided)
+            .flat_map(|pair| [pair.a.as_str(), pair.b.as_str()])
+            .collect();
+        if open.is_empty() {
+            return;
+        }
+        let decided: Vec<usize> =
+            self.lanes_in(index).into_iter().filter(|&lane| !open.contains(self.track.names[lane].as_str())).collect();
+        self.decided[index].extend(decided);
     }
 
     fn judge(&self, index: usize) -> Vec<ResultFinding> {
@@ -339,14 +374,15 @@ impl Race<'_> {
         self.trials_of(index).filter(|trial| trial.round == round).map(|trial| trial.attempt).max().unwrap_or(0)
     }
 
-    /// The lanes that still race a workload: those that did not fail in it too often.
+    /// The lanes that still race a workload: those that are not decided and did not fail in it too often.
     fn lanes_in(&self, index: usize) -> Vec<usize> {
         let failures = |lane: usize| {
             self.trials_of(index)
                 .filter(|trial| trial.outcome == Outcome::Failed && trial.lane == self.track.names[lane])
                 .count()
         };
-        (0..self.track.names.len()).filter(|&lane| failures(lane) < FAILURES_ALLOWED).collect()
+        let races = |lane: &usize| !self.decided[index].contains(lane) && failures(*lane) < FAILURES_ALLOWED;
+        (0..self.track.names.len()).filter(races).collect()
     }
 
     fn ground_of(&self, lane: usize, index: usize, round: u32) -> usize {
