@@ -21,6 +21,8 @@ const EXIT_STATUS: &str =
 pub enum Command {
     /// Race filesystems and say what the numbers can tell
     Race(Box<Race>),
+    /// Race a filesystem against itself: how noisy this machine is and what it can resolve
+    Calibrate(Box<Calibrate>),
     /// Run an ordinary fio job file in each lane and say which is faster
     Fio(Box<Fio>),
     /// What this machine can race, what is missing, and the one command that adds it
@@ -118,6 +120,48 @@ pub struct Terms {
     /// No progress and no plan: only the result, at the end
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+const CALIBRATE_HELP: &str = "\
+Two equal lanes race as many rounds as the time allows. What differs is noise: how much per workload,
+how often it would be called a difference, and which differences can be found in 1, 10 and 60
+minutes. The result is kept, and quoted by later races of the same suite on this machine.
+
+  fairlane calibrate                       ext4, suite quick, 15 minutes
+  fairlane calibrate xfs --suite general --budget 1h
+  fairlane calibrate --show                the newest one kept";
+
+/// Options of `calibrate`.
+#[derive(Debug, Args)]
+#[command(after_help = CALIBRATE_HELP)]
+pub struct Calibrate {
+    /// The filesystem, as `fairlane race` takes a lane
+    #[arg(value_name = "LANE", default_value = "ext4")]
+    pub lane: String,
+    /// Suite by name, or a TOML file
+    #[arg(long, value_name = "NAME|FILE", default_value = "quick")]
+    pub suite: String,
+    /// Only this workload of the suite; may be given again
+    #[arg(long = "workload", value_name = "NAME")]
+    pub workloads: Vec<String>,
+    /// Size of each lane
+    #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = |text: &str| text.parse::<Bytes>())]
+    pub lane_size: Bytes,
+    /// Rounds of each workload; default: as many as the time allows
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(6..=10_000))]
+    pub rounds: Option<u32>,
+    /// Change a parameter of a workload: WORKLOAD.KEY=VALUE
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Print the newest calibration of the suite on this machine, and race nothing
+    #[arg(long, conflicts_with_all = ["lane", "workloads", "lane_size", "rounds", "set", "output"])]
+    pub show: bool,
+    /// Write the record here; default: among the calibrations kept, which later races look through
+    #[arg(short, long, value_name = "RECORD")]
+    pub output: Option<PathBuf>,
+    /// What every race takes.
+    #[command(flatten)]
+    pub terms: Terms,
 }
 
 const FIO_HELP: &str = "\

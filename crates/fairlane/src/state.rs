@@ -76,7 +76,26 @@ pub fn state_folder() -> Result<PathBuf, Failure> {
 /// # Errors
 /// When it cannot be made.
 pub fn runs_folder() -> Result<PathBuf, Failure> {
-    let folder = state_folder()?.join("runs");
+    make_folder("runs")
+}
+
+/// The folder of what `fairlane calibrate` keeps, made where it is missing.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn calibrations_folder() -> Result<PathBuf, Failure> {
+    make_folder("calibrations")
+}
+
+/// The calibrations kept, newest first. What cannot be read is passed over: no race fails for what is
+/// only quoted.
+pub fn calibrations() -> impl Iterator<Item = Record> {
+    let paths = state_folder().and_then(|folder| records_in(&folder.join("calibrations"))).unwrap_or_default();
+    paths.into_iter().rev().filter_map(|path| load(&path).ok())
+}
+
+fn make_folder(name: &str) -> Result<PathBuf, Failure> {
+    let folder = state_folder()?.join(name);
     let owner = Owner::current();
     let missing: Vec<PathBuf> = folder.ancestors().take_while(|path| !path.exists()).map(Path::to_path_buf).collect();
     for path in missing.iter().rev() {
@@ -91,8 +110,11 @@ pub fn runs_folder() -> Result<PathBuf, Failure> {
 
 /// The records kept, oldest first: their names begin with the time.
 pub fn records() -> Result<Vec<PathBuf>, Failure> {
-    let folder = state_folder()?.join("runs");
-    let entries = match fs::read_dir(&folder) {
+    records_in(&state_folder()?.join("runs"))
+}
+
+fn records_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(Failure::failed(format!("cannot list {}: {error}", folder.display()))),

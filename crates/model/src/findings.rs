@@ -1,5 +1,6 @@
 //! What the statistics make of a record. Everything a report shows is decided here.
 
+use crate::calibration::Calibration;
 use crate::lane::Lane;
 use crate::machine::Machine;
 use crate::record::SharedRate;
@@ -40,6 +41,9 @@ pub struct Findings {
     pub advice: Vec<Advice>,
     /// What a reader should know before believing the figures.
     pub warnings: Vec<String>,
+    /// What was known of this machine's noise when the race began; of a calibration what it found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Box<Calibration>>,
     /// Trials that did not count: repeated for noise, failed.
     pub trials: TrialCounts,
 }

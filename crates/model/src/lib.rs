@@ -5,6 +5,7 @@
 //! statistics make of it ([`findings`]). Units stand in the field names.
 
 pub mod agent;
+pub mod calibration;
 pub mod event;
 pub mod findings;
 pub mod job;

@@ -19,6 +19,9 @@ pub struct Plan {
     /// The article's own method, run once (`--as-published`).
     #[serde(default, skip_serializing_if = "is_false")]
     pub as_published: bool,
+    /// A filesystem against itself, to know the machine's noise (`fairlane calibrate`).
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub calibration: bool,
     /// The contestants in the order of the command line.
     pub lanes: Vec<LaneSpec>,
     /// The first lane runs twice.

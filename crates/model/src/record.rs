@@ -1,5 +1,6 @@
 //! The append-only file of one race, schema 1: JSON lines; readers ignore unknown kinds and keys.
 
+use crate::calibration::Calibration;
 use crate::lane::Lane;
 use crate::machine::Machine;
 use crate::plan::Plan;
@@ -75,6 +76,9 @@ pub struct Header {
     /// What a reader should know before believing the figures.
     #[serde(default)]
     pub warnings: Vec<String>,
+    /// What is known of this machine's noise from before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Box<Calibration>>,
 }
 
 /// A ceiling: the same engine on the bare device, or without any device.

@@ -108,6 +108,7 @@ pub(crate) fn self_check(findings: &Findings) -> Option<Phrase> {
 /// their verdict, each once.
 pub(crate) fn notes(input: &Input) -> Vec<String> {
     let mut said = job_notes(input.record);
+    said.extend(input.findings.calibration.as_deref().map(words::calibration::quoted));
     for pair in input.findings.results.iter().flat_map(|result| &result.pairs) {
         // An undecided pair says first why it is undecided, and then what stands beside it.
         let skipped = match pair.verdict {

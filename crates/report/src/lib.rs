@@ -9,6 +9,7 @@
 //! command of its own.
 
 mod answer;
+mod calibration;
 mod clean;
 mod comparison;
 mod csv;
@@ -28,6 +29,7 @@ mod terminal;
 mod text;
 mod words;
 
+pub use calibration::calibration_text;
 pub use clean::clean as clean_text;
 pub use csv::csv;
 pub use fio_json::fio_json;

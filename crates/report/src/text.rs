@@ -4,12 +4,15 @@
 use crate::clean::{columns, name, shorten};
 use crate::layout::{Phrase, Tone, align, hang};
 use crate::lines::{self, CLOSING_COLUMNS};
-use crate::{Input, Style, facts, operations, words};
+use crate::{Input, Style, calibration, facts, operations, words};
 use model::findings::ResultFinding;
 
 /// Renders findings for a terminal.
 pub(crate) fn render(input: &Input, style: &Style) -> String {
     let findings = input.findings;
+    if let Some(found) = findings.calibration.as_deref().filter(|_| input.record.header.plan.calibration) {
+        return calibration::calibration_text(found, input.record_path, style);
+    }
     let mut out = String::new();
     heading(&mut out, input, style);
     for warning in findings.operations.iter().filter_map(words::operations::startup_warning) {

@@ -1,6 +1,7 @@
 //! Every sentence that a report says, in English. Nothing else in this crate words anything, so
 //! that a translation replaces this file and its folder alone.
 
+pub(crate) mod calibration;
 pub(crate) mod comparison;
 pub(crate) mod facts;
 pub(crate) mod operations;

@@ -1,7 +1,9 @@
 //! Verdicts: what a record's trials say, workload by workload, and the findings of a whole race.
 
 use crate::answer;
+use crate::calibrate;
 use crate::estimate::{self, median};
+use crate::impossible;
 use crate::latency;
 use crate::limit;
 use crate::operations;
@@ -61,6 +63,7 @@ fn judge_group(record: &Record, workload: &Workload, group: &str, series: &Serie
         warnings.extend(pair::trial_warnings(lanes));
     }
     warnings.extend(judged.iter().filter_map(|of| of.warning.clone()));
+    warnings.extend(impossible::flags(record, workload, group, series));
     let mut estimates = Vec::new();
     for (lane, device_use) in lanes.iter().zip(&limited.device_use) {
         let (estimate, warning) = estimate_of(lane, group, &metric, *device_use, &series.reading);
@@ -223,6 +226,7 @@ pub fn findings(record: &Record) -> Findings {
         results,
         advice: Vec::new(),
         warnings,
+        calibration: calibrate::calibration(record).map(Box::new).or_else(|| header.calibration.clone()),
         trials: count_trials(record),
     }
 }

@@ -5,9 +5,11 @@
 //! workload is from its verdict ([`judge`]); reports render [`judge::findings`] and compute nothing.
 
 pub mod answer;
+pub mod calibrate;
 pub mod compare;
 pub mod compare_published;
 pub mod estimate;
+mod impossible;
 pub mod judge;
 pub mod latency;
 pub mod limit;

@@ -249,6 +249,14 @@ fn raw_ceiling(probes: &[Probe], workload: &Workload) -> Option<Raw> {
     })
 }
 
+/// The bare device's bandwidth for this workload, in bytes per second, where the probe is alike.
+pub(crate) fn raw_bandwidth(probes: &[Probe], workload: &Workload) -> Option<f64> {
+    if workload.flush_bound() || of_several_kinds(workload) || paced(workload) {
+        return None;
+    }
+    raw_ceiling(probes, workload).map(|raw| raw.bandwidth)
+}
+
 fn null_ceiling(probes: &[Probe], workload: &Workload) -> Option<f64> {
     let null = probes.iter().filter(|probe| probe.workload == workload.name && probe.profile == Profile::Null);
     median(null.map(|probe| probe.operations_per_second)).filter(|&rate| rate > 0.0)

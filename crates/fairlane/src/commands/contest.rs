@@ -1,5 +1,6 @@
 //! From a plan to an answer: what every race does, whatever its work is.
 
+use super::calibrate;
 use super::resume::{Resumed, raced_seconds, round_seconds, same_lanes};
 use super::screen::Channel;
 use super::summary::summary;
@@ -7,7 +8,7 @@ use super::{lane_failure, planning, screen};
 use crate::conductor::quiet::{QUIET, QUIET_FOR_A_FIRST_ANSWER};
 use crate::conductor::record_file::RecordFile;
 use crate::conductor::round::Track;
-use crate::conductor::{Race as Conductor, machine, visit};
+use crate::conductor::{Race as Conductor, machine, memory, visit};
 use crate::failure::{Failure, Status};
 use crate::options::Terms;
 use crate::state;
@@ -150,7 +151,7 @@ fn dry_run(contest: &Contest, stage: &Stage, run_id: &str) -> Result<String, Fai
 }
 
 /// The time, the suite and the seed: sorted by time, and safe as a file name.
-fn new_record_name(plan: &Plan) -> String {
+pub fn new_record_name(plan: &Plan) -> String {
     let plain = |character: char| match character {
         '/' | ':' | ' ' => '-',
         control if control.is_control() => '-',
@@ -274,6 +275,7 @@ fn open_record(
         machine.device.host_filesystem.clone_from(&host.filesystem);
         machine.device.host_mount_options = host.mount_options.join(",");
     }
+    machine.memory_copy_bytes_per_second = memory::copy_bytes_per_second(machine.cpus);
     machine.tools = machine::tool_versions(&lanes, &plan.workloads);
     let mut warnings = notes;
     warnings.extend(machine::warnings(&machine));
@@ -287,6 +289,7 @@ fn open_record(
         started: visit::now(),
         boot_id: machine::boot_id(),
         seed: plan.seed,
+        calibration: calibrate::known(&plan, &machine).map(Box::new),
         plan,
         machine,
         lanes,

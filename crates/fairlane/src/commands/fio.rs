@@ -210,6 +210,7 @@ fn plan(
         not_tested: Vec::new(),
         first_answer: false,
         as_published: false,
+        calibration: false,
         lanes,
         with_self: terms.with_self,
         workloads: vec![workload],

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod agent;
+pub mod calibrate;
 pub mod clean;
 pub mod compare;
 pub mod contest;

@@ -76,6 +76,7 @@ fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
         not_tested: suite.not_tested,
         first_answer: suite.first_answer,
         as_published: options.as_published,
+        calibration: false,
         command_line,
         lanes,
         with_self: terms.with_self,

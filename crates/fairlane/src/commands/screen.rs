@@ -15,19 +15,21 @@ pub enum Channel {
     Out,
     /// Standard error: standard output is kept for figures.
     Err,
+    /// The plan on standard output, then only progress: what comes of the race the command says itself.
+    Plan,
 }
 
 impl Channel {
     fn writer(self) -> Box<dyn Write> {
         match self {
-            Channel::Out => Box::new(std::io::stdout()),
+            Channel::Out | Channel::Plan => Box::new(std::io::stdout()),
             Channel::Err => Box::new(std::io::stderr()),
         }
     }
 
     fn style(self) -> Style {
         match self {
-            Channel::Out => style(),
+            Channel::Out | Channel::Plan => style(),
             Channel::Err => style_on(&std::io::stderr()),
         }
     }
@@ -38,7 +40,7 @@ impl Channel {
     /// When standard output cannot be written. What standard error does not take is lost.
     pub fn print(self, text: &str) -> Result<(), Failure> {
         match self {
-            Channel::Out => super::report::print(text),
+            Channel::Out | Channel::Plan => super::report::print(text),
             Channel::Err => {
                 let _ = std::io::stderr().write_all(text.as_bytes());
                 Ok(())
@@ -70,6 +72,10 @@ impl Show {
     /// Shows an event. With `--quiet` only the end, and not even that where the result is something
     /// else. A reader that left does not end a race.
     pub fn event(&mut self, event: &Event) {
+        let of_the_race = matches!(event, Event::Finished(_) | Event::Verdicts(_) | Event::Ceilings(_));
+        if of_the_race && self.channel == Channel::Plan {
+            return;
+        }
         let result = matches!(event, Event::Finished(_)) && self.channel == Channel::Out;
         if !self.quiet || result || matches!(event, Event::TrialFailed { .. }) {
             let _ = self.screen.show(event);

@@ -29,6 +29,7 @@ pub fn read(disk: &str) -> Machine {
         cpu: field("model name").unwrap_or_else(|| uname.machine().to_string_lossy().into_owned()),
         cpus: std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32),
         memory_bytes: memory_kib * 1024,
+        memory_copy_bytes_per_second: 0.0,
         governor: text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").trim().to_owned(),
         dirty_ratio: number("/proc/sys/vm/dirty_ratio"),
         dirty_background_ratio: number("/proc/sys/vm/dirty_background_ratio"),

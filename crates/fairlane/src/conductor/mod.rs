@@ -3,8 +3,10 @@
 //! It decides what runs next, and nothing about what the figures mean: that is `stats`.
 
 pub mod agent_process;
+mod heat;
 pub mod hold;
 pub mod machine;
+pub mod memory;
 pub mod probe;
 pub mod quiet;
 pub mod record_file;
@@ -193,7 +195,12 @@ impl Race<'_> {
                 let places = racing.into_iter().map(|lane| (lane, self.ground_of(lane, index, round))).collect();
                 self.probe(workload, round, places, round_seed(self.plan().seed, index, round))?;
             }
+            let heat = || heat::throttle_events(std::path::Path::new(heat::CPUS));
+            let cool = heat();
             let mut trials = self.visit_lanes(index, &work, round, attempt)?;
+            if let Some(flag) = heat::flag(cool, heat()) {
+                trials.iter_mut().for_each(|trial| trial.flags.push(flag.clone()));
+            }
             // Operations are checked in a pass of its own, in the first round alone: the next ones take
             // that much less. Job files are read back in every round.
             let is_apart = matches!(work.kind, Kind::Operations(_));
@@ -301,8 +308,9 @@ impl Race<'_> {
             .map(|trial| (trial.round, trial.attempt))
             .collect();
         let planned = match self.plan().rounds {
-            Rounds::Fixed(rounds) => rounds,
-            Rounds::Auto => self.rounds_done(index).max(LOOKS[0]),
+            // A budget may end it long before.
+            Rounds::Fixed(rounds) if self.budget().is_none() => rounds,
+            Rounds::Fixed(_) | Rounds::Auto => self.rounds_done(index).max(LOOKS[0]),
         };
         let in_time = self.budget().is_none_or(|budget| self.elapsed_seconds() + self.round_seconds[index] < budget);
         in_time && ((repeated.len() + 1) as f64) <= (f64::from(planned) * REPEATS_SHARE).max(1.0)

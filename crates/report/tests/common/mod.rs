@@ -220,6 +220,7 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, answer: Option<Answer
         answer,
         advice: Vec::new(),
         warnings: Vec::new(),
+        calibration: None,
         trials: TrialCounts { ok: 144, repeated: 3, failed: 0 },
     }
 }
@@ -278,6 +279,7 @@ pub fn record(findings: &Findings) -> Record {
             not_tested: Vec::new(),
             first_answer: true,
             as_published: false,
+            calibration: false,
             lanes: lanes.collect(),
             with_self: findings.lanes.iter().any(|lane| lane.is_self),
             workloads: Vec::new(),
@@ -292,6 +294,7 @@ pub fn record(findings: &Findings) -> Record {
         machine: findings.machine.clone(),
         lanes: findings.lanes.clone(),
         warnings: Vec::new(),
+        calibration: None,
     };
     let names = findings.lanes.iter().map(|lane| lane.name.as_str());
     let trials =
