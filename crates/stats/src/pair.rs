@@ -349,6 +349,13 @@ pub fn lane_warnings(lane: &LaneSeries, group: &str, metric: &str) -> Vec<String
     if missing > 0 {
         warnings.push(format!("{name}: {missing} of {} trials hold no {metric} for {group}", lane.ok.len()));
     }
+    let (trials, slices) = lane.cut(group);
+    if trials > 0 && metric.ends_with("_per_second") {
+        warnings.push(format!(
+            "{name}: warm-up was cut from {trials} of {} trials, up to {slices} slices (MSER-5)",
+            lane.ok.len()
+        ));
+    }
     let unsteady: Vec<_> =
         lane.group(group).filter_map(|(_, of)| crate::steady::not_steady(&of.slices_operations_per_second)).collect();
     if let Some(reason) = unsteady.first() {

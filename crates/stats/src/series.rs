@@ -1,5 +1,6 @@
 //! What counts of one workload's trials: the last attempt of every round, lane by lane.
 
+use crate::{estimate, steady};
 use model::lane::Lane;
 use model::operations::Operation;
 use model::record::Record;
@@ -27,6 +28,8 @@ pub struct LaneSeries<'a> {
     pub ok: Vec<&'a Trial>,
     /// Last attempts that failed.
     pub failed: Vec<&'a Trial>,
+    /// The work is steady block I/O, measured in slices: what comes first may be warm-up.
+    steady: bool,
 }
 
 impl<'a> Series<'a> {
@@ -45,11 +48,13 @@ impl<'a> Series<'a> {
             let all = last.range((lane.name.as_str(), 0)..=(lane.name.as_str(), u32::MAX));
             all.map(|(_, &trial)| trial).filter(|trial| trial.outcome == outcome).collect::<Vec<_>>()
         };
+        let plan = &record.header.plan;
+        let steady = plan.workloads.iter().any(|of| of.name == workload && matches!(of.kind, Kind::Io(_)));
         let lanes: Vec<_> = record
             .header
             .lanes
             .iter()
-            .map(|lane| LaneSeries { lane, ok: with(lane, Outcome::Ok), failed: with(lane, Outcome::Failed) })
+            .map(|lane| LaneSeries { lane, ok: with(lane, Outcome::Ok), failed: with(lane, Outcome::Failed), steady })
             .collect();
         let needed = lanes.iter().filter(|lane| !lane.ok.is_empty()).count().min(2);
         let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
@@ -67,9 +72,24 @@ impl<'a> LaneSeries<'a> {
         self.ok.iter().filter_map(move |&trial| Some((trial, trial.groups.iter().find(|of| of.name == group)?)))
     }
 
-    /// (round, figure) of one metric, in order of rounds; unusable figures included.
+    /// (round, figure) of one metric, in order of rounds; unusable figures included. Of steady work in
+    /// [`steady::ENOUGH_SLICES`] or more, rates are those without the slices that MSER-5 calls warm-up.
     pub fn figures(&self, group: &str, metric: &str) -> Vec<(u32, f64)> {
-        self.group(group).filter_map(|(trial, of)| Some((trial.round, *of.metrics.get(metric)?))).collect()
+        let figure = |of: &Group| {
+            let of_all = *of.metrics.get(metric)?;
+            let rate = metric.ends_with("_per_second") && self.steady;
+            Some(if rate { of_all * settled_share(&of.slices_operations_per_second) } else { of_all })
+        };
+        self.group(group).filter_map(|(trial, of)| Some((trial.round, figure(of)?))).collect()
+    }
+
+    /// Trials of a group whose figure became another one because warm-up was cut, and the largest cut
+    /// in slices. White noise is cut somewhere too, which changes no median by a hundredth.
+    pub fn cut(&self, group: &str) -> (usize, usize) {
+        let slices = self.group(group).map(|(_, of)| &of.slices_operations_per_second[..]);
+        let changed = slices.filter(|slices| self.steady && (settled_share(slices) - 1.0).abs() > 0.01);
+        let cuts: Vec<usize> = changed.map(warm_up).collect();
+        (cuts.len(), cuts.into_iter().max().unwrap_or(0))
     }
 
     /// Why this lane has no figure at all; `None`: it has some.
@@ -79,6 +99,25 @@ impl<'a> LaneSeries<'a> {
         }
         let reason = self.failed.last().map(|trial| trial.reason.as_deref().unwrap_or("it failed without a reason"));
         Some(reason.unwrap_or("no round was completed").to_owned())
+    }
+}
+
+/// Leading slices that are warm-up (methods section 2).
+fn warm_up(slices: &[f64]) -> usize {
+    match slices.len() >= steady::ENOUGH_SLICES {
+        true => steady::mser5(slices).map_or(0, |cut| cut.discard),
+        false => 0,
+    }
+}
+
+/// The median of the slices after the warm-up as a share of the median of all, which is the trial's
+/// figure.
+fn settled_share(slices: &[f64]) -> f64 {
+    let cut = warm_up(slices);
+    let of = |slices: &[f64]| estimate::median(slices.iter().copied());
+    match (of(&slices[cut..]), of(slices)) {
+        (Some(settled), Some(all)) if cut > 0 && all > 0.0 => settled / all,
+        _ => 1.0,
     }
 }
 

@@ -358,3 +358,24 @@ fn a_workload_that_was_never_reached_is_named_in_the_answer_and_gets_time_next()
     let warnings = judge::findings(&race).warnings;
     assert!(warnings.iter().any(|warning| warning.contains("--resume")), "{warnings:?}");
 }
+
+#[test]
+fn warm_up_is_cut_from_steady_work_and_said() {
+    let workload = io("random-read", Pattern::RandRead, 32, 0);
+    let mut race = record(vec![lane("ext4"), lane("xfs")], vec![workload], Rounds::Auto, true);
+    run(&mut race, 6, &[1000.0, 1000.0], 0.001, 1);
+    // Half of xfs's 40 slices are slow: the median of all lies between them and the others.
+    for trial in race.trials.iter_mut().filter(|trial| trial.lane == "xfs") {
+        let slices = (0..40).map(|slice| if slice < 20 { 400.0 } else { 1000.0 + f64::from(slice % 3) });
+        trial.groups[0].slices_operations_per_second = slices.collect();
+        trial.groups[0].metrics.insert("operations_per_second".into(), 700.5);
+    }
+    let result = judge::judge_workload(&race, "random-read").remove(0);
+    assert!((result.estimates[1].mean / 1001.0 - 1.0).abs() < 0.002, "{:?}", result.estimates[1]);
+    assert_eq!(result.pairs[0].verdict, Verdict::Tie);
+    assert!(
+        result.warnings.iter().any(|said| said == "xfs: warm-up was cut from 6 of 6 trials, up to 20 slices (MSER-5)"),
+        "{:?}",
+        result.warnings
+    );
+}
