@@ -1,7 +1,7 @@
 //! The answer as sentences, put together from what `stats` decided.
 
 use crate::layout::Phrase;
-use crate::words::{self, Claim};
+use crate::words::{self, answer::Claim};
 use model::findings::{Answer, Findings, Limit, OperationRow, OperationsFinding, ResultFinding, Verdict};
 
 /// Reasons that one lane is given; the rest stands in the figures.
@@ -10,37 +10,37 @@ const REASONS_PER_LANE: usize = 3;
 /// The answer of a race: what to take, what the others cost, and what the race cannot say.
 pub(crate) fn answer(findings: &Findings) -> Phrase {
     let Some(answer) = findings.answer.as_ref().filter(|_| measured_anything(findings)) else {
-        return Phrase::of(words::NOTHING_MEASURED);
+        return Phrase::of(words::answer::NOTHING_MEASURED);
     };
     let mut sentences = Vec::new();
     let raced = findings.lanes.iter().filter(|lane| !lane.is_self).count();
     let decided = findings.results.iter().any(told_something);
     if raced == 1 {
         let twice = findings.lanes.len() > 1;
-        sentences.push(Phrase::of(if twice { words::SAME_LANE_TWICE } else { words::ONE_LANE }));
+        sentences.push(Phrase::of(if twice { words::answer::SAME_LANE_TWICE } else { words::answer::ONE_LANE }));
     } else if !decided || answer.choose.is_empty() {
         sentences.push(no_choice(findings, answer));
     } else {
         sentences.push(choice(findings, answer, raced).say("."));
         let titles = gathered(findings, &answer.cannot_tell);
         if !titles.is_empty() {
-            sentences.push(Phrase::of(words::CANNOT_TELL).say(titles.join(", ")).say("."));
+            sentences.push(Phrase::of(words::answer::CANNOT_TELL).say(titles.join(", ")).say("."));
         }
         let titles = gathered(findings, &answer.undecided);
         if !titles.is_empty() {
             let settle = settle(findings, answer);
-            sentences.push(Phrase::of(words::UNDECIDED).say(titles.join(", ")).say(format!("; {settle}.")));
+            sentences.push(Phrase::of(words::answer::UNDECIDED).say(titles.join(", ")).say(format!("; {settle}.")));
         }
         let lanes = not_ranked(findings);
         if !lanes.is_empty() {
-            sentences.push(Phrase::of(words::NOT_RANKED).join(lanes, ", ").say("."));
+            sentences.push(Phrase::of(words::answer::NOT_RANKED).join(lanes, ", ").say("."));
         }
     }
     sentences.extend(failures(findings));
     let not_tested: Vec<&String> = answer.not_tested.iter().filter(|text| !is_about_lanes(findings, text)).collect();
     if !not_tested.is_empty() {
         let shown = not_tested.into_iter().map(|text| Phrase::of(words::sentence(text)));
-        sentences.push(Phrase::of(words::NOT_TESTED).join(shown, ", ").say("."));
+        sentences.push(Phrase::of(words::answer::NOT_TESTED).join(shown, ", ").say("."));
     }
     Phrase::default().join(sentences, " ")
 }
@@ -60,10 +60,10 @@ fn told_something(result: &ResultFinding) -> bool {
 }
 
 fn choice(findings: &Findings, answer: &Answer, raced: usize) -> Phrase {
-    let said = words::choice(&answer.choose);
+    let said = words::answer::choice(&answer.choose);
     if answer.reasons.is_empty() {
         let all = answer.choose.len() >= raced;
-        return if all { said.say(words::no_difference(findings.margin)) } else { said };
+        return if all { said.say(words::answer::no_difference(findings.margin)) } else { said };
     }
     let claims = claims(findings, answer);
     let chosen = |lane: &str| answer.choose.iter().any(|other| other == lane);
@@ -84,9 +84,9 @@ fn choice(findings: &Findings, answer: &Answer, raced: usize) -> Phrase {
         let brief = only == Some(subject);
         of_subject.truncate(REASONS_PER_LANE);
         said = if brief { said.say(": ") } else { said.say("; ").name(subject).say(" ") };
-        said = said.and(words::claims(&of_subject, brief));
+        said = said.and(words::answer::claims(&of_subject, brief));
         if left_out > 0 {
-            said = said.say(words::and_more(left_out));
+            said = said.say(words::answer::and_more(left_out));
         }
     }
     said
@@ -127,19 +127,21 @@ fn no_choice(findings: &Findings, answer: &Answer) -> Phrase {
     let mut parts = Vec::new();
     let undecided = gathered(findings, &answer.undecided);
     if !undecided.is_empty() {
-        parts.push(Phrase::of(words::undecided_so_far(&undecided, &settle(findings, answer))));
+        parts.push(Phrase::of(words::answer::undecided_so_far(&undecided, &settle(findings, answer))));
     }
     if !at_the_disk.is_empty() {
-        parts.push(Phrase::of(at_the_disk.join(", ")).say(words::DISK_WAS_THE_LIMIT));
+        parts.push(Phrase::of(at_the_disk.join(", ")).say(words::answer::DISK_WAS_THE_LIMIT));
     }
     if !other.is_empty() {
-        parts.push(Phrase::of(other.join(", ")).say(words::COULD_NOT_TELL));
+        parts.push(Phrase::of(other.join(", ")).say(words::answer::COULD_NOT_TELL));
     }
-    parts.extend(without_verdict(findings).iter().map(|(why, titles)| Phrase::of(words::no_verdict_at(titles, why))));
+    parts.extend(
+        without_verdict(findings).iter().map(|(why, titles)| Phrase::of(words::answer::no_verdict_at(titles, why))),
+    );
     if parts.is_empty() {
-        parts.push(Phrase::of(words::NO_VERDICTS_AT_ALL));
+        parts.push(Phrase::of(words::answer::NO_VERDICTS_AT_ALL));
     }
-    Phrase::of(words::NO_CHOICE).join(parts, "; ").say(".")
+    Phrase::of(words::answer::NO_CHOICE).join(parts, "; ").say(".")
 }
 
 /// Titles of the results whose pairs have no verdict, gathered by reason.
@@ -172,7 +174,7 @@ fn not_ranked(findings: &Findings) -> Vec<Phrase> {
         };
         let never = pairs().next().is_some() && pairs().all(|pair| pair.verdict == Verdict::None);
         if let (true, Some(why)) = (never, pairs().find_map(|pair| pair.why.as_ref())) {
-            said.push(words::not_ranked(&lane.name, why));
+            said.push(words::answer::not_ranked(&lane.name, why));
         }
     }
     said
@@ -186,7 +188,10 @@ fn failures(findings: &Findings) -> Vec<Phrase> {
         distinct(&titles.map(|result| result.title.clone()).collect::<Vec<_>>())
     };
     let lanes = findings.lanes.iter().map(|lane| (lane, failed_at(&lane.name)));
-    lanes.filter(|(_, titles)| !titles.is_empty()).map(|(lane, titles)| words::failed_at(&lane.name, &titles)).collect()
+    lanes
+        .filter(|(_, titles)| !titles.is_empty())
+        .map(|(lane, titles)| words::answer::failed_at(&lane.name, &titles))
+        .collect()
 }
 
 /// What would settle what is undecided: the budget of the next command where it names one, or else
@@ -194,11 +199,11 @@ fn failures(findings: &Findings) -> Vec<Phrase> {
 fn settle(findings: &Findings, answer: &Answer) -> String {
     let at = answer.next.iter().position(|word| word == "--budget");
     if let Some(budget) = at.and_then(|at| answer.next.get(at + 1)) {
-        return words::settle_by_budget(budget);
+        return words::verdict::settle_by_budget(budget);
     }
     let pairs = findings.results.iter().flat_map(|result| &result.pairs);
     let undecided = pairs.filter(|pair| pair.verdict == Verdict::Undecided);
-    words::settle(undecided.filter_map(|pair| pair.minutes_to_settle).reduce(f64::max))
+    words::verdict::settle(undecided.filter_map(|pair| pair.minutes_to_settle).reduce(f64::max))
 }
 
 /// Whether something not tested is a pair of lanes that cannot be compared: that is said as "not

@@ -118,7 +118,9 @@ pub(crate) fn limits(findings: &Findings, table: &OperationsFinding, rows: &[&Op
         }
     }
     let known = limits.into_iter().filter(|(limit, _)| *limit != Limit::Unattributed);
-    known.map(|(limit, groups)| said::limited(words::limit(limit), &groups, groups.len() == rows.len())).collect()
+    known
+        .map(|(limit, groups)| said::limited(words::verdict::limit(limit), &groups, groups.len() == rows.len()))
+        .collect()
 }
 
 /// Reasons of lanes that have no figure in some step, each once.
