@@ -1,6 +1,7 @@
 //! Verdicts: what a record's trials say, workload by workload, and the findings of a whole race.
 
 use crate::answer;
+use crate::comparable;
 use crate::estimate::{self, median};
 use crate::latency;
 use crate::limit;
@@ -38,7 +39,8 @@ fn judge_group(record: &Record, workload: &Workload, group: &str, series: &Serie
     let limited = limit::judge(record, workload, group, series);
     let lanes = &series.lanes;
     let couples: Vec<_> = (0..lanes.len()).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
-    let comparable = couples.iter().filter(|&&(a, b)| pair::comparable(lanes[a].lane, lanes[b].lane).is_ok()).count();
+    let comparable =
+        couples.iter().filter(|&&(a, b)| comparable::comparable(lanes[a].lane, lanes[b].lane).is_ok()).count();
     let setting = Setting {
         series,
         group,
@@ -219,7 +221,7 @@ pub fn findings(record: &Record) -> Findings {
         lanes: header.lanes.clone(),
         ceilings,
         operations: operations::tables(record, &results),
-        answer: answer::answer(header, &results),
+        answer: answer::answer(record, &results),
         results,
         advice: Vec::new(),
         warnings,

@@ -5,6 +5,7 @@
 //! workload is from its verdict ([`judge`]); reports render [`judge::findings`] and compute nothing.
 
 pub mod answer;
+mod comparable;
 pub mod compare;
 pub mod compare_published;
 pub mod estimate;

@@ -20,6 +20,7 @@ pub(crate) fn limit(limit: Limit) -> &'static str {
         Limit::Flush => "limited by flushes",
         Limit::Cache => "answered from memory, not the disk",
         Limit::Harness => "limited by Fairlane itself",
+        Limit::OtherPrograms => "limit not known: other programs were at work",
         Limit::Unattributed => "limit not known",
     }
 }
@@ -34,6 +35,7 @@ pub(crate) fn limit_noun(limit: Limit) -> &'static str {
         Limit::Flush => "flushes",
         Limit::Cache => "memory: the cache answered",
         Limit::Harness => "Fairlane itself",
+        Limit::OtherPrograms => "not known: other programs were at work",
         Limit::Unattributed => "not known",
     }
 }
