@@ -149,7 +149,7 @@ fn measured(out: &mut String, findings: &Findings) {
 /// A workload of file operations: a table per section, and what all steps together say.
 fn steps(out: &mut String, findings: &Findings, table: &OperationsFinding) {
     out.push_str(&format!("\n{}\n\n", heading(&said::heading(table))));
-    out.push_str(&format!("{}\n", phrase(&said::legend(table, findings.margin), false)));
+    out.push_str(&format!("{}\n", phrase(&said::legend(findings, table), false)));
     let lanes: Vec<&str> = table.totals.iter().map(|total| total.lane.as_str()).collect();
     let contestants = operations::contestants(table);
     for (section, rows) in operations::sections(table) {

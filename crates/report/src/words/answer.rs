@@ -4,7 +4,7 @@ use crate::clean::shorten;
 use crate::figures;
 use crate::layout::{Phrase, Tone};
 use crate::words::{difference, latency, listed, sentence};
-use model::findings::Reason;
+use model::findings::{NotRanked, Reason};
 
 /// Which lanes to take.
 pub(crate) fn choice<S: AsRef<str>>(lanes: &[S]) -> Phrase {
@@ -93,7 +93,8 @@ pub(crate) struct Claim<'a> {
 pub(crate) const NOT_TESTED: &str = "Not tested: ";
 pub(crate) const CANNOT_TELL: &str = "This race could not tell them apart at: ";
 pub(crate) const UNDECIDED: &str = "Undecided: ";
-pub(crate) const NO_CHOICE: &str = "No choice can be made yet: ";
+pub(crate) const NO_CHOICE: &str = "No choice can be made: ";
+pub(crate) const NO_CHOICE_YET: &str = "No choice can be made yet: ";
 pub(crate) const NOTHING_MEASURED: &str = "No choice can be made: the race ended before anything was measured.";
 pub(crate) const ONE_LANE: &str = "One lane was raced, so there is nothing to choose between; name a second lane.";
 pub(crate) const SAME_LANE_TWICE: &str =
@@ -124,12 +125,17 @@ pub(crate) fn no_verdict_at(titles: &[String], why: &str) -> String {
     format!("{} {have} no verdict ({})", titles.join(", "), sentence(why))
 }
 
-/// Lanes that were raced and cannot be ranked.
-pub(crate) const NOT_RANKED: &str = "Not ranked: ";
+/// All lanes of a race keep apart from each other.
+pub(crate) const NONE_MAY_BE_RANKED: &str = "no two of these lanes may be ranked against each other";
 
-/// A lane that was raced and cannot be ranked, in brackets why.
-pub(crate) fn not_ranked(lane: &str, why: &str) -> Phrase {
-    Phrase::default().name(lane).say(format!(" ({})", sentence(why)))
+/// Lanes that were raced and may not be ranked against the reference, each fact once.
+pub(crate) fn not_ranked(facts: &[NotRanked]) -> Option<Phrase> {
+    let against = &facts.first()?.against;
+    let parts = facts.iter().map(|fact| {
+        let lanes = fact.lanes.iter().map(|lane| Phrase::default().name(lane)).collect();
+        listed(lanes, "and").say(format!(" {}", sentence(&fact.what)))
+    });
+    Some(Phrase::of("Not ranked against ").name(against).say(": ").join(parts, "; ").say("."))
 }
 
 /// A lane that could not do some of the work.

@@ -20,7 +20,7 @@ pub(crate) fn limit(limit: Limit) -> &'static str {
         Limit::Flush => "limited by flushes",
         Limit::Cache => "answered from memory, not the disk",
         Limit::Harness => "limited by Fairlane itself",
-        Limit::OtherPrograms => "limit not known: other programs were at work",
+        Limit::OtherPrograms => "other programs were at work",
         Limit::Unattributed => "limit not known",
     }
 }

@@ -224,12 +224,18 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, answer: Option<Answer
     }
 }
 
+pub fn not_ranked(lanes: &[&str], what: &str) -> NotRanked {
+    let lanes = lanes.iter().map(|lane| (*lane).to_owned()).collect();
+    NotRanked { lanes, against: "ext4".to_owned(), what: what.to_owned() }
+}
+
 pub fn answer(choose: &[&str], reasons: Vec<Reason>) -> Answer {
     Answer {
         choose: choose.iter().map(|lane| (*lane).to_owned()).collect(),
         reasons,
         undecided: Vec::new(),
         cannot_tell: Vec::new(),
+        not_ranked: Vec::new(),
         not_tested: ["power cut", "aging", "your database"].map(str::to_owned).to_vec(),
         next: ["race", "ext4", "xfs", "--budget", "12m"].map(str::to_owned).to_vec(),
     }
