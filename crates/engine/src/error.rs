@@ -1,12 +1,13 @@
 //! Why work could not be done: the fact, then the remedy where there is one.
 
+use model::text::escaped_path;
 use std::path::PathBuf;
 
 /// Why work could not be done.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// A call on a file or directory failed.
-    #[error("cannot {action} {}: {}", path.display(), describe(*errno))]
+    #[error("cannot {action} {}: {}", escaped_path(path), describe(*errno))]
     File {
         /// What was tried: `open`, `create`, `remove`, `sync`, …
         action: &'static str,
@@ -18,7 +19,7 @@ pub enum EngineError {
     /// O_DIRECT was refused when the file was opened.
     #[error(
         "cannot open {} with O_DIRECT: {}; this filesystem does no direct I/O, set direct = false",
-        path.display(), describe(*errno)
+        escaped_path(path), describe(*errno)
     )]
     DirectRefused {
         /// The file.
@@ -27,7 +28,7 @@ pub enum EngineError {
         errno: i32,
     },
     /// One read or write failed.
-    #[error("cannot {action} {bytes} bytes at offset {offset} of {}: {}{}", path.display(), describe(*errno), remedy.map_or(String::new(), |remedy| format!("; {remedy}")))]
+    #[error("cannot {action} {bytes} bytes at offset {offset} of {}: {}{}", escaped_path(path), describe(*errno), remedy.map_or(String::new(), |remedy| format!("; {remedy}")))]
     Operation {
         /// `read`, `write` or `write and sync`.
         action: &'static str,
@@ -43,7 +44,10 @@ pub enum EngineError {
         errno: i32,
     },
     /// A read or write moved fewer bytes than asked for.
-    #[error("{action} moved {moved} of {bytes} bytes at offset {offset} of {}; the file is shorter than the workload needs or the lane is nearly full", path.display())]
+    #[error(
+        "{action} moved {moved} of {bytes} bytes at offset {offset} of {}; the file is shorter than the workload needs or the lane is nearly full",
+        escaped_path(path)
+    )]
     Short {
         /// `read` or `write`.
         action: &'static str,
@@ -81,7 +85,7 @@ pub enum EngineError {
         errno: i32,
     },
     /// A small file does not hold what was written to it.
-    #[error("{} {what}; the filesystem lost or changed data", path.display())]
+    #[error("{} {what}; the filesystem lost or changed data", escaped_path(path))]
     Contents {
         /// The file.
         path: PathBuf,
@@ -89,7 +93,10 @@ pub enum EngineError {
         what: String,
     },
     /// What is read is not what was written.
-    #[error("{} holds wrong data at offset {offset}: {what}; the filesystem or the disk lost or changed it", path.display())]
+    #[error(
+        "{} holds wrong data at offset {offset}: {what}; the filesystem or the disk lost or changed it",
+        escaped_path(path)
+    )]
     Corrupt {
         /// The file.
         path: PathBuf,
@@ -151,7 +158,7 @@ pub enum EngineError {
         errno: Option<i32>,
     },
     /// A tool that does one operation failed.
-    #[error("{program} failed on {}: {message}", path.display())]
+    #[error("{program} failed on {}: {message}", escaped_path(path))]
     Tool {
         /// Its name.
         program: &'static str,
@@ -231,6 +238,13 @@ mod tests {
             "cannot write 4096 bytes at offset 8192 of /lane/f: No space left on device (os error 28)"
         );
         assert_eq!(error.errno(), Some(libc::ENOSPC));
+    }
+
+    #[test]
+    fn names_with_a_line_break_and_with_a_backslash_are_told_apart_on_one_line() {
+        let said = |name: &str| EngineError::file("create", name, rustix::io::Errno::NOENT).to_string();
+        assert!(said("/lane/new\nline").starts_with("cannot create /lane/new\\nline: "), "{}", said("/lane/new\nline"));
+        assert!(said("/lane/new\\nline").starts_with("cannot create /lane/new\\\\nline: "));
     }
 
     #[test]

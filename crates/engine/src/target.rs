@@ -55,7 +55,7 @@ impl Place {
                 if kind != FileType::BlockDevice {
                     return Err(EngineError::Unsuitable(format!(
                         "{} is not a block device; name one such as /dev/loop0",
-                        path.display()
+                        model::text::escaped_path(path)
                     )));
                 }
                 let size_bytes = rustix::fs::seek(&device, rustix::fs::SeekFrom::End(0)).map_err(error)?;

@@ -29,7 +29,8 @@ fn a_calibration_is_kept_and_later_races_of_the_suite_quote_it() {
     // It is no race of its own: `last` was the race.
     assert!(!report.contains("against itself: suite"), "{report}");
     // What was measured with other lanes says nothing of these.
-    place.expect(0, &[&["race", "tmpfs"], &common[..4], &["--lane-size", "65MiB", "--rounds", "1", "--quiet"]].concat());
+    place
+        .expect(0, &[&["race", "tmpfs"], &common[..4], &["--lane-size", "65MiB", "--rounds", "1", "--quiet"]].concat());
     let (report, _) = place.expect(0, &["report"]);
     assert!(!report.contains("calibrated on"), "{report}");
 }

@@ -32,12 +32,12 @@ impl Contestant {
                     let hint = match filesystem::nearest(name) {
                         // `d` and `d/` may be meant as a directory; a path begins with `/` or `./`.
                         _ if name.contains('/') || Path::new(name).is_dir() => {
-                            format!("to race a directory write ./{}", name.escape_debug())
+                            format!("to race a directory write ./{}", model::text::escaped(name.as_bytes()))
                         }
                         Some(near) => format!("did you mean {near}?"),
                         None => "`fairlane doctor` lists what can be raced".to_owned(),
                     };
-                    usage(format!("no filesystem is called `{}`; {hint}", name.escape_debug()))
+                    usage(format!("no filesystem is called `{}`; {hint}", model::text::escaped(name.as_bytes())))
                 })?;
                 if row.home == Home::Pool {
                     return Err(usage(format!(
@@ -75,7 +75,7 @@ impl Contestant {
             Some(option) => Err(usage(format!(
                 "{} has no option `{}`; it takes journal or nojournal",
                 self.filesystem_name(),
-                option.escape_debug()
+                model::text::escaped(option.as_bytes())
             ))),
             None => Ok(()),
         }

@@ -280,7 +280,7 @@ impl Stage {
         if self.lanes.iter().any(|lane| lane.fixed_ground.is_none()) {
             warnings.push(format!(
                 "mkfs chooses other defaults on large disks than on lanes of {}: journal, log, chunk sizes",
-                self.settings.lane_size
+                model::units::human_bytes(self.settings.lane_size.get() as f64)
             ));
         }
         if self.lanes.iter().any(|lane| lane.contestant.is_library()) && command::find_program(E2FSCK).is_none() {

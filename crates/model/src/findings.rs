@@ -133,6 +133,8 @@ pub enum Limit {
     Cache,
     /// Fairlane itself.
     Harness,
+    /// Other programs may have: they were at work in most of the trials.
+    OtherPrograms,
     /// None of these.
     Unattributed,
 }
@@ -233,17 +235,21 @@ pub struct OperationsFinding {
     pub workload: String,
     /// What a person calls it.
     pub title: String,
-    /// The lane that the others are held against: the first that is a filesystem on a disk.
+    /// The lane that the others are held against: the first filesystem on a disk that may get a
+    /// verdict against another one.
     pub reference: String,
     /// The lane in memory that shows what the system calls alone cost.
     pub floor: Option<String>,
     /// Rounds in which every lane did the work.
     pub rounds: u32,
+    /// How often a round does every step; a figure of a round is the median of so many.
+    pub passes: u32,
     /// One per step, section by section in the order in which sections first occur.
     pub rows: Vec<OperationRow>,
-    /// One per lane.
+    /// One per lane: the reference, the other filesystems on disks, what stands beside them.
     pub totals: Vec<OperationTotal>,
-    /// One per pair of lanes, as in the results.
+    /// One per pair of lanes, in the order of the totals: `b` is the one that comes first there, so
+    /// that every pair with the reference is held against it.
     pub pairs: Vec<OperationsPair>,
     /// Of the time of all steps and lanes the share that starting processes took, where each
     /// operation was a process of its own.
@@ -348,10 +354,24 @@ pub struct Answer {
     pub undecided: Vec<String>,
     /// Results that could not tell the lanes apart, as titles.
     pub cannot_tell: Vec<String>,
+    /// Lanes that may not be ranked against the others, each fact once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_ranked: Vec<NotRanked>,
     /// What this race did not test.
     pub not_tested: Vec<String>,
     /// The command that is worth running next, after `fairlane`.
     pub next: Vec<String>,
+}
+
+/// One fact that keeps lanes from being ranked against the reference.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NotRanked {
+    /// The lanes that it is true of.
+    pub lanes: Vec<String>,
+    /// The lane that the others are held against.
+    pub against: String,
+    /// What is true of them, from the verb on: `promise no crash-safe metadata`.
+    pub what: String,
 }
 
 /// One decided difference that the answer rests on.

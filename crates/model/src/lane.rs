@@ -136,7 +136,7 @@ impl FromStr for LaneSpec {
     type Err = LaneError;
 
     fn from_str(text: &str) -> Result<Self, LaneError> {
-        let whole = || text.escape_debug().to_string();
+        let whole = || crate::text::escaped(text.as_bytes());
         if text.chars().any(char::is_control) {
             return Err(LaneError::Control(whole()));
         }

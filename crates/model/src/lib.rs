@@ -15,6 +15,7 @@ pub mod operations;
 pub mod plan;
 pub mod published;
 pub mod record;
+pub mod text;
 pub mod trial;
 pub mod units;
 pub mod workload;

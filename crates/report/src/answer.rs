@@ -1,7 +1,9 @@
 //! The answer as sentences, put together from what `stats` decided.
 
 use crate::layout::Phrase;
-use crate::words::{self, Claim};
+use crate::operations;
+use crate::statements::reference_of;
+use crate::words::{self, answer::Claim};
 use model::findings::{Answer, Findings, Limit, OperationRow, OperationsFinding, ResultFinding, Verdict};
 
 /// Reasons that one lane is given; the rest stands in the figures.
@@ -10,37 +12,33 @@ const REASONS_PER_LANE: usize = 3;
 /// The answer of a race: what to take, what the others cost, and what the race cannot say.
 pub(crate) fn answer(findings: &Findings) -> Phrase {
     let Some(answer) = findings.answer.as_ref().filter(|_| measured_anything(findings)) else {
-        return Phrase::of(words::NOTHING_MEASURED);
+        return Phrase::of(words::answer::NOTHING_MEASURED);
     };
     let mut sentences = Vec::new();
     let raced = findings.lanes.iter().filter(|lane| !lane.is_self).count();
     let decided = findings.results.iter().any(told_something);
     if raced == 1 {
         let twice = findings.lanes.len() > 1;
-        sentences.push(Phrase::of(if twice { words::SAME_LANE_TWICE } else { words::ONE_LANE }));
+        sentences.push(Phrase::of(if twice { words::answer::SAME_LANE_TWICE } else { words::answer::ONE_LANE }));
     } else if !decided || answer.choose.is_empty() {
         sentences.push(no_choice(findings, answer));
     } else {
         sentences.push(choice(findings, answer, raced).say("."));
         let titles = gathered(findings, &answer.cannot_tell);
         if !titles.is_empty() {
-            sentences.push(Phrase::of(words::CANNOT_TELL).say(titles.join(", ")).say("."));
+            sentences.push(Phrase::of(words::answer::CANNOT_TELL).say(titles.join(", ")).say("."));
         }
         let titles = gathered(findings, &answer.undecided);
         if !titles.is_empty() {
             let settle = settle(findings, answer);
-            sentences.push(Phrase::of(words::UNDECIDED).say(titles.join(", ")).say(format!("; {settle}.")));
-        }
-        let lanes = not_ranked(findings);
-        if !lanes.is_empty() {
-            sentences.push(Phrase::of(words::NOT_RANKED).join(lanes, ", ").say("."));
+            sentences.push(Phrase::of(words::answer::UNDECIDED).say(titles.join(", ")).say(format!("; {settle}.")));
         }
     }
+    sentences.extend(words::answer::not_ranked(&answer.not_ranked).filter(|_| raced > 1));
     sentences.extend(failures(findings));
-    let not_tested: Vec<&String> = answer.not_tested.iter().filter(|text| !is_about_lanes(findings, text)).collect();
-    if !not_tested.is_empty() {
-        let shown = not_tested.into_iter().map(|text| Phrase::of(words::sentence(text)));
-        sentences.push(Phrase::of(words::NOT_TESTED).join(shown, ", ").say("."));
+    if !answer.not_tested.is_empty() {
+        let shown = answer.not_tested.iter().map(|text| Phrase::of(words::sentence(text)));
+        sentences.push(Phrase::of(words::answer::NOT_TESTED).join(shown, ", ").say("."));
     }
     Phrase::default().join(sentences, " ")
 }
@@ -60,10 +58,10 @@ fn told_something(result: &ResultFinding) -> bool {
 }
 
 fn choice(findings: &Findings, answer: &Answer, raced: usize) -> Phrase {
-    let said = words::choice(&answer.choose);
+    let said = words::answer::choice(&answer.choose);
     if answer.reasons.is_empty() {
         let all = answer.choose.len() >= raced;
-        return if all { said.say(words::no_difference(findings.margin)) } else { said };
+        return if all { said.say(words::answer::no_difference(findings.margin)) } else { said };
     }
     let claims = claims(findings, answer);
     let chosen = |lane: &str| answer.choose.iter().any(|other| other == lane);
@@ -84,29 +82,33 @@ fn choice(findings: &Findings, answer: &Answer, raced: usize) -> Phrase {
         let brief = only == Some(subject);
         of_subject.truncate(REASONS_PER_LANE);
         said = if brief { said.say(": ") } else { said.say("; ").name(subject).say(" ") };
-        said = said.and(words::claims(&of_subject, brief));
+        said = said.and(words::answer::claims(&of_subject, brief));
         if left_out > 0 {
-            said = said.say(words::and_more(left_out));
+            said = said.say(words::answer::and_more(left_out));
         }
     }
     said
 }
 
-/// The reasons, told as the verdict lines tell them: the first lane is what others are held
-/// against, so that a figure reads the same in both places.
+/// The reasons, told as the verdict lines and tables tell them, with the same lane as reference, so
+/// that a figure reads the same in both places.
 fn claims<'a>(findings: &'a Findings, answer: &'a Answer) -> Vec<Claim<'a>> {
     let chosen = |lane: &str| answer.choose.iter().any(|other| other == lane);
-    let reference = findings.lanes.iter().find(|lane| !lane.is_self).map(|lane| lane.name.as_str());
     answer
         .reasons
         .iter()
         .map(|reason| {
+            let of = |result: &&ResultFinding| result.workload == reason.workload && result.group == reason.group;
+            let result = findings.results.iter().find(of);
+            let table = operations::table_of(findings, &reason.workload);
+            let reference = match table {
+                Some(table) => Some(table.reference.as_str()),
+                None => result.and_then(reference_of),
+            };
             let gain = reference == Some(reason.lane.as_str());
             let (subject, other) = if gain { (&reason.against, &reason.lane) } else { (&reason.lane, &reason.against) };
             // A lane that was not chosen loses to what was: with one or two choices that needs no name.
             let plain = !gain && !chosen(subject) && chosen(other) && answer.choose.len() <= 2;
-            let of = |result: &&ResultFinding| result.workload == reason.workload && result.group == reason.group;
-            let result = findings.results.iter().find(of);
             let metric = result.map_or("", |result| result.metric.as_str());
             let of_table = result.is_some_and(|result| result.section.is_some());
             Claim { subject, other, gain, name_the_other: !plain, reason, metric, of_table }
@@ -127,26 +129,39 @@ fn no_choice(findings: &Findings, answer: &Answer) -> Phrase {
     let mut parts = Vec::new();
     let undecided = gathered(findings, &answer.undecided);
     if !undecided.is_empty() {
-        parts.push(Phrase::of(words::undecided_so_far(&undecided, &settle(findings, answer))));
+        parts.push(Phrase::of(words::answer::undecided_so_far(&undecided, &settle(findings, answer))));
     }
     if !at_the_disk.is_empty() {
-        parts.push(Phrase::of(at_the_disk.join(", ")).say(words::DISK_WAS_THE_LIMIT));
+        parts.push(Phrase::of(at_the_disk.join(", ")).say(words::answer::DISK_WAS_THE_LIMIT));
     }
     if !other.is_empty() {
-        parts.push(Phrase::of(other.join(", ")).say(words::COULD_NOT_TELL));
+        parts.push(Phrase::of(other.join(", ")).say(words::answer::COULD_NOT_TELL));
     }
-    parts.extend(without_verdict(findings).iter().map(|(why, titles)| Phrase::of(words::no_verdict_at(titles, why))));
+    parts.extend(
+        without_verdict(findings, answer)
+            .iter()
+            .map(|(why, titles)| Phrase::of(words::answer::no_verdict_at(titles, why))),
+    );
     if parts.is_empty() {
-        parts.push(Phrase::of(words::NO_VERDICTS_AT_ALL));
+        let apart = !answer.not_ranked.is_empty();
+        parts.push(Phrase::of(if apart {
+            words::answer::NONE_MAY_BE_RANKED
+        } else {
+            words::answer::NO_VERDICTS_AT_ALL
+        }));
     }
-    Phrase::of(words::NO_CHOICE).join(parts, "; ").say(".")
+    let opening = if undecided.is_empty() { words::answer::NO_CHOICE } else { words::answer::NO_CHOICE_YET };
+    Phrase::of(opening).join(parts, "; ").say(".")
 }
 
-/// Titles of the results whose pairs have no verdict, gathered by reason.
-fn without_verdict(findings: &Findings) -> Vec<(&str, Vec<String>)> {
+/// Titles of the results whose pairs have no verdict, gathered by reason. What keeps a lane from being
+/// ranked at all is said of the lane, and not here.
+fn without_verdict<'a>(findings: &'a Findings, answer: &Answer) -> Vec<(&'a str, Vec<String>)> {
+    let apart = |lane: &String| answer.not_ranked.iter().any(|fact| fact.lanes.contains(lane));
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for result in &findings.results {
         let pairs = result.pairs.iter().filter(|pair| pair.verdict == Verdict::None && pair.ratio.is_some());
+        let pairs = pairs.filter(|pair| !apart(&pair.a) && !apart(&pair.b));
         for why in pairs.filter_map(|pair| pair.why.as_deref()) {
             let title = words::sentence(&result.title);
             match reasons.iter_mut().find(|(other, _)| *other == why) {
@@ -159,25 +174,6 @@ fn without_verdict(findings: &Findings) -> Vec<(&str, Vec<String>)> {
     reasons
 }
 
-/// Lanes that never get a verdict against any other, for one reason.
-fn not_ranked(findings: &Findings) -> Vec<Phrase> {
-    let mut said = Vec::new();
-    for lane in &findings.lanes {
-        let pairs = || {
-            findings
-                .results
-                .iter()
-                .flat_map(|result| &result.pairs)
-                .filter(|pair| (pair.a == lane.name || pair.b == lane.name) && pair.ratio.is_some())
-        };
-        let never = pairs().next().is_some() && pairs().all(|pair| pair.verdict == Verdict::None);
-        if let (true, Some(why)) = (never, pairs().find_map(|pair| pair.why.as_ref())) {
-            said.push(words::not_ranked(&lane.name, why));
-        }
-    }
-    said
-}
-
 fn failures(findings: &Findings) -> Vec<Phrase> {
     let failed_at = |lane: &str| -> Vec<String> {
         let titles = findings.results.iter().filter(|result| {
@@ -186,7 +182,10 @@ fn failures(findings: &Findings) -> Vec<Phrase> {
         distinct(&titles.map(|result| result.title.clone()).collect::<Vec<_>>())
     };
     let lanes = findings.lanes.iter().map(|lane| (lane, failed_at(&lane.name)));
-    lanes.filter(|(_, titles)| !titles.is_empty()).map(|(lane, titles)| words::failed_at(&lane.name, &titles)).collect()
+    lanes
+        .filter(|(_, titles)| !titles.is_empty())
+        .map(|(lane, titles)| words::answer::failed_at(&lane.name, &titles))
+        .collect()
 }
 
 /// What would settle what is undecided: the budget of the next command where it names one, or else
@@ -194,18 +193,11 @@ fn failures(findings: &Findings) -> Vec<Phrase> {
 fn settle(findings: &Findings, answer: &Answer) -> String {
     let at = answer.next.iter().position(|word| word == "--budget");
     if let Some(budget) = at.and_then(|at| answer.next.get(at + 1)) {
-        return words::settle_by_budget(budget);
+        return words::verdict::settle_by_budget(budget);
     }
     let pairs = findings.results.iter().flat_map(|result| &result.pairs);
     let undecided = pairs.filter(|pair| pair.verdict == Verdict::Undecided);
-    words::settle(undecided.filter_map(|pair| pair.minutes_to_settle).reduce(f64::max))
-}
-
-/// Whether something not tested is a pair of lanes that cannot be compared: that is said as "not
-/// ranked", or as the reason why nothing can be chosen.
-fn is_about_lanes(findings: &Findings, text: &str) -> bool {
-    let names = || findings.lanes.iter().map(|lane| lane.name.as_str());
-    names().any(|a| names().any(|b| text.starts_with(&format!("{a} against {b}: "))))
+    words::verdict::settle(undecided.filter_map(|pair| pair.minutes_to_settle).reduce(f64::max))
 }
 
 /// Titles of results, those of one table of file operations as their number.

@@ -3,6 +3,7 @@
 //! A record can come from anywhere. Nothing in it may move a cursor, change a colour, reorder the
 //! line it stands in, or run when it is pasted into a shell.
 
+use model::text::is_unsafe;
 use std::fmt::Write;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -11,16 +12,6 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 pub(crate) const NAME_COLUMNS: usize = 64;
 /// Columns that a free sentence (a reason, a warning) may take.
 pub(crate) const SENTENCE_COLUMNS: usize = 600;
-
-/// Whether a character is never shown: controls (C0, C1, DEL) and the invisible characters that
-/// reorder text or hide in it. ZWJ and ZWNJ stay, because scripts and emoji need them.
-pub(crate) fn is_unsafe(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            '\u{061C}' | '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{2028}' | '\u{2029}'
-            | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}'
-            | '\u{E0000}'..='\u{E007F}')
-}
 
 /// The text without unsafe characters; what breaks a line becomes a space.
 pub fn clean(text: &str) -> String {

@@ -71,7 +71,7 @@ pub(crate) fn markdown(comparison: &Comparison, _: &Style) -> String {
     if !comparison.rows.is_empty() {
         let header = [
             words::COLUMN_WORKLOAD,
-            words::COLUMN_LANE,
+            words::columns::COLUMN_LANE,
             words::comparison::LABEL_A,
             words::comparison::LABEL_B,
             words::comparison::COLUMN_CHANGE,

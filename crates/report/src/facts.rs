@@ -6,7 +6,7 @@ use crate::clean::{shell_line, shorten};
 use crate::figures;
 use crate::layout::Phrase;
 use crate::operations;
-use crate::words::{self, SelfCheck};
+use crate::words::{self, race::SelfCheck};
 use model::findings::{Estimate, Findings, ResultFinding, Verdict};
 use model::record::Record;
 use model::trial::{JobUse, Outcome, Trial};
@@ -26,8 +26,8 @@ pub(crate) fn group_of<'a>(result: &'a ResultFinding, all: &[ResultFinding]) -> 
     several.then_some(result.group.as_str())
 }
 
-/// The cells of one lane's figures, in the order of [`words::COLUMNS`]; `None`: no such figure.
-pub(crate) fn cells(result: &ResultFinding, estimate: &Estimate) -> [Option<String>; words::COLUMNS.len()] {
+/// The cells of one lane's figures, in the order of [`words::columns::COLUMNS`]; `None`: no such figure.
+pub(crate) fn cells(result: &ResultFinding, estimate: &Estimate) -> [Option<String>; words::columns::COLUMNS.len()] {
     let per_gib = result.unit == "B/s" && estimate.cpu_seconds_per_gib.is_some();
     let cpu = if per_gib {
         estimate.cpu_seconds_per_gib.map(|seconds| format!("{}/GiB", figures::brief(seconds)))
@@ -47,8 +47,8 @@ pub(crate) fn cells(result: &ResultFinding, estimate: &Estimate) -> [Option<Stri
     ]
 }
 
-/// The cells of one lane's load, in the order of [`words::LOAD_COLUMNS`]; `None`: no such figure.
-pub(crate) fn load(estimate: &Estimate) -> [Option<String>; words::LOAD_COLUMNS.len()] {
+/// The cells of one lane's load, in the order of [`words::columns::LOAD_COLUMNS`]; `None`: no such figure.
+pub(crate) fn load(estimate: &Estimate) -> [Option<String>; words::columns::LOAD_COLUMNS.len()] {
     [
         estimate.latency_mean_ns.map(|nanoseconds| figures::brief(nanoseconds * 1e-9)),
         estimate.cpu_share.map(figures::small_share),
@@ -60,14 +60,14 @@ pub(crate) fn load(estimate: &Estimate) -> [Option<String>; words::LOAD_COLUMNS.
 /// The load of a result's lanes in one line, each figure in the lanes' order; `None`: nothing known.
 pub(crate) fn load_line(result: &ResultFinding) -> Option<String> {
     let lanes: Vec<_> = result.estimates.iter().filter(|of| of.failure.is_none()).map(load).collect();
-    let parts: Vec<String> = (0..words::LOAD_COLUMNS.len())
+    let parts: Vec<String> = (0..words::columns::LOAD_COLUMNS.len())
         .filter(|&at| lanes.iter().any(|of| of[at].is_some()))
         .map(|at| {
             let cells: Vec<&str> = lanes.iter().map(|of| of[at].as_deref().unwrap_or("-")).collect();
-            format!("{} {}", words::LOAD_COLUMNS[at], cells.join(", "))
+            format!("{} {}", words::columns::LOAD_COLUMNS[at], cells.join(", "))
         })
         .collect();
-    let order = if lanes.len() > 1 { words::LOAD_IN_ORDER } else { "" };
+    let order = if lanes.len() > 1 { words::columns::LOAD_IN_ORDER } else { "" };
     (!parts.is_empty()).then(|| format!("{order}{}", parts.join("; ")))
 }
 
@@ -101,7 +101,8 @@ pub(crate) fn self_check(findings: &Findings) -> Option<Phrase> {
         }
     }
     counts.within = bounds.map(|(low, high)| figures::within(low, high));
-    (counts.ties + counts.undecided + counts.apart + counts.none > 0).then(|| words::self_check(&first.name, &counts))
+    (counts.ties + counts.undecided + counts.apart + counts.none > 0)
+        .then(|| words::race::self_check(&first.name, &counts))
 }
 
 /// How job files were taken, what their data was like, and what stands beside pairs without voiding

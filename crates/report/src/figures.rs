@@ -201,11 +201,6 @@ pub(crate) fn time(seconds: f64) -> String {
     }
 }
 
-/// Bytes by time as a table of operations holds it, in binary units: `3.21 MiB/s`.
-pub(crate) fn bytes_per_second(rate: f64) -> String {
-    if rate.is_finite() { glued(&format!("{}/s", human_bytes(rate))) } else { "?".to_owned() }
-}
-
 /// Operations by time where a column has little room: `39.2k/s`.
 pub(crate) fn per_second(rate: f64) -> String {
     if rate.is_finite() { format!("{}/s", human_count(rate)) } else { "?".to_owned() }
@@ -328,10 +323,10 @@ mod tests {
     }
 
     #[test]
-    fn tables_hold_times_of_three_digits_and_rates_with_binary_units() {
+    fn tables_hold_times_of_three_digits_and_rates_in_the_unit_of_every_other_line() {
         let said = [0.0, 96e-6, 0.00046, 0.03046, 0.9994, 1.458, 18.373, 171.28, 1500.0].map(|of| plain(&time(of)));
         assert_eq!(said, ["0 s", "96 us", "460 us", "30.5 ms", "999 ms", "1.46 s", "18.4 s", "171 s", "25 min"]);
-        assert_eq!(plain(&bytes_per_second(3_363_000.0)), "3.21 MiB/s");
+        assert_eq!(plain(&rate("B/s", 3_363_000.0)), "3.36 MB/s");
         assert_eq!((per_second(39_210.0), time(f64::NAN)), ("39.2k/s".to_owned(), "?".to_owned()));
     }
 

@@ -1,8 +1,8 @@
 //! Findings and comparisons as JSON, the form that `schema/findings.schema.json` describes.
 
-use crate::clean::is_unsafe;
 use crate::{Input, Style};
 use model::findings::Comparison;
+use model::text::is_unsafe;
 use std::fmt::Write;
 
 /// Renders findings as pretty JSON.

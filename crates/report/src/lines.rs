@@ -40,14 +40,14 @@ pub(crate) fn verdict(result: &ResultFinding, group: Option<&str>) -> VerdictLin
     if let Some(group) = group {
         body = body.say(format!("{}: ", shorten(group, 40)));
     }
-    body = body.and(words::statements(result, &said));
+    body = body.and(words::verdict::statements(result, &said));
     let names_no_limit =
         |one: &Statement| matches!(one, Statement::AtTheDisk { .. } | Statement::Nothing | Statement::Failed { .. });
     let limit = (!said.iter().any(|one| matches!(one, Statement::AtTheDisk { .. }))
         && !said.iter().all(names_no_limit))
     .then(|| {
-        let pace = words::pace(result);
-        Phrase::default().tone(Tone::Quiet, pace.as_deref().unwrap_or(words::limit(result.limit)))
+        let pace = words::verdict::pace(result);
+        Phrase::default().tone(Tone::Quiet, pace.as_deref().unwrap_or(words::verdict::limit(result.limit)))
     });
     VerdictLine { body, limit }
 }
@@ -56,7 +56,7 @@ pub(crate) fn verdict(result: &ResultFinding, group: Option<&str>) -> VerdictLin
 /// that `fairlane report` needs no name to find it.
 pub(crate) fn closing(findings: &Findings, record_path: Option<&str>, just_raced: bool, style: &Style) -> String {
     let mut out = String::new();
-    if let Some(note) = words::outcome(&findings.outcome).filter(|_| !findings.results.is_empty()) {
+    if let Some(note) = words::race::outcome(&findings.outcome).filter(|_| !findings.results.is_empty()) {
         hang(&mut out, words::NOTE, CLOSING_COLUMNS, &Phrase::default().tone(Tone::Failed, note), None, style);
     }
     hang(&mut out, words::ANSWER, CLOSING_COLUMNS, &answer::answer(findings), None, style);
@@ -89,8 +89,8 @@ pub(crate) fn closing(findings: &Findings, record_path: Option<&str>, just_raced
 /// worth it only after a race: whoever reads one has it already.
 pub(crate) fn next_commands(findings: &Findings, record_path: Option<&str>, just_raced: bool) -> Vec<String> {
     let mut commands = Vec::new();
-    if let (Some(_), Some(path)) = (words::outcome(&findings.outcome), record_path) {
-        commands.push(format!("fairlane {}", words::resume(&typed(path))));
+    if let (Some(_), Some(path)) = (words::race::outcome(&findings.outcome), record_path) {
+        commands.push(format!("fairlane {}", words::race::resume(&typed(path))));
     }
     let next = findings.answer.as_ref().filter(|answer| match answer.next.first() {
         Some(command) => just_raced || command != "report",

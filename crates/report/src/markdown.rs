@@ -10,7 +10,7 @@ use model::findings::{Findings, Limit, OperationRow, OperationsFinding, ResultFi
 pub(crate) fn render(input: &Input, _: &Style) -> String {
     let findings = input.findings;
     let mut out = String::new();
-    if let Some(note) = words::outcome(&findings.outcome) {
+    if let Some(note) = words::race::outcome(&findings.outcome) {
         out.push_str(&format!("> {}\n\n", escape(&note)));
     }
     out.push_str(&format!("**{}:** {}\n\n", words::ANSWER_TITLE, phrase(&answer::answer(findings), false)));
@@ -59,8 +59,8 @@ fn verdicts(out: &mut String, findings: &Findings) {
         cells.extend(findings.lanes.iter().map(|lane| mean(result, &lane.name)));
         let line = lines::verdict(result, None);
         cells.push(phrase(&line.body, true));
-        let pace = words::pace(result);
-        cells.push(escape(pace.as_deref().unwrap_or(words::limit_noun(result.limit))));
+        let pace = words::verdict::pace(result);
+        cells.push(escape(pace.as_deref().unwrap_or(words::verdict::limit_noun(result.limit))));
         row(out, &cells);
     }
 }
@@ -89,18 +89,20 @@ fn measured(out: &mut String, findings: &Findings) {
         .flat_map(|result| result.estimates.iter().map(move |estimate| facts::cells(result, estimate)))
         .collect();
     let loads: Vec<_> = results.iter().flat_map(|result| &result.estimates).map(facts::load).collect();
-    let loaded: [bool; words::LOAD_COLUMNS.len()] = std::array::from_fn(|at| loads.iter().any(|of| of[at].is_some()));
+    let loaded: [bool; words::columns::LOAD_COLUMNS.len()] =
+        std::array::from_fn(|at| loads.iter().any(|of| of[at].is_some()));
     // Percentiles that nobody has are left out; the other columns stand in every report.
-    let shown: [bool; words::COLUMNS.len()] =
-        std::array::from_fn(|at| !words::PERCENTILE_COLUMNS.contains(&at) || figures.iter().any(|of| of[at].is_some()));
-    let legend = words::figures_legend(findings.margin, &shown);
-    let of_load = if loaded.contains(&true) { words::LOAD_LEGEND } else { "" };
+    let shown: [bool; words::columns::COLUMNS.len()] = std::array::from_fn(|at| {
+        !words::columns::PERCENTILE_COLUMNS.contains(&at) || figures.iter().any(|of| of[at].is_some())
+    });
+    let legend = words::columns::figures_legend(findings.margin, &shown);
+    let of_load = if loaded.contains(&true) { words::columns::LOAD_LEGEND } else { "" };
     out.push_str(&format!("{}\n\n", escape(&format!("{legend}{of_load}"))));
     let columns = || {
-        let load = words::LOAD_COLUMNS.iter().zip(loaded);
-        words::COLUMNS.iter().zip(shown).chain(load).filter(|(_, shown)| *shown).map(|(name, _)| *name)
+        let load = words::columns::LOAD_COLUMNS.iter().zip(loaded);
+        words::columns::COLUMNS.iter().zip(shown).chain(load).filter(|(_, shown)| *shown).map(|(name, _)| *name)
     };
-    let mut header = vec![words::COLUMN_WORKLOAD, words::COLUMN_LANE, words::COLUMN_FIGURE];
+    let mut header = vec![words::COLUMN_WORKLOAD, words::columns::COLUMN_LANE, words::columns::COLUMN_FIGURE];
     header.extend(columns());
     row(out, &header.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>());
     row(
@@ -129,8 +131,11 @@ fn measured(out: &mut String, findings: &Findings) {
     let reasons = results.iter().filter(|result| !result.limit_reason.trim().is_empty());
     let reasons: Vec<String> = reasons
         .map(|result| {
-            let heading =
-                words::result_heading(result, &facts::title(result), facts::group_of(result, &findings.results));
+            let heading = words::columns::result_heading(
+                result,
+                &facts::title(result),
+                facts::group_of(result, &findings.results),
+            );
             format!("- {}.\n", phrase(&heading, false))
         })
         .collect();
@@ -144,7 +149,7 @@ fn measured(out: &mut String, findings: &Findings) {
 /// A workload of file operations: a table per section, and what all steps together say.
 fn steps(out: &mut String, findings: &Findings, table: &OperationsFinding) {
     out.push_str(&format!("\n{}\n\n", heading(&said::heading(table))));
-    out.push_str(&format!("{}\n", phrase(&said::legend(table, findings.margin), false)));
+    out.push_str(&format!("{}\n", phrase(&said::legend(findings, table), false)));
     let lanes: Vec<&str> = table.totals.iter().map(|total| total.lane.as_str()).collect();
     let contestants = operations::contestants(table);
     for (section, rows) in operations::sections(table) {
@@ -250,12 +255,12 @@ fn ground(out: &mut String, input: &Input) {
         out.push_str(&format!("- {}.\n", escape(&note)));
     }
     let counts = &findings.trials;
-    let version = words::seed_and_version(findings.seed, &input.record.header.version);
+    let version = words::race::seed_and_version(findings.seed, &input.record.header.version);
     let started = escape(&shorten(&findings.started, 40));
     out.push_str(&format!(
         "\n{}: {}; {}; {} {started}.\n\n{}: {}\n",
         words::TRIALS_TITLE,
-        words::trials(counts.ok, counts.repeated, counts.failed),
+        words::race::trials(counts.ok, counts.repeated, counts.failed),
         escape(&version),
         words::RACED,
         words::AGAIN_TITLE,

@@ -59,7 +59,7 @@ pub(crate) fn time(figure: &OperationFigure) -> String {
 /// What a lane moved or did per second.
 pub(crate) fn throughput(figure: &OperationFigure) -> String {
     match (figure.bandwidth_bytes_per_second, figure.operations_per_second) {
-        (Some(bytes), _) => figures::bytes_per_second(bytes),
+        (Some(bytes), _) => figures::rate("B/s", bytes),
         (None, Some(operations)) => figures::per_second(operations),
         (None, None) => String::new(),
     }
@@ -118,7 +118,9 @@ pub(crate) fn limits(findings: &Findings, table: &OperationsFinding, rows: &[&Op
         }
     }
     let known = limits.into_iter().filter(|(limit, _)| *limit != Limit::Unattributed);
-    known.map(|(limit, groups)| said::limited(words::limit(limit), &groups, groups.len() == rows.len())).collect()
+    known
+        .map(|(limit, groups)| said::limited(words::verdict::limit(limit), &groups, groups.len() == rows.len()))
+        .collect()
 }
 
 /// Reasons of lanes that have no figure in some step, each once.
@@ -165,7 +167,7 @@ pub(crate) fn text(out: &mut String, findings: &Findings, table: &OperationsFind
         out.push('\n');
     }
     hang(out, "", 0, &said::heading(table), None, style);
-    hang(out, "", 2, &said::legend(table, findings.margin), None, style);
+    hang(out, "", 2, &said::legend(findings, table), None, style);
     match Grid::fitting(findings, table, style) {
         Some(grid) => grid.render(out, findings, table, style),
         None => spelled_out(out, findings, table, style),
@@ -189,6 +191,8 @@ struct Grid<'a> {
     verdicts: usize,
     /// Lanes side by side, the reference first in each block.
     blocks: Vec<Vec<&'a str>>,
+    /// The floor, where its column is left out for want of room.
+    floor_left_out: Option<&'a str>,
 }
 
 impl<'a> Grid<'a> {
@@ -207,7 +211,13 @@ impl<'a> Grid<'a> {
         let floor = table.floor.as_deref();
         if others.is_empty() && floor.is_none() {
             let fits = step + GAP + lane <= width;
-            return fits.then(|| Grid { step, lane, verdicts: 0, blocks: vec![vec![table.reference.as_str()]] });
+            return fits.then(|| Grid {
+                step,
+                lane,
+                verdicts: 0,
+                blocks: vec![vec![table.reference.as_str()]],
+                floor_left_out: None,
+            });
         }
         let widest = widest_verdict(findings, table, others.len() > 1);
         let mut columns: Vec<&str> = others;
@@ -221,11 +231,17 @@ impl<'a> Grid<'a> {
         if side_by_side < 2 {
             return None;
         }
+        // Its share stands in every cell: a block of the floor alone would say little more.
+        let crowded = columns.len() > 1 && columns.len() % (side_by_side - 1) == 1;
+        let floor_left_out = floor.filter(|_| crowded && side_by_side > 2);
+        if floor_left_out.is_some() {
+            columns.pop();
+        }
         let blocks = columns
             .chunks(side_by_side - 1)
             .map(|chunk| std::iter::once(table.reference.as_str()).chain(chunk.iter().copied()).collect())
             .collect();
-        Some(Grid { step, lane, verdicts: widest, blocks })
+        Some(Grid { step, lane, verdicts: widest, blocks, floor_left_out })
     }
 
     fn render(&self, out: &mut String, findings: &Findings, table: &OperationsFinding, style: &Style) {
@@ -249,6 +265,10 @@ impl<'a> Grid<'a> {
                 let label = Phrase::default().tone(Tone::Label, label);
                 self.line(out, &label, (lanes.len(), &times), None, style);
             }
+        }
+        if let Some(floor) = self.floor_left_out {
+            out.push('\n');
+            hang(out, "", 2, &said::floor_left_out(floor), None, style);
         }
     }
 
@@ -362,7 +382,8 @@ fn spelled_out(out: &mut String, findings: &Findings, table: &OperationsFinding,
         out.push('\n');
         hang(out, "", 0, &Phrase::default().tone(Tone::Label, shorten(section, 60)), None, style);
         for row in &rows {
-            let parts = row.figures.iter().map(|figure| {
+            let figures = lanes.iter().filter_map(|lane| row.figures.iter().find(|figure| figure.lane == **lane));
+            let parts = figures.map(|figure| {
                 let rate = throughput(figure);
                 let mut said = Phrase::default().name(&figure.lane).say(format!(" {}", time(figure)));
                 said = if rate.is_empty() { said } else { said.say(format!(", {rate}")) };

@@ -79,9 +79,7 @@ pub(crate) fn statements(result: &ResultFinding) -> Vec<Statement<'_>> {
 
 fn said_of_pairs<'a>(result: &'a ResultFinding, pairs: &[&'a Pair]) -> Vec<Statement<'a>> {
     let order = order_of(result, pairs);
-    // The first lane of the command line is what the others are held against, on every line alike.
-    let reference =
-        order.iter().copied().find(|lane| pairs.iter().any(|pair| pair.a == *lane || pair.b == *lane)).unwrap_or("");
+    let reference = reference(&order, pairs);
     let shown: Vec<Shown> = pairs.iter().map(|pair| turned(pair, reference, result, &order)).collect();
 
     let mut known = Known::default();
@@ -115,6 +113,22 @@ fn said_of_pairs<'a>(result: &'a ResultFinding, pairs: &[&'a Pair]) -> Vec<State
     said.extend(undecided(&shown));
     said.extend(without_verdict(result, &shown, reference));
     said
+}
+
+/// What the others are held against: the first lane of the command line that has a verdict against
+/// another, or may yet have one; where none has, the first that was compared.
+fn reference<'a>(order: &[&'a str], pairs: &[&'a Pair]) -> &'a str {
+    let judged = |lane: &&str, any: bool| {
+        pairs.iter().any(|pair| (pair.a == *lane || pair.b == *lane) && (any || pair.verdict != Verdict::None))
+    };
+    let of = |any: bool| order.iter().copied().find(|lane| judged(lane, any));
+    of(false).or_else(|| of(true)).unwrap_or("")
+}
+
+/// The lane that the verdict line of a result holds the others against; `None`: nothing is compared.
+pub(crate) fn reference_of(result: &ResultFinding) -> Option<&str> {
+    let pairs: Vec<&Pair> = result.pairs.iter().collect();
+    Some(reference(&order_of(result, &pairs), &pairs)).filter(|lane| !lane.is_empty())
 }
 
 /// Lanes in the order of the estimates, those that only pairs name behind them.
@@ -458,6 +472,19 @@ mod tests {
             };
             prop_assert_eq!(shape(&straight), shape(&turned));
         }
+    }
+
+    #[test]
+    fn a_first_lane_that_gets_no_verdict_is_not_what_the_others_are_held_against() {
+        // Pairs of `a` come first: it stands beside the others.
+        let mut verdicts = [Verdict::Slower; 10];
+        verdicts[..4].fill(Verdict::None);
+        let beside = result(&verdicts, &[false; 10]);
+        assert_eq!(reference_of(&beside), Some("b"));
+        let said = statements(&beside);
+        let firsts = said.iter().filter_map(|one| if let Statement::Apart(of) = one { of.first() } else { None });
+        assert!(firsts.clone().count() == 3 && firsts.into_iter().all(|pair| pair.b == "b"), "{said:?}");
+        assert_eq!(reference_of(&result(&[Verdict::None; 10], &[false; 10])), Some("a"));
     }
 
     #[test]

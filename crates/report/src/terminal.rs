@@ -132,7 +132,7 @@ impl<Data: Write, Progress: Write> Screen<Data, Progress> {
                 Some((.., said)) => {
                     *said = words;
                     let open = result.pairs.iter().any(|pair| pair.verdict == Verdict::Undecided);
-                    Phrase::default().tone(Tone::Label, words::settled_later(open)).and(line.body)
+                    Phrase::default().tone(Tone::Label, words::screen::settled_later(open)).and(line.body)
                 }
                 None => {
                     self.printed.push((result.workload.clone(), result.group.clone(), words));
@@ -187,7 +187,7 @@ impl<Data: Write, Progress: Write> Screen<Data, Progress> {
             label = "";
         }
         if let Some(more) = warnings.len().checked_sub(WARNINGS_SHOWN).filter(|more| *more > 0) {
-            hang(&mut out, "", lines::CLOSING_COLUMNS, &Phrase::of(words::more_warnings(more)), None, &style);
+            hang(&mut out, "", lines::CLOSING_COLUMNS, &Phrase::of(words::screen::more_warnings(more)), None, &style);
         }
         out.push_str(&lines::closing(findings, self.options.record_path.as_deref(), true, &style));
         self.say(&out)
@@ -209,7 +209,7 @@ impl<Data: Write, Progress: Write> Screen<Data, Progress> {
 
     /// Failures are no progress: they are said wherever the stream goes, each once.
     fn failure(&mut self, lane: &str, title: &str, reason: &str) -> io::Result<()> {
-        let said = words::trial_failed(lane, title, reason).plain();
+        let said = words::screen::trial_failed(lane, title, reason).plain();
         if self.failures.contains(&said) {
             return Ok(());
         }
@@ -248,26 +248,26 @@ impl Now {
     fn follow(&mut self, event: &Event) {
         match event {
             Event::WritingImages { done_bytes, total_bytes } => {
-                self.workload = words::writing_images(*done_bytes, *total_bytes);
+                self.workload = words::screen::writing_images(*done_bytes, *total_bytes);
             }
             Event::WorkloadStarted { title, number, of } => {
                 *self = Now { elapsed: std::mem::take(&mut self.elapsed), ..Now::default() };
-                self.workload = words::workload(title, *number, *of);
+                self.workload = words::screen::workload(title, *number, *of);
             }
             Event::RoundStarted { round, look_at, elapsed_seconds, budget_seconds, title } => {
                 // Rounds of an earlier workload may come back once the others are done.
                 if !self.workload.ends_with(&shorten(title, facts::TITLE_COLUMNS)) {
                     self.workload = shorten(title, facts::TITLE_COLUMNS);
                 }
-                self.round = words::round(*round, *look_at);
-                self.elapsed = words::elapsed(*elapsed_seconds, *budget_seconds);
+                self.round = words::screen::round(*round, *look_at);
+                self.elapsed = words::screen::elapsed(*elapsed_seconds, *budget_seconds);
                 self.lane.clear();
                 self.note.clear();
             }
             Event::LaneStarted { lane, phase } => {
                 self.lane = format!("{} {phase}", shorten(lane, 40));
             }
-            Event::RoundRepeated { reason, .. } => self.note = words::repeated(reason),
+            Event::RoundRepeated { reason, .. } => self.note = words::screen::repeated(reason),
             Event::Ceilings(_) | Event::Verdicts(_) | Event::Finished(_) | Event::TrialFailed { .. } => {}
         }
     }

@@ -29,9 +29,9 @@ pub(crate) fn render(input: &Input, style: &Style) -> String {
     warnings(&mut out, input, style);
     out.push('\n');
     let counts = &findings.trials;
-    let trials = words::trials(counts.ok, counts.repeated, counts.failed);
+    let trials = words::race::trials(counts.ok, counts.repeated, counts.failed);
     let trials =
-        Phrase::of(format!("{trials}; {}", words::seed_and_version(findings.seed, &input.record.header.version)));
+        Phrase::of(format!("{trials}; {}", words::race::seed_and_version(findings.seed, &input.record.header.version)));
     hang(&mut out, words::TRIALS, CLOSING_COLUMNS, &trials, None, style);
     lines::command(&mut out, words::AGAIN, &facts::again(findings), style);
     out.push('\n');
@@ -42,7 +42,8 @@ pub(crate) fn render(input: &Input, style: &Style) -> String {
 fn heading(out: &mut String, input: &Input, style: &Style) {
     let findings = input.findings;
     let names: Vec<&str> = findings.lanes.iter().map(|lane| lane.name.as_str()).collect();
-    let heading = words::heading(&findings.suite, &names, &findings.started, input.record.resumes, &findings.outcome);
+    let heading =
+        words::race::heading(&findings.suite, &names, &findings.started, input.record.resumes, &findings.outcome);
     for line in heading.wrap(style.columns()) {
         out.push_str(&line.paint(style));
         out.push('\n');
@@ -83,9 +84,9 @@ fn figures(out: &mut String, input: &Input, style: &Style) {
     out.push('\n');
     let tables: Vec<Vec<Vec<String>>> = results.iter().map(|result| table(result)).collect();
     let columns = Columns::fitting(&tables, style);
-    let mut legend = words::figures_legend(findings.margin, &columns.shown);
+    let mut legend = words::columns::figures_legend(findings.margin, &columns.shown);
     if results.iter().any(|result| facts::load_line(result).is_some()) {
-        legend.push_str(words::LOAD_LEGEND);
+        legend.push_str(words::columns::LOAD_LEGEND);
     }
     hang(out, words::FIGURES, CLOSING_COLUMNS, &Phrase::of(legend), None, style);
     let mut aligned = columns.aligned.iter();
@@ -93,7 +94,8 @@ fn figures(out: &mut String, input: &Input, style: &Style) {
         out.push_str(&format!("  {}\n", Phrase::default().tone(Tone::Quiet, header).paint(style)));
     }
     for (result, rows) in results.iter().zip(&tables) {
-        let heading = words::result_heading(result, &facts::title(result), facts::group_of(result, &findings.results));
+        let heading =
+            words::columns::result_heading(result, &facts::title(result), facts::group_of(result, &findings.results));
         hang(out, "", 0, &heading, None, style);
         for row in rows {
             match aligned.next() {
@@ -115,8 +117,8 @@ fn figures(out: &mut String, input: &Input, style: &Style) {
 
 /// The table as it fits the terminal.
 struct Columns {
-    /// Which of [`words::COLUMNS`] are shown.
-    shown: [bool; words::COLUMNS.len()],
+    /// Which of [`words::columns::COLUMNS`] are shown.
+    shown: [bool; words::columns::COLUMNS.len()],
     /// The header and every row; empty: no table fits, rows are spelled out.
     aligned: Vec<String>,
 }
@@ -125,13 +127,13 @@ impl Columns {
     /// One set of widths for all results, so that the eye can run down a column.
     fn fitting(tables: &[Vec<Vec<String>>], style: &Style) -> Self {
         let has_figures = |column: usize| tables.iter().flatten().any(|row| row[column + 2] != ABSENT);
-        let all: [bool; words::COLUMNS.len()] = std::array::from_fn(has_figures);
-        let mut header = vec![words::COLUMN_LANE, words::COLUMN_FIGURE];
-        header.extend(words::COLUMNS);
+        let all: [bool; words::columns::COLUMNS.len()] = std::array::from_fn(has_figures);
+        let mut header = vec![words::columns::COLUMN_LANE, words::columns::COLUMN_FIGURE];
+        header.extend(words::columns::COLUMNS);
         let header: Vec<String> = header.into_iter().map(str::to_owned).collect();
-        for spared in 0..=words::COLUMNS_TO_SPARE.len() {
-            let spare = &words::COLUMNS_TO_SPARE[..spared];
-            let shown: [bool; words::COLUMNS.len()] =
+        for spared in 0..=words::columns::COLUMNS_TO_SPARE.len() {
+            let spare = &words::columns::COLUMNS_TO_SPARE[..spared];
+            let shown: [bool; words::columns::COLUMNS.len()] =
                 std::array::from_fn(|column| all[column] && !spare.contains(&column));
             let pick = |row: &Vec<String>| -> Vec<String> {
                 let cells = row[2..].iter().zip(shown).filter(|(_, shown)| *shown).map(|(cell, _)| cell);
@@ -165,7 +167,7 @@ fn table(result: &ResultFinding) -> Vec<Vec<String>> {
 /// A row as a sentence, where the terminal is too narrow for columns.
 fn spelled_out(out: &mut String, row: &[String], style: &Style) {
     let mut said = Phrase::default().name(&row[0]).say(format!(" {}", row[1]));
-    for (label, cell) in words::COLUMNS.iter().zip(&row[2..]).filter(|(_, cell)| *cell != ABSENT) {
+    for (label, cell) in words::columns::COLUMNS.iter().zip(&row[2..]).filter(|(_, cell)| *cell != ABSENT) {
         said = said.say(format!(", {label} {cell}"));
     }
     hang(out, "", 2, &said, None, style);

@@ -48,6 +48,7 @@ fn all_races() -> Vec<(&'static str, Findings)> {
         ("operations-two", operations::two()),
         ("as-published", operations::as_published()),
         ("general", operations::general()),
+        ("library", operations::library()),
     ]
 }
 

@@ -1,10 +1,12 @@
 //! What to do, from the measured results alone.
 
-use crate::pair;
+use crate::comparable::{comparable, not_ranked, reference, stands_beside};
 use crate::ranking::beats;
+use crate::series::Series;
 use model::findings::{Answer, Limit, Pair, Reason, ResultFinding, Verdict};
 use model::lane::{Lane, LaneSpec};
-use model::record::Header;
+use model::record::{EndOutcome, Header, Record};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Losses named per lane.
 const REASONS_PER_LANE: usize = 2;
@@ -13,10 +15,11 @@ const REASONS_PER_LANE: usize = 2;
 ///
 /// A lane is out if a comparable lane beats it somewhere and it never beats that lane anywhere, or
 /// if it could not do a workload that a comparable lane did. The lanes left are chosen. Lanes with
-/// different promises are never ranked: pairs without a verdict decide nothing, and `not_tested`
-/// names them; beside a filesystem on a disk one in memory or of an in-process library is not chosen
+/// different promises are never ranked: pairs without a verdict decide nothing, and `not_ranked`
+/// says why; beside a filesystem on a disk one in memory or of an in-process library is not chosen
 /// either. Results that measured the engine, the cache or the device decide nothing either.
-pub fn answer(header: &Header, results: &[ResultFinding]) -> Option<Answer> {
+pub fn answer(record: &Record, results: &[ResultFinding]) -> Option<Answer> {
+    let header = &record.header;
     let measured = |name: &str| {
         let of = |result: &ResultFinding| result.estimates.iter().any(|at| at.lane == name && at.failure.is_none());
         results.iter().any(of)
@@ -27,8 +30,8 @@ pub fn answer(header: &Header, results: &[ResultFinding]) -> Option<Answer> {
     }
     // Nobody keeps files in memory or inside a benchmark: such lanes are there to be read against.
     let mut lanes = all.clone();
-    if all.iter().any(|lane| !pair::stands_beside(lane)) {
-        lanes.retain(|lane| !pair::stands_beside(lane));
+    if all.iter().any(|lane| !stands_beside(lane)) {
+        lanes.retain(|lane| !stands_beside(lane));
     }
     let telling: Vec<&ResultFinding> = results.iter().filter(|result| !cannot_tell(result)).collect();
     let choose = choose(&lanes, &telling);
@@ -39,13 +42,13 @@ pub fn answer(header: &Header, results: &[ResultFinding]) -> Option<Answer> {
     let unraced = unraced(header, results);
     let mut not_tested: Vec<String> = unraced.iter().map(|title| format!("{title} (never reached)")).collect();
     not_tested.extend(header.plan.not_tested.iter().cloned());
-    not_tested.extend(unranked(&all));
     Some(Answer {
-        next: next(header, &undecided, unraced.len()),
+        next: next(record, &undecided, unraced.len()),
         reasons: lanes.iter().flat_map(|lane| losses(lane, &lanes, &telling)).collect(),
         choose,
         undecided: undecided.iter().map(|result| title(result, results)).collect(),
         cannot_tell: results.iter().filter(|result| cannot_tell(result)).map(|result| title(result, results)).collect(),
+        not_ranked: reference(&all).map(|of| not_ranked(&all, of)).unwrap_or_default(),
         not_tested,
     })
 }
@@ -84,8 +87,7 @@ fn choose(lanes: &[&Lane], telling: &[&ResultFinding]) -> Vec<String> {
         result.estimates.iter().any(|at| at.lane == lane.name && at.failure.is_some())
     };
     let unable = |lane: &Lane, other: &Lane| {
-        pair::comparable(lane, other).is_ok()
-            && telling.iter().any(|result| failed(result, lane) && !failed(result, other))
+        comparable(lane, other).is_ok() && telling.iter().any(|result| failed(result, lane) && !failed(result, other))
     };
     let out = |lane: &Lane| {
         lanes
@@ -128,25 +130,29 @@ fn worst_loss(lane: &Lane, lanes: &[&Lane], result: &ResultFinding) -> Option<Re
     })
 }
 
-/// Lanes that the answer could not rank against the first lane, with the difference.
-fn unranked(lanes: &[&Lane]) -> Vec<String> {
-    let Some((first, others)) = lanes.split_first() else { return Vec::new() };
-    let of = |other: &&Lane| {
-        Some(format!("{} against {}: {}", other.name, first.name, pair::comparable(first, other).err()?))
-    };
-    others.iter().filter_map(of).collect()
-}
-
-/// What to run next: the same race with the budget that should settle it, or the report.
-fn next(header: &Header, undecided: &[&ResultFinding], unraced: usize) -> Vec<String> {
-    let plan = &header.plan;
-    if undecided.is_empty() && unraced == 0 {
+/// What to run next: the same race with the budget that should settle it, or the report. More of
+/// the same settles nothing that a failing step keeps open: a lane that failed in every workload is
+/// left out, and what only such lanes leave undecided does not count.
+fn next(record: &Record, undecided: &[&ResultFinding], unraced: usize) -> Vec<String> {
+    let (header, plan) = (&record.header, &record.header.plan);
+    let failures = Failures::of(record);
+    let open: Vec<(&ResultFinding, Vec<&Pair>)> = undecided
+        .iter()
+        .map(|result| {
+            let able = |pair: &&Pair| ![&pair.a, &pair.b].iter().any(|lane| failures.within(&result.workload, lane));
+            let pairs = contestants(header, result).filter(|pair| pair.verdict == Verdict::Undecided).filter(able);
+            (*result, pairs.collect::<Vec<_>>())
+        })
+        .filter(|(_, pairs)| !pairs.is_empty())
+        .collect();
+    let ended_by_an_error = record.end == Some(EndOutcome::Failed);
+    if (open.is_empty() && unraced == 0) || ended_by_an_error {
         return ["report", "--format", "markdown"].map(str::to_owned).to_vec();
     }
     // Groups of one workload settle in the same rounds: the slowest of a workload counts.
-    let mut minutes: std::collections::BTreeMap<&str, f64> = Default::default();
-    for result in undecided {
-        for more in contestants(header, result).filter_map(|pair| pair.minutes_to_settle) {
+    let mut minutes: BTreeMap<&str, f64> = BTreeMap::new();
+    for (result, pairs) in &open {
+        for more in pairs.iter().filter_map(|pair| pair.minutes_to_settle) {
             let most = minutes.entry(&result.workload).or_default();
             *most = most.max(more);
         }
@@ -159,10 +165,46 @@ fn next(header: &Header, undecided: &[&ResultFinding], unraced: usize) -> Vec<St
     let budget = if more > 0.0 || unraced > 0 { spent + more } else { 2.0 * spent }.clamp(1.0, 720.0).ceil();
     let mut next = command_of(&plan.command_line);
     let before_lanes = next.len() + 1;
-    next.extend(plan.lanes.iter().map(LaneSpec::to_line));
+    next.extend(plan.lanes.iter().filter(|lane| !failures.everywhere(&lane.name)).map(LaneSpec::to_line));
     next.extend(options_of(&plan.command_line, before_lanes + plan.lanes.len()));
     next.extend(["--budget".to_owned(), format!("{budget:.0}m")]);
     next
+}
+
+/// What failed where, last attempts alone.
+struct Failures<'a> {
+    /// Workload and lane of which a round failed.
+    some: BTreeSet<(&'a str, &'a str)>,
+    /// Lanes that failed in every round of every workload that was raced.
+    all: BTreeSet<&'a str>,
+}
+
+impl<'a> Failures<'a> {
+    fn of(record: &'a Record) -> Self {
+        let header = &record.header;
+        let raced: Vec<(&str, Series)> = header
+            .plan
+            .workloads
+            .iter()
+            .map(|workload| (workload.name.as_str(), Series::of(record, &workload.name)))
+            .filter(|(_, series)| series.trials > 0)
+            .collect();
+        let lanes = || raced.iter().flat_map(|(workload, of)| of.lanes.iter().map(move |lane| (*workload, lane)));
+        let failed = lanes().filter(|(_, lane)| !lane.failed.is_empty());
+        let done: BTreeSet<&str> =
+            lanes().filter(|(_, lane)| !lane.ok.is_empty()).map(|(_, lane)| lane.lane.name.as_str()).collect();
+        let some: BTreeSet<(&str, &str)> = failed.map(|(workload, lane)| (workload, lane.lane.name.as_str())).collect();
+        let all = some.iter().map(|(_, lane)| *lane).filter(|lane| !done.contains(lane)).collect();
+        Failures { some, all }
+    }
+
+    fn within(&self, workload: &str, lane: &str) -> bool {
+        self.some.contains(&(workload, lane))
+    }
+
+    fn everywhere(&self, lane: &str) -> bool {
+        self.all.contains(lane)
+    }
 }
 
 /// The command, with the job file where it takes one: `race`, or `fio JOBFILE`.

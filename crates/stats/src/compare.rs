@@ -3,6 +3,7 @@
 
 use crate::estimate;
 use crate::judge;
+use crate::operations;
 use crate::pair;
 use crate::sequential::Rule;
 use crate::series::Series;
@@ -38,7 +39,8 @@ pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison
             };
             let results = [before, result];
             let changed = changed.clone().or_else(|| different_rates(before, result));
-            let sides = Sides { series: [&series_a, &series_b], results, changed, p };
+            let passes = operations::passes(&workload.kind).filter(|_| changed.is_none());
+            let sides = Sides { series: [&series_a, &series_b], results, changed, passes, p };
             rows.extend(b.header.lanes.iter().filter_map(|lane| sides.row(lane, b.header.plan.margin)));
         }
     }
@@ -56,6 +58,8 @@ struct Sides<'a> {
     series: [&'a Series<'a>; 2],
     results: [&'a ResultFinding; 2],
     changed: Option<String>,
+    /// How often each round did the work; `None`: once.
+    passes: Option<u32>,
     /// Two-sided p of one row.
     p: f64,
 }
@@ -91,6 +95,10 @@ impl Sides<'_> {
             (Some(changed), _) => (Verdict::None, changed.clone()),
             (None, None) => (Verdict::Undecided, "one round: no interval between runs".to_owned()),
             (None, Some(of)) => self.verdict(&lane_a, &lane_b, of.difference, of.half_width(self.p), margin),
+        };
+        let why = match self.passes.filter(|_| verdict != Verdict::None) {
+            Some(passes) => format!("{why}; {}: each round's figure is the median of {passes} passes", result.title),
+            None => why,
         };
         Some(ComparisonRow {
             lane: lane.name.clone(),

@@ -1,10 +1,11 @@
 //! A race beside published figures: figures and ratios side by side, and why they differ. There is
 //! no verdict between the two: other machines, methods and years lie between them.
 
+use crate::comparable::{LIBRARY, comparable};
 use crate::estimate;
 use crate::judge;
 use crate::operations;
-use crate::pair::{self, finite};
+use crate::pair::finite;
 use crate::series::Series;
 use crate::words;
 use model::findings::{
@@ -274,6 +275,15 @@ fn method(record: &Record, published: &Published, suite: Option<&Suite>) -> Vec<
     let mut found: Vec<Difference> = article.collect();
     let shared = shared(record, published);
     found.push(difference("method", runs(record, &shared)));
+    for workload in &shared {
+        if let Some(passes) = operations::passes(&workload.kind) {
+            let name = &workload.name;
+            found.push(difference(
+                "method",
+                format!("yours: of {name} each round's figure is the median of {passes} passes"),
+            ));
+        }
+    }
     let with = |method: Method| {
         let of = |workload: &&&Workload| matches!(&workload.kind, Kind::Operations(of) if of.method == method);
         let titles: Vec<&str> = shared.iter().filter(of).map(|workload| workload.name.as_str()).collect();
@@ -289,10 +299,13 @@ fn method(record: &Record, published: &Published, suite: Option<&Suite>) -> Vec<
         ));
     }
     if let Some(names) = with(Method::ProcessPerOperation) {
-        let what = match published.process_per_operation {
-            true => format!("yours: {names} with one process for each operation, which matches the article"),
-            false => format!("yours: {names} with one process for each operation, which the article did not do"),
-        };
+        let matches = if published.process_per_operation { "matches the article" } else { "the article did not do" };
+        let mut what = format!("yours: {names} with one process for each operation, which {matches}");
+        let libraries: Vec<&str> =
+            record.header.lanes.iter().filter(|of| of.venue == LIBRARY).map(|of| of.name.as_str()).collect();
+        if !libraries.is_empty() {
+            what.push_str(&format!(", but for {}, called inside Fairlane", words::list(&libraries)));
+        }
         found.push(difference("method", what));
     }
     let Some(suite) = suite else { return found };
@@ -347,7 +360,7 @@ fn promises(pairs: &[LanePair<'_>]) -> Vec<Difference> {
     for (at, a) in pairs.iter().enumerate() {
         for b in &pairs[at + 1..] {
             if let (Some(a), Some(b)) = (a.yours, b.yours)
-                && let Err(why) = pair::comparable(a, b)
+                && let Err(why) = comparable(a, b)
             {
                 found.push(difference("promises", format!("your {} and {}: {why}", a.name, b.name)));
             }

@@ -1,9 +1,9 @@
 //! Figures above what the device or the memory can do: something else was measured, and its name is
 //! said (methods section 3, rule 3, goes no further than reads that miss the device altogether).
 
+use crate::comparable;
 use crate::estimate::median;
 use crate::limit;
-use crate::pair;
 use crate::series::{LaneSeries, Scope, Series};
 use crate::words;
 use model::job::Io;
@@ -25,7 +25,7 @@ pub(crate) fn flags(record: &Record, workload: &Workload, group: &str, series: &
     let raw = limit::raw_bandwidth(&record.probes, workload);
     let memory = Some(record.header.machine.memory_copy_bytes_per_second).filter(|&figure| figure > 0.0);
     let reads = series.reading.reads(group);
-    let lanes = series.lanes.iter().filter(|lane| !pair::stands_beside(lane.lane));
+    let lanes = series.lanes.iter().filter(|lane| !comparable::stands_beside(lane.lane));
     lanes.filter_map(|lane| flag(lane, group, io, reads, series, (raw, memory))).collect()
 }
 

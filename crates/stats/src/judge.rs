@@ -2,6 +2,7 @@
 
 use crate::answer;
 use crate::calibrate;
+use crate::comparable;
 use crate::estimate::{self, median};
 use crate::impossible;
 use crate::latency;
@@ -40,7 +41,8 @@ fn judge_group(record: &Record, workload: &Workload, group: &str, series: &Serie
     let limited = limit::judge(record, workload, group, series);
     let lanes = &series.lanes;
     let couples: Vec<_> = (0..lanes.len()).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
-    let comparable = couples.iter().filter(|&&(a, b)| pair::comparable(lanes[a].lane, lanes[b].lane).is_ok()).count();
+    let comparable =
+        couples.iter().filter(|&&(a, b)| comparable::comparable(lanes[a].lane, lanes[b].lane).is_ok()).count();
     let setting = Setting {
         series,
         group,
@@ -222,7 +224,7 @@ pub fn findings(record: &Record) -> Findings {
         lanes: header.lanes.clone(),
         ceilings,
         operations: operations::tables(record, &results),
-        answer: answer::answer(header, &results),
+        answer: answer::answer(record, &results),
         results,
         advice: Vec::new(),
         warnings,

@@ -6,6 +6,7 @@
 
 pub mod answer;
 pub mod calibrate;
+mod comparable;
 pub mod compare;
 pub mod compare_published;
 pub mod estimate;

@@ -1,6 +1,8 @@
-//! What limited a result: rules 2 to 9 of methods section 3, the first that matches.
+//! What limited a result: rules 1 to 9 of methods section 3, the first that matches.
 //!
-//! Every lane is described by the medians of its rounds. Causes may differ from lane to lane and a
+//! Every lane is described by the medians of its rounds; those that other programs disturbed (rule 1)
+//! are left out where the others are as many. Where they are not, a cause that other programs may have
+//! set as well (7 and 8) is not named. Causes may differ from lane to lane and a
 //! result has one limit, so the rules are read like this: 2 and 3 hold when any lane meets them,
 //! because one lane that was not measured spoils every pair it is in; 4 and 5 when all lanes do,
 //! because only then nothing is left to compare; 6 to 8 when more than half of the lanes meet them
@@ -15,13 +17,16 @@
 //! them: where a filesystem on a disk has a figure, only such lanes are asked. The floor runs so fast
 //! that the engine shows, and a library's work is the agent's own user time by nature.
 
+mod rules;
+
+use crate::comparable;
 use crate::estimate::median;
 use crate::pair;
 use crate::series::{LaneSeries, Reading, Scope, Series};
-use crate::words;
 use model::findings::Limit;
 use model::job::{Direction, Io, Pattern, Rate, SyncMode};
 use model::record::{Probe, Profile, Record, SharedRate};
+use model::trial::Trial;
 use model::workload::{Kind, Workload};
 
 /// What limited one result.
@@ -44,6 +49,8 @@ struct LaneUse {
     beside: bool,
     /// Its work is done in the agent, so that the agent's user time is not the engine's alone.
     in_process: bool,
+    /// Other programs disturbed more of its trials than not: what one of them said of it.
+    disturbed: Option<Disturbed>,
     /// Operations per second of the application.
     rate: Option<f64>,
     /// At the device.
@@ -70,6 +77,15 @@ struct LaneUse {
     device_use: Option<f64>,
 }
 
+/// Trials in which other programs were at work.
+#[derive(Debug, Clone, PartialEq)]
+struct Disturbed {
+    trials: usize,
+    of: usize,
+    /// What was seen of them in one of the trials.
+    example: String,
+}
+
 /// The bare device, matched to the workload: medians over probes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Raw {
@@ -92,13 +108,8 @@ struct Sight<'a> {
 /// Measured seconds below which shares of CPU time, counted in ticks of 10 ms, say nothing.
 const LEAST_CPU_WINDOW_SECONDS: f64 = 0.2;
 
-type Rule = fn(&Sight) -> Option<(Limit, String)>;
-
-/// Rules 2 and 3, which hold for any work.
-const RULES: [Rule; 2] = [harness, cache];
-
-/// Rules 4 to 8 in order, for work of one kind that runs as fast as it goes.
-const CAUSES: [Rule; 5] = [device, write_amplification, flush, filesystem_cpu, filesystem_serialised];
+/// A trial that other programs disturbed and that could not be repeated begins a flag with this.
+const FOREIGN_NOISE: &str = "foreign-noise";
 
 /// A trial in which Fairlane itself handed operations over too late begins a flag with this.
 const HARNESS_BOUND: &str = "harness-bound-submission";
@@ -124,9 +135,7 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
     let null_rate = null_ceiling(&record.probes, workload);
     let rate = record.rates.iter().rev().find(|rate| rate.workload == workload.name);
     let sight = Sight { workload, rate, reads: series.reading.reads(group), lanes, raw, null_rate };
-    let causes = if of_several_kinds(workload) || paced(workload) { &[][..] } else { &CAUSES[..] };
-    let (limit, reason) =
-        RULES.iter().chain(causes).find_map(|rule| rule(&sight)).unwrap_or_else(|| unattributed(&sight));
+    let (limit, reason) = rules::first(&sight);
     Limited { limit, reason, device_use }
 }
 
@@ -167,8 +176,22 @@ fn plain(io: &Io) -> bool {
         && !paces(io)
 }
 
+/// What a trial's mark says of other programs; `None`: it has none.
+fn noise_in(trial: &Trial) -> Option<&str> {
+    let mark = trial.flags.iter().find_map(|flag| flag.strip_prefix(FOREIGN_NOISE))?;
+    Some(mark.trim_start_matches([':', ' ']))
+}
+
 fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
-    let seen: Vec<_> = lane.group(group).map(|(trial, of)| (of, Scope::of(trial, of, reading))).collect();
+    let (quiet, noisy): (Vec<_>, Vec<_>) = lane.group(group).partition(|(trial, _)| noise_in(trial).is_none());
+    let disturbed = noisy.first().and_then(|(trial, _)| noise_in(trial)).filter(|_| noisy.len() > quiet.len());
+    let disturbed = disturbed.map(|example| Disturbed {
+        trials: noisy.len(),
+        of: noisy.len() + quiet.len(),
+        example: example.to_owned(),
+    });
+    let counted = if noisy.len() > quiet.len() { [quiet, noisy].concat() } else { quiet };
+    let seen: Vec<_> = counted.into_iter().map(|(trial, of)| (of, Scope::of(trial, of, reading))).collect();
     let window = |of: &Scope| Some(of.system.window_seconds).filter(|&seconds| seconds > 0.0);
     let per_second =
         |amount: fn(&Scope) -> f64| median(seen.iter().filter_map(|(_, scope)| Some(amount(scope) / window(scope)?)));
@@ -186,8 +209,9 @@ fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
         .max_by(|a, b| a.0.total_cmp(&b.0));
     LaneUse {
         name: lane.lane.name.clone(),
-        beside: pair::stands_beside(lane.lane),
-        in_process: lane.lane.venue == pair::LIBRARY,
+        beside: comparable::stands_beside(lane.lane),
+        in_process: lane.lane.venue == comparable::LIBRARY,
+        disturbed,
         trials: lane.ok.len(),
         lagging: pair::flagged(lane, HARNESS_BOUND),
         rate: median(seen.iter().map(|(of, _)| match of.metrics.get("operations_per_second") {
@@ -274,281 +298,4 @@ fn device_use(lane: &LaneUse, raw: &Raw, flush_bound: bool) -> Option<f64> {
     let comparable = iops > 0.0 && bandwidth / iops >= 0.5 * raw.bandwidth / raw.iops;
     let by_iops = if comparable { iops / raw.iops } else { 0.0 };
     Some(by_bandwidth.max(by_iops)).filter(|share| share.is_finite())
-}
-
-impl Sight<'_> {
-    /// Workers that share the engine's user time: of a job file those of the jobs that may run at
-    /// once, which are the jobs between two stonewalls; the largest such group counts.
-    fn workers(&self) -> u32 {
-        match &self.workload.kind {
-            Kind::Io(io) => io.numjobs.max(1),
-            Kind::Jobs(jobs) => {
-                let (mut most, mut group) = (1, 0_u32);
-                for job in &jobs.jobs {
-                    group = if job.stonewall { 0 } else { group }.saturating_add(job.io.numjobs);
-                    most = most.max(group);
-                }
-                most
-            }
-            Kind::SmallFiles(_) | Kind::Fio(_) => 1,
-            Kind::Operations(operations) => operations.threads,
-        }
-    }
-
-    /// Whether the engine without a device did this very work: steady work, or the one job of a job
-    /// file that one worker does. A probe folds several workers into one, so its rate is not theirs.
-    fn null_is_alike(&self) -> bool {
-        match &self.workload.kind {
-            Kind::Io(_) => true,
-            Kind::Jobs(jobs) => matches!(jobs.jobs.as_slice(), [job] if job.io.numjobs == 1 && plain(&job.io)),
-            Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Fio(_) => false,
-        }
-    }
-
-    fn steady_depth(&self) -> u32 {
-        match &self.workload.kind {
-            Kind::Io(io) => io.iodepth.saturating_mul(io.numjobs),
-            // Jobs come and go: no one depth is asked for all the time.
-            Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Jobs(_) | Kind::Fio(_) => 1,
-        }
-    }
-
-    /// The ceiling as a person names it: IOPS for small blocks, bandwidth from 64 KiB on.
-    fn ceiling(&self, raw: &Raw) -> String {
-        match &self.workload.kind {
-            _ if self.workload.flush_bound() => {
-                format!("{} flushes/s", model::units::human_count(raw.operations_per_second))
-            }
-            Kind::Io(io) if io.bs.get() < 64 * 1024 => words::iops(raw.iops),
-            _ => words::bandwidth(raw.bandwidth),
-        }
-    }
-
-    /// "every lane" or the lanes' names with the verb's ending in mind.
-    fn who(&self, of: &[&LaneUse]) -> String {
-        if of.len() == self.lanes.len() && of.len() > 1 {
-            return "every lane".to_owned();
-        }
-        words::list(&of.iter().map(|lane| lane.name.as_str()).collect::<Vec<_>>())
-    }
-
-    /// The lanes that meet a rule, if they are more than half or hold the slowest.
-    fn majority_or_slowest(&self, meets: impl Fn(&LaneUse) -> bool) -> Option<Vec<&LaneUse>> {
-        let of: Vec<&LaneUse> = self.lanes.iter().filter(|lane| meets(lane)).collect();
-        let slowest = self.lanes.iter().min_by(|a, b| a.rate.unwrap_or(0.0).total_cmp(&b.rate.unwrap_or(0.0)))?;
-        (2 * of.len() > self.lanes.len() || of.iter().any(|lane| lane.name == slowest.name)).then_some(of)
-    }
-
-    fn all_at_the_ceiling(&self) -> bool {
-        !self.workload.flush_bound()
-            && !self.lanes.is_empty()
-            && self.lanes.iter().all(|lane| lane.device_use.is_some_and(|share| share >= 0.95))
-    }
-
-    fn write_amplifications(&self) -> Vec<f64> {
-        if self.reads { Vec::new() } else { self.lanes.iter().filter_map(|lane| lane.write_amplification).collect() }
-    }
-
-    /// Whether the lanes write within 5 % of the same amount per byte of the application.
-    fn write_alike(&self) -> bool {
-        let all = self.write_amplifications();
-        let (low, high) = all.iter().fold((f64::MAX, f64::MIN), |(low, high), &at| (low.min(at), high.max(at)));
-        all.is_empty() || high <= 1.05 * low
-    }
-}
-
-/// Rule 2. Waiting for the next moment of paced work takes user time that is nobody's limit. One
-/// late trial is a disturbance of the machine; more than half of a lane's are the engine.
-fn harness(sight: &Sight) -> Option<(Limit, String)> {
-    if let Some(lane) = sight.lanes.iter().find(|lane| 2 * lane.lagging > lane.trials) {
-        let reason = format!(
-            "in {} of {} trials of {} the engine handed operations over later than it should have: the engine was measured",
-            lane.lagging, lane.trials, lane.name
-        );
-        return Some((Limit::Harness, reason));
-    }
-    let near_null = |lane: &&LaneUse| Some(lane.rate? / sight.null_rate?).filter(|&share| share >= 0.8);
-    if sight.null_is_alike()
-        && let Some((lane, share)) = sight.lanes.iter().find_map(|lane| Some((lane, near_null(&lane)?)))
-    {
-        let null = model::units::human_count(sight.null_rate.unwrap_or(0.0));
-        let reason = format!(
-            "{} runs at {} of the {null} operations/s that the engine reaches without a device: the engine was measured",
-            lane.name,
-            words::percent(share)
-        );
-        return Some((Limit::Harness, reason));
-    }
-    if paced(sight.workload) {
-        return None;
-    }
-    let workers = sight.workers();
-    let share = |lane: &LaneUse| Some(lane.agent_user_share.filter(|_| !lane.in_process)? / f64::from(workers));
-    let lane = sight.lanes.iter().find(|lane| share(lane).is_some_and(|share| share > 0.20))?;
-    let of = if workers > 1 { format!("{workers} workers in ") } else { String::new() };
-    let reason = format!(
-        "the engine's own user time fills {} of {of}{}'s windows: the engine was measured",
-        words::percent(share(lane)?),
-        lane.name
-    );
-    Some((Limit::Harness, reason))
-}
-
-/// Rule 3.
-fn cache(sight: &Sight) -> Option<(Limit, String)> {
-    if !sight.reads {
-        return None;
-    }
-    let lane = sight.lanes.iter().find(|lane| lane.read_share.is_some_and(|share| share < 0.10))?;
-    let share = words::percent(lane.read_share?);
-    Some((
-        Limit::Cache,
-        format!("in {} only {share} of the bytes read came from the device: the page cache answered", lane.name),
-    ))
-}
-
-/// Rule 4.
-fn device(sight: &Sight) -> Option<(Limit, String)> {
-    if !sight.all_at_the_ceiling() || !sight.write_alike() {
-        return None;
-    }
-    let who = if sight.lanes.len() == 1 { sight.lanes[0].name.clone() } else { "every lane".to_owned() };
-    let reason = format!(
-        "{who} runs at {} of the bare device's {}: this test cannot tell these filesystems apart",
-        words::percent_range(sight.lanes.iter().filter_map(|lane| lane.device_use)),
-        sight.ceiling(&sight.raw?)
-    );
-    Some((Limit::Device, reason))
-}
-
-/// Rule 5.
-fn write_amplification(sight: &Sight) -> Option<(Limit, String)> {
-    if !sight.all_at_the_ceiling() {
-        return None;
-    }
-    let each: Vec<String> =
-        sight.lanes.iter().filter_map(|lane| Some(format!("{} {:.2}", lane.name, lane.write_amplification?))).collect();
-    let reason = format!(
-        "every lane runs at {} of the bare device's {}, but they write different amounts to it per byte of the application ({})",
-        words::percent_range(sight.lanes.iter().filter_map(|lane| lane.device_use)),
-        sight.ceiling(&sight.raw?),
-        each.join(", ")
-    );
-    Some((Limit::WriteAmplification, reason))
-}
-
-/// Rule 6. The device's own counter leaves out the write that each flush has to wait for, so work
-/// that flushes after every write is flush-bound too where its flushes, at the bare device's time
-/// for a write and a flush, fill more than half of the time.
-fn flush(sight: &Sight) -> Option<(Limit, String)> {
-    let flush_bound = sight.workload.flush_bound();
-    let cycles = |lane: &LaneUse| lane.device_use.filter(|_| flush_bound);
-    let of = sight.majority_or_slowest(|lane| {
-        lane.flush_share.is_some_and(|share| share > 0.50) || cycles(lane).is_some_and(|share| share > 0.50)
-    })?;
-    let rates: Vec<String> = of
-        .iter()
-        .filter_map(|lane| Some(format!("{} {}", lane.name, model::units::human_count(lane.flushes?))))
-        .collect();
-    let one = of.len() == 1 || of.len() == sight.lanes.len();
-    let reason = match sight.raw.filter(|_| flush_bound) {
-        Some(raw) => format!(
-            "{} {} {} of the flushes that the bare device makes when each follows a write ({}; lanes: {} flushes/s)",
-            sight.who(&of),
-            if one { "makes" } else { "make" },
-            words::percent_range(of.iter().filter_map(|lane| lane.device_use)),
-            sight.ceiling(&raw),
-            rates.join(", ")
-        ),
-        None => format!(
-            "{} {} {} of the time in flushes ({} flushes/s)",
-            sight.who(&of),
-            if one { "spends" } else { "spend" },
-            words::percent_range(of.iter().filter_map(|lane| lane.flush_share)),
-            rates.join(", ")
-        ),
-    };
-    Some((Limit::Flush, reason))
-}
-
-fn below_the_ceiling(lane: &LaneUse) -> bool {
-    lane.device_use.is_none_or(|share| share < 0.8)
-}
-
-/// Rule 7. Without a known ceiling it still applies: a full core is a cause of its own.
-fn filesystem_cpu(sight: &Sight) -> Option<(Limit, String)> {
-    let thread = |lane: &LaneUse| lane.thread_share.filter(|&share| share >= 0.90);
-    let system = |lane: &LaneUse| lane.cpu_share.filter(|&share| share >= 0.90);
-    let of = sight
-        .majority_or_slowest(|lane| below_the_ceiling(lane) && (thread(lane).is_some() || system(lane).is_some()))?;
-    let each: Vec<String> = of
-        .iter()
-        .map(|lane| match (thread(lane), system(lane)) {
-            (Some(share), _) => {
-                let name = lane.thread.as_deref().unwrap_or("a thread");
-                format!("in {} {name} fills {} of a core", lane.name, words::percent(share))
-            }
-            (None, share) => format!("{} fills {} of all CPUs", lane.name, words::percent(share.unwrap_or(0.0))),
-        })
-        .collect();
-    Some((Limit::FilesystemCpu, format!("{}{}", each.join("; "), spare(&of))))
-}
-
-/// Rule 8. The depth means something only where more than one I/O is kept in flight and the
-/// ceiling is known.
-fn filesystem_serialised(sight: &Sight) -> Option<(Limit, String)> {
-    let depth = sight.steady_depth();
-    if depth < 2 {
-        return None;
-    }
-    let of = sight.majority_or_slowest(|lane| {
-        lane.device_use.is_some_and(|share| share < 0.8)
-            && lane.queue.is_some_and(|queue| queue < f64::from(depth) / 2.0)
-    })?;
-    let (low, high) = of
-        .iter()
-        .filter_map(|lane| lane.queue)
-        .fold((f64::MAX, f64::MIN), |(low, high), queue| (low.min(queue), high.max(queue)));
-    let range = if high - low < 0.1 { format!("{high:.1}") } else { format!("{low:.1} to {high:.1}") };
-    let keeps = if of.len() == 1 || of.len() == sight.lanes.len() { "keeps" } else { "keep" };
-    let reason =
-        format!("{} {keeps} {range} of the {depth} requests asked for at the device{}", sight.who(&of), spare(&of));
-    Some((Limit::FilesystemSerialised, reason))
-}
-
-/// ", while the device is used to 40 %", where that is known.
-fn spare(of: &[&LaneUse]) -> String {
-    let uses: Vec<f64> = of.iter().filter_map(|lane| lane.device_use).collect();
-    if uses.is_empty() {
-        String::new()
-    } else {
-        format!(", while the device is used to {}", words::percent_range(uses))
-    }
-}
-
-/// Rule 9.
-fn unattributed(sight: &Sight) -> (Limit, String) {
-    let reason = if sight.lanes.is_empty() {
-        "no lane has a figure".to_owned()
-    } else if let Some(rate) = sight.rate {
-        format!(
-            "at {} of the slowest lane's maximum ({}): {} operations/s for every lane; the work is paced, so reaching that rate shows no limit",
-            rate.share,
-            rate.slowest,
-            model::units::human_count(rate.operations_per_second)
-        )
-    } else if paced(sight.workload) {
-        "the work is paced, so reaching its rate shows no limit".to_owned()
-    } else if of_several_kinds(sight.workload) {
-        "work of several kinds runs together, and the bare device has no ceiling for such a mixture".to_owned()
-    } else if let Some(raw) = sight.raw.filter(|_| sight.lanes.iter().any(|lane| lane.device_use.is_some())) {
-        format!(
-            "no single cause stands out; the device is used to {} of its bare {}",
-            words::percent_range(sight.lanes.iter().filter_map(|lane| lane.device_use)),
-            sight.ceiling(&raw)
-        )
-    } else {
-        "no single cause stands out, and no ceiling of the bare device is known for this work".to_owned()
-    };
-    (Limit::Unattributed, reason)
 }

@@ -4,15 +4,17 @@
 //! geometric means over rounds of a step's whole time, and rates follow from them, so that a row
 //! agrees with itself; the verdict rests on the step's own metric, the median over its slices.
 
+use crate::comparable;
 use crate::estimate::{self, median};
 use crate::pair::{self, finite};
 use crate::series::{LaneSeries, Series};
 use crate::words;
 use model::findings::{
-    Limit, OperationFigure, OperationRow, OperationTotal, OperationsFinding, OperationsPair, ResultFinding, Verdict,
+    Limit, OperationFigure, OperationRow, OperationTotal, OperationsFinding, OperationsPair, Pair, ResultFinding,
+    Verdict,
 };
 use model::lane::Lane;
-use model::operations::{OperationStep, Operations};
+use model::operations::{Method, OperationStep, Operations};
 use model::record::Record;
 use model::trial::Group;
 use model::workload::{Kind, Workload};
@@ -22,6 +24,14 @@ pub const PROCESS_STARTUP: &str = "process_startup_seconds_per_operation";
 
 /// Steps named in one warning.
 const STEPS_NAMED: usize = 3;
+
+/// How often each round does the work, where that is more than once.
+pub(crate) fn passes(kind: &Kind) -> Option<u32> {
+    match kind {
+        Kind::Operations(operations) => Some(operations.loops).filter(|&loops| loops > 1),
+        _ => None,
+    }
+}
 
 /// A group's sums of one trial, for doing its step once.
 pub(crate) struct Once {
@@ -75,8 +85,11 @@ fn table(
     }
     let series = Series::of(record, &workload.name);
     let lanes = &record.header.lanes;
-    let reference = lanes.iter().find(|lane| !pair::stands_beside(lane)).or(lanes.first())?;
+    let reference = reference(&series)?;
     let floor = lanes.iter().find(|lane| is_floor(lane) && lane.name != reference.name);
+    let order = in_order(lanes, reference, floor);
+    let mut warnings = warnings(&series, &results);
+    warnings.splice(0..0, without_processes(operations, lanes));
     let rows: Vec<OperationRow> =
         by_section(&operations.step).into_iter().map(|step| row(step, workload, &series, floor)).collect();
     Some(OperationsFinding {
@@ -85,17 +98,52 @@ fn table(
         reference: reference.name.clone(),
         floor: floor.map(|lane| lane.name.clone()),
         rounds: results.iter().map(|result| result.rounds).max().unwrap_or(0),
-        totals: totals(&series, &rows, f64::from(operations.loops.max(1))),
-        pairs: pairs(&results),
+        passes: operations.loops.max(1),
+        totals: totals(&series, &rows, &order, f64::from(operations.loops.max(1))),
+        pairs: pairs(&results, &order),
         process_startup_share: startup_of_all(&rows),
-        warnings: warnings(&series, &results),
+        warnings,
         rows,
     })
 }
 
+/// The lane that the others are held against, of those that have figures where any has.
+fn reference<'a>(series: &Series<'a>) -> Option<&'a Lane> {
+    let with = |figures: bool| -> Vec<&'a Lane> {
+        series.lanes.iter().filter(|of| !figures || !of.ok.is_empty()).map(|of| of.lane).collect()
+    };
+    comparable::reference(&with(true)).or_else(|| comparable::reference(&with(false)))
+}
+
+/// The lanes as the table shows them: the reference, the others on disks, what stands beside them,
+/// the floor.
+fn in_order<'a>(lanes: &'a [Lane], reference: &Lane, floor: Option<&Lane>) -> Vec<&'a str> {
+    let mut order: Vec<&Lane> = lanes.iter().collect();
+    let is_floor = |lane: &Lane| floor.is_some_and(|floor| floor.name == lane.name);
+    order.sort_by_key(|lane| (lane.name != reference.name, comparable::stands_beside(lane), is_floor(lane)));
+    order.into_iter().map(|lane| lane.name.as_str()).collect()
+}
+
+/// Where each operation is a process, the lanes whose operations are none.
+fn without_processes(operations: &Operations, lanes: &[Lane]) -> Option<String> {
+    let inside: Vec<&str> =
+        lanes.iter().filter(|of| of.venue == comparable::LIBRARY).map(|of| of.name.as_str()).collect();
+    if operations.method != Method::ProcessPerOperation || inside.is_empty() {
+        return None;
+    }
+    let (is, rows, library) = match inside.len() {
+        1 => ("is", "its rows", "an in-process library"),
+        _ => ("are", "their rows", "in-process libraries"),
+    };
+    Some(format!(
+        "{} {is} {library} even here: {rows} started no process, while each operation of a mounted lane was one",
+        words::list(&inside)
+    ))
+}
+
 /// A filesystem in memory of which nothing but the system calls and the kernel's own names are left.
 fn is_floor(lane: &Lane) -> bool {
-    lane.venue == pair::MEMORY && lane.filesystem == "tmpfs"
+    lane.venue == comparable::MEMORY && lane.filesystem == "tmpfs"
 }
 
 /// The steps, gathered by section; sections in the order in which they first occur.
@@ -154,7 +202,7 @@ fn figure(lane: &LaneSeries, workload: &Workload, group: &str) -> OperationFigur
     }
 }
 
-fn totals(series: &Series, rows: &[OperationRow], loops: f64) -> Vec<OperationTotal> {
+fn totals(series: &Series, rows: &[OperationRow], order: &[&str], loops: f64) -> Vec<OperationTotal> {
     let measured = |lane: &str| rows.iter().any(|row| seconds_of(row, lane).is_some());
     let lanes: Vec<&str> =
         series.lanes.iter().map(|lane| lane.lane.name.as_str()).filter(|lane| measured(lane)).collect();
@@ -172,7 +220,7 @@ fn totals(series: &Series, rows: &[OperationRow], loops: f64) -> Vec<OperationTo
             unmount_seconds: phase("unmount"),
         }
     };
-    series.lanes.iter().map(of).collect()
+    order.iter().filter_map(|name| series.lanes.iter().find(|lane| lane.lane.name == *name)).map(of).collect()
 }
 
 fn seconds_of(row: &OperationRow, lane: &str) -> Option<f64> {
@@ -191,13 +239,12 @@ fn startup_of_all(rows: &[OperationRow]) -> Option<f64> {
     (all > 0.0).then_some(started / all).and_then(finite)
 }
 
-/// Every pair of lanes over all steps, in the order of the first result.
-fn pairs(results: &[&ResultFinding]) -> Vec<OperationsPair> {
-    let Some(first) = results.first() else { return Vec::new() };
+/// Every pair of lanes over all steps, the later lane of this order against the earlier.
+fn pairs(results: &[&ResultFinding], order: &[&str]) -> Vec<OperationsPair> {
     let of = |a: &str, b: &str| {
         let all = || {
             results.iter().filter_map(move |result| {
-                Some((result.limit, result.pairs.iter().find(|pair| pair.a == a && pair.b == b)?))
+                Some((result.limit, result.pairs.iter().find_map(|pair| toward(pair, a, b))?))
             })
         };
         let count = |verdict: Verdict| all().filter(|(_, pair)| pair.verdict == verdict).count() as u32;
@@ -207,7 +254,7 @@ fn pairs(results: &[&ResultFinding]) -> Vec<OperationsPair> {
             .filter_map(|(_, pair)| pair.ratio.filter(|&ratio| estimate::usable(ratio)))
             .map(f64::ln)
             .collect();
-        let unranked: Vec<&model::findings::Pair> =
+        let unranked: Vec<Pair> =
             all().map(|(_, pair)| pair).filter(|pair| pair.verdict == Verdict::None && pair.ratio.is_some()).collect();
         let why = unranked.first().and_then(|pair| pair.why.clone());
         OperationsPair {
@@ -223,7 +270,31 @@ fn pairs(results: &[&ResultFinding]) -> Vec<OperationsPair> {
             why: why.filter(|why| unranked.iter().all(|pair| pair.why.as_ref() == Some(why))),
         }
     };
-    first.pairs.iter().map(|pair| of(&pair.a, &pair.b)).collect()
+    let couples = order.iter().enumerate().flat_map(|(at, a)| order[..at].iter().map(move |b| (*a, *b)));
+    let judged = |(a, b): &(&str, &str)| {
+        results.iter().flat_map(|result| &result.pairs).any(|pair| toward(pair, a, b).is_some())
+    };
+    couples.filter(judged).map(|(a, b)| of(a, b)).collect()
+}
+
+/// The pair as `a` against `b`; `None`: it is of other lanes.
+fn toward(pair: &Pair, a: &str, b: &str) -> Option<Pair> {
+    if pair.a == a && pair.b == b {
+        return Some(pair.clone());
+    }
+    (pair.a == b && pair.b == a).then(|| Pair {
+        a: a.to_owned(),
+        b: b.to_owned(),
+        ratio: pair.ratio.map(f64::recip),
+        low: pair.high.map(f64::recip),
+        high: pair.low.map(f64::recip),
+        verdict: match pair.verdict {
+            Verdict::Faster => Verdict::Slower,
+            Verdict::Slower => Verdict::Faster,
+            other => other,
+        },
+        ..pair.clone()
+    })
 }
 
 /// Warnings over all steps: of whole trials as they are, of single steps gathered by what they say.

@@ -1,74 +1,12 @@
-//! One pair of lanes in one result: what they may be compared in, their ratio, the verdict.
+//! One pair of lanes in one result: their ratio and the verdict.
 
+use crate::comparable::comparable;
 use crate::estimate;
 use crate::sequential::{self, Interval, Rule, Standing};
 use crate::series::{LaneSeries, Series};
 use model::findings::{Limit, Pair, Verdict};
-use model::lane::Lane;
 use model::trial::Trial;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The venue of a lane whose filesystem is called inside the agent.
-pub const LIBRARY: &str = "library";
-/// The venue of a lane that lies in main memory.
-pub const MEMORY: &str = "memory";
-
-/// Whether a lane stands beside filesystems on disks to be read against them, and not to be chosen:
-/// one in memory, or of an in-process library.
-pub fn stands_beside(lane: &Lane) -> bool {
-    lane.venue == LIBRARY || lane.venue == MEMORY
-}
-
-/// Why two lanes' speeds may not be ranked, as the start of a sentence; otherwise what has to be
-/// said beside a verdict.
-///
-/// # Errors
-/// The difference, named: promises, venue or disk.
-pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<String>, String> {
-    let mut different = Vec::new();
-    let promises = a.promises.durability_differences(&b.promises);
-    if !promises.is_empty() {
-        let each: Vec<String> = promises.iter().map(|promise| promise_words(promise, a, b)).collect();
-        different.push(format!("different promises: {}", each.join("; ")));
-    }
-    if (a.venue == LIBRARY) != (b.venue == LIBRARY) {
-        let library = if a.venue == LIBRARY { a } else { b };
-        different.push(format!("{} is an in-process library, called without any system call", library.name));
-    }
-    if !different.is_empty() {
-        return Err(different.join("; "));
-    }
-    if a.venue != b.venue {
-        return Err(format!("different venue: {} is {}, {} is {}", a.name, a.venue, b.name, b.venue));
-    }
-    let mut beside = Vec::new();
-    if a.ground != b.ground {
-        let one_disk = a.venue == "directory" && !a.backing.is_empty() && a.backing == b.backing;
-        if !one_disk {
-            return Err(format!("different disks: {} is on {}, {} is on {}", a.name, a.ground, b.name, b.ground));
-        }
-        beside.push(format!("both directories are on {}, but their fill and position on it differ", a.backing));
-    }
-    if a.promises.data_checksums != b.promises.data_checksums {
-        let with = if a.promises.data_checksums { a } else { b };
-        beside.push(format!("{} also checksums data", with.name));
-    }
-    Ok(beside)
-}
-
-/// One durability promise that two lanes do not share, naming who has it.
-fn promise_words(promise: &str, a: &Lane, b: &Lane) -> String {
-    let (has_it, text): (bool, [&str; 2]) = match promise {
-        "crash-safe metadata" => (a.promises.journal, ["survives a crash without a full check", "does not"]),
-        "fsync reaches stable storage" => {
-            (a.promises.fsync_reaches_stable_storage, ["hands fsync's data to the device as stable", "does not"])
-        }
-        "write barriers" => (a.promises.barriers, ["flushes its writes", "does not"]),
-        other => return other.to_owned(),
-    };
-    let (with, without) = if has_it { (a, b) } else { (b, a) };
-    format!("{} {}, {} {}", with.name, text[0], without.name, text[1])
-}
 
 /// What the pairs of one result share.
 pub struct Setting<'a> {

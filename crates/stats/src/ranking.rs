@@ -6,7 +6,7 @@
 //! and the list is cut wherever every lane before the cut is decided better than every lane after
 //! it. So lanes joined by ties or undecided pairs, directly or through others, stay in one group.
 
-use crate::pair;
+use crate::comparable::comparable;
 use model::findings::{Estimate, Pair, Verdict};
 use model::lane::Lane;
 
@@ -33,7 +33,7 @@ pub fn ranking(lanes: &[Lane], estimates: &[Estimate], pairs: &[Pair], higher_is
 fn largest_class<'a>(lanes: &[Lane], estimates: &'a [Estimate]) -> Vec<&'a Estimate> {
     let mut classes: Vec<(&Lane, Vec<&Estimate>)> = Vec::new();
     for (lane, estimate) in lanes.iter().zip(estimates).filter(|(_, estimate)| estimate.failure.is_none()) {
-        match classes.iter_mut().find(|(first, _)| pair::comparable(first, lane).is_ok()) {
+        match classes.iter_mut().find(|(first, _)| comparable(first, lane).is_ok()) {
             Some((_, class)) => class.push(estimate),
             None => classes.push((lane, vec![estimate])),
         }

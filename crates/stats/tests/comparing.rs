@@ -2,11 +2,12 @@
 
 mod common;
 
-use common::{io, lane, record, run};
+use common::{io, lane, operations, record, run, step};
 use model::findings::{Comparison, Verdict};
+use model::operations::Operation;
 use model::plan::Rounds;
 use model::record::Record;
-use model::workload::Pattern;
+use model::workload::{Kind, Pattern};
 use stats::compare::compare;
 
 fn race(rates: [f64; 2], deviation: f64, rounds: u32, seed: u64) -> Record {
@@ -76,4 +77,20 @@ fn what_differs_between_the_races_is_named() {
     ] {
         assert!(warnings.contains(part), "{part} is missing in {warnings}");
     }
+}
+
+#[test]
+fn medians_of_passes_are_named_beside_what_rests_on_them() {
+    let raced = |loops: u32, seed: u64| {
+        let mut work = operations(vec![step("metadata", "stat 100", Operation::Stat, 100)]);
+        let Kind::Operations(of) = &mut work.kind else { panic!("another kind") };
+        of.loops = loops;
+        let mut race = record(vec![lane("ext4")], vec![work], Rounds::Auto, true);
+        run(&mut race, 6, &[1000.0], 0.01, seed);
+        race
+    };
+    let why = |a: u32, b: u32| against(&raced(a, 1), &raced(b, 2)).rows.remove(0).why.unwrap();
+    assert!(why(5, 5).ends_with("each round's figure is the median of 5 passes"), "{}", why(5, 5));
+    assert!(!why(1, 1).contains("median"), "{}", why(1, 1));
+    assert_eq!(why(1, 5), "different parameters of the workload");
 }

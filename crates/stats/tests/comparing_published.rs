@@ -163,10 +163,13 @@ fn another_method_or_other_sizes_than_the_suites_are_named() {
     };
     operations.method = model::operations::Method::ProcessPerOperation;
     operations.files[0].count = 50;
+    operations.loops = 5;
     let of = compared(&race);
     let said = |part: &str| of.differences.iter().any(|of| of.what.contains(part));
     assert!(said("which matches the article") && !said("race with --as-published"));
-    assert!(said("files differs from suite s in files and method"));
+    assert!(said("files differs from suite s in files, loops and method"));
+    assert!(said("which matches the article, but for rsext4, called inside Fairlane"));
+    assert!(said("yours: of files each round's figure is the median of 5 passes"));
 }
 
 #[test]

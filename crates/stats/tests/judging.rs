@@ -142,7 +142,9 @@ fn different_promises_void_the_verdict_and_are_named() {
     assert_eq!(result.ranking, [["xfs"], ["ext4"]], "a lane that may not be ranked has no place");
     let answer = judge::findings(&race).answer.unwrap();
     assert_eq!(answer.choose, ["xfs", "ext4,nobarrier"]);
-    assert!(answer.not_tested.iter().any(|line| line.starts_with("ext4,nobarrier against ext4: different promises")));
+    let [fact] = answer.not_ranked.as_slice() else { panic!("{:?}", answer.not_ranked) };
+    assert_eq!((fact.lanes.as_slice(), fact.against.as_str()), (&["ext4,nobarrier".to_owned()][..], "ext4"));
+    assert_eq!(fact.what, "promises no fsync that reaches stable storage and no write barriers");
     assert!(answer.reasons.iter().all(|reason| reason.lane == "ext4" && reason.against == "xfs"));
 }
 

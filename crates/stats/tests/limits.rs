@@ -281,3 +281,49 @@ fn a_race_whose_lanes_all_failed_is_unattributed() {
     let race = race(&read(), [1000.0, 1000.0], &[], |trial| trial.outcome = model::trial::Outcome::Failed);
     assert_eq!(limit(&race, "read"), (Limit::Unattributed, "no lane has a figure".to_owned()));
 }
+
+/// A full core in every trial; in `noisy` of six rounds of each lane other programs were at work.
+fn full_core(noisy: u32, share: f64) -> Record {
+    race(&small_files(), [1000.0, 900.0], &[], move |trial| {
+        let disturbed = trial.round <= noisy;
+        if disturbed {
+            trial
+                .flags
+                .push("foreign-noise: other programs took 53 % of the CPU time (0.92 s; 5 % is tolerated)".into());
+        }
+        trial.system.busiest_thread_share = Some(if disturbed { 1.0 } else { share });
+        trial.system.busiest_thread = Some("rustc".into());
+    })
+}
+
+#[test]
+fn rule_1_a_full_core_beside_other_programs_is_not_laid_to_the_filesystem() {
+    let (what, why) = limit(&full_core(6, 1.0), "create");
+    assert_eq!(what, Limit::OtherPrograms);
+    assert_eq!(
+        why,
+        "other programs were at work in 6 of 6 trials of ext4 and 6 of 6 trials of xfs, so it cannot be told what \
+         limited them (other programs took 53 % of the CPU time (0.92 s; 5 % is tolerated))"
+    );
+    assert_eq!(limit(&full_core(4, 1.0), "create").0, Limit::OtherPrograms);
+    // Where most trials were quiet they decide: of them a full core is the filesystem's own.
+    assert_eq!(limit(&full_core(2, 1.0), "create").0, Limit::FilesystemCpu);
+    assert_eq!(limit(&full_core(2, 0.3), "create").0, Limit::Unattributed);
+    assert_eq!(limit(&full_core(0, 1.0), "create").0, Limit::FilesystemCpu);
+}
+
+#[test]
+fn rule_1_an_idle_device_beside_other_programs_is_not_laid_to_the_filesystem() {
+    let idle = |noisy: bool| {
+        let shape = move |trial: &mut Trial| {
+            trial.system.device.queue_seconds = 3.0;
+            if noisy {
+                trial.flags.push("foreign-noise: the hypervisor took 10 % of the CPU time".into());
+            }
+        };
+        limit(&race(&read(), [30_000.0, 31_000.0], &[(Profile::RandRead, 88_100.0)], shape), "read")
+    };
+    assert_eq!(idle(false).0, Limit::FilesystemSerialised);
+    let (what, why) = idle(true);
+    assert!(what == Limit::OtherPrograms && why.contains("hypervisor took 10 %"), "{why}");
+}

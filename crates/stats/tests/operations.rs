@@ -141,7 +141,112 @@ fn a_library_without_other_promises_still_gets_no_verdict_and_is_not_chosen() {
     assert_eq!(of.without_verdict, 3);
     let answer = findings.answer.unwrap();
     assert_eq!(answer.choose, ["ext4"]);
-    assert!(answer.not_tested.iter().any(|line| line.starts_with("rsext4 against ext4: ")), "{:?}", answer.not_tested);
+    let [fact] = answer.not_ranked.as_slice() else { panic!("{:?}", answer.not_ranked) };
+    assert_eq!((fact.lanes.as_slice(), fact.against.as_str()), (&["rsext4".to_owned()][..], "ext4"));
+    assert_eq!(fact.what, "is an in-process library, called without any system call");
+}
+
+#[test]
+fn the_reference_is_one_lane_whichever_stands_first_and_every_pair_points_to_it() {
+    // The same lanes take the same seconds, in another order.
+    let [ext4, xfs, library, floor] = [[1.0, 0.02, 0.2], [2.0, 0.02, 0.1], [0.05, 0.01, 0.4], [0.1, 0.01, 0.05]];
+    let straight = vec![lane("ext4"), lane("xfs"), rsext4(), tmpfs()];
+    let straight = judge::findings(&raced(straight, &[ext4, xfs, library, floor], |_| {}));
+    let turned = vec![tmpfs(), rsext4(), lane("ext4"), lane("xfs")];
+    let turned = judge::findings(&raced(turned, &[floor, library, ext4, xfs], |_| {}));
+    for findings in [&straight, &turned] {
+        let table = &findings.operations[0];
+        assert_eq!(table.reference, "ext4");
+        assert_eq!(
+            table.totals.iter().map(|of| of.lane.as_str()).collect::<Vec<_>>(),
+            ["ext4", "xfs", "rsext4", "tmpfs"]
+        );
+        let pairs: Vec<_> = table.pairs.iter().map(|of| (of.a.as_str(), of.b.as_str())).collect();
+        let expected = [
+            ("xfs", "ext4"),
+            ("rsext4", "ext4"),
+            ("rsext4", "xfs"),
+            ("tmpfs", "ext4"),
+            ("tmpfs", "xfs"),
+            ("tmpfs", "rsext4"),
+        ];
+        assert_eq!(pairs, expected);
+        assert!((pair(findings, "rsext4", "ext4").geometric_mean.unwrap() / 20_f64.cbrt() - 1.0).abs() < 0.01);
+        let kernel = pair(findings, "xfs", "ext4");
+        assert_eq!((kernel.wins, kernel.ties, kernel.losses), (1, 1, 1));
+    }
+}
+
+#[test]
+fn a_lane_that_no_other_may_be_ranked_against_is_no_reference() {
+    let mut risky = lane("ext4,nobarrier");
+    risky.promises.barriers = false;
+    let lanes = || vec![risky.clone(), lane("ext4"), lane("xfs")];
+    let findings = judge::findings(&raced(lanes(), &[[0.5; 3], [1.0; 3], [2.0; 3]], |_| {}));
+    assert_eq!(findings.operations[0].reference, "ext4");
+    assert_eq!(
+        (pair(&findings, "xfs", "ext4").losses, pair(&findings, "ext4,nobarrier", "ext4").without_verdict),
+        (3, 3)
+    );
+    // One without a figure is none either.
+    let race = raced(lanes(), &[[0.5; 3], [1.0; 3], [2.0; 3]], |trial| {
+        if trial.lane == "ext4" {
+            (trial.outcome, trial.reason) = (model::trial::Outcome::Failed, Some("no space left".into()));
+        }
+    });
+    assert_eq!(judge::findings(&race).operations[0].reference, "ext4,nobarrier");
+}
+
+#[test]
+fn each_fact_that_keeps_lanes_apart_is_said_once_with_all_its_lanes() {
+    let mut floor = tmpfs();
+    (floor.promises.barriers, floor.promises.fsync_reaches_stable_storage) = (false, false);
+    let lanes = vec![rsext4(), lane("ext4"), lane("xfs"), floor];
+    let answer = judge::findings(&raced(lanes, &[[1.0; 3], [1.0; 3], [2.0; 3], [0.1; 3]], |_| {})).answer.unwrap();
+    let facts: Vec<_> = answer.not_ranked.iter().map(|of| (of.lanes.join(" "), of.what.as_str())).collect();
+    let expected = [
+        ("rsext4 tmpfs", "promise no crash-safe metadata"),
+        ("tmpfs", "promises no fsync that reaches stable storage and no write barriers"),
+        ("rsext4", "is an in-process library, called without any system call"),
+    ];
+    assert_eq!(facts, expected.map(|(lanes, what)| (lanes.to_owned(), what)));
+    assert!(answer.not_ranked.iter().all(|of| of.against == "ext4"));
+    assert_eq!(answer.not_tested, ["power cut"]);
+}
+
+#[test]
+fn a_lane_that_fails_each_time_is_not_raced_again() {
+    let noisy = |failing: &'static str, from: u32| {
+        let mut race = raced(vec![lane("ext4"), lane("xfs"), lane("btrfs")], &[[1.0; 3]; 3], move |trial| {
+            let rate = 50.0 * [0.5, 1.0, 2.0][(trial.round as usize * 7 + trial.lane.len()) % 3];
+            for group in &mut trial.groups {
+                group.metrics.insert("operations_per_second".into(), rate);
+            }
+            if trial.lane == failing && trial.round >= from {
+                (trial.outcome, trial.reason) = (model::trial::Outcome::Failed, Some("no reflink here".into()));
+            }
+        });
+        race.header.plan.command_line = ["race", "ext4", "xfs", "btrfs"].map(str::to_owned).to_vec();
+        race
+    };
+    let next = |race: &Record| judge::findings(race).answer.unwrap().next.join(" ");
+    let all = next(&noisy("nobody", 1));
+    assert!(all.starts_with("race ext4 xfs btrfs --budget "), "{all}");
+    // A step that the filesystem lacks fails whoever asks again: the others go on without that lane.
+    let without = next(&noisy("xfs", 1));
+    assert!(without.starts_with("race ext4 btrfs --budget "), "{without}");
+    // One that failed midway would fail again, and what it leaves open does not count.
+    let mut two = noisy("xfs", 4);
+    two.header.lanes.remove(2);
+    two.header.plan.lanes.remove(2);
+    two.trials.retain(|trial| trial.lane != "btrfs");
+    let findings = judge::findings(&two);
+    assert!(!findings.answer.as_ref().unwrap().undecided.is_empty());
+    assert_eq!(findings.answer.unwrap().next, ["report", "--format", "markdown"]);
+    // Nor is a race that an error ended.
+    let mut broken = noisy("nobody", 1);
+    broken.end = Some(model::record::EndOutcome::Failed);
+    assert_eq!(next(&broken), "report --format markdown");
 }
 
 #[test]
@@ -204,6 +309,19 @@ fn process_start_up_is_a_share_of_each_steps_time() {
         assert!((figure.process_startup_share.unwrap() - 0.9).abs() < 1e-9, "{figure:?}");
     }
     assert!((table.process_startup_share.unwrap() - 0.9).abs() < 1e-9);
+}
+
+#[test]
+fn a_library_among_processes_is_named() {
+    let mut race = raced(vec![lane("ext4"), rsext4()], &[[1.0; 3], [0.1; 3]], |_| {});
+    let said = |race: &Record| judge::findings(race).operations[0].warnings.join("\n");
+    assert!(!said(&race).contains("process"), "{}", said(&race));
+    let model::workload::Kind::Operations(operations) = &mut race.header.plan.workloads[0].kind else {
+        panic!("another kind")
+    };
+    operations.method = model::operations::Method::ProcessPerOperation;
+    let said = said(&race);
+    assert!(said.starts_with("rsext4 is an in-process library even here: its rows started no process"), "{said}");
 }
 
 #[test]

@@ -245,7 +245,7 @@ fn always() -> Result<(), String> {
 /// does not work on this machine.
 pub fn find(name: &str) -> Result<&'static IoEngine, EngineError> {
     let engine = ENGINES.iter().find(|engine| engine.name == name).ok_or_else(|| EngineError::UnknownEngine {
-        name: name.escape_debug().to_string(),
+        name: model::text::escaped(name.as_bytes()),
         known: ENGINES.iter().map(|engine| engine.name).collect::<Vec<_>>().join(", "),
     })?;
     match (engine.available)() {

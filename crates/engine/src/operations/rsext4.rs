@@ -60,7 +60,7 @@ impl Library {
         if !matches!(kind, FileType::BlockDevice | FileType::RegularFile) {
             return Err(EngineError::Unsuitable(format!(
                 "{} is neither a block device nor a file; name one such as /dev/loop0",
-                path.display()
+                model::text::escaped_path(path)
             )));
         }
         let sectors = seek(&file, SeekFrom::End(0)).map_err(error)? / u64::from(SECTOR_BYTES);
@@ -73,7 +73,7 @@ impl Library {
             };
             EngineError::Unsuitable(format!(
                 "rsext4 cannot {action} {}: {}; {remedy}",
-                path.display(),
+                model::text::escaped_path(path),
                 mounted::words(error)
             ))
         };
@@ -119,7 +119,7 @@ impl Library {
         unmounted.map_err(|error| {
             EngineError::Unsuitable(format!(
                 "rsext4 cannot unmount {}: {}; look at it with e2fsck -fn",
-                self.path.display(),
+                model::text::escaped_path(&self.path),
                 mounted::words(error)
             ))
         })?;
@@ -181,7 +181,7 @@ fn journal_of(options: &[String]) -> Result<bool, EngineError> {
             other => {
                 return Err(EngineError::Unsuitable(format!(
                     "rsext4 has no option {}; it takes journal or nojournal",
-                    other.escape_debug()
+                    model::text::escaped(other.as_bytes())
                 )));
             }
         };

@@ -10,6 +10,7 @@ use super::work::CallsErrand;
 use crate::error::EngineError;
 use crate::workloads::heed;
 use model::operations::{Change, FileState, State};
+use model::text::escaped;
 use rustix::io::Errno;
 use std::ffi::CStr;
 use std::ops::Range;
@@ -66,7 +67,7 @@ impl Verify<'_> {
         let (mut found, mut foreign) = (0, None);
         let list = &mut |name: &[u8]| match expected.contains(&name) {
             true => found += 1,
-            false => foreign = Some(name.escape_ascii().to_string()),
+            false => foreign = Some(escaped(name)),
         };
         calls.list(c".", list).map_err(|errno| EngineError::file("list", top, errno))?;
         match foreign {
@@ -132,7 +133,7 @@ impl Verify<'_> {
             });
             match known {
                 true => found += 1,
-                false => foreign = Some(name.escape_ascii().to_string()),
+                false => foreign = Some(escaped(name)),
             }
         };
         calls.list(path, list).map_err(|errno| EngineError::file("list", shown(top, path), errno))?;
@@ -222,7 +223,7 @@ impl Verify<'_> {
         let mut room = [0; 4096];
         match calls.read_link(path, &mut room) {
             Ok(length) if &room[..length] != target => {
-                let (found, target) = (room[..length].escape_ascii(), target.escape_ascii());
+                let (found, target) = (escaped(&room[..length]), escaped(target));
                 Err(wrong(top, path, format!("points to {found} instead of {target}")))
             }
             Ok(_) | Err(Errno::OPNOTSUPP) => Ok(()),

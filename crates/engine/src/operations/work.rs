@@ -116,7 +116,10 @@ fn in_process<C: FileCalls>(
 fn unsuitable(place: &Place) -> EngineError {
     EngineError::Unsuitable(match place {
         Place::Device { path, .. } => {
-            format!("operations on files need a filesystem and {} is a bare device; name a directory", path.display())
+            format!(
+                "operations on files need a filesystem and {} is a bare device; name a directory",
+                model::text::escaped_path(path)
+            )
         }
         _ => "operations on files need a filesystem; name a directory".to_owned(),
     })
@@ -148,7 +151,11 @@ impl OperationsWork {
         let steps = &self.plan.operations.step;
         let Some(index) = steps.iter().position(|step| step.group() == group) else {
             let known: Vec<&str> = steps.iter().map(OperationStep::group).collect();
-            return unsuitable(format!("no step is named {}; choose {}", group.escape_debug(), known.join(", ")));
+            return unsuitable(format!(
+                "no step is named {}; choose {}",
+                model::text::escaped(group.as_bytes()),
+                known.join(", ")
+            ));
         };
         if index != self.next {
             let next = steps.get(self.next).map_or("no other", OperationStep::group);

@@ -76,7 +76,7 @@ pub(super) fn lay_out(
         if there.is_none() && !io.allow_file_create {
             return Err(EngineError::Unsuitable(format!(
                 "{} is not there and allow_file_create=0; make it in an earlier job or allow it",
-                directory.0.join(&file.name).display()
+                model::text::escaped_path(&directory.0.join(&file.name))
             )));
         }
         if needs_contents(io) {
@@ -148,7 +148,7 @@ fn length(directory: Directory<'_>, name: &str) -> Result<Option<u64>, EngineErr
         Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => Ok(Some(stat.st_size as u64)),
         Ok(_) => Err(EngineError::Unsuitable(format!(
             "{} is no regular file; choose another filename",
-            directory.0.join(name).display()
+            model::text::escaped_path(&directory.0.join(name))
         ))),
         Err(Errno::NOENT) => Ok(None),
         Err(errno) => Err(EngineError::file("look at", directory.0.join(name), errno)),

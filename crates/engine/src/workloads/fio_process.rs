@@ -47,7 +47,7 @@ pub(super) fn find() -> Option<PathBuf> {
 /// Runs a job file in a directory, to its end or until the flag is set.
 pub(super) fn run(program: &Path, directory: &Path, jobs: &str, stop: &AtomicBool) -> Result<Ended, EngineError> {
     let cannot = |error: std::io::Error| EngineError::Fio {
-        message: format!("it cannot be started: {error}; try to run {} by hand", program.display()),
+        message: format!("it cannot be started: {error}; try to run {} by hand", model::text::escaped_path(program)),
         errno: error.raw_os_error(),
     };
     let memory = |name| memfd_create(name, MemfdFlags::CLOEXEC).map(File::from).map_err(std::io::Error::from);

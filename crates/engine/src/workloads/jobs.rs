@@ -59,7 +59,7 @@ impl JobsWork {
         if let Place::Device { path, .. } = place {
             return Err(EngineError::Unsuitable(format!(
                 "a job file runs in a directory, not on {}; race a directory or a filesystem on it",
-                path.display()
+                model::text::escaped_path(path)
             )));
         }
         // Compared with the kernel's once, here: workers inherit its scale, and its start.

@@ -143,7 +143,7 @@ pub fn prepare(
             "workload {} needs a kernel filesystem, and {} holds one that this process reads itself; give a library \
              operations, such as --suite operations",
             workload.name,
-            library.path().display()
+            model::text::escaped_path(library.path())
         )));
     }
     Ok(match &workload.kind {

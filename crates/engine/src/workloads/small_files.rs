@@ -53,7 +53,7 @@ impl SmallFilesWork {
             Place::Device { path, .. } => {
                 return Err(EngineError::Unsuitable(format!(
                     "small files need a filesystem and {} is a bare device; name a directory",
-                    path.display()
+                    model::text::escaped_path(path)
                 )));
             }
             Place::Directory { path, directory } => {
@@ -185,7 +185,7 @@ impl Work for SmallFilesWork {
             other => {
                 return Err(EngineError::Unsuitable(format!(
                     "small files have no phase named {}; choose create, read or delete",
-                    other.escape_debug()
+                    model::text::escaped(other.as_bytes())
                 )));
             }
         };

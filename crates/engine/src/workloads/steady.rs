@@ -131,7 +131,7 @@ fn fits(place: &Place, io: &Io) -> Result<(), EngineError> {
     match place {
         Place::Device { path, size_bytes } if io.size.get() > *size_bytes => Err(EngineError::Unsuitable(format!(
             "{} holds {size_bytes} bytes, the workload needs {}; lower its size",
-            path.display(),
+            model::text::escaped_path(path),
             io.size.get()
         ))),
         _ => Ok(()),

@@ -417,7 +417,7 @@ impl Track<'_> {
 fn without_directory(reason: &str, visit: &Visit) -> String {
     match visit.directory.as_os_str().is_empty() {
         true => reason.to_owned(),
-        false => reason.replace(&format!("{}/", visit.directory.display()), ""),
+        false => reason.replace(&format!("{}/", model::text::escaped_path(&visit.directory)), ""),
     }
 }
 

@@ -4,27 +4,40 @@ use crate::clean::shorten;
 use crate::figures;
 use crate::layout::{GLUE, Phrase, Tone};
 use crate::words;
-use model::findings::{OperationsFinding, OperationsPair, Verdict};
+use model::findings::{Findings, OperationsFinding, OperationsPair, Verdict};
 
 pub(crate) const TOTAL: &str = "all steps";
 pub(crate) const SYNC_AFTER: &str = "sync after the work";
 pub(crate) const UNMOUNT: &str = "unmount";
 pub(crate) const UNNAMED_SECTION: &str = "steps";
 pub(crate) const FLOOR: &str = "floor";
+const UNDECIDED_IN_ALL: &str = "undecided in all";
+pub(crate) const NO_FLOOR: &str = "no floor";
 pub(crate) const NO_VERDICT: &str = "no verdict";
+/// The venue of lanes that the agent calls without a system call.
+const LIBRARY: &str = "library";
 
 /// Steps from which on a reader is told how many verdicts chance alone may make.
 const MANY_STEPS: usize = 10;
 /// The error that each step's verdicts hold together (methods section 2).
 const ERROR_PER_STEP: f64 = 0.05;
 
-/// The line above a table.
+/// The line above a table: which lane the others are held against, and what the factors mean.
 pub(crate) fn heading(table: &OperationsFinding) -> Phrase {
-    Phrase::default().tone(Tone::Label, shorten(&table.title, 60)).say(format!(
+    let count = table.rows.len() as u32;
+    let said = Phrase::default().tone(Tone::Label, shorten(&table.title, 60)).say(format!(
         ", {}, {}",
-        steps(table.rows.len() as u32),
+        steps(count),
         words::rounds(table.rounds)
-    ))
+    ));
+    if table.totals.len() < 2 {
+        return said;
+    }
+    said.say("; reference: ")
+        .name(&table.reference)
+        .say(format!(" (2.0x{GLUE}={GLUE}twice as fast as "))
+        .name(&table.reference)
+        .say(")")
 }
 
 fn steps(count: u32) -> String {
@@ -32,23 +45,52 @@ fn steps(count: u32) -> String {
 }
 
 /// What the figures of a table are.
-pub(crate) fn legend(table: &OperationsFinding, margin: f64) -> Phrase {
-    let mut said = Phrase::of("Of each step: its whole time, and bytes moved or operations per second.");
+pub(crate) fn legend(findings: &Findings, table: &OperationsFinding) -> Phrase {
+    let median = match table.passes {
+        0 | 1 => String::new(),
+        passes => format!(", of each round the median of {passes} passes"),
+    };
+    let mut said =
+        Phrase::of(format!("Of each step: its whole time, and bytes moved or operations per second{median}."));
     if table.totals.len() > 1 {
-        said = said
-            .say(" Speed-ups are against ")
-            .name(&table.reference)
-            .say(format!("; tie: less than {} apart; ?: undecided, with the interval.", figures::margin(margin)));
+        let margin = figures::margin(findings.margin);
+        let undecided = match table.rounds {
+            0 | 1 => "undecided, as one round shows no noise",
+            _ => "undecided, with the interval",
+        };
+        said = said.say(format!(" Tie: less than {margin} apart; ?: {undecided}."));
     }
     match &table.floor {
-        Some(floor) => said
-            .say(" Floor: what ")
-            .name(floor)
-            .say(" takes for the same step, as a share of the lane's time: the cost of the calls without a disk. From 1x on it is none: ")
-            .name(floor)
-            .say(" itself took longer."),
+        Some(floor) => said.and(floor_legend(findings, table, floor)),
         None => said,
     }
+}
+
+/// What the floor is, and what it is not.
+fn floor_legend(findings: &Findings, table: &OperationsFinding, floor: &str) -> Phrase {
+    let processes = table.process_startup_share.is_some();
+    let costs = if processes { "processes, system calls and copying" } else { "system calls and copying" };
+    let said = Phrase::of(" Floor: the time of ")
+        .name(floor)
+        .say(format!(
+            " for the same step as a share of the lane's, about what {costs} cost when no disk is there; no floor: "
+        ))
+        .name(floor)
+        .say(" was no faster than the lane.");
+    let inside: Vec<&str> =
+        findings.lanes.iter().filter(|lane| lane.venue == LIBRARY).map(|lane| lane.name.as_str()).collect();
+    if inside.is_empty() {
+        return said;
+    }
+    let makes = if inside.len() == 1 { "makes" } else { "make" };
+    said.say(" ").and(words::names(&inside, ", ")).say(format!(
+        " {makes} no system calls, so there the floor is something to compare with and no part of the time."
+    ))
+}
+
+/// The floor's own column is left out.
+pub(crate) fn floor_left_out(floor: &str) -> Phrase {
+    Phrase::of("The column of ").name(floor).say(" has no room here; a wider terminal and --format markdown show it.")
 }
 
 /// The heading of the column of verdicts.
@@ -67,8 +109,8 @@ pub(crate) fn verdict(
         Some(lane) => Phrase::default().name(lane).say(" "),
         None => Phrase::default(),
     };
-    let factor = |ratio: f64| if ratio >= 1.0 { figures::times(ratio) } else { figures::times(ratio.recip()) };
-    let sized = |word: &str| ratio.map_or(word.to_owned(), |ratio| format!("{} {word}", factor(ratio)));
+    // Every factor of a table is the lane's speed against the reference's, those of slower lanes too.
+    let sized = |word: &str| ratio.map_or(word.to_owned(), |ratio| format!("{word}{GLUE}{}", figures::times(ratio)));
     match (verdict, ratio) {
         (Verdict::Faster, _) => said.tone(Tone::Faster, sized("faster")),
         (Verdict::Slower, _) => said.tone(Tone::Slower, sized("slower")),
@@ -90,8 +132,7 @@ pub(crate) fn verdict(
 
 /// What the system calls alone are of a lane's time.
 pub(crate) fn floor(share: f64) -> String {
-    let said = if share < 0.995 { figures::share(share) } else { figures::coarse(share) };
-    format!("{FLOOR} {said}")
+    if share < 0.995 { format!("{FLOOR} {}", figures::share(share)) } else { NO_FLOOR.to_owned() }
 }
 
 /// Start-up's share of one step, over its lanes.
@@ -104,9 +145,22 @@ pub(crate) fn startup(shares: &[f64]) -> Option<String> {
 /// The sentence above figures that measured processes.
 pub(crate) fn startup_warning(table: &OperationsFinding) -> Option<String> {
     let share = table.process_startup_share?;
+    let measured = |lane: &str, started: bool| {
+        let figures = table.rows.iter().flat_map(|row| &row.figures).filter(|of| of.lane == lane);
+        let mut figures =
+            figures.filter(|of| of.seconds.is_some()).map(|of| of.process_startup_share.is_some()).peekable();
+        figures.peek().is_some() && figures.all(|of| of == started)
+    };
+    let of = |started: bool| -> Vec<String> {
+        let lanes = table.totals.iter().map(|total| total.lane.as_str());
+        lanes.filter(|lane| measured(lane, started)).map(|lane| shorten(lane, 40)).collect()
+    };
+    let (started, inside) = (of(true), of(false));
+    let whose = if inside.is_empty() { String::new() } else { format!(" of {}", started.join(", ")) };
+    let but = if inside.is_empty() { String::new() } else { format!("; {} started none", inside.join(", ")) };
     Some(format!(
-        "{}: each operation was a process of its own, and {} of all this time is process start-up; these figures \
-         measure how fast processes start, not how fast the filesystems are",
+        "{}: each operation{whose} was a process of its own, and {} of all that time is process start-up{but}; these \
+         figures measure how fast processes start, not how fast the filesystems are",
         shorten(&table.title, 60),
         figures::share(share)
     ))
@@ -143,9 +197,12 @@ fn counts(pair: &OperationsPair) -> Vec<Phrase> {
         (pair.losses, Tone::Slower, "slower in"),
         (pair.undecided, Tone::Undecided, "undecided in"),
     ];
-    let judged = parts.iter().any(|(count, ..)| *count > 0);
+    let decided = wins + ties + pair.losses > 0;
+    if !decided && pair.undecided > 0 {
+        return vec![Phrase::default().tone(Tone::Undecided, UNDECIDED_IN_ALL)];
+    }
     // A count of none says as much as the others, but for what is still open.
-    let shown = parts.into_iter().filter(|(count, tone, _)| judged && (*count > 0 || *tone != Tone::Undecided));
+    let shown = parts.into_iter().filter(|(count, tone, _)| *count > 0 || (decided && *tone != Tone::Undecided));
     shown.map(|(count, tone, word)| Phrase::default().tone(tone, word).say(format!(" {count}"))).collect()
 }
 

@@ -155,6 +155,7 @@ pub fn machine() -> Machine {
         cpu: "AMD Ryzen 5 5600X 6-Core Processor".to_owned(),
         cpus: 12,
         memory_bytes: 32 << 30,
+        memory_copy_bytes_per_second: 20e9,
         governor: "schedutil".to_owned(),
         dirty_ratio: 20,
         dirty_background_ratio: 10,
@@ -225,12 +226,18 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, answer: Option<Answer
     }
 }
 
+pub fn not_ranked(lanes: &[&str], what: &str) -> NotRanked {
+    let lanes = lanes.iter().map(|lane| (*lane).to_owned()).collect();
+    NotRanked { lanes, against: "ext4".to_owned(), what: what.to_owned() }
+}
+
 pub fn answer(choose: &[&str], reasons: Vec<Reason>) -> Answer {
     Answer {
         choose: choose.iter().map(|lane| (*lane).to_owned()).collect(),
         reasons,
         undecided: Vec::new(),
         cannot_tell: Vec::new(),
+        not_ranked: Vec::new(),
         not_tested: ["power cut", "aging", "your database"].map(str::to_owned).to_vec(),
         next: ["race", "ext4", "xfs", "--budget", "12m"].map(str::to_owned).to_vec(),
     }

@@ -192,7 +192,7 @@ pub fn promises() -> Findings {
     ];
     let mut told = answer(&["xfs"], vec![reason("ext4", "xfs", COMMIT, 0.917)]);
     told.cannot_tell = vec![RAND_READ.1.to_owned()];
-    told.not_tested.push(format!("ext4,nobarrier against ext4: {why}"));
+    told.not_ranked = vec![not_ranked(&["ext4,nobarrier"], "promises no write barriers")];
     told.next = ["report", "--format", "markdown"].map(str::to_owned).to_vec();
     let lanes = vec![lane("ext4", "ext4"), unsafe_lane, lane("xfs", "xfs"), lane("btrfs", "btrfs")];
     let mut findings = race(lanes, results, Some(told));

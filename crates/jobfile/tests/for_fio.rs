@@ -1,0 +1,126 @@
+//! The text that the installed fio gets, and what it makes of it.
+
+mod common;
+
+use common::{jobs, with_files};
+use jobfile::for_fio;
+use model::Bytes;
+use model::job::Direction;
+
+#[test]
+fn fio_gets_one_text_that_stays_inside_the_lane() {
+    let files = [
+        (
+            "a.fio",
+            "; words\n[global]\ndirectory=/data\ninclude b.fio\nfilename=/tmp/x\\:y:z\n[j]\nsize=(4*1m)\nbs=2*$pagesize\nrw=randrw\nflow=3\nstonewall\nverify=md5\n",
+        ),
+        ("b.fio", "iodepth=${BLOCK}\n"),
+    ];
+    let run = with_files(&files, for_fio).unwrap();
+    assert_eq!(
+        run.text,
+        "[global]\niodepth=16k\nfilename=x\\:y:z\n[j]\nsize=(4*1m)\nbs=8192\nrw=randrw\nflow=3\nstonewall\nverify=md5\n"
+    );
+    assert_eq!(run.jobs[0].directions, [Direction::Read, Direction::Write]);
+    assert_eq!((run.file.as_str(), run.working_set), ("a.fio", Bytes(4 << 20)));
+}
+
+#[test]
+fn fio_gets_nothing_that_reaches_outside_the_lane() {
+    for option in [
+        "exec_prerun=touch /tmp/x",
+        "exec_postrun=x",
+        "filename=/dev/sda",
+        "filename=../x",
+        "filename_format=/x/$jobnum",
+        "filename_format=$clientuid/etc/x",
+        "filename_format=.$clientuid./x",
+        "filename_format=$client$jobnameuid/etc/x",
+        "buffer_pattern='/etc/shadow'",
+        "verify_pattern=0xff'/etc/shadow'",
+        "write_bw_log=/tmp/log",
+        "write_lat_log=../log",
+        "opendir=/etc",
+        "ioscheduler=noop",
+        "cgroup=x",
+        "uid=1",
+        "ioengine=exec",
+        "ioengine=net",
+        "ioengine=external:/tmp/x.so",
+        "ioengine=rbd",
+        "read_iolog=trace",
+        "replay_redirect=/dev/sda",
+        "mem=mmaphuge:/tmp/x",
+        "write_iolog=/etc/x",
+        "profile=act",
+        "donorname=/etc/passwd",
+        "bogus=1",
+        "rw=sideways",
+    ] {
+        let text = format!("[j]\nsize=1m\n{option}\n");
+        let error = with_files(&[("a.fio", &text)], for_fio).expect_err(option).to_string();
+        assert!(error.starts_with("a.fio:3: "), "{error}");
+    }
+    assert!(with_files(&[("a.fio", "[/etc/x]\nsize=1m\n")], for_fio).is_err());
+    // Names that leave the lane only once they are filled in.
+    let dots = "[.]\nsize=1m\nfilename_format=$jobname./$jobname./x\n";
+    let error = with_files(&[("a.fio", dots)], for_fio).unwrap_err().to_string();
+    assert!(error.starts_with("a.fio:3: filename_format="), "{error}");
+    for section in ["[$clientuid/etc/x]", "[.$clientuid./x]", "[j]\nname=$clientuid/etc/x"] {
+        let text = format!("{section}\nsize=1m\n");
+        let error = with_files(&[("a.fio", &text)], for_fio).expect_err(section).to_string();
+        assert!(error.starts_with("a.fio:1: job") && error.contains("outside the lane"), "{error}");
+    }
+    let inside = "[j]\nsize=1m\nfilename_format=d/$jobname.$jobnum.$filenum\nbuffer_pattern=\"a\"\n";
+    assert!(with_files(&[("a.fio", inside)], for_fio).is_ok());
+    assert!(with_files(&[("a.fio", "[j]\nsize=1m\nwrite_bw_log=log\nwrite_lat_log\n")], for_fio).is_ok());
+}
+
+#[test]
+fn the_installed_fio_takes_what_is_made_for_it_and_means_the_same() {
+    let text = "[global]\nioengine=null\nsize=400*$mb_memory\n[a]\nbs=${BLOCK}\n[b]\nrw=randwrite\nbssplit=4k/50:8k/\n[c]\nstonewall\nbs=512\nsize=1kib\n";
+    let run = with_files(&[("a.fio", text)], for_fio).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("job.fio"), &run.text).unwrap();
+    let fio =
+        std::process::Command::new("fio").args(["--output-format=json", "job.fio"]).current_dir(folder.path()).output();
+    let Ok(out) = fio else {
+        println!("skipped: fio is not installed");
+        return;
+    };
+    let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    let ours = jobs(text);
+    for (index, job) in ours.jobs.iter().enumerate() {
+        let theirs = &json["jobs"][index];
+        assert_eq!(theirs["jobname"], job.name.as_str());
+        let direction = job.io.rw.directions()[0];
+        let figures = &theirs[direction.name()];
+        let moved = job.io.io_size.unwrap_or(job.io.size).0 / job.io.bs.0 * job.io.bs.0;
+        assert_eq!(figures["io_bytes"].as_u64(), Some(moved), "{}", run.text);
+        for (key, value) in theirs["job options"].as_object().unwrap() {
+            let own = job.options.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str());
+            assert_eq!(own, value.as_str(), "{key}");
+        }
+    }
+}
+
+#[test]
+fn a_mix_of_0_or_100_percent_and_create_only_promise_no_figures_that_never_come() {
+    let groups = |options: &str| jobs(&format!("[j]\nsize=1m\n{options}\n")).groups();
+    let fio_groups = |options: &str| {
+        let text = format!("[j]\nsize=1m\n{options}\n");
+        with_files(&[("a.fio", &text)], for_fio).unwrap_or_else(|error| panic!("{error}")).groups()
+    };
+    for (options, expected) in [
+        ("rw=randrw", &["read", "write"][..]),
+        ("rw=randrw\nrwmixread=100", &["read"]),
+        ("rw=rw\nrwmixwrite=100", &["write"]),
+        ("rw=rw\nrwmixwrite=100\nrwmixread=100", &["read"]),
+        ("rw=write\nrwmixread=100", &["write"]),
+        ("rw=write\ncreate_only=1", &[]),
+        ("rw=write\ncreate_only=0", &["write"]),
+    ] {
+        assert_eq!(groups(options), expected, "{options}");
+        assert_eq!(fio_groups(options), expected, "{options}");
+    }
+}

@@ -1,0 +1,82 @@
+//! Names that others made, as messages show them.
+//!
+//! A file's name may hold a line break, an escape sequence or a letter that turns the line round. It
+//! is shown so that it stays on its line, moves no cursor, and no two names look alike.
+
+use std::fmt::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Whether a character is never shown as it is: controls (C0, C1, DEL) and the invisible characters
+/// that reorder text or hide in it. ZWJ and ZWNJ stay, because scripts and emoji need them.
+pub fn is_unsafe(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{061C}' | '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{2028}' | '\u{2029}'
+            | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}'
+            | '\u{E0000}'..='\u{E007F}')
+}
+
+/// A name or path of any bytes: what must not be shown is escaped (`\n`, `\u{1b}`, `\xff` for a byte
+/// that is no UTF-8), and the backslash too (`\\`), so that the name can be told from what is shown.
+pub fn escaped(bytes: &[u8]) -> String {
+    let mut shown = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character {
+                '\\' => shown.push_str("\\\\"),
+                '\n' => shown.push_str("\\n"),
+                '\r' => shown.push_str("\\r"),
+                '\t' => shown.push_str("\\t"),
+                other if is_unsafe(other) => shown.extend(other.escape_unicode()),
+                other => shown.push(other),
+            }
+        }
+        for byte in chunk.invalid() {
+            // Writing into a String cannot fail.
+            let _ = write!(shown, "\\x{byte:02x}");
+        }
+    }
+    shown
+}
+
+/// A path, as [`escaped`] shows it.
+pub fn escaped_path(path: &Path) -> String {
+    escaped(path.as_os_str().as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn a_name_keeps_its_line_and_stays_readable() {
+        for (name, shown) in [
+            (&b"new\nline"[..], "new\\nline"),
+            (b"back\\nslash", "back\\\\nslash"),
+            (b"\x1b[31m\t\x7f\r", "\\u{1b}[31m\\t\\u{7f}\\r"),
+            ("имя-ファイル 'quoted\"".as_bytes(), "имя-ファイル 'quoted\""),
+            ("a\u{202e}b".as_bytes(), "a\\u{202e}b"),
+            (b"a\xff\xfeb", "a\\xff\\xfeb"),
+        ] {
+            assert_eq!(escaped(name), shown);
+        }
+        assert_eq!(escaped_path(Path::new("/a\n/b\\")), "/a\\n/b\\\\");
+    }
+
+    #[test]
+    fn no_two_names_look_alike() {
+        let pieces: [&[u8]; 10] = [b"\n", b"\\", b"n", b"\\n", b"\xff", b"\\xff", b"x", b"\x1b", b"u{1b}", b"f"];
+        let mut seen: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+        for a in pieces {
+            for b in pieces {
+                for c in pieces {
+                    let name = [a, b, c].concat();
+                    let before = seen.insert(escaped(&name), name.clone());
+                    assert!(before.is_none_or(|before| before == name), "{:?}", escaped(&name));
+                }
+            }
+        }
+    }
+}

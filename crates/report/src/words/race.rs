@@ -1,0 +1,82 @@
+//! The race as a whole: how it ended, its trials, its heading, the noise it shows.
+
+use crate::clean::shorten;
+use crate::layout::{Phrase, Tone};
+use crate::words::{UNKNOWN_SUITE, names};
+
+/// A race that did not end by itself; `None`: it did.
+pub(crate) fn outcome(outcome: &str) -> Option<String> {
+    let what = match outcome {
+        "complete" => return None,
+        "interrupted" => "The race was interrupted".to_owned(),
+        "failed" => "The race ended with an error".to_owned(),
+        "unfinished" => "The race still runs or crashed".to_owned(),
+        other => format!("The race ended as \"{}\"", shorten(other, 40)),
+    };
+    Some(format!("{what}: what stands here rests on the rounds that were finished."))
+}
+
+/// The command that goes on with a race that did not end by itself.
+pub(crate) fn resume(record: &str) -> String {
+    format!("race --resume {record}")
+}
+
+/// The trials.
+pub(crate) fn trials(ok: u32, repeated: u32, failed: u32) -> String {
+    let mut said = format!("{ok} counted");
+    if repeated > 0 {
+        said.push_str(&format!(", {repeated} set aside for noise from outside and run again"));
+    }
+    if failed > 0 {
+        said.push_str(&format!(", {failed} failed"));
+    }
+    said
+}
+
+/// What makes the race repeatable.
+pub(crate) fn seed_and_version(seed: u64, version: &str) -> String {
+    format!("seed {seed}; Fairlane {}", shorten(version, 40))
+}
+
+/// The first line of a report.
+pub(crate) fn heading(suite: &str, lanes: &[&str], started: &str, resumes: u32, ended: &str) -> Phrase {
+    let suite = if suite.trim().is_empty() { UNKNOWN_SUITE.to_owned() } else { shorten(suite, 60) };
+    let taken_up = match resumes {
+        0 => String::new(),
+        1 => ", taken up again once".to_owned(),
+        times => format!(", taken up again {times} times"),
+    };
+    let said = names(lanes, ", ").say(format!("; suite {suite}, raced {}{taken_up}", shorten(started, 40)));
+    if ended == "complete" { said } else { said.say(", ").tone(Tone::Failed, shorten(ended, 40)) }
+}
+
+/// What the same lane raced twice shows.
+pub(crate) fn self_check(lane: &str, counts: &SelfCheck) -> Phrase {
+    let results = counts.ties + counts.undecided + counts.apart + counts.none;
+    let said = Phrase::default().name(lane).say(" against itself: ");
+    let parts = [
+        (counts.apart, Tone::Failed, "apart"),
+        (counts.ties, Tone::Tie, "tie"),
+        (counts.undecided, Tone::Undecided, "too noisy to rank"),
+        (counts.none, Tone::NoVerdict, "no verdict"),
+    ];
+    let parts = parts.into_iter().filter(|(count, ..)| *count > 0).map(|(count, tone, word)| {
+        let within = counts.within.as_ref().filter(|_| tone == Tone::Tie);
+        let within = within.map(|within| format!(" (within {within})")).unwrap_or_default();
+        let share = if count == results { format!(" in all {results}") } else { format!(" in {count} of {results}") };
+        Phrase::default().tone(tone, word).say(share + &within)
+    });
+    let said = said.join(parts, ", ");
+    if counts.apart > 0 { said.say("; believe no difference of that size in this race") } else { said }
+}
+
+/// How the pairs of the same lane with itself came out, over all results.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct SelfCheck {
+    pub(crate) ties: usize,
+    pub(crate) undecided: usize,
+    pub(crate) apart: usize,
+    pub(crate) none: usize,
+    /// Widest bound among the ties.
+    pub(crate) within: Option<String>,
+}

@@ -1,0 +1,201 @@
+//! One result in words: its verdicts, and what limited it.
+
+use crate::clean::shorten;
+use crate::figures;
+use crate::layout::{GLUE, Phrase, Tone};
+use crate::statements::{Shown, Statement};
+use crate::words::{difference, failed, latency, listed, names, sentence, turned};
+use model::findings::{Limit, ResultFinding, Verdict};
+
+/// Columns of a reason inside a verdict line.
+const BRIEF_REASON_COLUMNS: usize = 100;
+
+/// What limited a result, in the few words that fit at the right edge.
+pub(crate) fn limit(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Device => "limited by the disk",
+        Limit::WriteAmplification => "limited by extra disk writes",
+        Limit::FilesystemCpu => "limited by filesystem CPU",
+        Limit::FilesystemSerialised => "filesystem keeps the disk waiting",
+        Limit::Flush => "limited by flushes",
+        Limit::Cache => "answered from memory, not the disk",
+        Limit::Harness => "limited by Fairlane itself",
+        Limit::OtherPrograms => "other programs were at work",
+        Limit::Unattributed => "limit not known",
+    }
+}
+
+/// What limited a result, under the heading "limited by".
+pub(crate) fn limit_noun(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Device => "the disk",
+        Limit::WriteAmplification => "extra disk writes",
+        Limit::FilesystemCpu => "filesystem CPU",
+        Limit::FilesystemSerialised => "the filesystem: it keeps the disk waiting",
+        Limit::Flush => "flushes",
+        Limit::Cache => "memory: the cache answered",
+        Limit::Harness => "Fairlane itself",
+        Limit::OtherPrograms => "not known: other programs were at work",
+        Limit::Unattributed => "not known",
+    }
+}
+
+/// What set the pace of a result, in the few words that fit at the right edge; `None`: nothing did.
+pub(crate) fn pace(result: &ResultFinding) -> Option<String> {
+    let rate = result.shared_rate.as_ref().filter(|_| result.limit == Limit::Unattributed)?;
+    Some(format!("at {} of the slowest lane's maximum", figures::per_operation(rate.share)))
+}
+
+/// All statements about a result as one sentence.
+pub(crate) fn statements(result: &ResultFinding, statements: &[Statement]) -> Phrase {
+    let comparing = |one: &Statement| matches!(one, Statement::Tie { .. } | Statement::Apart(_));
+    let first = statements.iter().position(comparing);
+    let parts = statements.iter().enumerate().map(|(at, one)| {
+        let said = statement(result, one);
+        match &result.shared_rate {
+            Some(rate) if first == Some(at) => said.say(format!(" at {}", figures::iops(rate.operations_per_second))),
+            _ => said,
+        }
+    });
+    Phrase::default().join(parts, "; ")
+}
+
+fn statement(result: &ResultFinding, statement: &Statement) -> Phrase {
+    match statement {
+        Statement::AtTheDisk { slowest, fastest } => at_the_disk(result, *slowest, *fastest),
+        Statement::Tie { lanes, interval } => {
+            let tie = names(lanes, ", ").tone(Tone::Tie, " tie");
+            let tie = match latency(&result.metric) {
+                Some(latency) => tie.say(format!(" in {latency}")),
+                None => tie,
+            };
+            match interval {
+                Some((low, high)) => tie.say(format!(" (within {})", figures::within(*low, *high))),
+                None => tie,
+            }
+        }
+        Statement::Apart(pairs) => {
+            let lane = pairs.first().map_or("", |pair| pair.a);
+            Phrase::default()
+                .name(lane)
+                .say(" ")
+                .and(listed(pairs.iter().map(|pair| apart(result, pair)).collect(), "and"))
+        }
+        Statement::Undecided { pairs, minutes } => undecided(result, pairs, *minutes),
+        Statement::NoVerdict { pairs, why } => no_verdict(result, pairs, why),
+        // The figures carry the whole reason.
+        Statement::Failed { lane, reason } => failed(lane, &shorten(reason, BRIEF_REASON_COLUMNS)),
+        Statement::Alone { lane, mean, low, high } => Phrase::default()
+            .name(lane)
+            .say(format!(" {}", figures::rate_with_interval(&result.unit, *mean, *low, *high)))
+            .say("; the only lane with a figure, so nothing to compare"),
+        Statement::Nothing => Phrase::default().tone(Tone::Failed, "no figures").say(": no round was finished"),
+    }
+}
+
+fn at_the_disk(result: &ResultFinding, slowest: f64, fastest: f64) -> Phrase {
+    let rate = |value: f64| {
+        if result.unit == "operations/s" { figures::iops(value) } else { figures::rate(&result.unit, value) }
+    };
+    let rates = figures::range(&rate(slowest), &rate(fastest));
+    Phrase::default()
+        .tone(Tone::Tie, "tie")
+        .say(format!(", all at the disk's own {rates}: this test cannot tell filesystems apart"))
+}
+
+fn apart(result: &ResultFinding, pair: &Shown) -> Phrase {
+    let faster = pair.verdict == Verdict::Faster;
+    let (tone, word) = if faster { (Tone::Faster, "faster") } else { (Tone::Slower, "slower") };
+    let Some(ratio) = pair.ratio else {
+        return Phrase::default().tone(tone, word).say(" than ").name(pair.b);
+    };
+    let (size, interval) = difference(&result.metric, ratio, pair.interval, faster);
+    let phrase = Phrase::default().tone(tone, size).say(" than ").name(pair.b);
+    match interval {
+        Some(interval) => phrase.say(format!(" ({interval})")),
+        None => phrase,
+    }
+}
+
+fn undecided(result: &ResultFinding, pairs: &[Shown], minutes: Option<f64>) -> Phrase {
+    let latency = latency(&result.metric);
+    let intervals = pairs.iter().map(|pair| {
+        let ratio = Phrase::default().name(pair.a).say("/").name(pair.b);
+        // Of latencies the times themselves are told: a minus means less time.
+        let ratio = match latency.filter(|_| pair.ratio.is_some()) {
+            Some(latency) => ratio.say(format!(" {latency}")),
+            None => ratio,
+        };
+        let of = |pair: &Shown| match latency {
+            Some(_) => (pair.interval.map(turned), pair.ratio.map(f64::recip)),
+            None => (pair.interval, pair.ratio),
+        };
+        match of(pair) {
+            (Some((low, high)), _) => {
+                let (low, high) = figures::span(low, high);
+                ratio.say(format!(" between {low} and {high}"))
+            }
+            (None, Some(so_far)) => ratio.say(format!(" at {} so far", figures::times(so_far))),
+            (None, None) => ratio.say(" not measured together yet"),
+        }
+    });
+    // Before the first look nothing has shown itself to be noisy yet.
+    let early = result.rounds < model::plan::LOOKS[0];
+    let word = if early { "too few rounds to rank" } else { "too noisy to rank" };
+    let mut said = Phrase::default().tone(Tone::Undecided, word).say(", ").join(intervals, ", ");
+    let mut remarks: Vec<String> = pairs.iter().filter_map(remark).collect();
+    remarks.dedup();
+    for remark in remarks {
+        said = said.say(format!("; {remark}"));
+    }
+    said.say("; ").say(settle(minutes))
+}
+
+/// What the reason of an undecided pair adds to the interval that is said anyway. What stands
+/// beside the pair, behind the first semicolon, is one of the report's notes.
+fn remark(pair: &Shown) -> Option<String> {
+    let reason = pair.why?.split("; ").next()?;
+    // The reason was written about the pair as it was judged, which may be the other way round.
+    let known = pair.interval.is_some_and(|(low, high)| {
+        figures::names_interval(reason, low, high) || figures::names_interval(reason, high.recip(), low.recip())
+    });
+    (!known).then(|| sentence(reason))
+}
+
+/// How much more racing would settle what is undecided.
+pub(crate) fn settle(minutes: Option<f64>) -> String {
+    match minutes.map(figures::minutes) {
+        Some(Some(minutes)) => format!("about {minutes} more should settle it"),
+        Some(None) => "over a day of racing would be needed to settle it".to_owned(),
+        None => "more rounds may settle it".to_owned(),
+    }
+}
+
+/// The option that should settle what is undecided.
+pub(crate) fn settle_by_budget(budget: &str) -> String {
+    format!("--budget{GLUE}{} should settle it", shorten(budget, 20))
+}
+
+fn no_verdict(result: &ResultFinding, pairs: &[Shown], why: &str) -> Phrase {
+    let mut said = Phrase::default();
+    for (index, pair) in pairs.iter().enumerate() {
+        let repeated = index > 0 && pairs[index - 1].a == pair.a;
+        said = match (index, repeated) {
+            (0, _) => said,
+            (_, true) => said.say(" and"),
+            (_, false) => said.say(", "),
+        };
+        if !repeated {
+            said = said.name(pair.a);
+        }
+        said = match (pair.ratio, latency(&result.metric)) {
+            (Some(ratio), None) => said.say(format!(" {} ", figures::times(ratio))).name(pair.b),
+            (Some(ratio), Some(latency)) => {
+                said.say(format!(" {} the {latency} of ", figures::times(ratio.recip()))).name(pair.b)
+            }
+            (None, _) => said.say(" against ").name(pair.b),
+        };
+    }
+    let said = if pairs.is_empty() { said } else { said.say(", ") }.tone(Tone::NoVerdict, "no verdict");
+    if why.is_empty() { said } else { said.say(": ").say(sentence(why)) }
+}

@@ -1,0 +1,144 @@
+//! Which lanes may be ranked against each other, which of them the others are held against, and why
+//! the rest is not ranked.
+
+use crate::words;
+use model::findings::NotRanked;
+use model::lane::{Lane, Promises};
+
+/// The venue of a lane whose filesystem is called inside the agent.
+pub const LIBRARY: &str = "library";
+/// The venue of a lane that lies in main memory.
+pub const MEMORY: &str = "memory";
+
+/// Whether a lane stands beside filesystems on disks to be read against them, and not to be chosen:
+/// one in memory, or of an in-process library.
+pub fn stands_beside(lane: &Lane) -> bool {
+    lane.venue == LIBRARY || lane.venue == MEMORY
+}
+
+/// Why two lanes' speeds may not be ranked, as the start of a sentence; otherwise what has to be
+/// said beside a verdict.
+///
+/// # Errors
+/// The difference, named: promises, venue or disk.
+pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<String>, String> {
+    let mut different = Vec::new();
+    let promises = a.promises.durability_differences(&b.promises);
+    if !promises.is_empty() {
+        let each: Vec<String> = promises.iter().map(|promise| promise_words(promise, a, b)).collect();
+        different.push(format!("different promises: {}", each.join("; ")));
+    }
+    if (a.venue == LIBRARY) != (b.venue == LIBRARY) {
+        let library = if a.venue == LIBRARY { a } else { b };
+        different.push(format!("{} is an in-process library, called without any system call", library.name));
+    }
+    if !different.is_empty() {
+        return Err(different.join("; "));
+    }
+    if a.venue != b.venue {
+        return Err(format!("different venue: {} is {}, {} is {}", a.name, a.venue, b.name, b.venue));
+    }
+    let mut beside = Vec::new();
+    if a.ground != b.ground {
+        let one_disk = a.venue == "directory" && !a.backing.is_empty() && a.backing == b.backing;
+        if !one_disk {
+            return Err(format!("different disks: {} is on {}, {} is on {}", a.name, a.ground, b.name, b.ground));
+        }
+        beside.push(format!("both directories are on {}, but their fill and position on it differ", a.backing));
+    }
+    if a.promises.data_checksums != b.promises.data_checksums {
+        let with = if a.promises.data_checksums { a } else { b };
+        beside.push(format!("{} also checksums data", with.name));
+    }
+    Ok(beside)
+}
+
+/// One durability promise that two lanes do not share, naming who has it.
+fn promise_words(promise: &str, a: &Lane, b: &Lane) -> String {
+    let (has_it, text): (bool, [&str; 2]) = match promise {
+        "crash-safe metadata" => (a.promises.journal, ["survives a crash without a full check", "does not"]),
+        "fsync reaches stable storage" => {
+            (a.promises.fsync_reaches_stable_storage, ["hands fsync's data to the device as stable", "does not"])
+        }
+        "write barriers" => (a.promises.barriers, ["flushes its writes", "does not"]),
+        other => return other.to_owned(),
+    };
+    let (with, without) = if has_it { (a, b) } else { (b, a) };
+    format!("{} {}, {} {}", with.name, text[0], without.name, text[1])
+}
+
+/// The lane that the others are held against: the first filesystem on a disk that may get a verdict
+/// against another one; where none may, the first on a disk, and without any the first lane.
+pub fn reference<'a>(lanes: &[&'a Lane]) -> Option<&'a Lane> {
+    let on_disks = || lanes.iter().copied().filter(|lane| !stands_beside(lane) && !lane.is_self);
+    let ranked = |lane: &&Lane| on_disks().any(|other| other.name != lane.name && comparable(lane, other).is_ok());
+    on_disks().find(ranked).or(on_disks().next()).or(lanes.first().copied())
+}
+
+/// A promise as it is named in a list, and whether a lane keeps it.
+type Promise = (&'static str, fn(&Promises) -> bool);
+
+const PROMISES: [Promise; 3] = [
+    ("crash-safe metadata", |of| of.journal),
+    ("fsync that reaches stable storage", |of| of.fsync_reaches_stable_storage),
+    ("write barriers", |of| of.barriers),
+];
+
+/// Why lanes are not ranked against the reference: each fact once, with all lanes that it is true of.
+pub fn not_ranked(lanes: &[&Lane], reference: &Lane) -> Vec<NotRanked> {
+    let apart: Vec<&Lane> = lanes
+        .iter()
+        .copied()
+        .filter(|lane| !lane.is_self && lane.name != reference.name && comparable(reference, lane).is_err())
+        .collect();
+    let mut facts: Vec<NotRanked> = Vec::new();
+    let mut say = |of: Vec<&Lane>, one: &str, many: &str| {
+        if !of.is_empty() {
+            let what = if of.len() == 1 { one } else { many }.to_owned();
+            let lanes = of.iter().map(|lane| lane.name.clone()).collect();
+            facts.push(NotRanked { lanes, against: reference.name.clone(), what });
+        }
+    };
+    // Promises that the same lanes lack, or keep beside the reference's, are one fact.
+    for (lacking, verb, no) in [(true, ["promises", "promise"], "no "), (false, ["also promises", "also promise"], "")]
+    {
+        let mut said: Vec<(Vec<&Lane>, Vec<String>)> = Vec::new();
+        for (name, keeps) in PROMISES {
+            let differs = |lane: &&Lane| keeps(&lane.promises) != lacking && keeps(&reference.promises) == lacking;
+            let of: Vec<&Lane> = apart.iter().copied().filter(differs).collect();
+            let name = format!("{no}{name}");
+            match said
+                .iter_mut()
+                .find(|(lanes, _)| lanes.iter().map(|lane| &lane.name).eq(of.iter().map(|lane| &lane.name)))
+            {
+                Some((_, names)) => names.push(name),
+                None => said.push((of, vec![name])),
+            }
+        }
+        for (of, names) in said {
+            let names = words::list(&names.iter().map(String::as_str).collect::<Vec<_>>());
+            say(of, &format!("{} {names}", verb[0]), &format!("{} {names}", verb[1]));
+        }
+    }
+    let is_library = |lane: &Lane| lane.venue == LIBRARY;
+    let called = |lane: &&Lane| is_library(lane) && !is_library(reference);
+    say(
+        apart.iter().copied().filter(called).collect(),
+        "is an in-process library, called without any system call",
+        "are in-process libraries, called without any system call",
+    );
+    let kernels = |lane: &&Lane| !is_library(lane) && is_library(reference);
+    say(
+        apart.iter().copied().filter(kernels).collect(),
+        "is called by system calls, which an in-process library is not",
+        "are called by system calls, which an in-process library is not",
+    );
+    for lane in apart {
+        let alike = lane.promises.durability_differences(&reference.promises).is_empty();
+        if alike && is_library(lane) == is_library(reference) {
+            let place = if lane.venue == reference.venue { &lane.ground } else { &lane.venue };
+            say(vec![lane], &format!("does not share its ground ({place})"), "");
+        }
+    }
+    facts
+}
