@@ -2,12 +2,13 @@
 
 use crate::answer;
 use crate::estimate::{self, median};
+use crate::evidence::Evidence;
 use crate::latency;
 use crate::limit;
 use crate::operations;
 use crate::pair::{self, Setting, finite};
 use crate::ranking;
-use crate::sequential::{self, Rule};
+use crate::sequential::{self, Rule, Standing};
 use crate::series::{LaneSeries, Reading, Scope, Series};
 use crate::words;
 use model::findings::{Ceiling, Estimate, Findings, ResultFinding, TrialCounts, Verdict};
@@ -26,10 +27,20 @@ pub fn judge_workload(record: &Record, workload: &str) -> Vec<ResultFinding> {
     if series.trials == 0 {
         return Vec::new();
     }
-    workload.groups().into_iter().map(|group| judge_group(record, workload, &group, &series)).collect()
+    let groups = workload.groups();
+    let standing = sequential::standing(series.done.len() as u32, record.header.plan.rounds, record.end);
+    let evidence = Evidence::of(record, &workload.name, &groups, &series, standing);
+    groups.iter().map(|group| judge_group(record, workload, group, &series, standing, &evidence)).collect()
 }
 
-fn judge_group(record: &Record, workload: &Workload, group: &str, series: &Series) -> ResultFinding {
+fn judge_group(
+    record: &Record,
+    workload: &Workload,
+    group: &str,
+    series: &Series,
+    standing: Standing,
+    evidence: &Evidence,
+) -> ResultFinding {
     let plan = &record.header.plan;
     let metric = primary_metric(series, group);
     // Rates grow with speed; times, such as latencies, shrink.
@@ -50,7 +61,8 @@ fn judge_group(record: &Record, workload: &Workload, group: &str, series: &Serie
             margin: plan.margin,
             first_answer: plan.first_answer,
         },
-        standing: sequential::standing(series.done.len() as u32, plan.rounds, record.end),
+        standing,
+        correlation: evidence.correlation(group),
         limit: limited.limit,
         seconds_per_round: pair::seconds_per_round(series),
     };
@@ -87,7 +99,8 @@ fn judge_group(record: &Record, workload: &Workload, group: &str, series: &Serie
     }
 }
 
-fn primary_metric(series: &Series, group: &str) -> String {
+/// The metric that a group's verdicts rest on.
+pub(crate) fn primary_metric(series: &Series, group: &str) -> String {
     let mut named = series.lanes.iter().flat_map(|lane| lane.group(group)).map(|(_, of)| of.primary_metric.as_str());
     named.find(|metric| !metric.is_empty()).unwrap_or("operations_per_second").to_owned()
 }

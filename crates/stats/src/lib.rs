@@ -7,7 +7,10 @@
 pub mod answer;
 pub mod compare;
 pub mod compare_published;
+pub mod correlation;
 pub mod estimate;
+mod evidence;
+pub mod forecast;
 pub mod judge;
 pub mod latency;
 pub mod limit;
@@ -17,6 +20,7 @@ pub mod order;
 mod pair;
 mod ranking;
 pub mod resample;
+pub mod resolution;
 pub mod sequential;
 mod series;
 pub mod steady;
