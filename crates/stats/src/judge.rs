@@ -4,17 +4,18 @@ use crate::answer;
 use crate::calibrate;
 use crate::comparable;
 use crate::estimate::{self, median};
+use crate::evidence::Evidence;
 use crate::impossible;
 use crate::latency;
 use crate::limit;
 use crate::operations;
 use crate::pair::{self, Setting, finite};
 use crate::ranking;
-use crate::sequential::{self, Rule};
+use crate::sequential::{self, Rule, Standing};
 use crate::series::{LaneSeries, Reading, Scope, Series};
 use crate::words;
 use model::findings::{Ceiling, Estimate, Findings, Pair, ResultFinding, TrialCounts, Verdict};
-use model::plan::Rounds;
+use model::plan::{LOOKS, Rounds};
 use model::record::{EndOutcome, Profile, Record, SCHEMA};
 use model::trial::Outcome;
 use model::workload::Workload;
@@ -29,10 +30,20 @@ pub fn judge_workload(record: &Record, workload: &str) -> Vec<ResultFinding> {
     if series.trials == 0 {
         return Vec::new();
     }
-    workload.groups().into_iter().map(|group| judge_group(record, workload, &group, &series)).collect()
+    let groups = workload.groups();
+    let standing = sequential::standing(series.done.len() as u32, record.header.plan.rounds, record.end);
+    let evidence = Evidence::of(record, &workload.name, &groups, &series, standing);
+    groups.iter().map(|group| judge_group(record, workload, group, &series, standing, &evidence)).collect()
 }
 
-fn judge_group(record: &Record, workload: &Workload, group: &str, series: &Series) -> ResultFinding {
+fn judge_group(
+    record: &Record,
+    workload: &Workload,
+    group: &str,
+    series: &Series,
+    standing: Standing,
+    evidence: &Evidence,
+) -> ResultFinding {
     let plan = &record.header.plan;
     let metric = primary_metric(series, group);
     // Rates grow with speed; times, such as latencies, shrink.
@@ -54,11 +65,24 @@ fn judge_group(record: &Record, workload: &Workload, group: &str, series: &Serie
             margin: plan.margin,
             first_answer: plan.first_answer,
         },
-        standing: sequential::standing(series.done.len() as u32, plan.rounds, record.end),
+        standing,
+        correlation: evidence.correlation(group),
         limit: limited.limit,
         seconds_per_round: pair::seconds_per_round(series),
     };
-    let judged: Vec<_> = couples.iter().map(|&(a, b)| setting.judge(&lanes[a], &lanes[b])).collect();
+    let judged: Vec<_> = couples
+        .iter()
+        .map(|&(a, b)| match stopped_at(series, [&lanes[a], &lanes[b]], standing) {
+            None => setting.judge(&lanes[a], &lanes[b]),
+            Some(look) => {
+                // As at the look after which one of them raced no further: what was decided then stands.
+                let groups = workload.groups();
+                let evidence = Evidence::of(record, &workload.name, &groups, series, look);
+                let then = Setting { standing: look, correlation: evidence.correlation(group), ..setting };
+                then.judge(&lanes[a], &lanes[b])
+            }
+        })
+        .collect();
     let mut warnings: Vec<String> = lanes.iter().flat_map(|lane| pair::lane_warnings(lane, group, &metric)).collect();
     // What marks whole trials is said with the workload's first group, not with each.
     if workload.groups().first().is_some_and(|first| first == group) {
@@ -92,7 +116,20 @@ fn judge_group(record: &Record, workload: &Workload, group: &str, series: &Serie
     }
 }
 
-fn primary_metric(series: &Series, group: &str) -> String {
+/// The look of a pair of which one lane was decided, and raced no further, before the others were;
+/// `None`: the pair stands where the workload does.
+fn stopped_at(series: &Series, lanes: [&LaneSeries; 2], standing: Standing) -> Option<Standing> {
+    let Standing::AtLook { rounds, last } = standing else { return None };
+    let raced = |lane: &LaneSeries, round: u32| lane.ok.iter().any(|trial| trial.round == round);
+    let shared = series.done.iter().take_while(|&&round| lanes.iter().all(|lane| raced(lane, round))).count() as u32;
+    // A round in between that one of them failed in stops nobody.
+    let later = series.done[shared as usize..].iter().any(|&round| lanes.iter().all(|lane| raced(lane, round)));
+    let look = LOOKS.into_iter().rev().find(|&look| look <= shared)?;
+    (look < rounds && !later).then_some(Standing::AtLook { rounds: look, last })
+}
+
+/// The metric that a group's verdicts rest on.
+pub(crate) fn primary_metric(series: &Series, group: &str) -> String {
     let mut named = series.lanes.iter().flat_map(|lane| lane.group(group)).map(|(_, of)| of.primary_metric.as_str());
     named.find(|metric| !metric.is_empty()).unwrap_or("operations_per_second").to_owned()
 }

@@ -2,6 +2,7 @@
 
 use crate::comparable::comparable;
 use crate::estimate;
+use crate::forecast;
 use crate::sequential::{self, Interval, Rule, Standing};
 use crate::series::{LaneSeries, Series};
 use model::findings::{Limit, Pair, Verdict};
@@ -22,6 +23,8 @@ pub struct Setting<'a> {
     pub rule: Rule,
     /// At which look.
     pub standing: Standing,
+    /// The correlation from round to round that intervals are made for.
+    pub correlation: f64,
     /// What limited the result.
     pub limit: Limit,
     /// Seconds of racing per round of this workload.
@@ -61,7 +64,9 @@ impl Setting<'_> {
             return Judged { pair, warning: None };
         }
         let differences = self.differences(a, b);
-        let Some(interval) = sequential::interval(&differences, &self.rule).filter(|of| of.mean.is_finite()) else {
+        let Some(interval) =
+            sequential::interval(&differences, &self.rule, self.correlation).filter(|of| of.mean.is_finite())
+        else {
             pair.why = Some(format!("{} and {} share no round with a figure", pair.a, pair.b));
             return Judged { pair, warning: None };
         };
@@ -155,7 +160,7 @@ impl Setting<'_> {
 
     fn minutes_to_settle(&self, interval: &Interval) -> Option<f64> {
         let done = self.series.done.len() as u32;
-        let rounds = sequential::rounds_to_settle(interval, done, &self.rule)?;
+        let rounds = forecast::rounds_to_settle(interval, done, &self.rule)?;
         let minutes = f64::from(rounds - done) * self.seconds_per_round? / 60.0;
         finite(minutes).filter(|&minutes| minutes > 0.0)
     }
@@ -170,8 +175,8 @@ pub fn is_about_correlation(warning: &str) -> bool {
 }
 
 fn correlation_words(pair: &Pair, interval: &Interval) -> Option<String> {
-    let of = interval.correlation.filter(|of| of.notable)?;
-    Some(format!(
+    let of = interval.correlation;
+    of.notable.then(|| format!(
         "{} against {}: {CORRELATED} (lag 1: {:.2}), {} rounds are worth {:.1}; the interval was made {:.1} times wider",
         pair.a, pair.b, of.lag1, interval.count, of.effective_rounds, of.wider
     ))

@@ -31,3 +31,14 @@ impl Normal {
         ((self.generator.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 }
+
+/// Noise of deviation one with this lag-1 correlation (first-order autoregression).
+#[allow(dead_code)] // Each user takes its share.
+pub fn correlated(source: &mut Normal, count: usize, lag1: f64) -> Vec<f64> {
+    let mut before = source.next();
+    let mut next = || {
+        before = lag1 * before + (1.0 - lag1 * lag1).sqrt() * source.next();
+        before
+    };
+    (0..count).map(|_| next()).collect()
+}

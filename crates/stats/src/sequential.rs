@@ -1,29 +1,39 @@
 //! Sequential looks and the decision rule (methods section 2).
 //!
 //! An adaptive race is looked at after 6, 8, 10, 14 and 20 rounds only. The constants hold the
-//! probability that any pair of a family is called different at any look, though all are equal, at
-//! 5 %; `examples/sequential.rs` simulates them again.
+//! probability that any pair of a family of equal lanes is called different at 5 %, for noise that is
+//! correlated from round to round at up to 0.3; `examples/sequential.rs` simulates them again.
 
+use crate::correlation::{self, HIGHEST};
 use crate::estimate::{self, Moments};
 use crate::student;
 use model::findings::Verdict;
 use model::plan::{LOOKS, Rounds};
 use model::record::EndOutcome;
 
-/// Pairs in the family and the two-sided p that each look may spend (methods section 2).
-const PER_LOOK_P: [(u32, f64); 5] = [(1, 0.01554), (3, 0.00500), (6, 0.00246), (10, 0.00144), (15, 0.00094)];
+/// Pairs in the family and the two-sided p that each look may spend where every look may decide
+/// (suites with a first answer).
+///
+/// Source: `cargo run --release -p stats --example sequential`, 200,000 families each, noise with
+/// lag 1 of 0.3: p of 0.0150, 0.0050, 0.00244, 0.00144 and 0.00096 give 5.0 %, and a fiftieth is left
+/// for chance. White noise with a known correlation of nothing gives 0.0155, 0.0050, 0.00246, 0.00144
+/// and 0.00094, which are the published constants t = 3.600 (m 1, n 6) to 3.910 (m 15, n 20).
+pub const PER_LOOK_P: [(u32, f64); 5] = [(1, 0.0147), (3, 0.0049), (6, 0.00240), (10, 0.00141), (15, 0.00092)];
 
-/// The published constants: one row per family of [`PER_LOOK_P`], one column per look.
-const CONSTANTS: [[f64; 5]; 5] = [
-    [3.600, 3.178, 2.976, 2.783, 2.658],
-    [4.773, 4.029, 3.690, 3.372, 3.174],
-    [5.625, 4.608, 4.157, 3.743, 3.488],
-    [6.340, 5.074, 4.523, 4.026, 3.723],
-    [6.959, 5.464, 4.824, 4.253, 3.910],
-];
+/// The two-sided p of a family that one look decides: fixed rounds, and the whole rule, whose width
+/// condition leaves next to nothing to the looks before the last. Bonferroni divides it among the
+/// pairs; 0.05 itself would leave no room for the estimate of the correlation (source: as above;
+/// 0.0472 and more give 5.0 %).
+pub const ONE_LOOK_P: f64 = 0.046;
 
-/// An interval as narrow as this share (in ln) is narrow enough whatever the difference.
+/// A half-width of so much (in ln) is narrow enough whatever the difference, but only where it is
+/// narrow beside the margin too.
 const NARROW: f64 = 0.015;
+
+/// [`NARROW`] as a share of the margin's logarithm: 1.5 % at a margin of 5 %. It keeps what the width
+/// condition asks of early looks the same for every margin: an interval that is no tie lies at least
+/// 2.25 half-widths from zero.
+const NARROW_BESIDE_MARGIN: f64 = 0.3075;
 
 /// The two-sided p that each of the five looks may spend in a family of `pairs`.
 ///
@@ -109,20 +119,22 @@ impl Rule {
     /// The two-sided p of one look at one pair.
     pub fn p(&self) -> f64 {
         match self.rounds {
-            Rounds::Auto => per_look_p(self.pairs),
-            Rounds::Fixed(_) => 0.05 / self.pairs.max(1) as f64,
+            Rounds::Auto if self.first_answer => per_look_p(self.pairs),
+            _ => ONE_LOOK_P / self.pairs.max(1) as f64,
         }
     }
 
-    /// What the standard error of `count` differences is multiplied by: the published constant
-    /// where there is one, otherwise Student's t at the same p.
-    pub fn constant(&self, count: usize) -> f64 {
-        let row = PER_LOOK_P.iter().position(|&(family, _)| family as usize == self.pairs.max(1));
-        let column = LOOKS.iter().position(|&look| look as usize == count);
-        match (self.rounds, row, column) {
-            (Rounds::Auto, Some(row), Some(column)) => CONSTANTS[row][column],
-            _ => student::two_sided_quantile(self.p(), count.saturating_sub(1).max(1) as f64),
-        }
+    /// What s/√n of `count` ≥ 2 differences is multiplied by, where the rounds are taken to be
+    /// correlated so: Student's t at the rule's p, with the degrees and the standard error that such
+    /// rounds leave.
+    pub fn constant(&self, count: usize, correlation: f64) -> f64 {
+        let widening = correlation::widening(count, correlation);
+        widening.factor * student::two_sided_quantile(self.p(), widening.degrees)
+    }
+
+    /// The width condition.
+    fn is_narrow(&self, mean: f64, half: f64) -> bool {
+        half <= NARROW.min(NARROW_BESIDE_MARGIN * self.delta()).max(mean.abs() / 3.0)
     }
 
     /// The verdict on an interval (mean ± half on logarithms), methods section 2.
@@ -132,7 +144,7 @@ impl Rule {
             Verdict::Undecided
         } else if mean - half > -delta && mean + half < delta {
             Verdict::Tie
-        } else if mean.abs() > half && (last || self.first_answer || half <= NARROW.max(mean.abs() / 3.0)) {
+        } else if mean.abs() > half && (last || self.first_answer || self.is_narrow(mean, half)) {
             if mean > 0.0 { Verdict::Faster } else { Verdict::Slower }
         } else {
             Verdict::Undecided
@@ -140,14 +152,14 @@ impl Rule {
     }
 }
 
-/// The noise of a pair was correlated from round to round, and what was made of it.
+/// The correlation from round to round that a pair's interval was made for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Correlation {
-    /// Lag-1 correlation, corrected for its bias in few rounds; in 0..=0.9.
+    /// Lag-1 correlation, in 0..=0.9.
     pub lag1: f64,
     /// Rounds that the correlated ones are worth.
     pub effective_rounds: f64,
-    /// The interval became so many times wider.
+    /// The standard error became so many times wider.
     pub wider: f64,
     /// So high that a reader should know.
     pub notable: bool,
@@ -164,84 +176,41 @@ pub struct Interval {
     pub deviation: f64,
     /// Half-width; infinite for fewer than two differences.
     pub half: f64,
-    /// Present where correlation widened it.
-    pub correlation: Option<Correlation>,
+    /// What the half-width was made for.
+    pub correlation: Correlation,
 }
 
-/// The interval of paired differences in time order; `None` where there are none.
-pub fn interval(differences: &[f64], rule: &Rule) -> Option<Interval> {
+/// The interval of paired differences in time order; `None` where there are none. `assumed` is the
+/// correlation that the result's intervals are made for ([`correlation::assumed`]); one that shows in
+/// this pair alone replaces it where it is higher.
+pub fn interval(differences: &[f64], rule: &Rule, assumed: f64) -> Option<Interval> {
     let Moments { count, mean, deviation } = estimate::moments(differences)?;
-    if count < 2 {
-        return Some(Interval { count, mean, deviation, half: f64::INFINITY, correlation: None });
-    }
-    let plain = rule.constant(count) * deviation / (count as f64).sqrt();
-    let correlation = correlation(differences, plain);
-    let half = plain * correlation.map_or(1.0, |of| of.wider);
+    let shown = shown(differences);
+    let lag1 = shown.map_or(assumed, |of| of.max(assumed)).clamp(0.0, HIGHEST);
+    let wider = correlation::widening(count, lag1).factor;
+    let notable = shown.is_some() || assumed > NOTABLE;
+    let correlation = Correlation { lag1, effective_rounds: count as f64 / (wider * wider), wider, notable };
+    let half = match count {
+        0 | 1 => f64::INFINITY,
+        _ => rule.constant(count, lag1) * deviation / (count as f64).sqrt(),
+    };
     Some(Interval { count, mean, deviation, half, correlation })
 }
 
-/// Whether the differences are correlated from round to round, and how much wider their interval
-/// becomes: n(1-r)/(1+r) effective rounds stand for n in the standard error.
-///
-/// The computed r1 is biased by about -1/n (Kendall 1954), so 1/n is added. White noise scatters it
-/// by 1/√n; from half of that on the interval is widened, and a reader is told from 1.64/√n on,
-/// which white noise seldom passes. The degrees of freedom stay n - 1. All of this was
-/// chosen by simulation: against AR(1) 0.3 fewer degrees with a threshold of 1/√n leave three equal
-/// lanes with 16.5 % false differences at any look (no widening: 20 %) and cost 5 % of the verdicts
-/// on a true 2x at six rounds; this rule leaves 14 % and costs 1 %. Six rounds
-/// cannot show a correlation of 0.3: what is left is the price of few rounds, and no test repairs it.
-fn correlation(differences: &[f64], plain: f64) -> Option<Correlation> {
+/// The correlation of one pair's rounds where white noise would seldom show it: above 1.64 of its
+/// standard errors of 1/√n. The computed r1 is biased by -1/n (Kendall 1954), which is put right.
+fn shown(differences: &[f64]) -> Option<f64> {
     let n = differences.len() as f64;
-    let lag1 = (estimate::lag1(differences)? + 1.0 / n).min(0.9);
-    if lag1 <= WIDENED_FROM / n.sqrt() || plain <= 0.0 {
-        return None;
-    }
-    let effective_rounds = n * (1.0 - lag1) / (1.0 + lag1);
-    let wider = (n / effective_rounds).sqrt();
-    Some(Correlation { lag1, effective_rounds, wider, notable: lag1 > NOTABLE_FROM / n.sqrt() })
+    let lag1 = (estimate::lag1(differences)? + 1.0 / n).min(HIGHEST);
+    (lag1 > SHOWN_FROM / n.sqrt()).then_some(lag1)
 }
 
-/// Standard errors of r1 above which the interval is widened.
-const WIDENED_FROM: f64 = 0.5;
+/// Standard errors of r1 above which a pair's own correlation is believed.
+const SHOWN_FROM: f64 = 1.64;
 
-/// Standard errors of r1 above which a reader is told.
-const NOTABLE_FROM: f64 = 1.64;
-
-/// How many rounds in all would probably give a verdict, from the present mean and deviation;
-/// more than `done`, and possibly more than the last look. `None` where the deviation is unknown or
-/// no number of rounds up to 10,000 would do.
-///
-/// Where the rule itself would need more than 400 rounds the true value seems to sit between tie
-/// and difference: then the rounds for a half-width of half the margin are given.
-pub fn rounds_to_settle(interval: &Interval, done: u32, rule: &Rule) -> Option<u32> {
-    // Two differences tell next to nothing of their deviation: any forecast from them is a guess.
-    if interval.count < 3 || !interval.mean.is_finite() || !interval.deviation.is_finite() {
-        return None;
-    }
-    let wider = interval.correlation.map_or(1.0, |of| of.wider);
-    let half = |rounds: u32| rule.constant(rounds as usize) * wider * interval.deviation / f64::from(rounds).sqrt();
-    let last_look = LOOKS[LOOKS.len() - 1];
-    let looked_at = |rounds: u32| match rule.rounds {
-        Rounds::Auto => rounds > last_look || LOOKS.contains(&rounds),
-        Rounds::Fixed(_) => true,
-    };
-    let settles = |rounds: u32| {
-        let last = rounds >= last_look || matches!(rule.rounds, Rounds::Fixed(_));
-        rule.verdict(interval.mean, half(rounds), last) != Verdict::Undecided
-    };
-    if let Some(found) = (done.max(1) + 1..=400).find(|&rounds| looked_at(rounds) && settles(rounds)) {
-        return Some(found);
-    }
-    // Beyond 400 rounds a step of 5 % loses nothing against the guess that the deviation is.
-    let mut rounds = done.max(400);
-    while rounds < 10_000 {
-        rounds += rounds / 20;
-        if half(rounds) <= rule.delta() / 2.0 {
-            return Some(rounds);
-        }
-    }
-    None
-}
+/// An assumed correlation that a reader is told: where the noise has no more than the 0.3 that is
+/// always reckoned with, a race's estimate seldom comes so high.
+const NOTABLE: f64 = 0.45;
 
 #[cfg(test)]
 mod tests {
@@ -252,16 +221,21 @@ mod tests {
     }
 
     #[test]
-    fn the_published_constants_are_students_t_at_the_published_p() {
-        for (row, &(pairs, p)) in PER_LOOK_P.iter().enumerate() {
-            for (column, &look) in LOOKS.iter().enumerate() {
-                let t = student::two_sided_quantile(p, f64::from(look - 1));
-                let published = CONSTANTS[row][column];
-                // p is printed with few digits: 0.00094 may be anything from 0.000935 to 0.000945.
-                assert!((t / published - 1.0).abs() < 0.003, "m {pairs}, n {look}: {t} against {published}");
-                assert_eq!(rule(pairs as usize).constant(look as usize), published);
-            }
-        }
+    fn the_constants_are_students_t_made_wider_for_the_correlation() {
+        let first = Rule { first_answer: true, ..rule(3) };
+        let known = |rule: &Rule, df: f64| student::two_sided_quantile(rule.p(), df);
+        assert!((first.constant(6, 0.0) - known(&first, 5.0)).abs() < 1e-9);
+        // Tables of Student's t with 5 degrees: 2.571 at p 0.05, 2.757 at 0.04.
+        assert!((2.571..2.757).contains(&rule(1).constant(6, 0.0)));
+        // Published constants for white noise at six rounds, three pairs: 4.773.
+        assert!((first.constant(6, 0.0) / 4.773 - 1.0).abs() < 0.01);
+        // By hand at six rounds and 0.3: n·Var(mean)/σ² = 1.6528, E s²/σ² = (6 - 1.6528)/5.
+        let factor = (1.6528_f64 / (4.3472 / 5.0)).sqrt();
+        let wide = first.constant(6, 0.3);
+        assert!(wide > factor * first.constant(6, 0.0) && wide < 1.1 * factor * first.constant(6, 0.0), "{wide}");
+        let fixed = Rule { rounds: Rounds::Fixed(6), ..first };
+        assert_eq!(fixed.p(), 0.046 / 3.0);
+        assert_eq!(fixed.p(), rule(3).p());
     }
 
     #[test]
@@ -270,11 +244,11 @@ mod tests {
         for pairs in 1..=496 {
             let p = per_look_p(pairs);
             assert!(p > 0.0 && p < before, "{pairs} pairs: {p}");
-            assert!(p * pairs as f64 <= 0.01554 + 1e-12, "{pairs} pairs: {p}");
+            assert!(p * pairs as f64 <= 0.0147 + 1e-12, "{pairs} pairs: {p}");
             before = p;
         }
         assert_eq!(per_look_p(0), per_look_p(1));
-        assert!(per_look_p(2) <= 0.0075 + 1e-12);
+        assert!(per_look_p(2) <= 0.00735 + 1e-12);
     }
 
     #[test]
@@ -291,6 +265,9 @@ mod tests {
         assert_eq!(whole.verdict(0.30, 0.11, true), Verdict::Faster, "at the last look the width falls");
         assert_eq!(Rule { first_answer: true, ..whole }.verdict(0.30, 0.11, false), Verdict::Faster);
         assert_eq!(whole.verdict(0.04, 0.015, false), Verdict::Faster, "1.5 % is narrow enough");
+        let strict = Rule { margin: 0.01, ..whole };
+        assert_eq!(strict.verdict(0.02, 0.015, false), Verdict::Undecided, "but not beside a margin of 1 %");
+        assert_eq!(strict.verdict(0.02, 0.003, false), Verdict::Faster);
         assert_eq!(whole.verdict(0.30, 0.31, true), Verdict::Undecided);
         assert_eq!(whole.verdict(f64::NAN, 0.1, true), Verdict::Undecided);
         assert_eq!(whole.verdict(0.3, f64::INFINITY, true), Verdict::Undecided);
@@ -319,70 +296,24 @@ mod tests {
     }
 
     #[test]
-    fn correlated_rounds_widen_the_interval_and_alternating_ones_do_not() {
+    fn a_trend_in_one_pair_widens_its_interval_and_is_told() {
         let trend: Vec<f64> = (0..10).map(|round| f64::from(round) * 0.01).collect();
-        let wide = interval(&trend, &rule(1)).unwrap();
-        let of = wide.correlation.unwrap();
+        let wide = interval(&trend, &rule(1), 0.1).unwrap();
+        let of = wide.correlation;
         assert!(of.notable && of.lag1 > 0.7 && of.wider > 2.0 && of.effective_rounds < 2.0, "{of:?}");
         let swing: Vec<f64> = (0..10).map(|round| if round % 2 == 0 { 0.01 } else { -0.01 }).collect();
-        assert_eq!(interval(&swing, &rule(1)).unwrap().correlation, None);
+        let of = interval(&swing, &rule(1), 0.1).unwrap().correlation;
+        assert!(!of.notable && of.lag1 == 0.1, "{of:?}");
+        assert!(interval(&swing, &rule(1), 0.6).unwrap().correlation.notable, "what the race shows is told too");
+        let none = interval(&swing, &rule(1), 0.0).unwrap();
+        assert!((none.half - rule(1).constant(10, 0.0) * none.deviation / 10_f64.sqrt()).abs() < 1e-12);
+        assert_eq!((none.correlation.wider, none.correlation.effective_rounds), (1.0, 10.0));
     }
 
     #[test]
     fn one_round_has_no_interval() {
-        let of = interval(&[0.7], &rule(1)).unwrap();
+        let of = interval(&[0.7], &rule(1), 0.3).unwrap();
         assert!(of.half.is_infinite());
-        assert_eq!(rounds_to_settle(&of, 1, &rule(1)), None);
-        assert_eq!(interval(&[], &rule(1)), None);
-    }
-
-    #[test]
-    fn the_forecast_is_a_number_of_rounds_at_which_the_rule_would_decide() {
-        for (mean, deviation) in [(0.0, 0.06), (0.113, 0.08), (0.03, 0.05), (0.0488, 0.2), (0.5, 0.9)] {
-            for done in [3, 6, 7, 20] {
-                let of = Interval { count: done as usize, mean, deviation, half: 1.0, correlation: None };
-                let rounds = rounds_to_settle(&of, done, &rule(3)).unwrap();
-                assert!(rounds > done);
-                let half = rule(3).constant(rounds as usize) * deviation / f64::from(rounds).sqrt();
-                let settled = rule(3).verdict(mean, half, rounds >= 20) != Verdict::Undecided;
-                assert!(settled || half <= rule(3).delta() / 2.0, "{mean} {deviation} {done} {rounds}");
-                assert!(rounds > 20 || LOOKS.contains(&rounds), "{rounds}");
-            }
-        }
-        let hopeless = Interval { count: 6, mean: 0.0, deviation: 50.0, half: 99.0, correlation: None };
-        assert_eq!(rounds_to_settle(&hopeless, 6, &rule(1)), None);
-    }
-
-    #[test]
-    fn equal_lanes_are_called_different_in_five_percent_of_families_as_published() {
-        use crate::sample::Normal;
-        for (pairs, lanes) in [(1, 2), (3, 3)] {
-            let rule = Rule { pairs, rounds: Rounds::Auto, margin: 0.0, first_answer: true };
-            let mut noise = Normal::new(11);
-            let families = 20_000;
-            // The constants alone, as published: without the widening, which only lowers the errors.
-            let errs = |figures: &[Vec<f64>]| {
-                (1..lanes).any(|a| {
-                    (0..a).any(|b| {
-                        let differences: Vec<f64> =
-                            (0..20).map(|round| figures[a][round] - figures[b][round]).collect();
-                        LOOKS.iter().any(|&look| {
-                            let of = estimate::moments(&differences[..look as usize]).unwrap();
-                            of.mean.abs() > rule.constant(look as usize) * of.deviation / f64::from(look).sqrt()
-                        })
-                    })
-                })
-            };
-            let errors = (0..families)
-                .filter(|_| {
-                    let figures: Vec<Vec<f64>> = (0..lanes).map(|_| (0..20).map(|_| noise.next()).collect()).collect();
-                    errs(&figures)
-                })
-                .count();
-            let share = errors as f64 / f64::from(families);
-            // Four binomial standard errors about 5 %.
-            let tolerance = 4.0 * (0.05_f64 * 0.95 / f64::from(families)).sqrt();
-            assert!((share - 0.05).abs() < tolerance, "{pairs} pairs: {share}");
-        }
+        assert_eq!(interval(&[], &rule(1), 0.3), None);
     }
 }

@@ -35,9 +35,14 @@ pub struct LaneSeries<'a> {
 impl<'a> Series<'a> {
     /// Collects the last attempt of every lane and round; of equal attempts the later line.
     pub fn of(record: &'a Record, workload: &str) -> Series<'a> {
+        Self::among(record, &record.trials, workload)
+    }
+
+    /// The same among some of the record's trials.
+    pub fn among(record: &'a Record, among: &'a [Trial], workload: &str) -> Series<'a> {
         let mut last: BTreeMap<(&str, u32), &Trial> = BTreeMap::new();
         let mut trials = 0;
-        for trial in record.trials.iter().filter(|trial| trial.workload == workload) {
+        for trial in among.iter().filter(|trial| trial.workload == workload) {
             trials += 1;
             let kept = last.entry((&trial.lane, trial.round)).or_insert(trial);
             if trial.attempt >= kept.attempt {

@@ -10,7 +10,7 @@ use model::trial::{DeviceUse, Outcome, Trial};
 use model::workload::Pattern;
 use proptest::prelude::*;
 use stats::noise::HostOverhead;
-use stats::{compare, judge, noise, sequential, steady, student};
+use stats::{compare, forecast, judge, noise, sequential, steady, student};
 
 fn figure() -> impl Strategy<Value = f64> {
     prop_oneof![
@@ -137,16 +137,16 @@ proptest! {
     }
 
     #[test]
-    fn noise_and_steadiness_take_any_figures(trial in any_trial(), series in prop::collection::vec(figure(), 0..100)) {
+    fn noise_and_steadiness_take_any_figures(trial in any_trial(), series in prop::collection::vec(figure(), 0..100), assumed in figure()) {
         let overhead = HostOverhead::from_probes(&[]);
         if let Some(sentence) = noise::foreign(&trial.system, &overhead) {
             prop_assert!(!sentence.is_empty());
         }
         steady::not_steady(&series);
         let rule = sequential::Rule { pairs: 3, rounds: Rounds::Auto, margin: 0.05, first_answer: false };
-        if let Some(interval) = sequential::interval(&series, &rule) {
+        if let Some(interval) = sequential::interval(&series, &rule, assumed) {
             rule.verdict(interval.mean, interval.half, false);
-            sequential::rounds_to_settle(&interval, series.len() as u32, &rule);
+            forecast::rounds_to_settle(&interval, series.len() as u32, &rule);
         }
     }
 

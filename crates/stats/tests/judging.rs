@@ -381,3 +381,26 @@ fn warm_up_is_cut_from_steady_work_and_said() {
         result.warnings
     );
 }
+
+#[test]
+fn what_was_decided_stands_when_a_lane_raced_no_further() {
+    let workload = io("random-read", Pattern::RandRead, 32, 0);
+    let mut race = record(vec![lane("ext4"), lane("xfs"), lane("btrfs")], vec![workload], Rounds::Auto, true);
+    run(&mut race, 14, &[1000.0, 1010.0, 400.0], 0.05, 3);
+    race.end = None;
+    let of_btrfs = |race: &Record| judge::judge_workload(race, "random-read").remove(0).pairs[1].clone();
+    let mut at_six = race.clone();
+    at_six.trials.retain(|trial| trial.round <= 6);
+    let decided = of_btrfs(&at_six);
+    assert_eq!((decided.a.as_str(), decided.b.as_str(), decided.verdict), ("btrfs", "ext4", Verdict::Slower));
+    // btrfs is left out from then on; the other two go on.
+    race.trials.retain(|trial| trial.round <= 6 || trial.lane != "btrfs");
+    assert_eq!(of_btrfs(&race), decided);
+    race.end = Some(EndOutcome::Complete);
+    assert_eq!(of_btrfs(&race), decided);
+    let others = judge::judge_workload(&race, "random-read").remove(0).pairs[0].clone();
+    let mut two = race.clone();
+    two.trials.retain(|trial| trial.lane != "btrfs");
+    let alone = judge::judge_workload(&two, "random-read").remove(0).pairs[0].clone();
+    assert_eq!(others.ratio, alone.ratio, "the rounds of the lanes that go on count all");
+}
