@@ -75,7 +75,7 @@ fn table(
     }
     let series = Series::of(record, &workload.name);
     let lanes = &record.header.lanes;
-    let reference = lanes.iter().find(|lane| !pair::stands_beside(lane)).or(lanes.first())?;
+    let reference = reference(&series, operations)?;
     let floor = lanes.iter().find(|lane| is_floor(lane) && lane.name != reference.name);
     let rows: Vec<OperationRow> =
         by_section(&operations.step).into_iter().map(|step| row(step, workload, &series, floor)).collect();
@@ -91,6 +91,19 @@ fn table(
         warnings: warnings(&series, &results),
         rows,
     })
+}
+
+/// The lane that the others are held against: the first filesystem on a disk. One that did fewer of the
+/// steps than another would leave rows without anything to compare with.
+fn reference<'a>(series: &Series<'a>, operations: &Operations) -> Option<&'a Lane> {
+    let done = |lane: &LaneSeries| operations.step.iter().filter(|step| lane.lacks(step.group()).is_none()).count();
+    let on_disk = |lane: &&LaneSeries| !pair::stands_beside(lane.lane);
+    let most = |lanes: &mut dyn Iterator<Item = &LaneSeries<'a>>| {
+        // Of equals the first.
+        lanes.map(|lane| (done(lane), lane.lane)).reduce(|best, next| if next.0 > best.0 { next } else { best })
+    };
+    let best = most(&mut series.lanes.iter().filter(on_disk)).filter(|(done, _)| *done > 0);
+    Some(best.or_else(|| most(&mut series.lanes.iter()))?.1)
 }
 
 /// A filesystem in memory of which nothing but the system calls and the kernel's own names are left.
@@ -150,7 +163,7 @@ fn figure(lane: &LaneSeries, workload: &Workload, group: &str) -> OperationFigur
         floor_share: None,
         // Starting processes may have taken longer right before than meanwhile: no share is above the whole.
         process_startup_share: startup.and_then(finite).map(|share| share.min(1.0)),
-        failure: lane.failure().or_else(|| mean.is_none().then(|| format!("no round holds a time of {group}"))),
+        failure: lane.lacks(group).or_else(|| mean.is_none().then(|| format!("no round holds a time of {group}"))),
     }
 }
 

@@ -31,6 +31,8 @@ pub struct OperationsWork {
     next: usize,
     /// Parts of that step that are done.
     parts_done: u32,
+    /// A part of it failed after some of its operations were done.
+    half_done: bool,
     written_bytes: u64,
     /// One per thread.
     kits: Vec<Kit>,
@@ -139,7 +141,7 @@ impl OperationsWork {
         let populate = Populate { plan: &plan, state: &state, stop: &stop };
         let kits = (0..plan.operations.threads).map(|_| Kit::new()).collect();
         let written_bytes = in_new_folder(place, populate).map_err(|error| told_in_full(error, place))?;
-        Ok(OperationsWork { plan, state, next: 0, parts_done: 0, written_bytes, kits, stop })
+        Ok(OperationsWork { plan, state, next: 0, parts_done: 0, half_done: false, written_bytes, kits, stop })
     }
 
     /// The step of that group, which must be the next, and its next part.
@@ -262,6 +264,9 @@ impl Work for OperationsWork {
             kit.latencies.clear();
         }
         self.kits = kits;
+        if outcomes.is_err() {
+            self.half_done |= latencies.operations() > 0;
+        }
         let outcomes = outcomes.map_err(|error| told_in_full(error, place))?;
         let begun = outcomes.iter().map(|outcome| outcome.begun).min().unwrap_or_default();
         let ended = outcomes.iter().map(|outcome| outcome.ended).max().unwrap_or_default();
@@ -299,7 +304,7 @@ impl Work for OperationsWork {
     }
 
     fn verify(&mut self, place: &Place) -> Result<f64, EngineError> {
-        if self.parts_done > 0 {
+        if self.parts_done > 0 || self.half_done {
             let step = self.plan.operations.step[self.next].group();
             return Err(EngineError::Unsuitable(format!("step {step} is half done; verify before or after it")));
         }
