@@ -52,18 +52,19 @@ struct Refusal {
     reason: String,
     errno: Option<i32>,
     corrupt: bool,
+    unsupported: bool,
 }
 
 impl From<EngineError> for Refusal {
     fn from(error: EngineError) -> Self {
-        let corrupt = error.is_corrupt();
-        Refusal { reason: error.to_string(), errno: error.errno(), corrupt }
+        let (corrupt, unsupported) = (error.is_corrupt(), error.is_unsupported());
+        Refusal { reason: error.to_string(), errno: error.errno(), corrupt, unsupported }
     }
 }
 
 impl From<&str> for Refusal {
     fn from(reason: &str) -> Self {
-        Refusal { reason: reason.to_owned(), errno: None, corrupt: false }
+        Refusal { reason: reason.to_owned(), errno: None, corrupt: false, unsupported: false }
     }
 }
 
@@ -98,7 +99,12 @@ impl Session {
                 let_go.map(|()| Reply::Done)
             }
         };
-        reply.unwrap_or_else(|Refusal { reason, errno, corrupt }| Reply::Failed { reason, errno, corrupt })
+        reply.unwrap_or_else(|Refusal { reason, errno, corrupt, unsupported }| Reply::Failed {
+            reason,
+            errno,
+            corrupt,
+            unsupported,
+        })
     }
 
     fn attach(&mut self, target: &Target, devices: &Devices) -> Result<Reply, Refusal> {
@@ -178,7 +184,16 @@ impl Session {
         attached.sampler.begin(threads);
         let window = trial.work.phase(&attached.place, group, part, &mut Watch(&mut attached.sampler));
         let system = attached.sampler.end();
-        let window = window?;
+        let window = match window {
+            Ok(window) => window,
+            Err(error) => {
+                if error.is_unsupported() {
+                    // Parts before it may have done something: half a step is no step.
+                    trial.tallies.retain(|(tally, _)| tally.name() != group);
+                }
+                return Err(error.into());
+            }
+        };
         trial.in_phases = true;
         Ok(trial.measured(vec![window], system))
     }

@@ -335,3 +335,30 @@ fn operations_begin_again_and_other_work_does_not() {
     assert_eq!((groups[0].operations, groups[0].slices_operations_per_second.len()), (20, 2));
     assert!(reason(&replies[8]).contains("only operations on files begin again"));
 }
+
+#[test]
+fn a_step_that_the_filesystem_lacks_is_told_apart_and_what_was_done_before_it_stands() {
+    // tmpfs: its files share no blocks.
+    let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+    let text = r#"{ "name": "o", "title": "o", "kind": "operations",
+        "files": [{ "name": "a", "count": 10, "size": "1KiB" }],
+        "step": [{ "operation": "create", "files": "a" }, { "operation": "reflink", "files": "a" },
+                 { "operation": "stat", "files": "a" }] }"#;
+    let replies = converse(&[
+        attach_to(folder.path()),
+        Request::Prepare { workload: serde_json::from_str(text).unwrap(), seed: 11 },
+        phase("create"),
+        phase("reflink"),
+        phase("stat"),
+        Request::Verify,
+        Request::Sync,
+        Request::Finish,
+    ]);
+    assert!(matches!(replies[3], Reply::Failed { unsupported: true, corrupt: false, errno: Some(95), .. }));
+    assert!(reason(&replies[3]).contains("this filesystem cannot do step reflink"), "{:?}", replies[3]);
+    // Steps run in their order: what stands behind it cannot be done.
+    assert!(matches!(replies[4], Reply::Failed { unsupported: false, .. }), "{:?}", replies[4]);
+    assert!(matches!(replies[5], Reply::Took { .. }), "no half of a copy is left: {:?}", replies[5]);
+    let Reply::Finished { groups, .. } = &replies[7] else { panic!("{replies:?}") };
+    assert_eq!(groups.iter().map(|group| group.name.as_str()).collect::<Vec<_>>(), ["create"]);
+}

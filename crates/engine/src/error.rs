@@ -195,6 +195,11 @@ impl EngineError {
         }
     }
 
+    /// Whether the filesystem lacks what was asked of it, so that asking again would not help.
+    pub fn is_unsupported(&self) -> bool {
+        matches!(self, EngineError::Unsupported { .. })
+    }
+
     /// Whether what was read is not what was written.
     pub fn is_corrupt(&self) -> bool {
         matches!(

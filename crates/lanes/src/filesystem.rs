@@ -1,6 +1,7 @@
 //! The table of filesystems: one row each. To add a filesystem, add its row here (and, where its
-//! promises depend on options in a new way, a function in `promises.rs`).
+//! promises or abilities depend on options in a new way, a function in `promises.rs` or `abilities.rs`).
 
+use crate::abilities::{self, Lack};
 use crate::geometry::{self, Geometry};
 use crate::promises;
 use model::Bytes;
@@ -29,6 +30,8 @@ pub struct Filesystem {
     pub comfortable: Option<(u64, &'static str)>,
     /// What it promises with these mkfs and mount options.
     pub promises: fn(&[String], &[String]) -> Promises,
+    /// What it lacks of what steps of file operations may ask, with these mkfs and mount options.
+    pub lacks: fn(&[String], &[String]) -> Vec<Lack>,
     /// How to read its geometry.
     pub geometry: Geometry,
     /// What it stands on.
@@ -70,6 +73,7 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         minimum_bytes: 64 * Bytes::MIB,
         comfortable: EXT_COMFORTABLE,
         promises: promises::ext2,
+        lacks: abilities::ext2,
         geometry: Geometry::Dumpe2fs,
         home: Home::Block,
     },
@@ -83,6 +87,7 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         minimum_bytes: 64 * Bytes::MIB,
         comfortable: EXT_COMFORTABLE,
         promises: promises::ext4,
+        lacks: abilities::ext3,
         geometry: Geometry::Dumpe2fs,
         home: Home::Block,
     },
@@ -96,6 +101,7 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         minimum_bytes: 64 * Bytes::MIB,
         comfortable: EXT_COMFORTABLE,
         promises: promises::ext4,
+        lacks: abilities::ext4,
         geometry: Geometry::Dumpe2fs,
         home: Home::Block,
     },
@@ -110,6 +116,7 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         minimum_bytes: 300 * Bytes::MIB,
         comfortable: None,
         promises: promises::xfs,
+        lacks: abilities::xfs,
         geometry: Geometry::XfsMkfs,
         home: Home::Block,
     },
@@ -123,6 +130,7 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         minimum_bytes: 256 * Bytes::MIB,
         comfortable: None,
         promises: promises::btrfs,
+        lacks: abilities::nothing,
         geometry: Geometry::BtrfsMkfs,
         home: Home::Block,
     },
@@ -136,6 +144,7 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         minimum_bytes: Bytes::MIB,
         comfortable: None,
         promises: promises::nothing,
+        lacks: abilities::reflink,
         geometry: Geometry::Unknown,
         home: Home::Memory,
     },
@@ -149,6 +158,7 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         minimum_bytes: 128 * Bytes::MIB,
         comfortable: None,
         promises: promises::f2fs,
+        lacks: abilities::reflink,
         geometry: Geometry::Unknown,
         home: Home::Block,
     },
@@ -162,6 +172,7 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         minimum_bytes: 192 * Bytes::MIB,
         comfortable: None,
         promises: promises::nilfs2,
+        lacks: abilities::nilfs2,
         geometry: Geometry::Unknown,
         home: Home::Block,
     },
@@ -176,6 +187,7 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         minimum_bytes: 64 * Bytes::MIB,
         comfortable: None,
         promises: promises::exfat,
+        lacks: abilities::exfat,
         geometry: Geometry::Unknown,
         home: Home::Block,
     },
@@ -189,6 +201,7 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         minimum_bytes: 256 * Bytes::MIB,
         comfortable: None,
         promises: promises::bcachefs,
+        lacks: abilities::nothing,
         geometry: Geometry::Unknown,
         home: Home::Block,
     },
@@ -202,6 +215,7 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         minimum_bytes: 256 * Bytes::MIB,
         comfortable: None,
         promises: promises::zfs,
+        lacks: abilities::nothing,
         geometry: Geometry::Unknown,
         home: Home::Pool,
     },
@@ -216,6 +230,7 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         minimum_bytes: 64 * Bytes::MIB,
         comfortable: None,
         promises: promises::rsext4,
+        lacks: abilities::rsext4,
         geometry: Geometry::Rsext4,
         home: Home::Library,
     },

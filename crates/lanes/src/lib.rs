@@ -6,6 +6,7 @@
 //!
 //! To add a filesystem: one row in [`filesystem`].
 
+mod abilities;
 pub mod availability;
 pub mod command;
 mod contestant;
@@ -31,6 +32,7 @@ mod stage_check;
 mod stage_describe;
 pub mod undo;
 
+pub use abilities::Lack;
 pub use failure::{FailureKind, LaneFailure};
 pub use stage::{Closed, Cold, Opened, Settings, Stage};
 pub use undo::Journal;

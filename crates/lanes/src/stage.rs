@@ -40,6 +40,8 @@ pub struct Settings {
     pub erase: Vec<PathBuf>,
     /// Largest number of bytes that a workload keeps on a lane.
     pub largest_working_set_bytes: u64,
+    /// The same on a filesystem whose files have no holes.
+    pub largest_working_set_without_holes_bytes: u64,
     /// Somebody sits at the terminal and can confirm.
     pub terminal: bool,
 }
@@ -150,6 +152,21 @@ impl Stage {
         progress: &mut dyn FnMut(u64, u64),
         stop: &AtomicBool,
     ) -> Result<(), LaneFailure> {
+        self.build_and_try(journal, progress, stop, &mut |_, _| Ok(()))
+    }
+
+    /// [`Stage::build`], and `try_out` is told of every lane while it is mounted that once: its number,
+    /// and where it is. What it refuses ends the building.
+    ///
+    /// # Errors
+    /// As [`Stage::build`], and what `try_out` answers.
+    pub fn build_and_try(
+        &mut self,
+        journal: &mut Journal,
+        progress: &mut dyn FnMut(u64, u64),
+        stop: &AtomicBool,
+        try_out: &mut dyn FnMut(usize, &Opened) -> Result<(), LaneFailure>,
+    ) -> Result<(), LaneFailure> {
         if !self.confirmed {
             return Err(usage("a device waits for its confirmation; confirm it before the race begins"));
         }
@@ -174,8 +191,10 @@ impl Stage {
             ground.attach(image, journal)?;
         }
         for lane in 0..self.lanes.len() {
-            self.open(lane, self.ground_for(lane, 0), journal, stop)?;
-            self.close(lane, journal)?;
+            let opened = self.open(lane, self.ground_for(lane, 0), journal, stop)?;
+            let tried = try_out(lane, &opened);
+            let closed = self.close(lane, journal);
+            tried.and(closed)?;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Everything about the lanes that can be refused is refused here, before anything is written.
 
+use crate::abilities;
 use crate::command;
 use crate::contestant::Contestant;
 use crate::device::{self, Decision, Found};
@@ -12,6 +13,7 @@ use crate::stage::{LaneState, Settings, Stage};
 use crate::undo::{RUN_DIRECTORY_PREFIX, is_run_id};
 use model::Bytes;
 use model::lane::{LaneSpec, Venue};
+use model::operations::Ability;
 use std::path::{Path, PathBuf};
 
 /// Most lanes of one race, the repeated first one included.
@@ -70,7 +72,7 @@ impl Stage {
     }
 
     fn check_sizes(&self, places: &[Place]) -> Result<(), LaneFailure> {
-        let (size, work) = (self.settings.lane_size.0, self.settings.largest_working_set_bytes);
+        let size = self.settings.lane_size.0;
         for (lane, place) in self.lanes.iter().zip(places) {
             if !matches!(place, Place::Image(_) | Place::Memory) {
                 continue;
@@ -81,9 +83,17 @@ impl Stage {
                     self.settings.lane_size
                 )));
             }
-            check_lane_size(&lane.name, &lane.contestant, size, work, "raise --lane-size")?;
+            check_lane_size(&lane.name, &lane.contestant, size, self.work_on(lane, None), "raise --lane-size")?;
         }
         Ok(())
+    }
+
+    /// Bytes that the work keeps on a lane.
+    fn work_on(&self, lane: &LaneState, ground: Option<&Ground>) -> u64 {
+        let without_holes = abilities::of(lane, ground).iter().any(|lack| lack.ability == Ability::Holes);
+        let Settings { largest_working_set_bytes: with, largest_working_set_without_holes_bytes: without, .. } =
+            self.settings;
+        if without_holes { without } else { with }
     }
 
     /// Makes the list of grounds and ties every lane to its own.
@@ -110,7 +120,7 @@ impl Stage {
                 Place::Image(_) => continue,
                 Place::Memory => self.add_memory(),
                 Place::Device(path) => self.add_device(path, &erase, index),
-                Place::Directory(path) => self.add_directory(path, &run),
+                Place::Directory(path) => self.add_directory(path, &run, index),
             };
             self.lanes[index].fixed_ground = Some(ground.map_err(|error| error.in_lane(&name))?);
         }
@@ -176,7 +186,7 @@ impl Stage {
     fn add_device(&mut self, path: &Path, erase: &[device::Erasable], lane: usize) -> Result<usize, LaneFailure> {
         let found = device::inspect(path)?;
         let same = |ground: &Ground| matches!(ground, Ground::Device(other) if other.number == found.number);
-        let work = self.settings.largest_working_set_bytes;
+        let work = self.work_on(&self.lanes[lane], None);
         if let Some(index) = self.grounds.iter().position(same) {
             let lane = &self.lanes[lane];
             check_lane_size(&lane.name, &lane.contestant, found.size_bytes, work, "choose a larger device")?;
@@ -194,19 +204,21 @@ impl Stage {
         Ok(index)
     }
 
-    fn add_directory(&mut self, path: &Path, run: &str) -> Result<usize, LaneFailure> {
+    fn add_directory(&mut self, path: &Path, run: &str, lane: usize) -> Result<usize, LaneFailure> {
         let real = writable_folder(path, "files cannot be made in", "choose a directory that you can write")?;
         let same = |ground: &Ground| matches!(ground, Ground::Directory { path, .. } if *path == real);
         if let Some(index) = self.grounds.iter().position(same) {
             return Ok(index);
         }
         let host = host::of(&real)?;
-        let needed = self.settings.largest_working_set_bytes + SPARE_BYTES;
-        if host.free_bytes < needed {
+        let free_bytes = host.free_bytes;
+        let ground = Ground::Directory { path: real.clone(), host: Box::new(host) };
+        let needed = self.work_on(&self.lanes[lane], Some(&ground)).saturating_add(SPARE_BYTES);
+        if free_bytes < needed {
             return Err(failed(format!(
                 "{} has {} free and the work needs {}; free some space or choose another directory",
                 real.display(),
-                model::units::human_bytes(host.free_bytes as f64),
+                model::units::human_bytes(free_bytes as f64),
                 model::units::human_bytes(needed as f64)
             )));
         }
@@ -215,7 +227,7 @@ impl Stage {
         if !self.run_directories.iter().any(|(path, _)| *path == folder) {
             self.run_directories.push((folder, None));
         }
-        self.grounds.push(Ground::Directory { path: real, host: Box::new(host) });
+        self.grounds.push(ground);
         Ok(self.grounds.len() - 1)
     }
 

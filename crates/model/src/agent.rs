@@ -181,6 +181,10 @@ pub enum Reply {
         /// What was read is not what was written: the race must not go on.
         #[serde(default, skip_serializing_if = "is_false")]
         corrupt: bool,
+        /// The filesystem lacks what was asked of it. What was done before stays as it is; of the phase
+        /// that was asked for nothing counts.
+        #[serde(default, skip_serializing_if = "is_false")]
+        unsupported: bool,
     },
 }
 

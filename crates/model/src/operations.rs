@@ -1,10 +1,14 @@
 //! Operations on files: sets of files, and steps that work on them one after another.
 
+mod ability;
 mod check;
 mod pieces;
+mod rehearsal;
 mod states;
 
+pub use ability::{Ability, Asked};
 pub use pieces::Pieces;
+pub use rehearsal::Rehearsal;
 pub use states::{Change, ChangeKind, DirectoryState, FileState, SetState, State, size_after};
 
 use crate::Bytes;

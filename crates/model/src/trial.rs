@@ -22,7 +22,8 @@ pub struct Trial {
     pub ground: u32,
     /// How it ended.
     pub outcome: Outcome,
-    /// Why it failed or was repeated, in one sentence.
+    /// Why it failed or was repeated, or, where it counts, why it holds no figures from some step on; one
+    /// sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// RFC 3339, UTC.

@@ -113,6 +113,10 @@ fn measured(out: &mut String, findings: &Findings) {
         for estimate in &result.estimates {
             let mut cells = vec![escape(&subject(result, findings)), code(&name(&estimate.lane), true)];
             match &estimate.failure {
+                Some(_) if operations::is_missing(findings, result, &estimate.lane) => {
+                    cells.push(said::MISSING.to_owned());
+                    cells.extend(columns().map(|_| String::new()));
+                }
                 Some(reason) => {
                     cells.push(format!("{}: {}", words::FAILED, escape(&words::sentence(reason))));
                     cells.extend(columns().map(|_| String::new()));
@@ -172,7 +176,7 @@ fn steps(out: &mut String, findings: &Findings, table: &OperationsFinding) {
             if let Some(startup) = said::startup(&shares) {
                 cells[0].push_str(&format!("<br>{}", escape(&startup)));
             }
-            cells.extend(lanes.iter().map(|lane| step_cell(of, lane)));
+            cells.extend(lanes.iter().map(|lane| step_cell(table, of, lane)));
             if !contestants.is_empty() {
                 cells.push(step_verdicts(findings, table, of, &contestants));
             }
@@ -204,10 +208,10 @@ fn steps(out: &mut String, findings: &Findings, table: &OperationsFinding) {
 }
 
 /// A lane's figures of one step.
-fn step_cell(of: &OperationRow, lane: &str) -> String {
+fn step_cell(table: &OperationsFinding, of: &OperationRow, lane: &str) -> String {
     let Some(figure) = of.figures.iter().find(|figure| figure.lane == lane) else { return "–".to_owned() };
     let parts = [
-        operations::time(figure),
+        operations::time(table, figure),
         operations::throughput(figure),
         figure.floor_share.map(said::floor).unwrap_or_default(),
     ];

@@ -48,12 +48,25 @@ pub(crate) fn result_of<'a>(
     findings.results.iter().find(|result| result.workload == table.workload && result.group == row.group)
 }
 
-/// A lane's time in a row.
-pub(crate) fn time(figure: &OperationFigure) -> String {
+/// A lane's time in a row. Where it has other rows, the reason why this one is missing stands below the
+/// table once.
+pub(crate) fn time(table: &OperationsFinding, figure: &OperationFigure) -> String {
     match figure.seconds {
         Some(seconds) => figures::time(seconds),
+        None if has_rows(table, &figure.lane) => said::MISSING.to_owned(),
         None => words::FAILED.to_owned(),
     }
+}
+
+/// Whether a lane did some of a table's steps.
+fn has_rows(table: &OperationsFinding, lane: &str) -> bool {
+    table.rows.iter().flat_map(|row| &row.figures).any(|figure| figure.lane == lane && figure.seconds.is_some())
+}
+
+/// Whether a lane has no figure in a result, and the table of that result says why.
+pub(crate) fn is_missing(findings: &Findings, result: &ResultFinding, lane: &str) -> bool {
+    table_of(findings, &result.workload).is_some_and(|table| has_rows(table, lane))
+        && result.estimates.iter().any(|of| of.lane == lane && of.failure.is_some())
 }
 
 /// What a lane moved or did per second.
@@ -133,7 +146,11 @@ pub(crate) fn failures(table: &OperationsFinding) -> Vec<Phrase> {
             seen.push((&figure.lane, reason));
         }
     }
-    seen.into_iter().map(|(lane, reason)| said::failed(lane, reason)).collect()
+    let of = |(lane, reason): (&str, &str)| match has_rows(table, lane) {
+        true => said::missing(lane, reason),
+        false => said::failed(lane, reason),
+    };
+    seen.into_iter().map(of).collect()
 }
 
 /// What all steps together say, a phrase per pair of lanes; the floor's pairs say nothing.
@@ -203,7 +220,7 @@ impl<'a> Grid<'a> {
         let labels = totals(table).iter().map(|(label, _)| columns(label)).max().unwrap_or(0);
         let step = longest.max(labels).min((width * 3 / 10).clamp(STEP_COLUMNS.0, STEP_COLUMNS.1));
         let cells = table.rows.iter().flat_map(|row| &row.figures).flat_map(|figure| {
-            [time(figure), throughput(figure), figure.floor_share.map(said::floor).unwrap_or_default()]
+            [time(table, figure), throughput(figure), figure.floor_share.map(said::floor).unwrap_or_default()]
         });
         let names = table.totals.iter().map(|total| columns(&name(&total.lane)).min(LANE_COLUMNS));
         let lane = cells.map(|cell| columns(&cell)).chain(names).max().unwrap_or(0);
@@ -298,7 +315,7 @@ impl<'a> Grid<'a> {
             let text = |lane| figure(lane).map(of).unwrap_or_default();
             lanes.iter().map(|lane| Phrase::default().tone(tone, text(lane))).collect()
         };
-        let mut cells = vec![cell(&time, Tone::Plain), cell(&throughput, Tone::Quiet)];
+        let mut cells = vec![cell(&|figure| time(table, figure), Tone::Plain), cell(&throughput, Tone::Quiet)];
         cells.push(cell(&|figure| figure.floor_share.map(said::floor).unwrap_or_default(), Tone::Quiet));
         cells.retain(|line| line.iter().any(|cell| !cell.is_empty()));
         let verdicts: Vec<Phrase> =
@@ -385,7 +402,7 @@ fn spelled_out(out: &mut String, findings: &Findings, table: &OperationsFinding,
             let figures = lanes.iter().filter_map(|lane| row.figures.iter().find(|figure| figure.lane == **lane));
             let parts = figures.map(|figure| {
                 let rate = throughput(figure);
-                let mut said = Phrase::default().name(&figure.lane).say(format!(" {}", time(figure)));
+                let mut said = Phrase::default().name(&figure.lane).say(format!(" {}", time(table, figure)));
                 said = if rate.is_empty() { said } else { said.say(format!(", {rate}")) };
                 match figure.floor_share {
                     Some(share) => said.say(format!(", {}", said::floor(share))),

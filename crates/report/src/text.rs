@@ -107,7 +107,9 @@ fn figures(out: &mut String, input: &Input, style: &Style) {
             hang(out, "", 4, &Phrase::default().tone(Tone::Quiet, load), None, style);
         }
         for estimate in &result.estimates {
-            if let Some(reason) = &estimate.failure {
+            // What a table lacks, it has given the reason for.
+            let told = operations::is_missing(findings, result, &estimate.lane);
+            if let Some(reason) = estimate.failure.as_ref().filter(|_| !told) {
                 let said = words::failed(&estimate.lane, reason);
                 hang(out, "", 2, &said, None, style);
             }

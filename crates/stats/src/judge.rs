@@ -149,7 +149,7 @@ fn shared_rounds(series: &Series, group: &str, metric: &str) -> u32 {
     let all: Vec<Vec<(u32, f64)>> = series
         .lanes
         .iter()
-        .filter(|lane| !lane.ok.is_empty())
+        .filter(|lane| lane.lacks(group).is_none())
         .map(|lane| lane.figures(group, metric).into_iter().filter(|&(_, figure)| estimate::usable(figure)).collect())
         .collect();
     let Some((first, others)) = all.split_first() else { return 0 };
@@ -167,8 +167,9 @@ fn estimate_of(
 ) -> (Estimate, Option<String>) {
     let figures: Vec<f64> = lane.figures(group, metric).into_iter().map(|(_, figure)| figure).collect();
     let level = estimate::level(&figures);
-    let failure =
-        lane.failure().or_else(|| level.is_none().then(|| format!("no trial measured {}", metric.replace('_', " "))));
+    let failure = lane
+        .lacks(group)
+        .or_else(|| level.is_none().then(|| format!("no trial measured {}", metric.replace('_', " "))));
     let scopes: Vec<_> = lane.group(group).map(|(trial, of)| Scope::of(trial, of, reading)).collect();
     // Sums over several groups say nothing about one of them.
     let exact = || scopes.iter().filter(|scope| scope.exact);

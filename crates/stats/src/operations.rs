@@ -85,7 +85,7 @@ fn table(
     }
     let series = Series::of(record, &workload.name);
     let lanes = &record.header.lanes;
-    let reference = reference(&series)?;
+    let reference = reference(&series, operations)?;
     let floor = lanes.iter().find(|lane| is_floor(lane) && lane.name != reference.name);
     let order = in_order(lanes, reference, floor);
     let mut warnings = warnings(&series, &results);
@@ -107,12 +107,17 @@ fn table(
     })
 }
 
-/// The lane that the others are held against, of those that have figures where any has.
-fn reference<'a>(series: &Series<'a>) -> Option<&'a Lane> {
-    let with = |figures: bool| -> Vec<&'a Lane> {
-        series.lanes.iter().filter(|of| !figures || !of.ok.is_empty()).map(|of| of.lane).collect()
+/// The lane that the others are held against. One that did fewer of the steps than another on a disk
+/// would leave rows without anything to compare with.
+fn reference<'a>(series: &Series<'a>, operations: &Operations) -> Option<&'a Lane> {
+    let done = |of: &LaneSeries| operations.step.iter().filter(|step| of.lacks(step.group()).is_none()).count();
+    let on_disk = |of: &LaneSeries| !comparable::stands_beside(of.lane);
+    let most = series.lanes.iter().filter(|of| on_disk(of)).map(done).max().unwrap_or(0);
+    let whole = |of: &LaneSeries| done(of) > 0 && (!on_disk(of) || done(of) == most);
+    let with = |wanted: &dyn Fn(&LaneSeries) -> bool| -> Vec<&'a Lane> {
+        series.lanes.iter().filter(|of| wanted(of)).map(|of| of.lane).collect()
     };
-    comparable::reference(&with(true)).or_else(|| comparable::reference(&with(false)))
+    comparable::reference(&with(&whole)).or_else(|| comparable::reference(&with(&|_| true)))
 }
 
 /// The lanes as the table shows them: the reference, the others on disks, what stands beside them,
@@ -198,7 +203,7 @@ fn figure(lane: &LaneSeries, workload: &Workload, group: &str) -> OperationFigur
         floor_share: None,
         // Starting processes may have taken longer right before than meanwhile: no share is above the whole.
         process_startup_share: startup.and_then(finite).map(|share| share.min(1.0)),
-        failure: lane.failure().or_else(|| mean.is_none().then(|| format!("no round holds a time of {group}"))),
+        failure: lane.lacks(group).or_else(|| mean.is_none().then(|| format!("no round holds a time of {group}"))),
     }
 }
 

@@ -52,7 +52,7 @@ impl Setting<'_> {
             why: None,
             minutes_to_settle: None,
         };
-        if let Some((lane, reason)) = [a, b].iter().find_map(|lane| Some((&lane.lane.name, lane.failure()?))) {
+        if let Some((lane, reason)) = [a, b].iter().find_map(|lane| Some((&lane.lane.name, lane.lacks(self.group)?))) {
             pair.why = Some(format!("{lane}: {reason}"));
             return Judged { pair, warning: None };
         }
@@ -289,7 +289,8 @@ pub fn lane_warnings(lane: &LaneSeries, group: &str, metric: &str) -> Vec<String
             .push(format!("{name}: {unusable} of {} figures are no positive number and were left out", figures.len()));
     }
     let missing = lane.ok.len() - figures.len();
-    if missing > 0 {
+    // Where all are missing, the estimate says why.
+    if missing > 0 && lane.lacks(group).is_none() {
         warnings.push(format!("{name}: {missing} of {} trials hold no {metric} for {group}", lane.ok.len()));
     }
     let (trials, slices) = lane.cut(group);

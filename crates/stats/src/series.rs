@@ -105,6 +105,15 @@ impl<'a> LaneSeries<'a> {
         let reason = self.failed.last().map(|trial| trial.reason.as_deref().unwrap_or("it failed without a reason"));
         Some(reason.unwrap_or("no round was completed").to_owned())
     }
+
+    /// Why this lane has no figure of a group; `None`: it has some, or nobody knows.
+    pub fn lacks(&self, group: &str) -> Option<String> {
+        self.failure().or_else(|| match self.group(group).next() {
+            Some(_) => None,
+            // What stands behind a step that the filesystem cannot do was not done.
+            None => self.ok.iter().rev().find_map(|trial| trial.reason.clone()),
+        })
+    }
 }
 
 /// Leading slices that are warm-up (methods section 2).

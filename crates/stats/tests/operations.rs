@@ -8,7 +8,7 @@ use model::lane::Lane;
 use model::operations::Operation;
 use model::plan::Rounds;
 use model::record::Record;
-use model::trial::Trial;
+use model::trial::{Outcome, Trial};
 use model::workload::Workload;
 use stats::judge;
 
@@ -128,6 +128,68 @@ fn totals_add_up_what_all_lanes_did_and_carry_the_deferred_work() {
     assert!((table.totals[0].seconds.unwrap() / 1.2 - 1.0).abs() < 0.02);
     let stat = &table.rows[2].figures[1];
     assert!(stat.seconds.is_none() && stat.failure.as_deref().unwrap().contains("stat 100"), "{stat:?}");
+}
+
+/// The first steps of a lane, and why the others are missing.
+fn cut(trial: &mut Trial, steps: usize) {
+    trial.groups.truncate(steps);
+    trial.reason = Some(format!("{} cannot do step {steps}", trial.lane));
+}
+
+#[test]
+fn what_stands_behind_a_step_that_cannot_be_done_is_missing_with_the_reason() {
+    let lanes = vec![tmpfs(), lane("ext4"), lane("xfs"), lane("btrfs")];
+    let seconds = [[0.1; 3], [1.0, 0.02, 0.2], [2.0, 0.02, 0.1], [3.0, 0.02, 0.3]];
+    let race = raced(lanes, &seconds, |trial| {
+        if trial.lane == "ext4" {
+            cut(trial, 1);
+        }
+    });
+    let findings = judge::findings(&race);
+    let table = &findings.operations[0];
+    assert_eq!(table.reference, "xfs", "ext4 stands first and did fewer steps");
+    assert_eq!(table.floor.as_deref(), Some("tmpfs"));
+    let ext4 = |row: usize| table.rows[row].figures.iter().find(|of| of.lane == "ext4").unwrap();
+    assert!(ext4(0).seconds.is_some() && ext4(0).failure.is_none(), "the step before it counts");
+    for row in [1, 2] {
+        assert_eq!((ext4(row).seconds, ext4(row).failure.as_deref()), (None, Some("ext4 cannot do step 1")));
+    }
+    for result in &findings.results {
+        let estimate = result.estimates.iter().find(|of| of.lane == "ext4").unwrap();
+        let missing = result.group != "create 100";
+        assert_eq!(estimate.failure.is_some(), missing, "{}", result.group);
+        assert_eq!(result.rounds, 8, "{}: the others' rounds count", result.group);
+        assert!(!result.warnings.iter().any(|warning| warning.contains("hold no")), "{:?}", result.warnings);
+        let pair = result.pairs.iter().find(|pair| pair.a == "xfs" && pair.b == "ext4").unwrap();
+        assert_eq!(pair.ratio.is_none(), missing, "{pair:?}");
+        if missing {
+            assert_eq!(pair.why.as_deref(), Some("ext4: ext4 cannot do step 1"));
+        }
+        let others = result.pairs.iter().find(|pair| pair.a == "btrfs" && pair.b == "xfs").unwrap();
+        assert_ne!(others.verdict, Verdict::None, "{others:?}");
+    }
+}
+
+#[test]
+fn the_reference_is_the_first_filesystem_on_a_disk_that_did_the_most() {
+    let seconds = [[1.0; 3]; 3];
+    let reference = |steps: [usize; 3]| {
+        let lanes = vec![tmpfs(), lane("ext4"), lane("xfs")];
+        let race = raced(lanes, &seconds, |trial| {
+            let place = ["tmpfs", "ext4", "xfs"].iter().position(|name| *name == trial.lane).unwrap();
+            match steps[place] {
+                0 => (trial.outcome, trial.reason) = (Outcome::Failed, Some("it broke".to_owned())),
+                3 => {}
+                steps => cut(trial, steps),
+            }
+        });
+        judge::findings(&race).operations.remove(0).reference
+    };
+    assert_eq!(reference([3, 3, 3]), "ext4");
+    assert_eq!(reference([3, 2, 3]), "xfs");
+    assert_eq!(reference([3, 2, 2]), "ext4");
+    assert_eq!(reference([3, 0, 1]), "xfs");
+    assert_eq!(reference([3, 0, 0]), "tmpfs", "no other has a figure");
 }
 
 #[test]

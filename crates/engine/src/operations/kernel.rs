@@ -183,7 +183,11 @@ impl FileCalls for KernelCalls {
     fn reflink(&mut self, from: &CStr, to: &CStr) -> Result<(), Errno> {
         let source = openat(&self.top, from, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
         let copy = self.open(to, Access::New)?;
-        ioctl_ficlone(&copy.file, &source)?;
+        if let Err(errno) = ioctl_ficlone(&copy.file, &source) {
+            // An empty copy would pass for one that was lost.
+            let _ = self.unlink(to);
+            return Err(errno);
+        }
         close(source)?;
         close(copy.file)
     }

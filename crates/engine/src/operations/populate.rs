@@ -5,14 +5,15 @@ use super::gate::Start;
 use super::in_process::InProcess;
 use super::names::PathOf;
 use super::plan::Plan;
-use super::run::{Kit, Share};
+use super::run::{Kit, Share, lacks};
 use super::work::CallsErrand;
 use crate::error::EngineError;
 use crate::workloads::heed;
 use model::agent::Part;
 use model::operations::{Operation, OperationStep, State, SyncPolicy};
+use rustix::io::Errno;
 use std::ffi::CString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 /// Makes what is there before the first step, in an empty top folder; answers the bytes written.
@@ -60,17 +61,29 @@ impl Populate<'_> {
             for number in range.clone().filter(|_| directory.present) {
                 heed(self.stop)?;
                 path.set_directory(number);
-                calls.make_directory(path.as_c_str()).map_err(|errno| {
-                    EngineError::file("create directory", super::in_process::shown(top, path.as_c_str()), errno)
-                })?;
+                let made = calls.make_directory(path.as_c_str());
+                made.map_err(|errno| self.refused(set, super::in_process::shown(top, path.as_c_str()), errno))?;
             }
         }
         Ok(())
     }
 
+    fn step_name(&self, set: usize) -> String {
+        format!("populate {}", self.plan.set(set).name)
+    }
+
+    fn refused(&self, set: usize, path: PathBuf, errno: Errno) -> EngineError {
+        let error = EngineError::file("create directory", path, errno);
+        let errno = errno.raw_os_error();
+        match lacks(Operation::Mkdir, errno) {
+            true => EngineError::Unsupported { what: error.to_string(), step: self.step_name(set), errno },
+            false => error,
+        }
+    }
+
     fn fill<C: FileCalls>(&self, set: usize, calls: &mut C, top: &Path) -> Result<u64, EngineError> {
         let step = OperationStep {
-            name: format!("populate {}", self.plan.set(set).name),
+            name: self.step_name(set),
             section: String::new(),
             operation: Operation::Create,
             files: self.plan.set(set).name.clone(),

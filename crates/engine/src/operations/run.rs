@@ -226,7 +226,7 @@ impl<'a, O: Operator> Run<'a, O> {
                 inodes: false,
                 errno,
             },
-            Some(errno @ (libc::EOPNOTSUPP | libc::ENOSYS)) => {
+            Some(errno) if lacks(self.share.step.operation, errno) => {
                 EngineError::Unsupported { what: error.to_string(), step: self.share.step.group().to_owned(), errno }
             }
             _ => error,
@@ -394,6 +394,32 @@ impl<'a, O: Operator> Run<'a, O> {
             place += stride;
         }
         Ok(())
+    }
+}
+
+/// Whether this answer to an operation says that the filesystem does not know it (link(2), symlink(2),
+/// ioctl_ficlone(2), open(2), fsync(2)).
+pub(super) fn lacks(operation: Operation, errno: i32) -> bool {
+    let names = matches!(
+        operation,
+        Operation::Create
+            | Operation::Write
+            | Operation::Rename
+            | Operation::RenameAcross
+            | Operation::Link
+            | Operation::Symlink
+            | Operation::Mkdir
+    );
+    match errno {
+        libc::EOPNOTSUPP | libc::ENOSYS => true,
+        // No file of that size.
+        libc::EFBIG => operation.changes(),
+        // The work is checked before: only the name itself can be refused, or a link as such.
+        libc::EINVAL | libc::EILSEQ | libc::ENAMETOOLONG if names => true,
+        libc::EPERM => matches!(operation, Operation::Link | Operation::Symlink),
+        libc::ENOTTY | libc::EXDEV => operation == Operation::Reflink,
+        libc::EINVAL => matches!(operation, Operation::Reflink | Operation::Fsync | Operation::FsyncDirectory),
+        _ => false,
     }
 }
 

@@ -31,6 +31,8 @@ pub struct OperationsWork {
     next: usize,
     /// Parts of that step that are done.
     parts_done: u32,
+    /// A part of it failed after some of its operations were done.
+    half_done: bool,
     written_bytes: u64,
     /// One per thread.
     kits: Vec<Kit>,
@@ -142,7 +144,7 @@ impl OperationsWork {
         let populate = Populate { plan: &plan, state: &state, stop: &stop };
         let kits = (0..plan.operations.threads).map(|_| Kit::new()).collect();
         let written_bytes = in_new_folder(place, populate).map_err(|error| told_in_full(error, place))?;
-        Ok(OperationsWork { plan, state, next: 0, parts_done: 0, written_bytes, kits, stop })
+        Ok(OperationsWork { plan, state, next: 0, parts_done: 0, half_done: false, written_bytes, kits, stop })
     }
 
     /// The step of that group, which must be the next, and its next part.
@@ -184,6 +186,16 @@ impl OperationsWork {
             threads: u64::from(self.plan.operations.threads),
             stop: &self.stop,
         }
+    }
+
+    /// Those of all threads since they were last asked for.
+    fn latencies(&mut self) -> Latencies {
+        let mut latencies = Latencies::new();
+        for kit in &mut self.kits {
+            latencies.add(&kit.latencies);
+            kit.latencies.clear();
+        }
+        latencies
     }
 
     /// The part in threads of their own, which begin together.
@@ -267,7 +279,7 @@ impl Work for OperationsWork {
         observer: &mut dyn Observer,
     ) -> Result<Window, EngineError> {
         let index = self.expect(group, part)?;
-        let step = &self.plan.operations.step[index];
+        let OperationStep { sync, operation, .. } = self.plan.operations.step[index];
         let mut kits = std::mem::take(&mut self.kits);
         let outcomes = match &mut kits[..] {
             [kit] => {
@@ -278,11 +290,14 @@ impl Work for OperationsWork {
             kits => self.together(place, (index, part), kits, observer),
         };
         self.kits = kits;
+        if outcomes.is_err() {
+            self.half_done |= self.latencies().operations() > 0;
+        }
         let outcomes = outcomes.map_err(|error| told_in_full(error, place))?;
         let begun = outcomes.iter().map(|outcome| outcome.begun).min().unwrap_or_default();
         let ended = outcomes.iter().map(|outcome| outcome.ended).max().unwrap_or_default();
         let last = part.index + 1 == part.of;
-        let sync_seconds = if last && step.sync == SyncPolicy::End && step.operation.changes() {
+        let sync_seconds = if last && sync == SyncPolicy::End && operation.changes() {
             let begun = Clock::get().now();
             place.sync()?;
             seconds(Clock::get().now() - begun)
@@ -290,13 +305,9 @@ impl Work for OperationsWork {
             0.0
         };
         observer.window_closes();
-        let mut latencies = Latencies::new();
-        for kit in &mut self.kits {
-            latencies.add(&kit.latencies);
-            kit.latencies.clear();
-        }
+        let latencies = self.latencies();
         let bytes = outcomes.iter().map(|outcome| outcome.bytes).sum();
-        if writes(step.operation) {
+        if writes(operation) {
             self.written_bytes += bytes;
         }
         let window = Window {
@@ -321,7 +332,7 @@ impl Work for OperationsWork {
     }
 
     fn verify(&mut self, place: &Place) -> Result<f64, EngineError> {
-        if self.parts_done > 0 {
+        if self.parts_done > 0 || self.half_done {
             let step = self.plan.operations.step[self.next].group();
             return Err(EngineError::Unsuitable(format!("step {step} is half done; verify before or after it")));
         }

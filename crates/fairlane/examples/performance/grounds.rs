@@ -29,6 +29,7 @@ impl Grounds {
             seed: 1,
             erase: Vec::new(),
             largest_working_set_bytes: 1 << 30,
+            largest_working_set_without_holes_bytes: 1 << 30,
             terminal: false,
         })?;
         let never = AtomicBool::new(false);

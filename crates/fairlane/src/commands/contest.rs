@@ -4,9 +4,10 @@ use super::calibrate;
 use super::resume::{Resumed, raced_seconds, round_seconds, same_lanes};
 use super::screen::Channel;
 use super::summary::summary;
-use super::{lane_failure, planning, screen};
+use super::{abilities, lane_failure, planning, screen};
 use crate::conductor::quiet::{QUIET, QUIET_FOR_A_FIRST_ANSWER};
 use crate::conductor::record_file::RecordFile;
+use crate::conductor::rehearse::Rehearsals;
 use crate::conductor::round::Track;
 use crate::conductor::{Race as Conductor, machine, memory, visit};
 use crate::failure::{Failure, Status};
@@ -17,7 +18,7 @@ use model::event::Event;
 use model::findings::{Estimate, ResultFinding};
 use model::plan::Plan;
 use model::record::{Header, Line, Record, SCHEMA};
-use model::workload::Kind;
+use model::workload::{Kind, Workload};
 use report::PlanSummary;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -62,6 +63,7 @@ pub fn run(contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Failure>
     let run_id = planning::run_id();
     planning::check_tools(plan)?;
     let mut stage = Stage::check(settings(plan, terms, &run_id)).map_err(lane_failure)?;
+    abilities::check(plan, &stage)?;
     if let (None, Some(path)) = (&contest.resumed, contest.record) {
         RecordFile::check_new(path)?;
     }
@@ -106,6 +108,10 @@ fn check_libraries(plan: &Plan) -> Result<(), Failure> {
 }
 
 fn settings(plan: &Plan, terms: &Terms, run_id: &str) -> Settings {
+    let largest = |more: &dyn Fn(&Workload) -> u64| {
+        let of = |workload: &Workload| workload.working_set_bytes().saturating_add(more(workload));
+        plan.workloads.iter().map(of).max().unwrap_or(0)
+    };
     Settings {
         specs: plan.lanes.clone(),
         with_self: plan.with_self,
@@ -114,12 +120,11 @@ fn settings(plan: &Plan, terms: &Terms, run_id: &str) -> Settings {
         run_id: run_id.to_owned(),
         seed: plan.seed,
         erase: terms.erase.clone(),
-        largest_working_set_bytes: plan
-            .workloads
-            .iter()
-            .map(|workload| workload.working_set_bytes())
-            .max()
-            .unwrap_or(0),
+        largest_working_set_bytes: largest(&|_| 0),
+        largest_working_set_without_holes_bytes: largest(&|workload| match &workload.kind {
+            Kind::Operations(operations) => operations.hole_bytes(),
+            _ => 0,
+        }),
         terminal: std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
     }
 }
@@ -173,13 +178,17 @@ fn race(
     let mut show = screen::Show::new(channel, terms.quiet, titles, path);
     let directory = undo::directory().map_err(lane_failure)?;
     let mut journal = Journal::begin(&directory, run_id).map_err(lane_failure)?;
+    let lanes: Vec<String> = stage.lanes().into_iter().map(|lane| lane.name).collect();
+    let mut rehearsals = Rehearsals::of(&plan);
     let built = stage
-        .build(
+        .build_and_try(
             &mut journal,
             &mut |done_bytes, total_bytes| show.event(&Event::WritingImages { done_bytes, total_bytes }),
             stop,
+            &mut |lane, opened| rehearsals.run(&lanes[lane], opened, stop),
         )
         .map_err(lane_failure);
+    drop(rehearsals);
     show.clear();
     let (record, file) = match built.and_then(|()| open_record(plan, notes, resumed, &stage, path)) {
         Ok(opened) => opened,

@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod abilities;
 pub mod agent;
 pub mod calibrate;
 pub mod clean;

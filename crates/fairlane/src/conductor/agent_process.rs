@@ -23,6 +23,13 @@ pub struct AgentProcess {
 pub enum CallError {
     /// The agent could not do it and goes on.
     Refused(String),
+    /// The filesystem lacks what was asked of it; the agent goes on.
+    Unsupported {
+        /// One sentence.
+        reason: String,
+        /// What the kernel or the library answered.
+        errno: Option<i32>,
+    },
     /// The agent is gone or answers nonsense.
     Lost(String),
     /// What was read is not what was written.
@@ -94,6 +101,9 @@ impl AgentProcess {
         loop {
             match self.replies.recv_timeout(Duration::from_millis(20)) {
                 Ok(Ok(Reply::Failed { .. })) if stop.load(Ordering::Relaxed) => return Err(CallError::Interrupted),
+                Ok(Ok(Reply::Failed { reason, unsupported: true, errno, .. })) => {
+                    return Err(CallError::Unsupported { reason, errno });
+                }
                 // A full lane may show first as a write that was only half done.
                 Ok(Ok(Reply::Failed { reason, corrupt: true, .. })) => return Err(CallError::Corrupt(reason)),
                 Ok(Ok(Reply::Failed { reason, errno, .. }))

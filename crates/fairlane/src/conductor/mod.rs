@@ -10,6 +10,7 @@ pub mod memory;
 pub mod probe;
 pub mod quiet;
 pub mod record_file;
+pub mod rehearse;
 pub mod round;
 mod shared_rate;
 mod steps;
@@ -254,7 +255,8 @@ impl Race<'_> {
                 visit.into_trial(&name, work, round, attempt)
             })
             .collect();
-        for trial in trials.iter().filter(|trial| trial.outcome == Outcome::Failed) {
+        // Also of one that counts up to the step that its lane cannot do.
+        for trial in trials.iter().filter(|trial| trial.reason.is_some()) {
             (self.track.screen)(&Event::TrialFailed {
                 lane: trial.lane.clone(),
                 title: work.title.clone(),

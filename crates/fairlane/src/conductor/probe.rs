@@ -182,7 +182,7 @@ impl Track<'_> {
         match outcome {
             Ok(probes) => Ok(probes),
             Err(CallError::Interrupted) => Err(Failure::interrupted()),
-            Err(CallError::Refused(_) | CallError::Lost(_) | CallError::Corrupt(_)) => Ok(Vec::new()),
+            Err(_) => Ok(Vec::new()),
         }
     }
 

@@ -30,7 +30,9 @@ pub enum Trouble {
 impl From<CallError> for Trouble {
     fn from(error: CallError) -> Self {
         match error {
-            CallError::Refused(reason) | CallError::Lost(reason) => Trouble::Lane(reason),
+            CallError::Refused(reason) | CallError::Unsupported { reason, .. } | CallError::Lost(reason) => {
+                Trouble::Lane(reason)
+            }
             CallError::Corrupt(reason) => Trouble::Race(Failure::failed(reason)),
             CallError::Interrupted => Trouble::Race(Failure::interrupted()),
         }
@@ -188,6 +190,7 @@ impl Track<'_> {
 
     /// Fresh mkfs, mount, attach, populate.
     pub(super) fn open(&mut self, workload: &Workload, visit: &mut Visit, seed: u64) -> Result<(), Failure> {
+        visit.past_cut = false;
         self.step(visit, "mkfs", |track, visit| {
             let opened = track.stage.open(visit.lane, visit.ground, &mut track.journal, track.stop)?;
             visit.open = true;
@@ -303,10 +306,23 @@ impl Track<'_> {
         self.finish(visit)
     }
 
+    /// A step that the filesystem cannot do ends what the visit does, and not what it has done.
     pub(super) fn phase(&mut self, visit: &mut Visit, group: &str, part: Part, threads: bool) -> Result<(), Failure> {
+        if !visit.goes_on_to(group) {
+            return Ok(());
+        }
         self.step(visit, "measure", |track, visit| {
             let begun = Instant::now();
-            track.measured(visit.lane, &Request::Phase { group: group.to_owned(), part, threads })?;
+            match track.measured(visit.lane, &Request::Phase { group: group.to_owned(), part, threads }) {
+                // With --keep it stays as it is, for a look.
+                Err(CallError::Unsupported { reason, .. }) if !track.keep => {
+                    visit.cut = Some((group.to_owned(), without_directory(&reason, visit)));
+                    visit.past_cut = true;
+                }
+                measured => {
+                    measured?;
+                }
+            }
             visit.charge("measure", begun.elapsed().as_secs_f64());
             Ok(())
         })
@@ -394,7 +410,9 @@ impl Track<'_> {
         match answer {
             Some(Err(CallError::Lost(_) | CallError::Interrupted)) => self.agents[visit.lane] = None,
             // A library unmounts in its agent, and what it could not write is lost.
-            Some(Err(CallError::Refused(reason) | CallError::Corrupt(reason))) => {
+            Some(Err(
+                CallError::Refused(reason) | CallError::Unsupported { reason, .. } | CallError::Corrupt(reason),
+            )) => {
                 visit.failure.get_or_insert(reason);
             }
             Some(Ok(_)) if visit.library.is_some() => visit.charge("unmount", begun.elapsed().as_secs_f64()),

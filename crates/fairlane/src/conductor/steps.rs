@@ -54,7 +54,11 @@ impl Track<'_> {
             self.steps_side_by_side(operations, visits, threads)?;
             visits.iter_mut().try_for_each(|visit| self.sync(visit))?;
         }
-        visits.iter_mut().try_for_each(|visit| self.finish(visit))
+        for visit in visits.iter_mut() {
+            self.finish(visit)?;
+            visit.end_at_cut(&operations.groups());
+        }
+        Ok(())
     }
 
     /// What is left to write is charged beside the steps.
@@ -74,7 +78,7 @@ impl Track<'_> {
     ) -> Result<(), Failure> {
         let lanes = visits.len();
         for (number, step) in operations.step.iter().enumerate() {
-            for visit in visits.iter_mut().filter(|_| step.cold) {
+            for visit in visits.iter_mut().filter(|visit| step.cold && !visit.past_cut) {
                 self.step(visit, "cold", |track, visit| track.make_cold(visit))?;
             }
             self.quiet(visits);
@@ -97,7 +101,7 @@ impl Track<'_> {
         threads: bool,
     ) -> Result<(), Failure> {
         for step in &operations.step {
-            if step.cold {
+            if step.cold && !visits[at].past_cut {
                 self.step(&mut visits[at], "cold", |track, visit| track.make_cold(visit))?;
                 self.quiet(visits);
             }
@@ -108,7 +112,7 @@ impl Track<'_> {
 
     fn steps_checked(&mut self, operations: &Operations, visit: &mut Visit) -> Result<(), Failure> {
         for (step, written) in operations.step.iter().zip(operations.checks()) {
-            if written {
+            if written && !visit.past_cut {
                 self.check_contents(visit)?;
             }
             self.phase(visit, step.group(), Part::WHOLE, false)?;
@@ -118,6 +122,7 @@ impl Track<'_> {
 
     /// All steps from the beginning, on a lane that has nothing left to write.
     fn again(&mut self, visit: &mut Visit) -> Result<(), Failure> {
+        visit.past_cut = false;
         self.step(visit, "populate", |track, visit| {
             let seconds = track.tell(visit.lane, &Request::Again)?;
             let synced = track.tell(visit.lane, &Request::Sync)?;

@@ -33,6 +33,11 @@ pub struct Visit {
     pub flags: Vec<String>,
     /// Why it failed.
     pub failure: Option<String>,
+    /// The step from which on nothing is done, because the filesystem cannot do it, and why. What was
+    /// done before it counts.
+    pub cut: Option<(String, String)>,
+    /// The work has come to that step.
+    pub past_cut: bool,
     /// The lane is mounted and must be closed.
     pub open: bool,
     /// What happens now is no part of the measured work.
@@ -55,6 +60,8 @@ impl Visit {
             jobs: Vec::new(),
             flags: Vec::new(),
             failure: None,
+            cut: None,
+            past_cut: false,
             open: false,
             checking: false,
         }
@@ -71,6 +78,24 @@ impl Visit {
         self.failure.is_none()
     }
 
+    /// Whether the next step is done; once one cannot be done, it and those behind it are not, each time
+    /// that the work comes so far.
+    pub fn goes_on_to(&mut self, group: &str) -> bool {
+        self.past_cut |= self.cut.as_ref().is_some_and(|(cut, _)| cut == group);
+        !self.past_cut
+    }
+
+    /// Leaves the figures of the steps before the one that cannot be done; all of `groups` in order. A
+    /// visit without any has failed.
+    pub fn end_at_cut(&mut self, groups: &[String]) {
+        let Some((cut, reason)) = &self.cut else { return };
+        let before = groups.iter().take_while(|group| *group != cut).collect::<Vec<_>>();
+        self.groups.retain(|group| before.contains(&&group.name));
+        if self.groups.is_empty() && self.failure.is_none() {
+            self.failure = Some(reason.clone());
+        }
+    }
+
     /// The trial that the record keeps.
     pub fn into_trial(self, lane: &str, workload: &Workload, round: u32, attempt: u32) -> Trial {
         Trial {
@@ -81,7 +106,7 @@ impl Visit {
             workload: workload.name.clone(),
             ground: self.ground as u32,
             outcome: if self.failure.is_some() { Outcome::Failed } else { Outcome::Ok },
-            reason: self.failure,
+            reason: self.failure.or(self.cut.map(|(_, reason)| reason)),
             started: self.started,
             phases_seconds: self.phases_seconds,
             groups: self.groups,

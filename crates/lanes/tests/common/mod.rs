@@ -68,6 +68,7 @@ impl Scratch {
             seed: 7,
             erase: Vec::new(),
             largest_working_set_bytes: 8 << 20,
+            largest_working_set_without_holes_bytes: 8 << 20,
             terminal: false,
         }
     }

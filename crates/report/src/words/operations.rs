@@ -16,6 +16,8 @@ pub(crate) const NO_FLOOR: &str = "no floor";
 pub(crate) const NO_VERDICT: &str = "no verdict";
 /// The venue of lanes that the agent calls without a system call.
 const LIBRARY: &str = "library";
+/// A step that a lane did not do.
+pub(crate) const MISSING: &str = "-";
 
 /// Steps from which on a reader is told how many verdicts chance alone may make.
 const MANY_STEPS: usize = 10;
@@ -242,6 +244,15 @@ pub(crate) fn some_steps(title: &str, count: usize, of: usize) -> String {
 /// A lane without a figure in some steps.
 pub(crate) fn failed(lane: &str, reason: &str) -> Phrase {
     words::failed(lane, reason)
+}
+
+/// A lane that did some steps and not the others.
+pub(crate) fn missing(lane: &str, reason: &str) -> Phrase {
+    Phrase::default()
+        .name(lane)
+        .tone(Tone::Failed, format!(" has no figure ({MISSING})"))
+        .say(": ")
+        .say(words::sentence(reason))
 }
 
 /// A pair while the race runs: steps that are faster, tied, slower, undecided, without verdict.

@@ -1,0 +1,153 @@
+//! Before the first workload every lane does, once and small, whatever operations on files it will be
+//! asked for: what it cannot do is refused by name, while nothing has been measured yet.
+
+use super::agent_process::{AgentProcess, CallError};
+use lanes::{LaneFailure, Opened};
+use model::agent::{Devices, Part, Request, Target};
+use model::operations::{Operations, Rehearsal};
+use model::plan::Plan;
+use model::workload::{Kind, Workload};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+/// The work of a plan, as it is tried out.
+pub struct Rehearsals<'a> {
+    plays: Vec<Play<'a>>,
+    seed: u64,
+    /// Started for the first lane.
+    agent: Option<AgentProcess>,
+}
+
+/// One workload of operations.
+struct Play<'a> {
+    whole: &'a Operations,
+    rehearsal: Rehearsal,
+    work: Workload,
+}
+
+impl<'a> Rehearsals<'a> {
+    /// Of a plan's operations on files; other work asks nothing that some filesystem lacks.
+    pub fn of(plan: &'a Plan) -> Self {
+        let play = |workload: &'a Workload| match &workload.kind {
+            Kind::Operations(whole) => {
+                let rehearsal = whole.rehearsal();
+                let kind = Kind::Operations(Box::new(rehearsal.operations.clone()));
+                let work = Workload { kind, ..workload.clone() };
+                Some(Play { whole, rehearsal, work })
+            }
+            _ => None,
+        };
+        Rehearsals { plays: plan.workloads.iter().filter_map(play).collect(), seed: plan.seed, agent: None }
+    }
+
+    /// Tries them in a lane that is mounted and empty.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Usage`] for what the lane cannot do, [`LaneFailure::Interrupted`]. What goes wrong
+    /// otherwise is left to the race, which tells it in the trial.
+    pub fn run(&mut self, lane: &str, opened: &Opened, stop: &AtomicBool) -> Result<(), LaneFailure> {
+        if self.plays.is_empty() {
+            return Ok(());
+        }
+        if opened.library.is_none() {
+            self.check_inodes(lane, &opened.directory)?;
+        }
+        let agent = match &mut self.agent {
+            Some(agent) => agent,
+            none => match AgentProcess::start(stop) {
+                Ok(agent) => none.insert(agent),
+                Err(CallError::Interrupted) => return Err(LaneFailure::Interrupted),
+                Err(_) => return Ok(()),
+            },
+        };
+        let target = match &opened.library {
+            Some(library) => Target::Library(library.clone()),
+            None => Target::Directory(opened.directory.clone()),
+        };
+        let mut result = agent.call(&Request::Attach { target, devices: Devices::default() }, stop).map(|_| None);
+        for play in &self.plays {
+            if matches!(result, Ok(None)) {
+                result = play.run(lane, agent, self.seed, stop);
+            }
+        }
+        // It lets go also of a lane that is refused, and on Ctrl-C.
+        let let_go = agent.call(&Request::Detach, &AtomicBool::new(false));
+        if matches!(result, Err(CallError::Lost(_) | CallError::Interrupted)) || let_go.is_err() {
+            self.agent = None;
+        }
+        match result {
+            Ok(None) => Ok(()),
+            Ok(Some(refused)) => Err(LaneFailure::Usage(refused)),
+            Err(CallError::Interrupted) => Err(LaneFailure::Interrupted),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Files that find no inode would end the race in the middle.
+    fn check_inodes(&self, lane: &str, directory: &Path) -> Result<(), LaneFailure> {
+        let Ok(room) = rustix::fs::statvfs(directory) else { return Ok(()) };
+        // Where inodes are made as they are needed, 0 of them are told.
+        let needs_more = |play: &&Play| room.f_files > 0 && play.whole.most_inodes() > room.f_ffree;
+        match self.plays.iter().find(needs_more) {
+            Some(play) => Err(LaneFailure::Usage(format!(
+                "workload {}: it makes {} files and directories and lane {lane} has {} inodes; give mkfs more inodes, \
+                 raise --lane-size or lower count",
+                play.work.name,
+                play.whole.most_inodes(),
+                room.f_ffree
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Play<'_> {
+    /// Answers why the lane cannot do it.
+    fn run(
+        &self,
+        lane: &str,
+        agent: &mut AgentProcess,
+        seed: u64,
+        stop: &AtomicBool,
+    ) -> Result<Option<String>, CallError> {
+        let name = &self.work.name;
+        match agent.call(&Request::Prepare { workload: self.work.clone(), seed }, stop) {
+            Err(CallError::Unsupported { errno, .. }) => {
+                return Ok(Some(format!(
+                    "workload {name}: lane {lane} cannot make its directories{}; change names, or leave the lane out",
+                    answer(errno)
+                )));
+            }
+            Err(CallError::Refused(_) | CallError::Corrupt(_)) => return Ok(None),
+            Err(error) => return Err(error),
+            Ok(_) => {}
+        }
+        for (step, asked_by) in self.rehearsal.operations.step.iter().zip(&self.rehearsal.asked_by) {
+            let request = Request::Phase { group: step.group().to_owned(), part: Part::WHOLE, threads: false };
+            match agent.call(&request, stop) {
+                Err(CallError::Unsupported { errno, .. }) => {
+                    let remedy = match asked_by.starts_with("set ") {
+                        true => "lower the size, or leave the lane out",
+                        false => "leave the step or the lane out",
+                    };
+                    return Ok(Some(format!(
+                        "workload {name}, {asked_by}: lane {lane} cannot do it{}; {remedy}",
+                        answer(errno)
+                    )));
+                }
+                Err(CallError::Refused(_) | CallError::Corrupt(_)) => return Ok(None),
+                Err(error) => return Err(error),
+                Ok(_) => {}
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// ` (Operation not supported)`.
+fn answer(errno: Option<i32>) -> String {
+    errno.map_or_else(String::new, |errno| {
+        let said = std::io::Error::from_raw_os_error(errno).to_string();
+        format!(" ({})", said.split(" (os error").next().unwrap_or_default())
+    })
+}

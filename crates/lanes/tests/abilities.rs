@@ -1,0 +1,109 @@
+//! What the table says that filesystems lack, asked of the real ones.
+
+mod common;
+
+use common::{Scratch, no_stop, privileged, with_stage};
+use lanes::availability::{self, Availability};
+use lanes::filesystem::Home;
+use model::operations::Ability;
+use rustix::fs::{FallocateFlags, XattrFlags, fallocate, ioctl_ficlone, setxattr};
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::Path;
+
+/// Whether a mounted filesystem has it.
+fn has(ability: Ability, folder: &Path) -> bool {
+    let file = |name: &str| folder.join(format!("{ability:?}-{name}"));
+    let made = |name: &str| {
+        let mut made = File::create(file(name)).unwrap();
+        made.write_all(&[7; 8192]).unwrap();
+        made
+    };
+    match ability {
+        Ability::Reflink => {
+            made("a");
+            ioctl_ficlone(File::create(file("b")).unwrap(), File::open(file("a")).unwrap()).is_ok()
+        }
+        Ability::Attributes => {
+            made("a");
+            setxattr(file("a"), "user.fairlane", &[1; 32], XattrFlags::empty()).is_ok()
+        }
+        Ability::Links => {
+            made("a");
+            std::fs::hard_link(file("a"), file("b")).is_ok()
+        }
+        Ability::SymbolicLinks => symlink("a", file("b")).is_ok(),
+        Ability::Allocation => fallocate(made("a"), FallocateFlags::empty(), 8192, 8192).is_ok(),
+        Ability::Holes => {
+            let file = made("a");
+            file.set_len(16 << 20).unwrap();
+            file.sync_all().unwrap();
+            file.metadata().unwrap().blocks() * 512 < 1 << 20
+        }
+        Ability::AnyNames => File::create(file("new\nline*?\u{1}")).is_ok(),
+    }
+}
+
+const ALL: [Ability; 7] = [
+    Ability::Reflink,
+    Ability::Attributes,
+    Ability::Links,
+    Ability::SymbolicLinks,
+    Ability::Allocation,
+    Ability::Holes,
+    Ability::AnyNames,
+];
+
+#[test]
+fn what_the_table_says_of_the_filesystems_of_this_kernel_is_so() {
+    if !privileged("abilities") {
+        return;
+    }
+    let ready = availability::survey()
+        .into_iter()
+        .filter(|(row, found)| *found == Availability::Ready && matches!(row.home, Home::Block | Home::Memory));
+    let mut specs: Vec<String> = ready.map(|(row, _)| row.name.to_owned()).collect();
+    let with = |name: &str| specs.iter().any(|spec| spec == name);
+    let more = [("xfs", "lean=xfs,-mreflink=0"), ("ext4", "blocks=ext4(-O ^extent,^64bit)")];
+    let more: Vec<String> = more.iter().filter(|(row, _)| with(row)).map(|(_, spec)| (*spec).to_owned()).collect();
+    specs.extend(more);
+    let specs: Vec<&str> = specs.iter().map(String::as_str).collect();
+    let scratch = Scratch::new();
+    with_stage(&scratch, scratch.settings(&specs, 320), |stage, journal| {
+        for (lane, spec) in specs.iter().enumerate() {
+            let lacks = stage.lacks(lane);
+            let opened = stage.open(lane, stage.ground_for(lane, 0), journal, &no_stop()).unwrap();
+            for ability in ALL {
+                let said = lacks.iter().all(|lack| lack.ability != ability);
+                assert_eq!(has(ability, &opened.directory), said, "{ability:?} on {spec}");
+            }
+            stage.close(lane, journal).unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_directory_lacks_what_its_filesystem_lacks_and_another_one_is_tried() {
+    let scratch = Scratch::new();
+    let memory = tempfile_in_memory(&scratch);
+    let stage = lanes::Stage::check(scratch.settings(&[&format!("m={}", memory.display())], 64)).unwrap();
+    let lacks: Vec<Ability> = stage.lacks(0).iter().map(|lack| lack.ability).collect();
+    assert_eq!(lacks, [Ability::Reflink], "tmpfs");
+    drop(stage);
+    std::fs::remove_dir(memory).unwrap();
+    std::fs::write(scratch.path.join("my.toml"), "name = \"my\"\nmount = [\"true\", \"{directory}\"]\n").unwrap();
+    if !privileged("a filesystem of the user's own") {
+        return;
+    }
+    let spec = format!("my={}", scratch.path.join("my.toml").display());
+    let stage = lanes::Stage::check(scratch.settings(&[&spec], 64)).unwrap();
+    assert_eq!(stage.lacks(0), []);
+}
+
+/// A folder in /dev/shm.
+fn tempfile_in_memory(scratch: &Scratch) -> std::path::PathBuf {
+    let path = Path::new("/dev/shm").join(scratch.run_id());
+    std::fs::create_dir(&path).unwrap();
+    path
+}
