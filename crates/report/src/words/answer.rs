@@ -131,12 +131,20 @@ pub(crate) const NONE_MAY_BE_RANKED: &str = "no two of these lanes may be ranked
 
 /// Lanes that were raced and may not be ranked against the reference, each fact once.
 pub(crate) fn not_ranked(facts: &[NotRanked]) -> Option<Phrase> {
-    let against = &facts.first()?.against;
-    let parts = facts.iter().map(|fact| {
-        let lanes = fact.lanes.iter().map(|lane| Phrase::default().name(lane)).collect();
-        listed(lanes, "and").say(format!(" {}", sentence(&fact.what)))
-    });
-    Some(Phrase::of("Not ranked against ").name(against).say(": ").join(parts, "; ").say("."))
+    let mut said = Phrase::of("Not ranked against ").name(&facts.first()?.against).say(": ");
+    let mut before: Option<&NotRanked> = None;
+    for fact in facts {
+        let same = before.is_some_and(|before| before.lanes == fact.lanes);
+        if same {
+            said = said.say(" and");
+        } else {
+            let lanes = fact.lanes.iter().map(|lane| Phrase::default().name(lane)).collect();
+            said = if before.is_some() { said.say("; ") } else { said }.and(listed(lanes, "and"));
+        }
+        said = said.say(format!(" {}", sentence(&fact.what)));
+        before = Some(fact);
+    }
+    Some(said.say("."))
 }
 
 /// A lane that could not do some of the work.
