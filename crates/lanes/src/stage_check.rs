@@ -286,7 +286,8 @@ impl Stage {
                 && let Some((comfortable, why)) = row.comfortable
                 && size < comfortable
             {
-                warnings.push(format!("lane {} has {}: {why}", lane.name, self.settings.lane_size));
+                let size = model::units::human_bytes(size as f64);
+                warnings.push(format!("lane {} has {size}: {why}", lane.name));
             }
         }
         if self.lanes.iter().any(|lane| lane.fixed_ground.is_none()) {

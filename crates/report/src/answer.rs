@@ -118,24 +118,29 @@ fn claims<'a>(findings: &'a Findings, answer: &'a Answer) -> Vec<Claim<'a>> {
 
 /// Says honestly why no lane can be chosen.
 fn no_choice(findings: &Findings, answer: &Answer) -> Phrase {
-    let (at_the_disk, other): (Vec<String>, Vec<String>) =
-        gathered(findings, &answer.cannot_tell).into_iter().partition(|title| {
-            // A title carries its group where the workload has several.
-            let named = |result: &ResultFinding| {
-                *title == result.title || *title == format!("{}: {}", result.title, result.group)
-            };
-            findings.results.iter().any(|result| result.limit == Limit::Device && named(result))
-        });
+    // A title carries its group where the workload has several.
+    let limit_of = |title: &String| {
+        let named =
+            |result: &&ResultFinding| *title == result.title || *title == format!("{}: {}", result.title, result.group);
+        findings.results.iter().find(named).map(|result| result.limit)
+    };
+    let telling_nothing = |of: &dyn Fn(Limit) -> bool| {
+        let titles = answer.cannot_tell.iter().filter(|title| of(limit_of(title).unwrap_or(Limit::Unattributed)));
+        gathered(findings, &titles.cloned().collect::<Vec<_>>())
+    };
     let mut parts = Vec::new();
     let undecided = gathered(findings, &answer.undecided);
     if !undecided.is_empty() {
         parts.push(Phrase::of(words::answer::undecided_so_far(&undecided, &settle(findings, answer))));
     }
-    if !at_the_disk.is_empty() {
-        parts.push(Phrase::of(at_the_disk.join(", ")).say(words::answer::DISK_WAS_THE_LIMIT));
-    }
-    if !other.is_empty() {
-        parts.push(Phrase::of(other.join(", ")).say(words::answer::COULD_NOT_TELL));
+    for (titles, what) in [
+        (telling_nothing(&|limit| limit == Limit::Device), words::answer::DISK_WAS_THE_LIMIT),
+        (telling_nothing(&|limit| limit == Limit::Harness), words::answer::FAIRLANE_WAS_THE_LIMIT),
+        (telling_nothing(&|limit| !is_no_lanes(limit)), words::answer::COULD_NOT_TELL),
+    ] {
+        if !titles.is_empty() {
+            parts.push(Phrase::of(titles.join(", ")).say(what));
+        }
     }
     parts.extend(
         without_verdict(findings, answer)
@@ -154,12 +159,17 @@ fn no_choice(findings: &Findings, answer: &Answer) -> Phrase {
     Phrase::of(opening).join(parts, "; ").say(".")
 }
 
+/// Whether something else than the lanes was measured, which is said of the result as a whole.
+fn is_no_lanes(limit: Limit) -> bool {
+    matches!(limit, Limit::Device | Limit::Harness)
+}
+
 /// Titles of the results whose pairs have no verdict, gathered by reason. What keeps a lane from being
 /// ranked at all is said of the lane, and not here.
 fn without_verdict<'a>(findings: &'a Findings, answer: &Answer) -> Vec<(&'a str, Vec<String>)> {
     let apart = |lane: &String| answer.not_ranked.iter().any(|fact| fact.lanes.contains(lane));
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
-    for result in &findings.results {
+    for result in findings.results.iter().filter(|result| !is_no_lanes(result.limit)) {
         let pairs = result.pairs.iter().filter(|pair| pair.verdict == Verdict::None && pair.ratio.is_some());
         let pairs = pairs.filter(|pair| !apart(&pair.a) && !apart(&pair.b));
         for why in pairs.filter_map(|pair| pair.why.as_deref()) {

@@ -4,7 +4,8 @@ use crate::clean::{name, shorten};
 use crate::layout::{Phrase, align, hang};
 use crate::markdown;
 use crate::{Style, csv as rows, facts, figures, json, words};
-use model::findings::{Comparison, ComparisonRow};
+use model::findings::{Comparison, ComparisonRow, Verdict};
+use std::collections::BTreeSet;
 
 /// Renders a comparison for a terminal: the verdicts, what to beware of, and a summary last.
 pub(crate) fn text(comparison: &Comparison, style: &Style) -> String {
@@ -18,15 +19,30 @@ pub(crate) fn text(comparison: &Comparison, style: &Style) -> String {
         .iter()
         .map(|row| {
             let (a, b) = rates(row);
-            vec![subject(row, &comparison.rows), name(&row.lane), a, "->".to_owned(), b]
+            let subject = match under_a_heading(row, &comparison.rows) {
+                true => format!("  {}", shorten(&row.group, GROUP_COLUMNS)),
+                false => subject(row, &comparison.rows),
+            };
+            vec![subject, name(&row.lane), a, "->".to_owned(), b]
         })
         .collect();
     let aligned = align(&cells);
     let widest = aligned.iter().map(|line| crate::clean::columns(line)).max().unwrap_or(0);
     // The verdicts stand in a column of their own where at least thirty characters are left to them.
     let beside = widest + 2 + 30 <= style.columns();
+    let mut before: Option<&str> = None;
     for (row, line) in comparison.rows.iter().zip(aligned) {
-        let verdict = words::comparison::change(row);
+        let headed = under_a_heading(row, &comparison.rows);
+        let reason = shared_reason(row, &comparison.rows).filter(|_| headed);
+        if headed && before != Some(&row.workload) {
+            let heading = words::comparison::heading(&shorten(&row.title, facts::TITLE_COLUMNS), reason);
+            hang(&mut out, "", 0, &heading, None, style);
+        }
+        before = Some(&row.workload);
+        let verdict = match reason {
+            Some(_) => words::comparison::bare_ratio(row),
+            None => words::comparison::change(row),
+        };
         if beside {
             hang(&mut out, &line, widest + 2, &verdict, None, style);
         } else {
@@ -53,6 +69,23 @@ pub(crate) fn text(comparison: &Comparison, style: &Style) -> String {
 }
 
 const COMPARED_COLUMNS: usize = 3;
+/// Groups from which on a workload's title stands above them, and not in each line.
+const GROUPS_UNDER_A_HEADING: usize = 4;
+/// Columns of a group's name under such a heading.
+const GROUP_COLUMNS: usize = 30;
+
+/// Whether the row's workload has so many groups that its title stands above them.
+fn under_a_heading(row: &ComparisonRow, all: &[ComparisonRow]) -> bool {
+    let groups = all.iter().filter(|other| other.workload == row.workload).map(|other| other.group.as_str());
+    groups.collect::<BTreeSet<_>>().len() >= GROUPS_UNDER_A_HEADING
+}
+
+/// Why none of a workload's rows has a verdict, where one reason holds for all.
+fn shared_reason<'a>(row: &'a ComparisonRow, all: &[ComparisonRow]) -> Option<&'a str> {
+    let why = row.why.as_deref().filter(|why| !why.trim().is_empty())?;
+    let mut same = all.iter().filter(|other| other.workload == row.workload);
+    same.all(|other| other.verdict == Verdict::None && other.why.as_deref() == Some(why)).then_some(why)
+}
 
 /// Renders a comparison for a pull request.
 pub(crate) fn markdown(comparison: &Comparison, _: &Style) -> String {

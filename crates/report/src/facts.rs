@@ -7,7 +7,7 @@ use crate::figures;
 use crate::layout::Phrase;
 use crate::operations;
 use crate::words::{self, race::SelfCheck};
-use model::findings::{Estimate, Findings, ResultFinding, Verdict};
+use model::findings::{Estimate, Findings, Limit, ResultFinding, Verdict};
 use model::record::Record;
 use model::trial::{JobUse, Outcome, Trial};
 use model::workload::Kind;
@@ -110,7 +110,9 @@ pub(crate) fn self_check(findings: &Findings) -> Option<Phrase> {
 pub(crate) fn notes(input: &Input) -> Vec<String> {
     let mut said = job_notes(input.record);
     said.extend(input.findings.calibration.as_deref().map(words::calibration::quoted));
-    for pair in input.findings.results.iter().flat_map(|result| &result.pairs) {
+    // A table says itself which of its steps the page cache answered.
+    let said_there = |of: &&ResultFinding| of.section.is_some() && of.limit == Limit::Cache;
+    for pair in input.findings.results.iter().filter(|of| !said_there(of)).flat_map(|result| &result.pairs) {
         // An undecided pair says first why it is undecided, and then what stands beside it.
         let skipped = match pair.verdict {
             Verdict::None => continue,

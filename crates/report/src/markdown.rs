@@ -234,6 +234,7 @@ fn step_verdicts(findings: &Findings, table: &OperationsFinding, of: &OperationR
 fn heading(of: &Phrase) -> String {
     let span = |span: &crate::layout::Span| match span.tone {
         Tone::Label => format!("**{}**", escape(&span.text)),
+        Tone::Name => code(&span.text, false),
         _ => escape(&span.text),
     };
     of.spans.iter().map(span).collect()

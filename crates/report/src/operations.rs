@@ -6,7 +6,8 @@ use crate::layout::{Phrase, Tone, hang};
 use crate::words::{self, operations as said};
 use crate::{Style, figures};
 use model::findings::{
-    Findings, Limit, OperationFigure, OperationRow, OperationTotal, OperationsFinding, Pair, ResultFinding, Verdict,
+    Findings, Limit, OperationFigure, OperationRow, OperationTotal, OperationsFinding, OperationsPair, Pair,
+    ResultFinding, Verdict,
 };
 
 /// Columns that a lane's name may take above its figures.
@@ -156,7 +157,11 @@ pub(crate) fn failures(table: &OperationsFinding) -> Vec<Phrase> {
 /// What all steps together say, a phrase per pair of lanes; the floor's pairs say nothing.
 pub(crate) fn pairs(table: &OperationsFinding) -> Vec<Phrase> {
     let floor = |lane: &str| table.floor.as_deref() == Some(lane);
-    let shown = table.pairs.iter().filter(|pair| !floor(&pair.a) && !floor(&pair.b));
+    // Of a lane that failed no ratio is known, and its failure is said below.
+    let compared = |pair: &&OperationsPair| {
+        pair.geometric_mean.is_some() || pair.wins + pair.ties + pair.losses + pair.undecided + pair.without_verdict > 0
+    };
+    let shown = table.pairs.iter().filter(|pair| !floor(&pair.a) && !floor(&pair.b)).filter(compared);
     // Against the others a lane lacks the same promise: the reason is said once for each lane.
     shown.map(|pair| said::pair(pair, pair.b == table.reference || pair.a == table.reference)).collect()
 }

@@ -101,6 +101,14 @@ pub(crate) fn names<S: AsRef<str>>(lanes: &[S], separator: &str) -> Phrase {
     Phrase::default().join(lanes.iter().map(|lane| Phrase::default().name(lane.as_ref())), separator)
 }
 
+/// `ext4, xfs and btrfs`, of names that are clean already.
+pub(crate) fn listed_names(names: &[String]) -> String {
+    match names {
+        [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        _ => names.concat(),
+    }
+}
+
 /// `ext4, xfs and btrfs`.
 pub(crate) fn listed(parts: Vec<Phrase>, last: &str) -> Phrase {
     let count = parts.len();

@@ -109,4 +109,6 @@ fn comparisons_read_as_reviewed() {
     let narrow = Style { colour: false, width: 60 };
     let text = report::render_comparison(&races::comparison(), "text", &narrow).unwrap();
     assert_golden("comparison-text-60", &text);
+    let steps = report::render_comparison(&races::comparison_of_steps(), "text", &Style::default()).unwrap();
+    assert_golden("comparison-steps", &steps);
 }

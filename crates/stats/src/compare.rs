@@ -28,7 +28,11 @@ pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison
             warnings.push(format!("{} is only in {b_name}", workload.title));
             continue;
         };
-        let changed = (other.kind != workload.kind).then(|| "different parameters of the workload".to_owned());
+        let changed = (other.kind != workload.kind).then(|| {
+            let keys = workload.differing_keys(other);
+            let keys = words::list(&keys.iter().map(String::as_str).collect::<Vec<_>>());
+            format!("different parameters of the workload: {keys}")
+        });
         let (results_a, results_b) =
             (judge::judge_workload(a, &workload.name), judge::judge_workload(b, &workload.name));
         let (series_a, series_b) = (Series::of(a, &workload.name), Series::of(b, &workload.name));

@@ -277,10 +277,10 @@ fn method(record: &Record, published: &Published, suite: Option<&Suite>) -> Vec<
     found.push(difference("method", runs(record, &shared)));
     for workload in &shared {
         if let Some(passes) = operations::passes(&workload.kind) {
-            let name = &workload.name;
+            let title = &workload.title;
             found.push(difference(
                 "method",
-                format!("yours: of {name} each round's figure is the median of {passes} passes"),
+                format!("yours: of {title} each round's figure is the median of {passes} passes"),
             ));
         }
     }

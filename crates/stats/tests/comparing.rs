@@ -92,5 +92,5 @@ fn medians_of_passes_are_named_beside_what_rests_on_them() {
     let why = |a: u32, b: u32| against(&raced(a, 1), &raced(b, 2)).rows.remove(0).why.unwrap();
     assert!(why(5, 5).ends_with("each round's figure is the median of 5 passes"), "{}", why(5, 5));
     assert!(!why(1, 1).contains("median"), "{}", why(1, 1));
-    assert_eq!(why(1, 5), "different parameters of the workload");
+    assert_eq!(why(1, 5), "different parameters of the workload: loops");
 }

@@ -100,6 +100,7 @@ pub(crate) const ONE_LANE: &str = "One lane was raced, so there is nothing to ch
 pub(crate) const SAME_LANE_TWICE: &str =
     "One lane was raced against itself, which shows the noise and chooses nothing; name a second lane.";
 pub(crate) const DISK_WAS_THE_LIMIT: &str = " ran at the disk's own limit in every lane";
+pub(crate) const FAIRLANE_WAS_THE_LIMIT: &str = " measured Fairlane itself";
 pub(crate) const COULD_NOT_TELL: &str = " could not tell the lanes apart";
 pub(crate) const NO_VERDICTS_AT_ALL: &str = "no pair of lanes has a verdict";
 
@@ -130,12 +131,20 @@ pub(crate) const NONE_MAY_BE_RANKED: &str = "no two of these lanes may be ranked
 
 /// Lanes that were raced and may not be ranked against the reference, each fact once.
 pub(crate) fn not_ranked(facts: &[NotRanked]) -> Option<Phrase> {
-    let against = &facts.first()?.against;
-    let parts = facts.iter().map(|fact| {
-        let lanes = fact.lanes.iter().map(|lane| Phrase::default().name(lane)).collect();
-        listed(lanes, "and").say(format!(" {}", sentence(&fact.what)))
-    });
-    Some(Phrase::of("Not ranked against ").name(against).say(": ").join(parts, "; ").say("."))
+    let mut said = Phrase::of("Not ranked against ").name(&facts.first()?.against).say(": ");
+    let mut before: Option<&NotRanked> = None;
+    for fact in facts {
+        let same = before.is_some_and(|before| before.lanes == fact.lanes);
+        if same {
+            said = said.say(" and");
+        } else {
+            let lanes = fact.lanes.iter().map(|lane| Phrase::default().name(lane)).collect();
+            said = if before.is_some() { said.say("; ") } else { said }.and(listed(lanes, "and"));
+        }
+        said = said.say(format!(" {}", sentence(&fact.what)));
+        before = Some(fact);
+    }
+    Some(said.say("."))
 }
 
 /// A lane that could not do some of the work.

@@ -9,6 +9,23 @@ pub(crate) const LABEL_A: &str = "A";
 pub(crate) const LABEL_B: &str = "B";
 pub(crate) const COLUMN_CHANGE: &str = "B against A";
 
+/// The line above the groups of a workload; `why`: none of them has a verdict.
+pub(crate) fn heading(title: &str, why: Option<&str>) -> Phrase {
+    let said = Phrase::default().tone(Tone::Label, title);
+    match why {
+        Some(why) => said.say(", ").tone(Tone::NoVerdict, "no verdicts").say(format!(": {}", sentence(why))),
+        None => said,
+    }
+}
+
+/// How often A's speed B reached, where the heading says why there is no verdict.
+pub(crate) fn bare_ratio(row: &ComparisonRow) -> Phrase {
+    match words::latency(&row.metric) {
+        Some(latency) => Phrase::of(format!("{} the {latency}", figures::times(row.ratio.recip()))),
+        None => Phrase::of(figures::times(row.ratio)),
+    }
+}
+
 /// How B did against A.
 pub(crate) fn change(row: &ComparisonRow) -> Phrase {
     let interval = row.low.zip(row.high);
@@ -74,7 +91,15 @@ pub(crate) fn verdict_key(verdict: Verdict) -> &'static str {
 
 /// How many rows came out how.
 pub(crate) fn summary(comparison: &Comparison) -> Phrase {
-    let count = |verdict: Verdict| comparison.rows.iter().filter(|row| row.verdict == verdict).count();
+    let early = |row: &ComparisonRow| row.low.is_none() || row.high.is_none();
+    let count = |verdict: Verdict| {
+        comparison
+            .rows
+            .iter()
+            .filter(|row| row.verdict == verdict && (verdict != Verdict::Undecided || !early(row)))
+            .count()
+    };
+    let too_few = comparison.rows.iter().filter(|row| row.verdict == Verdict::Undecided && early(row)).count();
     let counts = [
         (Verdict::Slower, Tone::Slower, "slower"),
         (Verdict::Faster, Tone::Faster, "faster"),
@@ -82,10 +107,12 @@ pub(crate) fn summary(comparison: &Comparison) -> Phrase {
         (Verdict::Undecided, Tone::Undecided, "too noisy to say"),
         (Verdict::None, Tone::NoVerdict, "no verdict"),
     ];
+    let counts = counts.map(|(verdict, tone, word)| (count(verdict), tone, word));
     let shown = counts
         .into_iter()
-        .filter(|(verdict, ..)| count(*verdict) > 0)
-        .map(|(verdict, tone, word)| Phrase::of(format!("{} ", count(verdict))).tone(tone, word));
+        .chain([(too_few, Tone::Undecided, "too few rounds to say")])
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, tone, word)| Phrase::of(format!("{count} ")).tone(tone, word));
     let shown: Vec<Phrase> = shown.collect();
     if shown.is_empty() {
         return Phrase::of("Nothing to compare: no lane and workload stands in both records.");

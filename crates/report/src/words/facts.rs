@@ -122,7 +122,12 @@ pub(crate) fn lane(lane: &Lane) -> LaneFacts {
         rest.push(figures::bytes(lane.size_bytes));
     }
     if mkfs.is_none() {
-        rest.push(format!("{}, used as it was found", shorten(&lane.filesystem, 40)));
+        let made = match lane.venue.as_str() {
+            "library" => "formatted by the library itself",
+            "memory" => "made when it is mounted",
+            _ => "used as it was found",
+        };
+        rest.push(format!("{}, {made}", shorten(&lane.filesystem, 40)));
     }
     rest.extend(lane.geometry.iter().map(|fact| shorten(fact, 80)));
     let promises = &lane.promises;

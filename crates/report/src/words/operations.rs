@@ -157,11 +157,11 @@ pub(crate) fn startup_warning(table: &OperationsFinding) -> Option<String> {
         let lanes = table.totals.iter().map(|total| total.lane.as_str());
         lanes.filter(|lane| measured(lane, started)).map(|lane| shorten(lane, 40)).collect()
     };
-    let (started, inside) = (of(true), of(false));
-    let whose = if inside.is_empty() { String::new() } else { format!(" of {}", started.join(", ")) };
-    let but = if inside.is_empty() { String::new() } else { format!("; {} started none", inside.join(", ")) };
+    // The table's warnings name the lanes that started none.
+    let started = of(true);
+    let whose = if of(false).is_empty() { String::new() } else { format!(" of {}", words::listed_names(&started)) };
     Some(format!(
-        "{}: each operation{whose} was a process of its own, and {} of all that time is process start-up{but}; these \
+        "{}: each operation{whose} was a process of its own, and {} of all that time is process start-up; these \
          figures measure how fast processes start, not how fast the filesystems are",
         shorten(&table.title, 60),
         figures::share(share)

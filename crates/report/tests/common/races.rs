@@ -403,6 +403,32 @@ pub fn comparison() -> Comparison {
     }
 }
 
+/// Two races of file operations whose method differs.
+pub fn comparison_of_steps() -> Comparison {
+    let mut of = comparison();
+    let steps = ["create 100 x 1 KiB", "read 100 x 1 KiB", "stat 100", "delete 100"];
+    let why = Some("different parameters of the workload: loops and method".to_owned());
+    let row = |group: &&str, lane: &str, a: f64, b: f64| ComparisonRow {
+        workload: "operations".to_owned(),
+        title: "operations on files".to_owned(),
+        group: (*group).to_owned(),
+        lane: lane.to_owned(),
+        verdict: Verdict::None,
+        why: why.clone(),
+        ratio: b / a,
+        a,
+        b,
+        ..of.rows[0].clone()
+    };
+    let rows: Vec<ComparisonRow> = steps
+        .iter()
+        .flat_map(|step| [row(step, "ext4", 41_000.0, 832.0), row(step, "rsext4", 52_400.0, 51_600.0)])
+        .collect();
+    of.rows.truncate(1);
+    of.rows.extend(rows);
+    of
+}
+
 /// A job file of two jobs, and an open loop at a shared rate.
 pub fn jobs() -> Findings {
     let times = |estimate: Estimate, p50: f64, p99: f64| Estimate {
