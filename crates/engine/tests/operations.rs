@@ -323,6 +323,35 @@ fn files_differ_and_nothing_compresses_them() {
 
 /// Unmounts, patiently: threads of tests that run beside this one hold copies of its descriptors for
 /// as long as their phase takes.
+/// Read back byte for byte, half a terabyte would take minutes: a hole need only be one.
+#[test]
+fn holes_are_known_as_such_and_what_somebody_wrote_into_one_is_found() {
+    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+    let place = Place::open(&Target::Directory(folder.path().to_owned())).unwrap();
+    let work = workload(
+        r#"
+        files = [{ name = "a", count = 2, size = "3000000", populate = true }]
+        step = [{ operation = "truncate", files = "a", block = "512GiB" },
+                { operation = "append", files = "a", block = "5000", count = 1 }]
+        "#,
+    );
+    let mut work = start(&place, &work).unwrap();
+    work.phase(&place, "truncate", Part::WHOLE).unwrap();
+    work.verify(&place).unwrap();
+    work.phase(&place, "append", Part::WHOLE).unwrap();
+    work.verify(&place).unwrap();
+    let (files, _) = tree(&top(folder.path()));
+    let file = std::fs::OpenOptions::new().write(true).open(&files[1]).unwrap();
+    let at = 300 << 30;
+    std::os::unix::fs::FileExt::write_all_at(&file, &[1], at).unwrap();
+    let error = work.verify(&place).unwrap_err();
+    assert!(error.is_corrupt() && error.to_string().contains(&at.to_string()), "{error}");
+    std::os::unix::fs::FileExt::write_all_at(&file, &[0], at).unwrap();
+    work.verify(&place).unwrap();
+    file.set_len((512 << 30) + 1).unwrap();
+    assert!(work.verify(&place).unwrap_err().to_string().contains("more than the 549755813888 bytes"));
+}
+
 fn unmount(mount: Mount) {
     let path = mount.path().to_owned();
     drop(mount);

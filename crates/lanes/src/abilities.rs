@@ -104,9 +104,10 @@ pub(crate) fn exfat(_: &[String], _: &[String]) -> Vec<Lack> {
     ])
 }
 
-/// The library's calls by path, which work without the journal, know no attributes.
+/// The library never sets the feature `large_file`, so that e2fsck finds its larger files wrong; its
+/// calls by path, which work without the journal, know no attributes.
 pub(crate) fn rsext4(_: &[String], options: &[String]) -> Vec<Lack> {
-    let mut lacks = always(&[Ability::Reflink]);
+    let mut lacks = always(&[Ability::Reflink, Ability::LargeFiles]);
     let journal = options.iter().rev().find_map(|option| match option.as_str() {
         "journal" => Some(true),
         "nojournal" => Some(false),

@@ -41,11 +41,12 @@ fn has(ability: Ability, folder: &Path) -> bool {
             file.sync_all().unwrap();
             file.metadata().unwrap().blocks() * 512 < 1 << 20
         }
+        Ability::LargeFiles => made("a").set_len(3 << 30).is_ok(),
         Ability::AnyNames => File::create(file("new\nline*?\u{1}")).is_ok(),
     }
 }
 
-const ALL: [Ability; 7] = [
+const ALL: [Ability; 8] = [
     Ability::Reflink,
     Ability::Attributes,
     Ability::Links,
@@ -53,6 +54,7 @@ const ALL: [Ability; 7] = [
     Ability::Allocation,
     Ability::Holes,
     Ability::AnyNames,
+    Ability::LargeFiles,
 ];
 
 #[test]

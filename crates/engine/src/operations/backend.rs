@@ -55,6 +55,12 @@ pub(crate) trait FileCalls {
         let _ = (path, room);
         Err(Errno::OPNOTSUPP)
     }
+    /// The first offset from `offset` on at which the file may hold something: what lies before it is a
+    /// hole, which reads as zeros. Only checks of contents ask; `OPNOTSUPP` has them read everything.
+    fn next_data(&mut self, file: &mut Self::File, offset: u64) -> Result<u64, Errno> {
+        let _ = (file, offset);
+        Err(Errno::OPNOTSUPP)
+    }
     /// Calls `entry` with each name but `.` and `..`.
     fn list(&mut self, path: &CStr, entry: &mut dyn FnMut(&[u8])) -> Result<(), Errno>;
     fn rename(&mut self, from: &CStr, to: &CStr) -> Result<(), Errno>;

@@ -4,8 +4,9 @@ use super::backend::{Access, FileCalls, Status};
 use super::names::TOP;
 use crate::error::EngineError;
 use rustix::fs::{
-    AtFlags, FallocateFlags, FileType, Mode, OFlags, RawDir, XattrFlags, fallocate, fsync, ftruncate, ioctl_ficlone,
-    lgetxattr, linkat, lsetxattr, mkdirat, openat, readlinkat_raw, renameat, statat, symlinkat, syncfs, unlinkat,
+    AtFlags, FallocateFlags, FileType, Mode, OFlags, RawDir, SeekFrom, XattrFlags, fallocate, fsync, ftruncate,
+    ioctl_ficlone, lgetxattr, linkat, lsetxattr, mkdirat, openat, readlinkat_raw, renameat, seek, statat, symlinkat,
+    syncfs, unlinkat,
 };
 use rustix::io::{Errno, pread, pwrite, write};
 use std::ffi::CStr;
@@ -149,6 +150,14 @@ impl FileCalls for KernelCalls {
 
     fn read_link(&mut self, path: &CStr, room: &mut [u8]) -> Result<usize, Errno> {
         readlinkat_raw(&self.top, path, room)
+    }
+
+    fn next_data(&mut self, file: &mut KernelFile, offset: u64) -> Result<u64, Errno> {
+        match seek(&file.file, SeekFrom::Data(offset)) {
+            // Nothing but holes to the end.
+            Err(Errno::NXIO) => Ok(u64::MAX),
+            other => other,
+        }
     }
 
     fn list(&mut self, path: &CStr, entry: &mut dyn FnMut(&[u8])) -> Result<(), Errno> {

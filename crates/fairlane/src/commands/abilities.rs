@@ -38,6 +38,7 @@ fn sentence(workload: &str, asked: &Asked, without: &[(String, Option<&str>)]) -
     };
     let leave = match asked.ability {
         Ability::AnyNames => format!("set names = \"plain\", or leave {them} out"),
+        Ability::LargeFiles => format!("make its files smaller, or leave {them} out"),
         _ => format!("leave the step or {them} out"),
     };
     // What helps one lane is said where it helps all that are named.

@@ -2,6 +2,9 @@
 
 use super::{Change, ChangeKind, Names, Operation, Operations, State};
 
+/// Every filesystem holds files up to this size.
+pub(super) const EVERY_FILE: u64 = (2 << 30) - 1;
+
 /// What steps and sets may ask of a filesystem that not every one has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Ability {
@@ -19,6 +22,8 @@ pub enum Ability {
     Holes,
     /// Names hold any bytes but the slash and zero, up to 255 of them.
     AnyNames,
+    /// Files of 2 GiB and more.
+    LargeFiles,
 }
 
 impl Ability {
@@ -29,9 +34,10 @@ impl Ability {
             Ability::Attributes => "extended attributes",
             Ability::Links => "hard links",
             Ability::SymbolicLinks => "symbolic links",
-            Ability::Allocation => "blocks allocated ahead (fallocate)",
+            Ability::Allocation => "preallocation (fallocate)",
             Ability::Holes => "files with holes",
             Ability::AnyNames => "names of any bytes",
+            Ability::LargeFiles => "files of 2 GiB and more",
         }
     }
 }
@@ -64,11 +70,13 @@ impl Operations {
     pub fn asks_for(&self) -> Vec<Asked> {
         let names = self.files.iter().filter(|set| set.names == Names::Hostile);
         let names = names.map(|set| Asked { by: format!("set {}", set.name), ability: Ability::AnyNames });
+        let large = self.files.iter().filter(|set| self.largest_file(set) > EVERY_FILE);
+        let large = large.map(|set| Asked { by: format!("set {}", set.name), ability: Ability::LargeFiles });
         let steps = self.step.iter().filter_map(|step| {
             Some(Asked { by: format!("step {}", step.group()), ability: step.operation.asks_for()? })
         });
         let mut asked: Vec<Asked> = Vec::new();
-        for one in names.chain(steps) {
+        for one in names.chain(large).chain(steps) {
             if asked.iter().all(|earlier| earlier.ability != one.ability) {
                 asked.push(one);
             }
@@ -151,7 +159,7 @@ mod tests {
     #[test]
     fn what_is_asked_for_names_the_first_that_asks() {
         let operations = read(
-            "{ name = \"a\", count = 4, populate = true }, { name = \"h\", count = 8, names = \"hostile\", populate = true }",
+            "{ name = \"a\", count = 4, populate = true }, { name = \"l\", count = 1, size = \"2GiB\" }, { name = \"h\", count = 8, names = \"hostile\", populate = true }",
             "{ operation = \"stat\", files = \"a\" }, { name = \"copy\", operation = \"reflink\", files = \"a\" }, \
              { name = \"again\", operation = \"reflink\", files = \"h\" }, { operation = \"setxattr\", files = \"a\" }, \
              { operation = \"getxattr\", files = \"a\" }",
@@ -161,6 +169,7 @@ mod tests {
             asked,
             [
                 ("set h".to_owned(), Ability::AnyNames),
+                ("set l".to_owned(), Ability::LargeFiles),
                 ("step copy".to_owned(), Ability::Reflink),
                 ("step setxattr".to_owned(), Ability::Attributes)
             ]

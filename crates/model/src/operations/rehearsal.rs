@@ -1,13 +1,12 @@
 //! Everything that a workload asks of a filesystem, once and small: what a lane cannot do shows
 //! before the race.
 
+use super::ability::EVERY_FILE;
 use super::{FileSet, FileSize, Names, Operation, OperationStep, Operations, Sharing, SyncPolicy};
 use crate::Bytes;
 
 /// Bytes of a file of a rehearsal at most, and of one call.
 const SMALL: u64 = 8192;
-/// Filesystems whose files end below this would race nothing: only larger ones are tried.
-const EVERY_FILE: u64 = (2 << 30) - 1;
 /// Files and directories of a set with hostile names: one for each way in which they are hostile.
 const HOSTILE_FILES: u64 = 8;
 /// Files of any other set: random operations go from one to the next.
