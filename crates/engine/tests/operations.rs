@@ -336,9 +336,9 @@ fn holes_are_known_as_such_and_what_somebody_wrote_into_one_is_found() {
         "#,
     );
     let mut work = start(&place, &work).unwrap();
-    work.phase(&place, "truncate", Part::WHOLE).unwrap();
+    work.phase(&place, "truncate", Part::WHOLE, &mut ()).unwrap();
     work.verify(&place).unwrap();
-    work.phase(&place, "append", Part::WHOLE).unwrap();
+    work.phase(&place, "append", Part::WHOLE, &mut ()).unwrap();
     work.verify(&place).unwrap();
     let (files, _) = tree(&top(folder.path()));
     let file = std::fs::OpenOptions::new().write(true).open(&files[1]).unwrap();
