@@ -3,6 +3,7 @@
 
 pub(crate) mod comparison;
 pub(crate) mod facts;
+pub(crate) mod gate;
 pub(crate) mod operations;
 pub(crate) mod plan;
 pub(crate) mod published;

@@ -8,6 +8,7 @@ pub mod answer;
 pub mod compare;
 pub mod compare_published;
 pub mod estimate;
+pub mod gate;
 pub mod judge;
 pub mod latency;
 pub mod limit;
