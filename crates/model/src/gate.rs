@@ -186,7 +186,7 @@ pub enum GateVerdict {
     Faster,
 }
 
-/// What only one side planned.
+/// What only one side planned: a lane, a workload, or a workload in one lane.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OneSided {
     /// Name of the lane; absent: a workload in every lane.
@@ -197,4 +197,6 @@ pub struct OneSided {
     pub workload: Option<String>,
     /// The baseline has it; otherwise the candidate.
     pub in_baseline: bool,
+    /// Comparisons that fall away by it.
+    pub comparisons: u32,
 }

@@ -72,7 +72,10 @@ fn table(out: &mut String, gate: &Gate, style: &Style) {
 /// The line that says all, and under it what did not pass, each with the line that runs it again.
 pub(crate) fn closing(gate: &Gate, style: &Style) -> String {
     let mut out = String::new();
-    hang(&mut out, said::GATE, said::GATE.len() + 1, &said::line(gate), None, style);
+    // One line on any width: it is what others look for.
+    let line = Phrase::default().tone(Tone::Label, said::GATE).say(" ").and(said::line(gate));
+    out.push_str(&line.paint(style));
+    out.push('\n');
     for (command, parts) in not_passed(gate) {
         for (label, what) in parts {
             hang(&mut out, &format!("  {label}"), LIST_COLUMNS, &what, None, style);

@@ -13,9 +13,9 @@ mod row;
 use crate::compare;
 use crate::estimate;
 use crate::judge;
-use model::gate::{Gate, GateCounts, GateOutcome, GateRecord, GateRow, GateSide, GateVerdict, Pairing};
+use model::gate::{Gate, GateCounts, GateOutcome, GateRecord, GateRow, GateSide, GateVerdict, OneSided, Pairing};
 use model::record::{Header, Record, SCHEMA};
-use planned::{LeftOut, Planned, lanes_of, planned, workloads_of};
+use planned::{Planned, lanes_of, planned, workloads_of};
 use replicate::Judged;
 use row::Setting;
 
@@ -66,7 +66,7 @@ pub fn gate(baseline: &[Named], candidate: &[Named], terms: &Terms) -> Result<Ga
     let sides = sides.map(|side| with_trials(side, &mut warnings));
     let [before, after] = &sides;
     enough([before, after])?;
-    let (planned, one_sided, left_out) = planned([before, after]);
+    let (planned, one_sided) = planned([before, after]);
     if planned.is_empty() {
         return Err("the two sides share no lane and workload; race the same lanes and suite on both".to_owned());
     }
@@ -91,10 +91,11 @@ pub fn gate(baseline: &[Named], candidate: &[Named], terms: &Terms) -> Result<Ga
         let [a, b] = [before, after].map(|side| side.records[0]);
         compare::compare(a.record, b.record, a.name, b.name)
     });
-    let counts = counts(&rows, &left_out, terms);
+    let counts = counts(&rows, &one_sided, terms);
+    let lost = one_sided.iter().any(|of| of.in_baseline);
     Ok(Gate {
         schema: SCHEMA,
-        outcome: outcome(&counts, &left_out),
+        outcome: outcome(&counts, lost),
         counts,
         fail_if_slower: terms.fail_if_slower,
         need_resolution: terms.need_resolution,
@@ -204,27 +205,28 @@ fn noise(rows: &[GateRow]) -> Option<f64> {
     estimate::median(deviations.flatten())
 }
 
-fn counts(rows: &[GateRow], left_out: &LeftOut, terms: &Terms) -> GateCounts {
+fn counts(rows: &[GateRow], one_sided: &[OneSided], terms: &Terms) -> GateCounts {
     let with = |verdict: GateVerdict| rows.iter().filter(|row| row.verdict == verdict).count() as u32;
     let unresolved = rows.iter().filter(|row| row.unresolved).count();
     // What the baseline had and the candidate did not race is not resolved either.
-    let lost = if terms.need_resolution.is_some() { left_out.of_baseline } else { 0 };
+    let lost = one_sided.iter().filter(|of| of.in_baseline && terms.need_resolution.is_some());
     GateCounts {
         slower: with(GateVerdict::Slower),
         failed: with(GateVerdict::Failed),
         inconclusive: with(GateVerdict::Inconclusive),
         pass: with(GateVerdict::Pass),
         faster: with(GateVerdict::Faster),
-        one_sided: (left_out.of_baseline + left_out.of_candidate) as u32,
-        unresolved: (unresolved + lost) as u32,
+        one_sided: one_sided.iter().map(|of| of.comparisons).sum(),
+        unresolved: unresolved as u32 + lost.map(|of| of.comparisons).sum::<u32>(),
     }
 }
 
-fn outcome(counts: &GateCounts, left_out: &LeftOut) -> GateOutcome {
+/// `lost`: the candidate did not race all that the baseline did.
+fn outcome(counts: &GateCounts, lost: bool) -> GateOutcome {
     match counts {
         of if of.slower + of.failed > 0 => GateOutcome::Fail,
         of if of.unresolved > 0 => GateOutcome::Unresolved,
-        of if of.inconclusive > 0 || left_out.of_baseline > 0 => GateOutcome::Inconclusive,
+        of if of.inconclusive > 0 || lost => GateOutcome::Inconclusive,
         _ => GateOutcome::Pass,
     }
 }

@@ -85,6 +85,15 @@ fn a_lane_that_became_slower_fails_and_one_that_did_not_passes() {
     assert_eq!(of.changes, ["kernel: 6.1 -> 6.12"]);
     assert_eq!((of.baseline.kernels.as_slice(), of.candidate.records.len()), (["6.1".to_owned()].as_slice(), 5));
     assert!(of.warnings.is_empty(), "{:?}", of.warnings);
+    assert!((of.noise.unwrap() - 0.0159).abs() < 1e-3);
+    let mut alike = boots(5, [0.8, 1.0]);
+    alike[1].iter_mut().for_each(|record| record.header.machine.kernel = "6.1".into());
+    let of = judged(&alike);
+    assert!(
+        of.changes.is_empty() && of.warnings[0].starts_with("both sides ran on the same kernel"),
+        "{:?}",
+        of.warnings
+    );
 }
 
 #[test]
@@ -296,10 +305,10 @@ fn what_only_one_side_raced_is_named_and_counted_and_not_compared() {
     assert_eq!(of.outcome, GateOutcome::Inconclusive, "the candidate lost a workload");
     let names = |in_baseline: bool| {
         let of = of.one_sided.iter().filter(|of| of.in_baseline == in_baseline);
-        of.map(|of| (of.lane.clone(), of.workload.clone())).collect::<Vec<_>>()
+        of.map(|of| (of.lane.as_deref(), of.workload.as_deref(), of.comparisons)).collect::<Vec<_>>()
     };
-    assert_eq!(names(true), [(None, Some("gone".to_owned()))]);
-    assert_eq!(names(false), [(Some("btrfs".to_owned()), None)]);
+    assert_eq!(names(true), [(None, Some("gone"), 2)]);
+    assert_eq!(names(false), [(Some("btrfs"), None, 1)]);
     assert_eq!(judge(&sides, Some(0.9)).unwrap().outcome, GateOutcome::Unresolved);
     for record in &mut sides[1] {
         record.header.lanes.retain(|lane| lane.name == "btrfs");

@@ -182,13 +182,15 @@ pub(crate) fn row(gate: &Gate, row: &GateRow, brief: bool) -> Phrase {
             let so_far = Phrase::of(format!("{}{of} so far", figures::times(times)));
             if brief { so_far } else { word.say(", ").and(so_far) }
         }
-        (_, None, None) if brief => Phrase::of("no figures on both sides"),
+        (_, None, None) if brief && row.why.is_none() => Phrase::of("no figures on both sides"),
+        (_, None, None) if brief => Phrase::default(),
         (_, None, None) => word,
     };
     // What did not pass stands in a list of its own, which tells the rest.
     if brief || !is_listed(row) {
         if let Some(why) = row.why.as_deref().filter(|why| !why.trim().is_empty()) {
-            said = said.say("; ").say(sentence(why));
+            let between = if said.is_empty() { "" } else { "; " };
+            said = said.say(between).say(sentence(why));
         }
         if let Some(more) = more(gate, row) {
             said = said.say("; ").say(more);
@@ -250,11 +252,16 @@ pub(crate) fn together(count: usize, why: &str) -> String {
 pub(crate) fn one_sided(of: &OneSided) -> Phrase {
     let side = if of.in_baseline { "baseline" } else { "candidate" };
     let said = match (&of.lane, &of.workload) {
-        (Some(lane), _) => Phrase::of("lane ").name(lane),
+        (Some(lane), None) => Phrase::of("lane ").name(lane),
+        (Some(lane), Some(workload)) => Phrase::of(format!("workload {} in lane ", name(workload))).name(lane),
         (None, Some(workload)) => Phrase::of(format!("workload {}", name(workload))),
         (None, None) => Phrase::of("something"),
     };
-    said.say(format!(" is only in the {side}"))
+    let comparisons = match of.comparisons {
+        1 => "1 comparison".to_owned(),
+        count => format!("{count} comparisons"),
+    };
+    said.say(format!(" is only in the {side} ({comparisons})"))
 }
 
 /// What is said of a gate in a JUnit failure: what is allowed.

@@ -14,35 +14,34 @@ pub struct Planned<'a> {
     pub group: String,
 }
 
-/// How many comparisons only one side planned.
-pub struct LeftOut {
-    /// Only the baseline.
-    pub of_baseline: usize,
-    /// Only the candidate.
-    pub of_candidate: usize,
+/// What both sides planned, in the candidate's order, and what only one did.
+pub fn planned<'a>(sides: [&Side<'a>; 2]) -> (Vec<Planned<'a>>, Vec<OneSided>) {
+    let [before, after] = sides.map(all_planned);
+    let one_sided = only_in(&before, &after, true).into_iter().chain(only_in(&after, &before, false)).collect();
+    let both = after.into_iter().filter(|one| before.iter().any(|of| of.is(one))).collect();
+    (both, one_sided)
 }
 
-/// What both sides planned, in the candidate's order, and what only one did.
-pub fn planned<'a>(sides: [&Side<'a>; 2]) -> (Vec<Planned<'a>>, Vec<OneSided>, LeftOut) {
-    let [before, after] = sides.map(all_planned);
-    let has = |all: &[Planned], one: &Planned| {
-        all.iter().any(|of| of.lane == one.lane && of.workload.name == one.workload.name && of.group == one.group)
-    };
-    let of_baseline = before.iter().filter(|one| !has(&after, one)).count();
-    let one_sided = [(true, &before, &after), (false, &after, &before)];
-    let one_sided = one_sided.into_iter().flat_map(|(in_baseline, mine, theirs)| {
-        let lanes = lanes_of(mine).into_iter().filter(|lane| !theirs.iter().any(|of| of.lane == *lane));
-        let lanes = lanes.map(move |lane| OneSided { lane: Some(lane.to_owned()), workload: None, in_baseline });
-        let workloads = workloads_of(mine).into_iter();
-        let workloads = workloads.filter(|work| !theirs.iter().any(|of| of.workload.name == work.name));
-        let workloads =
-            workloads.map(move |work| OneSided { lane: None, workload: Some(work.name.clone()), in_baseline });
-        lanes.chain(workloads).collect::<Vec<_>>()
-    });
-    let one_sided = one_sided.collect();
-    let of_candidate = after.iter().filter(|one| !has(&before, one)).count();
-    let both = after.into_iter().filter(|one| has(&before, one)).collect();
-    (both, one_sided, LeftOut { of_baseline, of_candidate })
+/// What one side planned and the other did not: whole lanes, then whole workloads, then the rest.
+fn only_in(mine: &[Planned], theirs: &[Planned], in_baseline: bool) -> Vec<OneSided> {
+    let mut entries: Vec<OneSided> = Vec::new();
+    for one in mine.iter().filter(|one| !theirs.iter().any(|of| of.is(one))) {
+        let lane_is_new = !theirs.iter().any(|of| of.lane == one.lane);
+        let work_is_new = !theirs.iter().any(|of| of.workload.name == one.workload.name);
+        let lane = (lane_is_new || !work_is_new).then(|| one.lane.to_owned());
+        let workload = (!lane_is_new).then(|| one.workload.name.clone());
+        match entries.iter_mut().find(|entry| entry.lane == lane && entry.workload == workload) {
+            Some(entry) => entry.comparisons += 1,
+            None => entries.push(OneSided { lane, workload, in_baseline, comparisons: 1 }),
+        }
+    }
+    entries
+}
+
+impl Planned<'_> {
+    fn is(&self, other: &Planned) -> bool {
+        self.lane == other.lane && self.workload.name == other.workload.name && self.group == other.group
+    }
 }
 
 /// Every lane, workload and group that some record of a side planned.
@@ -53,10 +52,9 @@ fn all_planned<'a>(side: &Side<'a>) -> Vec<Planned<'a>> {
         for workload in &header.plan.workloads {
             for group in workload.groups() {
                 for lane in &header.lanes {
-                    let known =
-                        |of: &Planned| of.lane == lane.name && of.workload.name == workload.name && of.group == group;
-                    if !all.iter().any(known) {
-                        all.push(Planned { lane: &lane.name, workload, group: group.clone() });
+                    let one = Planned { lane: &lane.name, workload, group: group.clone() };
+                    if !all.iter().any(|of| of.is(&one)) {
+                        all.push(one);
                     }
                 }
             }

@@ -51,14 +51,15 @@ impl Setting<'_> {
             !matches!(verdict, GateVerdict::Slower | GateVerdict::Failed)
                 && interval.as_ref().is_none_or(|of| of.half > share.ln_1p())
         });
-        // Noise that is larger than the margin says nothing of how near the edge the truth lies.
         let fine = -margin.slower / 2.0;
         let more_records = interval.as_ref().and_then(|of| match self.terms.need_resolution {
             Some(share) if unresolved => of.more_for(share.ln_1p(), self.p),
-            _ if verdict == GateVerdict::Inconclusive && of.half > fine => {
-                of.more_for((of.gain - margin.slower).abs().max(fine), self.p)
+            _ if verdict == GateVerdict::Inconclusive => {
+                // A mean that happens to lie at the edge would ask for any number: while the interval is
+                // wide that is chance, and half the margin is what to go for.
+                let decided = of.more_for((of.gain - margin.slower).abs(), self.p);
+                decided.or_else(|| of.more_for(fine, self.p))
             }
-            _ if verdict == GateVerdict::Inconclusive => of.more_for((of.gain - margin.slower).abs(), self.p),
             _ => None,
         });
         if interval.as_ref().is_some_and(|of| of.half <= fine && margin.verdict(of) == GateVerdict::Inconclusive) {
