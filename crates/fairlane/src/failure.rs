@@ -16,8 +16,12 @@ pub enum Status {
     Failed = 1,
     /// The command line or a file that it names is wrong.
     Usage = 2,
+    /// The regression gate failed: something is slower than allowed, or no longer works.
+    GateFailed = 3,
     /// A privilege or a tool is missing.
     Missing = 4,
+    /// The regression gate did not reach the resolution that was asked for.
+    GateUnresolved = 5,
     /// Ctrl-C or SIGTERM.
     Interrupted = 130,
 }
@@ -36,6 +40,11 @@ impl Failure {
     /// A privilege or a tool is missing.
     pub fn missing(message: impl Into<String>) -> Self {
         Failure { status: Status::Missing, message: message.into() }
+    }
+
+    /// The regression gate said no, or that it cannot say: the screen has told it already.
+    pub fn gate(status: Status) -> Self {
+        Failure { status, message: String::new() }
     }
 
     /// Ctrl-C or SIGTERM.

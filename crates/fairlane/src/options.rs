@@ -13,8 +13,8 @@ pub struct Options {
     pub command: Command,
 }
 
-const EXIT_STATUS: &str =
-    "Exit status: 0 done, 1 failed, 2 usage, 4 a privilege or a tool is missing, 130 interrupted.";
+const EXIT_STATUS: &str = "Exit status: 0 done, 1 failed, 2 usage, 3 the regression gate failed, \
+    4 a privilege or a tool is missing, 5 the gate did not reach the resolution asked for, 130 interrupted.";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -33,7 +33,7 @@ pub enum Command {
     Records,
     /// Show a record
     Report(Report),
-    /// Two races side by side, or a race and published figures
+    /// Two races side by side, a race and published figures, or a regression gate over several
     Compare(Compare),
     /// Remove what a crashed race left behind
     Clean,
@@ -255,19 +255,44 @@ between lanes stand side by side, without verdicts, and why they differ.
   fairlane compare last~1 last
   fairlane compare last published:phytium-axvisor        31 operations, suite operations
   fairlane compare last published:openeuler-2203         seven tests, suite general
-  fairlane compare published: last                       lists the articles";
+  fairlane compare published: last                       lists the articles
+
+The gate: one record is one replicate (a boot, an installation), and boots should alternate between
+baseline and candidate. Patterns in quotes are expanded by Fairlane. Exit status 3: something is
+slower than allowed, with its whole interval; 5: --need-resolution was not reached.
+
+  fairlane compare --baseline 'old/*.jsonl' --candidate 'new/*.jsonl' --fail-if-slower 5%
+  fairlane compare --baseline 'old/*.jsonl' --candidate 'new/*.jsonl' --fail-if-slower 5% \\
+                   --need-resolution 5% --format junit -o gate.xml";
 
 /// Options of `compare`.
 #[derive(Debug, Args)]
 #[command(after_help = COMPARE_HELP)]
 pub struct Compare {
     /// The first record: a file, `last`, `last~1`, or published:NAME
-    pub a: String,
+    #[arg(value_name = "RECORD", required_unless_present_any = ["baseline", "candidate"])]
+    pub a: Option<String>,
     /// The second record, judged against the first, or published:NAME
-    pub b: String,
-    /// text, markdown, csv or json
+    #[arg(value_name = "RECORD", required_unless_present_any = ["baseline", "candidate"])]
+    pub b: Option<String>,
+    /// Records of what the candidate is held against: files or patterns such as 'old/*.jsonl'
+    #[arg(long, value_name = "RECORD", num_args = 1.., conflicts_with_all = ["a", "b"], requires_all = ["candidate", "fail_if_slower"])]
+    pub baseline: Vec<String>,
+    /// Records of what is judged
+    #[arg(long, value_name = "RECORD", num_args = 1.., conflicts_with_all = ["a", "b"], requires_all = ["baseline", "fail_if_slower"])]
+    pub candidate: Vec<String>,
+    /// Fail where the candidate is slower by more than this, with its whole interval
+    #[arg(long, value_name = "PERCENT", value_parser = model::units::parse_percent, conflicts_with_all = ["a", "b"], requires = "baseline")]
+    pub fail_if_slower: Option<f64>,
+    /// Demand intervals of at most so much to either side
+    #[arg(long, value_name = "PERCENT", value_parser = model::units::parse_percent, conflicts_with_all = ["a", "b"], requires = "baseline")]
+    pub need_resolution: Option<f64>,
+    /// text, markdown, csv or json; a gate also as junit
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: String,
+    /// Write here instead of standard output; a gate's verdicts are printed all the same
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 fn parse_rounds(text: &str) -> Result<model::plan::Rounds, String> {

@@ -159,6 +159,64 @@ pub fn resolve(name: &str) -> Result<PathBuf, Failure> {
     }
 }
 
+/// A record's file with the name that messages call it by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedFile {
+    /// As it was named, or as the pattern found it.
+    pub name: String,
+    /// The file.
+    pub path: PathBuf,
+}
+
+/// Finds the files that names and patterns stand for, each file once. A name that is a file is that
+/// file, whatever characters it holds; `*`, `?`, `[…]` and `**` are expanded here, without a shell.
+///
+/// # Errors
+/// When a name or a pattern stands for no record.
+pub fn resolve_all(names: &[String]) -> Result<Vec<NamedFile>, Failure> {
+    let mut files: Vec<NamedFile> = Vec::new();
+    for name in names {
+        for found in expand(name)? {
+            // One file under two names is one record.
+            let path = fs::canonicalize(&found.path).unwrap_or(found.path);
+            if !files.iter().any(|file| file.path == path) {
+                files.push(NamedFile { path, ..found });
+            }
+        }
+    }
+    Ok(files)
+}
+
+fn expand(name: &str) -> Result<Vec<NamedFile>, Failure> {
+    let path = Path::new(name);
+    if path.is_dir() {
+        return Err(Failure::usage(format!(
+            "{name} is a folder; name its records, such as '{}/*.jsonl'",
+            path.display()
+        )));
+    }
+    if path.is_file() || !name.contains(['*', '?', '[']) {
+        return Ok(vec![NamedFile { name: name.to_owned(), path: resolve(name)? }]);
+    }
+    let options =
+        glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
+    let found = glob::glob_with(name, options)
+        .map_err(|error| Failure::usage(format!("`{name}` is no pattern ({error}); write it like 'old/*.jsonl'")))?;
+    let mut files = Vec::new();
+    for entry in found {
+        let path = entry.map_err(|error| Failure::failed(format!("cannot look through `{name}`: {error}")))?;
+        if path.is_file() {
+            files.push(NamedFile { name: path.display().to_string(), path });
+        }
+    }
+    match files.is_empty() {
+        true => Err(Failure::usage(format!(
+            "no file matches `{name}`; check the folder's name, or race with `-o FILE` to put records there"
+        ))),
+        false => Ok(files),
+    }
+}
+
 /// Reads a record from its file.
 ///
 /// # Errors

@@ -8,6 +8,7 @@ pub mod agent;
 pub mod calibration;
 pub mod event;
 pub mod findings;
+pub mod gate;
 pub mod job;
 pub mod lane;
 pub mod machine;

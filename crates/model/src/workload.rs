@@ -99,12 +99,18 @@ impl Workload {
 
     /// The keys of TOML in which another workload differs; name and title do not count.
     pub fn differing_keys(&self, other: &Workload) -> Vec<String> {
+        self.differing_values(other).into_iter().map(|(key, ..)| key).collect()
+    }
+
+    /// The keys in which another workload differs, with the value here and there as TOML; `None` where
+    /// the key is absent, which stands for its default. Name and title do not count.
+    pub fn differing_values(&self, other: &Workload) -> Vec<(String, Option<String>, Option<String>)> {
         let table = |of: &Workload| toml::Table::try_from(of).unwrap_or_default();
         let (mine, theirs) = (table(self), table(other));
         let keys: std::collections::BTreeSet<&String> = mine.keys().chain(theirs.keys()).collect();
-        let differs =
-            |key: &&&String| !["name", "title"].contains(&key.as_str()) && mine.get(**key) != theirs.get(**key);
-        keys.iter().filter(differs).map(|key| (*key).clone()).collect()
+        let differs = |key: &&String| !["name", "title"].contains(&key.as_str()) && mine.get(*key) != theirs.get(*key);
+        let value = |of: &toml::Table, key: &str| of.get(key).map(ToString::to_string);
+        keys.into_iter().filter(differs).map(|key| (key.clone(), value(&mine, key), value(&theirs, key))).collect()
     }
 
     /// Whether each operation ends in a flush, so that the flush ceiling is the one that counts.

@@ -1,8 +1,8 @@
-//! Pure renderers of findings: text, Markdown, CSV, JSON, and fio's JSON.
+//! Pure renderers of findings: text, Markdown, CSV, JSON, fio's JSON, and JUnit's XML of a gate.
 //!
 //! Nothing here measures, judges or averages: every figure and every verdict comes from
 //! [`model::findings`], and a report only words it. To add a format: one file with a function for
-//! findings and one for comparisons, and one row in [`FORMATS`].
+//! findings, one for comparisons and one for gates, and one row in [`FORMATS`].
 //!
 //! Whatever a record holds (lane names, titles, reasons, paths), what is printed moves no cursor,
 //! changes no colour, reorders no line, and is no HTML, Markdown, spreadsheet formula or shell
@@ -16,7 +16,9 @@ mod csv;
 mod facts;
 mod figures;
 mod fio_json;
+mod gate;
 mod json;
+mod junit;
 mod layout;
 mod lines;
 mod markdown;
@@ -37,6 +39,7 @@ pub use plan::{Contestants, Ground, PlanSummary, plan_lines};
 pub use terminal::{Screen, ScreenOptions};
 
 use model::findings::{Comparison, Findings, PublishedComparison};
+use model::gate::Gate;
 use model::record::Record;
 
 /// What a report is made of.
@@ -87,16 +90,19 @@ pub struct Format {
     pub compare: fn(&Comparison, &Style) -> Result<String, String>,
     /// Renders a record beside published figures, in the same way.
     pub published: fn(&PublishedComparison, &Style) -> Result<String, String>,
+    /// Renders the verdict of a regression gate, in the same way.
+    pub gate: fn(&Gate, &Style) -> Result<String, String>,
 }
 
 /// Every report format, the default first.
-pub static FORMATS: [Format; 5] = [
+pub static FORMATS: [Format; 6] = [
     Format {
         name: "text",
         extension: "txt",
         render: |input, style| Ok(text::render(input, style)),
         compare: |both, style| Ok(comparison::text(both, style)),
         published: |both, style| Ok(published::text(both, style)),
+        gate: |gate, style| Ok(gate::text(gate, style)),
     },
     Format {
         name: "markdown",
@@ -104,6 +110,7 @@ pub static FORMATS: [Format; 5] = [
         render: |input, style| Ok(markdown::render(input, style)),
         compare: |both, style| Ok(comparison::markdown(both, style)),
         published: |both, style| Ok(published::markdown(both, style)),
+        gate: |gate, style| Ok(gate::markdown(gate, style)),
     },
     Format {
         name: "csv",
@@ -111,6 +118,7 @@ pub static FORMATS: [Format; 5] = [
         render: |input, style| Ok(csv::render(input, style)),
         compare: |both, style| Ok(comparison::csv(both, style)),
         published: |both, style| Ok(published::csv(both, style)),
+        gate: |gate, style| Ok(gate::csv(gate, style)),
     },
     Format {
         name: "json",
@@ -118,6 +126,7 @@ pub static FORMATS: [Format; 5] = [
         render: |input, style| Ok(json::render(input, style)),
         compare: |both, style| Ok(comparison::json(both, style)),
         published: |both, style| Ok(published::json(both, style)),
+        gate: |gate, style| Ok(gate::json(gate, style)),
     },
     Format {
         name: "fio-json",
@@ -125,8 +134,21 @@ pub static FORMATS: [Format; 5] = [
         render: |input, _| fio_json(input.record),
         compare: |_, _| Err("fio-json holds one race, not two; compare in text, markdown, csv or json".to_owned()),
         published: |_, _| Err("fio-json holds one race alone; compare in text, markdown, csv or json".to_owned()),
+        gate: |_, _| Err(format!("fio-json holds one race alone; {GATE_FORMATS}")),
+    },
+    Format {
+        name: "junit",
+        extension: "xml",
+        render: |_, _| Err(format!("junit holds {JUNIT}")),
+        compare: |_, _| Err(format!("junit holds {JUNIT}")),
+        published: |_, _| Err(format!("junit holds {JUNIT}")),
+        gate: |gate, style| Ok(junit::junit(gate, style)),
     },
 ];
+
+const GATE_FORMATS: &str = "write a gate as text, markdown, csv, json or junit";
+const JUNIT: &str =
+    "the verdicts of a gate, `fairlane compare --baseline … --candidate …`; choose text, markdown, csv or json";
 
 /// Why there is no report.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -175,6 +197,20 @@ pub fn render_comparison(comparison: &Comparison, format: &str, style: &Style) -
     (format_named(format)?.compare)(comparison, style).map_err(ReportError::Unfit)
 }
 
+/// The line of a gate that says all, with what did not pass and how to run it again: what stays on the
+/// screen where the rest goes into a file. Ends in a line break.
+pub fn gate_closing(gate: &Gate, style: &Style) -> String {
+    gate::closing(gate, style)
+}
+
+/// Renders a gate in the format of a name.
+///
+/// # Errors
+/// [`ReportError`]: the format does not exist, or has no gates.
+pub fn render_gate(gate: &Gate, format: &str, style: &Style) -> Result<String, ReportError> {
+    (format_named(format)?.gate)(gate, style).map_err(ReportError::Unfit)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,7 +220,7 @@ mod tests {
         let error = format_named("pdf\u{1b}[2J").err().map(|error| error.to_string());
         assert_eq!(
             error.as_deref(),
-            Some("there is no report format `pdf[2J`; choose one of text, markdown, csv, json, fio-json")
+            Some("there is no report format `pdf[2J`; choose one of text, markdown, csv, json, fio-json, junit")
         );
     }
 

@@ -3,6 +3,7 @@
 //! The files in `schema/` are this module's output: `cargo run -p report --example schema`.
 
 use model::findings::Findings;
+use model::gate::Gate;
 use model::record::Line;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
@@ -16,7 +17,7 @@ pub struct SchemaFile {
 }
 
 /// Every schema file.
-pub static FILES: [SchemaFile; 2] = [
+pub static FILES: [SchemaFile; 3] = [
     SchemaFile {
         name: "findings.schema.json",
         title: "Findings of a Fairlane race, as `fairlane report --format json` prints them",
@@ -26,6 +27,11 @@ pub static FILES: [SchemaFile; 2] = [
         name: "record.schema.json",
         title: "One line of a Fairlane record; readers ignore lines of unknown kinds and unknown keys",
         generate: generate::<Line>,
+    },
+    SchemaFile {
+        name: "gate.schema.json",
+        title: "The verdict of a regression gate, as `fairlane compare --baseline … --format json` prints it",
+        generate: generate::<Gate>,
     },
 ];
 

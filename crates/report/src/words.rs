@@ -7,6 +7,7 @@ pub(crate) mod calibration;
 pub(crate) mod columns;
 pub(crate) mod comparison;
 pub(crate) mod facts;
+pub(crate) mod gate;
 pub(crate) mod operations;
 pub(crate) mod plan;
 pub(crate) mod published;

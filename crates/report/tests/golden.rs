@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{RECORD_PATH, jobs, operations, races, record};
+use common::{RECORD_PATH, gates, jobs, operations, races, record};
 use model::findings::Findings;
 use report::{FORMATS, Input, Style};
 use std::path::Path;
@@ -101,7 +101,7 @@ fn csv_and_json_are_as_reviewed() {
 fn comparisons_read_as_reviewed() {
     for format in &FORMATS {
         let Ok(text) = (format.compare)(&races::comparison(), &Style::default()) else {
-            assert_eq!(format.name, "fio-json", "only fio's JSON has no comparisons");
+            assert!(["fio-json", "junit"].contains(&format.name), "{} has no comparisons", format.name);
             continue;
         };
         assert_golden(&format!("comparison-{}", format.name), &text);
@@ -111,4 +111,26 @@ fn comparisons_read_as_reviewed() {
     assert_golden("comparison-text-60", &text);
     let steps = report::render_comparison(&races::comparison_of_steps(), "text", &Style::default()).unwrap();
     assert_golden("comparison-steps", &steps);
+}
+
+#[test]
+fn gates_read_as_reviewed() {
+    for format in &FORMATS {
+        let Ok(text) = (format.gate)(&gates::failing(), &Style::default()) else {
+            assert_eq!(format.name, "fio-json", "only fio's JSON has no gates");
+            continue;
+        };
+        assert_golden(&format!("gate-{}", format.name), &text);
+    }
+    for (name, gate) in [("passing", gates::passing()), ("single", gates::single())] {
+        for format in ["text", "markdown"] {
+            let text = report::render_gate(&gate, format, &Style::default()).unwrap();
+            assert_golden(&format!("gate-{name}-{format}"), &text);
+        }
+    }
+    let narrow = Style { colour: false, width: 60 };
+    assert_golden("gate-text-60", &report::render_gate(&gates::failing(), "text", &narrow).unwrap());
+    let closing = report::gate_closing(&gates::failing(), &Style::default());
+    assert_golden("gate-closing", &closing);
+    assert!(report::render_gate(&gates::failing(), "text", &Style::default()).unwrap().ends_with(&closing));
 }

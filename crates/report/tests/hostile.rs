@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{operations, races, record};
+use common::{gates, operations, races, record};
 use model::findings::{Findings, Verdict};
 use proptest::prelude::*;
 use report::{FORMATS, Input, Style};
@@ -146,10 +146,32 @@ proptest! {
     fn no_string_reaches_a_terminal_as_a_command(text in texts()) {
         let findings = filled_with(&text);
         // fio's JSON is made of block I/O, which these races lack: its own tests are hostile too.
-        for format in FORMATS.iter().filter(|format| format.name != "fio-json") {
+        for format in FORMATS.iter().filter(|format| !["fio-json", "junit"].contains(&format.name)) {
             let out = rendered(&findings, format.name, 100);
             let csv = format.name == "csv";
             prop_assert!(!out.chars().any(|c| obeyed(c) && !(csv && c == '\r')), "{}: {:?}", format.name, out);
+        }
+    }
+
+    #[test]
+    fn no_string_of_a_gate_is_obeyed_and_text_keeps_to_its_width(text in texts(), width in 40usize..160) {
+        let gate = gates::filled_with(&text);
+        for format in FORMATS.iter().filter(|format| format.name != "fio-json") {
+            let out = report::render_gate(&gate, format.name, &Style { colour: false, width }).unwrap();
+            let csv = format.name == "csv";
+            prop_assert!(!out.chars().any(|c| obeyed(c) && !(csv && c == '\r')), "{}: {:?}", format.name, out);
+            if format.name == "text" {
+                for line in out.lines().filter(|line| !line.starts_with("  again") && !line.starts_with("GATE ")) {
+                    let columns = unicode_width::UnicodeWidthStr::width(line);
+                    prop_assert!(columns <= width, "{} > {}: {:?}", columns, width, line);
+                }
+            }
+            if format.name == "markdown" {
+                let rows: Vec<&str> = out.lines().filter(|line| line.starts_with('|')).collect();
+                prop_assert_eq!(rows.len(), 8 + 2);
+                prop_assert!(rows.iter().all(|row| row.matches('|').count() == 6), "{}", out);
+                prop_assert_eq!(without_code(&out).matches("</details>").count(), 1);
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{operations, races, record};
+use common::{gates, operations, races, record};
 use model::record::{EndOutcome, Line};
 use report::{Input, Style, schema};
 use serde_json::Value;
@@ -69,6 +69,19 @@ fn broken_findings_do_not_validate() {
         let mut value = whole.clone();
         harm(&mut value);
         assert!(!validator.is_valid(&value), "harm {index} went unseen");
+    }
+}
+
+#[test]
+fn gates_validate_and_read_back_and_a_broken_one_does_not() {
+    let validator = validator("gate.schema.json");
+    for gate in [gates::failing(), gates::passing(), gates::single()] {
+        let text = report::render_gate(&gate, "json", &Style::default()).unwrap();
+        let mut value: Value = serde_json::from_str(&text).unwrap();
+        assert!(validator.is_valid(&value), "{:?}", validator.iter_errors(&value).map(|e| e.to_string()).next());
+        assert_eq!(serde_json::from_value::<model::gate::Gate>(value.clone()).unwrap(), gate);
+        value["rows"][0]["verdict"] = "tie".into();
+        assert!(!validator.is_valid(&value));
     }
 }
 

@@ -13,8 +13,24 @@ use model::lane::Lane;
 use model::plan::Rounds;
 use model::record::{Record, SCHEMA};
 
-/// What stands beside every verdict here.
-const CAVEAT: &str = "two races run apart have no pairs: what changed between them is part of the difference";
+/// What stands beside every verdict here. Rounds share what their boot was lucky with, and two boots
+/// show nothing of how boots differ: the gate asks for several.
+fn caveat(a: &Record, b: &Record) -> &'static str {
+    let (a, b) = (&a.header.boot_id, &b.header.boot_id);
+    match () {
+        () if a.is_empty() || b.is_empty() => {
+            "two races run apart have no pairs: what changed between them is part of the difference"
+        }
+        () if a == b => {
+            "two races run apart have no pairs, on one boot as here neither: what changed between them is part of the \
+             difference"
+        }
+        () => {
+            "races on two boots have no pairs: what changed between them is part of the difference, and the intervals \
+             show the spread of rounds, not of boots"
+        }
+    }
+}
 
 /// Compares lane by lane what both records hold: `b` against `a`, with `b`'s margin.
 pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison {
@@ -44,7 +60,7 @@ pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison
             let results = [before, result];
             let changed = changed.clone().or_else(|| different_rates(before, result));
             let passes = operations::passes(&workload.kind).filter(|_| changed.is_none());
-            let sides = Sides { series: [&series_a, &series_b], results, changed, passes, p };
+            let sides = Sides { series: [&series_a, &series_b], results, changed, passes, p, caveat: caveat(a, b) };
             rows.extend(b.header.lanes.iter().filter_map(|lane| sides.row(lane, b.header.plan.margin)));
         }
     }
@@ -66,6 +82,8 @@ struct Sides<'a> {
     passes: Option<u32>,
     /// Two-sided p of one row.
     p: f64,
+    /// What stands beside every verdict.
+    caveat: &'static str,
 }
 
 impl Sides<'_> {
@@ -142,9 +160,9 @@ impl Sides<'_> {
             return (Verdict::None, "the device was measured, not the filesystem".to_owned());
         }
         if limited(Limit::Cache) {
-            return (verdict, format!("the page cache answered, not the device; {CAVEAT}"));
+            return (verdict, format!("the page cache answered, not the device; {}", self.caveat));
         }
-        (verdict, CAVEAT.to_owned())
+        (verdict, self.caveat.to_owned())
     }
 }
 

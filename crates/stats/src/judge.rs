@@ -134,7 +134,7 @@ pub(crate) fn primary_metric(series: &Series, group: &str) -> String {
     named.find(|metric| !metric.is_empty()).unwrap_or("operations_per_second").to_owned()
 }
 
-fn unit_of(metric: &str) -> &str {
+pub(crate) fn unit_of(metric: &str) -> &str {
     match metric {
         "operations_per_second" => "operations/s",
         "bandwidth_bytes_per_second" => "B/s",
@@ -282,7 +282,7 @@ fn as_published(rounds: Rounds) -> &'static str {
     }
 }
 
-fn outcome_words(end: Option<EndOutcome>) -> &'static str {
+pub(crate) fn outcome_words(end: Option<EndOutcome>) -> &'static str {
     match end {
         Some(EndOutcome::Complete) => "complete",
         Some(EndOutcome::Interrupted) => "interrupted",

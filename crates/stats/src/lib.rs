@@ -13,6 +13,7 @@ pub mod correlation;
 pub mod estimate;
 mod evidence;
 pub mod forecast;
+pub mod gate;
 mod impossible;
 pub mod judge;
 pub mod latency;

@@ -41,6 +41,11 @@ pub fn list(names: &[&str]) -> String {
     }
 }
 
+/// `1 boot`, `2 boots`.
+pub fn count(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,5 +58,6 @@ mod tests {
         assert_eq!(percent_range([0.99, 0.97]), "97 to 99 %");
         assert_eq!(percent_range([0.97]), "97 %");
         assert_eq!(list(&["a", "b", "c"]), "a, b and c");
+        assert_eq!((count(1, "boot"), count(0, "boot")), ("1 boot".to_owned(), "0 boots".to_owned()));
     }
 }

@@ -34,6 +34,20 @@ fn a_lane_that_changed_is_told_from_one_that_did_not() {
 }
 
 #[test]
+fn two_boots_are_told_from_one_and_another_machine_is_named() {
+    let (before, mut after) = (race([1000.0; 2], 0.01, 6, 1), race([1000.0; 2], 0.01, 6, 2));
+    let why = |after: &Record| against(&before, after).rows[0].why.clone().unwrap();
+    assert!(why(&after).contains("on one boot as here neither"), "{}", why(&after));
+    after.header.boot_id = "another".into();
+    assert!(why(&after).starts_with("races on two boots have no pairs"), "{}", why(&after));
+    after.header.boot_id.clear();
+    assert!(why(&after).starts_with("two races run apart have no pairs: "), "{}", why(&after));
+    after.header.machine.machine_id_hash = "ff".into();
+    let warnings = against(&before, &after).warnings.join("\n");
+    assert!(warnings.contains("different machines"), "{warnings}");
+}
+
+#[test]
 fn noise_or_one_round_leaves_it_undecided() {
     let noisy = against(&race([1000.0; 2], 0.2, 6, 3), &race([1000.0; 2], 0.2, 6, 4));
     assert_eq!(noisy.rows[0].verdict, Verdict::Undecided);

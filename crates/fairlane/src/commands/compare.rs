@@ -1,11 +1,15 @@
-//! `fairlane compare A B`: two races side by side, or a race and published figures.
+//! `fairlane compare A B`: two races side by side, or a race and published figures. With --baseline it
+//! is a regression gate, which has a file of its own.
 
-use super::report::print;
+use super::gate;
+use super::report::put;
 use super::screen::{style, tilde};
 use crate::failure::Failure;
 use crate::options::Compare;
 use crate::{published, state, suites};
 use model::published::PREFIX;
+use report::Style;
+use std::path::Path;
 
 /// Compares two records, the second judged against the first; or one with published figures.
 ///
@@ -14,19 +18,25 @@ use model::published::PREFIX;
 /// nothing in common.
 pub fn run(options: &Compare) -> Result<(), Failure> {
     let format = report::format_named(&options.format).map_err(|error| Failure::usage(error.to_string()))?;
-    match (options.a.strip_prefix(PREFIX), options.b.strip_prefix(PREFIX)) {
+    let (a, b) = match (&options.a, &options.b, options.fail_if_slower) {
+        (Some(a), Some(b), _) => (a.as_str(), b.as_str()),
+        (_, _, Some(fail_if_slower)) => return gate::run(options, format, fail_if_slower),
+        _ => return Err(Failure::usage("name two records, or a --baseline and a --candidate")),
+    };
+    let output = options.output.as_deref();
+    match (a.strip_prefix(PREFIX), b.strip_prefix(PREFIX)) {
         (Some(_), Some(_)) => {
             return Err(Failure::usage(
                 "both sides are published figures; put a record on one side, such as `last`, to compare with",
             ));
         }
-        (Some(name), None) => return with_published(format, &options.b, name),
-        (None, Some(name)) => return with_published(format, &options.a, name),
+        (Some(name), None) => return with_published(format, b, name, output),
+        (None, Some(name)) => return with_published(format, a, name, output),
         (None, None) => {}
     }
-    let (a, b) = (state::resolve(&options.a)?, state::resolve(&options.b)?);
-    let comparison = stats::compare::compare(&state::load(&a)?, &state::load(&b)?, &options.a, &options.b);
-    print(&(format.compare)(&comparison, &style()).map_err(Failure::usage)?)?;
+    let paths = [state::resolve(a)?, state::resolve(b)?];
+    let comparison = stats::compare::compare(&state::load(&paths[0])?, &state::load(&paths[1])?, a, b);
+    put(&(format.compare)(&comparison, &style_of(output)).map_err(Failure::usage)?, output)?;
     match comparison.rows.is_empty() {
         true => Err(Failure::usage(
             "the two records hold no lane, workload and group in common; compare races of one suite",
@@ -35,7 +45,12 @@ pub fn run(options: &Compare) -> Result<(), Failure> {
     }
 }
 
-fn with_published(format: &report::Format, record: &str, name: &str) -> Result<(), Failure> {
+/// How what goes to a file or the screen looks.
+pub fn style_of(output: Option<&Path>) -> Style {
+    if output.is_some() { Style::default() } else { style() }
+}
+
+fn with_published(format: &report::Format, record: &str, name: &str, output: Option<&Path>) -> Result<(), Failure> {
     // Its name is looked at first, so that `published:` alone lists the articles without a record.
     let published = published::find(name)?;
     let path = state::resolve(record)?;
@@ -45,7 +60,7 @@ fn with_published(format: &report::Format, record: &str, name: &str) -> Result<(
         suite.do_as_published().map_err(Failure::failed)?;
     }
     let comparison = stats::compare_published::compare_published(&record, &published, suite.as_ref(), &tilde(&path));
-    print(&(format.published)(&comparison, &style()).map_err(Failure::usage)?)?;
+    put(&(format.published)(&comparison, &style_of(output)).map_err(Failure::usage)?, output)?;
     match comparison.is_empty() {
         true => Err(Failure::usage(match suite {
             Some(suite) => format!(

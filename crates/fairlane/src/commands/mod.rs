@@ -8,6 +8,7 @@ pub mod compare;
 pub mod contest;
 pub mod doctor;
 pub mod fio;
+pub mod gate;
 pub mod planning;
 pub mod race;
 pub mod records;

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::options::Report;
 use crate::state;
 use std::io::Write;
+use std::path::Path;
 
 /// Renders a record to standard output or a file.
 ///
@@ -20,8 +21,16 @@ pub fn run(options: &Report) -> Result<(), Failure> {
     let to_terminal = options.output.is_none();
     let style = if to_terminal { style() } else { report::Style::default() };
     let text = (format.render)(&input, &style).map_err(Failure::usage)?;
-    match &options.output {
-        None => print(&text),
+    put(&text, options.output.as_deref())
+}
+
+/// Writes to a file, or prints where none is named.
+///
+/// # Errors
+/// When neither can be written.
+pub fn put(text: &str, file: Option<&Path>) -> Result<(), Failure> {
+    match file {
+        None => print(text),
         Some(file) => std::fs::write(file, text).map_err(|error| {
             Failure::failed(format!("cannot write {}: {error}; name another file with -o", file.display()))
         }),

@@ -1,0 +1,172 @@
+//! The gate as JUnit's XML, which CI systems show as tests: a suite for each lane, a case for each
+//! workload and group. What is slower fails, what cannot be told is skipped, and every case carries its
+//! figures.
+
+use crate::Style;
+use crate::clean::{clean, shell_line};
+use crate::layout::GLUE;
+use crate::words::{self, gate as said};
+use model::gate::{Gate, GateRow, GateVerdict, OneSided};
+use std::fmt::Write;
+
+/// Renders a gate as XML.
+pub(crate) fn junit(gate: &Gate, _: &Style) -> String {
+    let mut suites: Vec<(&str, Vec<&GateRow>)> = Vec::new();
+    for row in &gate.rows {
+        match suites.iter_mut().find(|(lane, _)| *lane == row.lane) {
+            Some((_, rows)) => rows.push(row),
+            None => suites.push((&row.lane, vec![row])),
+        }
+    }
+    let mut body = String::new();
+    let mut all = Totals::default();
+    for (lane, rows) in &suites {
+        let mut totals = Totals::default();
+        let cases: String = rows.iter().map(|row| case(gate, row, totals.count(row))).collect();
+        body.push_str(&suite(&crate::clean::name(lane), &cases, &totals, gate));
+        all.add(&totals);
+    }
+    if !gate.one_sided.is_empty() {
+        let mut totals = Totals::default();
+        let cases: String = gate.one_sided.iter().map(|one| one_sided(one, &mut totals)).collect();
+        body.push_str(&suite(said::NOT_COMPARED, &cases, &totals, gate));
+        all.add(&totals);
+    }
+    let title = attribute(&format!("{} {}", said::GATE, said::line(gate).plain()));
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{title}\" {}>\n{body}</testsuites>\n",
+        all.attributes()
+    )
+}
+
+/// How the cases of a suite came out.
+#[derive(Debug, Default)]
+struct Totals {
+    tests: u32,
+    failures: u32,
+    skipped: u32,
+}
+
+/// How a case came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Came {
+    Passed,
+    Failed,
+    Skipped,
+}
+
+impl Totals {
+    fn count(&mut self, row: &GateRow) -> Came {
+        let came = match row.verdict {
+            GateVerdict::Slower | GateVerdict::Failed => Came::Failed,
+            GateVerdict::Inconclusive => Came::Skipped,
+            // It passed, but not at the resolution that was asked for: nobody should read it as done.
+            GateVerdict::Pass | GateVerdict::Faster if row.unresolved => Came::Skipped,
+            GateVerdict::Pass | GateVerdict::Faster => Came::Passed,
+        };
+        self.tests += 1;
+        self.failures += u32::from(came == Came::Failed);
+        self.skipped += u32::from(came == Came::Skipped);
+        came
+    }
+
+    fn add(&mut self, other: &Totals) {
+        self.tests += other.tests;
+        self.failures += other.failures;
+        self.skipped += other.skipped;
+    }
+
+    fn attributes(&self) -> String {
+        format!("tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\"", self.tests, self.failures, self.skipped)
+    }
+}
+
+fn suite(name: &str, cases: &str, totals: &Totals, gate: &Gate) -> String {
+    let properties = [
+        ("baseline", said::side(&gate.baseline)),
+        ("candidate", said::side(&gate.candidate)),
+        ("method", said::method(gate)),
+    ];
+    let changes = gate.changes.iter().map(|change| ("changed", words::sentence(change)));
+    let mut out = format!("  <testsuite name=\"{}\" {}>\n    <properties>\n", attribute(name), totals.attributes());
+    for (key, value) in properties.into_iter().chain(changes) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "      <property name=\"{key}\" value=\"{}\"/>", attribute(&value));
+    }
+    out.push_str("    </properties>\n");
+    out.push_str(cases);
+    if !gate.warnings.is_empty() {
+        let warnings: Vec<String> =
+            gate.warnings.iter().map(|of| escape(&format!("{}.", words::sentence(of)))).collect();
+        let _ = writeln!(out, "    <system-err>{}</system-err>", warnings.join("\n"));
+    }
+    out + "  </testsuite>\n"
+}
+
+fn case(gate: &Gate, row: &GateRow, came: Came) -> String {
+    let name =
+        if row.group.trim().is_empty() { row.workload.clone() } else { format!("{}: {}", row.workload, row.group) };
+    let mut out = format!(
+        "    <testcase classname=\"{}\" name=\"{}\">\n",
+        attribute(&crate::clean::name(&row.lane)),
+        attribute(&name)
+    );
+    let message = format!("{}; {}", said::row(gate, row, true).plain(), said::allowed(gate));
+    let again = shell_line(&row.command_line);
+    let again = if again.is_empty() { String::new() } else { format!("{}: {again}", said::AGAIN) };
+    match came {
+        Came::Passed => {}
+        Came::Failed => {
+            let kind = said::verdict(row.verdict);
+            let (message, again) = (attribute(&message), escape(&again));
+            let _ = writeln!(out, "      <failure type=\"{kind}\" message=\"{message}\">{again}</failure>");
+        }
+        Came::Skipped => {
+            let _ = writeln!(out, "      <skipped message=\"{}\"/>", attribute(&message));
+        }
+    }
+    let lines = [
+        format!("{} -> {}", said::figure(row, &row.baseline), said::figure(row, &row.candidate)),
+        format!("{}: {}", said::verdict(row.verdict), said::row(gate, row, true).plain()),
+        said::varies(row),
+        again,
+    ];
+    let lines: Vec<String> = lines.iter().filter(|line| !line.is_empty()).map(|line| escape(line)).collect();
+    let _ = writeln!(out, "      <system-out>{}</system-out>\n    </testcase>", lines.join("\n"));
+    out
+}
+
+fn one_sided(one: &OneSided, totals: &mut Totals) -> String {
+    totals.tests += 1;
+    totals.skipped += 1;
+    let said = said::one_sided(one).plain();
+    let name = one.lane.as_ref().or(one.workload.as_ref()).map_or_else(String::new, |name| crate::clean::name(name));
+    format!(
+        "    <testcase classname=\"{}\" name=\"{}\">\n      <skipped message=\"{}\"/>\n    </testcase>\n",
+        said::NOT_COMPARED,
+        attribute(&name),
+        attribute(&said)
+    )
+}
+
+/// Text of others as the text of an element. XML 1.0 has no form at all for most controls and for two
+/// non-characters: they are left out.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in clean(text).chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '\u{FFFE}' | '\u{FFFF}' => {}
+            GLUE => out.push(' '),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// Text of others as the value of an attribute in double quotes.
+fn attribute(text: &str) -> String {
+    escape(text).replace('"', "&quot;").replace('\'', "&apos;")
+}

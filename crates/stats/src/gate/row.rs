@@ -1,0 +1,278 @@
+//! One row of a gate: a lane, workload and group of both sides, its interval and its verdict.
+
+use super::interval::{self, Interval, Margin};
+use super::planned::Planned;
+use super::replicate::{Judged, Replicate};
+use super::{Side, Terms};
+use crate::estimate;
+use crate::judge;
+use crate::pair::finite;
+use crate::student;
+use crate::words;
+use model::findings::Limit;
+use model::gate::{GateFigure, GateRow, GateVerdict};
+
+/// What the rows of a gate share.
+pub struct Setting<'a> {
+    /// Baseline and candidate.
+    pub sides: [&'a Side<'a>; 2],
+    /// What is asked.
+    pub terms: &'a Terms,
+    /// Two-sided p of one row.
+    pub p: f64,
+    /// Compared in pairs, in order of time.
+    pub paired: bool,
+}
+
+impl Setting<'_> {
+    /// Judges one comparison; `judged`: the workload's records of each side.
+    pub fn row(&self, planned: &Planned, judged: [&Vec<Judged>; 2]) -> GateRow {
+        let (lane, group) = (planned.lane, planned.group.as_str());
+        let known = judged.iter().flat_map(|side| side.iter()).find_map(|of| of.result(group));
+        let metric = known.map_or("operations_per_second", |of| of.metric.as_str());
+        let higher_is_better = known.is_none_or(|of| of.higher_is_better);
+        let replicates = judged.map(|side| {
+            let raced = side.iter().filter(|of| of.has(lane));
+            raced.map(|of| (of.named.name, of.replicate(lane, group, metric))).collect::<Vec<_>>()
+        });
+        let logs = [0, 1].map(|side: usize| logs(&replicates[side], higher_is_better));
+        let margin = Margin::of(self.terms.fail_if_slower, higher_is_better);
+        let interval = self.interval(&replicates, &logs, higher_is_better);
+        let mut verdict = interval.as_ref().map_or(GateVerdict::Inconclusive, |of| margin.verdict(of));
+        let mut why = Vec::new();
+        if interval.is_none() {
+            why.push(too_few(&logs));
+        }
+        self.void(&mut verdict, &mut why, (&judged, group), &replicates);
+        if interval.is_some() {
+            limited(&mut verdict, &mut why, most_limited(&judged, group));
+        }
+        let unresolved = self.terms.need_resolution.is_some_and(|share| {
+            !matches!(verdict, GateVerdict::Slower | GateVerdict::Failed)
+                && interval.as_ref().is_none_or(|of| of.half > share.ln_1p())
+        });
+        let fine = -margin.slower / 2.0;
+        let more_records = interval.as_ref().and_then(|of| match self.terms.need_resolution {
+            Some(share) if unresolved => of.more_for(share.ln_1p(), self.p),
+            _ if verdict == GateVerdict::Inconclusive => {
+                // A mean that happens to lie at the edge would ask for any number: while the interval is
+                // wide that is chance, and half the margin is what to go for.
+                let decided = of.more_for((of.gain - margin.slower).abs(), self.p);
+                decided.or_else(|| of.more_for(fine, self.p))
+            }
+            _ => None,
+        });
+        if interval.as_ref().is_some_and(|of| of.half <= fine && margin.verdict(of) == GateVerdict::Inconclusive) {
+            why.push("it lies close to the edge of what is allowed".to_owned());
+        }
+        why.extend(scatter(&logs, self.p));
+        let ratio = |log: f64| finite(log.exp());
+        let means = logs.each_ref().map(|logs| estimate::moments(logs).map(|of| of.mean));
+        let first = judged[1].iter().find(|of| matches!(of.replicate(lane, group, metric), Replicate::Figure(_)));
+        let first = first.or_else(|| judged[1].iter().find(|of| of.has(lane)));
+        GateRow {
+            lane: lane.to_owned(),
+            workload: planned.workload.name.clone(),
+            title: planned.workload.title.clone(),
+            group: group.to_owned(),
+            metric: metric.to_owned(),
+            unit: judge::unit_of(metric).to_owned(),
+            higher_is_better,
+            baseline: figure(&logs[0], higher_is_better),
+            candidate: figure(&logs[1], higher_is_better),
+            ratio: match (&interval, means) {
+                (Some(of), _) => ratio(of.gain),
+                (None, [Some(before), Some(after)]) => ratio(after - before),
+                _ => None,
+            },
+            low: interval.as_ref().and_then(|of| ratio(of.gain - of.half)),
+            high: interval.as_ref().and_then(|of| ratio(of.gain + of.half)),
+            half_width: interval.as_ref().and_then(|of| finite(of.half.exp_m1())),
+            verdict,
+            why: (!why.is_empty()).then(|| why.join("; ")),
+            unresolved,
+            more_records,
+            command_line: first.map_or_else(Vec::new, |of| of.named.record.header.plan.command_line.clone()),
+        }
+    }
+
+    /// The interval by the gate's design; a pair counts where both of its records have a figure.
+    fn interval(
+        &self,
+        replicates: &[Vec<(&str, Replicate)>; 2],
+        logs: &[Vec<f64>; 2],
+        higher_is_better: bool,
+    ) -> Option<Interval> {
+        if !self.paired {
+            return interval::unpaired(&logs[0], &logs[1], self.p);
+        }
+        let of = |side: usize, name: &str| {
+            let (_, replicate) = replicates[side].iter().find(|(of, _)| *of == name)?;
+            gain(replicate, higher_is_better)
+        };
+        let pairs = self.sides[0].records.iter().zip(&self.sides[1].records);
+        let differences: Vec<f64> =
+            pairs.filter_map(|(before, after)| Some(of(1, after.name)? - of(0, before.name)?)).collect();
+        interval::paired(&differences, self.p)
+    }
+
+    /// What voids a verdict or stands beside it: work that failed, and latencies at other rates.
+    fn void(
+        &self,
+        verdict: &mut GateVerdict,
+        why: &mut Vec<String>,
+        (judged, group): (&[&Vec<Judged>; 2], &str),
+        replicates: &[Vec<(&str, Replicate)>; 2],
+    ) {
+        let failures = replicates.each_ref().map(|side| Failures::of(side));
+        let [before, after] = &failures;
+        for (side, of) in self.sides.iter().zip(&failures) {
+            why.extend(of.said(side.called));
+        }
+        let good = matches!(verdict, GateVerdict::Pass | GateVerdict::Faster);
+        if after.failed > 0 && after.failed == after.records && after.decisive && before.failed < before.records {
+            *verdict = GateVerdict::Failed;
+        } else if after.failed > 0 && before.failed == 0 && good {
+            *verdict = GateVerdict::Inconclusive;
+        }
+        if let Some(different) = different_rates(judged, group) {
+            *verdict = GateVerdict::Inconclusive;
+            why.push(different);
+        }
+    }
+}
+
+/// What was measured instead of the filesystem, or beside it.
+fn limited(verdict: &mut GateVerdict, why: &mut Vec<String>, limit: Option<Limit>) {
+    match limit {
+        Some(Limit::Harness) => {
+            // What Fairlane takes hides a change of the filesystem and never makes one.
+            if matches!(verdict, GateVerdict::Pass | GateVerdict::Faster) {
+                *verdict = GateVerdict::Inconclusive;
+            }
+            why.push("Fairlane itself was measured, not the filesystem".to_owned());
+        }
+        Some(Limit::Device) => {
+            why.push("every lane ran at what the bare disk can do: a slower filesystem could hide behind it".into());
+        }
+        Some(Limit::Cache) => why.push("the page cache answered, not the disk".to_owned()),
+        _ => {}
+    }
+}
+
+/// The logarithm of a replicate's figure, of times turned, so that more is better.
+fn gain(replicate: &Replicate, higher_is_better: bool) -> Option<f64> {
+    match replicate {
+        Replicate::Figure(figure) if higher_is_better => Some(figure.ln()),
+        Replicate::Figure(figure) => Some(-figure.ln()),
+        Replicate::Failed { .. } | Replicate::Missing => None,
+    }
+}
+
+fn logs(replicates: &[(&str, Replicate)], higher_is_better: bool) -> Vec<f64> {
+    replicates.iter().filter_map(|(_, replicate)| gain(replicate, higher_is_better)).collect()
+}
+
+fn figure(logs: &[f64], higher_is_better: bool) -> GateFigure {
+    let of = estimate::moments(logs);
+    let turned = if higher_is_better { 1.0 } else { -1.0 };
+    GateFigure {
+        mean: of.and_then(|of| finite((turned * of.mean).exp())),
+        deviation: of.filter(|of| of.count >= 2).and_then(|of| finite(of.deviation.exp_m1())),
+        records: logs.len() as u32,
+    }
+}
+
+/// Why there is no interval.
+fn too_few(logs: &[Vec<f64>; 2]) -> String {
+    match [logs[0].len(), logs[1].len()] {
+        [1, 1] => "one record on each side shows no spread between boots".to_owned(),
+        [before, after] => format!(
+            "{} of the baseline and {} of the candidate have a figure, and two of each are the least",
+            words::count(before, "record"),
+            words::count(after, "record")
+        ),
+    }
+}
+
+/// The records of a side in which a lane has no figure.
+struct Failures<'a> {
+    records: usize,
+    failed: usize,
+    missing: usize,
+    decisive: bool,
+    /// The last reason.
+    reason: Option<&'a str>,
+}
+
+impl<'a> Failures<'a> {
+    fn of(replicates: &'a [(&str, Replicate)]) -> Self {
+        let mut of = Failures { records: replicates.len(), failed: 0, missing: 0, decisive: true, reason: None };
+        for (_, replicate) in replicates {
+            match replicate {
+                Replicate::Figure(_) => {}
+                Replicate::Missing => of.missing += 1,
+                Replicate::Failed { why, decisive } => {
+                    of.failed += 1;
+                    of.decisive &= decisive;
+                    of.reason = Some(why);
+                }
+            }
+        }
+        of
+    }
+
+    fn said(&self, side: &str) -> Vec<String> {
+        let of = |count: usize| format!("in {count} of the {side}'s {}", words::count(self.records, "record"));
+        let mut said = Vec::new();
+        if let Some(reason) = self.reason {
+            // The reason may hold anything; a semicolon would make two remarks of one.
+            said.push(format!("no figure {}: {}", of(self.failed), reason.replace(';', ",")));
+        }
+        if self.missing > 0 {
+            said.push(format!("{} the race did not come to it", of(self.missing)));
+        }
+        said
+    }
+}
+
+/// Latencies at different rates are latencies of different work: shared rates whose geometric means are
+/// more than 2 % apart.
+fn different_rates(judged: &[&Vec<Judged>; 2], group: &str) -> Option<String> {
+    let mean = |side: &Vec<Judged>| {
+        let rates = side.iter().filter_map(|of| of.result(group)?.shared_rate.as_ref());
+        estimate::level(&rates.map(|rate| rate.operations_per_second).collect::<Vec<_>>()).map(|level| level.mean)
+    };
+    let (before, after) = (mean(judged[0])?, mean(judged[1])?);
+    let apart = (before / after).ln().abs() > 1.02_f64.ln();
+    apart.then(|| {
+        let (before, after) = (words::iops(before), words::iops(after));
+        format!("different shared rates, {before} and {after}: latencies at two rates are not compared")
+    })
+}
+
+/// The limit of most records.
+fn most_limited(judged: &[&Vec<Judged>; 2], group: &str) -> Option<Limit> {
+    let limits: Vec<Limit> = judged.iter().flat_map(|side| side.iter()).filter_map(|of| of.limit(group)).collect();
+    let common = |limit: &Limit| 2 * limits.iter().filter(|of| *of == limit).count() > limits.len();
+    limits.iter().find(|limit| common(limit)).copied()
+}
+
+/// One side's boots scatter more than the other's: beyond what chance does in 5 % of gates (F test on
+/// logarithms, two-sided).
+fn scatter(logs: &[Vec<f64>; 2], p: f64) -> Option<String> {
+    let [before, after] = [0, 1].map(|side: usize| estimate::moments(&logs[side]).filter(|of| of.count >= 3));
+    let (before, after) = (before?, after?);
+    if before.deviation <= 0.0 || after.deviation <= 0.0 {
+        return None;
+    }
+    let (more, less, side) =
+        if after.deviation > before.deviation { (after, before, "candidate") } else { (before, after, "baseline") };
+    let (d1, d2) = ((more.count - 1) as f64, (less.count - 1) as f64);
+    let f = (more.deviation / less.deviation).powi(2);
+    // P(F > f) = I with x = d2/(d2 + d1 f) of (d2/2, d1/2).
+    let tail = student::incomplete_beta(d2 / 2.0, d1 / 2.0, d2 / (d2 + d1 * f));
+    (2.0 * tail < p).then(|| {
+        format!("the {side} varies {:.1} times as much from record to record", more.deviation / less.deviation)
+    })
+}
