@@ -16,6 +16,7 @@ pub mod operations;
 pub mod order;
 mod pair;
 mod ranking;
+pub mod resample;
 pub mod sequential;
 mod series;
 pub mod steady;
