@@ -6,6 +6,7 @@
 
 pub mod agent;
 pub mod event;
+pub mod features;
 pub mod findings;
 pub mod job;
 pub mod lane;
@@ -14,6 +15,7 @@ pub mod operations;
 pub mod plan;
 pub mod published;
 pub mod record;
+pub mod scenario;
 pub mod trial;
 pub mod units;
 pub mod workload;

@@ -1,8 +1,10 @@
 //! Every sentence that a report says, in English. Nothing else in this crate words anything, so
 //! that a translation replaces this file and its folder alone.
 
+pub(crate) mod advice;
 pub(crate) mod comparison;
 pub(crate) mod facts;
+pub(crate) mod features;
 pub(crate) mod operations;
 pub(crate) mod plan;
 pub(crate) mod published;

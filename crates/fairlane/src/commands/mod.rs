@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod advise;
 pub mod agent;
 pub mod clean;
 pub mod compare;
