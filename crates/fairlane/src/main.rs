@@ -5,6 +5,7 @@
 mod commands;
 mod conductor;
 mod failure;
+mod knowledge;
 mod options;
 mod published;
 mod state;
@@ -44,6 +45,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Records => commands::records::run(),
         Command::Report(options) => commands::report::run(options),
         Command::Compare(options) => commands::compare::run(options),
+        Command::Advise(options) => commands::advise::run(options),
         Command::Clean => commands::clean::run(),
         Command::Agent => commands::agent::run(),
     }

@@ -35,6 +35,8 @@ pub enum Command {
     Report(Report),
     /// Two races side by side, a race and published figures, or a regression gate over several
     Compare(Compare),
+    /// Which of the raced lanes to take for a database, a home server, mail, …
+    Advise(Advise),
     /// Remove what a crashed race left behind
     Clean,
     /// Make the load on behalf of a race (internal)
@@ -293,6 +295,41 @@ pub struct Compare {
     /// Write here instead of standard output; a gate's verdicts are printed all the same
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+const ADVISE_HELP: &str = "\
+Without --scenario all scenarios are told in short. Several records of the same lanes on the same
+machine are taken together. A lane must meet the scenario's constraints and those of --need: names
+separated by commas must all hold, a|b is one of the two; --list explains them.
+
+  fairlane advise                                        the last race, all scenarios
+  fairlane advise --scenario mysql --need snapshots
+  fairlane advise last~1 last --scenario home-server --need checksums,shrink
+  fairlane advise --scenario ./mine.toml                 a scenario of your own
+  fairlane advise --features btrfs                       what it can do, with sources";
+
+/// Options of `advise`.
+#[derive(Debug, Args)]
+#[command(after_help = ADVISE_HELP)]
+pub struct Advise {
+    /// A file, `last`, or `last~1` for the one before; may be given again
+    #[arg(value_name = "RECORD", default_value = "last")]
+    pub records: Vec<String>,
+    /// What you run: a name that --list shows, or a TOML file; may be given again
+    #[arg(long = "scenario", value_name = "NAME|FILE")]
+    pub scenarios: Vec<String>,
+    /// What the filesystem must have, such as snapshots,checksums or shrink
+    #[arg(long = "need", value_name = "WHAT", value_delimiter = ',')]
+    pub needs: Vec<model::scenario::Need>,
+    /// List the scenarios, what they weigh and what --need takes
+    #[arg(long, conflicts_with_all = ["scenarios", "needs", "features"])]
+    pub list: bool,
+    /// What filesystems can do; of one, with sources
+    #[arg(long, value_name = "FILESYSTEM", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["scenarios", "needs"])]
+    pub features: Option<String>,
+    /// text, markdown or json
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: String,
 }
 
 fn parse_rounds(text: &str) -> Result<model::plan::Rounds, String> {

@@ -7,6 +7,7 @@
 pub mod agent;
 pub mod calibration;
 pub mod event;
+pub mod features;
 pub mod findings;
 pub mod gate;
 pub mod job;
@@ -16,6 +17,7 @@ pub mod operations;
 pub mod plan;
 pub mod published;
 pub mod record;
+pub mod scenario;
 pub mod text;
 pub mod trial;
 pub mod units;

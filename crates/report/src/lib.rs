@@ -8,12 +8,14 @@
 //! changes no colour, reorders no line, and is no HTML, Markdown, spreadsheet formula or shell
 //! command of its own.
 
+mod advice;
 mod answer;
 mod calibration;
 mod clean;
 mod comparison;
 mod csv;
 mod facts;
+mod features;
 mod figures;
 mod fio_json;
 mod gate;
@@ -31,9 +33,11 @@ mod terminal;
 mod text;
 mod words;
 
+pub use advice::{ADVICE_FORMATS, render_advice};
 pub use calibration::calibration_text;
 pub use clean::clean as clean_text;
 pub use csv::csv;
+pub use features::{features_of, features_table, features_text, scenarios_text};
 pub use fio_json::fio_json;
 pub use plan::{Contestants, Ground, PlanSummary, plan_lines};
 pub use terminal::{Screen, ScreenOptions};

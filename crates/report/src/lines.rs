@@ -103,7 +103,7 @@ pub(crate) fn next_commands(findings: &Findings, record_path: Option<&str>, just
 }
 
 /// A path as a shell takes it; `~/` in front stays the shell's own.
-fn typed(path: &str) -> String {
+pub(crate) fn typed(path: &str) -> String {
     match path.strip_prefix("~/") {
         Some(rest) => format!("~/{}", crate::clean::shell_word(rest)),
         None => crate::clean::shell_word(path),

@@ -3,7 +3,7 @@
 use crate::clean::{clean, name, shorten};
 use crate::layout::{GLUE, Phrase, Tone};
 use crate::words::operations as said;
-use crate::{Input, Style, answer, facts, figures, lines, operations, words};
+use crate::{Input, Style, advice, answer, facts, figures, lines, operations, words};
 use model::findings::{Findings, Limit, OperationRow, OperationsFinding, ResultFinding};
 
 /// Renders findings as GitHub's Markdown. Width and colour have no meaning here.
@@ -14,6 +14,11 @@ pub(crate) fn render(input: &Input, _: &Style) -> String {
         out.push_str(&format!("> {}\n\n", escape(&note)));
     }
     out.push_str(&format!("**{}:** {}\n\n", words::ANSWER_TITLE, phrase(&answer::answer(findings), false)));
+    let told: Vec<String> = advice::brief(findings).iter().map(|line| phrase(line, false)).collect();
+    if !told.is_empty() {
+        let command = code(&advice::reasons_command(input.record_path), false);
+        out.push_str(&format!("**{}:** {}. {command}\n\n", words::advice::ADVICE_TITLE, told.join("; ")));
+    }
     for next in lines::next_commands(findings, input.record_path, false) {
         out.push_str(&format!("{}: {}\n\n", words::NEXT_TITLE, code(&next, false)));
     }

@@ -2,7 +2,7 @@
 //!
 //! The files in `schema/` are this module's output: `cargo run -p report --example schema`.
 
-use model::findings::Findings;
+use model::findings::{AdviceReport, Findings};
 use model::gate::Gate;
 use model::record::Line;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -17,7 +17,12 @@ pub struct SchemaFile {
 }
 
 /// Every schema file.
-pub static FILES: [SchemaFile; 3] = [
+pub static FILES: [SchemaFile; 4] = [
+    SchemaFile {
+        name: "advice.schema.json",
+        title: "Advice for scenarios, as `fairlane advise --format json` prints it",
+        generate: generate::<AdviceReport>,
+    },
     SchemaFile {
         name: "findings.schema.json",
         title: "Findings of a Fairlane race, as `fairlane report --format json` prints them",

@@ -4,7 +4,7 @@
 use crate::clean::{columns, name, shorten};
 use crate::layout::{Phrase, Tone, align, hang};
 use crate::lines::{self, CLOSING_COLUMNS};
-use crate::{Input, Style, calibration, facts, operations, words};
+use crate::{Input, Style, advice, calibration, facts, operations, words};
 use model::findings::ResultFinding;
 
 /// Renders findings for a terminal.
@@ -35,6 +35,14 @@ pub(crate) fn render(input: &Input, style: &Style) -> String {
     hang(&mut out, words::TRIALS, CLOSING_COLUMNS, &trials, None, style);
     lines::command(&mut out, words::AGAIN, &facts::again(findings), style);
     out.push('\n');
+    let mut label = words::advice::ADVICE;
+    for line in advice::brief(findings) {
+        hang(&mut out, label, CLOSING_COLUMNS, &line.say("."), None, style);
+        label = "";
+    }
+    if label.is_empty() {
+        lines::command(&mut out, "", &advice::reasons_command(input.record_path), style);
+    }
     out.push_str(&lines::closing(findings, input.record_path, false, style));
     out
 }

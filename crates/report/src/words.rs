@@ -2,11 +2,13 @@
 //! that a translation replaces this file and its folder alone. Here: labels, and what all rooms of
 //! the folder share.
 
+pub(crate) mod advice;
 pub(crate) mod answer;
 pub(crate) mod calibration;
 pub(crate) mod columns;
 pub(crate) mod comparison;
 pub(crate) mod facts;
+pub(crate) mod features;
 pub(crate) mod gate;
 pub(crate) mod operations;
 pub(crate) mod plan;

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{RECORD_PATH, gates, jobs, operations, races, record};
+use common::{RECORD_PATH, advice, gates, jobs, operations, races, record};
 use model::findings::Findings;
 use report::{FORMATS, Input, Style};
 use std::path::Path;
@@ -49,7 +49,36 @@ fn all_races() -> Vec<(&'static str, Findings)> {
         ("as-published", operations::as_published()),
         ("general", operations::general()),
         ("library", operations::library()),
+        ("advised", advice::race()),
     ]
+}
+
+#[test]
+fn advice_reads_as_reviewed() {
+    let report = advice::report();
+    let render =
+        |format: &str, style: &Style, whole: bool| report::render_advice(&report, format, style, whole).unwrap();
+    assert_golden("advice-text", &render("text", &Style::default(), true));
+    assert_golden("advice-text-50", &render("text", &Style { colour: false, width: 50 }, true));
+    assert_golden("advice-markdown", &render("markdown", &Style::default(), true));
+    assert_golden("advice-short-text", &render("text", &Style::default(), false));
+    assert_golden("advice-short-markdown", &render("markdown", &Style::default(), false));
+    let json: model::findings::AdviceReport =
+        serde_json::from_str(&render("json", &Style::default(), false)).expect("advice reads back");
+    assert_eq!(json, report);
+    let refused = report::render_advice(&report, "csv", &Style::default(), true).unwrap_err().to_string();
+    assert_eq!(refused, "there is no advice in format `csv`; choose one of text, markdown, json");
+}
+
+#[test]
+fn advice_fits_every_terminal() {
+    for width in [40, 50, 80, 100, 140] {
+        let style = Style { colour: false, width };
+        let text = report::render_advice(&advice::report(), "text", &style, true).unwrap();
+        // Commands are never wrapped: they must survive being copied.
+        let wide = text.lines().filter(|line| line.chars().count() > width && !line.contains("fairlane race"));
+        assert_eq!(wide.collect::<Vec<_>>(), Vec::<&str>::new(), "{width}");
+    }
 }
 
 #[test]

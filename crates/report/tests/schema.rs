@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{gates, operations, races, record};
+use common::{advice, gates, operations, races, record};
 use model::record::{EndOutcome, Line};
 use report::{Input, Style, schema};
 use serde_json::Value;
@@ -47,10 +47,30 @@ fn rendered_json_validates_and_reads_back_as_the_same_findings() {
         operations::five(),
         operations::as_published(),
         operations::general(),
+        advice::race(),
     ] {
         let value = findings_json(&findings);
         assert!(validator.is_valid(&value), "{:?}", validator.iter_errors(&value).map(|e| e.to_string()).next());
         assert_eq!(serde_json::from_value::<model::findings::Findings>(value).unwrap(), findings);
+    }
+}
+
+#[test]
+fn advice_validates_and_broken_advice_does_not() {
+    let validator = validator("advice.schema.json");
+    let whole = serde_json::to_value(advice::report()).unwrap();
+    let error = validator.iter_errors(&whole).map(|error| error.to_string()).next();
+    assert_eq!(error, None);
+    let broken: [fn(&mut Value); 4] = [
+        |value| value["advice"][0]["flips_if"][0]["kind"] = "mood".into(),
+        |value| value["advice"][0]["equal"][0]["because"] = "luck".into(),
+        |value| drop(value["advice"][0]["excluded"][0].as_object_mut().unwrap().remove("source")),
+        |value| value["advice"][0]["measured_share"] = "half".into(),
+    ];
+    for (index, harm) in broken.iter().enumerate() {
+        let mut value = whole.clone();
+        harm(&mut value);
+        assert!(!validator.is_valid(&value), "harm {index} went unseen");
     }
 }
 

@@ -59,7 +59,8 @@ fn unraced<'a>(header: &'a Header, results: &[ResultFinding]) -> Vec<&'a str> {
     header.plan.workloads.iter().filter(|of| !raced(&of.name)).map(|of| of.title.as_str()).collect()
 }
 
-fn cannot_tell(result: &ResultFinding) -> bool {
+/// Whether a result says nothing about filesystems: it measured the device, the engine or the cache.
+pub(crate) fn cannot_tell(result: &ResultFinding) -> bool {
     match result.limit {
         Limit::Device | Limit::Harness => true,
         // A step of file operations reads what steps before it wrote: from memory, unless it asks for
@@ -218,7 +219,7 @@ fn command_of(command_line: &[String]) -> Vec<String> {
 /// The options of a race's command line that its continuation needs too: not the seed, the rounds
 /// and the time, and none that only repeats a default. So many words come first;
 /// options follow, each with a value but for the switches.
-fn options_of(command_line: &[String], first: usize) -> Vec<String> {
+pub(crate) fn options_of(command_line: &[String], first: usize) -> Vec<String> {
     // An article's own method gives no verdicts: what is worth running next is the race that does.
     const LEFT_OUT: [&str; 6] = ["--seed", "--rounds", "--budget", "--output", "-o", "--as-published"];
     const DEFAULTS: [(&str, &str); 3] = [("--suite", "quick"), ("--lane-size", "2GiB"), ("--margin", "5%")];

@@ -4,6 +4,7 @@
 //! asks for the next order ([`order`]), whether a trial was disturbed ([`noise`]) and how far a
 //! workload is from its verdict ([`judge`]); reports render [`judge::findings`] and compute nothing.
 
+pub mod advice;
 pub mod answer;
 pub mod calibrate;
 mod comparable;

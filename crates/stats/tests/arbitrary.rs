@@ -132,6 +132,28 @@ proptest! {
     }
 
     #[test]
+    fn any_record_has_advice_that_json_can_hold(race in any_record(), first in 0.01f64..0.99) {
+        let findings = judge::findings(&race);
+        let names: Vec<String> = findings.results.iter().take(2)
+            .map(|of| format!("{}/{}/{}", findings.suite, of.workload, of.group)).collect();
+        if let [one, .., other] = names.as_slice() && names.iter().all(|name| name.split('/').count() == 3) {
+            let text = format!("name = \"x\"\ntitle = \"X\"\nabout = \"a\"\n\
+                [[weight]]\nwhat = \"v\"\nshare = {first}\nwhy = \"y\"\nseries = [{one:?}]\n\
+                [[weight]]\nwhat = \"w\"\nshare = {}\nwhy = \"y\"\nseries = [{other:?}]\n", 1.0 - first);
+            if let Ok(scenario) = model::scenario::Scenario::from_toml(&text) {
+                let needs = ["durable".parse().unwrap()];
+                let known = stats::advice::Knowledge { features: &[], suites: &[&findings.suite] };
+                let races = [stats::advice::Race { record: &race, findings: &findings }];
+                let advice = stats::advice::advise(&races, &scenario, &needs, &known);
+                survives_json(&advice);
+                prop_assert!(advice.lane.is_some() != advice.no_advice.is_some());
+                let figures = advice.leads.iter().map(|lead| lead.ratio).chain(advice.why.iter().map(|why| why.ratio));
+                prop_assert!(figures.chain(advice.share_of_resampled_races).all(f64::is_finite));
+            }
+        }
+    }
+
+    #[test]
     fn any_two_records_can_be_compared(a in any_record(), b in any_record()) {
         survives_json(&compare::compare(&a, &b, "a", "b"));
     }

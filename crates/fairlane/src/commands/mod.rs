@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod abilities;
+pub mod advise;
 pub mod agent;
 pub mod calibrate;
 pub mod clean;

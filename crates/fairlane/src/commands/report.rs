@@ -3,7 +3,7 @@
 use super::screen::{style, tilde};
 use crate::failure::Failure;
 use crate::options::Report;
-use crate::state;
+use crate::{knowledge, state};
 use std::io::Write;
 use std::path::Path;
 
@@ -15,7 +15,7 @@ pub fn run(options: &Report) -> Result<(), Failure> {
     let format = report::format_named(&options.format).map_err(|error| Failure::usage(error.to_string()))?;
     let path = state::resolve(&options.record)?;
     let record = state::load(&path)?;
-    let findings = stats::judge::findings(&record);
+    let findings = knowledge::findings(&record)?;
     let shown = tilde(&path);
     let input = report::Input { findings: &findings, record: &record, record_path: Some(&shown) };
     let to_terminal = options.output.is_none();

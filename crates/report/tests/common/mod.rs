@@ -2,6 +2,7 @@
 
 #![allow(dead_code)] // Every test file takes the races that it needs.
 
+pub mod advice;
 pub mod gates;
 pub mod jobs;
 pub mod operations;

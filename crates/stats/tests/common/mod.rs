@@ -240,3 +240,8 @@ pub fn operations_trial(lane: &str, workload: &Workload, round: u32, seconds: &[
     trial.phases_seconds.insert("unmount".to_owned(), 0.25);
     trial
 }
+
+/// Standard normal numbers; the same seed gives the same.
+pub fn noise(seed: u64) -> Normal {
+    Normal::new(seed)
+}

@@ -1,0 +1,213 @@
+//! What advice rests on beside the races, built in: the table of features and the scenarios. To add a
+//! filesystem or a scenario: one file, and its row here.
+
+use crate::failure::Failure;
+use crate::suites;
+use model::features::Features;
+use model::findings::{Advice, Findings};
+use model::record::Record;
+use model::scenario::{Need, Scenario};
+use stats::advice::{Knowledge, LEAST_MEASURED, Race};
+
+/// What filesystems can do: name and TOML.
+pub const FEATURES: &[(&str, &str)] = &[
+    ("ext4", include_str!("../../../features/ext4.toml")),
+    ("ext3", include_str!("../../../features/ext3.toml")),
+    ("ext2", include_str!("../../../features/ext2.toml")),
+    ("xfs", include_str!("../../../features/xfs.toml")),
+    ("btrfs", include_str!("../../../features/btrfs.toml")),
+    ("f2fs", include_str!("../../../features/f2fs.toml")),
+    ("nilfs2", include_str!("../../../features/nilfs2.toml")),
+    ("jfs", include_str!("../../../features/jfs.toml")),
+    ("exfat", include_str!("../../../features/exfat.toml")),
+    ("ntfs3", include_str!("../../../features/ntfs3.toml")),
+    ("bcachefs", include_str!("../../../features/bcachefs.toml")),
+    ("zfs", include_str!("../../../features/zfs.toml")),
+    ("tmpfs", include_str!("../../../features/tmpfs.toml")),
+    ("rsext4", include_str!("../../../features/rsext4.toml")),
+];
+
+/// What people run: name and TOML.
+pub const SCENARIOS: &[(&str, &str)] = &[
+    ("mysql", include_str!("../../../scenarios/mysql.toml")),
+    ("postgresql", include_str!("../../../scenarios/postgresql.toml")),
+    ("big-data", include_str!("../../../scenarios/big-data.toml")),
+    ("web-server", include_str!("../../../scenarios/web-server.toml")),
+    ("source-hosting", include_str!("../../../scenarios/source-hosting.toml")),
+    ("container-images", include_str!("../../../scenarios/container-images.toml")),
+    ("database-containers", include_str!("../../../scenarios/database-containers.toml")),
+    ("logs", include_str!("../../../scenarios/logs.toml")),
+    ("mail", include_str!("../../../scenarios/mail.toml")),
+    ("video", include_str!("../../../scenarios/video.toml")),
+    ("home-server", include_str!("../../../scenarios/home-server.toml")),
+];
+
+/// The whole table of features.
+///
+/// # Errors
+/// When a built-in file is wrong.
+pub fn features() -> Result<Vec<Features>, Failure> {
+    let read = |(name, text): &(&str, &str)| {
+        Features::from_toml(text).map_err(|error| Failure::failed(format!("built-in features of {name}: {error}")))
+    };
+    FEATURES.iter().map(read).collect()
+}
+
+/// Every built-in scenario.
+///
+/// # Errors
+/// When a built-in file is wrong.
+pub fn scenarios() -> Result<Vec<Scenario>, Failure> {
+    SCENARIOS.iter().map(|(name, text)| built_in(name, text)).collect()
+}
+
+fn built_in(name: &str, text: &str) -> Result<Scenario, Failure> {
+    Scenario::from_toml(text).map_err(|error| Failure::failed(format!("built-in scenario {name}: {error}")))
+}
+
+/// Finds a scenario by its name, or reads it from a file.
+///
+/// # Errors
+/// When there is no such scenario, or its TOML is wrong.
+pub fn scenario(name: &str) -> Result<Scenario, Failure> {
+    if let Some((name, text)) = SCENARIOS.iter().find(|(known, _)| *known == name) {
+        return built_in(name, text);
+    }
+    if !std::path::Path::new(name).is_file() {
+        let known: Vec<_> = SCENARIOS.iter().map(|(known, _)| *known).collect();
+        return Err(Failure::usage(format!(
+            "there is no scenario and no file `{name}`; the scenarios are: {}",
+            known.join(", ")
+        )));
+    }
+    let text = std::fs::read_to_string(name)
+        .map_err(|error| Failure::usage(format!("cannot read the scenario {name}: {error}")))?;
+    Scenario::from_toml(&text).map_err(|error| Failure::usage(format!("{name}: {error}")))
+}
+
+/// Advice for scenarios from races.
+///
+/// # Errors
+/// When the table of features is wrong.
+pub fn advise(races: &[Race], scenarios: &[Scenario], needs: &[Need]) -> Result<Vec<Advice>, Failure> {
+    let features = features()?;
+    let suites: Vec<&str> = suites::BUILT_IN.iter().map(|(name, _)| *name).collect();
+    let known = Knowledge { features: &features, suites: &suites };
+    Ok(scenarios.iter().map(|scenario| stats::advice::advise(races, scenario, needs, &known)).collect())
+}
+
+/// The findings of a record, with advice for the scenarios of which it measured at least half.
+///
+/// # Errors
+/// When a built-in file is wrong.
+pub fn findings(record: &Record) -> Result<Findings, Failure> {
+    let mut findings = stats::judge::findings(record);
+    let mut advice = advise(&[Race { record, findings: &findings }], &scenarios()?, &[])?;
+    advice.retain(|advice| advice.measured_share >= LEAST_MEASURED);
+    findings.advice = advice;
+    Ok(findings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::features::{Feature, UNKNOWN};
+    use model::scenario::Matcher;
+
+    #[test]
+    fn every_file_is_sound_and_carries_its_own_name() {
+        for (row, features) in FEATURES.iter().zip(features().unwrap()) {
+            assert_eq!(row.0, features.filesystem);
+        }
+        for (row, scenario) in SCENARIOS.iter().zip(scenarios().unwrap()) {
+            assert_eq!(row.0, scenario.name);
+        }
+    }
+
+    #[test]
+    fn no_file_is_forgotten() {
+        let folder = |name: &str| {
+            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
+            let mut names: Vec<String> = std::fs::read_dir(path)
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap().trim_end_matches(".toml").to_owned())
+                .collect();
+            names.sort();
+            names
+        };
+        let rows = |table: &[(&str, &str)]| {
+            let mut names: Vec<String> = table.iter().map(|(name, _)| (*name).to_owned()).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(folder("features"), rows(FEATURES));
+        assert_eq!(folder("scenarios"), rows(SCENARIOS));
+    }
+
+    #[test]
+    fn every_filesystem_that_can_be_raced_is_in_the_table() {
+        let known = features().unwrap();
+        for row in &lanes::filesystem::FILESYSTEMS {
+            assert!(known.iter().any(|of| of.filesystem == row.name), "{} has no features", row.name);
+        }
+        // Most cells are known; what is not says so, and never carries a value.
+        let cells = known.iter().flat_map(|of| of.feature.values());
+        let unknown = cells.clone().filter(|cell| cell.fact.is == UNKNOWN).count();
+        assert!(unknown * 10 < cells.count(), "{unknown} cells are unknown");
+    }
+
+    #[test]
+    fn the_table_says_of_data_checksums_what_lanes_promise() {
+        use model::lane::{Lane, LaneSpec};
+        let features = features().unwrap();
+        let table = stats::advice::facts::Table { features: &features, kernel: "6.18" };
+        let mut compared = 0;
+        for row in lanes::filesystem::FILESYSTEMS.iter().filter(|row| row.name != "zfs") {
+            for option in ["", ",nodatacow", ",nodatasum", ",nodatasum,datasum", ",noatime"] {
+                let line = format!("{}{option}", row.name);
+                let spec: LaneSpec = line.parse().unwrap();
+                let promises = (row.promises)(&spec.mkfs_options, &spec.mount_options);
+                let lane = Lane {
+                    name: line.clone(),
+                    spec: line.clone(),
+                    filesystem: row.name.to_owned(),
+                    mkfs_command: row.mkfs_command(&spec.mkfs_options),
+                    mount_options: row.all_mount_options(&spec.mount_options),
+                    venue: "image".to_owned(),
+                    ground: "images".to_owned(),
+                    backing: String::new(),
+                    size_bytes: 1 << 30,
+                    promises,
+                    is_self: false,
+                    geometry: Vec::new(),
+                };
+                let fact = table.fact(&lane, Feature::DataChecksums);
+                assert_eq!(fact.is == "yes", promises.data_checksums, "{line}: {fact:?}");
+                compared += 1;
+            }
+        }
+        assert!(compared > 50, "{compared}");
+    }
+
+    #[test]
+    fn scenarios_name_series_of_suites_that_exist() {
+        // These suites are not built yet.
+        const LATER: [&str; 3] = ["appenders", "database", "media"];
+        let fits = |series: &Matcher| {
+            let Ok(Some(suite)) = suites::find_built_in(&series.suite) else { return false };
+            suite.workload.iter().any(|workload| {
+                workload.groups().iter().any(|group| series.matches(&suite.name, &workload.name, group))
+            })
+        };
+        for scenario in scenarios().unwrap() {
+            for series in scenario.weight.iter().flat_map(|weight| &weight.series) {
+                if LATER.contains(&series.suite.as_str()) {
+                    let built = suites::find_built_in(&series.suite).unwrap().is_some();
+                    assert!(!built, "{} is built: take it off the list", series.suite);
+                } else {
+                    assert!(fits(series), "{}: no workload for {series:?}", scenario.name);
+                }
+            }
+        }
+    }
+}

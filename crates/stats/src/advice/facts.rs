@@ -1,0 +1,219 @@
+//! What is known of a lane: the table of features, with the lane's own options applied.
+
+use model::features::{self, Cell, Fact, Feature, Features, Rule, UNKNOWN};
+use model::findings::LaneFact;
+use model::lane::Lane;
+use model::scenario::{Need, Wish, fits};
+
+/// Whether a lane has what was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holds {
+    /// As it was raced.
+    Yes,
+    /// It can be given it without being made anew; the race did not measure it so.
+    Later,
+    /// It has not got it, or nobody knows.
+    No,
+}
+
+/// One thing that a lane has or has not.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// Whether it has it.
+    pub holds: Holds,
+    /// What is known.
+    pub fact: Fact,
+}
+
+/// The table of features and the kernel that raced.
+#[derive(Debug, Clone, Copy)]
+pub struct Table<'a> {
+    /// One per filesystem.
+    pub features: &'a [Features],
+    /// `uname -r` of the machine that raced.
+    pub kernel: &'a str,
+}
+
+impl Table<'_> {
+    /// What is known of a lane's feature, its options applied.
+    pub fn fact(&self, lane: &Lane, feature: Feature) -> Fact {
+        let row = self.features.iter().find(|row| row.filesystem == lane.filesystem);
+        match row.and_then(|row| row.cell(feature)) {
+            Some(cell) => apply(cell, lane),
+            // A filesystem of the user's own says this much itself.
+            None if feature == Feature::DataChecksums && lane.promises.data_checksums => {
+                Fact { is: "yes".into(), source: OWN_WORD.into(), ..Fact::default() }
+            }
+            None => Fact {
+                is: UNKNOWN.into(),
+                note: Some(format!("the table of features has no {}", lane.filesystem)),
+                ..Fact::default()
+            },
+        }
+    }
+
+    /// Whether a lane has one thing.
+    pub fn wish(&self, lane: &Lane, wish: &Wish) -> Finding {
+        let has = |feature: Feature, enough: &dyn Fn(&Fact) -> bool| {
+            let fact = self.fact(lane, feature);
+            let holds = match fact.is.as_str() {
+                "later" if enough(&fact) => Holds::Later,
+                UNKNOWN | "no" | "off" | "later" => Holds::No,
+                _ if enough(&fact) => Holds::Yes,
+                _ => Holds::No,
+            };
+            Finding { holds, fact }
+        };
+        let at_least = |feature: Feature, bytes: u128| {
+            has(feature, &|fact| features::bytes(&fact.is).is_some_and(|limit| limit >= bytes))
+        };
+        match wish {
+            Wish::Durable => durable(lane),
+            Wish::Has(feature) => has(*feature, &|_| true),
+            Wish::ShrinksOnline => has(Feature::Shrink, &|fact| fact.is == "online"),
+            Wish::Limits(kind) => self.limits(lane, kind),
+            Wish::DynamicInodes => has(Feature::Inodes, &|fact| fact.is == "dynamic"),
+            Wish::FileSize(bytes) => at_least(Feature::MaxFileSize, *bytes),
+            Wish::FilesystemSize(bytes) => at_least(Feature::MaxFilesystemSize, *bytes),
+            Wish::Kernel(version) => {
+                let version = version.as_deref().unwrap_or(self.kernel);
+                has(Feature::Kernel, &|fact| in_tree(fact, version))
+            }
+        }
+    }
+
+    /// Quotas by a kind of owner. An option that limits one kind leaves the others to be switched on
+    /// later, where the table says that they can.
+    fn limits(&self, lane: &Lane, kind: &str) -> Finding {
+        let fact = self.fact(lane, Feature::Quota);
+        let among = |fact: &Fact| fact.kinds.iter().any(|one| one == kind);
+        let later = || {
+            let row = self.features.iter().find(|row| row.filesystem == lane.filesystem)?;
+            row.cell(Feature::Quota).map(|cell| cell.fact.clone()).filter(|fact| fact.is == "later" && among(fact))
+        };
+        match fact.is.as_str() {
+            "yes" if among(&fact) => Finding { holds: Holds::Yes, fact },
+            "yes" | "later" => match later() {
+                Some(fact) => Finding { holds: Holds::Later, fact },
+                None => Finding { holds: Holds::No, fact: Fact { is: "no".into(), with: None, ..fact } },
+            },
+            _ => Finding { holds: Holds::No, fact },
+        }
+    }
+
+    /// The best that a lane has of what a need takes, and what is known of every alternative.
+    pub fn need(&self, lane: &Lane, need: &Need) -> (Holds, Vec<(Wish, Finding)>) {
+        let found: Vec<_> = need.any.iter().map(|wish| (wish.clone(), self.wish(lane, wish))).collect();
+        let any = |holds: Holds| found.iter().any(|(_, one)| one.holds == holds);
+        let best = if any(Holds::Yes) {
+            Holds::Yes
+        } else if any(Holds::Later) {
+            Holds::Later
+        } else {
+            Holds::No
+        };
+        (best, found)
+    }
+}
+
+/// Where a lane's own options or promises say it.
+const OWN_WORD: &str = "the lane's own description";
+
+/// What fsync and a crash mean for a lane as it was raced.
+fn durable(lane: &Lane) -> Finding {
+    let promises = &lane.promises;
+    let lacking: Vec<&str> = [
+        (promises.journal, "it does not survive a crash without a full check"),
+        (promises.fsync_reaches_stable_storage, "fsync does not reach stable storage"),
+        (promises.barriers, "it does not flush its writes"),
+    ]
+    .into_iter()
+    .filter(|(promised, _)| !promised)
+    .map(|(_, lacks)| lacks)
+    .collect();
+    let holds = if lacking.is_empty() { Holds::Yes } else { Holds::No };
+    let is = if lacking.is_empty() { "yes" } else { "no" };
+    let note = (!lacking.is_empty()).then(|| lacking.join("; "));
+    Finding { holds, fact: Fact { is: is.into(), note, source: "the lane's options".into(), ..Fact::default() } }
+}
+
+/// Whether the mainline kernel of a version has it.
+fn in_tree(fact: &Fact, version: &str) -> bool {
+    let number = |text: &Option<String>| text.as_deref().and_then(features::version);
+    let (Some(version), Some(since)) = (features::version(version), number(&fact.since)) else { return false };
+    ["mainline", "removed"].contains(&fact.is.as_str())
+        && since <= version
+        && number(&fact.removed).is_none_or(|removed| version < removed)
+}
+
+/// A cell as a lane's options leave it.
+fn apply(cell: &Cell, lane: &Lane) -> Fact {
+    let last = |words: &[String], of: fn(&Rule) -> &Vec<String>| {
+        words.iter().rev().find_map(|word| {
+            let names = |rule: &&Rule| of(rule).iter().any(|pattern| fits(pattern, word));
+            cell.rule.iter().find(names).map(|rule| rule.fact.clone())
+        })
+    };
+    let mkfs = mkfs_words(&lane.mkfs_command);
+    if let Some(fact) = last(&lane.mount_options, |rule| &rule.mount).or_else(|| last(&mkfs, |rule| &rule.mkfs)) {
+        return fact;
+    }
+    let reported = |line: &str| {
+        let (name, word) = line.split_once(": ")?;
+        let value = lane.geometry.iter().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))?;
+        Some(value.split(' ').any(|one| one == word))
+    };
+    let by_geometry = cell.rule.iter().find(|rule| {
+        rule.geometry.as_deref().is_some_and(|line| reported(line) == Some(true))
+            || rule.lacks.as_deref().is_some_and(|line| reported(line) == Some(false))
+    });
+    if let Some(rule) = by_geometry {
+        return rule.fact.clone();
+    }
+    if lane.venue == "directory" && cell.rule.iter().any(Rule::is_about_mkfs) {
+        let note = "it depends on how the filesystem was made, which a directory does not show".to_owned();
+        return Fact { is: UNKNOWN.into(), note: Some(note), source: cell.fact.source.clone(), ..Fact::default() };
+    }
+    cell.fact.clone()
+}
+
+/// mkfs's options taken apart: `-Ocasefold,quota` and `-O casefold,quota` both give `casefold` and
+/// `quota`.
+fn mkfs_words(command: &[String]) -> Vec<String> {
+    let mut words = Vec::new();
+    for argument in command.iter().skip(1) {
+        words.push(argument.clone());
+        let value = match argument.strip_prefix('-') {
+            Some(flag) if !flag.starts_with('-') => flag.get(1..).unwrap_or(""),
+            Some(_) => "",
+            None => argument,
+        };
+        words.extend(value.split(',').filter(|word| !word.is_empty() && *word != argument).map(str::to_owned));
+    }
+    words
+}
+
+/// A finding as the findings hold it.
+pub fn told(wish: &Wish, finding: &Finding) -> LaneFact {
+    let fact = &finding.fact;
+    LaneFact { need: wish.to_string(), is: fact.is.clone(), with: fact.with.clone(), note: fact.note.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mkfs_options_are_taken_apart() {
+        let command = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let words = mkfs_words(&command("mkfs.ext4 -q -E nodiscard,stride=4 -O^has_journal,quota {device}"));
+        for word in ["stride=4", "^has_journal", "quota", "-q"] {
+            assert!(words.contains(&word.to_owned()), "{word} is not among {words:?}");
+        }
+        let words = mkfs_words(&command("mkfs.xfs -f -mreflink=0 -m crc=1,bigtime=0 {device}"));
+        for word in ["reflink=0", "crc=1", "bigtime=0"] {
+            assert!(words.contains(&word.to_owned()), "{word} is not among {words:?}");
+        }
+        assert!(mkfs_words(&command("mkfs.bcachefs --compression=zstd")).contains(&"--compression=zstd".to_owned()));
+    }
+}

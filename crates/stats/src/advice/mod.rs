@@ -1,0 +1,481 @@
+//! Advice: which of the raced lanes to take for what people run.
+//!
+//! A scenario weighs measured series; a lane must meet its constraints and the user's (the table of
+//! features says what a lane has, its options applied); what is left is compared over the measured
+//! parts, in which only decided differences count. A race that measured less than half of a scenario's
+//! weight gives no advice for it, and no lane that promises less than others is ranked beside them.
+
+mod choice;
+pub mod facts;
+mod flips;
+mod safety;
+mod work;
+
+use crate::answer;
+use crate::comparable::{self, LIBRARY, MEMORY};
+use choice::{Choice, Contest};
+use facts::{Holds, Table};
+use model::features::{Feature, Features};
+use model::findings::{
+    Advice, AdviceLead, AdviceNote, AdviceReason, Equal, EqualWork, Excluded, Findings, Flip, LaneFact, NoAdvice,
+    NotMeasured, RacedWithout,
+};
+use model::lane::{Lane, LaneSpec};
+use model::record::Record;
+use model::scenario::{Need, Note, Scenario, Weight, Wish};
+use std::collections::BTreeMap;
+use work::Part;
+
+/// The share of a scenario's weight that must have been measured.
+pub const LEAST_MEASURED: f64 = 0.5;
+
+/// A race with what the statistics made of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Race<'a> {
+    /// The record.
+    pub record: &'a Record,
+    /// Its findings.
+    pub findings: &'a Findings,
+}
+
+/// What advice rests on beside the races.
+#[derive(Debug, Clone, Copy)]
+pub struct Knowledge<'a> {
+    /// The table of features.
+    pub features: &'a [Features],
+    /// Names of the suites that there are, in the order in which they are to be proposed.
+    pub suites: &'a [&'a str],
+}
+
+/// Why races cannot be taken together for one advice, as a sentence that begins with a record's place.
+///
+/// # Errors
+/// Another machine, other lanes, or the same race twice.
+pub fn combinable(races: &[Race]) -> Result<(), String> {
+    let Some((first, others)) = races.split_first() else {
+        return Err("no record was given; name one, or `last`".to_owned());
+    };
+    for (place, other) in others.iter().enumerate() {
+        let number = place + 2;
+        let (a, b) = (&first.record.header, &other.record.header);
+        if races[..=place].iter().any(|race| is_same(race.record, other.record)) {
+            return Err(format!("record {number} is one of the others again; name each race once"));
+        }
+        if let Some(difference) = a.machine.differs_from(&b.machine) {
+            return Err(format!("record {number} was raced on {difference}; ask for advice from each by itself"));
+        }
+        let of = |lanes: &[Lane]| lanes.iter().filter(|lane| !lane.is_self).map(identity).collect::<Vec<_>>();
+        let (mut mine, mut theirs) = (of(&a.lanes), of(&b.lanes));
+        mine.sort();
+        theirs.sort();
+        if mine != theirs {
+            return Err(format!("record {number} has other lanes; race the same lanes to take records together"));
+        }
+    }
+    Ok(())
+}
+
+fn is_same(a: &Record, b: &Record) -> bool {
+    let key = |record: &Record| (record.header.started.clone(), record.header.seed, record.header.boot_id.clone());
+    key(a) == key(b)
+}
+
+/// What makes two lanes of two records the same one.
+fn identity(lane: &Lane) -> (String, String, Vec<String>, Vec<String>, String) {
+    let commands = (lane.mkfs_command.clone(), lane.mount_options.clone());
+    (lane.name.clone(), lane.filesystem.clone(), commands.0, commands.1, lane.venue.clone())
+}
+
+/// Advice for a scenario from one race, or from several that are [`combinable`]. `needs`: what the user
+/// asks for beside the scenario's own constraints.
+///
+/// # Panics
+/// Never; without a race there is no lane, and all are excluded.
+pub fn advise(races: &[Race], scenario: &Scenario, needs: &[Need], known: &Knowledge) -> Advice {
+    let Some(first) = races.first() else { return nothing(scenario) };
+    let header = &first.record.header;
+    let table = Table { features: known.features, kernel: &header.machine.kernel };
+    let (parts, missing) = work::parts(scenario, races);
+    let measured_share: f64 = parts.iter().map(|part| part.weight.share).sum();
+    let lanes: Vec<&Lane> = header.lanes.iter().filter(|lane| !lane.is_self).collect();
+    let asked = Asked::of(scenario, needs);
+    let field = Field { lanes: &lanes, parts: &parts, table };
+    let (left, excluded) = field.divide(&asked.all());
+    let suite = best_suite(&missing, known);
+    let advice = Advice {
+        measured_share: measured_share.min(1.0),
+        not_measured: missing.iter().map(|weight| not_measured(weight, suite, known)).collect(),
+        next: suite.map(|suite| next(races, suite)).unwrap_or_default(),
+        excluded,
+        ..nothing(scenario)
+    };
+    if measured_share < LEAST_MEASURED - 1e-9 {
+        return Advice { no_advice: Some(NoAdvice::TooLittleMeasured), ..advice };
+    }
+    let delta = first.findings.margin.max(0.0).ln_1p();
+    let contest = Contest::new(&parts, left.iter().map(|lane| lane.name.as_str()).collect());
+    let Some(chosen) = contest.choose(delta) else {
+        return Advice { no_advice: Some(NoAdvice::AllExcluded), ..advice };
+    };
+    let lane = left[chosen.lane];
+    let equal = equal(&parts, &contest.lanes);
+    if is_undecided(&equal, &contest, measured_share) {
+        let next = more_rounds(races, &parts).unwrap_or(advice.next);
+        return Advice { no_advice: Some(NoAdvice::Undecided), next, equal, ..advice };
+    }
+    let winners = std::iter::once(lane).chain(chosen.level.iter().map(|other| left[*other]));
+    let winners: Vec<&Lane> = winners.collect();
+    Advice {
+        no_advice: None,
+        lane: Some(lane.name.clone()),
+        level_with: chosen.level.iter().map(|other| contest.lanes[*other].to_owned()).collect(),
+        why: reasons(&parts, &contest, chosen.lane),
+        leads: leads(&contest, chosen.lane),
+        equal,
+        share_of_resampled_races: safety(races, &parts, &contest, &chosen),
+        flips_if: field.flips(&asked, &contest, &chosen, delta),
+        raced_without: raced_without(&table, lane, &asked),
+        notes: scenario.note.iter().filter_map(|note| told(&table, &winners, note)).collect(),
+        ..advice
+    }
+}
+
+/// Whether nothing sets the lanes apart and noise is the reason for more than half of what was measured.
+fn is_undecided(equal: &[EqualWork], contest: &Contest, measured_share: f64) -> bool {
+    let noisy = equal.iter().filter(|part| part.because == Equal::Undecided);
+    let noisy: f64 = noisy.map(|part| part.share).sum();
+    contest.lanes.len() > 1 && contest.is_level() && 2.0 * noisy > measured_share
+}
+
+/// The race that should settle what is too noisy to rank, of the first record that has such a part.
+fn more_rounds(races: &[Race], parts: &[Part]) -> Option<Vec<String>> {
+    let race = parts.iter().flat_map(|part| &part.series).map(|series| series.race).min()?;
+    races[race].findings.answer.as_ref().map(|answer| answer.next.clone()).filter(|next| is_race(next))
+}
+
+/// Whether a command measures something.
+fn is_race(command: &[String]) -> bool {
+    command.first().is_some_and(|word| word == "race" || word == "fio")
+}
+
+/// Advice that says nothing yet.
+fn nothing(scenario: &Scenario) -> Advice {
+    Advice {
+        scenario: scenario.name.clone(),
+        title: scenario.title.clone(),
+        lane: None,
+        level_with: Vec::new(),
+        no_advice: Some(NoAdvice::AllExcluded),
+        why: Vec::new(),
+        leads: Vec::new(),
+        equal: Vec::new(),
+        excluded: Vec::new(),
+        share_of_resampled_races: None,
+        flips_if: Vec::new(),
+        measured_share: 0.0,
+        not_measured: Vec::new(),
+        next: Vec::new(),
+        raced_without: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+/// What lanes must have: the scenario's constraints with their reasons, then the user's.
+struct Asked<'a> {
+    scenario: Vec<(&'a Need, Option<&'a str>)>,
+    user: Vec<(&'a Need, Option<&'a str>)>,
+}
+
+impl<'a> Asked<'a> {
+    fn of(scenario: &'a Scenario, needs: &'a [Need]) -> Asked<'a> {
+        Asked {
+            scenario: scenario.need.iter().map(|of| (&of.need, Some(of.why.as_str()))).collect(),
+            user: needs.iter().map(|need| (need, None)).collect(),
+        }
+    }
+
+    fn all(&self) -> Vec<(&'a Need, Option<&'a str>)> {
+        self.scenario.iter().chain(&self.user).copied().collect()
+    }
+}
+
+/// The lanes that raced, the parts that were measured, and what is known of the lanes.
+struct Field<'a> {
+    lanes: &'a [&'a Lane],
+    parts: &'a [Part<'a>],
+    table: Table<'a>,
+}
+
+impl<'a> Field<'a> {
+    /// The lanes that are left, and the others with what excludes them.
+    fn divide(&self, asked: &[(&Need, Option<&str>)]) -> (Vec<&'a Lane>, Vec<Excluded>) {
+        let (mut left, mut excluded) = (Vec::new(), Vec::new());
+        for lane in self.lanes {
+            match self.exclusion(lane, asked) {
+                Some(found) => excluded.push(found),
+                None => left.push(*lane),
+            }
+        }
+        let class = comparable_class(&left);
+        if let Some(first) = class.first().copied() {
+            for lane in &left {
+                if let Err(why) = comparable::comparable(first, lane)
+                    && !class.iter().any(|one| one.name == lane.name)
+                {
+                    excluded.push(beside(lane, "comparable", why, "the lanes' options and venues"));
+                }
+            }
+        }
+        (class, excluded)
+    }
+
+    /// What excludes a lane by itself.
+    fn exclusion(&self, lane: &Lane, asked: &[(&Need, Option<&str>)]) -> Option<Excluded> {
+        for (need, why) in asked {
+            let (holds, found) = self.table.need(lane, need);
+            if holds != Holds::No {
+                continue;
+            }
+            let mut sources: Vec<&str> = Vec::new();
+            for (_, one) in &found {
+                if !one.fact.source.is_empty() && !sources.contains(&one.fact.source.as_str()) {
+                    sources.push(&one.fact.source);
+                }
+            }
+            return Some(Excluded {
+                lane: lane.name.clone(),
+                constraint: need.to_string(),
+                why: why.map(str::to_owned),
+                facts: found.iter().map(|(wish, one)| facts::told(wish, one)).collect(),
+                source: sources.join("; "),
+            });
+        }
+        if let Some(failure) = self.parts.iter().find_map(|part| part.failure(&lane.name)) {
+            return Some(beside(lane, "done", failure, "the race"));
+        }
+        match lane.venue.as_str() {
+            LIBRARY => Some(beside(lane, "mounted", String::new(), "the lane's venue")),
+            MEMORY => Some(beside(lane, "kept", String::new(), "the lane's venue")),
+            _ => None,
+        }
+    }
+
+    /// The lane that is chosen among those that meet these needs.
+    fn choose(&self, asked: &[(&Need, Option<&str>)], delta: f64) -> Option<String> {
+        let (left, _) = self.divide(asked);
+        let contest = Contest::new(self.parts, left.iter().map(|lane| lane.name.as_str()).collect());
+        contest.choose(delta).map(|choice| contest.lanes[choice.lane].to_owned())
+    }
+
+    /// What would choose another lane, the likeliest to matter first.
+    fn flips(&self, asked: &Asked, contest: &Contest, chosen: &Choice, delta: f64) -> Vec<Flip> {
+        let name = contest.lanes[chosen.lane];
+        let mut flips: Vec<Flip> = Vec::new();
+        flips.extend(flips::by_weight(contest, self.parts, chosen.lane, delta));
+        flips.extend(flips::by_noise(contest, self.parts, chosen.lane));
+        let all = asked.all();
+        for dropped in 0..all.len() {
+            let others: Vec<_> =
+                all.iter().enumerate().filter(|(at, _)| *at != dropped).map(|(_, need)| *need).collect();
+            if let Some(lane) = self.choose(&others, delta).filter(|lane| lane != name) {
+                flips.push(Flip::Without { need: all[dropped].0.to_string(), lane });
+            }
+        }
+        let mut more: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for need in ASKED_OFTEN.iter().map(|wish| Need::one(wish.clone())) {
+            let mut needs = all.clone();
+            needs.push((&need, None));
+            if let Some(lane) = self.choose(&needs, delta).filter(|lane| lane != name) {
+                more.entry(lane).or_default().push(need.to_string());
+            }
+        }
+        flips.extend(more.into_iter().map(|(lane, needs)| Flip::With { needs, lane }));
+        flips
+    }
+}
+
+/// What people ask for beside speed.
+const ASKED_OFTEN: [Wish; 9] = [
+    Wish::Has(Feature::DataChecksums),
+    Wish::Has(Feature::Snapshots),
+    Wish::Has(Feature::Reflink),
+    Wish::Has(Feature::Compression),
+    Wish::Has(Feature::Encryption),
+    Wish::Has(Feature::Shrink),
+    Wish::Has(Feature::OnlineGrowth),
+    Wish::Has(Feature::Quota),
+    Wish::DynamicInodes,
+];
+
+/// A lane that no need excludes but its place or its promises do.
+fn beside(lane: &Lane, constraint: &str, note: String, source: &str) -> Excluded {
+    let fact = LaneFact {
+        need: constraint.to_owned(),
+        is: "no".to_owned(),
+        with: None,
+        note: (!note.is_empty()).then_some(note),
+    };
+    Excluded {
+        lane: lane.name.clone(),
+        constraint: constraint.to_owned(),
+        why: None,
+        facts: vec![fact],
+        source: source.to_owned(),
+    }
+}
+
+/// The lanes that may be ranked with each other: the largest class, of equal ones that which promises
+/// most. So a lane without barriers is never chosen beside one that has them, however fast it is.
+fn comparable_class<'a>(lanes: &[&'a Lane]) -> Vec<&'a Lane> {
+    let mut classes: Vec<Vec<&'a Lane>> = Vec::new();
+    for lane in lanes {
+        match classes.iter_mut().find(|class| comparable::comparable(class[0], lane).is_ok()) {
+            Some(class) => class.push(lane),
+            None => classes.push(vec![lane]),
+        }
+    }
+    let promised = |lane: &Lane| {
+        let of = &lane.promises;
+        u32::from(of.journal) + u32::from(of.barriers) + u32::from(of.fsync_reaches_stable_storage)
+    };
+    // A class that promises less is not preferred for being larger.
+    let best = classes.iter().map(|class| promised(class[0])).max();
+    let fullest = classes.into_iter().filter(|class| Some(promised(class[0])) == best);
+    fullest.rev().max_by_key(Vec::len).unwrap_or_default()
+}
+
+fn reasons(parts: &[Part], contest: &Contest, chosen: usize) -> Vec<AdviceReason> {
+    let mut reasons = Vec::new();
+    for (index, part) in parts.iter().enumerate() {
+        for other in (0..contest.lanes.len()).filter(|other| *other != chosen) {
+            let difference = contest.difference(index, chosen, other);
+            if difference == 0.0 {
+                continue;
+            }
+            let interval = match part.series.as_slice() {
+                [one] => one.pair(contest.lanes[chosen], contest.lanes[other]).and_then(|(pair, straight)| {
+                    let (low, high) = (pair.low?, pair.high?);
+                    Some(if straight { (low, high) } else { (high.recip(), low.recip()) })
+                        .filter(|(_, high)| high.is_finite())
+                }),
+                _ => None,
+            };
+            reasons.push(AdviceReason {
+                what: part.weight.what.clone(),
+                share: part.weight.share,
+                series: part.names(),
+                against: contest.lanes[other].to_owned(),
+                ratio: difference.exp(),
+                low: interval.map(|(low, _)| low),
+                high: interval.map(|(_, high)| high),
+            });
+        }
+    }
+    // By what they weigh in the choice.
+    let weight = |reason: &AdviceReason| reason.share * reason.ratio.ln().abs();
+    reasons.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+    reasons
+}
+
+fn leads(contest: &Contest, chosen: usize) -> Vec<AdviceLead> {
+    let others = (0..contest.lanes.len()).filter(|other| *other != chosen);
+    let of = |other: usize| AdviceLead {
+        against: contest.lanes[other].to_owned(),
+        ratio: contest.lead(chosen, other).exp(),
+    };
+    others.map(of).collect()
+}
+
+fn equal(parts: &[Part], lanes: &[&str]) -> Vec<EqualWork> {
+    let of = |part: &Part| {
+        let because = part.equal(lanes)?;
+        Some(EqualWork { what: part.weight.what.clone(), share: part.weight.share, because })
+    };
+    parts.iter().filter_map(of).collect()
+}
+
+fn safety(races: &[Race], parts: &[Part], contest: &Contest, chosen: &Choice) -> Option<f64> {
+    let mut winners = vec![chosen.lane];
+    winners.extend(&chosen.level);
+    // With one lane, or with all of them chosen, every race would be won.
+    if winners.len() >= contest.lanes.len() {
+        return None;
+    }
+    safety::share(races, parts, &contest.lanes, &winners)
+}
+
+fn raced_without(table: &Table, lane: &Lane, asked: &Asked) -> Vec<RacedWithout> {
+    let of = |(need, _): &(&Need, Option<&str>)| {
+        let (holds, found) = table.need(lane, need);
+        let later = found.into_iter().find(|(_, one)| holds == Holds::Later && one.holds == Holds::Later);
+        later.map(|(wish, one)| RacedWithout {
+            need: wish.to_string(),
+            with: one.fact.with.unwrap_or_default(),
+            source: one.fact.source,
+        })
+    };
+    asked.all().iter().filter_map(of).collect()
+}
+
+fn applies(table: &Table, lane: &Lane, note: &Note) -> bool {
+    let holds = |need: &Need| table.need(lane, need).0 != Holds::No;
+    (note.filesystems.is_empty() || note.filesystems.contains(&lane.filesystem))
+        && note.has.as_ref().is_none_or(holds)
+        && note.lacks.as_ref().is_none_or(|need| !holds(need))
+}
+
+/// A note with the chosen lanes that it is about; `None`: it is about none of them.
+fn told(table: &Table, lanes: &[&Lane], note: &Note) -> Option<AdviceNote> {
+    let about: Vec<String> =
+        lanes.iter().filter(|lane| applies(table, lane, note)).map(|lane| lane.name.clone()).collect();
+    (!about.is_empty()).then(|| AdviceNote { lanes: about, text: note.text.clone(), source: note.source.clone() })
+}
+
+/// A part that was not measured, with the suite that is proposed where it measures the part.
+fn not_measured(weight: &Weight, proposed: Option<&str>, known: &Knowledge) -> NotMeasured {
+    let has = |suite: &str| weight.series.iter().any(|series| series.suite == suite);
+    let first = || known.suites.iter().copied().find(|suite| has(suite));
+    let suite = proposed.filter(|suite| has(suite)).or_else(first);
+    NotMeasured { what: weight.what.clone(), share: weight.share, suite: suite.map(str::to_owned) }
+}
+
+/// The suite that measures the most of what is missing; of equals the first. `None`: none measures any.
+fn best_suite<'a>(missing: &[&Weight], known: &Knowledge<'a>) -> Option<&'a str> {
+    let gain = |suite: &str| -> f64 {
+        let has = |weight: &&&Weight| weight.series.iter().any(|series| series.suite == suite);
+        missing.iter().filter(has).map(|weight| weight.share).sum()
+    };
+    let mut best: Option<(&str, f64)> = None;
+    for suite in known.suites {
+        if gain(suite) > best.map_or(0.0, |(_, most)| most + 1e-9) {
+            best = Some((suite, gain(suite)));
+        }
+    }
+    best.map(|(suite, _)| suite)
+}
+
+/// The race of a suite with the lanes and the ground of this one. Where that suite was raced, and did
+/// not come to the end, the race that its own answer proposes.
+fn next(races: &[Race], suite: &str) -> Vec<String> {
+    let raced = races.iter().find(|race| race.findings.suite == suite).and_then(|race| race.findings.answer.as_ref());
+    if let Some(answer) = raced.filter(|answer| is_race(&answer.next)) {
+        return answer.next.clone();
+    }
+    let plan = &races[0].record.header.plan;
+    let mut next = vec!["race".to_owned()];
+    next.extend(plan.lanes.iter().map(LaneSpec::to_line));
+    next.extend(["--suite".to_owned(), suite.to_owned()]);
+    // What belongs to the old suite, or to a job file, does not fit the new one.
+    const OF_THE_SUITE: [&str; 5] = ["--suite", "--workload", "--set", "--with-fio", "--with-self"];
+    let command = if plan.command_line.get(1).is_some_and(|word| word == "fio") { 3 } else { 2 };
+    let options = answer::options_of(&plan.command_line, command + plan.lanes.len());
+    let mut words = options.into_iter().peekable();
+    while let Some(option) = words.next() {
+        let value = words.next_if(|word| !word.starts_with("--"));
+        if !OF_THE_SUITE.contains(&option.as_str()) {
+            next.push(option);
+            next.extend(value);
+        }
+    }
+    next
+}
