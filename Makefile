@@ -42,6 +42,7 @@ fuzz:
 evidence: build race-tools
 	@./scripts/install-tools python3:python3
 	$(CARGO) run --release --locked -p stats --example sequential
+	$(CARGO) run --release --locked -p stats --example gate
 	$(SUDO) ./scripts/evidence
 
 check:

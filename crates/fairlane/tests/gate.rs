@@ -64,11 +64,11 @@ const LUCK: [f64; 6] = [1.0, 1.01, 0.99, 1.02, 0.98, 1.005];
 
 /// Boots of two kernels in turns; the second does `factor` of the commits.
 fn boots(place: &Place, count: usize, factor: f64) {
-    for at in 0..count {
+    for (at, &luck) in LUCK.iter().enumerate().take(count) {
         for (side, (folder, kernel)) in [("old", "6.1.0"), ("new", "6.12.0")].into_iter().enumerate() {
             let path = format!("{folder}/{at}.jsonl");
             let factor = if side == 1 { factor } else { 1.0 };
-            boot(place, &Boot { path, kernel, minute: 2 * at + side, luck: LUCK[at], factor });
+            boot(place, &Boot { path, kernel, minute: 2 * at + side, luck, factor });
         }
     }
 }

@@ -13,6 +13,7 @@ mod row;
 use crate::compare;
 use crate::estimate;
 use crate::judge;
+use crate::words;
 use model::gate::{Gate, GateCounts, GateOutcome, GateRecord, GateRow, GateSide, GateVerdict, OneSided, Pairing};
 use model::record::{Header, Record, SCHEMA};
 use planned::{Planned, lanes_of, planned, workloads_of};
@@ -91,6 +92,13 @@ pub fn gate(baseline: &[Named], candidate: &[Named], terms: &Terms) -> Result<Ga
         let [a, b] = [before, after].map(|side| side.records[0]);
         compare::compare(a.record, b.record, a.name, b.name)
     });
+    let noise = noise(&rows);
+    if let Some(noise) = noise.filter(|noise| *noise > terms.fail_if_slower) {
+        warnings.push(format!(
+            "records of one side vary by {}, more than the margin: quieten the machine before racing more",
+            words::percent(noise)
+        ));
+    }
     let counts = counts(&rows, &one_sided, terms);
     let lost = one_sided.iter().any(|of| of.in_baseline);
     Ok(Gate {
@@ -101,7 +109,7 @@ pub fn gate(baseline: &[Named], candidate: &[Named], terms: &Terms) -> Result<Ga
         need_resolution: terms.need_resolution,
         confidence: 1.0 - interval::FAMILY_ERROR,
         comparisons: planned.len() as u32,
-        noise: noise(&rows),
+        noise,
         pairing,
         baseline: described(before),
         candidate: described(after),

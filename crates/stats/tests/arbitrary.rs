@@ -9,6 +9,7 @@ use model::record::{EndOutcome, Profile, Record};
 use model::trial::{DeviceUse, Outcome, Trial};
 use model::workload::Pattern;
 use proptest::prelude::*;
+use stats::gate::{Named, Terms, gate};
 use stats::noise::HostOverhead;
 use stats::{compare, forecast, judge, noise, sequential, steady, student};
 
@@ -156,6 +157,31 @@ proptest! {
     #[test]
     fn any_two_records_can_be_compared(a in any_record(), b in any_record()) {
         survives_json(&compare::compare(&a, &b, "a", "b"));
+    }
+
+    #[test]
+    fn any_records_can_be_gated(
+        records in prop::collection::vec(any_record(), 2..8), first in 1..4_usize, need in prop::option::of(0.001..0.9),
+    ) {
+        let mut records = records;
+        for (at, record) in records.iter_mut().enumerate() {
+            record.header.started = format!("2026-11-20T10:00:0{at}Z");
+            record.header.plan.rounds = Rounds::Auto;
+        }
+        let named: Vec<Named> = records.iter().map(|record| Named { name: "r", record }).collect();
+        let (baseline, candidate) = named.split_at(first.min(named.len() - 1));
+        let terms = Terms { fail_if_slower: 0.05, need_resolution: need };
+        match gate(baseline, candidate, &terms) {
+            Err(sentence) => prop_assert!(sentence.contains("; "), "{sentence}"),
+            Ok(of) => {
+                survives_json(&of);
+                let figures = of.rows.iter().flat_map(|row| [row.ratio, row.low, row.high, row.half_width, row.baseline.mean, row.candidate.deviation]);
+                prop_assert!(figures.flatten().all(f64::is_finite));
+                let counts = of.counts;
+                prop_assert_eq!(counts.slower + counts.failed + counts.inconclusive + counts.pass + counts.faster, of.comparisons);
+                prop_assert_eq!(of.outcome == model::gate::GateOutcome::Fail, counts.slower + counts.failed > 0);
+            }
+        }
     }
 
     #[test]

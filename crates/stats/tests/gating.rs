@@ -434,6 +434,17 @@ fn a_candidate_that_no_longer_sustains_a_rate_fails() {
 }
 
 #[test]
+fn noise_above_the_margin_is_named() {
+    let sides = boots(4, [1.0, 1.0]);
+    let gate = |share: f64| {
+        let terms = Terms { fail_if_slower: share, need_resolution: None };
+        gate(&named(&sides[0], &OLD), &named(&sides[1], &NEW), &terms).unwrap().warnings
+    };
+    assert!(gate(0.05).is_empty());
+    assert!(gate(0.01)[0].contains("vary by 1.3 %, more than the margin"), "{:?}", gate(0.01));
+}
+
+#[test]
 fn a_side_that_scatters_much_more_is_named() {
     let mut sides = boots(5, [1.0, 1.0]);
     for (at, record) in sides[1].iter_mut().enumerate() {
@@ -444,5 +455,7 @@ fn a_side_that_scatters_much_more_is_named() {
     }
     let of = judged(&sides);
     assert!(row(&of, "xfs").why.as_ref().unwrap().contains("times as much from record to record"));
+    // Half of the rows and sides are quiet, so that the median is.
+    assert!(of.warnings.is_empty(), "{:?}", of.warnings);
     assert_eq!(row(&of, "ext4").why, None);
 }
