@@ -210,6 +210,10 @@ pub struct Pair {
     pub why: Option<String>,
     /// For `undecided`: minutes of racing that would probably settle it.
     pub minutes_to_settle: Option<f64>,
+    /// For `undecided`: rounds in all that would probably settle it. An adaptive race ends after 20;
+    /// more are asked for with `--rounds`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds_to_settle: Option<u32>,
 }
 
 /// What a pair's interval means.

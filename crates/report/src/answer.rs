@@ -198,12 +198,15 @@ fn failures(findings: &Findings) -> Vec<Phrase> {
         .collect()
 }
 
-/// What would settle what is undecided: the budget of the next command where it names one, or else
-/// the longest of the pairs' times.
+/// What would settle what is undecided: the budget or the rounds of the next command where it names
+/// them, or else the longest of the pairs' times.
 fn settle(findings: &Findings, answer: &Answer) -> String {
-    let at = answer.next.iter().position(|word| word == "--budget");
-    if let Some(budget) = at.and_then(|at| answer.next.get(at + 1)) {
-        return words::verdict::settle_by_budget(budget);
+    let named = ["--budget", "--rounds"].into_iter().find_map(|option| {
+        let at = answer.next.iter().position(|word| word == option)?;
+        Some((option, answer.next.get(at + 1)?))
+    });
+    if let Some((option, value)) = named {
+        return words::verdict::settle_by(option, value);
     }
     let pairs = findings.results.iter().flat_map(|result| &result.pairs);
     let undecided = pairs.filter(|pair| pair.verdict == Verdict::Undecided);

@@ -347,6 +347,7 @@ mod tests {
                     verdict: verdicts[at],
                     why: (verdicts[at] == Verdict::None).then(|| format!("REASON {}", at % 2)),
                     minutes_to_settle: None,
+                    rounds_to_settle: None,
                 });
             }
         }

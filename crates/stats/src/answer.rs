@@ -5,6 +5,7 @@ use crate::ranking::beats;
 use crate::series::Series;
 use model::findings::{Answer, Limit, Pair, Reason, ResultFinding, Verdict};
 use model::lane::{Lane, LaneSpec};
+use model::plan::LOOKS;
 use model::record::{EndOutcome, Header, Record};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -131,8 +132,8 @@ fn worst_loss(lane: &Lane, lanes: &[&Lane], result: &ResultFinding) -> Option<Re
     })
 }
 
-/// What to run next: the same race with the budget that should settle it, or the report. More of
-/// the same settles nothing that a failing step keeps open: a lane that failed in every workload is
+/// What to run next: the same race with the budget that should settle it; with so many rounds, where
+/// that is more than an adaptive race makes; or the report. More of the same settles nothing that a failing step keeps open: a lane that failed in every workload is
 /// left out, and what only such lanes leave undecided does not count.
 fn next(record: &Record, undecided: &[&ResultFinding], unraced: usize) -> Vec<String> {
     let (header, plan) = (&record.header, &record.header.plan);
@@ -162,13 +163,21 @@ fn next(record: &Record, undecided: &[&ResultFinding], unraced: usize) -> Vec<St
     // What was never reached needs as much again as what was.
     let count = plan.workloads.len() as f64;
     let spent = plan.budget_seconds.unwrap_or(180.0) / 60.0 * count / (count - unraced as f64).max(1.0);
-    // A forecast is a guess: no more than a night is worth recommending.
-    let budget = if more > 0.0 || unraced > 0 { spent + more } else { 2.0 * spent }.clamp(1.0, 720.0).ceil();
+    let budget = if more > 0.0 || unraced > 0 { spent + more } else { 2.0 * spent }.clamp(1.0, MOST_MINUTES).ceil();
     let mut next = command_of(&plan.command_line);
     let before_lanes = next.len() + 1;
     next.extend(plan.lanes.iter().filter(|lane| !failures.everywhere(&lane.name)).map(LaneSpec::to_line));
     next.extend(options_of(&plan.command_line, before_lanes + plan.lanes.len()));
-    next.extend(["--budget".to_owned(), format!("{budget:.0}m")]);
+    match rounds_beyond_the_looks(&open).filter(|_| unraced == 0 && more <= MOST_MINUTES) {
+        Some(rounds) => {
+            if next[0] == "race" && minutes.len() < plan.workloads.len() {
+                without(&mut next, "--workload");
+                next.extend(minutes.keys().flat_map(|name| ["--workload".to_owned(), (*name).to_owned()]));
+            }
+            next.extend(["--rounds".to_owned(), rounds.to_string()]);
+        }
+        None => next.extend(["--budget".to_owned(), format!("{budget:.0}m")]),
+    }
     next
 }
 
@@ -205,6 +214,23 @@ impl<'a> Failures<'a> {
 
     fn everywhere(&self, lane: &str) -> bool {
         self.all.contains(lane)
+    }
+}
+
+/// A forecast is a guess: no more than a night is worth recommending.
+const MOST_MINUTES: f64 = 720.0;
+
+/// The rounds that the slowest undecided pair needs, where these are more than an adaptive race makes:
+/// a larger budget would not help it.
+fn rounds_beyond_the_looks(open: &[(&ResultFinding, Vec<&Pair>)]) -> Option<u32> {
+    let pairs = open.iter().flat_map(|(_, pairs)| pairs);
+    pairs.filter_map(|pair| pair.rounds_to_settle).max().filter(|&rounds| rounds > LOOKS[LOOKS.len() - 1])
+}
+
+/// Takes an option and its value out of a command line, wherever it stands.
+fn without(line: &mut Vec<String>, option: &str) {
+    while let Some(at) = line.iter().position(|word| word == option) {
+        line.drain(at..(at + 2).min(line.len()));
     }
 }
 

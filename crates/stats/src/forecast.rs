@@ -15,23 +15,40 @@ pub fn rounds_to_settle(interval: &Interval, done: u32, rule: &Rule) -> Option<u
         return None;
     }
     let last_look = LOOKS[LOOKS.len() - 1];
-    let is_look =
-        |rounds: u32| matches!(rule.rounds, Rounds::Fixed(_)) || rounds > last_look || LOOKS.contains(&rounds);
     let settles = |rounds: u32| {
-        let half =
-            rule.constant(rounds as usize, interval.correlation.lag1) * interval.deviation / f64::from(rounds).sqrt();
+        let error = interval.deviation / f64::from(rounds).sqrt();
+        let half = rule.constant(rounds as usize, interval.correlation.lag1) * error;
         let last = rounds >= last_look || matches!(rule.rounds, Rounds::Fixed(_));
         rule.verdict(interval.mean, half, last) != Verdict::Undecided
     };
-    let mut rounds = done.max(1) + 1;
-    while rounds <= MOST_ROUNDS {
-        if is_look(rounds) && settles(rounds) {
-            return Some(rounds);
+    let beyond = match rule.rounds {
+        Rounds::Fixed(_) => done,
+        Rounds::Auto => {
+            if let Some(look) = LOOKS.into_iter().find(|&look| look > done && settles(look)) {
+                return Some(look);
+            }
+            done.max(last_look)
         }
-        // Beyond 100 rounds a step of a fiftieth loses nothing against the guess that the deviation is.
-        rounds += if rounds < 100 { 1 } else { rounds / 50 };
+    };
+    first_that(beyond.max(1) + 1, MOST_ROUNDS, settles)
+}
+
+/// The first number from `from` to `most` that does, where all after one that does do too.
+pub(crate) fn first_that(from: u32, most: u32, does: impl Fn(u32) -> bool) -> Option<u32> {
+    let mut step = 1;
+    let (mut low, mut high) = (from, from);
+    while !does(high) {
+        if high >= most {
+            return None;
+        }
+        (low, high) = (high + 1, high.saturating_add(step).min(most));
+        step *= 2;
     }
-    None
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if does(middle) { high = middle } else { low = middle + 1 }
+    }
+    Some(high)
 }
 
 #[cfg(test)]
@@ -71,6 +88,16 @@ mod tests {
                 let rounds = rounds_to_settle(&interval, done, &fixed).unwrap();
                 assert!(rounds > done && decides(&fixed, &interval, rounds, true));
                 assert!(rounds == done + 1 || !decides(&fixed, &interval, done + 1, true));
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_number_that_does_is_found_wherever_it_lies() {
+        for from in [1, 7, 20] {
+            for least in 0..200 {
+                let found = first_that(from, 150, |number| number >= least);
+                assert_eq!(found, (from..=150).find(|&number| number >= least), "{from} {least}");
             }
         }
     }

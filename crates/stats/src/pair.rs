@@ -51,6 +51,7 @@ impl Setting<'_> {
             verdict: Verdict::None,
             why: None,
             minutes_to_settle: None,
+            rounds_to_settle: None,
         };
         if let Some((lane, reason)) = [a, b].iter().find_map(|lane| Some((&lane.lane.name, lane.lacks(self.group)?))) {
             pair.why = Some(format!("{lane}: {reason}"));
@@ -126,7 +127,8 @@ impl Setting<'_> {
             _ => {}
         }
         if verdict == Verdict::Undecided {
-            pair.minutes_to_settle = self.minutes_to_settle(interval);
+            pair.rounds_to_settle = forecast::rounds_to_settle(interval, self.series.done.len() as u32, &self.rule);
+            pair.minutes_to_settle = pair.rounds_to_settle.and_then(|rounds| self.minutes_until(rounds));
         }
         pair.verdict = verdict;
         let all: Vec<String> = why.into_iter().chain(beside).collect();
@@ -158,11 +160,9 @@ impl Setting<'_> {
         (verdict, why)
     }
 
-    fn minutes_to_settle(&self, interval: &Interval) -> Option<f64> {
-        let done = self.series.done.len() as u32;
-        let rounds = forecast::rounds_to_settle(interval, done, &self.rule)?;
-        let minutes = f64::from(rounds - done) * self.seconds_per_round? / 60.0;
-        finite(minutes).filter(|&minutes| minutes > 0.0)
+    fn minutes_until(&self, rounds: u32) -> Option<f64> {
+        let more = rounds - self.series.done.len() as u32;
+        finite(f64::from(more) * self.seconds_per_round? / 60.0).filter(|&minutes| minutes > 0.0)
     }
 }
 

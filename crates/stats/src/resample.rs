@@ -4,6 +4,7 @@
 //! of them alike stays together. Rounds are drawn in blocks of neighbours (the circular block
 //! bootstrap, Politis & Romano 1992), so that noise which lasts longer than a round is not mixed away.
 
+use crate::correlation;
 use crate::estimate;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -198,13 +199,10 @@ fn block_length(scores: &[Vec<f64>], lanes: usize) -> usize {
     let of = |lane: usize| estimate::lag1(&scores.iter().map(|round| round[lane]).collect::<Vec<_>>());
     let seen: Vec<f64> = (0..lanes).filter_map(of).collect();
     let mean = estimate::moments(&seen).map_or(0.0, |of| of.mean) + 1.0 / count as f64;
-    let correlation = mean.clamp(LEAST_CORRELATION, 0.9);
-    let length = 1.5 * (2.0 * correlation / (1.0 - correlation * correlation)).powi(2) * count as f64;
+    let r = mean.clamp(correlation::PRIOR, correlation::HIGHEST);
+    let length = 1.5 * (2.0 * r / (1.0 - r * r)).powi(2) * count as f64;
     (length.cbrt().round() as usize).clamp(1, (count / 2).max(1))
 }
-
-/// Lag-1 correlation of rounds that the method has to hold for (issue 5).
-const LEAST_CORRELATION: f64 = 0.3;
 
 #[cfg(test)]
 mod tests {

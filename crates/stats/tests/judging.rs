@@ -8,7 +8,7 @@ use model::plan::Rounds;
 use model::record::{EndOutcome, Record};
 use model::trial::Outcome;
 use model::workload::Pattern;
-use stats::judge;
+use stats::{judge, resolution};
 
 fn three(rates: &[f64; 3], rounds: u32, deviation: f64, first_answer: bool, seed: u64) -> Record {
     let lanes = ["ext4", "xfs", "btrfs"].map(lane).to_vec();
@@ -67,7 +67,7 @@ fn pairs_read_later_lane_against_earlier_lane_with_ratio_and_interval() {
 
 #[test]
 fn noise_leaves_a_pair_undecided_with_the_minutes_that_would_settle_it() {
-    let race = three(&[1000.0, 1030.0, 1000.0], 6, 0.12, true, 5);
+    let race = three(&[1000.0, 1060.0, 900.0], 6, 0.03, true, 5);
     let result = judge::judge_workload(&race, "random-write").remove(0);
     let pair = &result.pairs[0];
     assert_eq!(pair.verdict, Verdict::Undecided);
@@ -80,6 +80,28 @@ fn noise_leaves_a_pair_undecided_with_the_minutes_that_would_settle_it() {
     assert_eq!(answer.undecided, ["random-write 4 KiB"]);
     assert_eq!(answer.next[..3], ["race", "ext4", "xfs"]);
     assert!(answer.next.iter().any(|argument| argument == "--budget"));
+}
+
+#[test]
+fn what_needs_more_rounds_than_an_adaptive_race_makes_is_told_with_its_rounds() {
+    let lanes = ["ext4", "xfs"].map(lane).to_vec();
+    let workloads = vec![io("quiet", Pattern::Write, 1, 0), io("noisy", Pattern::Read, 1, 0)];
+    let mut race = record(lanes, workloads, Rounds::Auto, false);
+    run(&mut race, 20, &[1000.0, 1010.0], 0.1, 3);
+    for trial in race.trials.iter_mut().filter(|trial| trial.workload == "quiet") {
+        let rate = if trial.lane == "xfs" { 2000.0 } else { 1000.0 } * (1.0 + 0.001 * f64::from(trial.round % 3));
+        trial.groups[0].metrics.insert("operations_per_second".into(), rate);
+    }
+    let findings = judge::findings(&race);
+    let pair = &findings.results[1].pairs[0];
+    assert_eq!(pair.verdict, Verdict::Undecided);
+    let rounds = pair.rounds_to_settle.unwrap();
+    assert!(rounds > 20, "{pair:?}");
+    // A round is two lanes of two seconds.
+    assert!((pair.minutes_to_settle.unwrap() - f64::from(rounds - 20) * 4.0 / 60.0).abs() < 1e-9);
+    let next = findings.answer.unwrap().next;
+    assert!(next.ends_with(&["--workload", "noisy", "--rounds", &rounds.to_string()].map(str::to_owned)), "{next:?}");
+    assert!(!next.contains(&"--budget".to_owned()));
 }
 
 #[test]
@@ -303,6 +325,60 @@ fn correlated_rounds_are_widened_and_named() {
         result.warnings
     );
     assert_eq!(result.pairs[0].verdict, Verdict::Undecided);
+}
+
+#[test]
+fn workloads_tell_each_other_how_correlated_rounds_are_and_verdicts_of_then_stand() {
+    let workloads = || vec![io("first", Pattern::Write, 1, 0), io("second", Pattern::Read, 1, 0)];
+    let lanes = || ["ext4", "xfs", "btrfs"].map(lane).to_vec();
+    // The first workload swings from round to round, the opposite of a correlation.
+    let race = |workloads: Vec<model::workload::Workload>, swinging: bool| {
+        let mut race = record(lanes(), workloads, Rounds::Auto, true);
+        run(&mut race, 10, &[1000.0, 1020.0, 1040.0], 0.03, 4);
+        for trial in race.trials.iter_mut().filter(|trial| swinging && trial.workload == "first") {
+            let step = if trial.round % 2 == 0 { 1.0 } else { -1.0 };
+            let of_lane = [("ext4", 0.03), ("xfs", -0.02), ("btrfs", -0.01)].into_iter().find(|of| of.0 == trial.lane);
+            let rate = 1000.0 * f64::exp(step * of_lane.unwrap().1);
+            trial.groups[0].metrics.insert("operations_per_second".into(), rate);
+        }
+        race
+    };
+    let both = race(workloads(), true);
+    let width = |race: &Record, workload: &str| {
+        let pair = judge::judge_workload(race, workload).remove(0).pairs.remove(0);
+        (pair.high.unwrap() / pair.low.unwrap()).ln()
+    };
+    // Alone the second assumes more correlation than beside a workload that shows none.
+    let mut alone = both.clone();
+    alone.trials.retain(|trial| trial.workload == "second");
+    assert!(width(&both, "second") < 0.97 * width(&alone, "second"));
+    // What was said of the first before the second began is still said afterwards.
+    let mut before = both.clone();
+    before.trials.retain(|trial| trial.workload == "first");
+    assert_eq!(judge::judge_workload(&both, "first"), judge::judge_workload(&before, "first"));
+}
+
+#[test]
+fn an_earlier_race_tells_the_planner_its_noise() {
+    let mut race = record(
+        ["ext4", "xfs", "btrfs"].map(lane).to_vec(),
+        vec![io("w", Pattern::Write, 1, 0), small_files()],
+        Rounds::Fixed(200),
+        false,
+    );
+    run(&mut race, 200, &[1000.0, 3000.0, 500.0], 0.05, 21);
+    let all = resolution::measured(&race);
+    let names: Vec<_> = all.iter().map(|of| (of.workload.as_str(), of.group.as_str())).collect();
+    assert_eq!(names, [("w", "write"), ("small-files", "create"), ("small-files", "read"), ("small-files", "delete")]);
+    for of in all {
+        // A pair's deviation is that of two lanes.
+        assert!((of.noise.deviation / (0.05 * 2_f64.sqrt()) - 1.0).abs() < 0.1, "{of:?}");
+        assert!(of.noise.correlation < 0.15 && of.rounds == 200, "{of:?}");
+        assert_eq!(of.seconds_per_round, Some(6.0));
+    }
+    let mut short = race.clone();
+    short.trials.retain(|trial| trial.round <= 2);
+    assert!(resolution::measured(&short).is_empty(), "two rounds tell nothing");
 }
 
 #[test]

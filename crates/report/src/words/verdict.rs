@@ -172,8 +172,8 @@ pub(crate) fn settle(minutes: Option<f64>) -> String {
 }
 
 /// The option that should settle what is undecided.
-pub(crate) fn settle_by_budget(budget: &str) -> String {
-    format!("--budget{GLUE}{} should settle it", shorten(budget, 20))
+pub(crate) fn settle_by(option: &str, value: &str) -> String {
+    format!("{option}{GLUE}{} should settle it", shorten(value, 20))
 }
 
 fn no_verdict(result: &ResultFinding, pairs: &[Shown], why: &str) -> Phrase {

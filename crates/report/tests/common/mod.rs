@@ -30,6 +30,7 @@ pub fn pair(a: &str, b: &str, (ratio, low, high): (f64, f64, f64), verdict: Verd
         verdict,
         why: None,
         minutes_to_settle: None,
+        rounds_to_settle: None,
     }
 }
 
@@ -43,6 +44,7 @@ pub fn unmeasured(a: &str, b: &str, why: &str) -> Pair {
         verdict: Verdict::None,
         why: Some(why.to_owned()),
         minutes_to_settle: None,
+        rounds_to_settle: None,
     }
 }
 
@@ -51,6 +53,7 @@ pub fn undecided(a: &str, b: &str, figures: (f64, f64, f64), minutes: f64) -> Pa
     let (low, high) = (percent(figures.1), percent(figures.2));
     Pair {
         minutes_to_settle: Some(minutes),
+        rounds_to_settle: None,
         why: Some(format!("after 8 rounds the difference lies between {low} and {high}")),
         ..pair(a, b, figures, Verdict::Undecided)
     }
