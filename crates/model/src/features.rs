@@ -153,6 +153,8 @@ pub struct Fact {
     pub kinds: Vec<String>,
     /// Of the kernel: the first version that has it.
     pub since: Option<String>,
+    /// Of the kernel: `since` is the first version that the source shows, and it may be older.
+    pub or_before: bool,
     /// Of the kernel: the first version that no longer has it.
     pub removed: Option<String>,
     /// What brings it, where it is `off` or comes `later`: a lane, or a command.
@@ -177,6 +179,9 @@ pub struct Rule {
     pub geometry: Option<String>,
     /// As `geometry`: the line NAME is there and does not hold WORD.
     pub lacks: Option<String>,
+    /// No tool does this by itself: a directory, which does not show how its filesystem was made, is
+    /// taken to be without it.
+    pub rare: bool,
     /// What then holds.
     pub fact: Fact,
 }
@@ -190,14 +195,15 @@ impl TryFrom<toml::Table> for Rule {
         let (mkfs, mount) = (words("mkfs")?, words("mount")?);
         let mut word = |key: &str| table.remove(key).map(String::deserialize).transpose();
         let (geometry, lacks) = (word("geometry")?, word("lacks")?);
-        Ok(Rule { mkfs, mount, geometry, lacks, fact: table.try_into()? })
+        let rare = table.remove("rare").map(bool::deserialize).transpose()?.unwrap_or_default();
+        Ok(Rule { mkfs, mount, geometry, lacks, rare, fact: table.try_into()? })
     }
 }
 
 impl Rule {
-    /// Whether it speaks of how the filesystem was made, which a directory does not show.
-    pub fn is_about_mkfs(&self) -> bool {
-        !self.mkfs.is_empty() || self.geometry.is_some() || self.lacks.is_some()
+    /// Whether a directory, which does not show how its filesystem was made, may fall under it.
+    pub fn may_be_hidden(&self) -> bool {
+        !self.rare && (!self.mkfs.is_empty() || self.geometry.is_some() || self.lacks.is_some())
     }
 }
 
@@ -292,8 +298,7 @@ pub fn bytes(text: &str) -> Option<u128> {
 /// A kernel's version as numbers, as far as they go: `6.18.44-fc` is [6, 18, 44]. `None`: it begins
 /// with no number.
 pub fn version(text: &str) -> Option<Vec<u32>> {
-    let numbers: Vec<u32> =
-        text.split(['.', '-', '+', '~']).map_while(|part| part.parse().ok()).take(3).collect();
+    let numbers: Vec<u32> = text.split(['.', '-', '+', '~']).map_while(|part| part.parse().ok()).take(3).collect();
     (!numbers.is_empty()).then_some(numbers)
 }
 
@@ -332,7 +337,11 @@ mod tests {
             (Feature::Quota, "is = \"yes\"\nsource = \"s\"", "kinds belong"),
             (Feature::Kernel, "is = \"mainline\"\nsource = \"s\"", "`since`"),
             (Feature::Kernel, "is = \"removed\"\nsince = \"6.7\"\nsource = \"s\"", "`since`"),
-            (Feature::Reflink, "is = \"no\"\nsource = \"s\"\nrule = [{ is = \"yes\", source = \"s\" }]", "a rule: name"),
+            (
+                Feature::Reflink,
+                "is = \"no\"\nsource = \"s\"\nrule = [{ is = \"yes\", source = \"s\" }]",
+                "a rule: name",
+            ),
             (Feature::Reflink, "is = \"no\"\nsource = \"s\"\nwhy = \"x\"", "why"),
         ] {
             let refused = of(which, cell).unwrap_err();

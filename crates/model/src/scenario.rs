@@ -320,9 +320,14 @@ mod tests {
         for text in wishes().map(|(name, _)| name).filter(|name| !name.contains('=')) {
             assert_eq!(text.parse::<Need>().unwrap().to_string(), text);
         }
-        for text in ["checksums|snapshots", "shrink=online", "quota=project", "file-size=20TiB", "kernel=5.10",
-            "filesystem-size=8EiB"]
-        {
+        for text in [
+            "checksums|snapshots",
+            "shrink=online",
+            "quota=project",
+            "file-size=20TiB",
+            "kernel=5.10",
+            "filesystem-size=8EiB",
+        ] {
             assert_eq!(text.parse::<Need>().unwrap().to_string(), text);
         }
         for (wrong, says) in [
@@ -361,7 +366,10 @@ mod tests {
             (text("0.0", "it does"), "lies above 0"),
             (text("1.0", " "), "why it weighs"),
             (text("1.0", "it does").replace("\"x\"", "\"X y\""), "small letters"),
-            (text("1.0", "it does") + "[[need]]\nneed = \"nope\"\nwhy = \"w\"\nsource = \"s\"\n", "nothing is known of"),
+            (
+                text("1.0", "it does") + "[[need]]\nneed = \"nope\"\nwhy = \"w\"\nsource = \"s\"\n",
+                "nothing is known of",
+            ),
             (text("1.0", "it does") + "[[need]]\nneed = \"durable\"\nwhy = \"w\"\nsource = \"\"\n", "its source"),
         ] {
             let refused = Scenario::from_toml(&text).unwrap_err();

@@ -118,10 +118,8 @@ fn warnings(out: &mut String, report: &AdviceReport, style: &Style) {
 }
 
 fn in_markdown(report: &AdviceReport) -> String {
-    let mut out = format!(
-        "{}.\n",
-        markdown::phrase(&said::about(&report.lanes, &report.records, &report.needs), false)
-    );
+    let mut out =
+        format!("{}.\n", markdown::phrase(&said::about(&report.lanes, &report.records, &report.needs), false));
     for advice in &report.advice {
         out.push_str(&format!("\n### {}\n\n", markdown::phrase(&said::heading(advice), false)));
         for (label, line) in lines(advice, report.margin) {

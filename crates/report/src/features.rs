@@ -39,9 +39,9 @@ pub fn features_text(features: &[Features], style: &Style) -> String {
                 None => said.push((word, vec![&of.filesystem])),
             }
         }
-        let parts = said.into_iter().map(|(word, names)| {
-            Phrase::default().tone(Tone::Label, word).say(format!(" {}", names.join(", ")))
-        });
+        let parts = said
+            .into_iter()
+            .map(|(word, names)| Phrase::default().tone(Tone::Label, word).say(format!(" {}", names.join(", "))));
         hang(&mut out, feature.title(), FEATURE_COLUMNS, &Phrase::default().join(parts, "; "), None, style);
     }
     out.push('\n');

@@ -55,7 +55,8 @@ fn all_races() -> Vec<(&'static str, Findings)> {
 #[test]
 fn advice_reads_as_reviewed() {
     let report = advice::report();
-    let render = |format: &str, style: &Style, whole: bool| report::render_advice(&report, format, style, whole).unwrap();
+    let render =
+        |format: &str, style: &Style, whole: bool| report::render_advice(&report, format, style, whole).unwrap();
     assert_golden("advice-text", &render("text", &Style::default(), true));
     assert_golden("advice-text-50", &render("text", &Style { colour: false, width: 50 }, true));
     assert_golden("advice-markdown", &render("markdown", &Style::default(), true));

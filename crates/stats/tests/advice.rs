@@ -126,13 +126,16 @@ fn the_smallest_change_of_a_share_that_turns_the_choice_is_found() {
 #[test]
 fn constraints_exclude_with_their_source_and_dropping_one_turns_the_choice() {
     let race = race(three(), &[[1000.0; 2], [1500.0; 2], [500.0; 2]], 0.005);
-    let home = scenario([0.5, 0.5, 0.0], &[("checksums|snapshots", "keeps the only copy"), ("durable", "has no battery")]);
+    let home =
+        scenario([0.5, 0.5, 0.0], &[("checksums|snapshots", "keeps the only copy"), ("durable", "has no battery")]);
     let advice = asked(&race, &home, &[]);
     assert_eq!(advice.lane.as_deref(), Some("btrfs"));
     let out = excluded(&advice, "ext4");
     assert_eq!((out.constraint.as_str(), out.why.as_deref()), ("checksums|snapshots", Some("keeps the only copy")));
-    assert_eq!(out.facts.iter().map(|fact| (fact.need.as_str(), fact.is.as_str())).collect::<Vec<_>>(),
-        [("checksums", "no"), ("snapshots", "no")]);
+    assert_eq!(
+        out.facts.iter().map(|fact| (fact.need.as_str(), fact.is.as_str())).collect::<Vec<_>>(),
+        [("checksums", "no"), ("snapshots", "no")]
+    );
     assert!(out.source.contains("ext4(5), metadata_csum"), "{}", out.source);
     assert!(excluded(&advice, "xfs").source.contains("mkfs.xfs(8)"));
     // With one lane left there is nothing that it could lose.
@@ -193,10 +196,21 @@ fn options_of_a_lane_decide_what_it_has() {
 fn a_directory_does_not_show_how_it_was_made() {
     let mut found = lane("xfs");
     (found.venue, found.mkfs_command) = ("directory".into(), Vec::new());
-    let race = race(vec![found, { let mut b = lane("btrfs"); b.venue = "directory".into(); b }], &[[1000.0; 2]; 2], 0.005);
+    let race = race(
+        vec![found, {
+            let mut b = lane("btrfs");
+            b.venue = "directory".into();
+            b
+        }],
+        &[[1000.0; 2]; 2],
+        0.005,
+    );
     let advice = asked(&race, &scenario([0.5, 0.5, 0.0], &[]), &["reflink"]);
     assert_eq!(excluded(&advice, "xfs").facts[0].is, "unknown");
     assert_eq!(advice.lane.as_deref(), Some("btrfs"));
+    // What no tool does by itself is not feared, and what can be had at the worst is enough.
+    let advice = asked(&race, &scenario([0.5, 0.5, 0.0], &[]), &["overlay", "quota=project|growth"]);
+    assert_eq!(advice.lane.as_deref(), Some("xfs"));
 }
 
 #[test]
@@ -310,16 +324,20 @@ fn notes_are_told_of_the_chosen_lanes_that_they_are_about() {
 #[test]
 fn less_than_half_measured_gives_no_advice_but_the_command_that_measures_it() {
     let mut race = race(three(), &[[1000.0; 2], [1500.0; 2], [500.0; 2]], 0.005);
-    race.header.plan.command_line = "fairlane race ext4 xfs btrfs --suite quick --set commit.bs=8KiB --on /srv --lane-size 4GiB --seed 7"
-        .split(' ')
-        .map(str::to_owned)
-        .collect();
+    race.header.plan.command_line =
+        "fairlane race ext4 xfs btrfs --suite quick --set commit.bs=8KiB --on /srv --lane-size 4GiB --seed 7"
+            .split(' ')
+            .map(str::to_owned)
+            .collect();
     let advice = asked(&race, &scenario([0.3, 0.1, 0.6], &[]), &[]);
     assert_eq!((advice.lane.as_deref(), advice.no_advice), (None, Some(NoAdvice::TooLittleMeasured)));
     assert!(advice.why.is_empty() && advice.flips_if.is_empty());
     assert!((advice.measured_share - 0.4).abs() < 1e-9);
     assert_eq!(advice.not_measured.len(), 1);
-    assert_eq!((advice.not_measured[0].what.as_str(), advice.not_measured[0].suite.as_deref()), ("large", Some("later")));
+    assert_eq!(
+        (advice.not_measured[0].what.as_str(), advice.not_measured[0].suite.as_deref()),
+        ("large", Some("later"))
+    );
     assert_eq!(advice.next.join(" "), "race ext4 xfs btrfs --suite later --on /srv --lane-size 4GiB");
     // Exactly half is enough, and what is missing is said all the same.
     let advice = asked(&race, &scenario([0.25, 0.25, 0.5], &[]), &[]);
@@ -364,7 +382,8 @@ fn what_can_be_had_later_is_enough_and_said() {
 
 #[test]
 fn sizes_and_kernels_are_constraints() {
-    let mut race = race(vec![lane("ext4"), lane("xfs"), lane("bcachefs")], &[[1000.0; 2], [900.0; 2], [2000.0; 2]], 0.005);
+    let mut race =
+        race(vec![lane("ext4"), lane("xfs"), lane("bcachefs")], &[[1000.0; 2], [900.0; 2], [2000.0; 2]], 0.005);
     race.header.machine.kernel = "6.18.44-fc".into();
     let plain = scenario([0.5, 0.5, 0.0], &[]);
     let taken = |race: &Record, need: &str| asked(race, &plain, &[need]).lane;
@@ -383,7 +402,11 @@ fn records_of_the_same_lanes_are_taken_together() {
     let mut second = first.clone();
     second.header.started = "2026-11-21T10:00:00Z".into();
     second.header.plan.suite = "later".into();
-    second.header.plan.workloads = vec![{ let mut large = small_files(); large.name = "large".into(); large }];
+    second.header.plan.workloads = vec![{
+        let mut large = small_files();
+        large.name = "large".into();
+        large
+    }];
     second.trials.clear();
     for round in 1..=20 {
         for (name, rate) in [("ext4", 3000.0), ("xfs", 1000.0), ("btrfs", 1000.0)] {

@@ -35,8 +35,7 @@ pub fn run(options: &Advise) -> Result<(), Failure> {
     let paths = options.records.iter().map(|name| state::resolve(name)).collect::<Result<Vec<_>, _>>()?;
     let records = paths.iter().map(|path| state::load(path)).collect::<Result<Vec<Record>, _>>()?;
     let findings: Vec<_> = records.iter().map(stats::judge::findings).collect();
-    let races: Vec<Race> =
-        records.iter().zip(&findings).map(|(record, findings)| Race { record, findings }).collect();
+    let races: Vec<Race> = records.iter().zip(&findings).map(|(record, findings)| Race { record, findings }).collect();
     stats::advice::combinable(&races).map_err(Failure::usage)?;
     let advice = knowledge::advise(&races, &scenarios, &options.needs)?;
     let first = &findings[0];

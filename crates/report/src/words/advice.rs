@@ -3,7 +3,9 @@
 use crate::figures;
 use crate::layout::{GLUE, Phrase, Tone};
 use crate::words::{listed, names, sentence};
-use model::findings::{Advice, AdviceNote, AdviceReason, Equal, Excluded, Flip, LaneFact, NoAdvice, NotMeasured, RacedWithout};
+use model::findings::{
+    Advice, AdviceNote, AdviceReason, Equal, Excluded, Flip, LaneFact, NoAdvice, NotMeasured, RacedWithout,
+};
 use model::scenario::Need;
 
 pub(crate) const ADVICE: &str = "ADVICE";
@@ -89,7 +91,8 @@ fn chosen(advice: &Advice, lane: &str) -> Phrase {
 
 /// How often the choice wins.
 fn safe(share: f64, several: bool) -> Phrase {
-    let said = format!("{} in {} of resampled races", if several { "one of them wins" } else { "it wins" }, wins(share));
+    let said =
+        format!("{} in {} of resampled races", if several { "one of them wins" } else { "it wins" }, wins(share));
     match share {
         share if share < 0.8 => Phrase::default().tone(Tone::Undecided, format!("{said}, which is not safe")),
         _ => Phrase::of(said),
@@ -204,9 +207,11 @@ pub(crate) fn flip(flip: &Flip, scenario: &str) -> Phrase {
         Flip::Undecided { what, lane } => Phrase::default()
             .name(lane)
             .say(format!(", if {}, too noisy to rank, came out at the end of what is possible", sentence(what))),
-        Flip::Without { need, lane } => {
-            Phrase::default().name(lane).say(format!(", if {} could do without {}", sentence(scenario), need_title(need)))
-        }
+        Flip::Without { need, lane } => Phrase::default().name(lane).say(format!(
+            ", if {} could do without {}",
+            sentence(scenario),
+            need_title(need)
+        )),
         Flip::With { needs, lane } => {
             let titles: Vec<Phrase> = needs.iter().map(|need| Phrase::of(need_title(need))).collect();
             let verb = if needs.len() == 1 { "was" } else { "were" };

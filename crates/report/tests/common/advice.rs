@@ -74,7 +74,13 @@ fn mysql() -> Advice {
         leads: vec![lead("ext4", 1.12), lead("btrfs", 2.9)],
         equal: vec![EqualWork { what: "random reads".to_owned(), share: 0.15, because: Equal::Device }],
         excluded: vec![
-            out("ext4,nobarrier", "durable", Some(POWER), vec![fact("durable", "no", None, Some(barriers))], "the lane's options"),
+            out(
+                "ext4,nobarrier",
+                "durable",
+                Some(POWER),
+                vec![fact("durable", "no", None, Some(barriers))],
+                "the lane's options",
+            ),
             out("old", "done", None, vec![fact("done", "no", None, Some("commit 4 KiB: no space left"))], "the race"),
         ],
         share_of_resampled_races: Some(0.94),
@@ -84,7 +90,10 @@ fn mysql() -> Advice {
             Flip::With { needs: ["checksums", "snapshots"].map(str::to_owned).to_vec(), lane: "btrfs".to_owned() },
         ],
         measured_share: 0.55,
-        not_measured: vec![missing("transactions", 0.4, None), missing("latency of reads under load", 0.05, Some("latency"))],
+        not_measured: vec![
+            missing("transactions", 0.4, None),
+            missing("latency of reads under load", 0.05, Some("latency")),
+        ],
         next: ["race", "ext4", "xfs", "btrfs", "--suite", "latency"].map(str::to_owned).to_vec(),
         notes: vec![AdviceNote {
             lanes: vec!["xfs".to_owned()],

@@ -355,7 +355,8 @@ fn reasons(parts: &[Part], contest: &Contest, chosen: usize) -> Vec<AdviceReason
             let interval = match part.series.as_slice() {
                 [one] => one.pair(contest.lanes[chosen], contest.lanes[other]).and_then(|(pair, straight)| {
                     let (low, high) = (pair.low?, pair.high?);
-                    Some(if straight { (low, high) } else { (high.recip(), low.recip()) }).filter(|(_, high)| high.is_finite())
+                    Some(if straight { (low, high) } else { (high.recip(), low.recip()) })
+                        .filter(|(_, high)| high.is_finite())
                 }),
                 _ => None,
             };
