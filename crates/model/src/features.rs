@@ -153,6 +153,8 @@ pub struct Fact {
     pub kinds: Vec<String>,
     /// Of the kernel: the first version that has it.
     pub since: Option<String>,
+    /// Of the kernel: `since` is the first version that the source shows, and it may be older.
+    pub or_before: bool,
     /// Of the kernel: the first version that no longer has it.
     pub removed: Option<String>,
     /// What brings it, where it is `off` or comes `later`: a lane, or a command.
@@ -177,6 +179,9 @@ pub struct Rule {
     pub geometry: Option<String>,
     /// As `geometry`: the line NAME is there and does not hold WORD.
     pub lacks: Option<String>,
+    /// No tool does this by itself: a directory, which does not show how its filesystem was made, is
+    /// taken to be without it.
+    pub rare: bool,
     /// What then holds.
     pub fact: Fact,
 }
@@ -190,14 +195,15 @@ impl TryFrom<toml::Table> for Rule {
         let (mkfs, mount) = (words("mkfs")?, words("mount")?);
         let mut word = |key: &str| table.remove(key).map(String::deserialize).transpose();
         let (geometry, lacks) = (word("geometry")?, word("lacks")?);
-        Ok(Rule { mkfs, mount, geometry, lacks, fact: table.try_into()? })
+        let rare = table.remove("rare").map(bool::deserialize).transpose()?.unwrap_or_default();
+        Ok(Rule { mkfs, mount, geometry, lacks, rare, fact: table.try_into()? })
     }
 }
 
 impl Rule {
-    /// Whether it speaks of how the filesystem was made, which a directory does not show.
-    pub fn is_about_mkfs(&self) -> bool {
-        !self.mkfs.is_empty() || self.geometry.is_some() || self.lacks.is_some()
+    /// Whether a directory, which does not show how its filesystem was made, may fall under it.
+    pub fn may_be_hidden(&self) -> bool {
+        !self.rare && (!self.mkfs.is_empty() || self.geometry.is_some() || self.lacks.is_some())
     }
 }
 

@@ -18,6 +18,7 @@ pub(crate) fn brief(fact: &Fact) -> String {
     }
     match (&fact.since, &fact.removed) {
         (Some(since), Some(removed)) => format!("{since} to before {removed}"),
+        (Some(since), None) if fact.or_before => format!("{since} or before"),
         (Some(since), None) => format!("since {since}"),
         _ => said,
     }

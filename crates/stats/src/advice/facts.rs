@@ -170,7 +170,11 @@ fn apply(cell: &Cell, lane: &Lane) -> Fact {
     if let Some(rule) = by_geometry {
         return rule.fact.clone();
     }
-    if lane.venue == "directory" && cell.rule.iter().any(Rule::is_about_mkfs) {
+    // What can be had later at worst can be had.
+    let worse = |rule: &&Rule| {
+        rule.fact.is != cell.fact.is && !(cell.fact.is == "later" && rule.fact.is == "yes") && rule.may_be_hidden()
+    };
+    if lane.venue == "directory" && cell.rule.iter().any(|rule| worse(&rule)) {
         let note = "it depends on how the filesystem was made, which a directory does not show".to_owned();
         return Fact { is: UNKNOWN.into(), note: Some(note), source: cell.fact.source.clone(), ..Fact::default() };
     }
