@@ -14,8 +14,10 @@ pub mod operations;
 pub mod plan;
 pub mod published;
 pub mod record;
+pub mod throttle;
 pub mod trial;
 pub mod units;
 pub mod workload;
 
+pub use throttle::Throttle;
 pub use units::Bytes;

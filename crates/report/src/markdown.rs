@@ -255,7 +255,7 @@ fn ground(out: &mut String, input: &Input) {
     out.push_str(&format!(
         "\n{}: {}; {}; {} {started}.\n\n{}: {}\n",
         words::TRIALS_TITLE,
-        words::trials(counts.ok, counts.repeated, counts.failed),
+        words::trials(counts),
         escape(&version),
         words::RACED,
         words::AGAIN_TITLE,

@@ -12,7 +12,7 @@ use crate::clean::shorten;
 use crate::figures;
 use crate::layout::{GLUE, Phrase, Tone};
 use crate::statements::{Shown, Statement};
-use model::findings::{Limit, Reason, ResultFinding, Verdict};
+use model::findings::{Limit, Reason, ResultFinding, TrialCounts, Verdict};
 
 pub(crate) const DISK_CEILING: &str = "disk ceiling";
 pub(crate) const DISK_CEILING_UNKNOWN: &str = "unknown: no bare device was measured, so no limit can be named";
@@ -538,13 +538,17 @@ pub(crate) fn more_warnings(count: usize) -> String {
 }
 
 /// The trials.
-pub(crate) fn trials(ok: u32, repeated: u32, failed: u32) -> String {
+pub(crate) fn trials(counts: &TrialCounts) -> String {
+    let TrialCounts { ok, repeated, failed, void } = *counts;
     let mut said = format!("{ok} counted");
     if repeated > 0 {
         said.push_str(&format!(", {repeated} set aside for noise from outside and run again"));
     }
     if failed > 0 {
         said.push_str(&format!(", {failed} failed"));
+    }
+    if void > 0 {
+        said.push_str(&format!(", {void} void: the throttle did not hold"));
     }
     said
 }

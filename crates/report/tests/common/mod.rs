@@ -210,6 +210,7 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, answer: Option<Answer
         suite: "quick".to_owned(),
         seed: 42,
         margin: 0.05,
+        throttle: None,
         outcome: "complete".to_owned(),
         command_line,
         machine: machine(),
@@ -220,7 +221,7 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, answer: Option<Answer
         answer,
         advice: Vec::new(),
         warnings: Vec::new(),
-        trials: TrialCounts { ok: 144, repeated: 3, failed: 0 },
+        trials: TrialCounts { ok: 144, repeated: 3, failed: 0, void: 0 },
     }
 }
 
@@ -285,6 +286,7 @@ pub fn record(findings: &Findings) -> Record {
             margin: findings.margin,
             budget_seconds: Some(180.0),
             lane_size: Bytes(2 << 30),
+            throttle: findings.throttle,
             seed: findings.seed,
             on: Ground::Images("/home/li".into()),
             command_line: findings.command_line.clone(),
