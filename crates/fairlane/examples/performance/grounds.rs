@@ -30,6 +30,7 @@ impl Grounds {
             erase: Vec::new(),
             largest_working_set_bytes: 1 << 30,
             terminal: false,
+            throttle: None,
         })?;
         let never = AtomicBool::new(false);
         let mut journal = Journal::begin(&undo::directory()?, &run_id)?;

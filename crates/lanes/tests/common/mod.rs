@@ -69,6 +69,7 @@ impl Scratch {
             erase: Vec::new(),
             largest_working_set_bytes: 8 << 20,
             terminal: false,
+            throttle: None,
         }
     }
 
