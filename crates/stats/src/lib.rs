@@ -20,6 +20,7 @@ pub mod sequential;
 mod series;
 pub mod steady;
 pub mod student;
+pub mod throttle;
 mod words;
 
 #[cfg(test)]

@@ -19,9 +19,11 @@ use crate::estimate::median;
 use crate::pair;
 use crate::series::{LaneSeries, Reading, Scope, Series};
 use crate::words;
+use model::Throttle;
 use model::findings::Limit;
 use model::job::{Direction, Io, Pattern, Rate, SyncMode};
 use model::record::{Probe, Profile, Record, SharedRate};
+use model::throttle::Quantity;
 use model::workload::{Kind, Workload};
 
 /// What limited one result.
@@ -66,6 +68,10 @@ struct LaneUse {
     /// Device bytes read per byte the application read.
     read_share: Option<f64>,
     write_amplification: Option<f64>,
+    /// Rates at the device, for the limits of a throttle.
+    rates: [Option<f64>; Quantity::ALL.len()],
+    /// CPU seconds of the whole system per operation.
+    cpu_per_operation: Option<f64>,
     /// U; `None`: no ceiling known.
     device_use: Option<f64>,
 }
@@ -86,6 +92,7 @@ struct Sight<'a> {
     reads: bool,
     lanes: Vec<LaneUse>,
     raw: Option<Raw>,
+    throttle: Option<&'a Throttle>,
     null_rate: Option<f64>,
 }
 
@@ -98,6 +105,9 @@ type Rule = fn(&Sight) -> Option<(Limit, String)>;
 const RULES: [Rule; 2] = [harness, cache];
 
 /// Rules 4 to 8 in order, for work of one kind that runs as fast as it goes.
+/// Rules 4 and 5, for work of several kinds at once on a disk whose limits are known for each.
+const LIMITS: [Rule; 2] = [device, write_amplification];
+
 const CAUSES: [Rule; 5] = [device, write_amplification, flush, filesystem_cpu, filesystem_serialised];
 
 /// A trial in which Fairlane itself handed operations over too late begins a flag with this.
@@ -112,8 +122,12 @@ pub fn limit_of(record: &Record, workload: &Workload, group: &str) -> Limited {
 pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &Series) -> Limited {
     let raw = raw_ceiling(&record.probes, workload).filter(|_| !of_several_kinds(workload));
     let mut lanes: Vec<LaneUse> = series.lanes.iter().map(|lane| lane_use(lane, group, &series.reading)).collect();
+    let throttle = record.header.plan.throttle.as_ref();
     for lane in &mut lanes {
-        lane.device_use = raw.and_then(|raw| device_use(lane, &raw, workload.flush_bound()));
+        let of_bare = raw.and_then(|raw| device_use(lane, &raw, workload.flush_bound()));
+        // The tighter of the two is the ceiling: the limit itself, or what the disk does below it.
+        let of_limit = throttle.filter(|_| !workload.flush_bound()).and_then(|throttle| limit_use(lane, throttle));
+        lane.device_use = [of_bare, of_limit].into_iter().flatten().reduce(f64::max);
     }
     let device_use = lanes.iter().map(|lane| lane.device_use).collect();
     // A lane without a figure neither meets a rule nor keeps the others from it.
@@ -123,8 +137,13 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
     }
     let null_rate = null_ceiling(&record.probes, workload);
     let rate = record.rates.iter().rev().find(|rate| rate.workload == workload.name);
-    let sight = Sight { workload, rate, reads: series.reading.reads(group), lanes, raw, null_rate };
-    let causes = if of_several_kinds(workload) || paced(workload) { &[][..] } else { &CAUSES[..] };
+    let sight = Sight { workload, rate, reads: series.reading.reads(group), lanes, raw, throttle, null_rate };
+    let causes = match () {
+        () if paced(workload) => &[][..],
+        () if of_several_kinds(workload) && throttle.is_some() => &LIMITS[..],
+        () if of_several_kinds(workload) => &[][..],
+        () => &CAUSES[..],
+    };
     let (limit, reason) =
         RULES.iter().chain(causes).find_map(|rule| rule(&sight)).unwrap_or_else(|| unattributed(&sight));
     Limited { limit, reason, device_use }
@@ -212,6 +231,13 @@ fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
                 .map(|(_, scope)| scope.system.device.read_bytes as f64 / scope.read_bytes),
         ),
         write_amplification: median(seen.iter().filter_map(|(_, scope)| scope.write_amplification())),
+        rates: Quantity::ALL
+            .map(|quantity| median(seen.iter().filter_map(|(_, scope)| crate::throttle::rate(scope.system, quantity)))),
+        cpu_per_operation: median(
+            seen.iter()
+                .filter(|(_, scope)| scope.exact && scope.operations > 0.0)
+                .map(|(_, scope)| scope.cpu_seconds() / scope.operations),
+        ),
         device_use: None,
     }
 }
@@ -268,6 +294,11 @@ fn device_use(lane: &LaneUse, raw: &Raw, flush_bound: bool) -> Option<f64> {
     Some(by_bandwidth.max(by_iops)).filter(|share| share.is_finite())
 }
 
+/// U of a lane on an emulated disk: the nearest of its limits.
+fn limit_use(lane: &LaneUse, throttle: &Throttle) -> Option<f64> {
+    crate::throttle::nearness(|quantity| lane.rates[quantity as usize], throttle)
+}
+
 impl Sight<'_> {
     /// Workers that share the engine's user time: of a job file those of the jobs that may run at
     /// once, which are the jobs between two stonewalls; the largest such group counts.
@@ -305,8 +336,31 @@ impl Sight<'_> {
         }
     }
 
-    /// The ceiling as a person names it: IOPS for small blocks, bandwidth from 64 KiB on.
-    fn ceiling(&self, raw: &Raw) -> String {
+    /// The ceiling as a person names it; `None`: none is known.
+    fn ceiling(&self) -> Option<String> {
+        match (self.emulated(), &self.raw) {
+            (Some(throttle), _) => Some(format!("the emulated disk's {throttle}")),
+            (None, Some(raw)) => Some(format!("the bare device's {}", self.bare(raw))),
+            (None, None) => None,
+        }
+    }
+
+    /// The same where the device was just spoken of.
+    fn own_ceiling(&self) -> Option<String> {
+        match (self.emulated(), &self.raw) {
+            (Some(throttle), _) => Some(format!("the throttle's {throttle}")),
+            (None, Some(raw)) => Some(format!("its bare {}", self.bare(raw))),
+            (None, None) => None,
+        }
+    }
+
+    /// The throttle, where it is the ceiling: what a flush costs it does not say.
+    fn emulated(&self) -> Option<&Throttle> {
+        self.throttle.filter(|_| !self.workload.flush_bound())
+    }
+
+    /// What the bare device does: IOPS for small blocks, bandwidth from 64 KiB on.
+    fn bare(&self, raw: &Raw) -> String {
         match &self.workload.kind {
             _ if self.workload.flush_bound() => {
                 format!("{} flushes/s", model::units::human_count(raw.operations_per_second))
@@ -338,7 +392,9 @@ impl Sight<'_> {
     }
 
     fn write_amplifications(&self) -> Vec<f64> {
-        if self.reads { Vec::new() } else { self.lanes.iter().filter_map(|lane| lane.write_amplification).collect() }
+        // Writes of a mixture slow its reads down too.
+        let reads = self.reads && !of_several_kinds(self.workload);
+        if reads { Vec::new() } else { self.lanes.iter().filter_map(|lane| lane.write_amplification).collect() }
     }
 
     /// Whether the lanes write within 5 % of the same amount per byte of the application.
@@ -406,11 +462,27 @@ fn device(sight: &Sight) -> Option<(Limit, String)> {
     }
     let who = if sight.lanes.len() == 1 { sight.lanes[0].name.clone() } else { "every lane".to_owned() };
     let reason = format!(
-        "{who} runs at {} of the bare device's {}: this test cannot tell these filesystems apart",
+        "{who} runs at {} of {}: this test cannot tell these filesystems apart{}",
         words::percent_range(sight.lanes.iter().filter_map(|lane| lane.device_use)),
-        sight.ceiling(&sight.raw?)
+        sight.ceiling()?,
+        by_cpu(&sight.lanes)
     );
     Some((Limit::Device, reason))
+}
+
+/// What remains to choose by where the device was measured: the lane that spends least first.
+fn by_cpu(lanes: &[LaneUse]) -> String {
+    let mut each: Vec<(f64, &str)> = lanes
+        .iter()
+        .filter_map(|lane| Some((lane.cpu_per_operation.filter(|&cpu| cpu > 0.0)?, lane.name.as_str())))
+        .collect();
+    if each.len() < 2 {
+        return String::new();
+    }
+    each.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let each: Vec<String> =
+        each.into_iter().map(|(cpu, name)| format!("{name} {}", model::units::human_seconds(cpu))).collect();
+    format!("; by CPU per operation: {}", each.join(", "))
 }
 
 /// Rule 5.
@@ -421,9 +493,9 @@ fn write_amplification(sight: &Sight) -> Option<(Limit, String)> {
     let each: Vec<String> =
         sight.lanes.iter().filter_map(|lane| Some(format!("{} {:.2}", lane.name, lane.write_amplification?))).collect();
     let reason = format!(
-        "every lane runs at {} of the bare device's {}, but they write different amounts to it per byte of the application ({})",
+        "every lane runs at {} of {}, but they write different amounts to it per byte of the application ({})",
         words::percent_range(sight.lanes.iter().filter_map(|lane| lane.device_use)),
-        sight.ceiling(&sight.raw?),
+        sight.ceiling()?,
         each.join(", ")
     );
     Some((Limit::WriteAmplification, reason))
@@ -449,7 +521,7 @@ fn flush(sight: &Sight) -> Option<(Limit, String)> {
             sight.who(&of),
             if one { "makes" } else { "make" },
             words::percent_range(of.iter().filter_map(|lane| lane.device_use)),
-            sight.ceiling(&raw),
+            sight.bare(&raw),
             rates.join(", ")
         ),
         None => format!(
@@ -531,13 +603,14 @@ fn unattributed(sight: &Sight) -> (Limit, String) {
         )
     } else if paced(sight.workload) {
         "the work is paced, so reaching its rate shows no limit".to_owned()
-    } else if of_several_kinds(sight.workload) {
+    } else if of_several_kinds(sight.workload) && sight.throttle.is_none() {
         "work of several kinds runs together, and the bare device has no ceiling for such a mixture".to_owned()
-    } else if let Some(raw) = sight.raw.filter(|_| sight.lanes.iter().any(|lane| lane.device_use.is_some())) {
+    } else if let Some(ceiling) =
+        sight.own_ceiling().filter(|_| sight.lanes.iter().any(|lane| lane.device_use.is_some()))
+    {
         format!(
-            "no single cause stands out; the device is used to {} of its bare {}",
+            "no single cause stands out; the device is used to {} of {ceiling}",
             words::percent_range(sight.lanes.iter().filter_map(|lane| lane.device_use)),
-            sight.ceiling(&raw)
         )
     } else {
         "no single cause stands out, and no ceiling of the bare device is known for this work".to_owned()

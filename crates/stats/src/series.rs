@@ -27,6 +27,8 @@ pub struct LaneSeries<'a> {
     pub ok: Vec<&'a Trial>,
     /// Last attempts that failed.
     pub failed: Vec<&'a Trial>,
+    /// Last attempts in which the throttle did not hold.
+    pub void: Vec<&'a Trial>,
 }
 
 impl<'a> Series<'a> {
@@ -49,7 +51,12 @@ impl<'a> Series<'a> {
             .header
             .lanes
             .iter()
-            .map(|lane| LaneSeries { lane, ok: with(lane, Outcome::Ok), failed: with(lane, Outcome::Failed) })
+            .map(|lane| LaneSeries {
+                lane,
+                ok: with(lane, Outcome::Ok),
+                failed: with(lane, Outcome::Failed),
+                void: with(lane, Outcome::Void),
+            })
             .collect();
         let needed = lanes.iter().filter(|lane| !lane.ok.is_empty()).count().min(2);
         let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
@@ -77,7 +84,11 @@ impl<'a> LaneSeries<'a> {
         if !self.ok.is_empty() {
             return None;
         }
-        let reason = self.failed.last().map(|trial| trial.reason.as_deref().unwrap_or("it failed without a reason"));
+        let reason = self
+            .failed
+            .last()
+            .or(self.void.last())
+            .map(|trial| trial.reason.as_deref().unwrap_or("it failed without a reason"));
         Some(reason.unwrap_or("no round was completed").to_owned())
     }
 }
