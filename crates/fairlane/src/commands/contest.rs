@@ -120,6 +120,7 @@ fn settings(plan: &Plan, terms: &Terms, run_id: &str) -> Settings {
             .max()
             .unwrap_or(0),
         terminal: std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
+        throttle: plan.throttle,
     }
 }
 
@@ -199,6 +200,7 @@ fn race(
             screen: &mut screen,
             stop,
             keep: terms.keep,
+            throttle: record.header.plan.throttle,
         },
         file,
         record,
