@@ -82,7 +82,7 @@ pub struct Race {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Go on with an interrupted race
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["lanes", "suite", "workloads", "on", "lane_size", "rounds", "margin", "seed", "set", "with_self", "output", "as_published"])]
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["lanes", "suite", "workloads", "on", "lane_size", "rounds", "margin", "seed", "set", "with_self", "throttle", "output", "as_published"])]
     pub resume: Option<String>,
     /// Write the record here
     #[arg(short, long, value_name = "RECORD")]
@@ -104,6 +104,10 @@ pub struct Terms {
     /// Differences below this are a tie
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = model::units::parse_percent)]
     pub margin: f64,
+    /// Give every lane the same slower disk while it is measured, such as 151MiB/s,8050iops: each limit
+    /// holds for reads and for writes, or for one of them: read=200MiB/s,write=3000iops
+    #[arg(long, value_name = "LIMITS", value_parser = |text: &str| text.parse::<model::Throttle>())]
+    pub throttle: Option<model::Throttle>,
     /// Seed of every order, offset and byte; default: a new one, kept in the record
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

@@ -30,6 +30,7 @@ pub mod signature;
 mod stage;
 mod stage_check;
 mod stage_describe;
+mod throttle;
 pub mod undo;
 
 pub use abilities::Lack;

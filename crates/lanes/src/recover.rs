@@ -7,6 +7,7 @@ use crate::failure::{LaneFailure, cannot, failed};
 use crate::loop_device;
 use crate::mount::unmount_patiently;
 use crate::mountinfo;
+use crate::throttle;
 use crate::undo::{Detail, Entry, Owner, RUN_DIRECTORY_PREFIX, Thing, append, is_run_id};
 use rustix::fs::{FlockOperation, flock};
 use std::collections::BTreeMap;
@@ -139,7 +140,10 @@ fn recover_journal(path: &Path, kept_too: bool, recovered: &mut Recovered) -> Re
     }
     let mut whole = true;
     for (id, (thing, detail)) in claims.open.iter().rev() {
-        match undo(thing, detail.as_ref(), &claims.owner.run_id) {
+        // What only the kernel held went with its boot: an equal limit is somebody's own by now.
+        let gone = matches!(thing, Thing::Limit { .. } | Thing::Group { .. }) && !claims.owner.is_of_this_boot();
+        let undone = if gone { Ok(Vec::new()) } else { undo(thing, detail.as_ref(), &claims.owner.run_id) };
+        match undone {
             Ok(cleaned) => {
                 recovered.cleaned.extend(cleaned);
                 let _ = append(&mut file, &Entry::Done { id: *id });
@@ -190,7 +194,32 @@ fn undo(thing: &Thing, detail: Option<&Detail>, run_id: &str) -> Result<Vec<Stri
             }
             remove_run_directory(path, detail)
         }
+        Thing::Limit { device, name, sequence, throttle } => {
+            // The name is part of a path below.
+            let plain =
+                !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_!".contains(&byte));
+            if !plain {
+                return Err(foreign(Path::new(name)));
+            }
+            throttle::lift_left_over(*device, name, *sequence, throttle, &format!("{RUN_DIRECTORY_PREFIX}{run_id}"))
+        }
+        Thing::Group { path } => remove_group(path, run_id),
     }
+}
+
+/// Removes the run's own group of cgroup v2, which holds no process any more.
+fn remove_group(path: &Path, run_id: &str) -> Result<Vec<String>, LaneFailure> {
+    let mounts = mountinfo::read().map_err(|error| cannot("read /proc/self/mountinfo", error))?;
+    let ours =
+        mounts.iter().any(|mount| mount.filesystem == "cgroup2" && throttle::group_of(&mount.target, run_id) == path);
+    if !ours || !is_run_id(run_id) {
+        return Err(foreign(path));
+    }
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    throttle::remove_group(path)?;
+    Ok(vec![format!("removed the cgroup {}", path.display())])
 }
 
 fn foreign(path: &Path) -> LaneFailure {
@@ -306,6 +335,8 @@ mod tests {
                 Thing::RunDirectory { path: bad.into() },
                 Thing::Loop { backing: bad.into() },
                 Thing::Mount { target: bad.into(), source: None },
+                Thing::Group { path: bad.into() },
+                Thing::Limit { device: (7, 0), name: bad.into(), sequence: 0, throttle: model::Throttle::default() },
             ] {
                 assert!(undo(&thing, None, "r").is_err(), "{thing:?}");
             }

@@ -9,6 +9,7 @@ use crate::ground::{Ground, ImageGround};
 use crate::host::Host;
 use crate::image::Image;
 use crate::library;
+use crate::throttle::Throttling;
 use crate::undo::{EntryId, Journal, Thing};
 use crate::{mount, mountinfo};
 use model::Bytes;
@@ -44,6 +45,8 @@ pub struct Settings {
     pub largest_working_set_without_holes_bytes: u64,
     /// Somebody sits at the terminal and can confirm.
     pub terminal: bool,
+    /// The disk that every lane's device is held to while it is measured.
+    pub throttle: Option<model::Throttle>,
 }
 
 /// A lane that is ready for work.
@@ -117,6 +120,8 @@ pub struct Stage {
     pub(crate) host: Option<Host>,
     /// Run directories that `build` makes, then their journal entries.
     pub(crate) run_directories: Vec<(PathBuf, Option<EntryId>)>,
+    /// The emulated disk.
+    pub(crate) throttling: Option<Throttling>,
 }
 
 impl Stage {
@@ -190,6 +195,7 @@ impl Stage {
         for (ground, image) in images.iter_mut().zip(written) {
             ground.attach(image, journal)?;
         }
+        self.prepare_throttling(journal)?;
         for lane in 0..self.lanes.len() {
             let opened = self.open(lane, self.ground_for(lane, 0), journal, stop)?;
             let tried = try_out(lane, &opened);
@@ -197,6 +203,40 @@ impl Stage {
             tried.and(closed)?;
         }
         Ok(())
+    }
+
+    fn prepare_throttling(&mut self, journal: &mut Journal) -> Result<(), LaneFailure> {
+        let Some(throttling) = &mut self.throttling else { return Ok(()) };
+        let run = self.base.join(crate::stage_check::run_directory_name(&self.settings.run_id));
+        throttling.prepare(&run, &self.settings.run_id, journal)?;
+        for (index, ground) in self.grounds.iter().enumerate() {
+            throttling.take(index, ground, journal)?;
+        }
+        Ok(())
+    }
+
+    /// Holds a ground's device to the race's throttle from now on, where it has one.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`] where the kernel does not take the limits.
+    pub fn hold(&mut self, ground: usize) -> Result<(), LaneFailure> {
+        self.throttling.as_mut().map_or(Ok(()), |throttling| throttling.hold(ground))
+    }
+
+    /// Lifts it again.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`] where the kernel does not lift the limits.
+    pub fn lift(&mut self, ground: usize) -> Result<(), LaneFailure> {
+        self.throttling.as_mut().map_or(Ok(()), |throttling| throttling.lift(ground))
+    }
+
+    /// Moves an agent to where the throttle holds for it.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`] where the kernel does not move it.
+    pub fn join_throttled(&self, pid: u32) -> Result<(), LaneFailure> {
+        self.throttling.as_ref().map_or(Ok(()), |throttling| throttling.join(pid))
     }
 
     /// Number of grounds: images, devices, directories, memory.
@@ -448,6 +488,10 @@ impl Stage {
                 first = result;
             }
         };
+        // First of all: unmounting is no measured work, and a limit outlives its loop device.
+        if let Some(mut throttling) = self.throttling.take() {
+            note(throttling.end(journal.as_deref_mut()));
+        }
         for lane in 0..self.lanes.len() {
             match self.close_lane(lane, journal.as_deref_mut()) {
                 // The race is over: a shrunken image no longer matters to anybody.
@@ -476,7 +520,11 @@ impl Stage {
     ///
     /// # Errors
     /// [`LaneFailure::Failed`] where the journal cannot be written; then everything is undone.
-    pub fn keep(mut self, journal: Journal) -> Result<Vec<String>, LaneFailure> {
+    pub fn keep(mut self, mut journal: Journal) -> Result<Vec<String>, LaneFailure> {
+        // Whoever looks at the lane needs no slow disk.
+        if let Some(mut throttling) = self.throttling.take() {
+            throttling.end(Some(&mut journal))?;
+        }
         journal.keep()?;
         let mut lines: Vec<String> = Vec::new();
         for lane in &mut self.lanes {

@@ -10,6 +10,7 @@ use crate::host::{self, Host};
 use crate::library::E2FSCK;
 use crate::promises;
 use crate::stage::{LaneState, Settings, Stage};
+use crate::throttle::Throttling;
 use crate::undo::{RUN_DIRECTORY_PREFIX, is_run_id};
 use model::Bytes;
 use model::lane::{LaneSpec, Venue};
@@ -52,6 +53,7 @@ impl Stage {
             base: PathBuf::new(),
             host: None,
             run_directories: Vec::new(),
+            throttling: None,
         };
         let places: Vec<Place> =
             stage.lanes.iter().map(|lane| place(lane, &stage.settings)).collect::<Result<_, _>>()?;
@@ -68,6 +70,11 @@ impl Stage {
             lane.contestant.check_mount_options(&lane.spec).map_err(|error| error.in_lane(&lane.name))?;
         }
         stage.lay_grounds(&places)?;
+        if let Some(throttle) = stage.settings.throttle {
+            let ground = |lane: &LaneState| lane.fixed_ground.map(|ground| &stage.grounds[ground]);
+            let lanes: Vec<_> = stage.lanes.iter().map(|lane| (lane.name.as_str(), ground(lane))).collect();
+            stage.throttling = Some(Throttling::check(throttle, &lanes)?);
+        }
         Ok(stage)
     }
 

@@ -40,6 +40,22 @@ pub enum Thing {
         /// What the mount table will call its source; `None`: the filesystem names it (FUSE).
         source: Option<String>,
     },
+    /// Limits on a device in the root group of cgroup v1's blkio. They outlive a loop device.
+    Limit {
+        /// Major and minor number.
+        device: (u32, u32),
+        /// As /proc/diskstats names it: `loop3`.
+        name: String,
+        /// What the kernel counts up whenever another disk takes that name; 0: it does not tell.
+        sequence: u64,
+        /// What is set.
+        throttle: model::Throttle,
+    },
+    /// A group of cgroup v2, named after the run.
+    Group {
+        /// Its directory.
+        path: PathBuf,
+    },
 }
 
 /// One line of a journal.
@@ -91,7 +107,12 @@ impl Owner {
 
     /// Whether that process still lives.
     pub(crate) fn lives(&self) -> bool {
-        boot_id().is_ok_and(|boot| boot == self.boot_id) && start_ticks(self.pid) == Some(self.start_ticks)
+        self.is_of_this_boot() && start_ticks(self.pid) == Some(self.start_ticks)
+    }
+
+    /// Whether the machine was not booted since.
+    pub(crate) fn is_of_this_boot(&self) -> bool {
+        boot_id().is_ok_and(|boot| boot == self.boot_id)
     }
 }
 

@@ -22,6 +22,9 @@ pub struct Findings {
     pub margin: f64,
     /// `complete`, `interrupted`, `failed`, or `unfinished` where no end was written.
     pub outcome: String,
+    /// The disk that every lane's device was held to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttle: Option<crate::Throttle>,
     /// The command line that runs the race again.
     pub command_line: Vec<String>,
     /// Where.
@@ -57,6 +60,9 @@ pub struct TrialCounts {
     pub repeated: u32,
     /// Could not be done.
     pub failed: u32,
+    /// The throttle did not hold.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub void: u32,
 }
 
 /// What the device can do without a filesystem.
@@ -770,4 +776,10 @@ pub struct Difference {
     pub subject: String,
     /// One sentence.
     pub what: String,
+}
+
+// serde hands a reference to `skip_serializing_if`.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }

@@ -19,8 +19,10 @@ pub mod published;
 pub mod record;
 pub mod scenario;
 pub mod text;
+pub mod throttle;
 pub mod trial;
 pub mod units;
 pub mod workload;
 
+pub use throttle::Throttle;
 pub use units::Bytes;

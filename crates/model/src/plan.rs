@@ -36,6 +36,9 @@ pub struct Plan {
     pub budget_seconds: Option<f64>,
     /// Size of each lane.
     pub lane_size: Bytes,
+    /// The disk that every lane's device is held to (`--throttle`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttle: Option<crate::Throttle>,
     /// Seed of every order, offset and byte.
     pub seed: u64,
     /// Where the lanes live.

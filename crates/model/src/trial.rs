@@ -22,8 +22,8 @@ pub struct Trial {
     pub ground: u32,
     /// How it ended.
     pub outcome: Outcome,
-    /// Why it failed or was repeated, or, where it counts, why it holds no figures from some step on; one
-    /// sentence.
+    /// Why it failed, was repeated or is void, or, where it counts, why it holds no figures from some step
+    /// on; one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// RFC 3339, UTC.
@@ -52,6 +52,8 @@ pub enum Outcome {
     Failed,
     /// Foreign noise: kept in the record, replaced by a later attempt.
     Repeated,
+    /// The throttle did not hold: kept in the record, in no figure.
+    Void,
 }
 
 /// The figures of one kind of operation in one trial.
@@ -164,6 +166,8 @@ pub struct JobUse {
 pub struct SystemUse {
     /// Wall seconds of the windows.
     pub window_seconds: f64,
+    /// Number of windows; 0 in records of before it was counted.
+    pub windows: u32,
     /// Online CPUs.
     pub cpus: u32,
     /// All CPUs, user and nice.
@@ -249,6 +253,7 @@ impl SystemUse {
     /// Adds another window of the same trial.
     pub fn add(&mut self, other: &SystemUse) {
         self.window_seconds += other.window_seconds;
+        self.windows += other.windows;
         self.cpus = self.cpus.max(other.cpus);
         self.cpu_user_seconds += other.cpu_user_seconds;
         self.cpu_system_seconds += other.cpu_system_seconds;

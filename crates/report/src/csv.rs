@@ -116,6 +116,7 @@ fn row(record: &Record, trial: &Trial, group: Option<&Group>, metric: Option<(&S
         Outcome::Ok => "ok",
         Outcome::Failed => "failed",
         Outcome::Repeated => "repeated",
+        Outcome::Void => "void",
     };
     let mut cells = vec![
         text(&header.started),

@@ -270,7 +270,7 @@ fn ground(out: &mut String, input: &Input) {
     out.push_str(&format!(
         "\n{}: {}; {}; {} {started}.\n\n{}: {}\n",
         words::TRIALS_TITLE,
-        words::race::trials(counts.ok, counts.repeated, counts.failed),
+        words::race::trials(counts),
         escape(&version),
         words::RACED,
         words::AGAIN_TITLE,

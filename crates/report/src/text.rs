@@ -29,7 +29,7 @@ pub(crate) fn render(input: &Input, style: &Style) -> String {
     warnings(&mut out, input, style);
     out.push('\n');
     let counts = &findings.trials;
-    let trials = words::race::trials(counts.ok, counts.repeated, counts.failed);
+    let trials = words::race::trials(counts);
     let trials =
         Phrase::of(format!("{trials}; {}", words::race::seed_and_version(findings.seed, &input.record.header.version)));
     hang(&mut out, words::TRIALS, CLOSING_COLUMNS, &trials, None, style);

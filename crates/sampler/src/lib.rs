@@ -92,6 +92,7 @@ impl Sampler {
         let microseconds = |after: u64, before: u64| after.saturating_sub(before) as f64 / 1e6;
         SystemUse {
             window_seconds: after.moment.duration_since(before.moment).as_secs_f64(),
+            windows: 1,
             cpus: self.cpu.online(),
             cpu_user_seconds: self.cpu.seconds(before.cpu.user, after.cpu.user),
             cpu_system_seconds: self.cpu.seconds(before.cpu.system, after.cpu.system),

@@ -13,6 +13,7 @@ use crate::pair::{self, Setting, finite};
 use crate::ranking;
 use crate::sequential::{self, Rule, Standing};
 use crate::series::{LaneSeries, Reading, Scope, Series};
+use crate::throttle;
 use crate::words;
 use model::findings::{Ceiling, Estimate, Findings, Pair, ResultFinding, TrialCounts, Verdict};
 use model::plan::{LOOKS, Rounds};
@@ -90,6 +91,10 @@ fn judge_group(
     }
     warnings.extend(judged.iter().filter_map(|of| of.warning.clone()));
     warnings.extend(impossible::flags(record, workload, group, series));
+    if plan.throttle.is_some() {
+        let all: Vec<_> = lanes.iter().flat_map(|lane| lane.group(group)).collect();
+        warnings.extend(throttle::too_short(&all, &series.reading, workload));
+    }
     let mut estimates = Vec::new();
     for (lane, device_use) in lanes.iter().zip(&limited.device_use) {
         let (estimate, warning) = estimate_of(lane, group, &metric, *device_use, &series.reading);
@@ -240,7 +245,10 @@ pub fn findings(record: &Record) -> Findings {
         let times = if record.resumes == 1 { "once".to_owned() } else { format!("{} times", record.resumes) };
         warnings.push(format!("the race was interrupted and taken up again {times}"));
     }
-    warnings.extend(quotas(record, &ceilings));
+    // Under a throttle the cap is our own.
+    if header.plan.throttle.is_none() {
+        warnings.extend(quotas(record, &ceilings));
+    }
     let not_raced =
         header.plan.workloads.iter().filter(|workload| {
             record.end.is_some() && !record.trials.iter().any(|trial| trial.workload == workload.name)
@@ -256,6 +264,7 @@ pub fn findings(record: &Record) -> Findings {
         suite: header.plan.suite.clone(),
         seed: header.seed,
         margin: header.plan.margin,
+        throttle: header.plan.throttle,
         outcome: outcome_words(record.end).to_owned(),
         command_line: header.plan.command_line.clone(),
         machine: header.machine.clone(),
@@ -299,7 +308,8 @@ fn count_trials(record: &Record) -> TrialCounts {
         workloads.iter().flat_map(|workload| Series::of(record, &workload.name).lanes).map(|lane| lane.ok.len()).sum();
     let ok = counted as u32;
     let replaced = with(Outcome::Ok).saturating_sub(ok);
-    TrialCounts { ok, repeated: with(Outcome::Repeated) + replaced, failed: with(Outcome::Failed) }
+    let (failed, void) = (with(Outcome::Failed), with(Outcome::Void));
+    TrialCounts { ok, repeated: with(Outcome::Repeated) + replaced, failed, void }
 }
 
 /// Medians over the probes of each workload and profile, the engine's own ceiling left out.

@@ -30,6 +30,7 @@ pub mod sequential;
 mod series;
 pub mod steady;
 pub mod student;
+pub mod throttle;
 mod words;
 
 #[cfg(test)]

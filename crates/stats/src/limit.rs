@@ -23,9 +23,11 @@ use crate::comparable;
 use crate::estimate::median;
 use crate::pair;
 use crate::series::{LaneSeries, Reading, Scope, Series};
+use model::Throttle;
 use model::findings::Limit;
 use model::job::{Direction, Io, Pattern, Rate, SyncMode};
 use model::record::{Probe, Profile, Record, SharedRate};
+use model::throttle::Quantity;
 use model::trial::Trial;
 use model::workload::{Kind, Workload};
 
@@ -73,6 +75,10 @@ struct LaneUse {
     /// Device bytes read per byte the application read.
     read_share: Option<f64>,
     write_amplification: Option<f64>,
+    /// Rates at the device, for the limits of a throttle.
+    rates: [Option<f64>; Quantity::ALL.len()],
+    /// CPU seconds of the whole system per operation.
+    cpu_per_operation: Option<f64>,
     /// U; `None`: no ceiling known.
     device_use: Option<f64>,
 }
@@ -102,6 +108,7 @@ struct Sight<'a> {
     reads: bool,
     lanes: Vec<LaneUse>,
     raw: Option<Raw>,
+    throttle: Option<&'a Throttle>,
     null_rate: Option<f64>,
 }
 
@@ -123,8 +130,12 @@ pub fn limit_of(record: &Record, workload: &Workload, group: &str) -> Limited {
 pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &Series) -> Limited {
     let raw = raw_ceiling(&record.probes, workload).filter(|_| !of_several_kinds(workload));
     let mut lanes: Vec<LaneUse> = series.lanes.iter().map(|lane| lane_use(lane, group, &series.reading)).collect();
+    let throttle = record.header.plan.throttle.as_ref();
     for lane in &mut lanes {
-        lane.device_use = raw.and_then(|raw| device_use(lane, &raw, workload.flush_bound()));
+        let of_bare = raw.and_then(|raw| device_use(lane, &raw, workload.flush_bound()));
+        // The tighter of the two is the ceiling: the limit itself, or what the disk does below it.
+        let of_limit = throttle.filter(|_| !workload.flush_bound()).and_then(|throttle| limit_use(lane, throttle));
+        lane.device_use = [of_bare, of_limit].into_iter().flatten().reduce(f64::max);
     }
     let device_use = lanes.iter().map(|lane| lane.device_use).collect();
     // A lane without a figure neither meets a rule nor keeps the others from it.
@@ -134,7 +145,7 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
     }
     let null_rate = null_ceiling(&record.probes, workload);
     let rate = record.rates.iter().rev().find(|rate| rate.workload == workload.name);
-    let sight = Sight { workload, rate, reads: series.reading.reads(group), lanes, raw, null_rate };
+    let sight = Sight { workload, rate, reads: series.reading.reads(group), lanes, raw, throttle, null_rate };
     let (limit, reason) = rules::first(&sight);
     Limited { limit, reason, device_use }
 }
@@ -236,6 +247,13 @@ fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
                 .map(|(_, scope)| scope.system.device.read_bytes as f64 / scope.read_bytes),
         ),
         write_amplification: median(seen.iter().filter_map(|(_, scope)| scope.write_amplification())),
+        rates: Quantity::ALL
+            .map(|quantity| median(seen.iter().filter_map(|(_, scope)| crate::throttle::rate(scope.system, quantity)))),
+        cpu_per_operation: median(
+            seen.iter()
+                .filter(|(_, scope)| scope.exact && scope.operations > 0.0)
+                .map(|(_, scope)| scope.cpu_seconds() / scope.operations),
+        ),
         device_use: None,
     }
 }
@@ -298,4 +316,9 @@ fn device_use(lane: &LaneUse, raw: &Raw, flush_bound: bool) -> Option<f64> {
     let comparable = iops > 0.0 && bandwidth / iops >= 0.5 * raw.bandwidth / raw.iops;
     let by_iops = if comparable { iops / raw.iops } else { 0.0 };
     Some(by_bandwidth.max(by_iops)).filter(|share| share.is_finite())
+}
+
+/// U of a lane on an emulated disk: the nearest of its limits.
+fn limit_use(lane: &LaneUse, throttle: &Throttle) -> Option<f64> {
+    crate::throttle::nearness(|quantity| lane.rates[quantity as usize], throttle)
 }

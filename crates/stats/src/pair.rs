@@ -214,6 +214,13 @@ pub fn trial_warnings(lanes: &[LaneSeries]) -> Vec<String> {
             warnings.push(format!("{} failed in {} of {all} rounds: {reason}", lane.lane.name, lane.failed.len()));
         }
     }
+    for lane in lanes {
+        if let (Some(trial), false) = (lane.void.last(), lane.ok.is_empty()) {
+            let all = lane.void.len() + lane.ok.len();
+            let reason = trial.reason.as_deref().unwrap_or("no reason given");
+            warnings.push(format!("{}: {} of {all} trials are void: {reason}", lane.lane.name, lane.void.len()));
+        }
+    }
     let of_all: usize = lanes.iter().map(|lane| lane.ok.len()).sum();
     let mut everywhere = Marks::of(lanes);
     everywhere.0.retain(|kind, mark| mark.trials == of_all && *kind != NOT_STEADY && lanes.len() > 1);

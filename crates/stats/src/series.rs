@@ -30,6 +30,8 @@ pub struct LaneSeries<'a> {
     pub failed: Vec<&'a Trial>,
     /// The work is steady block I/O, measured in slices: what comes first may be warm-up.
     steady: bool,
+    /// Last attempts in which the throttle did not hold.
+    pub void: Vec<&'a Trial>,
 }
 
 impl<'a> Series<'a> {
@@ -59,7 +61,13 @@ impl<'a> Series<'a> {
             .header
             .lanes
             .iter()
-            .map(|lane| LaneSeries { lane, ok: with(lane, Outcome::Ok), failed: with(lane, Outcome::Failed), steady })
+            .map(|lane| LaneSeries {
+                lane,
+                ok: with(lane, Outcome::Ok),
+                failed: with(lane, Outcome::Failed),
+                void: with(lane, Outcome::Void),
+                steady,
+            })
             .collect();
         let needed = lanes.iter().filter(|lane| !lane.ok.is_empty()).count().min(2);
         let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
@@ -102,7 +110,11 @@ impl<'a> LaneSeries<'a> {
         if !self.ok.is_empty() {
             return None;
         }
-        let reason = self.failed.last().map(|trial| trial.reason.as_deref().unwrap_or("it failed without a reason"));
+        let reason = self
+            .failed
+            .last()
+            .or(self.void.last())
+            .map(|trial| trial.reason.as_deref().unwrap_or("it failed without a reason"));
         Some(reason.unwrap_or("no round was completed").to_owned())
     }
 

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 /// From the command to the start of a slice: every thread has woken by then.
 const HEAD_START_NS: u64 = 300_000;
@@ -33,9 +32,23 @@ enum Command {
     /// Opens files and queue.
     Open(Place),
     /// Works from this moment on.
-    Slice { place: Place, begin_at: u64, warm_up_ns: u64, window_ns: u64 },
+    Slice { place: Place, begin_at: u64, warm_up_ns: u64, window_ns: u64, moments: Option<Moments> },
     /// Closes everything.
     Release,
+}
+
+/// Tells when a worker's window opens and when it closes.
+struct Moments(Sender<()>);
+
+impl Observer for Moments {
+    fn window_opens(&mut self) {
+        // Nobody listens any longer where the race is over.
+        let _ = self.0.send(());
+    }
+
+    fn window_closes(&mut self) {
+        let _ = self.0.send(());
+    }
 }
 
 #[derive(Default)]
@@ -76,14 +89,21 @@ impl Crew {
         self.open(place)?;
         let clock = Clock::get();
         let begin_at = clock.now() + HEAD_START_NS;
+        let (first, moments) = channel();
+        let mut first = Some(Moments(first));
         for member in &self.members {
-            member.tell(Command::Slice { place: place.try_clone()?, begin_at, warm_up_ns, window_ns });
+            let moments = first.take();
+            member.tell(Command::Slice { place: place.try_clone()?, begin_at, warm_up_ns, window_ns, moments });
         }
-        std::thread::sleep(Duration::from_nanos(HEAD_START_NS + warm_up_ns));
-        observer.window_opens();
-        let answers = self.answers();
-        observer.window_closes();
-        let answers = answers?;
+        // The window is that of the first worker: what comes back after it is no part of it. Where that
+        // one fails it says nothing more.
+        if moments.recv().is_ok() {
+            observer.window_opens();
+            if moments.recv().is_ok() {
+                observer.window_closes();
+            }
+        }
+        let answers = self.answers()?;
         self.written_bytes = answers.iter().map(|answer| answer.written_bytes).sum();
         self.notes.clear();
         for note in answers.iter().flat_map(|answer| &answer.notes) {
@@ -203,14 +223,16 @@ fn carry_out(worker: &mut Worker, command: Command, stop: &AtomicBool) -> Result
             worker.release();
             Ok(Answer::default())
         }
-        Command::Slice { place, begin_at, warm_up_ns, window_ns } => {
+        Command::Slice { place, begin_at, warm_up_ns, window_ns, mut moments } => {
             worker.clear();
             let clock = Clock::get();
             while clock.now() < begin_at {
                 std::hint::spin_loop();
             }
             let never = AtomicBool::new(false);
-            let mut call = Call { stop, end: &never, observer: &mut () };
+            let mut nobody = ();
+            let observer = moments.as_mut().map_or(&mut nobody as &mut dyn Observer, |moments| moments);
+            let mut call = Call { stop, end: &never, observer };
             let elapsed_ns = worker.drive(&place, warm_up_ns, Until::Window(window_ns), &mut call)?;
             Ok(Answer {
                 counts: Box::new(worker.counts().clone()),

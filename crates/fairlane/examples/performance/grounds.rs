@@ -31,6 +31,7 @@ impl Grounds {
             largest_working_set_bytes: 1 << 30,
             largest_working_set_without_holes_bytes: 1 << 30,
             terminal: false,
+            throttle: None,
         })?;
         let never = AtomicBool::new(false);
         let mut journal = Journal::begin(&undo::directory()?, &run_id)?;

@@ -73,6 +73,7 @@ pub fn known(plan: &Plan, here: &Machine) -> Option<Calibration> {
         let of = &record.header;
         of.plan.suite == plan.suite
             && of.plan.lane_size == plan.lane_size
+            && of.plan.throttle == plan.throttle
             && of.plan.margin.to_bits() == plan.margin.to_bits()
             && same_machine(&of.machine, here)
             && of.machine.device == here.device
@@ -131,6 +132,7 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
             None => terms.budget.or(Some(BUDGET_SECONDS)),
         },
         lane_size: options.lane_size,
+        throttle: terms.throttle,
         seed,
         on,
     })

@@ -126,6 +126,7 @@ fn settings(plan: &Plan, terms: &Terms, run_id: &str) -> Settings {
             _ => 0,
         }),
         terminal: std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
+        throttle: plan.throttle,
     }
 }
 
@@ -210,6 +211,7 @@ fn race(
             screen: &mut screen,
             stop,
             keep: terms.keep,
+            throttle: record.header.plan.throttle,
         },
         file,
         record,

@@ -50,7 +50,7 @@ pub fn run(options: &Fio) -> Result<(), Failure> {
     let elsewhere = options.output.is_some() || options.output_format == OutputFormat::Json;
     let contest = Contest {
         plan,
-        notes: Vec::new(),
+        notes: planning::throttle_note(terms).into_iter().collect(),
         resumed: None,
         terms,
         record: options.record.as_deref(),
@@ -219,6 +219,7 @@ fn plan(
         // Rounds end a race of one workload: a budget only where it was asked for.
         budget_seconds: terms.budget,
         lane_size,
+        throttle: terms.throttle,
         seed,
         on,
         command_line,

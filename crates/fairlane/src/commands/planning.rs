@@ -100,6 +100,14 @@ pub fn new_seed() -> u64 {
     (since.as_nanos() as u64 ^ u64::from(std::process::id()).rotate_left(20)) % 1_000_000_007
 }
 
+/// What a reader must know of the disk that was raced on; it stands in the plan and in the record.
+pub fn throttle_note(terms: &Terms) -> Option<String> {
+    let throttle = terms.throttle?;
+    Some(format!(
+        "an emulated disk: every lane's device is held to {throttle} while it is measured, reads and writes counted apart"
+    ))
+}
+
 /// Unique among races of this machine, and safe in file names.
 pub fn run_id() -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
@@ -195,6 +203,9 @@ impl Tail<'_> {
         }
         if let Rounds::Fixed(rounds) = self.rounds {
             push("--rounds", rounds.to_string());
+        }
+        if let Some(throttle) = &self.terms.throttle {
+            push("--throttle", throttle.to_string());
         }
         push("--margin", format!("{}%", self.terms.margin * 100.0));
         push("--seed", self.seed.to_string());

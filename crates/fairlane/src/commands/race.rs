@@ -53,6 +53,7 @@ fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
     suites::choose(&mut suite, &options.workloads)?;
     let chosen = |name: &String| suite.workload.iter().any(|workload| workload.name == *name);
     notes.extend(reduced.into_iter().filter(|(name, _)| chosen(name)).map(|(_, note)| note));
+    notes.extend(planning::throttle_note(terms));
     let usual = if options.as_published { Rounds::Fixed(1) } else { Rounds::Auto };
     let rounds = options.rounds.unwrap_or(usual);
     let budget_seconds = match rounds {
@@ -85,6 +86,7 @@ fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
         margin: terms.margin,
         budget_seconds,
         lane_size,
+        throttle: terms.throttle,
         seed,
         on,
     })

@@ -3,7 +3,8 @@
 use lanes::Stage;
 use model::operations::Method;
 use model::plan::{LOOKS, Plan, Rounds};
-use model::workload::{Kind, Workload};
+use model::workload::{Io, Kind, Workload};
+use model::{Bytes, Throttle};
 use report::{Contestants, Ground, PlanSummary};
 
 /// Rough write rates for the forecast only, in bytes per second: a disk that spins and one that
@@ -11,6 +12,8 @@ use report::{Contestants, Ground, PlanSummary};
 const FORECAST_SEQUENTIAL: (f64, f64) = (150e6, 1e9);
 const FORECAST_RANDOM: (f64, f64) = (2e6, 300e6);
 const FORECAST_FLUSHED: (f64, f64) = (0.5e6, 20e6);
+/// Seconds that a throttled slice needs until what is in flight has come back.
+const FORECAST_SLICE_END_SECONDS: f64 = 0.1;
 /// Operations per second where each is a process.
 const FORECAST_PROCESSES: f64 = 500.0;
 /// Seconds per round and lane beside the measured ones: mkfs, mount, quiet, unmount.
@@ -32,13 +35,14 @@ pub fn summary(plan: &Plan, stage: &Stage, keep: bool) -> PlanSummary {
     let lanes = stage.lane_count() as f64;
     let visits = f64::from(rounds.0) * lanes;
     let images = stage.bytes_to_write();
-    let work: f64 = plan.workloads.iter().map(|workload| visits * written_per_visit(workload, rotational)).sum();
-    let fewest: f64 = plan.workloads.iter().map(|workload| visits * seconds_per_visit(workload, rotational)).sum();
+    let disk = Disk { rotational, throttle: plan.throttle };
+    let work: f64 = plan.workloads.iter().map(|workload| visits * written_per_visit(workload, &disk)).sum();
+    let fewest: f64 = plan.workloads.iter().map(|workload| visits * seconds_per_visit(workload, &disk)).sum();
     // A race ends when all is decided or the time is up: the forecast is the longer of the two ends.
     let most = fewest * f64::from(rounds.1) / f64::from(rounds.0);
     // The maxima that a shared rate comes of cost one visit more.
     let shares = |workload: &&Workload| matches!(&workload.kind, Kind::Io(io) if io.rate_of_slowest.is_some());
-    let maxima: f64 = plan.workloads.iter().filter(shares).map(|of| lanes * seconds_per_visit(of, rotational)).sum();
+    let maxima: f64 = plan.workloads.iter().filter(shares).map(|of| lanes * seconds_per_visit(of, &disk)).sum();
     let most = most + maxima;
     let seconds = plan.budget_seconds.map_or(most, |budget| budget.min(most));
     let work = work * seconds / fewest;
@@ -56,19 +60,43 @@ pub fn summary(plan: &Plan, stage: &Stage, keep: bool) -> PlanSummary {
     }
 }
 
-fn written_per_visit(workload: &Workload, rotational: bool) -> f64 {
-    let pick = |(slow, fast): (f64, f64)| if rotational { slow } else { fast };
+/// The disk of the forecast.
+struct Disk {
+    rotational: bool,
+    throttle: Option<Throttle>,
+}
+
+impl Disk {
+    /// Seconds that one slice takes, its warm-up and its end included.
+    fn slice_seconds(&self, io: &Io) -> f64 {
+        match self.throttle.map(|throttle| throttle.slice(io)) {
+            Some((warm_up, window)) => warm_up + window + FORECAST_SLICE_END_SECONDS,
+            None => io.slice_seconds,
+        }
+    }
+
+    /// A rate in bytes per second of requests of so many bytes, as far as the throttle lets it.
+    fn limited(&self, rate: f64, block: u64) -> f64 {
+        let Some(throttle) = self.throttle else { return rate };
+        let bytes = throttle.write_bytes_per_second.map_or(f64::INFINITY, |limit| limit as f64);
+        let requests = throttle.write_iops.map_or(f64::INFINITY, |limit| limit as f64 * block as f64);
+        rate.min(bytes).min(requests)
+    }
+}
+
+fn written_per_visit(workload: &Workload, disk: &Disk) -> f64 {
+    let pick = |(slow, fast): (f64, f64)| if disk.rotational { slow } else { fast };
     match &workload.kind {
         Kind::Io(io) => {
             let populate = if io.rw.needs_populated_file() { io.size.get() as f64 } else { 0.0 };
-            let seconds = f64::from(io.slices) * io.slice_seconds;
+            let seconds = f64::from(io.slices) * disk.slice_seconds(io);
             let rate = match () {
                 () if io.rw.reads() => 0.0,
                 () if io.fdatasync > 0 => pick(FORECAST_FLUSHED),
                 () if io.bs.get() >= 64 * 1024 => pick(FORECAST_SEQUENTIAL),
                 () => pick(FORECAST_RANDOM),
             };
-            populate + seconds * rate
+            populate + seconds * disk.limited(rate, io.bs.get())
         }
         // Laid out once, and written at most once more as far as anybody can say.
         Kind::Jobs(jobs) => jobs.working_set_bytes() as f64 * 2.0,
@@ -78,16 +106,18 @@ fn written_per_visit(workload: &Workload, rotational: bool) -> f64 {
     }
 }
 
-fn seconds_per_visit(workload: &Workload, rotational: bool) -> f64 {
+fn seconds_per_visit(workload: &Workload, disk: &Disk) -> f64 {
+    let rotational = disk.rotational;
     let sequential = if rotational { FORECAST_SEQUENTIAL.0 } else { FORECAST_SEQUENTIAL.1 };
     let work = match &workload.kind {
         Kind::Io(io) => {
             let populate = if io.rw.needs_populated_file() { io.size.get() as f64 / sequential } else { 0.0 };
-            populate + f64::from(io.slices) * (io.slice_seconds + 0.05)
+            populate + f64::from(io.slices) * (disk.slice_seconds(io) + 0.05)
         }
         Kind::Jobs(jobs) => {
             let bytes = jobs.working_set_bytes() as f64;
-            bytes / sequential + jobs.run_seconds().unwrap_or(bytes / sequential)
+            let measured = bytes / disk.limited(sequential, Bytes::MIB);
+            bytes / sequential + jobs.run_seconds().unwrap_or(measured)
         }
         Kind::Fio(run) => {
             let bytes = run.working_set.get() as f64 / sequential;
@@ -100,7 +130,8 @@ fn seconds_per_visit(workload: &Workload, rotational: bool) -> f64 {
                 Method::InProcess if rotational => 500.0,
                 Method::InProcess => 8000.0,
             };
-            let once = operations.bytes_to_write() as f64 / sequential + operations.count() as f64 / rate;
+            let bytes = operations.bytes_to_write() as f64;
+            let once = bytes / disk.limited(sequential, Bytes::MIB) + operations.count() as f64 / rate;
             f64::from(operations.loops) * (once + FORECAST_LOOP_SECONDS)
         }
     };

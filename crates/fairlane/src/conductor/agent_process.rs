@@ -153,6 +153,11 @@ impl AgentProcess {
         }
     }
 
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Ends the agent; kills it where it does not end by itself.
     pub fn end(mut self) {
         self.finish();

@@ -208,11 +208,13 @@ impl Race<'_> {
             let checks = trials.iter().filter(|_| is_apart).filter_map(|trial| trial.phases_seconds.get("verify"));
             let checked: f64 = checks.sum();
             self.round_seconds[index] = (begun.elapsed().as_secs_f64() - checked).max(0.0);
+            let broken = self.void(&mut trials, &work);
             let noise = self.noise(&trials);
-            let (noise, kept) = if self.may_repeat(index) { (noise, None) } else { (None, noise) };
-            if let Some(noise) = kept {
+            let repeats = self.may_repeat(index);
+            if let Some(noise) = noise.as_ref().filter(|_| !repeats) {
                 trials.iter_mut().for_each(|trial| trial.flags.push(format!("foreign-noise: {noise}")));
             }
+            let noise = broken.or(noise).filter(|_| repeats);
             if let Some(noise) = &noise {
                 for trial in trials.iter_mut().filter(|trial| trial.outcome == Outcome::Ok) {
                     trial.outcome = Outcome::Repeated;
@@ -302,11 +304,25 @@ impl Race<'_> {
             .find_map(|trial| stats::noise::foreign(&trial.system, &overhead))
     }
 
+    /// Trials in which the throttle did not hold are in no figure; answers the first of them, so that the
+    /// round is run again as a noisy one is.
+    fn void(&self, trials: &mut [Trial], work: &Workload) -> Option<String> {
+        let throttle = self.plan().throttle?;
+        let mut first = None;
+        for trial in trials.iter_mut().filter(|trial| trial.outcome == Outcome::Ok) {
+            let Some(broken) = stats::throttle::broken(trial, work, &throttle) else { continue };
+            first.get_or_insert_with(|| format!("{}: {broken}", trial.lane));
+            trial.outcome = Outcome::Void;
+            trial.reason = Some(broken);
+        }
+        first
+    }
+
     /// At most a fifth of a workload's rounds are run again, and only while there is time.
     fn may_repeat(&self, index: usize) -> bool {
         let repeated: BTreeSet<(u32, u32)> = self
             .trials_of(index)
-            .filter(|trial| trial.outcome == Outcome::Repeated)
+            .filter(|trial| matches!(trial.outcome, Outcome::Repeated | Outcome::Void))
             .map(|trial| (trial.round, trial.attempt))
             .collect();
         let planned = match self.plan().rounds {
@@ -384,14 +400,18 @@ impl Race<'_> {
         self.trials_of(index).filter(|trial| trial.round == round).map(|trial| trial.attempt).max().unwrap_or(0)
     }
 
-    /// The lanes that still race a workload: those that are not decided and did not fail in it too often.
+    /// The lanes that still race a workload: those that are not decided, did not fail in it too often, and
+    /// whose throttle held at least once where it was broken as often.
     fn lanes_in(&self, index: usize) -> Vec<usize> {
-        let failures = |lane: usize| {
-            self.trials_of(index)
-                .filter(|trial| trial.outcome == Outcome::Failed && trial.lane == self.track.names[lane])
-                .count()
+        let count = |lane: usize, outcome: Outcome| {
+            let name = &self.track.names[lane];
+            self.trials_of(index).filter(|trial| trial.outcome == outcome && trial.lane == *name).count()
         };
-        let races = |lane: &usize| !self.decided[index].contains(lane) && failures(*lane) < FAILURES_ALLOWED;
+        let races = |&lane: &usize| {
+            !self.decided[index].contains(&lane)
+                && count(lane, Outcome::Failed) < FAILURES_ALLOWED
+                && (count(lane, Outcome::Void) < FAILURES_ALLOWED || count(lane, Outcome::Ok) > 0)
+        };
         (0..self.track.names.len()).filter(races).collect()
     }
 

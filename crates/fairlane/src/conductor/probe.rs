@@ -1,7 +1,7 @@
 //! The ceilings: the same engine on the bare device, and without any device.
 
 use super::agent_process::{CallError, unexpected};
-use super::round::Track;
+use super::round::{SLICE_WARM_UP_SECONDS, Track};
 use super::shared_rate::closed_loop;
 use crate::failure::Failure;
 use model::Bytes;
@@ -9,9 +9,6 @@ use model::agent::{Devices, Reply, Request, Target};
 use model::job::SyncMode;
 use model::record::{Probe, Profile};
 use model::workload::{Io, Jobs, Kind, Pattern, Workload};
-
-/// Seconds of a slice that run before its window.
-const WARM_UP_SECONDS: f64 = 0.03;
 
 /// Slices of a raw profile on each image; three rounds of them make the ceiling.
 const RAW_SLICES: u32 = 2;
@@ -174,6 +171,9 @@ impl Track<'_> {
         seed: u64,
     ) -> Result<Vec<Probe>, Failure> {
         let outcome = self.run_probe(profile, work, &spots, round, seed);
+        for spot in spots.iter().filter(|_| profile != Profile::Null) {
+            self.stage.lift(spot.ground as usize).map_err(crate::commands::lane_failure)?;
+        }
         for spot in &spots {
             if let Err(CallError::Interrupted) = self.call(spot.lane, &Request::Detach) {
                 return Err(Failure::interrupted());
@@ -199,10 +199,17 @@ impl Track<'_> {
             self.call(spot.lane, &Request::Attach { target: spot.target.clone(), devices: spot.devices.clone() })?;
             self.call(spot.lane, &Request::Prepare { workload: work.clone(), seed })?;
         }
+        // The emulated disk is the disk: its ceilings are those under the throttle.
+        for spot in spots.iter().filter(|_| profile != Profile::Null) {
+            self.stage.hold(spot.ground as usize).map_err(|error| CallError::Lost(error.to_string()))?;
+        }
+        let (warm_up_seconds, seconds) = match profile {
+            Profile::Null => (SLICE_WARM_UP_SECONDS, io.slice_seconds),
+            _ => self.slice_seconds(io),
+        };
         for _ in 0..io.slices {
             for spot in spots {
-                let request =
-                    Request::Slice { warm_up_seconds: WARM_UP_SECONDS, seconds: io.slice_seconds, threads: false };
+                let request = Request::Slice { warm_up_seconds, seconds, threads: false };
                 self.call(spot.lane, &request)?;
             }
         }

@@ -6,6 +6,7 @@ use super::quiet::wait_until_quiet;
 use super::visit::Visit;
 use crate::failure::{Failure, Status};
 use lanes::{Cold, Journal, LaneFailure, Stage};
+use model::Throttle;
 use model::agent::{Part, Reply, Request, Target};
 use model::event::Event;
 use model::trial::{Group, SystemUse};
@@ -14,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Seconds of each slice that run before its window: the queue fills, the lane wakes.
-const SLICE_WARM_UP_SECONDS: f64 = 0.03;
+pub(super) const SLICE_WARM_UP_SECONDS: f64 = 0.03;
 
 /// Parts of a phase that alternate between lanes (methods section 1: 4 to 10 slices).
 const PHASE_PARTS: u32 = 10;
@@ -67,6 +68,8 @@ pub struct Track<'a> {
     pub stop: &'a AtomicBool,
     /// A lane that fails is left as it is, and the race ends there (`--keep`).
     pub keep: bool,
+    /// The disk that every lane's device is held to while it is measured.
+    pub throttle: Option<Throttle>,
 }
 
 impl Track<'_> {
@@ -77,7 +80,11 @@ impl Track<'_> {
         }
         let agent = match &mut self.agents[lane] {
             Some(agent) => agent,
-            empty => empty.insert(AgentProcess::start(self.stop)?),
+            empty => {
+                let agent = AgentProcess::start(self.stop)?;
+                self.stage.join_throttled(agent.pid()).map_err(|error| CallError::Lost(error.to_string()))?;
+                empty.insert(agent)
+            }
         };
         let answer = agent.call(request, self.stop);
         if matches!(answer, Err(CallError::Lost(_))) {
@@ -218,6 +225,28 @@ impl Track<'_> {
         }
     }
 
+    /// From here on the lanes' devices are held to the throttle, the syncs that are charged included.
+    pub(super) fn hold(&mut self, visits: &[Visit]) -> Result<(), Failure> {
+        for visit in visits.iter().filter(|visit| visit.sound()) {
+            self.stage.hold(visit.ground).map_err(crate::commands::lane_failure)?;
+        }
+        Ok(())
+    }
+
+    /// Seconds of warm-up and of the window of a slice.
+    pub(super) fn slice_seconds(&self, io: &Io) -> (f64, f64) {
+        match &self.throttle {
+            Some(throttle) => throttle.slice(io),
+            None => (SLICE_WARM_UP_SECONDS.min(io.slice_seconds), io.slice_seconds),
+        }
+    }
+
+    /// Parts of work that is done once: whole under a throttle, because a device that was idle while the
+    /// other lanes worked is given a burst, and short parts would be nothing but bursts.
+    pub(super) fn parts(&self, usual: u32) -> u32 {
+        if self.throttle.is_some() { 1 } else { usual }
+    }
+
     /// Steady work: all lanes are mounted, and slices alternate between them, so that a burst of
     /// noise hits all alike.
     fn steady(
@@ -232,6 +261,8 @@ impl Track<'_> {
             self.open(workload, visit, seed)?;
         }
         self.quiet(visits);
+        self.hold(visits)?;
+        let (warm_up_seconds, seconds) = self.slice_seconds(io);
         let lanes = visits.len();
         for slice in 0..io.slices as usize {
             for turn in 0..lanes {
@@ -239,11 +270,7 @@ impl Track<'_> {
                 let visit = &mut visits[(slice + turn) % lanes];
                 self.step(visit, "measure", |track, visit| {
                     let begun = Instant::now();
-                    let request = Request::Slice {
-                        warm_up_seconds: SLICE_WARM_UP_SECONDS.min(io.slice_seconds),
-                        seconds: io.slice_seconds,
-                        threads: threads && slice == 0,
-                    };
+                    let request = Request::Slice { warm_up_seconds, seconds, threads: threads && slice == 0 };
                     track.measured(visit.lane, &request)?;
                     visit.charge("measure", begun.elapsed().as_secs_f64());
                     Ok(())
@@ -265,17 +292,19 @@ impl Track<'_> {
             self.open(workload, visit, seed)?;
         }
         let lanes = visits.len();
-        for group in workload.groups() {
+        let parts = self.parts(PHASE_PARTS);
+        for (number, group) in workload.groups().iter().enumerate() {
             if group == "read" {
                 for visit in visits.iter_mut() {
                     self.step(visit, "cold", |track, visit| track.make_cold(visit))?;
                 }
             }
             self.quiet(visits);
-            for index in 0..PHASE_PARTS {
+            self.hold(visits)?;
+            for index in 0..parts {
                 for turn in 0..lanes {
-                    let visit = &mut visits[(index as usize + turn) % lanes];
-                    self.phase(visit, &group, Part { index, of: PHASE_PARTS }, threads && index == 0)?;
+                    let visit = &mut visits[(number + index as usize + turn) % lanes];
+                    self.phase(visit, group, Part { index, of: parts }, threads && index == 0)?;
                 }
             }
         }
@@ -286,6 +315,7 @@ impl Track<'_> {
     fn whole(&mut self, workload: &Workload, visit: &mut Visit, seed: u64, threads: bool) -> Result<(), Failure> {
         self.open(workload, visit, seed)?;
         self.quiet(std::slice::from_mut(visit));
+        self.hold(std::slice::from_mut(visit))?;
         self.step(visit, "measure", |track, visit| {
             let begun = Instant::now();
             track.measured(visit.lane, &Request::Run { threads })?;
@@ -351,8 +381,10 @@ impl Track<'_> {
         Ok(())
     }
 
-    /// The agent has let go.
+    /// The agent has let go. Remounting is no measured work: the throttle is lifted meanwhile, and whoever
+    /// measures next holds it again.
     fn mount_cold(&mut self, visit: &mut Visit) -> Result<(), Trouble> {
+        self.stage.lift(visit.ground)?;
         if self.stage.make_cold(visit.lane)? == Cold::Warm && !visit.checking {
             visit.flags.push("warm-cache".to_owned());
         }
@@ -402,6 +434,9 @@ impl Track<'_> {
             return;
         }
         visit.open = false;
+        if let Err(failure) = self.stage.lift(visit.ground) {
+            visit.failure.get_or_insert(failure.to_string());
+        }
         hold::at("unmount");
         // On Ctrl-C the agent is still asked to let go; a lost one has let go already.
         let begun = Instant::now();

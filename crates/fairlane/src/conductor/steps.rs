@@ -33,6 +33,7 @@ impl Track<'_> {
         for visit in visits.iter_mut() {
             self.open(workload, visit, seed)?;
         }
+        self.hold(visits)?;
         // The first round also looks at every thread, as of other work.
         let threads = check;
         let lanes = visits.len();
@@ -82,7 +83,8 @@ impl Track<'_> {
                 self.step(visit, "cold", |track, visit| track.make_cold(visit))?;
             }
             self.quiet(visits);
-            let of = operations.parts(step);
+            self.hold(visits)?;
+            let of = self.parts(operations.parts(step));
             for index in 0..of {
                 for turn in 0..lanes {
                     let visit = &mut visits[(number + index as usize + turn) % lanes];
@@ -104,6 +106,7 @@ impl Track<'_> {
             if step.cold && !visits[at].past_cut {
                 self.step(&mut visits[at], "cold", |track, visit| track.make_cold(visit))?;
                 self.quiet(visits);
+                self.hold(visits)?;
             }
             self.phase(&mut visits[at], step.group(), Part::WHOLE, threads)?;
         }
@@ -124,9 +127,11 @@ impl Track<'_> {
     fn again(&mut self, visit: &mut Visit) -> Result<(), Failure> {
         visit.past_cut = false;
         self.step(visit, "populate", |track, visit| {
+            track.stage.lift(visit.ground)?;
             let seconds = track.tell(visit.lane, &Request::Again)?;
             let synced = track.tell(visit.lane, &Request::Sync)?;
             visit.charge("populate", seconds + synced);
+            track.stage.hold(visit.ground)?;
             Ok(())
         })
     }

@@ -70,6 +70,7 @@ impl Scratch {
             largest_working_set_bytes: 8 << 20,
             largest_working_set_without_holes_bytes: 8 << 20,
             terminal: false,
+            throttle: None,
         }
     }
 

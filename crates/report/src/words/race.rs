@@ -3,6 +3,7 @@
 use crate::clean::shorten;
 use crate::layout::{Phrase, Tone};
 use crate::words::{UNKNOWN_SUITE, names};
+use model::findings::TrialCounts;
 
 /// A race that did not end by itself; `None`: it did.
 pub(crate) fn outcome(outcome: &str) -> Option<String> {
@@ -22,13 +23,17 @@ pub(crate) fn resume(record: &str) -> String {
 }
 
 /// The trials.
-pub(crate) fn trials(ok: u32, repeated: u32, failed: u32) -> String {
+pub(crate) fn trials(counts: &TrialCounts) -> String {
+    let TrialCounts { ok, repeated, failed, void } = *counts;
     let mut said = format!("{ok} counted");
     if repeated > 0 {
         said.push_str(&format!(", {repeated} set aside for noise from outside and run again"));
     }
     if failed > 0 {
         said.push_str(&format!(", {failed} failed"));
+    }
+    if void > 0 {
+        said.push_str(&format!(", {void} void: the throttle did not hold"));
     }
     said
 }

@@ -216,6 +216,7 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, answer: Option<Answer
         suite: "quick".to_owned(),
         seed: 42,
         margin: 0.05,
+        throttle: None,
         outcome: "complete".to_owned(),
         command_line,
         machine: machine(),
@@ -227,7 +228,7 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, answer: Option<Answer
         advice: Vec::new(),
         warnings: Vec::new(),
         calibration: None,
-        trials: TrialCounts { ok: 144, repeated: 3, failed: 0 },
+        trials: TrialCounts { ok: 144, repeated: 3, failed: 0, void: 0 },
     }
 }
 
@@ -299,6 +300,7 @@ pub fn record(findings: &Findings) -> Record {
             margin: findings.margin,
             budget_seconds: Some(180.0),
             lane_size: Bytes(2 << 30),
+            throttle: findings.throttle,
             seed: findings.seed,
             on: Ground::Images("/home/li".into()),
             command_line: findings.command_line.clone(),

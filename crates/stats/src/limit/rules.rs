@@ -2,6 +2,7 @@
 
 use super::{Disturbed, LaneUse, Raw, Sight, of_several_kinds, paced, plain};
 use crate::words;
+use model::Throttle;
 use model::findings::Limit;
 use model::workload::Kind;
 
@@ -13,9 +14,17 @@ const RULES: [Rule; 2] = [harness, cache];
 /// Rules 4 to 8 in order, for work of one kind that runs as fast as it goes.
 const CAUSES: [Rule; 5] = [device, write_amplification, flush, filesystem_cpu, filesystem_serialised];
 
+/// Rules 4 and 5, for work of several kinds at once on a disk whose limits are known for each.
+const LIMITS: [Rule; 2] = [device, write_amplification];
+
 /// What the first rule that matches says.
 pub(super) fn first(sight: &Sight) -> (Limit, String) {
-    let causes = if of_several_kinds(sight.workload) || paced(sight.workload) { &[][..] } else { &CAUSES[..] };
+    let causes = match () {
+        () if paced(sight.workload) => &[][..],
+        () if of_several_kinds(sight.workload) && sight.throttle.is_some() => &LIMITS[..],
+        () if of_several_kinds(sight.workload) => &[][..],
+        () => &CAUSES[..],
+    };
     RULES.iter().chain(causes).find_map(|rule| rule(sight)).unwrap_or_else(|| unattributed(sight))
 }
 
@@ -56,8 +65,31 @@ impl Sight<'_> {
         }
     }
 
-    /// The ceiling as a person names it: IOPS for small blocks, bandwidth from 64 KiB on.
-    fn ceiling(&self, raw: &Raw) -> String {
+    /// The ceiling as a person names it; `None`: none is known.
+    fn ceiling(&self) -> Option<String> {
+        match (self.emulated(), &self.raw) {
+            (Some(throttle), _) => Some(format!("the emulated disk's {throttle}")),
+            (None, Some(raw)) => Some(format!("the bare device's {}", self.bare(raw))),
+            (None, None) => None,
+        }
+    }
+
+    /// The same where the device was just spoken of.
+    fn own_ceiling(&self) -> Option<String> {
+        match (self.emulated(), &self.raw) {
+            (Some(throttle), _) => Some(format!("the throttle's {throttle}")),
+            (None, Some(raw)) => Some(format!("its bare {}", self.bare(raw))),
+            (None, None) => None,
+        }
+    }
+
+    /// The throttle, where it is the ceiling: what a flush costs it does not say.
+    fn emulated(&self) -> Option<&Throttle> {
+        self.throttle.filter(|_| !self.workload.flush_bound())
+    }
+
+    /// What the bare device does: IOPS for small blocks, bandwidth from 64 KiB on.
+    fn bare(&self, raw: &Raw) -> String {
         match &self.workload.kind {
             _ if self.workload.flush_bound() => {
                 format!("{} flushes/s", model::units::human_count(raw.operations_per_second))
@@ -89,7 +121,9 @@ impl Sight<'_> {
     }
 
     fn write_amplifications(&self) -> Vec<f64> {
-        if self.reads { Vec::new() } else { self.lanes.iter().filter_map(|lane| lane.write_amplification).collect() }
+        // Writes of a mixture slow its reads down too.
+        let reads = self.reads && !of_several_kinds(self.workload);
+        if reads { Vec::new() } else { self.lanes.iter().filter_map(|lane| lane.write_amplification).collect() }
     }
 
     /// Whether the lanes write within 5 % of the same amount per byte of the application.
@@ -157,11 +191,27 @@ fn device(sight: &Sight) -> Option<(Limit, String)> {
     }
     let who = if sight.lanes.len() == 1 { sight.lanes[0].name.clone() } else { "every lane".to_owned() };
     let reason = format!(
-        "{who} runs at {} of the bare device's {}: this test cannot tell these filesystems apart",
+        "{who} runs at {} of {}: this test cannot tell these filesystems apart{}",
         words::percent_range(sight.lanes.iter().filter_map(|lane| lane.device_use)),
-        sight.ceiling(&sight.raw?)
+        sight.ceiling()?,
+        by_cpu(&sight.lanes)
     );
     Some((Limit::Device, reason))
+}
+
+/// What remains to choose by where the device was measured: the lane that spends least first.
+fn by_cpu(lanes: &[LaneUse]) -> String {
+    let mut each: Vec<(f64, &str)> = lanes
+        .iter()
+        .filter_map(|lane| Some((lane.cpu_per_operation.filter(|&cpu| cpu > 0.0)?, lane.name.as_str())))
+        .collect();
+    if each.len() < 2 {
+        return String::new();
+    }
+    each.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let each: Vec<String> =
+        each.into_iter().map(|(cpu, name)| format!("{name} {}", model::units::human_seconds(cpu))).collect();
+    format!("; by CPU per operation: {}", each.join(", "))
 }
 
 /// Rule 5.
@@ -172,9 +222,9 @@ fn write_amplification(sight: &Sight) -> Option<(Limit, String)> {
     let each: Vec<String> =
         sight.lanes.iter().filter_map(|lane| Some(format!("{} {:.2}", lane.name, lane.write_amplification?))).collect();
     let reason = format!(
-        "every lane runs at {} of the bare device's {}, but they write different amounts to it per byte of the application ({})",
+        "every lane runs at {} of {}, but they write different amounts to it per byte of the application ({})",
         words::percent_range(sight.lanes.iter().filter_map(|lane| lane.device_use)),
-        sight.ceiling(&sight.raw?),
+        sight.ceiling()?,
         each.join(", ")
     );
     Some((Limit::WriteAmplification, reason))
@@ -200,7 +250,7 @@ fn flush(sight: &Sight) -> Option<(Limit, String)> {
             sight.who(&of),
             if one { "makes" } else { "make" },
             words::percent_range(of.iter().filter_map(|lane| lane.device_use)),
-            sight.ceiling(&raw),
+            sight.bare(&raw),
             rates.join(", ")
         ),
         None => format!(
@@ -301,13 +351,14 @@ fn unattributed(sight: &Sight) -> (Limit, String) {
         )
     } else if paced(sight.workload) {
         "the work is paced, so reaching its rate shows no limit".to_owned()
-    } else if of_several_kinds(sight.workload) {
+    } else if of_several_kinds(sight.workload) && sight.throttle.is_none() {
         "work of several kinds runs together, and the bare device has no ceiling for such a mixture".to_owned()
-    } else if let Some(raw) = sight.raw.filter(|_| sight.lanes.iter().any(|lane| lane.device_use.is_some())) {
+    } else if let Some(ceiling) =
+        sight.own_ceiling().filter(|_| sight.lanes.iter().any(|lane| lane.device_use.is_some()))
+    {
         format!(
-            "no single cause stands out; the device is used to {} of its bare {}",
+            "no single cause stands out; the device is used to {} of {ceiling}",
             words::percent_range(sight.lanes.iter().filter_map(|lane| lane.device_use)),
-            sight.ceiling(&raw)
         )
     } else {
         "no single cause stands out, and no ceiling of the bare device is known for this work".to_owned()

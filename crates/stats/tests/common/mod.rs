@@ -67,6 +67,7 @@ pub fn record(lanes: Vec<Lane>, workloads: Vec<Workload>, rounds: Rounds, first_
         margin: 0.05,
         budget_seconds: Some(180.0),
         lane_size: Bytes(2 << 30),
+        throttle: None,
         seed: 1,
         on: Ground::Images("/tmp".into()),
         command_line: vec!["race".into()],

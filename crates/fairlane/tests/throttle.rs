@@ -1,0 +1,345 @@
+//! `--throttle`: the same emulated disk for every lane, on real filesystems.
+
+mod common;
+
+use common::{Place, assert_one_sentence, root, tool};
+use rustix::process::{Pid, Signal, kill_process};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Sequential and random I/O, and small files that are written back by the kernel's own threads.
+const SUITE: &str = r#"
+name = "disk"
+about = "a test"
+not_tested = ["everything else"]
+first_answer = true
+
+[[workload]]
+name = "read"
+title = "sequential read 256 KiB"
+kind = "io"
+rw = "read"
+bs = "256KiB"
+size = "48MiB"
+ioengine = "io_uring"
+iodepth = 16
+direct = true
+slices = 3
+slice_seconds = 0.5
+
+[[workload]]
+name = "random-read"
+title = "random read 4 KiB"
+kind = "io"
+rw = "randread"
+bs = "4KiB"
+size = "16MiB"
+numjobs = 3
+ioengine = "libaio"
+iodepth = 32
+direct = true
+slices = 3
+slice_seconds = 0.5
+
+[[workload]]
+name = "random-write"
+title = "random write 4 KiB"
+kind = "io"
+rw = "randwrite"
+bs = "4KiB"
+size = "16MiB"
+ioengine = "io_uring"
+iodepth = 32
+direct = true
+slices = 3
+slice_seconds = 0.5
+
+[[workload]]
+name = "files"
+title = "files"
+kind = "operations"
+
+[[workload.files]]
+name = "large"
+count = 30
+size = "1MiB"
+
+[[workload.step]]
+operation = "create"
+files = "large"
+sync = "end"
+
+[[workload.step]]
+operation = "read"
+files = "large"
+cold = true
+sync = "none"
+"#;
+
+/// The root group of blkio; without it the reason is printed and the test counts as skipped.
+fn blkio() -> Option<PathBuf> {
+    if !root() {
+        return None;
+    }
+    let path = Path::new("/sys/fs/cgroup/blkio");
+    if !path.join("blkio.throttle.read_bps_device").exists() {
+        eprintln!("skipped: blkio of cgroup v1 is not mounted at {}", path.display());
+        return None;
+    }
+    Some(path.to_owned())
+}
+
+fn suite(place: &Place) -> String {
+    let path = place.path().join("disk.toml");
+    std::fs::write(&path, SUITE).unwrap();
+    path.to_string_lossy().into_owned()
+}
+
+fn lines(path: &Path) -> Vec<serde_json::Value> {
+    let text = std::fs::read_to_string(path).expect("record");
+    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+}
+
+/// Every limit that stands on a loop device over a file of this place, and those of devices that no
+/// file is attached to any more but were this place's.
+fn limits_on(blkio: &Path, devices: &[String]) -> Vec<String> {
+    let mut found = Vec::new();
+    for name in ["read_bps", "write_bps", "read_iops", "write_iops"] {
+        let text = std::fs::read_to_string(blkio.join(format!("blkio.throttle.{name}_device"))).unwrap();
+        let ours = |line: &&str| devices.iter().any(|device| line.starts_with(&format!("{device} ")));
+        found.extend(text.lines().filter(ours).map(|line| format!("{name} {line}")));
+    }
+    found
+}
+
+/// Major and minor numbers of the loop devices over files of this place.
+fn numbers(place: &Place) -> Vec<String> {
+    let of = |line: &String| {
+        let name = line.split(' ').next().unwrap().to_owned();
+        std::fs::read_to_string(format!("/sys/class/block/{name}/dev")).unwrap().trim().to_owned()
+    };
+    common::loops_under(&place.path().to_string_lossy()).iter().map(of).collect()
+}
+
+#[test]
+fn three_filesystems_are_held_to_one_disk_and_none_is_told_apart() {
+    if blkio().is_none() {
+        return;
+    }
+    let place = Place::new();
+    let suite = suite(&place);
+    let (out, _) = place.expect(
+        0,
+        &[
+            "race",
+            "ext4",
+            "xfs",
+            "btrfs",
+            "--suite",
+            &suite,
+            "--rounds",
+            "1",
+            "--lane-size",
+            "320MiB",
+            "--throttle",
+            "20MiB/s,2000iops",
+            "-o",
+            "r.jsonl",
+        ],
+    );
+    assert!(out.contains("an emulated disk: every lane's device is held to 20MiB/s,2000iops"), "{out}");
+    let record = lines(&place.path().join("r.jsonl"));
+    let header = &record[0];
+    assert_eq!(header["plan"]["throttle"]["read_iops"], 2000);
+    let mut counted = 0;
+    for trial in record.iter().filter(|line| line["kind"] == "trial" && line["outcome"] == "ok") {
+        let own: Vec<&serde_json::Value> = trial["groups"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|group| &group["system"])
+            .filter(|of| of.is_object())
+            .collect();
+        for system in if own.is_empty() { vec![&trial["system"]] } else { own } {
+            counted += 1;
+            let figure = |name: &str| system["device"][name].as_f64().unwrap();
+            let seconds = system["window_seconds"].as_f64().unwrap();
+            // 2 %, and the two bursts that an idle device is given in each window.
+            let allowed = 1.02 * seconds + 0.2 * system["windows"].as_f64().unwrap();
+            for (name, limit) in [
+                ("read_bytes", 20.0 * 1048576.0),
+                ("write_bytes", 20.0 * 1048576.0),
+                ("reads", 2000.0),
+                ("writes", 2000.0),
+            ] {
+                assert!(figure(name) <= limit * allowed, "{name} in {seconds} s:\n{trial:#}");
+            }
+        }
+    }
+    assert!(counted >= 3 * 5, "every lane did every workload at least once: {counted}");
+    // Populating is not throttled: 30 MiB at 20 MiB/s would take a second and a half.
+    let probes: Vec<&serde_json::Value> =
+        record.iter().filter(|line| line["kind"] == "probe" && line["profile"] == "rand-read").collect();
+    assert!(!probes.is_empty());
+    for probe in probes {
+        let reads = probe["system"]["device"]["reads"].as_f64().unwrap();
+        let allowed = 1.02 * probe["system"]["window_seconds"].as_f64().unwrap() + 0.4;
+        assert!(reads <= 2000.0 * allowed, "the ceiling is that of the emulated disk: {probe:#}");
+    }
+    let (json, _) = place.expect(0, &["report", "r.jsonl", "--format", "json"]);
+    let findings: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(findings["throttle"]["write_bytes_per_second"], 20 << 20);
+    for workload in ["read", "random-read"] {
+        let results = findings["results"].as_array().unwrap();
+        let result = results.iter().find(|result| result["workload"] == workload).unwrap();
+        assert_eq!(result["limit"], "device", "{result:#}");
+        let reason = result["limit_reason"].as_str().unwrap();
+        assert!(reason.contains("the emulated disk's 20MiB/s,2000iops"), "{reason}");
+        assert!(reason.contains("cannot tell these filesystems apart; by CPU per operation: "), "{reason}");
+        for pair in result["pairs"].as_array().unwrap() {
+            assert!(pair["verdict"] != "faster" && pair["verdict"] != "slower", "{pair:#}");
+        }
+    }
+    let (text, _) = place.expect(0, &["report", "r.jsonl"]);
+    assert!(text.contains("--throttle 20MiB/s,2000iops"), "AGAIN runs it on the same disk:\n{text}");
+    place.assert_nothing_left();
+}
+
+#[test]
+fn sigkill_leaves_limits_that_the_next_command_lifts() {
+    let Some(blkio) = blkio() else { return };
+    let place = Place::new();
+    let suite = suite(&place);
+    let mut command = place.fairlane(&[
+        "race",
+        "ext4",
+        "xfs",
+        "--suite",
+        &suite,
+        "--workload",
+        "random-read",
+        "--rounds",
+        "2",
+        "--lane-size",
+        "320MiB",
+        "--throttle",
+        "20MiB/s,2000iops",
+        "-o",
+        "r.jsonl",
+    ]);
+    command.env("FAIRLANE_HOLD", "measure").stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    let mut child = command.spawn().expect("fairlane starts");
+    let begun = Instant::now();
+    let stopped = || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
+        stat.rsplit(") ").next().unwrap_or_default().starts_with('T')
+    };
+    while !stopped() {
+        assert!(begun.elapsed() < Duration::from_secs(120), "the race never came to its measured work");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let devices = numbers(&place);
+    assert_eq!(devices.len(), 2);
+    assert_eq!(limits_on(&blkio, &devices).len(), 8, "both lanes are held in all four quantities");
+    kill_process(Pid::from_raw(child.id() as i32).unwrap(), Signal::KILL).expect("SIGKILL");
+    child.wait().expect("it is gone");
+    assert_eq!(limits_on(&blkio, &devices).len(), 8, "a limit outlives whoever set it");
+    let (_, err) = place.expect(0, &["records"]);
+    assert!(err.contains("lifted the limit of /dev/loop"), "{err}");
+    assert_eq!(limits_on(&blkio, &devices), Vec::<String>::new());
+    place.assert_nothing_left();
+    // The race goes on, on the same disk.
+    place.expect(0, &["race", "--resume", "r.jsonl", "--quiet"]);
+    let record = lines(&place.path().join("r.jsonl"));
+    let trials: Vec<_> = record.iter().filter(|line| line["kind"] == "trial" && line["outcome"] == "ok").collect();
+    assert_eq!(trials.len(), 4);
+    for trial in trials {
+        let seconds = trial["system"]["window_seconds"].as_f64().unwrap();
+        let reads = trial["system"]["device"]["reads"].as_f64().unwrap();
+        assert!(reads <= 2000.0 * (1.02 * seconds + 0.4), "{trial:#}");
+    }
+    assert_eq!(limits_on(&blkio, &devices), Vec::<String>::new());
+    place.assert_nothing_left();
+}
+
+#[test]
+fn what_cannot_be_emulated_is_refused_in_one_sentence() {
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    for (limits, says) in [
+        ("fast", "`fast` is no limit of a disk"),
+        ("8050iops,8050iops", "read requests are limited twice"),
+        ("5iops", "outside of what can be emulated"),
+    ] {
+        let (_, err) = place.expect(2, &["race", "ext4", "xfs", "--throttle", limits]);
+        assert_one_sentence(&err, &[says]);
+    }
+    let (_, err) = place.expect(2, &["race", "--resume", "last", "--throttle", "20MiB/s"]);
+    assert!(err.contains("--throttle") && err.contains("--resume"), "{err}");
+    let folder = place.path().join("d");
+    std::fs::create_dir(&folder).unwrap();
+    let lane = folder.to_str().unwrap();
+    let (_, err) = place.expect(2, &["race", lane, "--suite", &suite, "--throttle", "20MiB/s"]);
+    assert_one_sentence(&err, &["shares its disk with everything else there", "--on"]);
+    if root() {
+        let (_, err) = place.expect(2, &["race", "tmpfs", "ext4", "--suite", &suite, "--throttle", "20MiB/s"]);
+        assert_one_sentence(&err, &["lane tmpfs", "in memory"]);
+    }
+    place.assert_nothing_left();
+}
+
+#[test]
+fn a_block_device_is_held_while_lanes_take_turns_on_it_and_a_users_limit_is_refused() {
+    let Some(blkio) = blkio() else { return };
+    let place = Place::new();
+    let suite = suite(&place);
+    let file = place.path().join("disk");
+    tool("truncate", &["-s", "400M", file.to_str().unwrap()]);
+    let device = tool("losetup", &["--direct-io=on", "-f", "--show", file.to_str().unwrap()]);
+    let number = numbers(&place).remove(0);
+    let limit = |value: &str| {
+        std::fs::write(blkio.join("blkio.throttle.read_bps_device"), format!("{number} {value}\n")).unwrap();
+    };
+    let raced = [
+        "race",
+        "ext4",
+        "xfs",
+        "--on",
+        &device,
+        "--erase",
+        &device,
+        "--suite",
+        &suite,
+        "--workload",
+        "random-read",
+        "--rounds",
+        "1",
+        "--throttle",
+        "2000iops",
+        "-o",
+        "r.jsonl",
+    ];
+    limit("12345678");
+    let refused = place.run(&raced);
+    let kept = limits_on(&blkio, std::slice::from_ref(&number));
+    limit("0");
+    let raced = place.run(&raced);
+    let left = limits_on(&blkio, std::slice::from_ref(&number));
+    tool("losetup", &["-d", &device]);
+    let err = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{err}");
+    assert_one_sentence(&err, &["a limit of somebody else's (12345678"]);
+    assert_eq!(kept, [format!("read_bps {number} 12345678")]);
+    assert_eq!(raced.status.code(), Some(0), "{}", String::from_utf8_lossy(&raced.stderr));
+    assert_eq!(left, Vec::<String>::new());
+    let record = lines(&place.path().join("r.jsonl"));
+    let trials: Vec<_> = record.iter().filter(|line| line["kind"] == "trial" && line["outcome"] == "ok").collect();
+    assert_eq!(trials.len(), 2);
+    for trial in trials {
+        let seconds = trial["system"]["window_seconds"].as_f64().unwrap();
+        let reads = trial["system"]["device"]["reads"].as_f64().unwrap();
+        assert!(reads > 0.0 && reads <= 2000.0 * (1.02 * seconds + 0.4), "{trial:#}");
+    }
+    std::fs::remove_file(file).unwrap();
+    place.assert_nothing_left();
+}

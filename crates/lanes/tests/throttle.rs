@@ -1,0 +1,294 @@
+//! The emulated disk: limits on real loop devices, set and lifted, journalled, refused and undone.
+
+mod common;
+
+use common::{Scratch, no_stop, privileged, refusal, with_stage};
+use lanes::undo::{Recovered, Thing, recover};
+use lanes::{FailureKind, Settings, Stage};
+use model::Throttle;
+use model::plan::Ground;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The root group of blkio, where this machine has it mounted.
+fn blkio(test: &str) -> Option<PathBuf> {
+    if !privileged(test) {
+        return None;
+    }
+    let mounts = lanes::mountinfo::read().unwrap();
+    let found = mounts.iter().find(|mount| {
+        mount.filesystem == "cgroup"
+            && mount.super_options.iter().any(|option| option == "blkio")
+            && mount.target.join("blkio.throttle.read_bps_device").exists()
+    });
+    if found.is_none() {
+        eprintln!("{test}: skipped, because blkio of cgroup v1 is not mounted; mount it: mount -t cgroup -o blkio …");
+    }
+    found.map(|mount| mount.target.clone())
+}
+
+/// The four limits of a device as the kernel shows them: bytes read, bytes written, reads, writes.
+fn limits(root: &Path, device: &str) -> [Option<u64>; 4] {
+    let number = std::fs::read_to_string(format!("/sys/class/block/{device}/dev")).unwrap();
+    ["read_bps", "write_bps", "read_iops", "write_iops"].map(|name| {
+        let text = std::fs::read_to_string(root.join(format!("blkio.throttle.{name}_device"))).unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix(&format!("{} ", number.trim())));
+        line.map(|limit| limit.parse().unwrap())
+    })
+}
+
+const NONE: [Option<u64>; 4] = [None; 4];
+
+fn limit_by_hand(root: &Path, device: &str, name: &str, limit: u64) {
+    let number = std::fs::read_to_string(format!("/sys/class/block/{device}/dev")).unwrap();
+    std::fs::write(root.join(format!("blkio.throttle.{name}_device")), format!("{} {limit}\n", number.trim())).unwrap();
+}
+
+fn throttled(settings: Settings, limits: &str) -> Settings {
+    Settings { throttle: Some(limits.parse().unwrap()), ..settings }
+}
+
+/// A loop device of the user's own over a file of the scratch folder.
+struct Disk {
+    name: String,
+    file: PathBuf,
+}
+
+impl Disk {
+    fn new(scratch: &Scratch, mebibytes: u64) -> Disk {
+        let file = scratch.path.join("disk");
+        std::fs::File::create(&file).unwrap().set_len(mebibytes << 20).unwrap();
+        let made = Command::new("losetup").args(["--partscan", "--find", "--show"]).arg(&file).output().unwrap();
+        assert!(made.status.success(), "{made:?}");
+        let path = String::from_utf8(made.stdout).unwrap();
+        Disk { name: path.trim().trim_start_matches("/dev/").to_owned(), file }
+    }
+
+    fn path(&self) -> PathBuf {
+        PathBuf::from(format!("/dev/{}", self.name))
+    }
+
+    fn lane(&self) -> String {
+        format!("ext4@/dev/{}", self.name)
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // A limit would outlive the device and be the next one's.
+        if let Ok(mounts) = lanes::mountinfo::read()
+            && let Some(root) = mounts.iter().find(|mount| mount.super_options.iter().any(|option| option == "blkio"))
+        {
+            for name in ["read_bps", "write_bps", "read_iops", "write_iops"] {
+                limit_by_hand(&root.target, &self.name, name, 0);
+            }
+        }
+        let _ = Command::new("losetup").arg("-d").arg(self.path()).status();
+        let _ = std::fs::remove_file(&self.file);
+    }
+}
+
+#[test]
+fn a_device_is_held_and_lifted_and_nothing_is_left_at_the_end() {
+    let Some(root) = blkio("hold and lift") else { return };
+    let scratch = Scratch::new();
+    let settings = throttled(scratch.settings(&["ext4", "b=ext4"], 64), "20MiB/s,write=2000iops");
+    let mut names = Vec::new();
+    with_stage(&scratch, settings, |stage, journal| {
+        names = (0..2).map(|ground| stage.device_names(ground).device.unwrap()).collect();
+        assert_eq!(limits(&root, &names[0]), NONE, "built, but nothing is measured yet");
+        stage.open(0, 0, journal, &no_stop()).unwrap();
+        stage.hold(0).unwrap();
+        stage.hold(0).unwrap();
+        assert_eq!(limits(&root, &names[0]), [Some(20 << 20), Some(20 << 20), None, Some(2000)]);
+        assert_eq!(limits(&root, &names[1]), NONE, "the other lane's device is its own");
+        stage.lift(0).unwrap();
+        stage.lift(0).unwrap();
+        assert_eq!(limits(&root, &names[0]), NONE);
+        // The end of the race finds one that is still held.
+        stage.hold(1).unwrap();
+        assert_ne!(limits(&root, &names[1]), NONE);
+    });
+    for name in names {
+        assert_eq!(limits(&root, &name), NONE, "{name}");
+    }
+}
+
+#[test]
+fn the_agent_is_moved_to_where_the_limit_holds_for_it() {
+    let Some(root) = blkio("join") else { return };
+    let scratch = Scratch::new();
+    let elsewhere = root.join(scratch.run_id());
+    std::fs::create_dir(&elsewhere).unwrap();
+    let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+    std::fs::write(elsewhere.join("cgroup.procs"), format!("{}\n", child.id())).unwrap();
+    let inside = || std::fs::read_to_string(elsewhere.join("cgroup.procs")).unwrap();
+    let before = inside();
+    with_stage(&scratch, throttled(scratch.settings(&["ext4"], 64), "20MiB/s"), |stage, _| {
+        stage.join_throttled(child.id()).unwrap();
+    });
+    let after = inside();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    std::fs::remove_dir(&elsewhere).unwrap();
+    assert_eq!((before.trim(), after.trim()), (child.id().to_string().as_str(), ""));
+}
+
+#[test]
+fn a_limit_of_somebody_elses_is_refused_and_stays() {
+    let Some(root) = blkio("somebody else's limit") else { return };
+    let scratch = Scratch::new();
+    let disk = Disk::new(&scratch, 64);
+    limit_by_hand(&root, &disk.name, "write_iops", 777);
+    let mut settings = throttled(scratch.settings(&[&disk.lane()], 64), "20MiB/s");
+    settings.erase = vec![disk.path()];
+    let error = refusal(settings.clone());
+    assert_eq!(error.kind(), FailureKind::Usage);
+    let text = error.to_string();
+    for part in ["lane ext4", &disk.name, "777", "blkio.throttle.write_iops_device", "echo "] {
+        assert!(text.contains(part), "`{part}` is missing: {text}");
+    }
+    assert_eq!(limits(&root, &disk.name), [None, None, None, Some(777)]);
+    // Once it is gone the device can be raced; set meanwhile, it is seen before anything is limited.
+    limit_by_hand(&root, &disk.name, "write_iops", 0);
+    let mut stage = Stage::check(settings).unwrap();
+    limit_by_hand(&root, &disk.name, "read_bps", 1_000_000);
+    let mut journal = scratch.journal();
+    let built = stage.build(&mut journal, &mut |_, _| {}, &no_stop());
+    assert!(built.unwrap_err().to_string().contains("somebody else's"));
+    stage.teardown(&mut journal).unwrap();
+    journal.finish().unwrap();
+    assert_eq!(limits(&root, &disk.name), [Some(1_000_000), None, None, None]);
+    drop(disk);
+    scratch.assert_nothing_left();
+}
+
+#[test]
+fn lanes_without_a_disk_of_their_own_are_refused_by_name() {
+    let scratch = Scratch::new();
+    let folder = scratch.path.join("folder");
+    std::fs::create_dir(&folder).unwrap();
+    let directory = format!("mine={}", folder.display());
+    let mut cases = vec![(directory, vec!["lane mine", "shares its disk", "--on"])];
+    if privileged("refusals") {
+        cases.push(("tmpfs".to_owned(), vec!["lane tmpfs", "lives in memory", "without --throttle"]));
+    }
+    for (lane, says) in cases {
+        let error = refusal(throttled(scratch.settings(&[&lane], 64), "20MiB/s"));
+        assert_eq!(error.kind(), FailureKind::Usage, "{error}");
+        for part in says {
+            assert!(error.to_string().contains(part), "`{part}` is missing: {error}");
+        }
+    }
+    let edited = Throttle { read_iops: Some(1), ..Throttle::default() };
+    let settings = Settings { throttle: Some(edited), ..scratch.settings(&["ext4"], 64) };
+    if privileged("refusals") {
+        assert!(refusal(settings).to_string().contains("`1iops`"));
+    }
+    std::fs::remove_dir(folder).unwrap();
+    scratch.assert_nothing_left();
+}
+
+#[test]
+fn a_partition_is_refused_because_the_kernel_limits_whole_disks() {
+    if !privileged("partition") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let disk = Disk::new(&scratch, 128);
+    let added = Command::new("addpart").arg(disk.path()).args(["1", "2048", "196608"]).status().unwrap();
+    assert!(added.success());
+    let part = PathBuf::from(format!("{}p1", disk.path().display()));
+    let mut settings = throttled(scratch.settings(&[], 32), "20MiB/s");
+    settings.specs = vec!["ext2".parse().unwrap()];
+    settings.ground = Ground::Device(part.clone());
+    settings.erase = vec![part.clone()];
+    // Somebody could confirm it: the refusal comes before.
+    settings.terminal = true;
+    settings.largest_working_set_bytes = 1 << 20;
+    let error = refusal(settings);
+    assert!(error.to_string().contains("is a partition, and the kernel limits whole disks only"), "{error}");
+    Command::new("delpart").arg(disk.path()).arg("1").status().unwrap();
+    drop(disk);
+    scratch.assert_nothing_left();
+}
+
+/// Writes a journal of a run that is dead, with one limit in it; `change` edits its first line.
+fn dead_journal(scratch: &Scratch, disk: &Disk, throttle: &str, change: impl Fn(&mut serde_json::Value)) {
+    let number = std::fs::read_to_string(format!("/sys/class/block/{}/dev", disk.name)).unwrap();
+    let (major, minor) = number.trim().split_once(':').unwrap();
+    let thing = Thing::Limit {
+        device: (major.parse().unwrap(), minor.parse().unwrap()),
+        name: disk.name.clone(),
+        sequence: 0,
+        throttle: throttle.parse().unwrap(),
+    };
+    let mut journal = scratch.journal();
+    journal.will(thing).unwrap();
+    drop(journal);
+    let path = scratch.journal_path();
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (owner, rest) = text.split_once('\n').unwrap();
+    let mut owner: serde_json::Value = serde_json::from_str(owner).unwrap();
+    owner["start_ticks"] = 1.into();
+    change(&mut owner);
+    std::fs::write(&path, format!("{owner}\n{rest}")).unwrap();
+}
+
+#[test]
+fn what_a_dead_run_limited_is_lifted_and_what_others_limited_is_not() {
+    let Some(root) = blkio("undo of limits") else { return };
+    let scratch = Scratch::new();
+    let disk = Disk::new(&scratch, 16);
+    let set = |values: [u64; 2]| {
+        limit_by_hand(&root, &disk.name, "read_bps", values[0]);
+        limit_by_hand(&root, &disk.name, "write_bps", values[1]);
+    };
+    let mib = 1 << 20;
+    let recovered = |change: &dyn Fn(&mut serde_json::Value)| {
+        dead_journal(&scratch, &disk, "20MiB/s", change);
+        let recovered = recover(&scratch.undo());
+        assert!(recovered.failures.is_empty(), "{recovered:?}");
+        assert!(!scratch.journal_path().exists());
+        recovered.cleaned
+    };
+    let lifted = vec![format!("lifted the limit of /dev/{}", disk.name)];
+    // All as it was set, although the device carries another file by now: it was left over.
+    set([20 * mib, 20 * mib]);
+    assert_eq!(recovered(&|_| {}), lifted);
+    assert_eq!(limits(&root, &disk.name), NONE);
+    // Somebody set another limit since.
+    set([20 * mib, 30 * mib]);
+    assert_eq!(recovered(&|_| {}), Vec::<String>::new());
+    assert_eq!(limits(&root, &disk.name), [Some(20 * mib), Some(30 * mib), None, None]);
+    // After a reboot nothing is left of ours: an equal limit is somebody's own.
+    set([20 * mib, 20 * mib]);
+    assert_eq!(recovered(&|owner| owner["boot_id"] = "another boot".into()), Vec::<String>::new());
+    assert_eq!(limits(&root, &disk.name), [Some(20 * mib), Some(20 * mib), None, None]);
+    // Killed between two of its limits, with its own image still on the device.
+    let run = scratch.run_directory();
+    std::fs::create_dir(&run).unwrap();
+    std::fs::rename(&disk.file, run.join("image00")).unwrap();
+    set([20 * mib, 0]);
+    assert_eq!(recovered(&|_| {}), lifted);
+    assert_eq!(limits(&root, &disk.name), NONE);
+    std::fs::rename(run.join("image00"), &disk.file).unwrap();
+    std::fs::remove_dir(&run).unwrap();
+    // Nothing there: nothing to do.
+    assert_eq!(recovered(&|_| {}), Vec::<String>::new());
+    drop(disk);
+    scratch.assert_nothing_left();
+}
+
+#[test]
+fn a_limit_of_a_living_run_is_left_alone() {
+    let Some(root) = blkio("living run") else { return };
+    let scratch = Scratch::new();
+    with_stage(&scratch, throttled(scratch.settings(&["ext4"], 64), "20MiB/s"), |stage, journal| {
+        stage.open(0, 0, journal, &no_stop()).unwrap();
+        stage.hold(0).unwrap();
+        let name = stage.device_names(0).device.unwrap();
+        assert_eq!(recover(&scratch.undo()), Recovered::default());
+        assert_eq!(limits(&root, &name)[0], Some(20 << 20));
+    });
+}

@@ -1,0 +1,98 @@
+//! Whether an emulated disk held, and how near a lane came to it (methods section 3, "Throttle").
+//!
+//! The limits are the kernel's; whether they reached everything that a filesystem does is checked
+//! against the device's own counters after every trial.
+
+use crate::series::{Reading, Scope};
+use crate::words;
+use model::Throttle;
+use model::throttle::{Quantity, STEP_SECONDS};
+use model::trial::{DeviceUse, Group, SystemUse, Trial};
+use model::workload::{Kind, Workload};
+
+/// What the counters may show beyond the limit: the share of methods section 3.
+const TOLERANCE: f64 = 1.02;
+/// Steps of the kernel's throttle that pass at once. Work in slices has a warm-up behind it, and its
+/// window may catch one burst too many at its edges.
+const BURSTS_OF_SLICES: f64 = 1.0;
+/// An idle device is given up to two steps' worth at its first request (measured, docs/method.md).
+const BURSTS_FROM_IDLE: f64 = 2.0;
+/// Windows of fewer steps than this are mostly the burst that an idle device is given.
+const TOO_SHORT_STEPS: f64 = 5.0;
+
+/// What the device's counters hold of a quantity.
+fn counted(device: &DeviceUse, quantity: Quantity) -> f64 {
+    let count = match quantity {
+        Quantity::ReadBytes => device.read_bytes,
+        Quantity::WriteBytes => device.write_bytes,
+        Quantity::Reads => device.reads,
+        Quantity::Writes => device.writes,
+    };
+    count as f64
+}
+
+fn said(quantity: Quantity, rate: f64) -> String {
+    match quantity {
+        Quantity::ReadBytes => format!("{} read", words::bandwidth(rate)),
+        Quantity::WriteBytes => format!("{} written", words::bandwidth(rate)),
+        Quantity::Reads => format!("{} reads/s", model::units::human_count(rate)),
+        Quantity::Writes => format!("{} writes/s", model::units::human_count(rate)),
+    }
+}
+
+/// Why a trial is void, in one sentence: its device did more than the throttle and the bursts that the
+/// kernel lets through allow. `None`: it held.
+pub fn broken(trial: &Trial, workload: &Workload, throttle: &Throttle) -> Option<String> {
+    let bursts = if matches!(workload.kind, Kind::Io(_)) { BURSTS_OF_SLICES } else { BURSTS_FROM_IDLE };
+    let own: Vec<&SystemUse> = trial.groups.iter().filter_map(|group| group.system.as_ref()).collect();
+    let all = if own.is_empty() { vec![&trial.system] } else { own };
+    all.into_iter().find_map(|system| {
+        let seconds = TOLERANCE * system.window_seconds + bursts * STEP_SECONDS * f64::from(system.windows.max(1));
+        let (quantity, limit) = Quantity::ALL.into_iter().find_map(|quantity| {
+            let limit = throttle.limit(quantity)? as f64;
+            (counted(&system.device, quantity) > limit * seconds).then_some((quantity, limit))
+        })?;
+        let rate = counted(&system.device, quantity) / system.window_seconds.max(f64::MIN_POSITIVE);
+        Some(format!(
+            "the throttle did not hold: the device did {} in windows of {:.2} s in all, where {} were allowed (bursts and 2 % are tolerated)",
+            said(quantity, rate),
+            system.window_seconds,
+            said(quantity, limit)
+        ))
+    })
+}
+
+/// How near a device came to the nearest of its limits, as a share.
+pub(crate) fn nearness(rate: impl Fn(Quantity) -> Option<f64>, throttle: &Throttle) -> Option<f64> {
+    let shares = Quantity::ALL.into_iter().filter_map(|quantity| {
+        let limit = throttle.limit(quantity)? as f64;
+        Some(rate(quantity)? / limit).filter(|share| share.is_finite())
+    });
+    shares.reduce(f64::max)
+}
+
+/// Rate of a quantity at the device in a window; `None` where nothing was watched.
+pub(crate) fn rate(system: &SystemUse, quantity: Quantity) -> Option<f64> {
+    (system.window_seconds > 0.0).then(|| counted(&system.device, quantity) / system.window_seconds)
+}
+
+/// What a reader must know of work so short that the burst of an idle device carries it; `None`: it is
+/// long enough.
+pub(crate) fn too_short(trials: &[(&Trial, &Group)], reading: &Reading, workload: &Workload) -> Option<String> {
+    if matches!(workload.kind, Kind::Io(_)) {
+        return None;
+    }
+    let windows = trials.iter().map(|(trial, group)| {
+        let scope = Scope::of(trial, group, reading);
+        scope.system.window_seconds / f64::from(scope.system.windows.max(1))
+    });
+    let window = crate::estimate::median(windows)?;
+    // The same words for every step: a table gathers them.
+    (window < TOO_SHORT_STEPS * STEP_SECONDS).then(|| {
+        format!(
+            "under {} s long, and the throttle lets through at once what the disk does in {} s: the emulated disk hardly shows in it",
+            TOO_SHORT_STEPS * STEP_SECONDS,
+            BURSTS_FROM_IDLE * STEP_SECONDS
+        )
+    })
+}
