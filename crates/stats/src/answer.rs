@@ -2,6 +2,7 @@
 
 use crate::pair;
 use crate::ranking::beats;
+use crate::throttle;
 use model::findings::{Answer, Limit, Pair, Reason, ResultFinding, Verdict};
 use model::lane::{Lane, LaneSpec};
 use model::record::Header;
@@ -81,7 +82,8 @@ fn contestants<'a>(header: &'a Header, result: &'a ResultFinding) -> impl Iterat
 fn choose(lanes: &[&Lane], telling: &[&ResultFinding]) -> Vec<String> {
     let wins = |one: &Lane, other: &Lane| telling.iter().any(|result| beats(&result.pairs, &one.name, &other.name));
     let failed = |result: &ResultFinding, lane: &Lane| {
-        result.estimates.iter().any(|at| at.lane == lane.name && at.failure.is_some())
+        let failed = |why: &String| !throttle::is_void(why);
+        result.estimates.iter().any(|at| at.lane == lane.name && at.failure.as_ref().is_some_and(failed))
     };
     let unable = |lane: &Lane, other: &Lane| {
         pair::comparable(lane, other).is_ok()

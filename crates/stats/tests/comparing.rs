@@ -77,3 +77,18 @@ fn what_differs_between_the_races_is_named() {
         assert!(warnings.contains(part), "{part} is missing in {warnings}");
     }
 }
+
+#[test]
+fn an_emulated_disk_is_not_compared_with_another_or_with_a_real_one() {
+    let before = race([1000.0; 2], 0.01, 6, 1);
+    let mut after = race([3000.0; 2], 0.01, 6, 2);
+    after.header.plan.throttle = Some("151MiB/s,8050iops".parse().unwrap());
+    let of = against(&before, &after);
+    for row in &of.rows {
+        assert_eq!(row.verdict, Verdict::None);
+        assert!(row.why.as_ref().unwrap().contains("different throttles: none and 151MiB/s,8050iops"), "{row:?}");
+    }
+    let mut same = before.clone();
+    same.header.plan.throttle = after.header.plan.throttle;
+    assert!(against(&same, &after).rows.iter().all(|row| row.verdict == Verdict::Faster));
+}
