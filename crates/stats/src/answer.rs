@@ -3,6 +3,7 @@
 use crate::comparable::{comparable, not_ranked, reference, stands_beside};
 use crate::ranking::beats;
 use crate::series::Series;
+use crate::throttle;
 use model::findings::{Answer, Limit, Pair, Reason, ResultFinding, Verdict};
 use model::lane::{Lane, LaneSpec};
 use model::plan::LOOKS;
@@ -86,7 +87,8 @@ fn contestants<'a>(header: &'a Header, result: &'a ResultFinding) -> impl Iterat
 fn choose(lanes: &[&Lane], telling: &[&ResultFinding]) -> Vec<String> {
     let wins = |one: &Lane, other: &Lane| telling.iter().any(|result| beats(&result.pairs, &one.name, &other.name));
     let failed = |result: &ResultFinding, lane: &Lane| {
-        result.estimates.iter().any(|at| at.lane == lane.name && at.failure.is_some())
+        let failed = |why: &String| !throttle::is_void(why);
+        result.estimates.iter().any(|at| at.lane == lane.name && at.failure.as_ref().is_some_and(failed))
     };
     let unable = |lane: &Lane, other: &Lane| {
         comparable(lane, other).is_ok() && telling.iter().any(|result| failed(result, lane) && !failed(result, other))

@@ -49,6 +49,7 @@ pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison
             let keys = words::list(&keys.iter().map(String::as_str).collect::<Vec<_>>());
             format!("different parameters of the workload: {keys}")
         });
+        let changed = changed.or_else(|| different_disks(a, b));
         let (results_a, results_b) =
             (judge::judge_workload(a, &workload.name), judge::judge_workload(b, &workload.name));
         let (series_a, series_b) = (Series::of(a, &workload.name), Series::of(b, &workload.name));
@@ -172,6 +173,13 @@ fn different_rates(a: &ResultFinding, b: &ResultFinding) -> Option<String> {
     let (then, now) = (rate(a)?, rate(b)?);
     let apart = (then / now).ln().abs() > 1.02_f64.ln();
     apart.then(|| format!("different shared rates: {} and {}", words::iops(then), words::iops(now)))
+}
+
+/// Why figures of two emulated disks, or of one and a real disk, are no contest; `None`: it was one disk.
+fn different_disks(a: &Record, b: &Record) -> Option<String> {
+    let (then, now) = (a.header.plan.throttle, b.header.plan.throttle);
+    let said = |throttle: Option<model::Throttle>| throttle.map_or("none".to_owned(), |throttle| throttle.to_string());
+    (then != now).then(|| format!("different throttles: {} and {}", said(then), said(now)))
 }
 
 fn machine_warnings(a: &Record, b: &Record) -> Vec<String> {

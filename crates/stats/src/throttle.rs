@@ -20,6 +20,14 @@ const BURSTS_FROM_IDLE: f64 = 2.0;
 /// Windows of fewer steps than this are mostly the burst that an idle device is given.
 const TOO_SHORT_STEPS: f64 = 5.0;
 
+/// What every reason of a void trial begins with.
+const DID_NOT_HOLD: &str = "the throttle did not hold";
+
+/// Whether a lane's reason is that its throttle did not hold: that is not the lane's failure.
+pub(crate) fn is_void(reason: &str) -> bool {
+    reason.starts_with(DID_NOT_HOLD)
+}
+
 /// What the device's counters hold of a quantity.
 fn counted(device: &DeviceUse, quantity: Quantity) -> f64 {
     let count = match quantity {
@@ -54,7 +62,7 @@ pub fn broken(trial: &Trial, workload: &Workload, throttle: &Throttle) -> Option
         })?;
         let rate = counted(&system.device, quantity) / system.window_seconds.max(f64::MIN_POSITIVE);
         Some(format!(
-            "the throttle did not hold: the device did {} in windows of {:.2} s in all, where {} were allowed (bursts and 2 % are tolerated)",
+            "{DID_NOT_HOLD}: the device did {} in windows of {:.2} s in all, where {} were allowed (bursts and 2 % are tolerated)",
             said(quantity, rate),
             system.window_seconds,
             said(quantity, limit)

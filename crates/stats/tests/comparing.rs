@@ -108,3 +108,18 @@ fn medians_of_passes_are_named_beside_what_rests_on_them() {
     assert!(!why(1, 1).contains("median"), "{}", why(1, 1));
     assert_eq!(why(1, 5), "different parameters of the workload: loops");
 }
+
+#[test]
+fn an_emulated_disk_is_not_compared_with_another_or_with_a_real_one() {
+    let before = race([1000.0; 2], 0.01, 6, 1);
+    let mut after = race([3000.0; 2], 0.01, 6, 2);
+    after.header.plan.throttle = Some("151MiB/s,8050iops".parse().unwrap());
+    let of = against(&before, &after);
+    for row in &of.rows {
+        assert_eq!(row.verdict, Verdict::None);
+        assert!(row.why.as_ref().unwrap().contains("different throttles: none and 151MiB/s,8050iops"), "{row:?}");
+    }
+    let mut same = before.clone();
+    same.header.plan.throttle = after.header.plan.throttle;
+    assert!(against(&same, &after).rows.iter().all(|row| row.verdict == Verdict::Faster));
+}

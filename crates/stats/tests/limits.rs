@@ -85,7 +85,8 @@ fn rule_4_every_lane_at_the_devices_own_rate_tells_nothing_and_a_tie_stands() {
     assert_eq!(what, Limit::Device);
     assert_eq!(
         why,
-        "every lane runs at 98 to 99 % of the bare device's 88.1k IOPS: this test cannot tell these filesystems apart"
+        "every lane runs at 98 to 99 % of the bare device's 88.1k IOPS: this test cannot tell these filesystems apart; \
+         by CPU per operation: xfs 6.9 us, ext4 6.98 us"
     );
     let result = judge::judge_workload(&tie, "random-read").remove(0);
     assert_eq!(result.pairs[0].verdict, Verdict::Tie);

@@ -1,0 +1,239 @@
+//! An emulated disk in a record: void trials, the limit as the ceiling, what its bursts hide.
+
+mod common;
+
+use common::{io, lane, operations, operations_trial, probe, record, run, small_files, step, trial};
+use model::Throttle;
+use model::findings::{Findings, Limit, Verdict};
+use model::operations::Operation;
+use model::plan::Rounds;
+use model::record::{Profile, Record};
+use model::trial::{Outcome, SystemUse, Trial};
+use model::workload::{Pattern, Workload};
+use stats::judge;
+use stats::limit::limit_of;
+use stats::throttle::broken;
+
+fn disk() -> Throttle {
+    "151MiB/s,8050iops".parse().unwrap()
+}
+
+fn random_read() -> Workload {
+    io("random-read", Pattern::RandRead, 32, 0)
+}
+
+/// Two lanes at these rates under the throttle; `change` shapes each trial.
+fn race(workload: &Workload, rates: [f64; 2], change: impl Fn(&mut Trial)) -> Record {
+    let mut race = record(vec![lane("ext4"), lane("xfs")], vec![workload.clone()], Rounds::Auto, true);
+    race.header.plan.throttle = Some(disk());
+    run(&mut race, 6, &rates, 0.0, 1);
+    for trial in &mut race.trials {
+        trial.system.windows = 6;
+        trial.system.window_seconds = 3.0;
+        trial.system.device.reads *= 3;
+        trial.system.device.read_bytes *= 3;
+        trial.system.device.writes *= 3;
+        trial.system.device.write_bytes *= 3;
+        change(trial);
+    }
+    race
+}
+
+fn limit(race: &Record, group: &str) -> (Limit, String) {
+    let of = limit_of(race, &race.header.plan.workloads[0], group);
+    (of.limit, of.reason)
+}
+
+/// A trial of six windows of half a second at these rates of the device.
+fn counted(reads: u64, read_bytes: u64, writes: u64, write_bytes: u64) -> Trial {
+    let mut trial = trial("xfs", &random_read(), 1, 1000.0);
+    trial.system.windows = 6;
+    trial.system.window_seconds = 3.0;
+    trial.system.device.reads = 3 * reads;
+    trial.system.device.read_bytes = 3 * read_bytes;
+    trial.system.device.writes = 3 * writes;
+    trial.system.device.write_bytes = 3 * write_bytes;
+    trial
+}
+
+#[test]
+fn a_trial_is_void_where_its_device_did_more_than_the_limits_and_their_bursts() {
+    let held = |trial: &Trial| broken(trial, &random_read(), &disk());
+    let mib = 1 << 20;
+    assert_eq!(held(&counted(8050, 151 * mib, 8050, 151 * mib)), None);
+    // 2 % and one burst of 0.1 s in each of six windows: 3.66 s' worth in 3 s.
+    assert_eq!(held(&counted(9800, 0, 0, 0)), None);
+    for (trial, says) in [
+        (counted(9900, 0, 0, 0), "the device did 9.9k reads/s"),
+        (counted(0, 190 * mib, 0, 0), "the device did 199 MB/s read"),
+        (counted(0, 0, 14_000, 0), "the device did 14k writes/s"),
+        (counted(0, 0, 0, 300 * mib), "the device did 315 MB/s written"),
+    ] {
+        let why = held(&trial).unwrap_or_else(|| panic!("{says}: it held"));
+        assert!(why.starts_with("the throttle did not hold: ") && why.contains(says), "{why}");
+        assert!(why.contains("3.00 s"), "{why}");
+    }
+    let one: Throttle = "read=100MiB/s".parse().unwrap();
+    assert_eq!(broken(&counted(90_000, 0, 90_000, 900 * mib), &random_read(), &one), None, "only reads are limited");
+}
+
+#[test]
+fn a_group_with_windows_of_its_own_is_checked_by_itself() {
+    let workload = small_files();
+    let mut trial = counted(0, 0, 0, 0);
+    trial.groups = common::trial("xfs", &workload, 1, 1000.0).groups;
+    let window = |writes: u64| SystemUse {
+        windows: 1,
+        window_seconds: 1.0,
+        device: model::trial::DeviceUse { writes, ..Default::default() },
+        ..Default::default()
+    };
+    for group in &mut trial.groups {
+        group.system = Some(window(0));
+    }
+    assert_eq!(broken(&trial, &workload, &disk()), None);
+    // Two bursts from idle are tolerated, as the other groups' idle seconds are no excuse.
+    trial.groups[0].system = Some(window(9_800));
+    assert_eq!(broken(&trial, &workload, &disk()), None);
+    trial.groups[0].system = Some(window(9_900));
+    assert!(broken(&trial, &workload, &disk()).unwrap().contains("9.9k writes/s in windows of 1.00 s"));
+}
+
+#[test]
+fn the_limit_is_the_ceiling_where_it_is_tighter_than_the_probes() {
+    let mut held = race(&random_read(), [8000.0, 8050.0], |_| {});
+    held.probes.push(probe("random-read", Profile::RandRead, 1, 88_000.0));
+    let (what, why) = limit(&held, "read");
+    assert_eq!(what, Limit::Device);
+    assert!(
+        why.starts_with("every lane runs at 99 to 100 % of the emulated disk's 151MiB/s,8050iops: this test cannot"),
+        "{why}"
+    );
+    assert_eq!(judge::judge_workload(&held, "random-read")[0].pairs[0].verdict, Verdict::Tie);
+    // Far below it the disk itself may be the ceiling.
+    let mut slow = race(&random_read(), [4000.0, 4000.0], |trial| trial.system.device.queue_seconds = 90.0);
+    slow.probes.push(probe("random-read", Profile::RandRead, 1, 4050.0));
+    assert_eq!(limit(&slow, "read").0, Limit::Device);
+    slow.probes.clear();
+    let (what, why) = limit(&slow, "read");
+    assert_eq!(what, Limit::Unattributed);
+    assert!(why.contains("used to 50 % of the throttle's 151MiB/s,8050iops"), "{why}");
+}
+
+#[test]
+fn a_mixture_has_a_ceiling_on_an_emulated_disk() {
+    let mixed = io("mixed", Pattern::RandRw, 32, 0);
+    let shape = |trial: &mut Trial| {
+        trial.system.device.reads = 3 * 8050;
+        trial.system.device.read_bytes = 3 * 8050 * 4096;
+        trial.system.device.writes = 3 * 3450;
+        trial.system.device.write_bytes = 3 * 3450 * 4096;
+        for group in &mut trial.groups {
+            group.bytes = if group.name == "read" { 3 * 8050 * 4096 } else { 3 * 3450 * 4096 };
+        }
+    };
+    let alike = race(&mixed, [8050.0, 8050.0], shape);
+    for group in ["read", "write"] {
+        assert_eq!(limit(&alike, group).0, Limit::Device, "{group}");
+    }
+    // Extra writes of a lane hold its reads up too.
+    let apart = race(&mixed, [8050.0, 8050.0], |trial| {
+        shape(trial);
+        if trial.lane == "xfs" {
+            trial.system.device.write_bytes *= 2;
+        }
+    });
+    for group in ["read", "write"] {
+        assert_eq!(limit(&apart, group).0, Limit::WriteAmplification, "{group}");
+    }
+    let mut free = alike;
+    free.header.plan.throttle = None;
+    assert_eq!(limit(&free, "read").0, Limit::Unattributed, "a bare disk's ceilings are each of one kind");
+}
+
+#[test]
+fn a_cap_of_ones_own_is_no_quota() {
+    let quota = |throttle: Option<Throttle>| {
+        let mut race = race(&random_read(), [1000.0, 1000.0], |_| {});
+        race.header.plan.throttle = throttle;
+        for profile in [Profile::RandRead, Profile::RandWrite] {
+            for round in [1, 3, 5] {
+                race.probes.push(probe("random-read", profile, round, 8050.0));
+            }
+        }
+        judge::findings(&race).warnings.iter().any(|warning| warning.contains("quota"))
+    };
+    assert!(quota(None));
+    assert!(!quota(Some(disk())));
+}
+
+fn void(trial: &mut Trial) {
+    trial.outcome = Outcome::Void;
+    trial.reason = Some("the throttle did not hold: the device did 14k writes/s".into());
+}
+
+#[test]
+fn void_trials_are_counted_and_in_no_figure() {
+    let race = race(&random_read(), [8000.0, 8000.0], |trial| {
+        if trial.lane == "xfs" && trial.round == 2 {
+            void(trial);
+            trial.groups[0].metrics.insert("operations_per_second".into(), 14_000.0);
+        }
+    });
+    let findings = judge::findings(&race);
+    let result = &findings.results[0];
+    assert_eq!((result.estimates[1].rounds, result.rounds), (5, 5));
+    assert!((result.estimates[1].mean - 8000.0).abs() < 1e-6);
+    assert_eq!((findings.trials.ok, findings.trials.void, findings.trials.failed), (11, 1, 0));
+    assert_eq!(findings.throttle, Some(disk()));
+    assert!(
+        result.warnings.iter().any(|warning| warning.starts_with("xfs: 1 of 6 trials are void: the throttle did not")),
+        "{:?}",
+        result.warnings
+    );
+}
+
+#[test]
+fn a_lane_that_the_throttle_never_held_has_no_figure_and_is_not_called_unable() {
+    let workloads = vec![random_read(), io("other", Pattern::Write, 1, 0)];
+    let mut race = record(vec![lane("ext4"), lane("xfs")], workloads, Rounds::Auto, true);
+    race.header.plan.throttle = Some(disk());
+    run(&mut race, 6, &[1000.0, 1000.0], 0.005, 8);
+    race.trials.iter_mut().filter(|trial| trial.lane == "xfs" && trial.workload == "random-read").for_each(void);
+    let findings = judge::findings(&race);
+    let xfs = &findings.results[0].estimates[1];
+    assert!(xfs.failure.as_ref().unwrap().starts_with("the throttle did not hold"), "{xfs:?}");
+    assert_eq!(findings.results[0].pairs[0].verdict, Verdict::None);
+    assert_eq!(findings.answer.unwrap().choose, ["ext4", "xfs"]);
+}
+
+#[test]
+fn steps_that_a_burst_carries_are_said_to_be_hardly_held() {
+    let workload = operations(vec![
+        step("files", "create", Operation::Create, 100),
+        step("files", "read", Operation::Read, 100),
+        step("files", "stat", Operation::Stat, 100),
+    ]);
+    let findings = |throttle: Option<Throttle>| -> Findings {
+        let mut race = record(vec![lane("ext4"), lane("xfs")], vec![workload.clone()], Rounds::Auto, true);
+        race.header.plan.throttle = throttle;
+        for round in 1..=6 {
+            for name in ["ext4", "xfs"] {
+                let mut trial = operations_trial(name, &workload, round, &[2.0, 0.04, 0.3]);
+                for group in &mut trial.groups {
+                    group.system.as_mut().unwrap().windows = 1;
+                }
+                race.trials.push(trial);
+            }
+        }
+        judge::findings(&race)
+    };
+    let said = findings(Some(disk())).operations[0].warnings.join("\n");
+    assert!(
+        said.contains(
+            "read and stat: under 0.5 s long, and the throttle lets through at once what the disk does in 0.2 s"
+        ),
+        "{said}"
+    );
+    assert!(!findings(None).operations[0].warnings.join("\n").contains("throttle"));
+}
