@@ -38,10 +38,11 @@ CASES ?= 1000000
 fuzz:
 	PROPTEST_CASES=$(CASES) $(CARGO) test --locked -p jobfile --test fuzz
 
-# Long runs whose tables go into docs/.
+# Long runs whose tables go into docs/. The simulation behind the verdicts takes FAMILIES per row.
+FAMILIES ?= 200000
 evidence: build race-tools
 	@./scripts/install-tools python3:python3
-	$(CARGO) run --release --locked -p stats --example sequential
+	$(CARGO) run --release --locked -p stats --example sequential -- $(FAMILIES)
 	$(CARGO) run --release --locked -p stats --example gate
 	$(SUDO) ./scripts/evidence
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{io, lane, record, run, small_files, trial};
+use common::{io, lane, record, run, sample, small_files, trial};
 use model::findings::{Limit, Verdict};
 use model::plan::Rounds;
 use model::record::{EndOutcome, Record};
@@ -356,6 +356,27 @@ fn workloads_tell_each_other_how_correlated_rounds_are_and_verdicts_of_then_stan
     let mut before = both.clone();
     before.trials.retain(|trial| trial.workload == "first");
     assert_eq!(judge::judge_workload(&both, "first"), judge::judge_workload(&before, "first"));
+}
+
+#[test]
+fn equal_lanes_with_correlated_noise_seldom_get_a_false_faster_end_to_end() {
+    // With constants for independent rounds these races get one in 13 %.
+    let lanes = || ["ext4", "xfs", "btrfs"].map(lane).to_vec();
+    let (races, mut wrong) = (1_000, 0);
+    let mut noise = sample::Normal::new(17);
+    for _ in 0..races {
+        let mut race = record(lanes(), vec![io("w", Pattern::Write, 1, 0)], Rounds::Fixed(10), false);
+        let workload = race.header.plan.workloads[0].clone();
+        for name in ["ext4", "xfs", "btrfs"] {
+            for (round, figure) in (1..).zip(sample::correlated(&mut noise, 10, 0.3)) {
+                race.trials.push(trial(name, &workload, round, 1e6 * (0.1 * figure).exp()));
+            }
+        }
+        let pairs = judge::judge_workload(&race, "w").remove(0).pairs;
+        wrong += usize::from(pairs.iter().any(|pair| matches!(pair.verdict, Verdict::Faster | Verdict::Slower)));
+    }
+    // Four binomial standard errors above 5 %.
+    assert!((15..=78).contains(&wrong), "{wrong} of {races} races");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! true differences are decided, and whether forecasts and planned resolutions come true.
 //!
 //! `cargo run --release -p stats --example sequential [FAMILIES [SEED]]`: Markdown tables. 200,000
-//! families (the default) take about three minutes on two CPUs.
+//! families (the default) take 70 s of two CPUs.
 
 #[path = "../../src/sample.rs"]
 mod sample;
@@ -20,6 +20,7 @@ fn main() {
     tables::constants_and_errors(families as usize, seed);
     tables::races(families as usize / 4, seed);
     tables::ties(families as usize / 20, seed);
+    tables::widths(families as usize / 50, seed);
     tables::power(families as usize / 50, seed);
     tables::forecasts(families as usize / 50, seed);
 }

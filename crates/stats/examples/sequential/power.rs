@@ -147,12 +147,24 @@ impl Question {
         100.0 * true_ones as f64 / forecasts.max(1) as f64
     }
 
+    /// The mean of what s/√n is multiplied by at this many rounds.
+    pub fn constant(&self, seed: u64, races: usize, rounds: usize) -> f64 {
+        let simulate = |source: &mut Normal, count: usize| {
+            let constant = |of: Interval| self.rule.constant(rounds, of.correlation.lag1);
+            let sum: f64 = (0..count).filter_map(|_| self.interval(&self.race(source), rounds)).map(constant).sum();
+            (sum, count)
+        };
+        let (sum, count) = in_parts(seed, races, simulate, |a, b| (a.0 + b.0, a.1 + b.1));
+        sum / count as f64
+    }
+
     /// Percent of races whose interval excludes zero on the right side at this many rounds.
     pub fn excludes_zero(&self, seed: u64, races: usize, rounds: usize) -> f64 {
         let simulate = |source: &mut Normal, count: usize| {
             let excludes = |of: Interval| of.mean > of.half;
-            (0..count).filter(|_| self.interval(&self.race(source), rounds).is_some_and(excludes)).count()
+            ((0..count).filter(|_| self.interval(&self.race(source), rounds).is_some_and(excludes)).count(), count)
         };
-        100.0 * in_parts(seed, races, simulate, |a, b| a + b) as f64 / races as f64
+        let (excluding, count) = in_parts(seed, races, simulate, |a, b| (a.0 + b.0, a.1 + b.1));
+        100.0 * excluding as f64 / count as f64
     }
 }

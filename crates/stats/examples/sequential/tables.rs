@@ -6,6 +6,7 @@ use crate::race::{Noise, first_answer, whole};
 use model::plan::LOOKS;
 use stats::resolution::{self, Contest};
 use stats::sequential::{ONE_LOOK_P, PER_LOOK_P};
+use stats::student;
 
 const CORRELATED: f64 = 0.3;
 
@@ -141,6 +142,29 @@ pub fn power(races: usize, seed: u64) {
         let (deviation, truth) = (lane * 2_f64.sqrt(), 2_f64.ln());
         let question = Question { rule, lanes: 3, results, noise: Noise::WHITE, deviation, truth };
         println!("| {:.0} % | {results} | {:.1} |", 100.0 * lane, question.power(seed, races).at_first_look());
+    }
+    println!();
+}
+
+/// How wide intervals are beside those that hold 5 % only where rounds are independent.
+pub fn widths(races: usize, seed: u64) {
+    // The p of each look for one and three pairs of independent rounds: t = 3.600 and 4.773 at six.
+    const INDEPENDENT: [(usize, f64); 2] = [(2, 0.01554), (3, 0.00500)];
+    println!("## Width of intervals, white noise, as a multiple of those made for independent rounds\n");
+    println!("| pairs | rule | results | {} |", LOOKS.map(|look| format!("{look} rounds")).join(" | "));
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
+    for (lanes, p) in INDEPENDENT {
+        for (name, rule) in [("whole", whole(lanes, 0.05)), ("first answer", first_answer(lanes, 0.05))] {
+            for results in [1, 10] {
+                let races = if results > 1 { races / 5 } else { races };
+                let question = Question { rule, lanes, results, noise: Noise::WHITE, deviation: 0.04, truth: 0.0 };
+                let of = LOOKS.map(|look| {
+                    let plain = student::two_sided_quantile(p, f64::from(look - 1));
+                    format!("{:.2}", question.constant(seed, races, look as usize) / plain)
+                });
+                println!("| {} | {name} | {results} | {} |", rule.pairs, of.join(" | "));
+            }
+        }
     }
     println!();
 }

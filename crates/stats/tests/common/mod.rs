@@ -2,7 +2,7 @@
 #![allow(dead_code)] // Each test file uses its share.
 
 #[path = "../../src/sample.rs"]
-mod sample;
+pub mod sample;
 
 use model::Bytes;
 use model::lane::{Lane, Promises};
