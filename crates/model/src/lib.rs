@@ -10,12 +10,15 @@ pub mod findings;
 pub mod job;
 pub mod lane;
 pub mod machine;
+mod nearest;
 pub mod operations;
 pub mod plan;
 pub mod published;
 pub mod record;
+pub mod suite_text;
 pub mod trial;
 pub mod units;
 pub mod workload;
 
+pub use nearest::nearest;
 pub use units::Bytes;
