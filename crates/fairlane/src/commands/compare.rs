@@ -25,7 +25,8 @@ pub fn run(options: &Compare) -> Result<(), Failure> {
         (None, None) => {}
     }
     let (a, b) = (state::resolve(&options.a)?, state::resolve(&options.b)?);
-    let comparison = stats::compare::compare(&state::load(&a)?, &state::load(&b)?, &options.a, &options.b);
+    let comparison =
+        stats::compare::compare(&state::load_to_show(&a)?, &state::load_to_show(&b)?, &options.a, &options.b);
     print(&(format.compare)(&comparison, &style()).map_err(Failure::usage)?)?;
     match comparison.rows.is_empty() {
         true => Err(Failure::usage(
@@ -39,7 +40,7 @@ fn with_published(format: &report::Format, record: &str, name: &str) -> Result<(
     // Its name is looked at first, so that `published:` alone lists the articles without a record.
     let published = published::find(name)?;
     let path = state::resolve(record)?;
-    let record = state::load(&path)?;
+    let record = state::load_to_show(&path)?;
     let mut suite = suites::find_built_in(&published.suite)?;
     if let (true, Some(suite)) = (record.header.plan.as_published, &mut suite) {
         suite.do_as_published().map_err(Failure::failed)?;
