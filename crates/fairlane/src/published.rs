@@ -1,6 +1,7 @@
 //! The published figures that are built in.
 
 use crate::failure::Failure;
+use crate::state;
 use model::published::{PREFIX, Published};
 
 /// The articles: name and TOML.
@@ -27,7 +28,18 @@ pub fn find(name: &str) -> Result<Published, Failure> {
     for (name, text) in BUILT_IN {
         list.push_str(&format!("\n  {PREFIX}{name:<17}{}", read(name, text)?.title));
     }
-    Err(Failure::usage(format!("there are no published figures `{name}`; choose one of{list}")))
+    let what = match name {
+        "" => format!("{PREFIX} names no article; write its name right behind the colon, without a space"),
+        _ if state::resolve(name).is_ok() || name == "last" || name.starts_with("last~") => {
+            format!("`{name}` is a record and no article; write it without {PREFIX}, and name an article")
+        }
+        _ => {
+            let meant = model::nearest(name, BUILT_IN.iter().map(|(known, _)| *known));
+            let meant = meant.map_or(String::new(), |near| format!(" (did you mean {PREFIX}{near}?)"));
+            format!("there are no published figures `{}`{meant}; choose one", name.escape_debug())
+        }
+    };
+    Err(Failure::usage(format!("{what}:{list}")))
 }
 
 #[cfg(test)]

@@ -227,3 +227,24 @@ pub fn load(path: &Path) -> Result<Record, Failure> {
     let text = String::from_utf8_lossy(&bytes);
     Record::parse(&text).map_err(|error| Failure::failed(format!("{}: {error}", path.display())))
 }
+
+/// Reads a record to show it. Of a race that is still under way, one line says so on standard error:
+/// `last` may name one that somebody else has just begun.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_to_show(path: &Path) -> Result<Record, Failure> {
+    let record = load(path)?;
+    if record.end.is_none() && is_being_written(path) {
+        eprintln!("{}: this race is still running; figures so far", path.display());
+    }
+    Ok(record)
+}
+
+/// Whether a race holds the lock on its record. The lock is tried, not taken: shared, without waiting,
+/// and given back at once.
+pub fn is_being_written(path: &Path) -> bool {
+    let Ok(file) = fs::File::open(path) else { return false };
+    let tried = rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockShared);
+    tried == Err(rustix::io::Errno::WOULDBLOCK)
+}

@@ -31,7 +31,7 @@ pub fn find(name: &str) -> Result<Suite, Failure> {
     }
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::usage(format!("cannot read the suite {name}: {error}")))?;
-    Suite::from_toml(&text).map_err(|error| Failure::usage(format!("{name}: {error}")))
+    Suite::from_toml(&text).map_err(|mistake| Failure::usage(mistake.in_file(name)))
 }
 
 /// Finds a built-in suite by its name; `None`: there is none of that name.
@@ -140,9 +140,10 @@ pub fn set(suite: &mut Suite, assignment: &str) -> Result<(), Failure> {
         )));
     }
     table.insert(key.to_owned(), toml_value(value));
+    model::suite_text::check_table(&table).map_err(|what| Failure::usage(format!("--set {assignment}: {what}")))?;
     let changed: Workload = table
         .try_into()
-        .map_err(|error| Failure::usage(format!("--set {assignment}: {}", error.to_string().trim())))?;
+        .map_err(|error: toml::de::Error| Failure::usage(format!("--set {assignment}: {}", error.message().trim())))?;
     changed.check().map_err(|error| Failure::usage(format!("--set {assignment}: {error}")))?;
     *workload = changed;
     Ok(())

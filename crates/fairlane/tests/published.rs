@@ -80,6 +80,14 @@ fn an_unknown_article_is_answered_with_the_list() {
             assert!(err.contains(&format!("published:{name}")), "{err}");
         }
     }
+    for (a, b, says) in [
+        ("published:", "last", "published: names no article; write its name right behind the colon"),
+        ("published:last", "x", "`last` is a record and no article; write it without published:"),
+        ("last", "published:phytium-axvizor", "(did you mean published:phytium-axvisor?)"),
+    ] {
+        let (_, err) = place.expect(2, &["compare", a, b]);
+        assert_one_sentence(&err, &[says]);
+    }
     let (_, err) = place.expect(2, &["compare", "published:raid5-2gb", "published:centos7-nvme"]);
     assert_one_sentence(&err, &["put a record on one side"]);
     let (help, _) = place.expect(0, &["compare", "--help"]);

@@ -19,6 +19,7 @@ fn wrong_options_are_refused_with_status_2() {
         (vec!["race", "ext4", "--workload", "nosuch"], vec!["nosuch", "commit"]),
         (vec!["race", "ext4", "--set", "commit.nosuch=1"], vec!["nosuch", "bs"]),
         (vec!["race", "ext4", "--set", "commit.bs=0"], vec!["bs"]),
+        (vec!["race", "ext4", "--set", "small-files.files=many"], vec!["`files` is the text", "a whole number"]),
         (vec!["race", "ext4", "--lane-size", "lots"], vec!["lots", "2GiB"]),
         (vec!["race", "ext4", "--budget", "soon"], vec!["soon", "10m"]),
         (vec!["race", "ext4", "--rounds", "0"], vec!["rounds"]),
@@ -46,7 +47,17 @@ fn a_suite_file_with_a_mistake_is_refused_with_its_line() {
     let place = Place::new();
     std::fs::write(place.path().join("s.toml"), common::TINY.replace("iodepth = 8", "iodepth = \"deep\"")).unwrap();
     let (_, err) = place.expect(2, &["race", "ext4", "--suite", "s.toml"]);
-    assert!(err.contains("s.toml") && err.contains("iodepth"), "{err}");
+    assert_one_sentence(&err, &["s.toml:26: workload random-read: `iodepth` is the text \"deep\"", "a whole number"]);
+    let operations = "name = \"s\"\nabout = \"a test\"\n[[workload]]\nname = \"w\"\ntitle = \"w\"\nkind = \"operations\"\n\
+                      files = [{ name = \"spool\", count = 3 }]\nstep = [\n  { operation = \"creat\", files = \"spol\" },\n]\n";
+    for (text, says) in [
+        (operations.to_owned(), ["s.toml:9: workload w, step 1", "did you mean \"create\"?"]),
+        (operations.replace("creat", "create"), ["s.toml:9: workload w: step create", "(did you mean \"spool\"?)"]),
+    ] {
+        std::fs::write(place.path().join("s.toml"), text).unwrap();
+        let (_, err) = place.expect(2, &["race", "ext4", "--suite", "s.toml"]);
+        assert_one_sentence(&err, &says);
+    }
     std::fs::write(place.path().join("s.toml"), "name = \"x\"\nabout = \"y\"\nworkload = []\n").unwrap();
     let (_, err) = place.expect(2, &["race", "ext4", "--suite", "s.toml"]);
     assert_one_sentence(&err, &["no workload"]);

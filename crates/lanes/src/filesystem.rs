@@ -247,29 +247,10 @@ pub fn is_library(lane: &LaneSpec) -> bool {
     find(name).is_some_and(|row| row.home == Home::Library)
 }
 
-/// The name of the table that is nearest to a misspelt one; `None` where none is near.
+/// The name of the table that is nearest to a misspelt one; `None` where none is near. Of ext2, ext3 and
+/// ext4 the last is the one that people mean.
 pub fn nearest(name: &str) -> Option<&'static str> {
-    let lower = name.to_ascii_lowercase();
-    let distance = |row: &Filesystem| edit_distance(&lower, row.name);
-    // From the end: of ext2, ext3 and ext4 the last is the one that people mean.
-    let best = FILESYSTEMS.iter().rev().min_by_key(|row| distance(row))?;
-    (distance(best) <= 2 && distance(best) < best.name.len()).then_some(best.name)
-}
-
-/// Levenshtein distance in characters.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
+    model::nearest(name, FILESYSTEMS.iter().map(|row| row.name))
 }
 
 impl Filesystem {

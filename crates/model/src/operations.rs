@@ -2,11 +2,13 @@
 
 mod ability;
 mod check;
+mod naming;
 mod pieces;
 mod rehearsal;
 mod states;
 
 pub use ability::{Ability, Asked};
+pub use check::{At, Mistake};
 pub use pieces::Pieces;
 pub use rehearsal::Rehearsal;
 pub use states::{Change, ChangeKind, DirectoryState, FileState, SetState, State, size_after};
@@ -38,6 +40,7 @@ pub struct Operations {
     /// What is worked on.
     pub files: Vec<FileSet>,
     /// What is done, in order.
+    #[serde(deserialize_with = "naming::steps")]
     pub step: Vec<OperationStep>,
 }
 
@@ -185,7 +188,8 @@ pub struct WeightedSize {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OperationStep {
-    /// Name of the group; unique in the workload. Default: the operation's own name.
+    /// Name of the group; unique in the workload. Default: the operation's own name, with the set's
+    /// name and a number where steps would be called alike.
     #[serde(default)]
     pub name: String,
     /// What a table calls the groups that belong together: `small files`, `metadata`, …
@@ -360,7 +364,12 @@ impl Operations {
     /// # Errors
     /// The sentence, naming the set or the step.
     pub fn check(&self) -> Result<(), String> {
-        check::check(self)
+        check::check(self).map_err(|mistake| mistake.what)
+    }
+
+    /// The same, with the set or the step that it is in.
+    pub fn mistake(&self) -> Option<Mistake> {
+        check::check(self).err()
     }
 
     /// Whether another set lives in the same folder.

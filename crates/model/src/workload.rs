@@ -38,7 +38,7 @@ pub struct Suite {
 /// Seconds of the one slice of steady work that is measured as published.
 pub const PUBLISHED_SLICE_SECONDS: f64 = 60.0;
 /// Key of the tables that `--as-published` reads.
-const AS_PUBLISHED: &str = "as_published";
+pub(crate) const AS_PUBLISHED: &str = "as_published";
 
 /// One kind of work with its parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -208,56 +208,6 @@ fn only_in_whole_jobs(io: &Io) -> [(&'static str, bool, &'static str); 22] {
 }
 
 impl Suite {
-    /// Reads a suite from TOML and checks it. A suite holds work of the kinds `io`, `small-files`
-    /// and `operations` only: a race runs as root, and the text of a job file could name any command.
-    ///
-    /// # Errors
-    /// One sentence with the line where TOML knows it, and the remedy.
-    pub fn from_toml(text: &str) -> Result<Self, String> {
-        let suite = Suite::read(text)?;
-        if suite.workload.is_empty() {
-            return Err("the suite lists no workload; add a [[workload]] table".to_owned());
-        }
-        for (index, workload) in suite.workload.iter().enumerate() {
-            if let Kind::Jobs(_) | Kind::Fio(_) = workload.kind {
-                return Err(no_job_file(&workload.name));
-            }
-            if suite.workload[..index].iter().any(|earlier| earlier.name == workload.name) {
-                return Err(format!("two workloads are named {}; rename one", workload.name));
-            }
-            workload.check()?;
-            suite.published(workload)?;
-        }
-        Ok(suite)
-    }
-
-    /// TOML as it stands, its tables `as_published` taken apart.
-    fn read(text: &str) -> Result<Self, String> {
-        let mut table: toml::Table = match toml::from_str(text) {
-            Ok(table) => table,
-            Err(error) => return Err(mistake_in(text, &error)),
-        };
-        let mut as_published = BTreeMap::new();
-        let workloads = table.get_mut("workload").and_then(|list| list.as_array_mut());
-        for workload in workloads.into_iter().flatten().filter_map(|value| value.as_table_mut()) {
-            let Some(changes) = workload.remove(AS_PUBLISHED) else { continue };
-            let name = workload.get("name").and_then(|name| name.as_str()).unwrap_or_default().to_owned();
-            let toml::Value::Table(changes) = changes else {
-                return Err(format!(
-                    "workload {name}: as_published is a table of changed keys; write [workload.as_published]"
-                ));
-            };
-            as_published.insert(name, changes);
-        }
-        let read = match as_published.is_empty() {
-            // Read from the text, mistakes know their line.
-            true => toml::from_str(text),
-            false => table.try_into(),
-        };
-        let suite: Suite = read.map_err(|error| mistake_in(text, &error))?;
-        Ok(Suite { as_published, ..suite })
-    }
-
     /// The suite as TOML that [`Suite::from_toml`] reads again.
     ///
     /// # Errors
@@ -287,7 +237,7 @@ impl Suite {
     }
 
     /// One workload as the article did it.
-    fn published(&self, workload: &Workload) -> Result<Workload, String> {
+    pub(crate) fn published(&self, workload: &Workload) -> Result<Workload, String> {
         let mut workload = workload.clone();
         match &mut workload.kind {
             Kind::Io(io) => (io.slices, io.slice_seconds) = (1, PUBLISHED_SLICE_SECONDS),
@@ -306,50 +256,16 @@ impl Suite {
             table.insert(key.clone(), value.clone());
         }
         let wrong = |what: &str| format!("workload {name}: as_published: {what}");
-        let changed: Workload = table.try_into().map_err(|error: toml::de::Error| wrong(error.message().trim()))?;
+        let changed: Workload =
+            table.try_into().map_err(|error: toml::de::Error| wrong(&error.message().trim().replace('\n', " ")))?;
         changed.check().map_err(|what| wrong(what.strip_prefix(&format!("workload {name}: ")).unwrap_or(&what)))?;
         Ok(changed)
     }
 }
 
 /// The sentence for a job file in a suite.
-fn no_job_file(workload: &str) -> String {
-    format!("workload {workload}: a suite holds no job files; run it with `fairlane fio JOBFILE`")
-}
-
-/// The sentence for TOML that is no suite. A workload's own keys are read through a flattened enum,
-/// which loses where a mistake stands: the workload is read again alone, and the key is the one
-/// without which the mistake is another.
-fn mistake_in(text: &str, error: &toml::de::Error) -> String {
-    let workloads = toml::from_str::<toml::Table>(text)
-        .ok()
-        .and_then(|table| table.get("workload").and_then(|list| list.as_array().cloned()))
-        .unwrap_or_default();
-    for value in workloads {
-        let Some(table) = value.as_table() else { continue };
-        let mut table = table.clone();
-        table.remove(AS_PUBLISHED);
-        let Err(wrong) = table.clone().try_into::<Workload>() else { continue };
-        let name = table.get("name").and_then(|name| name.as_str()).unwrap_or("without a name");
-        if table.get("kind").and_then(|kind| kind.as_str()).is_some_and(|kind| ["jobs", "fio"].contains(&kind)) {
-            return no_job_file(name);
-        }
-        let without = |key: &String| {
-            let mut rest = table.clone();
-            rest.remove(key);
-            rest.try_into::<Workload>().err().map(|error| error.message().to_owned())
-        };
-        let message = wrong.message();
-        let culprit = table.keys().find(|key| without(key).as_deref() != Some(message));
-        return match culprit {
-            Some(key) if !message.contains(key.as_str()) => format!("workload {name}: {key}: {message}"),
-            _ => format!("workload {name}: {message}"),
-        };
-    }
-    // A suite whose tables were taken apart knows no lines.
-    let Some(span) = error.span() else { return error.message().trim().to_owned() };
-    let line = text[..span.start.min(text.len())].matches('\n').count() + 1;
-    format!("line {line}: {}", error.message())
+pub(crate) fn no_job_file(workload: &str) -> String {
+    format!("{workload}: a suite holds no job files; run it with `fairlane fio JOBFILE`")
 }
 
 #[cfg(test)]
@@ -435,12 +351,13 @@ mod tests {
             ("[workload.as_published]\nsize = \"many\"", "as_published"),
             ("[workload.as_published]\nsize = \"1GiB\"\n[surplus]\na = 1", "surplus"),
         ] {
-            let error = Suite::from_toml(&format!("{TEXT}\n{line}\n")).unwrap_err();
+            let error = Suite::from_toml(&format!("{TEXT}\n{line}\n")).unwrap_err().what;
             assert!(error.contains(says) && !error.contains('\n'), "{line}: {error}");
         }
         // What else is wrong is found although the tables were taken apart.
         let table = "\n[workload.as_published]\nsize = \"1GiB\"\n";
-        let error = Suite::from_toml(&format!("{}{table}", TEXT.replace("fdatasync = 1", "bananas = 1"))).unwrap_err();
+        let error =
+            Suite::from_toml(&format!("{}{table}", TEXT.replace("fdatasync = 1", "bananas = 1"))).unwrap_err().what;
         assert_eq!(error.split(':').next(), Some("workload commit"), "{error}");
         assert!(error.contains("bananas"), "{error}");
     }
@@ -453,7 +370,7 @@ mod tests {
             ("fdatasync = 1", "bananas = 1", "bananas"),
             ("rw = \"append\"", "rw = \"sideways\"", "sideways"),
         ] {
-            let error = Suite::from_toml(&TEXT.replace(from, to)).unwrap_err();
+            let error = Suite::from_toml(&TEXT.replace(from, to)).unwrap_err().what;
             assert!(error.contains(says), "{error}");
         }
     }
@@ -470,7 +387,7 @@ mod tests {
             "filename_format = \"a/../../$filenum\"",
             "filename_format = \"$clientuid/etc/passwd\"",
         ] {
-            let error = Suite::from_toml(&format!("{plain}\n{line}")).unwrap_err();
+            let error = Suite::from_toml(&format!("{plain}\n{line}")).unwrap_err().what;
             assert!(error.starts_with("workload commit: filename"), "{line}: {error}");
         }
         let within = format!("{plain}\nfilename = [\"a\", \"d/b\"]");
@@ -487,7 +404,7 @@ mod tests {
             // Not even understood: the sentence is the same.
             "kind = \"fio\"",
         ] {
-            let error = Suite::from_toml(&format!("{start}{rest}")).unwrap_err();
+            let error = Suite::from_toml(&format!("{start}{rest}")).unwrap_err().what;
             assert_eq!(error, "workload w: a suite holds no job files; run it with `fairlane fio JOBFILE`", "{rest}");
         }
     }
@@ -522,7 +439,7 @@ mod tests {
         ];
         assert_eq!(lines.len(), only_in_whole_jobs(&Io::default()).len());
         for line in lines {
-            let error = Suite::from_toml(&format!("{plain}\n{line}")).unwrap_err();
+            let error = Suite::from_toml(&format!("{plain}\n{line}")).unwrap_err().what;
             let key = line.split(' ').next().unwrap();
             let fact = format!("workload commit: {key} has no effect on work measured in slices; ");
             assert!(error.starts_with(&fact) && error.len() > fact.len(), "{line}: {error}");

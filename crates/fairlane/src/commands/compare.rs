@@ -35,7 +35,7 @@ pub fn run(options: &Compare) -> Result<(), Failure> {
         (None, None) => {}
     }
     let paths = [state::resolve(a)?, state::resolve(b)?];
-    let comparison = stats::compare::compare(&state::load(&paths[0])?, &state::load(&paths[1])?, a, b);
+    let comparison = stats::compare::compare(&state::load_to_show(&paths[0])?, &state::load_to_show(&paths[1])?, a, b);
     put(&(format.compare)(&comparison, &style_of(output)).map_err(Failure::usage)?, output)?;
     match comparison.rows.is_empty() {
         true => Err(Failure::usage(
@@ -54,7 +54,7 @@ fn with_published(format: &report::Format, record: &str, name: &str, output: Opt
     // Its name is looked at first, so that `published:` alone lists the articles without a record.
     let published = published::find(name)?;
     let path = state::resolve(record)?;
-    let record = state::load(&path)?;
+    let record = state::load_to_show(&path)?;
     let mut suite = suites::find_built_in(&published.suite)?;
     if let (true, Some(suite)) = (record.header.plan.as_published, &mut suite) {
         suite.do_as_published().map_err(Failure::failed)?;

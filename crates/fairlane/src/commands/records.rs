@@ -25,6 +25,7 @@ pub fn run() -> Result<(), Failure> {
                     Some(EndOutcome::Complete) => "complete",
                     Some(EndOutcome::Interrupted) => "interrupted",
                     Some(EndOutcome::Failed) => "failed",
+                    None if state::is_being_written(path) => "running",
                     None => "unfinished",
                 };
                 let header = &record.header;

@@ -14,7 +14,7 @@ use std::path::Path;
 pub fn run(options: &Report) -> Result<(), Failure> {
     let format = report::format_named(&options.format).map_err(|error| Failure::usage(error.to_string()))?;
     let path = state::resolve(&options.record)?;
-    let record = state::load(&path)?;
+    let record = state::load_to_show(&path)?;
     let findings = knowledge::findings(&record)?;
     let shown = tilde(&path);
     let input = report::Input { findings: &findings, record: &record, record_path: Some(&shown) };

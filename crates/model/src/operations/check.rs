@@ -2,12 +2,14 @@
 
 use super::states::{State, range_words};
 use super::{FileSet, FileSize, LARGEST_FILE, Names, Operation, OperationStep, Operations, SyncPolicy};
-use crate::Bytes;
+use crate::{Bytes, nearest};
 
 /// Files of one set, at most.
 const MOST_FILES: u64 = 100_000_000;
 /// Sets, and steps, of one workload at most.
 const MOST_ROWS: usize = 600;
+/// Sets that are listed where one is unknown, at most.
+const SETS_NAMED: usize = 20;
 /// Bytes of one call at most: each thread holds a buffer of that size.
 const LARGEST_BLOCK: u64 = 64 * Bytes::MIB;
 /// Bytes of a path at most, the lane's own path left out: the kernel's limit is 4096 for both.
@@ -15,44 +17,94 @@ const LONGEST_PATH: u64 = 3500;
 /// Bytes of a hostile name at most.
 const LONGEST_NAME: u64 = 255;
 
+/// Where a mistake is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum At {
+    /// In the workload's own keys, or in all of them together.
+    Workload,
+    /// In the set of that place in the list.
+    Set(usize),
+    /// In the step of that place in the list.
+    Step(usize),
+}
+
+/// What is wrong with the parameters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mistake {
+    /// Where it is.
+    pub at: At,
+    /// The key, where it is one.
+    pub key: Option<&'static str>,
+    /// One sentence with the remedy.
+    pub what: String,
+}
+
+impl Mistake {
+    fn new(at: At, key: Option<&'static str>, what: impl Into<String>) -> Self {
+        Mistake { at, key, what: what.into() }
+    }
+}
+
 /// The first thing that is wrong.
-pub(super) fn check(operations: &Operations) -> Result<(), String> {
+pub(super) fn check(operations: &Operations) -> Result<(), Mistake> {
+    let own = |key: &'static str, what: &str| Err(Mistake::new(At::Workload, Some(key), what));
     if operations.threads == 0 || operations.threads > 1024 {
-        return Err("threads must lie between 1 and 1024".to_owned());
+        return own("threads", "threads must lie between 1 and 1024");
     }
     if operations.loops == 0 || operations.loops > 1000 {
-        return Err("loops must lie between 1 and 1000".to_owned());
+        return own("loops", "loops must lie between 1 and 1000");
     }
     if operations.files.is_empty() {
-        return Err("there is no set of files; add a [[workload.files]] table".to_owned());
+        return own("files", "there is no set of files; add a [[workload.files]] table");
     }
     if operations.step.is_empty() {
-        return Err("there is no step; add a [[workload.step]] table".to_owned());
+        return own("step", "there is no step; add a [[workload.step]] table");
     }
     if operations.step.len() > MOST_ROWS || operations.files.len() > MOST_ROWS {
-        return Err(format!("there are more than {MOST_ROWS} sets or steps; put some into another workload"));
+        let what = format!("there are more than {MOST_ROWS} sets or steps; put some into another workload");
+        return Err(Mistake::new(At::Workload, None, what));
     }
     for (index, set) in operations.files.iter().enumerate() {
+        let at = At::Set(index);
         if operations.files[..index].iter().any(|earlier| earlier.name == set.name) {
-            return Err(format!("two sets are named \"{}\"; rename one", set.name));
+            return Err(Mistake::new(at, Some("name"), format!("two sets are named \"{}\"; rename one", set.name)));
         }
-        check_set(operations, set).map_err(|what| format!("set {}: {what}", set.name))?;
+        check_set(operations, set).map_err(|what| Mistake::new(at, None, format!("set {}: {what}", set.name)))?;
     }
     for (index, step) in operations.step.iter().enumerate() {
-        let name = step.group();
+        let (name, at) = (step.group(), At::Step(index));
         if operations.step[..index].iter().any(|earlier| earlier.group() == name) {
-            return Err(format!("two steps are named {name}; give one a name of its own"));
+            let what = format!("two steps are named {name}; give one a name of its own");
+            return Err(Mistake::new(at, Some("name"), what));
         }
         let Some(set) = operations.set(&step.files) else {
-            return Err(format!("step {name} works on files = \"{}\", and no set has that name", step.files));
+            return Err(Mistake::new(at, Some("files"), no_such_set(operations, step)));
         };
-        check_range(operations, set, step)?;
-        check_amounts(step)?;
-        check_fit(operations, set, step)?;
+        check_range(operations, set, step)
+            .and_then(|()| check_amounts(step))
+            .and_then(|()| check_fit(operations, set, step))
+            .map_err(|what| Mistake::new(at, None, what))?;
     }
     let mut state = State::begin(operations);
-    state.check_beginning(operations)?;
-    (0..operations.step.len()).try_for_each(|index| state.advance(operations, index))
+    state.check_beginning(operations).map_err(|what| Mistake::new(At::Workload, None, what))?;
+    let mut advance = |index: usize| state.advance(operations, index);
+    (0..operations.step.len())
+        .try_for_each(|index| advance(index).map_err(|what| Mistake::new(At::Step(index), None, what)))
+}
+
+fn no_such_set(operations: &Operations, step: &OperationStep) -> String {
+    let names = || operations.files.iter().map(|set| set.name.as_str());
+    let meant = nearest(&step.files, names()).map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));
+    let mut known: Vec<String> = names().take(SETS_NAMED).map(|name| format!("\"{name}\"")).collect();
+    if operations.files.len() > SETS_NAMED {
+        known.push(format!("{} more", operations.files.len() - SETS_NAMED));
+    }
+    format!(
+        "step {} works on files = \"{}\", and no set has that name{meant}; the sets are {}",
+        step.group(),
+        step.files,
+        known.join(", ")
+    )
 }
 
 fn check_set(operations: &Operations, set: &FileSet) -> Result<(), String> {
@@ -300,7 +352,7 @@ mod tests {
     #[test]
     fn what_is_wrong_with_a_step_is_said_with_the_remedy() {
         for (step, says) in [
-            ("operation = \"create\", files = \"b\"", "no set has that name"),
+            ("operation = \"create\", files = \"b\"", "no set has that name; the sets are \"a\""),
             ("operation = \"create\", files = \"a\", first = 100", "file 100 and set a has 100"),
             ("operation = \"create\", files = \"a\", first = 50, count = 51", "files 50 to 100 and set a has 100"),
             ("operation = \"mkdir\", files = \"a\", count = 11", "directories 0 to 10 and set a has 10"),
@@ -315,8 +367,8 @@ mod tests {
             let error = read(SET, &format!("{{ {step} }}")).expect_err(step);
             assert!(error.contains(says), "{step}: {error}");
         }
-        let twice = format!("{CREATE}, {CREATE}");
-        assert!(read(SET, &twice).unwrap_err().contains("two steps are named create"));
+        let named = CREATE.replace("{ ", "{ name = \"x\", ");
+        assert!(read(SET, &format!("{named}, {named}")).unwrap_err().contains("two steps are named x"));
         let one = "{ name = \"a\", count = 5, size = \"1KiB\", folder = \"f\" }, { name = \"b\", folder = \"f\" }";
         for (step, says) in [
             ("operation = \"rename-across\"", "second directory"),

@@ -1,0 +1,50 @@
+//! A record whose race is still under way, seen by other commands.
+
+mod common;
+
+use common::Place;
+use rustix::process::{Pid, Signal, kill_process};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+/// A race on a directory, held where it begins to measure.
+fn held(place: &Place) -> Child {
+    let suite = place.tiny_suite();
+    std::fs::create_dir(place.path().join("lane")).unwrap();
+    let arguments = ["race", "./lane", "--suite", &suite, "--workload", "small-files", "--rounds", "1"];
+    let mut command = place.fairlane(&arguments);
+    command.env("FAIRLANE_HOLD", "measure").stdout(Stdio::null()).stderr(Stdio::null());
+    let child = command.spawn().unwrap();
+    let begun = Instant::now();
+    loop {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
+        match stat.rsplit(") ").next().and_then(|rest| rest.chars().next()) {
+            Some('T') => return child,
+            _ => assert!(begun.elapsed() < Duration::from_secs(60), "the race never came to measure"),
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn a_race_that_still_runs_is_shown_as_such_and_one_that_was_killed_is_not() {
+    let place = Place::new();
+    let mut child = held(&place);
+    let said = "this race is still running; figures so far\n";
+    let (_, err) = place.expect(0, &["report"]);
+    assert!(err.ends_with(said) && err.lines().count() == 1, "{err}");
+    // Nothing is in common with itself yet: that is another matter.
+    let err = place.run(&["compare", "last", "last"]).stderr;
+    assert_eq!(String::from_utf8_lossy(&err).matches(said).count(), 2, "both sides");
+    let (_, err) = place.expect(2, &["compare", "last", "published:openeuler-2203"]);
+    assert!(err.contains(said), "{err}");
+    let (list, _) = place.expect(0, &["records"]);
+    assert!(list.contains(" running "), "{list}");
+    kill_process(Pid::from_raw(child.id() as i32).unwrap(), Signal::KILL).unwrap();
+    child.wait().unwrap();
+    let (_, err) = place.expect(0, &["report"]);
+    assert!(!err.contains("still running"), "{err}");
+    let (list, _) = place.expect(0, &["records"]);
+    assert!(list.contains(" unfinished "), "{list}");
+    place.assert_nothing_left();
+}
