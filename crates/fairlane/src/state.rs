@@ -108,7 +108,7 @@ fn make_folder(name: &str) -> Result<PathBuf, Failure> {
     Ok(folder)
 }
 
-/// The records kept, oldest first: their names begin with the time.
+/// The records kept, oldest first.
 pub fn records() -> Result<Vec<PathBuf>, Failure> {
     records_in(&state_folder()?.join("runs"))
 }
@@ -124,7 +124,13 @@ fn records_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|end| end == "jsonl"))
         .collect();
-    paths.sort();
+    // Names begin with the second; of two races in one, the later one was written to last.
+    let second = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.split_once('Z').map_or_else(|| name.clone().into_owned(), |(time, _)| time.to_owned())
+    };
+    let written = |path: &PathBuf| fs::metadata(path).and_then(|of| of.modified()).ok();
+    paths.sort_by_cached_key(|path| (second(path), written(path), path.clone()));
     Ok(paths)
 }
 

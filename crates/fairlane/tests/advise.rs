@@ -84,7 +84,7 @@ fn a_database_gets_its_lane_with_reasons_and_what_would_turn_it() {
         "MySQL (mysql), 55 % of its weight measured",
         "TAKE      ./b: over the measured work 50 % ahead of ./a; it wins in 100 % of",
         "BECAUSE   commits (20 %): 50 % better than ./a",
-        "UNLESS    ./a, if encryption was required",
+        "UNLESS    ./a (33 % behind), if encryption was required",
         "MISSING   transactions (40 %): no suite measures it yet",
         "suite latency",
         "NEXT      fairlane race ./a ./b --suite latency",
@@ -127,7 +127,7 @@ fn a_home_server_gets_what_keeps_its_data_and_too_little_gives_the_command() {
         "TAKE      ./b, the only lane that no constraint excludes",
         "no checksums of data (metadata alone is checksummed), no snapshots",
         "[ext4(5), metadata_csum",
-        "UNLESS    ./a, if home server could do without checksums of data or snapshots",
+        "UNLESS    ./a (2x ahead), if home server could do without checksums of data or snapshots",
     ] {
         assert!(text.contains(part), "{part} is missing in\n{text}");
     }

@@ -16,8 +16,14 @@ pub struct PlanSummary {
     pub workloads: u32,
     /// Fewest and most rounds per workload; equal where the number is fixed.
     pub rounds: (u32, u32),
+    /// As many rounds as the time allows, whatever they decide (`fairlane calibrate`).
+    pub rounds_until_the_time_is_up: bool,
     /// Seconds that the race takes, roughly.
     pub seconds: Option<f64>,
+    /// Seconds that a round takes with all lanes, roughly; one per workload.
+    pub seconds_per_round: Vec<f64>,
+    /// What can be told in that time; `None`: nothing is compared, or nobody knows.
+    pub resolves: Option<Foresight>,
     /// Seconds that the race may take at most.
     pub budget_seconds: Option<f64>,
     /// Images stay where the race fails (`--keep`).
@@ -26,6 +32,20 @@ pub struct PlanSummary {
     pub as_published: bool,
     /// What had to differ from what was asked, one sentence each.
     pub notes: Vec<String>,
+}
+
+/// What a race can probably tell in the time it has.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Foresight {
+    /// The difference, as a share, that half of the workloads resolve, four times out of five.
+    pub difference: f64,
+    /// In so many seconds.
+    pub seconds: f64,
+    /// A smaller one, and the seconds that it takes; `None` where the time is enough for it too, or none
+    /// would be.
+    pub smaller: Option<(f64, f64)>,
+    /// The machine's noise is known from a calibration; otherwise what is usual was taken.
+    pub calibrated: bool,
 }
 
 /// Lanes that share a kind of ground.
@@ -101,7 +121,10 @@ mod tests {
             needed_bytes: Some(6 << 30),
             workloads: 6,
             rounds: (6, 20),
+            rounds_until_the_time_is_up: false,
             seconds: Some(180.0),
+            seconds_per_round: Vec::new(),
+            resolves: None,
             budget_seconds: Some(180.0),
             keep: false,
             as_published: false,

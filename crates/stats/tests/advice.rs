@@ -117,6 +117,12 @@ fn the_smallest_change_of_a_share_that_turns_the_choice_is_found() {
     let Some(Flip::Weight { what, share, at, lane }) = advice.flips_if.first() else { panic!("{:?}", advice.flips_if) };
     assert_eq!((what.as_str(), *share, lane.as_str()), ("reads", 0.3, "ext4"));
     assert!((at - 0.7 * 1.5_f64.ln() / 2_f64.ln()).abs() < 0.005, "{at}");
+    // A lane that is level is no news: of two that are apart by 1 % no share is told.
+    let near =
+        self::race(vec![common::lane("ext4"), common::lane("xfs")], &[[1000.0, 1060.0], [1070.0, 1000.0]], 0.001);
+    let advice = asked(&near, &scenario([0.5, 0.5, 0.0], &[]), &[]);
+    assert_eq!((advice.level_with.len(), advice.why.len()), (1, 2));
+    assert!(!advice.flips_if.iter().any(|flip| matches!(flip, Flip::Weight { .. })), "{:?}", advice.flips_if);
     // Where one lane does better at everything, no share turns it.
     let race = self::race(vec![common::lane("ext4"), common::lane("xfs")], &[[1000.0; 2], [1500.0, 1200.0]], 0.002);
     let advice = asked(&race, &scenario([0.7, 0.3, 0.0], &[]), &[]);
@@ -140,8 +146,10 @@ fn constraints_exclude_with_their_source_and_dropping_one_turns_the_choice() {
     assert!(excluded(&advice, "xfs").source.contains("mkfs.xfs(8)"));
     // With one lane left there is nothing that it could lose.
     assert_eq!(advice.share_of_resampled_races, None);
-    let without = Flip::Without { need: "checksums|snapshots".into(), lane: "xfs".into() };
-    assert_eq!(advice.flips_if, [without]);
+    let [Flip::Without { need, lane, ratio }] = advice.flips_if.as_slice() else { panic!("{:?}", advice.flips_if) };
+    assert_eq!((need.as_str(), lane.as_str()), ("checksums|snapshots", "xfs"));
+    // What the constraint costs: 1500 against 500.
+    assert!((ratio - 3.0).abs() < 0.05, "{ratio}");
 }
 
 #[test]
@@ -152,7 +160,7 @@ fn what_the_user_asks_for_excludes_too_and_what_nobody_asked_for_is_named() {
     assert_eq!(advice.lane.as_deref(), Some("xfs"));
     let with = |advice: &Advice, of: &str| {
         advice.flips_if.iter().find_map(|flip| match flip {
-            Flip::With { needs, lane } if lane == of => Some(needs.clone()),
+            Flip::With { needs, lane, .. } if lane == of => Some(needs.clone()),
             _ => None,
         })
     };

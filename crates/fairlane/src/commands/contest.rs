@@ -4,7 +4,7 @@ use super::calibrate;
 use super::resume::{Resumed, raced_seconds, round_seconds, same_lanes};
 use super::screen::Channel;
 use super::summary::summary;
-use super::{abilities, lane_failure, planning, screen};
+use super::{abilities, foresight, lane_failure, planning, screen};
 use crate::conductor::quiet::{QUIET, QUIET_FOR_A_FIRST_ANSWER};
 use crate::conductor::record_file::RecordFile;
 use crate::conductor::rehearse::Rehearsals;
@@ -16,6 +16,7 @@ use crate::state;
 use lanes::{Journal, Settings, Stage, undo};
 use model::event::Event;
 use model::findings::{Estimate, ResultFinding};
+use model::machine::Machine;
 use model::plan::Plan;
 use model::record::{Header, Line, Record, SCHEMA};
 use model::workload::{Kind, Workload};
@@ -68,7 +69,9 @@ pub fn run(contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Failure>
         RecordFile::check_new(path)?;
     }
     if !terms.quiet || terms.dry_run {
-        let summary = PlanSummary { notes: contest.notes.clone(), ..summary(plan, &stage, terms.keep) };
+        let mut summary = PlanSummary { notes: contest.notes.clone(), ..summary(plan, &stage, terms.keep) };
+        let known = calibrate::known(plan, &read_machine(&stage));
+        summary.resolves = foresight::foresight(plan, &summary, stage.lane_count(), known.as_ref());
         screen::plan(&summary, *channel)?;
         if let Some(remark) = contest.remark.and_then(|remark| remark(&summary)) {
             channel.print(&format!("{remark}\n"))?;
@@ -263,6 +266,17 @@ fn keep_all(stage: Stage, journal: Journal) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The machine with the disk under the lanes.
+fn read_machine(stage: &Stage) -> Machine {
+    let backing = stage.lanes().into_iter().map(|lane| lane.backing).find(|name| !name.is_empty()).unwrap_or_default();
+    let mut machine = machine::read(&backing);
+    if let Some(host) = stage.host() {
+        machine.device.host_filesystem.clone_from(&host.filesystem);
+        machine.device.host_mount_options = host.mount_options.join(",");
+    }
+    machine
+}
+
 fn open_record(
     plan: Plan,
     notes: Vec<String>,
@@ -280,12 +294,7 @@ fn open_record(
         return Ok((record, file));
     }
     let lanes = stage.lanes();
-    let backing = lanes.iter().map(|lane| lane.backing.clone()).find(|name| !name.is_empty()).unwrap_or_default();
-    let mut machine = machine::read(&backing);
-    if let Some(host) = stage.host() {
-        machine.device.host_filesystem.clone_from(&host.filesystem);
-        machine.device.host_mount_options = host.mount_options.join(",");
-    }
+    let mut machine = read_machine(stage);
     machine.memory_copy_bytes_per_second = memory::copy_bytes_per_second(machine.cpus);
     machine.tools = machine::tool_versions(&lanes, &plan.workloads);
     let mut warnings = notes;

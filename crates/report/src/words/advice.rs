@@ -201,23 +201,34 @@ pub(crate) fn flip(flip: &Flip, scenario: &str) -> Phrase {
         Flip::Weight { what, share, at, lane } => {
             let direction = if at < share { "under" } else { "over" };
             let what = sentence(what);
-            let (at, share) = (figures::share(*at), figures::share(*share));
+            let (at, share) = (figures::small_share(*at), figures::share(*share));
             Phrase::default().name(lane).say(format!(", if {what} weighed {direction} {at} (here {share})"))
         }
         Flip::Undecided { what, lane } => Phrase::default()
             .name(lane)
             .say(format!(", if {}, too noisy to rank, came out at the end of what is possible", sentence(what))),
-        Flip::Without { need, lane } => Phrase::default().name(lane).say(format!(
-            ", if {} could do without {}",
+        Flip::Without { need, lane, ratio } => Phrase::default().name(lane).say(format!(
+            "{}, if {} could do without {}",
+            distance(*ratio),
             sentence(scenario),
             need_title(need)
         )),
-        Flip::With { needs, lane } => {
+        Flip::With { needs, lane, ratio } => {
             let titles: Vec<Phrase> = needs.iter().map(|need| Phrase::of(need_title(need))).collect();
             let verb = if needs.len() == 1 { "was" } else { "were" };
-            Phrase::default().name(lane).say(", if ").and(listed(titles, "or")).say(format!(" {verb} required"))
+            let said = Phrase::default().name(lane).say(format!("{}, if ", distance(*ratio)));
+            said.and(listed(titles, "or")).say(format!(" {verb} required"))
         }
     }
+}
+
+/// How far another lane is ahead or behind, in brackets; nothing where no difference counts.
+fn distance(ratio: f64) -> String {
+    if (ratio.ln()).abs() < 1e-9 {
+        return String::new();
+    }
+    let ahead = ratio > 1.0;
+    format!(" ({} {})", figures::gap(ratio, None, ahead).size, if ahead { "ahead" } else { "behind" })
 }
 
 /// What was not measured, gathered by the suite that does.

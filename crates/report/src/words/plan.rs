@@ -3,7 +3,7 @@
 use crate::clean::shorten;
 use crate::figures;
 use crate::layout::Phrase;
-use crate::plan::{Contestants, Ground, PlanSummary};
+use crate::plan::{Contestants, Foresight, Ground, PlanSummary};
 use crate::words;
 
 /// Where the lanes live, what is formatted and written, and how to get out.
@@ -63,7 +63,11 @@ fn contestants(group: &Contestants) -> Phrase {
 pub(crate) fn work(plan: &PlanSummary) -> Phrase {
     let workloads = if plan.workloads == 1 { "1 workload".to_owned() } else { format!("{} workloads", plan.workloads) };
     let (least, most) = plan.rounds;
-    let rounds = if least == most { words::rounds(least) } else { format!("{least} to {most} rounds") };
+    let rounds = match plan.rounds_until_the_time_is_up {
+        true => "rounds until the time is up".to_owned(),
+        false if least == most => words::rounds(least),
+        false => format!("{least} to {most} rounds"),
+    };
     let each = if plan.workloads == 1 { "" } else { " each" };
     let mut said = format!("plan: {workloads}, {rounds}{each}");
     if let Some(seconds) = plan.seconds {
@@ -83,5 +87,26 @@ pub(crate) fn remarks(plan: &PlanSummary) -> Vec<Phrase> {
         false => format!("as published: the article's own method, run {} times instead of once.", plan.rounds.0),
     });
     let notes = plan.notes.iter().map(|note| format!("{}.", words::sentence(note)));
-    published.into_iter().chain(notes).map(Phrase::of).collect()
+    let told = plan.resolves.as_ref().map(foresight);
+    published.into_iter().chain(told).chain(notes).map(Phrase::of).collect()
+}
+
+/// What the time is enough for.
+fn foresight(of: &Foresight) -> String {
+    let percent = |share: f64| match 100.0 * share {
+        percent if percent < 9.5 => format!("{percent:.1} %").replace(".0 %", " %"),
+        percent => format!("{percent:.0} %"),
+    };
+    let smaller = of.smaller.map_or(String::new(), |(difference, seconds)| {
+        format!("; {} needs about {}", percent(difference), figures::duration(seconds))
+    });
+    let noise = match of.calibrated {
+        true => "the noise is this machine's, as calibrated",
+        false => "ordinary noise is assumed; `fairlane calibrate` measures this machine's",
+    };
+    format!(
+        "in {} differences of about {} can be resolved{smaller} ({noise}).",
+        figures::duration(of.seconds),
+        percent(of.difference)
+    )
 }

@@ -87,7 +87,11 @@ fn mysql() -> Advice {
         flips_if: vec![
             Flip::Weight { what: "commits".to_owned(), share: 0.2, at: 0.12, lane: "ext4".to_owned() },
             Flip::Undecided { what: "latency of reads under load".to_owned(), lane: "ext4".to_owned() },
-            Flip::With { needs: ["checksums", "snapshots"].map(str::to_owned).to_vec(), lane: "btrfs".to_owned() },
+            Flip::With {
+                needs: ["checksums", "snapshots"].map(str::to_owned).to_vec(),
+                lane: "btrfs".to_owned(),
+                ratio: 0.345,
+            },
         ],
         measured_share: 0.55,
         not_measured: vec![
@@ -125,7 +129,7 @@ fn home_server() -> Advice {
                 "btrfs(5), nodatacow",
             ),
         ],
-        flips_if: vec![Flip::Without { need: "checksums|snapshots".to_owned(), lane: "xfs".to_owned() }],
+        flips_if: vec![Flip::Without { need: "checksums|snapshots".to_owned(), lane: "xfs".to_owned(), ratio: 1.51 }],
         raced_without: vec![RacedWithout {
             need: "quota".to_owned(),
             with: "btrfs quota enable".to_owned(),

@@ -1,20 +1,27 @@
 //! What would choose another lane: the smallest change of one share, a part that is too noisy to rank,
 //! a constraint that falls, something more that is asked for.
 
-use super::choice::Contest;
+use super::choice::{Choice, Contest};
 use super::work::Part;
 use model::findings::Flip;
 
 /// How far past the point where two lanes draw level the choice is looked at.
 const STEP: f64 = 1e-6;
 
+/// The lanes that are neither chosen nor level with the one that is.
+fn behind(contest: &Contest, choice: &Choice) -> Vec<usize> {
+    (0..contest.lanes.len()).filter(|other| *other != choice.lane && !choice.level.contains(other)).collect()
+}
+
 /// The smallest change of one share that chooses another lane, the other shares as they are. Shares
 /// stay between 0 and 1. `None`: no change of a single share does.
-pub fn by_weight(contest: &Contest, parts: &[Part], chosen: usize, delta: f64) -> Option<Flip> {
+pub fn by_weight(contest: &Contest, parts: &[Part], choice: &Choice, delta: f64) -> Option<Flip> {
+    let chosen = choice.lane;
+    let others = behind(contest, choice);
     let mut best: Option<(f64, Flip)> = None;
     for (index, part) in parts.iter().enumerate() {
         let share = contest.shares[index];
-        for other in (0..contest.lanes.len()).filter(|other| *other != chosen) {
+        for &other in &others {
             let here = contest.difference(index, chosen, other);
             let rest: f64 = (0..parts.len())
                 .filter(|at| *at != index)
@@ -32,7 +39,7 @@ pub fn by_weight(contest: &Contest, parts: &[Part], chosen: usize, delta: f64) -
             let changed = contest.with_share(index, beyond);
             let lane = changed.choose(delta).map_or(chosen, |choice| choice.lane);
             let distance = (at - share).abs();
-            if lane == chosen || best.as_ref().is_some_and(|(nearest, _)| *nearest <= distance) {
+            if !others.contains(&lane) || best.as_ref().is_some_and(|(nearest, _)| *nearest <= distance) {
                 continue;
             }
             let lane = contest.lanes[lane].to_owned();
@@ -44,10 +51,11 @@ pub fn by_weight(contest: &Contest, parts: &[Part], chosen: usize, delta: f64) -
 
 /// A part that is too noisy to rank and could turn the choice by itself, if it came out at the end of
 /// its interval; the one that could turn it farthest.
-pub fn by_noise(contest: &Contest, parts: &[Part], chosen: usize) -> Option<Flip> {
+pub fn by_noise(contest: &Contest, parts: &[Part], choice: &Choice) -> Option<Flip> {
+    let chosen = choice.lane;
     let mut worst: Option<(f64, Flip)> = None;
     for (index, part) in parts.iter().enumerate() {
-        for other in (0..contest.lanes.len()).filter(|other| *other != chosen) {
+        for other in behind(contest, choice) {
             let ends = part.series.iter().filter_map(|series| {
                 let (low, _) = series.undecided(contest.lanes[chosen], contest.lanes[other])?;
                 Some(low / part.series.len() as f64)

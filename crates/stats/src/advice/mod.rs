@@ -113,7 +113,7 @@ pub fn advise(races: &[Race], scenario: &Scenario, needs: &[Need], known: &Knowl
         return Advice { no_advice: Some(NoAdvice::TooLittleMeasured), ..advice };
     }
     let delta = first.findings.margin.max(0.0).ln_1p();
-    let contest = Contest::new(&parts, left.iter().map(|lane| lane.name.as_str()).collect());
+    let contest = Contest::new(&parts, names(&left));
     let Some(chosen) = contest.choose(delta) else {
         return Advice { no_advice: Some(NoAdvice::AllExcluded), ..advice };
     };
@@ -260,38 +260,45 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// The lane that is chosen among those that meet these needs.
-    fn choose(&self, asked: &[(&Need, Option<&str>)], delta: f64) -> Option<String> {
+    /// The lane that is chosen among those that meet these needs, where it is not this one, and how many
+    /// times as well it does.
+    fn another(&self, asked: &[(&Need, Option<&str>)], than: &str, delta: f64) -> Option<(String, f64)> {
         let (left, _) = self.divide(asked);
-        let contest = Contest::new(self.parts, left.iter().map(|lane| lane.name.as_str()).collect());
-        contest.choose(delta).map(|choice| contest.lanes[choice.lane].to_owned())
+        let choice = Contest::new(self.parts, names(&left)).choose(delta)?;
+        let lane = left[choice.lane].name.as_str();
+        let ratio = Contest::new(self.parts, vec![lane, than]).lead(0, 1).exp();
+        (lane != than).then(|| (lane.to_owned(), ratio))
     }
 
     /// What would choose another lane, the likeliest to matter first.
     fn flips(&self, asked: &Asked, contest: &Contest, chosen: &Choice, delta: f64) -> Vec<Flip> {
         let name = contest.lanes[chosen.lane];
         let mut flips: Vec<Flip> = Vec::new();
-        flips.extend(flips::by_weight(contest, self.parts, chosen.lane, delta));
-        flips.extend(flips::by_noise(contest, self.parts, chosen.lane));
+        flips.extend(flips::by_weight(contest, self.parts, chosen, delta));
+        flips.extend(flips::by_noise(contest, self.parts, chosen));
         let all = asked.all();
         for dropped in 0..all.len() {
             let others: Vec<_> =
                 all.iter().enumerate().filter(|(at, _)| *at != dropped).map(|(_, need)| *need).collect();
-            if let Some(lane) = self.choose(&others, delta).filter(|lane| lane != name) {
-                flips.push(Flip::Without { need: all[dropped].0.to_string(), lane });
+            if let Some((lane, ratio)) = self.another(&others, name, delta) {
+                flips.push(Flip::Without { need: all[dropped].0.to_string(), lane, ratio });
             }
         }
-        let mut more: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut more: BTreeMap<String, (Vec<String>, f64)> = BTreeMap::new();
         for need in ASKED_OFTEN.iter().map(|wish| Need::one(wish.clone())) {
             let mut needs = all.clone();
             needs.push((&need, None));
-            if let Some(lane) = self.choose(&needs, delta).filter(|lane| lane != name) {
-                more.entry(lane).or_default().push(need.to_string());
+            if let Some((lane, ratio)) = self.another(&needs, name, delta) {
+                more.entry(lane).or_insert((Vec::new(), ratio)).0.push(need.to_string());
             }
         }
-        flips.extend(more.into_iter().map(|(lane, needs)| Flip::With { needs, lane }));
+        flips.extend(more.into_iter().map(|(lane, (needs, ratio))| Flip::With { needs, lane, ratio }));
         flips
     }
+}
+
+fn names<'a>(lanes: &[&'a Lane]) -> Vec<&'a str> {
+    lanes.iter().map(|lane| lane.name.as_str()).collect()
 }
 
 /// What people ask for beside speed.

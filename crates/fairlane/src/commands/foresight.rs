@@ -1,0 +1,147 @@
+//! What a race can tell in the time it has, said before it begins.
+
+use model::calibration::Calibration;
+use model::plan::Plan;
+use report::{Foresight, PlanSummary};
+use stats::resolution::{self, Contest, Noise, UNKNOWN, Work};
+use stats::sequential::Rule;
+
+/// What a planned race of so many lanes resolves, from what is known of the machine's noise, or from
+/// what is usual. `None` where no two lanes are compared or no look is reached.
+pub fn foresight(plan: &Plan, summary: &PlanSummary, lanes: usize, known: Option<&Calibration>) -> Option<Foresight> {
+    let budget = plan.budget_seconds.or(summary.seconds)?;
+    if lanes < 2 || plan.as_published || plan.calibration {
+        return None;
+    }
+    let rule = Rule {
+        pairs: lanes * (lanes - 1) / 2,
+        rounds: plan.rounds,
+        margin: plan.margin,
+        first_answer: plan.first_answer,
+    };
+    let results = plan.workloads.iter().map(|workload| workload.groups().len()).sum();
+    let contest = Contest { rule, lanes, results };
+    let work = |(workload, &forecast): (&model::workload::Workload, &f64)| {
+        let measured = known.and_then(|known| noise_of(known, &workload.name));
+        // A calibration raced two lanes.
+        let seconds = measured.and_then(|(_, seconds)| Some(seconds? * lanes as f64 / 2.0));
+        Work { noise: measured.map_or(UNKNOWN, |(noise, _)| noise), seconds_per_round: seconds.unwrap_or(forecast) }
+    };
+    let works: Vec<Work> = plan.workloads.iter().zip(&summary.seconds_per_round).map(work).collect();
+    let planned: Vec<Option<f64>> =
+        resolution::plan(&works, budget, &contest).into_iter().map(|planned| planned.difference).collect();
+    // Work that no look is reached of resolves nothing: half of the workloads speak for the race.
+    let mut reached: Vec<f64> = planned.iter().copied().flatten().collect();
+    reached.sort_by(f64::total_cmp);
+    let difference = *reached.get(planned.len() / 2).or(reached.last())?;
+    // What comes closest to half of that, in a figure that a person would ask for.
+    let smaller = [0.5, 0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01].into_iter().find(|&asked| asked <= difference / 1.9);
+    let needs = smaller.and_then(|asked| Some((asked, resolution::seconds_for(&works, asked, &contest)?)));
+    Some(Foresight {
+        difference,
+        seconds: budget,
+        smaller: needs.filter(|&(_, seconds)| seconds > budget),
+        calibrated: known.is_some(),
+    })
+}
+
+/// The noise of a workload's noisiest group, and the seconds of a round.
+fn noise_of(known: &Calibration, workload: &str) -> Option<(Noise, Option<f64>)> {
+    let of = known.results.iter().filter(|result| result.workload == workload);
+    let noisiest = of.max_by(|a, b| a.deviation.unwrap_or(0.0).total_cmp(&b.deviation.unwrap_or(0.0)))?;
+    let correlation = noisiest.lag1.unwrap_or(0.0).clamp(0.0, stats::correlation::HIGHEST);
+    Some((Noise { deviation: noisiest.deviation?, correlation }, noisiest.seconds_per_round))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suites;
+    use model::Bytes;
+    use model::calibration::{CalibratedResult, EqualRaces};
+    use model::plan::{Ground, Rounds};
+
+    fn plan(budget: f64) -> Plan {
+        let suite = suites::find("quick").unwrap();
+        Plan {
+            suite: suite.name,
+            not_tested: Vec::new(),
+            first_answer: suite.first_answer,
+            as_published: false,
+            calibration: false,
+            lanes: Vec::new(),
+            with_self: false,
+            workloads: suite.workload,
+            rounds: Rounds::Auto,
+            margin: 0.05,
+            budget_seconds: Some(budget),
+            lane_size: Bytes(2 << 30),
+            throttle: None,
+            seed: 1,
+            on: Ground::Images("/".into()),
+            command_line: Vec::new(),
+        }
+    }
+
+    fn summary(plan: &Plan) -> PlanSummary {
+        PlanSummary {
+            contestants: Vec::new(),
+            written_bytes: None,
+            needed_bytes: None,
+            workloads: plan.workloads.len() as u32,
+            rounds: (6, 20),
+            rounds_until_the_time_is_up: false,
+            seconds: plan.budget_seconds,
+            seconds_per_round: vec![2.0; plan.workloads.len()],
+            resolves: None,
+            budget_seconds: plan.budget_seconds,
+            keep: false,
+            as_published: false,
+            notes: Vec::new(),
+        }
+    }
+
+    fn of(budget: f64, lanes: usize, known: Option<&Calibration>) -> Option<Foresight> {
+        let plan = plan(budget);
+        foresight(&plan, &summary(&plan), lanes, known)
+    }
+
+    #[test]
+    fn more_time_resolves_less_and_what_would_need_longer_is_said() {
+        let (short, long) = (of(120.0, 3, None).unwrap(), of(600.0, 3, None).unwrap());
+        assert!(short.difference > long.difference && !short.calibrated, "{short:?} {long:?}");
+        let (asked, seconds) = short.smaller.unwrap();
+        assert!(asked < short.difference && seconds > 120.0, "{short:?}");
+        assert_eq!(of(120.0, 1, None), None, "one lane is compared with nothing");
+        assert_eq!(of(1.0, 3, None), None, "not even the first look is reached");
+    }
+
+    #[test]
+    fn what_was_calibrated_replaces_what_is_usual() {
+        let of_workload = |workload: &model::workload::Workload| CalibratedResult {
+            workload: workload.name.clone(),
+            title: workload.title.clone(),
+            group: "write".into(),
+            metric: "operations_per_second".into(),
+            rounds: 20,
+            deviation: Some(0.01),
+            lag1: Some(0.0),
+            ratio: Some(1.0),
+            seconds_per_round: Some(1.0),
+            races: EqualRaces::default(),
+            resolves: Vec::new(),
+        };
+        let known = Calibration {
+            started: String::new(),
+            kernel: String::new(),
+            suite: "quick".into(),
+            lane: "ext4".into(),
+            lane_bytes: 2 << 30,
+            margin: 0.05,
+            races: EqualRaces::default(),
+            results: plan(1.0).workloads.iter().map(of_workload).collect(),
+        };
+        let (quiet, usual) = (of(200.0, 3, Some(&known)).unwrap(), of(200.0, 3, None).unwrap());
+        assert!(quiet.calibrated && quiet.difference < 0.5 * usual.difference, "{quiet:?} {usual:?}");
+    }
+}
