@@ -343,3 +343,47 @@ fn a_block_device_is_held_while_lanes_take_turns_on_it_and_a_users_limit_is_refu
     std::fs::remove_file(file).unwrap();
     place.assert_nothing_left();
 }
+
+#[test]
+fn where_blkio_is_not_mounted_it_is_mounted_for_the_race_and_unmounted_again() {
+    let Some(blkio) = blkio() else { return };
+    let place = Place::new();
+    let suite = suite(&place);
+    // A mount namespace of its own, in which nobody sees the hierarchy.
+    let command = place.fairlane(&[
+        "race",
+        "ext4",
+        "--suite",
+        &suite,
+        "--workload",
+        "random-read",
+        "--rounds",
+        "1",
+        "--lane-size",
+        "320MiB",
+        "--throttle",
+        "2000iops",
+        "-o",
+        "r.jsonl",
+    ]);
+    let script =
+        "umount -l \"$1\" || exit 99; shift; \"$@\"; status=$?; grep -c \"$PWD/\" /proc/self/mountinfo; exit $status";
+    let mut unshared = std::process::Command::new("unshare");
+    unshared
+        .args(["--mount", "sh", "-c", script, "sh"])
+        .arg(&blkio)
+        .arg(command.get_program())
+        .args(command.get_args());
+    unshared.current_dir(place.path()).envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = unshared.output().unwrap();
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{out}{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(out.lines().last(), Some("0"), "nothing of the run is mounted any more:\n{out}");
+    let record = lines(&place.path().join("r.jsonl"));
+    let trial = record.iter().rfind(|line| line["kind"] == "trial").unwrap();
+    assert_eq!(trial["outcome"], "ok");
+    let seconds = trial["system"]["window_seconds"].as_f64().unwrap();
+    let reads = trial["system"]["device"]["reads"].as_f64().unwrap();
+    assert!(reads > 0.0 && reads <= 2000.0 * (1.02 * seconds + 0.3), "{trial:#}");
+    place.assert_nothing_left();
+}

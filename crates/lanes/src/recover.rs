@@ -139,7 +139,10 @@ fn recover_journal(path: &Path, kept_too: bool, recovered: &mut Recovered) -> Re
         return Ok(());
     }
     let mut whole = true;
-    for (id, (thing, detail)) in claims.open.iter().rev() {
+    // Limits first: what a throttled device still has to write would keep everything else busy.
+    let is_limit = |thing: &Thing| matches!(thing, Thing::Limit { .. });
+    let (limits, others): (Vec<_>, Vec<_>) = claims.open.iter().rev().partition(|(_, (thing, _))| is_limit(thing));
+    for (id, (thing, detail)) in limits.into_iter().chain(others) {
         // What only the kernel held went with its boot: an equal limit is somebody's own by now.
         let gone = matches!(thing, Thing::Limit { .. } | Thing::Group { .. }) && !claims.owner.is_of_this_boot();
         let undone = if gone { Ok(Vec::new()) } else { undo(thing, detail.as_ref(), &claims.owner.run_id) };

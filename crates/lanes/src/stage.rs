@@ -231,6 +231,14 @@ impl Stage {
         self.throttling.as_mut().map_or(Ok(()), |throttling| throttling.lift(ground))
     }
 
+    /// Lifts it from every ground.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`]: the first; the others are lifted all the same.
+    pub fn lift_all(&mut self) -> Result<(), LaneFailure> {
+        (0..self.grounds.len()).map(|ground| self.lift(ground)).fold(Ok(()), Result::and)
+    }
+
     /// Moves an agent to where the throttle holds for it.
     ///
     /// # Errors

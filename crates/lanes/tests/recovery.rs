@@ -31,7 +31,10 @@ fn victim() {
     // A mkfs that holds the device open and writes to it for as long as it lives.
     let slow = scratch.path.join("slow.toml");
     let lane = if stage == "mkfs" { slow.to_str().unwrap() } else { "ext4" };
-    let mut built = Stage::check(scratch.settings(&[lane], 64)).unwrap();
+    let throttle = (stage == "throttled").then(|| "write=1MiB/s".parse().unwrap());
+    let mebibytes = if throttle.is_some() { 128 } else { 64 };
+    let settings = lanes::Settings { throttle, ..scratch.settings(&[lane], mebibytes) };
+    let mut built = Stage::check(settings).unwrap();
     let mut journal = scratch.journal();
     let mut progress = |done: u64, total: u64| match stage.as_str() {
         "directory" => reached(),
@@ -61,7 +64,10 @@ fn victim() {
     }
     built.build(&mut journal, &mut progress, &no_stop()).unwrap();
     let opened = built.open(0, 0, &mut journal, &no_stop()).unwrap();
-    std::fs::write(opened.directory.join("f"), "x").unwrap();
+    // More than the throttle writes in the time for which a busy mount is waited for.
+    let contents = if stage == "throttled" { vec![7u8; 60 << 20] } else { b"x".to_vec() };
+    built.hold(0).unwrap();
+    std::fs::write(opened.directory.join("f"), contents).unwrap();
     if stage == "unmounted" {
         built.close(0, &mut journal).unwrap();
     }
@@ -171,6 +177,25 @@ fn nothing_is_left_after_a_kill_at_any_stage() {
         scratch.assert_nothing_left();
         assert_eq!(recover(&scratch.undo()), lanes::undo::Recovered::default(), "{stage}: twice is once");
     }
+}
+
+#[test]
+fn a_throttled_lane_is_undone_although_it_has_much_to_write() {
+    if !privileged("kill under a throttle") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let throttle = Some("write=1MiB/s".parse().unwrap());
+    if let Err(reason) = Stage::check(lanes::Settings { throttle, ..scratch.settings(&["ext4"], 64) }) {
+        eprintln!("kill under a throttle: skipped: {reason}");
+        return;
+    }
+    Victim::at("throttled", &scratch).kill();
+    assert_something_stands("throttled", &scratch);
+    let recovered = recover(&scratch.undo());
+    assert_eq!(recovered.failures, Vec::<String>::new());
+    assert!(recovered.cleaned[0].starts_with("lifted the limit of /dev/loop"), "{recovered:?}");
+    scratch.assert_nothing_left();
 }
 
 #[test]

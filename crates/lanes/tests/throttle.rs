@@ -226,6 +226,11 @@ fn dead_journal(scratch: &Scratch, disk: &Disk, throttle: &str, change: impl Fn(
     let mut journal = scratch.journal();
     journal.will(thing).unwrap();
     drop(journal);
+    disown(scratch, change);
+}
+
+/// Rewrites the owner of a journal to a process that is long dead.
+fn disown(scratch: &Scratch, change: impl Fn(&mut serde_json::Value)) {
     let path = scratch.journal_path();
     let text = std::fs::read_to_string(&path).unwrap();
     let (owner, rest) = text.split_once('\n').unwrap();
@@ -291,4 +296,51 @@ fn a_limit_of_a_living_run_is_left_alone() {
         assert_eq!(recover(&scratch.undo()), Recovered::default());
         assert_eq!(limits(&root, &name)[0], Some(20 << 20));
     });
+}
+
+/// The root of cgroup v2, where it hands its controller `io` out, so that limits go through it.
+fn cgroup_v2(test: &str) -> Option<PathBuf> {
+    if !privileged(test) {
+        return None;
+    }
+    let mounts = lanes::mountinfo::read().unwrap();
+    let hands_out = |mount: &&lanes::mountinfo::MountEntry| {
+        mount.filesystem == "cgroup2"
+            && std::fs::read_to_string(mount.target.join("cgroup.subtree_control"))
+                .is_ok_and(|text| text.split_whitespace().any(|word| word == "io"))
+    };
+    let found = mounts.iter().find(hands_out);
+    if found.is_none() {
+        eprintln!("{test}: skipped, because cgroup v2 does not hand out `io` here");
+    }
+    found.map(|mount| mount.target.clone())
+}
+
+#[test]
+fn under_cgroup_v2_a_group_of_the_runs_own_is_limited_and_goes_with_the_run() {
+    let Some(root) = cgroup_v2("cgroup v2") else { return };
+    let scratch = Scratch::new();
+    let group = root.join(format!("fairlane-{}", scratch.run_id()));
+    let limit = || std::fs::read_to_string(group.join("io.max")).unwrap();
+    let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+    with_stage(&scratch, throttled(scratch.settings(&["ext4"], 64), "20MiB/s"), |stage, journal| {
+        stage.join_throttled(child.id()).unwrap();
+        assert_eq!(std::fs::read_to_string(group.join("cgroup.procs")).unwrap().trim(), child.id().to_string());
+        stage.open(0, 0, journal, &no_stop()).unwrap();
+        stage.hold(0).unwrap();
+        assert!(limit().contains("rbps=20971520 wbps=20971520 riops=max wiops=max"), "{}", limit());
+        stage.lift(0).unwrap();
+        assert_eq!(limit().trim(), "");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    });
+    assert!(!group.exists());
+    // After a death the next command removes the group.
+    let mut journal = scratch.journal();
+    journal.will(Thing::Group { path: group.clone() }).unwrap();
+    std::fs::create_dir(&group).unwrap();
+    drop(journal);
+    disown(&scratch, |_| {});
+    assert_eq!(recover(&scratch.undo()).failures, Vec::<String>::new());
+    assert!(!group.exists());
 }

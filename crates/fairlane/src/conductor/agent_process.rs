@@ -89,6 +89,19 @@ impl AgentProcess {
     /// # Errors
     /// See [`CallError`].
     pub fn call(&mut self, request: &Request, stop: &AtomicBool) -> Result<Reply, CallError> {
+        self.call_with(request, stop, &mut || {})
+    }
+
+    /// As [`AgentProcess::call`]; `stopping` is called once where the agent is asked to stop.
+    ///
+    /// # Errors
+    /// See [`CallError`].
+    pub fn call_with(
+        &mut self,
+        request: &Request,
+        stop: &AtomicBool,
+        stopping: &mut dyn FnMut(),
+    ) -> Result<Reply, CallError> {
         let mut line = serde_json::to_string(request).map_err(|error| CallError::Lost(error.to_string()))?;
         line.push('\n');
         let stdin = self.stdin.as_mut().ok_or_else(|| CallError::Lost("the agent was ended".to_owned()))?;
@@ -132,6 +145,7 @@ impl AgentProcess {
                 Err(RecvTimeoutError::Timeout) if !stop.load(Ordering::Relaxed) => {}
                 Err(RecvTimeoutError::Timeout) => match asked_to_stop {
                     None => {
+                        stopping();
                         self.signal(rustix::process::Signal::TERM);
                         asked_to_stop = Some(Instant::now());
                     }

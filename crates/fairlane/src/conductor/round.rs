@@ -86,7 +86,11 @@ impl Track<'_> {
                 empty.insert(agent)
             }
         };
-        let answer = agent.call(request, self.stop);
+        // What waits for a slow emulated disk in the kernel hears no signal. An error shows again when the
+        // lane is closed.
+        let stage = &mut self.stage;
+        let mut stopping = || _ = stage.lift_all();
+        let answer = agent.call_with(request, self.stop, &mut stopping);
         if matches!(answer, Err(CallError::Lost(_))) {
             self.agents[lane] = None;
         }
