@@ -222,11 +222,15 @@ impl<'a> Failures<'a> {
 /// A forecast is a guess: no more than a night is worth recommending.
 const MOST_MINUTES: f64 = 720.0;
 
+/// From a few rounds hundreds are a guess.
+const MOST_ROUNDS: u32 = 200;
+
 /// The rounds that the slowest undecided pair needs, where these are more than an adaptive race makes:
 /// a larger budget would not help it.
 fn rounds_beyond_the_looks(open: &[(&ResultFinding, Vec<&Pair>)]) -> Option<u32> {
     let pairs = open.iter().flat_map(|(_, pairs)| pairs);
-    pairs.filter_map(|pair| pair.rounds_to_settle).max().filter(|&rounds| rounds > LOOKS[LOOKS.len() - 1])
+    let worth_asking = LOOKS[LOOKS.len() - 1] + 1..=MOST_ROUNDS;
+    pairs.filter_map(|pair| pair.rounds_to_settle).max().filter(|rounds| worth_asking.contains(rounds))
 }
 
 /// Takes an option and its value out of a command line, wherever it stands.
