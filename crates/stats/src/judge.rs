@@ -92,8 +92,9 @@ fn judge_group(
     warnings.extend(judged.iter().filter_map(|of| of.warning.clone()));
     warnings.extend(impossible::flags(record, workload, group, series));
     if plan.throttle.is_some() {
-        let all: Vec<_> = lanes.iter().flat_map(|lane| lane.group(group)).collect();
-        warnings.extend(throttle::too_short(&all, &series.reading, workload));
+        let all = lanes.iter().flat_map(|lane| lane.group(group));
+        let window = throttle::window_seconds(all.map(|(trial, of)| of.system.as_ref().unwrap_or(&trial.system)));
+        warnings.extend(window.filter(|&seconds| !throttle::shows(workload, seconds)).map(|_| throttle::too_short()));
     }
     let mut estimates = Vec::new();
     for (lane, device_use) in lanes.iter().zip(&limited.device_use) {

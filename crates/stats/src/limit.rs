@@ -77,6 +77,8 @@ struct LaneUse {
     write_amplification: Option<f64>,
     /// Rates at the device, for the limits of a throttle.
     rates: [Option<f64>; Quantity::ALL.len()],
+    /// Mean length of a window.
+    window_seconds: Option<f64>,
     /// CPU seconds of the whole system per operation.
     cpu_per_operation: Option<f64>,
     /// U; `None`: no ceiling known.
@@ -132,10 +134,10 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
     let mut lanes: Vec<LaneUse> = series.lanes.iter().map(|lane| lane_use(lane, group, &series.reading)).collect();
     let throttle = record.header.plan.throttle.as_ref();
     for lane in &mut lanes {
-        let of_bare = raw.and_then(|raw| device_use(lane, &raw, workload.flush_bound()));
-        // The tighter of the two is the ceiling: the limit itself, or what the disk does below it.
-        let of_limit = throttle.filter(|_| !workload.flush_bound()).and_then(|throttle| limit_use(lane, throttle));
-        lane.device_use = [of_bare, of_limit].into_iter().flatten().reduce(f64::max);
+        lane.device_use = match throttle.filter(|_| !workload.flush_bound()) {
+            None => raw.and_then(|raw| device_use(lane, &raw, workload.flush_bound())),
+            Some(throttle) => limit_use(lane, throttle, raw.as_ref(), workload),
+        };
     }
     let device_use = lanes.iter().map(|lane| lane.device_use).collect();
     // A lane without a figure neither meets a rule nor keeps the others from it.
@@ -249,6 +251,7 @@ fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
         write_amplification: median(seen.iter().filter_map(|(_, scope)| scope.write_amplification())),
         rates: Quantity::ALL
             .map(|quantity| median(seen.iter().filter_map(|(_, scope)| crate::throttle::rate(scope.system, quantity)))),
+        window_seconds: crate::throttle::window_seconds(seen.iter().map(|(_, scope)| scope.system)),
         cpu_per_operation: median(
             seen.iter()
                 .filter(|(_, scope)| scope.exact && scope.operations > 0.0)
@@ -318,7 +321,13 @@ fn device_use(lane: &LaneUse, raw: &Raw, flush_bound: bool) -> Option<f64> {
     Some(by_bandwidth.max(by_iops)).filter(|share| share.is_finite())
 }
 
-/// U of a lane on an emulated disk: the nearest of its limits.
-fn limit_use(lane: &LaneUse, throttle: &Throttle) -> Option<f64> {
-    crate::throttle::nearness(|quantity| lane.rates[quantity as usize], throttle)
+/// U of a lane on an emulated disk: the nearest of its limits, or what the disk below them moves where
+/// that is less. Requests are limited apart from bytes, so the bare disk's are no ceiling beside them.
+fn limit_use(lane: &LaneUse, throttle: &Throttle, raw: Option<&Raw>, workload: &Workload) -> Option<f64> {
+    let of_limit = lane
+        .window_seconds
+        .filter(|&seconds| crate::throttle::shows(workload, seconds))
+        .and_then(|_| crate::throttle::nearness(|quantity| lane.rates[quantity as usize], throttle));
+    let of_bare = raw.and_then(|raw| Some(lane.bandwidth? / raw.bandwidth)).filter(|share| share.is_finite());
+    [of_limit, of_bare].into_iter().flatten().reduce(f64::max)
 }

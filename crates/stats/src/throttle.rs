@@ -3,11 +3,10 @@
 //! The limits are the kernel's; whether they reached everything that a filesystem does is checked
 //! against the device's own counters after every trial.
 
-use crate::series::{Reading, Scope};
 use crate::words;
 use model::Throttle;
 use model::throttle::{Quantity, STEP_SECONDS};
-use model::trial::{DeviceUse, Group, SystemUse, Trial};
+use model::trial::{DeviceUse, SystemUse, Trial};
 use model::workload::{Kind, Workload};
 
 /// What the counters may show beyond the limit: the share of methods section 3.
@@ -84,23 +83,23 @@ pub(crate) fn rate(system: &SystemUse, quantity: Quantity) -> Option<f64> {
     (system.window_seconds > 0.0).then(|| counted(&system.device, quantity) / system.window_seconds)
 }
 
-/// What a reader must know of work so short that the burst of an idle device carries it; `None`: it is
-/// long enough.
-pub(crate) fn too_short(trials: &[(&Trial, &Group)], reading: &Reading, workload: &Workload) -> Option<String> {
-    if matches!(workload.kind, Kind::Io(_)) {
-        return None;
-    }
-    let windows = trials.iter().map(|(trial, group)| {
-        let scope = Scope::of(trial, group, reading);
-        scope.system.window_seconds / f64::from(scope.system.windows.max(1))
-    });
-    let window = crate::estimate::median(windows)?;
-    // The same words for every step: a table gathers them.
-    (window < TOO_SHORT_STEPS * STEP_SECONDS).then(|| {
-        format!(
-            "under {} s long, and the throttle lets through at once what the disk does in {} s: the emulated disk hardly shows in it",
-            TOO_SHORT_STEPS * STEP_SECONDS,
-            BURSTS_FROM_IDLE * STEP_SECONDS
-        )
-    })
+/// Mean length of the windows of a group's work, the median over trials; `None`: nothing was measured.
+pub(crate) fn window_seconds<'a>(systems: impl Iterator<Item = &'a SystemUse>) -> Option<f64> {
+    crate::estimate::median(systems.map(|system| system.window_seconds / f64::from(system.windows.max(1))))
+}
+
+/// Whether work in windows of this length feels the throttle: slices always do, because a warm-up
+/// stands before them; short steps are mostly the burst that an idle device is given.
+pub(crate) fn shows(workload: &Workload, window_seconds: f64) -> bool {
+    matches!(workload.kind, Kind::Io(_)) || window_seconds >= TOO_SHORT_STEPS * STEP_SECONDS
+}
+
+/// What a reader must know of work so short that the burst of an idle device carries it; the same words
+/// for every step, so that a table gathers them.
+pub(crate) fn too_short() -> String {
+    format!(
+        "under {} s long, and the throttle lets through at once what the disk does in {} s: the emulated disk hardly shows in it",
+        TOO_SHORT_STEPS * STEP_SECONDS,
+        BURSTS_FROM_IDLE * STEP_SECONDS
+    )
 }

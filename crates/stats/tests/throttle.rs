@@ -121,6 +121,24 @@ fn the_limit_is_the_ceiling_where_it_is_tighter_than_the_probes() {
 }
 
 #[test]
+fn requests_that_a_filesystem_splits_are_no_fuller_disk() {
+    let mut workload = io("read", Pattern::Read, 16, 0);
+    if let model::workload::Kind::Io(io) = &mut workload.kind {
+        io.bs = model::Bytes(1 << 20);
+    }
+    // 150 MiB/s in halves of 1 MiB, where the probe read whole ones.
+    let mut race = race(&workload, [150.0, 150.0], |trial| {
+        trial.system.device.reads = 3 * 300;
+        trial.system.device.read_bytes = 3 * 150 << 20;
+    });
+    race.probes.push(probe("read", Profile::SeqRead, 1, 150.0));
+    race.probes[0].system.device.read_bytes = 151 << 20;
+    let of = limit_of(&race, &workload, "read");
+    assert_eq!(of.limit, Limit::Device);
+    assert!((of.device_use[0].unwrap() - 150.0 / 151.0).abs() < 1e-6, "{:?}", of.device_use);
+}
+
+#[test]
 fn a_mixture_has_a_ceiling_on_an_emulated_disk() {
     let mixed = io("mixed", Pattern::RandRw, 32, 0);
     let shape = |trial: &mut Trial| {
@@ -228,7 +246,10 @@ fn steps_that_a_burst_carries_are_said_to_be_hardly_held() {
         }
         judge::findings(&race)
     };
-    let said = findings(Some(disk())).operations[0].warnings.join("\n");
+    let held = findings(Some(disk()));
+    let use_of = |step: usize| held.results[step].estimates[0].device_use;
+    assert!(use_of(0).is_some() && use_of(1).is_none(), "a burst says nothing about the limit");
+    let said = held.operations[0].warnings.join("\n");
     assert!(
         said.contains(
             "read and stat: under 0.5 s long, and the throttle lets through at once what the disk does in 0.2 s"
