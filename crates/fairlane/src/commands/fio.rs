@@ -319,6 +319,8 @@ mod tests {
             workloads: 1,
             rounds,
             seconds: Some(1200.0),
+            setup_seconds: 0.0,
+            first_look_seconds: 360.0,
             budget_seconds,
             keep: false,
             as_published: false,

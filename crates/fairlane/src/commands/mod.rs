@@ -7,6 +7,7 @@ pub mod compare;
 pub mod contest;
 pub mod doctor;
 pub mod fio;
+mod forecast;
 pub mod planning;
 pub mod race;
 pub mod records;

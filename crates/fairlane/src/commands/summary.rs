@@ -1,54 +1,38 @@
 //! What a race will write and for how long, said before it does.
 
+use super::forecast::{self, Course, Setting, Work};
+use crate::conductor::quiet::quiet_of;
 use lanes::Stage;
 use model::operations::Method;
 use model::plan::{LOOKS, Plan, Rounds};
 use model::workload::{Kind, Workload};
 use report::{Contestants, Ground, PlanSummary};
 
-/// Rough write rates for the forecast only, in bytes per second: a disk that spins and one that
-/// does not. What is really written stands in the record.
-const FORECAST_SEQUENTIAL: (f64, f64) = (150e6, 1e9);
-const FORECAST_RANDOM: (f64, f64) = (2e6, 300e6);
-const FORECAST_FLUSHED: (f64, f64) = (0.5e6, 20e6);
-/// Operations per second where each is a process.
-const FORECAST_PROCESSES: f64 = 500.0;
-/// Seconds per round and lane beside the measured ones: mkfs, mount, quiet, unmount.
-const FORECAST_VISIT_SECONDS: f64 = 0.6;
-/// Seconds that all steps of operations take beside their work each time: quiet, sync, removal.
-const FORECAST_LOOP_SECONDS: f64 = 0.6;
-
 /// Sums a race up.
 pub fn summary(plan: &Plan, stage: &Stage, keep: bool) -> PlanSummary {
-    let rotational = stage
-        .host()
-        .and_then(|host| host.disk.as_deref())
-        // A virtual disk is called rotational by default, whatever it stands on.
-        .is_some_and(|disk| !disk.starts_with("vd") && lanes::host::describe_disk(disk).rotational);
     let rounds = match plan.rounds {
         Rounds::Auto => (LOOKS[0], LOOKS[LOOKS.len() - 1]),
         Rounds::Fixed(rounds) => (rounds, rounds),
     };
-    let lanes = stage.lane_count() as f64;
-    let visits = f64::from(rounds.0) * lanes;
+    let setting = setting(plan, stage);
+    let courses: Vec<Course> =
+        plan.workloads.iter().map(|workload| setting.course(workload, whole_seconds(workload))).collect();
+    let raced = |rounds: u32| courses.iter().fold(Work::default(), |sum, course| sum + course.of_rounds(rounds));
+    let (least, most) = (raced(rounds.0), raced(rounds.1));
+    // A race ends when all is decided or the time is up: the forecast is the longer of the two ends, but
+    // every workload is raced to its first look where there is time for it.
+    let seconds = plan.budget_seconds.map_or(most.seconds, |budget| budget.min(most.seconds));
+    let share = if most.seconds > 0.0 { seconds / most.seconds } else { 0.0 };
     let images = stage.bytes_to_write();
-    let work: f64 = plan.workloads.iter().map(|workload| visits * written_per_visit(workload, rotational)).sum();
-    let fewest: f64 = plan.workloads.iter().map(|workload| visits * seconds_per_visit(workload, rotational)).sum();
-    // A race ends when all is decided or the time is up: the forecast is the longer of the two ends.
-    let most = fewest * f64::from(rounds.1) / f64::from(rounds.0);
-    // The maxima that a shared rate comes of cost one visit more.
-    let shares = |workload: &&Workload| matches!(&workload.kind, Kind::Io(io) if io.rate_of_slowest.is_some());
-    let maxima: f64 = plan.workloads.iter().filter(shares).map(|of| lanes * seconds_per_visit(of, rotational)).sum();
-    let most = most + maxima;
-    let seconds = plan.budget_seconds.map_or(most, |budget| budget.min(most));
-    let work = work * seconds / fewest;
     PlanSummary {
         contestants: contestants(plan, stage),
-        written_bytes: Some(images + work as u64),
+        written_bytes: Some(images + (most.bytes * share) as u64),
         needed_bytes: Some(images),
         workloads: plan.workloads.len() as u32,
         rounds,
         seconds: Some(seconds),
+        setup_seconds: setting.setup_seconds(images as f64),
+        first_look_seconds: least.seconds,
         budget_seconds: plan.budget_seconds,
         keep,
         as_published: plan.as_published,
@@ -56,55 +40,38 @@ pub fn summary(plan: &Plan, stage: &Stage, keep: bool) -> PlanSummary {
     }
 }
 
-fn written_per_visit(workload: &Workload, rotational: bool) -> f64 {
-    let pick = |(slow, fast): (f64, f64)| if rotational { slow } else { fast };
-    match &workload.kind {
-        Kind::Io(io) => {
-            let populate = if io.rw.needs_populated_file() { io.size.get() as f64 } else { 0.0 };
-            let seconds = f64::from(io.slices) * io.slice_seconds;
-            let rate = match () {
-                () if io.rw.reads() => 0.0,
-                () if io.fdatasync > 0 => pick(FORECAST_FLUSHED),
-                () if io.bs.get() >= 64 * 1024 => pick(FORECAST_SEQUENTIAL),
-                () => pick(FORECAST_RANDOM),
-            };
-            populate + seconds * rate
-        }
-        // Laid out once, and written at most once more as far as anybody can say.
-        Kind::Jobs(jobs) => jobs.working_set_bytes() as f64 * 2.0,
-        Kind::Fio(run) => run.working_set.get() as f64 * 2.0,
-        Kind::SmallFiles(small) => small.files as f64 * small.size.get().next_multiple_of(4096) as f64,
-        Kind::Operations(operations) => operations.bytes_to_write() as f64 * f64::from(operations.loops),
+/// Where the race takes place, as far as a forecast asks.
+fn setting(plan: &Plan, stage: &Stage) -> Setting {
+    let rotational = stage
+        .host()
+        .and_then(|host| host.disk.as_deref())
+        // A virtual disk is called rotational by default, whatever it stands on.
+        .is_some_and(|disk| !disk.starts_with("vd") && lanes::host::describe_disk(disk).rotational);
+    let by_processes = |workload: &Workload| matches!(&workload.kind, Kind::Operations(of) if of.method == Method::ProcessPerOperation);
+    let mut rates = if rotational { forecast::SPINNING } else { forecast::FAST };
+    if plan.workloads.iter().any(by_processes) {
+        rates.process_seconds = forecast::process_seconds().unwrap_or(rates.process_seconds);
+    }
+    let lanes = stage.lanes();
+    let formatted = lanes.iter().filter(|lane| ["image", "device", "library"].contains(&lane.venue.as_str())).count();
+    Setting {
+        rates,
+        lanes: lanes.len() as f64,
+        formatted: formatted as f64,
+        probed: stage.blocks() as f64,
+        side_by_side: stage.side_by_side(),
+        quiet_seconds: quiet_of(plan).as_secs_f64(),
+        cpus: std::thread::available_parallelism().map_or(1.0, |cpus| cpus.get() as f64),
     }
 }
 
-fn seconds_per_visit(workload: &Workload, rotational: bool) -> f64 {
-    let sequential = if rotational { FORECAST_SEQUENTIAL.0 } else { FORECAST_SEQUENTIAL.1 };
-    let work = match &workload.kind {
-        Kind::Io(io) => {
-            let populate = if io.rw.needs_populated_file() { io.size.get() as f64 / sequential } else { 0.0 };
-            populate + f64::from(io.slices) * (io.slice_seconds + 0.05)
-        }
-        Kind::Jobs(jobs) => {
-            let bytes = jobs.working_set_bytes() as f64;
-            bytes / sequential + jobs.run_seconds().unwrap_or(bytes / sequential)
-        }
-        Kind::Fio(run) => {
-            let bytes = run.working_set.get() as f64 / sequential;
-            bytes + runtime_seconds(&run.text).unwrap_or(bytes)
-        }
-        Kind::SmallFiles(small) => small.files as f64 / if rotational { 500.0 } else { 8000.0 },
-        Kind::Operations(operations) => {
-            let rate = match operations.method {
-                Method::ProcessPerOperation => FORECAST_PROCESSES,
-                Method::InProcess if rotational => 500.0,
-                Method::InProcess => 8000.0,
-            };
-            let once = operations.bytes_to_write() as f64 / sequential + operations.count() as f64 / rate;
-            f64::from(operations.loops) * (once + FORECAST_LOOP_SECONDS)
-        }
-    };
-    work + FORECAST_VISIT_SECONDS
+/// What work that runs whole says itself of how long it takes.
+fn whole_seconds(workload: &Workload) -> Option<f64> {
+    match &workload.kind {
+        Kind::Jobs(jobs) => jobs.run_seconds(),
+        Kind::Fio(run) => runtime_seconds(&run.text),
+        _ => None,
+    }
 }
 
 /// Seconds that a job file for fio names as its runtime, for the forecast: groups one after another,
