@@ -268,6 +268,11 @@ impl Stage {
         self.image_grounds().len()
     }
 
+    /// Number of images and devices, whose ceilings can be measured.
+    pub fn blocks(&self) -> usize {
+        self.grounds.iter().filter(|ground| matches!(ground, Ground::Image(_) | Ground::Device(_))).count()
+    }
+
     /// Whether a lane is open: after a [`Stage::close`] that failed it may still be mounted.
     pub fn is_open(&self, lane: usize) -> bool {
         self.lanes[lane].open.is_some()

@@ -1,6 +1,7 @@
 //! Operations on files: sets of files, and steps that work on them one after another.
 
 mod ability;
+mod amounts;
 mod check;
 mod naming;
 mod pieces;
@@ -8,6 +9,7 @@ mod rehearsal;
 mod states;
 
 pub use ability::{Ability, Asked};
+pub use amounts::{Amount, Present};
 pub use check::{At, Mistake};
 pub use pieces::Pieces;
 pub use rehearsal::Rehearsal;
@@ -318,45 +320,6 @@ impl Operations {
     /// The groups, in the order of the steps.
     pub fn groups(&self) -> Vec<String> {
         self.step.iter().map(|step| step.group().to_owned()).collect()
-    }
-
-    /// Operations in all steps together.
-    pub fn count(&self) -> u64 {
-        self.step.iter().map(|step| self.things(step)).map(|things| things.end.saturating_sub(things.start)).sum()
-    }
-
-    /// Bytes that all steps write, an estimate for the plan.
-    pub fn bytes_to_write(&self) -> u64 {
-        let of = |step: &OperationStep| {
-            let things = self.things(step);
-            let count = things.end.saturating_sub(things.start);
-            let size = self.set(&step.files).map_or(0, |set| set.size.mean());
-            match step.operation {
-                Operation::Create | Operation::Write | Operation::Overwrite => count.saturating_mul(size),
-                Operation::Append | Operation::RandomWrite => count.saturating_mul(step.block().0),
-                _ => 0,
-            }
-        };
-        self.step.iter().map(of).sum()
-    }
-
-    /// The largest number of bytes that the sets keep on the lane, an inode and a directory entry
-    /// beside each file's blocks.
-    pub fn working_set_bytes(&self) -> u64 {
-        let of = |set: &FileSet| {
-            let blocks = set.size.mean().next_multiple_of(4096) + 1024;
-            set.count.saturating_mul(blocks).saturating_add(set.directories.saturating_mul(8192))
-        };
-        // Copies and what is allocated ahead come on top of the sets.
-        let beside = |step: &OperationStep| {
-            let things = self.things(step);
-            let count = things.end.saturating_sub(things.start);
-            match step.operation {
-                Operation::Append | Operation::Fallocate => count.saturating_mul(step.block().0.next_multiple_of(4096)),
-                _ => 0,
-            }
-        };
-        self.files.iter().map(of).sum::<u64>().saturating_add(self.step.iter().map(beside).sum())
     }
 
     /// What is wrong with the parameters, as one sentence with the remedy.

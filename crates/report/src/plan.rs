@@ -24,6 +24,10 @@ pub struct PlanSummary {
     pub seconds_per_round: Vec<f64>,
     /// What can be told in that time; `None`: nothing is compared, or nobody knows.
     pub resolves: Option<Foresight>,
+    /// Seconds before its first round, in which images are written.
+    pub setup_seconds: f64,
+    /// Seconds until every workload had its first look.
+    pub first_look_seconds: f64,
     /// Seconds that the race may take at most.
     pub budget_seconds: Option<f64>,
     /// Images stay where the race fails (`--keep`).
@@ -125,6 +129,8 @@ mod tests {
             seconds: Some(180.0),
             seconds_per_round: Vec::new(),
             resolves: None,
+            setup_seconds: 8.0,
+            first_look_seconds: 100.0,
             budget_seconds: Some(180.0),
             keep: false,
             as_published: false,
@@ -140,6 +146,30 @@ mod tests {
              Writes about 30 GiB, needs 6 GiB free. Ctrl-C cleans up.\n\
              plan: 6 workloads, 6 to 20 rounds each, about 3 min\n"
         );
+    }
+
+    #[test]
+    fn writing_the_images_counts_where_it_takes_its_share() {
+        let lines = |plan: &PlanSummary| plan_lines(plan, &Style { colour: false, width: 200 }).replace('\u{a0}', " ");
+        let mut plan = sample();
+        plan.setup_seconds = 60.0;
+        assert!(lines(&plan).contains("about 3 min, after 60 s for the images\n"), "{}", lines(&plan));
+        plan.budget_seconds = None;
+        assert!(lines(&plan).contains("about 4 min\n"), "{}", lines(&plan));
+    }
+
+    #[test]
+    fn a_budget_that_does_not_reach_the_first_look_is_said_to() {
+        let lines = |plan: &PlanSummary| plan_lines(plan, &Style { colour: false, width: 200 }).replace('\u{a0}', " ");
+        let mut plan = sample();
+        assert_eq!(lines(&plan).lines().count(), 2);
+        plan.first_look_seconds = 400.0;
+        let said = "the first look at all of it takes about 6 min 40 s; some of it will stay without a verdict, raise \
+                    --budget or choose with --workload.\n";
+        assert!(lines(&plan).ends_with(said), "{}", lines(&plan));
+        // Where the number of rounds was named, nobody waits for a look.
+        plan.rounds = (3, 3);
+        assert_eq!(lines(&plan).lines().count(), 2);
     }
 
     #[test]

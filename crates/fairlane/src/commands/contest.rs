@@ -5,7 +5,7 @@ use super::resume::{Resumed, raced_seconds, round_seconds, same_lanes};
 use super::screen::Channel;
 use super::summary::summary;
 use super::{abilities, foresight, lane_failure, planning, screen};
-use crate::conductor::quiet::{QUIET, QUIET_FOR_A_FIRST_ANSWER};
+use crate::conductor::quiet::quiet_of;
 use crate::conductor::record_file::RecordFile;
 use crate::conductor::rehearse::Rehearsals;
 use crate::conductor::round::Track;
@@ -209,7 +209,7 @@ fn race(
             agents: names.iter().map(|_| None).collect(),
             stage,
             journal,
-            quiet: if record.header.plan.first_answer { QUIET_FOR_A_FIRST_ANSWER } else { QUIET },
+            quiet: quiet_of(&record.header.plan),
             names,
             screen: &mut screen,
             stop,

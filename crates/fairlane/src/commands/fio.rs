@@ -324,6 +324,8 @@ mod tests {
             seconds: Some(1200.0),
             seconds_per_round: Vec::new(),
             resolves: None,
+            setup_seconds: 0.0,
+            first_look_seconds: 360.0,
             budget_seconds,
             keep: false,
             as_published: false,

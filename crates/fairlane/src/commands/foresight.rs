@@ -94,6 +94,8 @@ mod tests {
             seconds: plan.budget_seconds,
             seconds_per_round: vec![2.0; plan.workloads.len()],
             resolves: None,
+            setup_seconds: 0.0,
+            first_look_seconds: 0.0,
             budget_seconds: plan.budget_seconds,
             keep: false,
             as_published: false,

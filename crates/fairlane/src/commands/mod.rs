@@ -9,6 +9,7 @@ pub mod compare;
 pub mod contest;
 pub mod doctor;
 pub mod fio;
+mod forecast;
 mod foresight;
 pub mod gate;
 pub mod planning;

@@ -1,61 +1,41 @@
 //! What a race will write and for how long, said before it does.
 
+use super::forecast::{self, Course, Setting, Work};
+use crate::conductor::quiet::quiet_of;
 use lanes::Stage;
 use model::operations::Method;
 use model::plan::{LOOKS, Plan, Rounds};
-use model::workload::{Io, Kind, Workload};
-use model::{Bytes, Throttle};
+use model::workload::{Kind, Workload};
 use report::{Contestants, Ground, PlanSummary};
-
-/// Rough write rates for the forecast only, in bytes per second: a disk that spins and one that
-/// does not. What is really written stands in the record.
-const FORECAST_SEQUENTIAL: (f64, f64) = (150e6, 1e9);
-const FORECAST_RANDOM: (f64, f64) = (2e6, 300e6);
-const FORECAST_FLUSHED: (f64, f64) = (0.5e6, 20e6);
-/// Seconds that a throttled slice needs until what is in flight has come back.
-const FORECAST_SLICE_END_SECONDS: f64 = 0.1;
-/// Operations per second where each is a process.
-const FORECAST_PROCESSES: f64 = 500.0;
-/// Seconds per round and lane beside the measured ones: mkfs, mount, quiet, unmount.
-const FORECAST_VISIT_SECONDS: f64 = 0.6;
-/// Seconds that all steps of operations take beside their work each time: quiet, sync, removal.
-const FORECAST_LOOP_SECONDS: f64 = 0.6;
 
 /// Sums a race up.
 pub fn summary(plan: &Plan, stage: &Stage, keep: bool) -> PlanSummary {
-    let rotational = stage
-        .host()
-        .and_then(|host| host.disk.as_deref())
-        // A virtual disk is called rotational by default, whatever it stands on.
-        .is_some_and(|disk| !disk.starts_with("vd") && lanes::host::describe_disk(disk).rotational);
     let rounds = match plan.rounds {
         Rounds::Auto => (LOOKS[0], LOOKS[LOOKS.len() - 1]),
         Rounds::Fixed(rounds) => (rounds, rounds),
     };
-    let lanes = stage.lane_count() as f64;
-    let visits = f64::from(rounds.0) * lanes;
+    let setting = setting(plan, stage);
+    let courses: Vec<Course> =
+        plan.workloads.iter().map(|workload| setting.course(workload, whole_seconds(workload))).collect();
+    let raced = |rounds: u32| courses.iter().fold(Work::default(), |sum, course| sum + course.of_rounds(rounds));
+    let (least, most) = (raced(rounds.0), raced(rounds.1));
+    // A race ends when all is decided or the time is up: the forecast is the longer of the two ends, but
+    // every workload is raced to its first look where there is time for it.
+    let seconds = plan.budget_seconds.map_or(most.seconds, |budget| budget.min(most.seconds));
+    let share = if most.seconds > 0.0 { seconds / most.seconds } else { 0.0 };
     let images = stage.bytes_to_write();
-    let disk = Disk { rotational, throttle: plan.throttle };
-    let work: f64 = plan.workloads.iter().map(|workload| visits * written_per_visit(workload, &disk)).sum();
-    let fewest: f64 = plan.workloads.iter().map(|workload| visits * seconds_per_visit(workload, &disk)).sum();
-    // A race ends when all is decided or the time is up: the forecast is the longer of the two ends.
-    let most = fewest * f64::from(rounds.1) / f64::from(rounds.0);
-    // The maxima that a shared rate comes of cost one visit more.
-    let shares = |workload: &&Workload| matches!(&workload.kind, Kind::Io(io) if io.rate_of_slowest.is_some());
-    let maxima: f64 = plan.workloads.iter().filter(shares).map(|of| lanes * seconds_per_visit(of, &disk)).sum();
-    let most = most + maxima;
-    let seconds = plan.budget_seconds.map_or(most, |budget| budget.min(most));
-    let work = work * seconds / fewest;
     PlanSummary {
         contestants: contestants(plan, stage),
-        written_bytes: Some(images + work as u64),
+        written_bytes: Some(images + (most.bytes * share) as u64),
         needed_bytes: Some(images),
         workloads: plan.workloads.len() as u32,
         rounds,
         rounds_until_the_time_is_up: plan.calibration && plan.budget_seconds.is_some(),
         seconds: Some(seconds),
-        seconds_per_round: plan.workloads.iter().map(|workload| lanes * seconds_per_visit(workload, &disk)).collect(),
+        seconds_per_round: courses.iter().map(|course| course.round.seconds).collect(),
         resolves: None,
+        setup_seconds: setting.setup_seconds(images as f64),
+        first_look_seconds: least.seconds,
         budget_seconds: plan.budget_seconds,
         keep,
         as_published: plan.as_published,
@@ -63,82 +43,39 @@ pub fn summary(plan: &Plan, stage: &Stage, keep: bool) -> PlanSummary {
     }
 }
 
-/// The disk of the forecast.
-struct Disk {
-    rotational: bool,
-    throttle: Option<Throttle>,
+/// Where the race takes place, as far as a forecast asks.
+fn setting(plan: &Plan, stage: &Stage) -> Setting {
+    let rotational = stage
+        .host()
+        .and_then(|host| host.disk.as_deref())
+        // A virtual disk is called rotational by default, whatever it stands on.
+        .is_some_and(|disk| !disk.starts_with("vd") && lanes::host::describe_disk(disk).rotational);
+    let by_processes = |workload: &Workload| matches!(&workload.kind, Kind::Operations(of) if of.method == Method::ProcessPerOperation);
+    let mut rates = if rotational { forecast::SPINNING } else { forecast::FAST };
+    if plan.workloads.iter().any(by_processes) {
+        rates.process_seconds = forecast::process_seconds().unwrap_or(rates.process_seconds);
+    }
+    let lanes = stage.lanes();
+    let formatted = lanes.iter().filter(|lane| ["image", "device", "library"].contains(&lane.venue.as_str())).count();
+    Setting {
+        rates,
+        lanes: lanes.len() as f64,
+        formatted: formatted as f64,
+        probed: stage.blocks() as f64,
+        side_by_side: stage.side_by_side(),
+        quiet_seconds: quiet_of(plan).as_secs_f64(),
+        throttle: plan.throttle,
+        cpus: std::thread::available_parallelism().map_or(1.0, |cpus| cpus.get() as f64),
+    }
 }
 
-impl Disk {
-    /// Seconds that one slice takes, its warm-up and its end included.
-    fn slice_seconds(&self, io: &Io) -> f64 {
-        match self.throttle.map(|throttle| throttle.slice(io)) {
-            Some((warm_up, window)) => warm_up + window + FORECAST_SLICE_END_SECONDS,
-            None => io.slice_seconds,
-        }
-    }
-
-    /// A rate in bytes per second of requests of so many bytes, as far as the throttle lets it.
-    fn limited(&self, rate: f64, block: u64) -> f64 {
-        let Some(throttle) = self.throttle else { return rate };
-        let bytes = throttle.write_bytes_per_second.map_or(f64::INFINITY, |limit| limit as f64);
-        let requests = throttle.write_iops.map_or(f64::INFINITY, |limit| limit as f64 * block as f64);
-        rate.min(bytes).min(requests)
-    }
-}
-
-fn written_per_visit(workload: &Workload, disk: &Disk) -> f64 {
-    let pick = |(slow, fast): (f64, f64)| if disk.rotational { slow } else { fast };
+/// What work that runs whole says itself of how long it takes.
+fn whole_seconds(workload: &Workload) -> Option<f64> {
     match &workload.kind {
-        Kind::Io(io) => {
-            let populate = if io.rw.needs_populated_file() { io.size.get() as f64 } else { 0.0 };
-            let seconds = f64::from(io.slices) * disk.slice_seconds(io);
-            let rate = match () {
-                () if io.rw.reads() => 0.0,
-                () if io.fdatasync > 0 => pick(FORECAST_FLUSHED),
-                () if io.bs.get() >= 64 * 1024 => pick(FORECAST_SEQUENTIAL),
-                () => pick(FORECAST_RANDOM),
-            };
-            populate + seconds * disk.limited(rate, io.bs.get())
-        }
-        // Laid out once, and written at most once more as far as anybody can say.
-        Kind::Jobs(jobs) => jobs.working_set_bytes() as f64 * 2.0,
-        Kind::Fio(run) => run.working_set.get() as f64 * 2.0,
-        Kind::SmallFiles(small) => small.files as f64 * small.size.get().next_multiple_of(4096) as f64,
-        Kind::Operations(operations) => operations.bytes_to_write() as f64 * f64::from(operations.loops),
+        Kind::Jobs(jobs) => jobs.run_seconds(),
+        Kind::Fio(run) => runtime_seconds(&run.text),
+        _ => None,
     }
-}
-
-fn seconds_per_visit(workload: &Workload, disk: &Disk) -> f64 {
-    let rotational = disk.rotational;
-    let sequential = if rotational { FORECAST_SEQUENTIAL.0 } else { FORECAST_SEQUENTIAL.1 };
-    let work = match &workload.kind {
-        Kind::Io(io) => {
-            let populate = if io.rw.needs_populated_file() { io.size.get() as f64 / sequential } else { 0.0 };
-            populate + f64::from(io.slices) * (disk.slice_seconds(io) + 0.05)
-        }
-        Kind::Jobs(jobs) => {
-            let bytes = jobs.working_set_bytes() as f64;
-            let measured = bytes / disk.limited(sequential, Bytes::MIB);
-            bytes / sequential + jobs.run_seconds().unwrap_or(measured)
-        }
-        Kind::Fio(run) => {
-            let bytes = run.working_set.get() as f64 / sequential;
-            bytes + runtime_seconds(&run.text).unwrap_or(bytes)
-        }
-        Kind::SmallFiles(small) => small.files as f64 / if rotational { 500.0 } else { 8000.0 },
-        Kind::Operations(operations) => {
-            let rate = match operations.method {
-                Method::ProcessPerOperation => FORECAST_PROCESSES,
-                Method::InProcess if rotational => 500.0,
-                Method::InProcess => 8000.0,
-            };
-            let bytes = operations.bytes_to_write() as f64;
-            let once = bytes / disk.limited(sequential, Bytes::MIB) + operations.count() as f64 / rate;
-            f64::from(operations.loops) * (once + FORECAST_LOOP_SECONDS)
-        }
-    };
-    work + FORECAST_VISIT_SECONDS
 }
 
 /// Seconds that a job file for fio names as its runtime, for the forecast: groups one after another,

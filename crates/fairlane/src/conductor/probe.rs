@@ -24,6 +24,11 @@ pub fn due(round: u32) -> bool {
     matches!(round, 1 | 3 | 5)
 }
 
+/// Whether the work has a counterpart on the bare device, whose ceiling is measured.
+pub fn has_raw(workload: &Workload) -> bool {
+    raw_work(workload).is_some()
+}
+
 /// The same work on the bare device: what the profile is called and what the engine is told.
 fn raw_work(workload: &Workload) -> Option<(Profile, Workload)> {
     let (profile, io) = match &workload.kind {

@@ -1,17 +1,23 @@
 //! Idle lanes are quiet before a measurement (methods section 1).
 
 use model::agent::Devices;
+use model::plan::Plan;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long the lanes' devices must have been quiet (methods section 1).
-pub const QUIET: Duration = Duration::from_millis(500);
+const QUIET: Duration = Duration::from_millis(500);
 /// The same for a first answer, which has little time.
-pub const QUIET_FOR_A_FIRST_ANSWER: Duration = Duration::from_millis(250);
+const QUIET_FOR_A_FIRST_ANSWER: Duration = Duration::from_millis(250);
 /// How long is waited for that at most; the time is charged.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Bytes per second that still count as quiet.
 const QUIET_BYTES_PER_SECOND: f64 = (1 << 20) as f64;
+
+/// How long the lanes' devices are quiet before a measurement of this race.
+pub fn quiet_of(plan: &Plan) -> Duration {
+    if plan.first_answer { QUIET_FOR_A_FIRST_ANSWER } else { QUIET }
+}
 
 /// Waits until the lanes' own devices have had nothing in flight and written under 1 MiB/s for so
 /// long, or ten seconds have passed. Answers the seconds waited.

@@ -6,6 +6,11 @@ use crate::layout::Phrase;
 use crate::plan::{Contestants, Foresight, Ground, PlanSummary};
 use crate::words;
 
+/// Writing images is told beside the time to race from this share of it on.
+const TELLING_SHARE: f64 = 0.1;
+/// A forecast of the first look this much too long may still be wrong.
+const TOO_SHORT: f64 = 0.7;
+
 /// Where the lanes live, what is formatted and written, and how to get out.
 pub(crate) fn writes(plan: &PlanSummary) -> Phrase {
     let mut said = Phrase::default().join(plan.contestants.iter().map(contestants), "; ").say(".");
@@ -70,8 +75,16 @@ pub(crate) fn work(plan: &PlanSummary) -> Phrase {
     };
     let each = if plan.workloads == 1 { "" } else { " each" };
     let mut said = format!("plan: {workloads}, {rounds}{each}");
-    if let Some(seconds) = plan.seconds {
-        said.push_str(&format!(", about {}", figures::duration(seconds)));
+    match plan.seconds {
+        // The time to race does not count what comes before it.
+        Some(seconds) if plan.budget_seconds == Some(seconds) => {
+            said.push_str(&format!(", about {}", figures::duration(seconds)));
+            if plan.setup_seconds > seconds * TELLING_SHARE {
+                said.push_str(&format!(", after {} for the images", figures::duration(plan.setup_seconds)));
+            }
+        }
+        Some(seconds) => said.push_str(&format!(", about {}", figures::duration(seconds + plan.setup_seconds))),
+        None => {}
     }
     if let (Some(budget), true) = (plan.budget_seconds, plan.seconds != plan.budget_seconds) {
         said.push_str(&format!(", at most {} (--budget)", figures::duration(budget)));
@@ -86,9 +99,17 @@ pub(crate) fn remarks(plan: &PlanSummary) -> Vec<Phrase> {
         true => "as published: the article's own method, run once; one round gives no verdicts.".to_owned(),
         false => format!("as published: the article's own method, run {} times instead of once.", plan.rounds.0),
     });
+    let auto = plan.rounds.0 < plan.rounds.1;
+    let short = plan.budget_seconds.filter(|budget| auto && plan.first_look_seconds * TOO_SHORT > *budget).map(|_| {
+        format!(
+            "the first look at all of it takes about {}; some of it will stay without a verdict, raise --budget or \
+             choose with --workload.",
+            figures::duration(plan.first_look_seconds)
+        )
+    });
     let notes = plan.notes.iter().map(|note| format!("{}.", words::sentence(note)));
     let told = plan.resolves.as_ref().map(foresight);
-    published.into_iter().chain(told).chain(notes).map(Phrase::of).collect()
+    published.into_iter().chain(short).chain(told).chain(notes).map(Phrase::of).collect()
 }
 
 /// What the time is enough for.

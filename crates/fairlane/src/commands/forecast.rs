@@ -1,0 +1,506 @@
+//! How long a race takes and what it writes, roughly and before it begins: the sum of its parts. What
+//! it really took stands in the record, phase by phase.
+
+use model::Throttle;
+use model::operations::{Amount, Method, Operation, OperationStep, Operations, SyncPolicy};
+use model::workload::{Io, Kind, Workload};
+use std::ops::{Add, AddAssign, Mul};
+
+/// Seconds and bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Work {
+    /// Wall seconds.
+    pub seconds: f64,
+    /// Bytes written.
+    pub bytes: f64,
+}
+
+impl Work {
+    fn seconds(seconds: f64) -> Self {
+        Work { seconds, bytes: 0.0 }
+    }
+}
+
+impl Add for Work {
+    type Output = Work;
+    fn add(self, other: Work) -> Work {
+        Work { seconds: self.seconds + other.seconds, bytes: self.bytes + other.bytes }
+    }
+}
+
+impl AddAssign for Work {
+    fn add_assign(&mut self, other: Work) {
+        *self = *self + other;
+    }
+}
+
+impl Mul<f64> for Work {
+    type Output = Work;
+    fn mul(self, times: f64) -> Work {
+        Work { seconds: self.seconds * times, bytes: self.bytes * times }
+    }
+}
+
+/// What single things take: rough figures of a disk that spins and of one that does not, as seen on
+/// ordinary ones. They serve forecasts and nothing else.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rates {
+    /// Bytes per second of large writes, made and written.
+    pub sequential: f64,
+    /// Bytes per second of small writes at random places.
+    pub random: f64,
+    /// Bytes per second of small writes with a flush behind each.
+    pub flushed: f64,
+    /// Bytes per second that are read back and compared.
+    pub compared: f64,
+    /// Of one flush.
+    pub flush_seconds: f64,
+    /// Of an operation that makes, removes or renames something and waits for no disk.
+    pub change_seconds: f64,
+    /// Of one that looks at something in the caches, or moves a block of an open file.
+    pub look_seconds: f64,
+    /// Of one that reads from a cold disk.
+    pub cold_seconds: f64,
+    /// Of starting a process and waiting for its end.
+    pub process_seconds: f64,
+    /// Of mkfs, mount, the last sync and unmount.
+    pub visit_seconds: f64,
+    /// Of unmounting and mounting again with empty caches.
+    pub remount_seconds: f64,
+}
+
+/// A solid-state or virtual disk.
+pub const FAST: Rates = Rates {
+    sequential: 700e6,
+    random: 300e6,
+    flushed: 20e6,
+    compared: 800e6,
+    flush_seconds: 1e-3,
+    change_seconds: 40e-6,
+    look_seconds: 5e-6,
+    cold_seconds: 150e-6,
+    process_seconds: 1e-3,
+    visit_seconds: 0.25,
+    remount_seconds: 0.12,
+};
+
+/// A disk that spins.
+pub const SPINNING: Rates = Rates {
+    sequential: 130e6,
+    random: 2e6,
+    flushed: 0.5e6,
+    compared: 130e6,
+    flush_seconds: 20e-3,
+    change_seconds: 60e-6,
+    look_seconds: 5e-6,
+    cold_seconds: 8e-3,
+    process_seconds: 1e-3,
+    visit_seconds: 2.0,
+    remount_seconds: 0.5,
+};
+
+/// Where a race takes place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Setting {
+    /// What things take there.
+    pub rates: Rates,
+    /// Lanes.
+    pub lanes: f64,
+    /// Of these, those that are formatted and mounted.
+    pub formatted: f64,
+    /// Images and devices whose ceilings are measured.
+    pub probed: f64,
+    /// All lanes are mounted at the same time and wait for quiet together.
+    pub side_by_side: bool,
+    /// How long they are quiet before each measurement.
+    pub quiet_seconds: f64,
+    /// The emulated disk that the lanes are held to.
+    pub throttle: Option<Throttle>,
+    /// CPUs that threads may share.
+    pub cpus: f64,
+}
+
+/// Slices of a ceiling, and seconds of each beside its own: warm-up, the agent's answer.
+const PROBE_SLICES: f64 = 2.0;
+const SLICE_EXTRA_SECONDS: f64 = 0.045;
+/// Seconds until what a throttled slice has in flight has come back.
+const THROTTLED_END_SECONDS: f64 = 0.1;
+/// The engine without a device: two slices of 0.1 s.
+const NULL_SECONDS: f64 = 0.3;
+/// Phases of small files: create, read, delete.
+const SMALL_FILES_PHASES: f64 = 3.0;
+/// Most and fewest processes that are started before a step to see what that costs.
+const STARTS: (f64, f64) = (5.0, 200.0);
+/// A process that does something takes longer than one that does nothing.
+const BUSY_PROCESS: f64 = 1.35;
+
+/// A workload, in parts.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Course {
+    /// Once: the engine's own ceiling, the maxima that a shared rate comes of, the checking pass.
+    pub once: Work,
+    /// A round of all lanes.
+    pub round: Work,
+    /// The bare disk's ceiling, in the rounds in which it is measured.
+    pub probe: Work,
+}
+
+impl Course {
+    /// So many rounds of it.
+    pub fn of_rounds(&self, rounds: u32) -> Work {
+        let probes = (1..=rounds).take_while(|round| *round <= 5).filter(|round| crate::conductor::probe::due(*round));
+        self.once + self.round * f64::from(rounds) + self.probe * probes.count() as f64
+    }
+}
+
+/// Starts of a process that tell what one takes.
+const TRIAL_STARTS: usize = 21;
+/// What starting one takes on a machine that does nothing else: a moment in which others keep it busy
+/// says little about the minutes to come.
+const USUAL_START_SECONDS: (f64, f64) = (0.3e-3, 2e-3);
+
+/// What starting a process that does nothing takes here, the median of some; `None`: there is none.
+pub fn process_seconds() -> Option<f64> {
+    let start = || {
+        let begun = std::time::Instant::now();
+        let started = std::process::Command::new("true").stdin(std::process::Stdio::null()).status();
+        started.is_ok().then(|| begun.elapsed().as_secs_f64())
+    };
+    let mut all: Vec<f64> = (0..TRIAL_STARTS).map_while(|_| start()).collect();
+    all.sort_by(f64::total_cmp);
+    (all.len() == TRIAL_STARTS).then(|| all[TRIAL_STARTS / 2].clamp(USUAL_START_SECONDS.0, USUAL_START_SECONDS.1))
+}
+
+impl Setting {
+    /// Before the first round: images are written, and every lane is formatted, mounted and tried once.
+    pub fn setup_seconds(&self, image_bytes: f64) -> f64 {
+        image_bytes / self.rates.sequential + self.rates.visit_seconds * self.formatted
+    }
+
+    /// A workload's parts. `whole_seconds`: of work that runs whole and says itself how long, such as a
+    /// job file.
+    pub fn course(&self, workload: &Workload, whole_seconds: Option<f64>) -> Course {
+        let rates = &self.rates;
+        match &workload.kind {
+            Kind::Io(io) => self.steady(workload, io),
+            Kind::Operations(operations) => self.operations(operations),
+            Kind::SmallFiles(small) => {
+                let files = small.files as f64;
+                let bytes = files * small.size.get().next_multiple_of(4096) as f64;
+                let each = 2.0 * rates.change_seconds + rates.cold_seconds;
+                let seconds = files * each + bytes / rates.sequential + rates.remount_seconds;
+                let round = (self.visit() + Work { seconds, bytes }) * self.lanes;
+                Course { round: round + self.quiet(SMALL_FILES_PHASES), probe: self.flushes(), ..Course::default() }
+            }
+            Kind::Jobs(_) | Kind::Fio(_) => {
+                let bytes = workload.working_set_bytes() as f64;
+                let laid_out = bytes / rates.sequential;
+                let measured = bytes / self.limited(rates.sequential, model::Bytes::MIB);
+                // Laid out once, and written at most once more as far as anybody can say.
+                let seconds = laid_out + whole_seconds.unwrap_or(measured);
+                let round = (self.visit() + Work { seconds, bytes: bytes * 2.0 }) * self.lanes;
+                // Each lane waits by itself.
+                Course { round: round + Work::seconds(self.quiet_seconds * self.lanes), ..Course::default() }
+            }
+        }
+    }
+
+    /// mkfs, mount, the last sync and unmount of one lane, on average.
+    fn visit(&self) -> Work {
+        Work::seconds(self.rates.visit_seconds * self.formatted / self.lanes.max(1.0))
+    }
+
+    fn remount_seconds(&self) -> f64 {
+        self.rates.remount_seconds * self.formatted / self.lanes.max(1.0)
+    }
+
+    /// So many times of quiet for all lanes.
+    fn quiet(&self, times: f64) -> Work {
+        let groups = if self.side_by_side { 1.0 } else { self.lanes };
+        Work::seconds(if self.formatted > 0.0 { times * groups * self.quiet_seconds } else { 0.0 })
+    }
+
+    /// Seconds of one slice; of an emulated disk with its warm-up, and until what is in flight came back.
+    fn slice_seconds(&self, io: &Io) -> f64 {
+        match self.throttle.map(|throttle| throttle.slice(io)) {
+            Some((warm_up, window)) => warm_up + window + THROTTLED_END_SECONDS,
+            None => io.slice_seconds,
+        }
+    }
+
+    /// A rate in bytes per second of requests of so many bytes, as far as the emulated disk lets it.
+    fn limited(&self, rate: f64, block: u64) -> f64 {
+        let Some(throttle) = self.throttle else { return rate };
+        let bytes = throttle.write_bytes_per_second.map_or(f64::INFINITY, |limit| limit as f64);
+        let requests = throttle.write_iops.map_or(f64::INFINITY, |limit| limit as f64 * block as f64);
+        rate.min(bytes).min(requests)
+    }
+
+    /// What a flush costs on the bare disk, as it is measured for work on files.
+    fn flushes(&self) -> Work {
+        let seconds = PROBE_SLICES * (0.1 + SLICE_EXTRA_SECONDS);
+        Work { seconds, bytes: PROBE_SLICES * 0.1 * self.rates.flushed } * self.probed
+    }
+
+    fn steady(&self, workload: &Workload, io: &Io) -> Course {
+        let rates = &self.rates;
+        let slices = f64::from(io.slices);
+        let slice_seconds = self.slice_seconds(io);
+        let measured = slices * slice_seconds;
+        let rate = match () {
+            () if io.rw.reads() => 0.0,
+            () if io.fdatasync > 0 => rates.flushed,
+            () if io.bs.get() >= 64 * 1024 => rates.sequential,
+            () => rates.random,
+        };
+        let rate = self.limited(rate, io.bs.get());
+        let laid_out = if io.rw.needs_populated_file() { workload.working_set_bytes() as f64 } else { 0.0 };
+        let lane = self.visit()
+            + Work { seconds: laid_out / rates.sequential, bytes: laid_out }
+            + Work { seconds: measured + slices * SLICE_EXTRA_SECONDS, bytes: measured * rate };
+        let round = lane * self.lanes + self.quiet(1.0);
+        let probe_slices = slices.min(PROBE_SLICES);
+        let probed = crate::conductor::probe::has_raw(workload);
+        let seconds = probe_slices * (slice_seconds + SLICE_EXTRA_SECONDS);
+        let probe = Work { seconds, bytes: probe_slices * slice_seconds * rate } * self.probed;
+        let maxima = if io.rate_of_slowest.is_some() { round } else { Work::default() };
+        Course {
+            once: maxima + Work::seconds(NULL_SECONDS),
+            round,
+            probe: if probed { probe } else { Work::default() },
+        }
+    }
+
+    fn operations(&self, operations: &Operations) -> Course {
+        let rates = &self.rates;
+        let loops = f64::from(operations.loops.max(1));
+        let steps: Work = operations.step.iter().fold(Work::default(), |sum, step| sum + self.step(operations, step));
+        let populated = operations.files.iter().filter(|set| set.populate);
+        let populated = populated.fold(Work::default(), |sum, set| {
+            let bytes = set.bytes_of(&(0..set.count)) as f64;
+            sum + Work { seconds: bytes / rates.sequential + set.count as f64 * rates.change_seconds, bytes }
+        });
+        // What is left of the time before is removed, and everything synced.
+        let pass = populated + steps + Work::seconds(2.0 * rates.flush_seconds);
+        let cold = operations.step.iter().filter(|step| step.cold).count() as f64 * self.remount_seconds();
+        let lane = self.visit() + (pass + Work::seconds(cold)) * loops;
+        let waits = match operations.loops {
+            // All lanes do a step before any begins the next, each after a moment of quiet.
+            0 | 1 => self.quiet(operations.step.len() as f64),
+            // A lane begins a pass when all are quiet.
+            _ if self.formatted > 0.0 => Work::seconds(loops * self.lanes * self.quiet_seconds),
+            _ => Work::default(),
+        };
+        // In a pass of its own, on a lane that is made anew afterwards.
+        let compared = operations.checked().iter().fold(0.0, |sum, present| {
+            let read = present.bytes as f64 / rates.compared;
+            let opened = present.things as f64 * rates.cold_seconds;
+            sum + self.remount_seconds() + read + opened
+        });
+        Course {
+            once: (self.visit() + pass + Work::seconds(compared)) * self.lanes,
+            round: lane * self.lanes + waits,
+            probe: self.flushes(),
+        }
+    }
+
+    /// A step on one lane.
+    fn step(&self, operations: &Operations, step: &OperationStep) -> Work {
+        let rates = &self.rates;
+        let Amount { operations: count, written_bytes, read_bytes } = operations.amount(step);
+        let (count, written, read) = (count as f64, written_bytes as f64, read_bytes as f64);
+        let threads = f64::from(operations.threads.max(1));
+        let at_once = threads.min(self.cpus.max(1.0));
+        let syncs = match (step.sync, step.operation) {
+            (SyncPolicy::Each, Operation::RenameAcross) => 2.0 * count,
+            (SyncPolicy::Each, _) => count,
+            (_, Operation::Fsync | Operation::FsyncDirectory) => count,
+            (SyncPolicy::End, operation) if operation.changes() => 1.0,
+            _ => 0.0,
+        };
+        let removed = match (step.operation, operations.set(&step.files)) {
+            (Operation::RemoveTree, Some(set)) => set.count as f64,
+            _ => 0.0,
+        };
+        let data = written / rates.sequential
+            + if step.cold { read / rates.sequential } else { read / (2.0 * rates.compared) };
+        let calls = match operations.method {
+            Method::InProcess => count * self.call_seconds(step),
+            Method::ProcessPerOperation => {
+                let synced = if step.sync == SyncPolicy::Each { syncs } else { 0.0 };
+                let cold = if step.cold { rates.cold_seconds } else { 0.0 };
+                let starts = (count / threads).clamp(STARTS.0, STARTS.1) * threads;
+                (count + synced) * (rates.process_seconds * BUSY_PROCESS + cold) + starts * rates.process_seconds
+            }
+        };
+        let calls = (calls + removed * rates.change_seconds) / at_once;
+        Work { seconds: calls + data + syncs * rates.flush_seconds, bytes: written }
+    }
+
+    /// One operation as a call of the agent.
+    fn call_seconds(&self, step: &OperationStep) -> f64 {
+        let blocks = matches!(step.operation, Operation::Write | Operation::RandomWrite);
+        match step.cold {
+            true => self.rates.cold_seconds,
+            false if step.operation.changes() && !blocks => self.rates.change_seconds,
+            false => self.rates.look_seconds,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Round figures, so that sums can be followed.
+    const RATES: Rates = Rates {
+        sequential: 1e9,
+        random: 1e8,
+        flushed: 1e7,
+        compared: 1e9,
+        flush_seconds: 1e-3,
+        change_seconds: 100e-6,
+        look_seconds: 10e-6,
+        cold_seconds: 1e-3,
+        process_seconds: 2e-3,
+        visit_seconds: 0.5,
+        remount_seconds: 0.2,
+    };
+
+    const IMAGES: Setting = Setting {
+        rates: RATES,
+        lanes: 3.0,
+        formatted: 3.0,
+        probed: 3.0,
+        side_by_side: true,
+        quiet_seconds: 0.5,
+        throttle: None,
+        cpus: 2.0,
+    };
+
+    fn workload(text: &str) -> Workload {
+        toml::from_str(&format!("name = \"w\"\ntitle = \"w\"\n{text}")).unwrap()
+    }
+
+    fn operations(text: &str) -> Workload {
+        let workload = workload(&format!("kind = \"operations\"\n{text}"));
+        workload.check().unwrap();
+        workload
+    }
+
+    #[track_caller]
+    fn near(found: f64, expected: f64) {
+        assert!((found / expected - 1.0).abs() < 1e-6, "{found} instead of {expected}");
+    }
+
+    const STEADY: &str = "kind = \"io\"\nrw = \"randread\"\nbs = \"4KiB\"\nsize = \"1000MB\"\nnumjobs = 2\nslices = 4\nslice_seconds = 0.25";
+
+    #[test]
+    fn steady_work_is_laid_out_by_all_its_workers_and_measured_in_slices() {
+        let course = IMAGES.course(&workload(STEADY), None);
+        let slices = 4.0 * (0.25 + SLICE_EXTRA_SECONDS);
+        near(course.round.seconds, 3.0 * (0.5 + 2.0 + slices) + 0.5);
+        near(course.round.bytes, 3.0 * 2e9);
+        // Both slices of a ceiling are as long as those of the race, on each image.
+        near(course.probe.seconds, 3.0 * 2.0 * (0.25 + SLICE_EXTRA_SECONDS));
+        near(course.once.seconds, NULL_SECONDS);
+        // In turns on one device each lane waits by itself, and one device is probed.
+        let turns = Setting { side_by_side: false, probed: 1.0, ..IMAGES }.course(&workload(STEADY), None);
+        near(turns.round.seconds, course.round.seconds + 1.0);
+        near(turns.probe.seconds, course.probe.seconds / 3.0);
+        // As published the ceiling takes its minute too.
+        let published = STEADY.replace("slices = 4\nslice_seconds = 0.25", "slices = 1\nslice_seconds = 60.0");
+        near(IMAGES.course(&workload(&published), None).probe.seconds, 3.0 * (60.0 + SLICE_EXTRA_SECONDS));
+        // The maxima that a shared rate comes of are a round more.
+        let shared = IMAGES.course(&workload(&format!("{STEADY}\nrate_of_slowest = 0.7")), None);
+        near(shared.once.seconds, NULL_SECONDS + shared.round.seconds);
+        let mixed = workload(&STEADY.replace("randread", "randrw"));
+        assert_eq!(IMAGES.course(&mixed, None).probe, Work::default(), "a mixture has no ceiling");
+    }
+
+    #[test]
+    fn directories_are_neither_formatted_nor_waited_for_nor_probed() {
+        let folders = Setting { formatted: 0.0, probed: 0.0, ..IMAGES };
+        let course = folders.course(&workload(STEADY), None);
+        near(course.round.seconds, 3.0 * (2.0 + 4.0 * (0.25 + SLICE_EXTRA_SECONDS)));
+        assert_eq!(course.probe, Work::default());
+        assert_eq!(folders.setup_seconds(0.0), 0.0);
+        near(IMAGES.setup_seconds(6e9), 6.0 + 1.5);
+    }
+
+    #[test]
+    fn ceilings_are_measured_in_three_rounds_and_what_is_done_once_is_done_once() {
+        let of = |seconds| Work { seconds, bytes: seconds };
+        let course = Course { once: of(100.0), round: of(10.0), probe: of(1.0) };
+        let rounds = [1, 2, 3, 5, 20].map(|rounds| course.of_rounds(rounds).seconds);
+        assert_eq!(rounds, [111.0, 121.0, 132.0, 153.0, 303.0]);
+        assert_eq!(course.of_rounds(2).bytes, 121.0);
+    }
+
+    const FILES: &str = r#"
+        files = [{ name = "a", count = 1000, size = "1MB" }]
+        step = [
+            { operation = "create", files = "a", sync = "none" },
+            { operation = "stat", files = "a" },
+            { operation = "read", files = "a", cold = true },
+            { operation = "append", files = "a", block = "1000", sync = "each" },
+            { operation = "unlink", files = "a", sync = "none" },
+        ]
+    "#;
+
+    #[test]
+    fn every_step_of_operations_is_charged_for_calls_bytes_syncs_and_remounts() {
+        let workload = operations(FILES);
+        let Kind::Operations(of) = &workload.kind else { unreachable!() };
+        let steps: Vec<f64> = of.step.iter().map(|step| IMAGES.step(of, step).seconds).collect();
+        near(steps[0], 1000.0 * 100e-6 + 1.0);
+        near(steps[1], 1000.0 * 10e-6);
+        near(steps[2], 1000.0 * 1e-3 + 1.0);
+        near(steps[3], 1000.0 * (100e-6 + 1e-3) + 1e-3);
+        near(steps[4], 1000.0 * 100e-6);
+        let pass: f64 = steps.iter().sum::<f64>() + 2e-3;
+        let course = IMAGES.course(&workload, None);
+        // Quiet before each step for all lanes together; one remount for the cold step.
+        near(course.round.seconds, 3.0 * (0.5 + pass + 0.2) + 5.0 * 0.5);
+        near(course.round.bytes, 3.0 * (1e9 + 1e6));
+        // The checking pass: made anew, done once, and read back before the unlink and at the end.
+        let compared = (0.2 + 1.001 + 1001.0 * 1e-3) + (0.2 + 1e-3);
+        near(course.once.seconds, 3.0 * (0.5 + pass + compared));
+        assert!(course.probe.seconds > 0.0, "what a flush costs on the bare disk");
+        let loops = IMAGES.course(&operations(&format!("loops = 4\n{FILES}")), None);
+        near(loops.round.seconds, 3.0 * (0.5 + 4.0 * (pass + 0.2)) + 4.0 * 3.0 * 0.5);
+        near(loops.once.seconds, course.once.seconds);
+        near(loops.round.bytes, 4.0 * course.round.bytes);
+    }
+
+    #[test]
+    fn processes_are_charged_for_each_operation_and_for_the_starts_before_each_step() {
+        let workload = operations(&format!("method = \"process-per-operation\"\n{FILES}"));
+        let Kind::Operations(of) = &workload.kind else { unreachable!() };
+        let seconds = |index: usize| IMAGES.step(of, &of.step[index]).seconds;
+        let (busy, starts) = (2e-3 * BUSY_PROCESS, 200.0 * 2e-3);
+        near(seconds(0), 1000.0 * busy + starts + 1.0);
+        near(seconds(1), 1000.0 * busy + starts);
+        near(seconds(2), 1000.0 * (busy + 1e-3) + starts + 1.0);
+        // Its sync is a process as well.
+        near(seconds(3), 2000.0 * busy + starts + 1000.0 * 1e-3 + 1e-3);
+        // Each block that is written is a process.
+        let blocks = operations(
+            "method = \"process-per-operation\"\nfiles = [{ name = \"a\", count = 1, size = \"1MiB\" }]\n\
+             step = [{ operation = \"write\", files = \"a\", block = \"4KiB\", sync = \"none\" }]",
+        );
+        let Kind::Operations(of) = &blocks.kind else { unreachable!() };
+        near(IMAGES.step(of, &of.step[0]).seconds, 256.0 * busy + starts + (1 << 20) as f64 / 1e9);
+    }
+
+    #[test]
+    fn threads_share_a_step_as_far_as_there_are_processors() {
+        let seconds = |threads: u32| {
+            let workload = operations(&format!("threads = {threads}\n{FILES}"));
+            let Kind::Operations(of) = &workload.kind else { unreachable!() };
+            IMAGES.step(of, &of.step[1]).seconds
+        };
+        near(seconds(2), seconds(1) / 2.0);
+        near(seconds(8), seconds(2));
+    }
+}
