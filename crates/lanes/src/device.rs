@@ -10,6 +10,7 @@ use model::units::human_bytes;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Major number of loop devices (Linux's list of device numbers).
 const LOOP_MAJOR: u32 = 7;
@@ -250,6 +251,7 @@ fn look(named: &Path) -> Result<Found, LaneFailure> {
 /// # Errors
 /// [`LaneFailure::Failed`] where it is not.
 pub fn check_again(before: &Found) -> Result<(), LaneFailure> {
+    wait_until_free(&before.path);
     let now = look(&before.named)?;
     let same = (now.number, now.sequence, now.size_bytes) == (before.number, before.sequence, before.size_bytes);
     if !same {
@@ -296,6 +298,19 @@ fn udev_serial(disk: &str) -> String {
     let data = std::fs::read_to_string(format!("/run/udev/data/b{number}")).unwrap_or_default();
     let line = |key: &str| data.lines().find_map(|line| line.strip_prefix(key)).map(str::to_owned);
     line("E:ID_SERIAL_SHORT=").or_else(|| line("E:ID_SERIAL=")).unwrap_or_default()
+}
+
+/// How long a device that was just unmounted or closed may stay claimed: rings and delayed closes give
+/// their files back a moment after the process went.
+const CLAIM_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Waits until nobody has a device claimed, or the patience ends; whoever uses it next tells why it
+/// cannot.
+pub(crate) fn wait_until_free(path: &Path) {
+    let begun = Instant::now();
+    while matches!(opened_exclusively(path), Ok(true)) && begun.elapsed() < CLAIM_PATIENCE {
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// Mounted or claimed devices answer an exclusive open with EBUSY, in other mount namespaces too.

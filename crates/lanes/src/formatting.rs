@@ -3,6 +3,7 @@
 use crate::command::{self, Running};
 use crate::contestant::{Contestant, fill_device};
 use crate::custom::{Custom, Kind, fill};
+use crate::device;
 use crate::failure::{LaneFailure, failed};
 use crate::mount;
 use std::path::Path;
@@ -24,6 +25,7 @@ pub(crate) fn format(
     if mkfs_command.is_empty() {
         return Ok(None);
     }
+    device::wait_until_free(device);
     command::run(&fill_device(mkfs_command, device), stop).map(Some)
 }
 

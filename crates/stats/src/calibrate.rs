@@ -106,7 +106,7 @@ pub fn races(differences: &[f64], rule: &Rule) -> Vec<Verdict> {
     let mut left = differences;
     while left.len() >= LOOKS[0] as usize {
         let reached = LOOKS.iter().map(|&look| look as usize).filter(|&look| look <= left.len());
-        let last = reached.clone().last().unwrap_or(left.len());
+        let last = reached.clone().next_back().unwrap_or(left.len());
         let ended = reached
             .map(|look| {
                 let own = Seen::of([&vec![left[..look].to_vec(), vec![0.0; look]]]);
