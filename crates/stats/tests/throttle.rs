@@ -129,7 +129,7 @@ fn requests_that_a_filesystem_splits_are_no_fuller_disk() {
     // 150 MiB/s in halves of 1 MiB, where the probe read whole ones.
     let mut race = race(&workload, [150.0, 150.0], |trial| {
         trial.system.device.reads = 3 * 300;
-        trial.system.device.read_bytes = 3 * 150 << 20;
+        trial.system.device.read_bytes = (3 * 150) << 20;
     });
     race.probes.push(probe("read", Profile::SeqRead, 1, 150.0));
     race.probes[0].system.device.read_bytes = 151 << 20;
