@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Major number of loop devices (Linux's list of device numbers).
-const LOOP_MAJOR: u32 = 7;
+pub(crate) const LOOP_MAJOR: u32 = 7;
 
 /// Major and minor number of a device.
 pub type DeviceNumber = (u32, u32);

@@ -214,3 +214,42 @@ fn refuse_ground(ground: &Ground) -> Result<(), LaneFailure> {
         Ground::Device(_) => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::LOOP_MAJOR;
+    use crate::mountinfo;
+
+    /// A hierarchy that is mounted elsewhere may be mounted once more: it is the same one.
+    #[test]
+    fn blkio_is_mounted_in_the_run_directory_and_unmounted_at_the_end() {
+        let root = rustix::process::geteuid().is_root();
+        if !root || !matches!(mechanism::find(), Ok(Mechanism::V1(_) | Mechanism::MountV1)) {
+            eprintln!("blkio in the run directory: skipped, because it needs root and cgroup v1");
+            return;
+        }
+        let run_id = format!("lanes-throttle-{}", std::process::id());
+        let scratch = Path::new("/var/tmp").join(&run_id);
+        let run = scratch.join(format!(".fairlane-{run_id}"));
+        std::fs::create_dir_all(&run).unwrap();
+        let mut journal = Journal::begin(&scratch, &run_id).unwrap();
+        // A device number that no loop device has: the kernel says so, and nothing is limited.
+        let number = (LOOP_MAJOR, 999_999);
+        let throttle: Throttle = "20MiB/s".parse().unwrap();
+        let mut throttling =
+            Throttling { throttle, mechanism: Mechanism::MountV1, made: Vec::new(), devices: BTreeMap::new() };
+        throttling.prepare(&run, &run_id, &mut journal).unwrap();
+        let mounted = mountinfo::at(&mountinfo::read().unwrap(), &run.join("blkio")).cloned();
+        let refused = throttling.mechanism.set(number, "loop999999", &throttle).unwrap_err().to_string();
+        let target = throttling.mechanism.clone();
+        throttling.end(Some(&mut journal)).unwrap();
+        let left = mountinfo::at(&mountinfo::read().unwrap(), &run.join("blkio")).is_some();
+        journal.finish().unwrap();
+        std::fs::remove_dir_all(&scratch).unwrap();
+        assert_eq!(target, Mechanism::V1(run.join("blkio")));
+        assert!(mounted.is_some_and(|mount| mount.super_options.iter().any(|option| option == "blkio")));
+        assert!(refused.contains("blkio.throttle.read_bps_device"), "{refused}");
+        assert!(!left);
+    }
+}
