@@ -18,7 +18,7 @@ use crate::window::{OPERATIONS_PER_SECOND, Window};
 use crate::workloads::{Observer, Work};
 use model::agent::Part;
 use model::operations::{Method, Operation, OperationStep, Operations, State, SyncPolicy};
-use rustix::thread::UnshareFlags;
+use rustix::thread::{UnshareFlags, capabilities, set_capabilities};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -222,6 +222,10 @@ impl OperationsWork {
                     // SAFETY: descriptors that the thread inherits stay valid in its copy of the
                     // table; those that it opens it closes itself, and none goes to another thread.
                     let own = unsafe { rustix::thread::unshare_unsafe(UnshareFlags::FILES) }.is_ok();
+                    // Every file that is opened counts its opener's credentials, which threads of a process
+                    // share and processes do not: setting what is set already makes a copy for this
+                    // thread alone (commit_creds). Refused, they stay shared.
+                    let _ = capabilities(None).and_then(|same| set_capabilities(None, same));
                     let outcome = carry_out(place, method, &share, kit, start);
                     if own {
                         // A thread counts as ended before the kernel closes its table: the lane would
