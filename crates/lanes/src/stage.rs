@@ -205,48 +205,6 @@ impl Stage {
         Ok(())
     }
 
-    fn prepare_throttling(&mut self, journal: &mut Journal) -> Result<(), LaneFailure> {
-        let Some(throttling) = &mut self.throttling else { return Ok(()) };
-        let run = self.base.join(crate::stage_check::run_directory_name(&self.settings.run_id));
-        throttling.prepare(&run, &self.settings.run_id, journal)?;
-        for (index, ground) in self.grounds.iter().enumerate() {
-            throttling.take(index, ground, journal)?;
-        }
-        Ok(())
-    }
-
-    /// Holds a ground's device to the race's throttle from now on, where it has one.
-    ///
-    /// # Errors
-    /// [`LaneFailure::Failed`] where the kernel does not take the limits.
-    pub fn hold(&mut self, ground: usize) -> Result<(), LaneFailure> {
-        self.throttling.as_mut().map_or(Ok(()), |throttling| throttling.hold(ground))
-    }
-
-    /// Lifts it again.
-    ///
-    /// # Errors
-    /// [`LaneFailure::Failed`] where the kernel does not lift the limits.
-    pub fn lift(&mut self, ground: usize) -> Result<(), LaneFailure> {
-        self.throttling.as_mut().map_or(Ok(()), |throttling| throttling.lift(ground))
-    }
-
-    /// Lifts it from every ground.
-    ///
-    /// # Errors
-    /// [`LaneFailure::Failed`]: the first; the others are lifted all the same.
-    pub fn lift_all(&mut self) -> Result<(), LaneFailure> {
-        (0..self.grounds.len()).map(|ground| self.lift(ground)).fold(Ok(()), Result::and)
-    }
-
-    /// Moves an agent to where the throttle holds for it.
-    ///
-    /// # Errors
-    /// [`LaneFailure::Failed`] where the kernel does not move it.
-    pub fn join_throttled(&self, pid: u32) -> Result<(), LaneFailure> {
-        self.throttling.as_ref().map_or(Ok(()), |throttling| throttling.join(pid))
-    }
-
     /// Number of grounds: images, devices, directories, memory.
     pub fn grounds(&self) -> usize {
         self.grounds.len()

@@ -20,6 +20,8 @@ use crate::failure::{LaneFailure, cannot, usage};
 use crate::ground::Ground;
 use crate::host;
 use crate::mount;
+use crate::stage::Stage;
+use crate::stage_check::run_directory_name;
 use crate::undo::{EntryId, Journal, Thing};
 use mechanism::Mechanism;
 use model::Throttle;
@@ -192,6 +194,51 @@ impl Throttling {
     /// What it does, for `--dry-run`.
     pub(crate) fn describe(&self) -> String {
         format!("hold every lane's device to {} while it is measured: {}", self.throttle, self.mechanism.describe())
+    }
+}
+
+impl Stage {
+    /// Makes what holding devices needs, once their images are attached.
+    pub(crate) fn prepare_throttling(&mut self, journal: &mut Journal) -> Result<(), LaneFailure> {
+        let Some(throttling) = &mut self.throttling else { return Ok(()) };
+        let run = self.base.join(run_directory_name(&self.settings.run_id));
+        throttling.prepare(&run, &self.settings.run_id, journal)?;
+        for (index, ground) in self.grounds.iter().enumerate() {
+            throttling.take(index, ground, journal)?;
+        }
+        Ok(())
+    }
+
+    /// Holds a ground's device to the race's throttle from now on, where it has one.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`] where the kernel does not take the limits.
+    pub fn hold(&mut self, ground: usize) -> Result<(), LaneFailure> {
+        self.throttling.as_mut().map_or(Ok(()), |throttling| throttling.hold(ground))
+    }
+
+    /// Lifts it again.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`] where the kernel does not lift the limits.
+    pub fn lift(&mut self, ground: usize) -> Result<(), LaneFailure> {
+        self.throttling.as_mut().map_or(Ok(()), |throttling| throttling.lift(ground))
+    }
+
+    /// Lifts it from every ground.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`]: the first; the others are lifted all the same.
+    pub fn lift_all(&mut self) -> Result<(), LaneFailure> {
+        (0..self.grounds.len()).map(|ground| self.lift(ground)).fold(Ok(()), Result::and)
+    }
+
+    /// Moves an agent to where the throttle holds for it.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`] where the kernel does not move it.
+    pub fn join_throttled(&self, pid: u32) -> Result<(), LaneFailure> {
+        self.throttling.as_ref().map_or(Ok(()), |throttling| throttling.join(pid))
     }
 }
 
