@@ -597,6 +597,11 @@ mod any_workload {
                 let folder = in_memory();
                 let place = directory(folder.path());
                 run_through(&place, &workload, of);
+                // What can be done can be rehearsed: a rehearsal that failed would refuse a sound lane.
+                let small = operations(&workload).rehearsal().operations;
+                let small = Workload { kind: Kind::Operations(Box::new(small)), ..workload };
+                prop_assert_eq!(small.check(), Ok(()));
+                run_through(&place, &small, 1);
             }
         }
     }

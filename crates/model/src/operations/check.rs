@@ -433,10 +433,14 @@ mod tests {
         let tree = SET.replace("directories = 10", "directories = 10, fan_out = 2");
         let inner = steps(&["operation = \"rmdir\", count = 1"]);
         assert!(read(&tree, &inner).unwrap_err().contains("in which other directories lie"));
-        let leaf = steps(&["operation = \"mkdir\", first = 2, count = 2", "operation = \"rmdir\", first = 0"]);
+        let leaf = steps(&["operation = \"mkdir\", first = 6, count = 4", "operation = \"rmdir\", first = 0"]);
         assert!(read(&tree, &leaf).is_ok());
         let orphan = steps(&["operation = \"rmdir\"", "operation = \"mkdir\", first = 2"]);
         assert!(read(&tree, &orphan).unwrap_err().contains("directories 0 to 1 of a, which step s0 has removed"));
+        // What is removed first is there from the beginning, and what is made first is not.
+        let child = steps(&["operation = \"rmdir\", first = 4, count = 2", "operation = \"mkdir\", count = 6"]);
+        let error = read(&tree, &child).unwrap_err();
+        assert!(error.contains("directories 4 to 9 of a are there from the beginning and lie in director"), "{error}");
         let populated = SET.replace("count", "populate = true, count");
         assert!(read(&populated, &steps(&["operation = \"mkdir\""])).unwrap_err().contains("remove populate"));
     }

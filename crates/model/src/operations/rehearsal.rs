@@ -100,7 +100,7 @@ impl Operations {
                 // Nothing is left of the directories.
                 (Operation::RemoveTree, _) if removed => continue,
                 (_, Some(step)) => step.clone(),
-                (Operation::Create, None) if set.populate && !makes => own(set, operation),
+                (Operation::Create, None) if set.populate && set.count > 0 && !makes => own(set, operation),
                 (Operation::Truncate, None) if largest > EVERY_FILE => own(set, operation),
                 // An empty directory alone is removed.
                 (Operation::Unlink, None) if removed && set.count > 0 && (makes || set.populate) => own(set, operation),

@@ -179,12 +179,30 @@ impl State {
         &self.sets[index]
     }
 
-    /// What a populated set needs before the first step.
+    /// What populated sets, and directories that are there from the beginning, need.
     ///
     /// # Errors
     /// One sentence with the remedy.
     pub(super) fn check_beginning(&self, operations: &Operations) -> Result<(), String> {
         for (set, state) in operations.files.iter().zip(&self.sets) {
+            let there = state
+                .directories
+                .all()
+                .iter()
+                .filter(|(range, directory)| set.fan_out > 0 && directory.present && range.end > set.fan_out);
+            for (range, _) in there {
+                let lie_in = |directory: u64| set.parent_of(directory).unwrap_or_default();
+                let parents = lie_in(range.start.max(set.fan_out))..lie_in(range.end - 1) + 1;
+                if let Some((missing, _)) = state.directories.within(parents).find(|(_, parent)| !parent.present) {
+                    return Err(format!(
+                        "{} of {} are there from the beginning and lie in {}, which a step makes first; let that step \
+                         make them too",
+                        range_words("director", range),
+                        set.name,
+                        range_words("director", &missing)
+                    ));
+                }
+            }
             if set.populate && set.count > 0 && state.directories.all().iter().any(|(_, directory)| !directory.present)
             {
                 return Err(format!(
