@@ -147,7 +147,9 @@ fn recover_journal(path: &Path, kept_too: bool, recovered: &mut Recovered) -> Re
         let gone = matches!(thing, Thing::Limit { .. } | Thing::Group { .. }) && !claims.owner.is_of_this_boot();
         let undone = if gone { Ok(Vec::new()) } else { undo(thing, detail.as_ref(), &claims.owner.run_id) };
         match undone {
-            Ok(cleaned) => {
+            Ok(mut cleaned) => {
+                // A device has an entry for each throttle of its lanes, and these may share a value.
+                cleaned.retain(|line| !is_limit(thing) || !recovered.cleaned.contains(line));
                 recovered.cleaned.extend(cleaned);
                 let _ = append(&mut file, &Entry::Done { id: *id });
             }

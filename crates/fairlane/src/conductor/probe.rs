@@ -204,9 +204,10 @@ impl Track<'_> {
             self.call(spot.lane, &Request::Attach { target: spot.target.clone(), devices: spot.devices.clone() })?;
             self.call(spot.lane, &Request::Prepare { workload: work.clone(), seed })?;
         }
-        // The emulated disk is the disk: its ceilings are those under the throttle.
+        // The emulated disk is the disk: its ceilings are those under the throttle of all lanes. Where a
+        // lane has limits of its own, those are its ceiling.
         for spot in spots.iter().filter(|_| profile != Profile::Null) {
-            self.stage.hold(spot.ground as usize).map_err(|error| CallError::Lost(error.to_string()))?;
+            self.stage.hold_bare(spot.ground as usize).map_err(|error| CallError::Lost(error.to_string()))?;
         }
         let (warm_up_seconds, seconds) = match profile {
             Profile::Null => (SLICE_WARM_UP_SECONDS, io.slice_seconds),
