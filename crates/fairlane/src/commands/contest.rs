@@ -215,6 +215,7 @@ fn race(
             stop,
             keep: terms.keep,
             throttle: record.header.plan.throttle,
+            slack: None,
         },
         file,
         record,
