@@ -13,7 +13,7 @@
 
 mod mechanism;
 
-pub(crate) use mechanism::{group_of, lift_left_over, remove_group};
+pub(crate) use mechanism::{MOUNT_SOURCE, group_of, lift_group, lift_left_over, mount_v1, remove_group};
 
 use crate::device::DeviceNumber;
 use crate::failure::{LaneFailure, cannot, usage};
@@ -178,7 +178,9 @@ impl Throttling {
                 note(journal.done(entry));
             }
         }
-        if let Some(entry) = self.made.pop() {
+        // What could not be lifted needs the hierarchy still; the next command finds both in the journal.
+        let needed = matches!(self.mechanism, Mechanism::V1(_)) && !self.devices.is_empty();
+        if let Some(entry) = self.made.pop().filter(|_| !needed) {
             let unmade = match &self.mechanism {
                 Mechanism::V1(mounted) => mount::unmount_patiently(mounted),
                 Mechanism::V2 { group: Some(group), .. } => mechanism::remove_group(group),
@@ -288,6 +290,7 @@ mod tests {
             Throttling { throttle, mechanism: Mechanism::MountV1, made: Vec::new(), devices: BTreeMap::new() };
         throttling.prepare(&run, &run_id, &mut journal).unwrap();
         let mounted = mountinfo::at(&mountinfo::read().unwrap(), &run.join("blkio")).cloned();
+        let of_another_race = mechanism::find();
         let refused = throttling.mechanism.set(number, "loop999999", &throttle).unwrap_err().to_string();
         let target = throttling.mechanism.clone();
         throttling.end(Some(&mut journal)).unwrap();
@@ -295,6 +298,8 @@ mod tests {
         journal.finish().unwrap();
         std::fs::remove_dir_all(&scratch).unwrap();
         assert_eq!(target, Mechanism::V1(run.join("blkio")));
+        // Another race mounts its own: this mount goes with this race.
+        assert!(of_another_race.is_ok() && of_another_race != Ok(target), "{of_another_race:?}");
         assert!(mounted.is_some_and(|mount| mount.super_options.iter().any(|option| option == "blkio")));
         assert!(refused.contains("blkio.throttle.read_bps_device"), "{refused}");
         assert!(!left);
