@@ -105,9 +105,10 @@ pub struct Terms {
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = model::units::parse_percent)]
     pub margin: f64,
     /// Give every lane the same slower disk while it is measured, such as 151MiB/s,8050iops: each limit
-    /// holds for reads and for writes, or for one of them: read=200MiB/s,write=3000iops
-    #[arg(long, value_name = "LIMITS", value_parser = |text: &str| text.parse::<model::Throttle>())]
-    pub throttle: Option<model::Throttle>,
+    /// holds for reads and for writes, or for one of them: read=200MiB/s,write=3000iops. May be given
+    /// again as LANE:LIMITS, the disk of that lane alone
+    #[arg(long, value_name = "[LANE:]LIMITS")]
+    pub throttle: Vec<String>,
     /// Seed of every order, offset and byte; default: a new one, kept in the record
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

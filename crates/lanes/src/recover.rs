@@ -166,7 +166,9 @@ fn recover_journal(path: &Path, kept_too: bool, recovered: &mut Recovered) -> Re
             let gone = matches!(thing, Thing::Limit { .. } | Thing::Group { .. }) && !this_boot;
             let mut mount = || hierarchy.mount(&mut file);
             let undone = if gone { Ok(Vec::new()) } else { undo(thing, detail.as_ref(), run_id, &mut mount) };
-            let undone = undone.map(|cleaned| {
+            let undone = undone.map(|mut cleaned| {
+                // A device has an entry for each throttle of its lanes, and these may share a value.
+                cleaned.retain(|line| !is_limit(thing) || !recovered.cleaned.contains(line));
                 recovered.cleaned.extend(cleaned);
                 let _ = append(&mut file, &Entry::Done { id: *id });
             });

@@ -3,7 +3,6 @@
 use crate::contestant::{Contestant, directory_promises};
 use crate::ground::Ground;
 use crate::stage::{Stage, mount_options_of, mount_source};
-use crate::throttle::Throttling;
 use crate::{command, formatting};
 use model::lane::Lane;
 use std::path::PathBuf;
@@ -79,7 +78,7 @@ impl Stage {
         for index in 0..self.lanes.len() {
             lines.extend(self.describe_commands(index));
         }
-        lines.extend(self.throttling.as_ref().map(Throttling::describe));
+        lines.extend(self.describe_throttling());
         lines.push("after the race: unmount, detach and remove all of it".to_owned());
         lines
     }

@@ -13,6 +13,7 @@ use crate::machine::Machine;
 use crate::record::SharedRate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What the statistics make of a record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,9 +30,12 @@ pub struct Findings {
     pub margin: f64,
     /// `complete`, `interrupted`, `failed`, or `unfinished` where no end was written.
     pub outcome: String,
-    /// The disk that every lane's device was held to.
+    /// The disk that the device of every lane was held to that had none of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttle: Option<crate::Throttle>,
+    /// Lanes' own disks by the lane's name; each replaces `throttle` wholly.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub lane_throttles: BTreeMap<String, crate::Throttle>,
     /// The command line that runs the race again.
     pub command_line: Vec<String>,
     /// Where.
@@ -134,6 +138,8 @@ pub struct ResultFinding {
 pub enum Limit {
     /// The device: this test cannot tell these filesystems apart.
     Device,
+    /// Each lane's own disk, and these are held to different limits: the difference is the disks'.
+    OwnDisk,
     /// The device, and the lanes write different amounts to it.
     WriteAmplification,
     /// The filesystem's CPU time.
@@ -371,6 +377,9 @@ pub struct Answer {
     pub undecided: Vec<String>,
     /// Results that could not tell the lanes apart, as titles.
     pub cannot_tell: Vec<String>,
+    /// The lanes stand on disks that are held to different limits: a difference may be the disk's.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub different_disks: bool,
     /// Lanes that may not be ranked against the others, each fact once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_ranked: Vec<NotRanked>,
@@ -551,6 +560,12 @@ pub struct Difference {
     pub subject: String,
     /// One sentence.
     pub what: String,
+}
+
+// serde hands a reference to `skip_serializing_if`.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 // serde hands a reference to `skip_serializing_if`.

@@ -43,6 +43,7 @@ fn all_races() -> Vec<(&'static str, Findings)> {
         ("hostile", races::hostile()),
         ("five", races::five()),
         ("nothing", races::nothing()),
+        ("disks", races::disks()),
         ("jobs", races::jobs()),
         ("operations", operations::five()),
         ("operations-two", operations::two()),

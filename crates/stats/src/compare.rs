@@ -49,7 +49,6 @@ pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison
             let keys = words::list(&keys.iter().map(String::as_str).collect::<Vec<_>>());
             format!("different parameters of the workload: {keys}")
         });
-        let changed = changed.or_else(|| different_disks(a, b));
         let (results_a, results_b) =
             (judge::judge_workload(a, &workload.name), judge::judge_workload(b, &workload.name));
         let (series_a, series_b) = (Series::of(a, &workload.name), Series::of(b, &workload.name));
@@ -61,7 +60,15 @@ pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison
             let results = [before, result];
             let changed = changed.clone().or_else(|| different_rates(before, result));
             let passes = operations::passes(&workload.kind).filter(|_| changed.is_none());
-            let sides = Sides { series: [&series_a, &series_b], results, changed, passes, p, caveat: caveat(a, b) };
+            let sides = Sides {
+                records: [a, b],
+                series: [&series_a, &series_b],
+                results,
+                changed,
+                passes,
+                p,
+                caveat: caveat(a, b),
+            };
             rows.extend(b.header.lanes.iter().filter_map(|lane| sides.row(lane, b.header.plan.margin)));
         }
     }
@@ -76,6 +83,7 @@ pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison
 
 /// One workload and group in both records.
 struct Sides<'a> {
+    records: [&'a Record; 2],
     series: [&'a Series<'a>; 2],
     results: [&'a ResultFinding; 2],
     changed: Option<String>,
@@ -110,7 +118,7 @@ impl Sides<'_> {
             let mut lanes = self.series[side].lanes.iter();
             lanes.any(|of| of.lane.name == lane.name && pair::flagged(of, pair::CANNOT_SUSTAIN) > 0)
         });
-        let changed = self.changed.clone().or_else(|| {
+        let changed = self.changed.clone().or_else(|| different_disks(self.records, &lane.name)).or_else(|| {
             let which = ["first", "second"][behind?];
             Some(format!("{} cannot sustain the rate of the {which} record", lane.name))
         });
@@ -157,7 +165,8 @@ impl Sides<'_> {
         }
         let rule = Rule { pairs: 1, rounds: Rounds::Fixed(1), margin, first_answer: true };
         let verdict = rule.verdict(difference, half, true);
-        if limited(Limit::Device) && verdict != Verdict::Tie {
+        // Whether all lanes had one disk or each its own: what it did was measured.
+        if (limited(Limit::Device) || limited(Limit::OwnDisk)) && verdict != Verdict::Tie {
             return (Verdict::None, "the device was measured, not the filesystem".to_owned());
         }
         if limited(Limit::Cache) {
@@ -175,9 +184,10 @@ fn different_rates(a: &ResultFinding, b: &ResultFinding) -> Option<String> {
     apart.then(|| format!("different shared rates: {} and {}", words::iops(then), words::iops(now)))
 }
 
-/// Why figures of two emulated disks, or of one and a real disk, are no contest; `None`: it was one disk.
-fn different_disks(a: &Record, b: &Record) -> Option<String> {
-    let (then, now) = (a.header.plan.throttle, b.header.plan.throttle);
+/// Why a lane's figures on two emulated disks, or on one and a real disk, are no contest; `None`: it was
+/// one disk.
+fn different_disks(records: [&Record; 2], lane: &str) -> Option<String> {
+    let [then, now] = records.map(|record| record.header.plan.throttle_of(lane));
     let said = |throttle: Option<model::Throttle>| throttle.map_or("none".to_owned(), |throttle| throttle.to_string());
     (then != now).then(|| format!("different throttles: {} and {}", said(then), said(now)))
 }

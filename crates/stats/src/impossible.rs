@@ -22,11 +22,11 @@ const HARDLY_ANY_AT_THE_DEVICE: f64 = 0.1;
 /// I/O only, as nothing else is known to be one kind of work.
 pub(crate) fn flags(record: &Record, workload: &Workload, group: &str, series: &Series) -> Vec<String> {
     let Kind::Io(io) = &workload.kind else { return Vec::new() };
-    let raw = limit::raw_bandwidth(&record.probes, workload);
+    let raw = |lane: &LaneSeries| limit::raw_bandwidth(record, workload, &lane.lane.name);
     let memory = Some(record.header.machine.memory_copy_bytes_per_second).filter(|&figure| figure > 0.0);
     let reads = series.reading.reads(group);
     let lanes = series.lanes.iter().filter(|lane| !comparable::stands_beside(lane.lane));
-    lanes.filter_map(|lane| flag(lane, group, io, reads, series, (raw, memory))).collect()
+    lanes.filter_map(|lane| flag(lane, group, io, reads, series, (raw(lane), memory))).collect()
 }
 
 fn flag(

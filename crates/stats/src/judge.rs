@@ -73,14 +73,17 @@ fn judge_group(
     };
     let judged: Vec<_> = couples
         .iter()
-        .map(|&(a, b)| match stopped_at(series, [&lanes[a], &lanes[b]], standing) {
-            None => setting.judge(&lanes[a], &lanes[b]),
-            Some(look) => {
-                // As at the look after which one of them raced no further: what was decided then stands.
-                let groups = workload.groups();
-                let evidence = Evidence::of(record, &workload.name, &groups, series, look);
-                let then = Setting { standing: look, correlation: evidence.correlation(group), ..setting };
-                then.judge(&lanes[a], &lanes[b])
+        .map(|&(a, b)| {
+            let limit = limited.between(&lanes[a].lane.name, &lanes[b].lane.name);
+            match stopped_at(series, [&lanes[a], &lanes[b]], standing) {
+                None => Setting { limit, ..setting }.judge(&lanes[a], &lanes[b]),
+                Some(look) => {
+                    // As at the look after which one of them raced no further: what was decided then stands.
+                    let groups = workload.groups();
+                    let evidence = Evidence::of(record, &workload.name, &groups, series, look);
+                    let then = Setting { limit, standing: look, correlation: evidence.correlation(group), ..setting };
+                    then.judge(&lanes[a], &lanes[b])
+                }
             }
         })
         .collect();
@@ -93,7 +96,7 @@ fn judge_group(
     }
     warnings.extend(judged.iter().filter_map(|of| of.warning.clone()));
     warnings.extend(impossible::flags(record, workload, group, series));
-    if plan.throttle.is_some() {
+    if plan.is_throttled() {
         let all = lanes.iter().flat_map(|lane| lane.group(group));
         let window = throttle::window_seconds(all.map(|(trial, of)| of.system.as_ref().unwrap_or(&trial.system)));
         warnings.extend(window.filter(|&seconds| !throttle::shows(workload, seconds)).map(|_| throttle::too_short()));
@@ -248,7 +251,7 @@ pub fn findings(record: &Record) -> Findings {
         let times = if record.resumes == 1 { "once".to_owned() } else { format!("{} times", record.resumes) };
         warnings.push(format!("the race was interrupted and taken up again {times}"));
     }
-    // Under a throttle the cap is our own.
+    // The ceilings' own throttle is a cap of ours.
     if header.plan.throttle.is_none() {
         warnings.extend(quotas(record, &ceilings));
     }
@@ -261,6 +264,11 @@ pub fn findings(record: &Record) -> Findings {
         _ => "the race ended before it; go on with --resume",
     };
     warnings.extend(not_raced.map(|workload| format!("{} was not raced: {remedy}", workload.title)));
+    // Before all others, and once: the header may say it too.
+    if let Some(different) = throttle::different_disks_of(&header.plan) {
+        warnings.retain(|warning| *warning != different);
+        warnings.insert(0, different);
+    }
     Findings {
         schema: SCHEMA,
         started: header.started.clone(),
@@ -268,6 +276,7 @@ pub fn findings(record: &Record) -> Findings {
         seed: header.seed,
         margin: header.plan.margin,
         throttle: header.plan.throttle,
+        lane_throttles: header.plan.lane_throttles.clone(),
         outcome: outcome_words(record.end).to_owned(),
         command_line: header.plan.command_line.clone(),
         machine: header.machine.clone(),

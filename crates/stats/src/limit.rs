@@ -5,9 +5,10 @@
 //! set as well (7 and 8) is not named. Causes may differ from lane to lane and a
 //! result has one limit, so the rules are read like this: 2 and 3 hold when any lane meets them,
 //! because one lane that was not measured spoils every pair it is in; 4 and 5 when all lanes do,
-//! because only then nothing is left to compare; 6 to 8 when more than half of the lanes meet them
-//! or the slowest does, because it is the slowest lane whose cause a reader asks for. The sentence
-//! names the lanes.
+//! because only then nothing is left to compare (where their disks are held to different limits, those
+//! disks are: the verdict stands, of filesystem and disk together); 6 to 8 when more than half of the
+//! lanes meet them or the slowest does, because it is the slowest lane whose cause a reader asks for.
+//! The sentence names the lanes.
 //!
 //! Work of several kinds at once (job files, reads and writes mixed) has no ceiling on the bare
 //! device, and the system's sums cover all of it: only rules 2, 3 and 9 are asked there. Paced work
@@ -26,6 +27,7 @@ use crate::series::{LaneSeries, Reading, Scope, Series};
 use model::Throttle;
 use model::findings::Limit;
 use model::job::{Direction, Io, Pattern, Rate, SyncMode};
+use model::plan::Plan;
 use model::record::{Probe, Profile, Record, SharedRate};
 use model::throttle::Quantity;
 use model::trial::Trial;
@@ -41,12 +43,26 @@ pub struct Limited {
     /// U of each lane in the header's order: the larger of bandwidth and IOPS at the device against
     /// the bare device; for work that flushes after each write, flushes against the bare device's.
     pub device_use: Vec<Option<f64>>,
+    /// Where the limit is each lane's own disk: pairs of lanes whose disks are held to the same limits and
+    /// that write alike to them.
+    one_disk: Vec<[String; 2]>,
+}
+
+impl Limited {
+    /// The limit as far as two lanes are concerned: two that filled disks alike measured that disk,
+    /// whatever others stand on.
+    pub(crate) fn between(&self, a: &str, b: &str) -> Limit {
+        let alike = |pair: &[String; 2]| pair.iter().all(|lane| lane == a || lane == b);
+        if self.one_disk.iter().any(alike) { Limit::Device } else { self.limit }
+    }
 }
 
 /// What one lane did: medians over its rounds.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct LaneUse {
     name: String,
+    /// What its device was held to.
+    throttle: Option<Throttle>,
     /// It stands beside the others: in memory, or an in-process library.
     beside: bool,
     /// Its work is done in the agent, so that the agent's user time is not the engine's alone.
@@ -110,7 +126,6 @@ struct Sight<'a> {
     reads: bool,
     lanes: Vec<LaneUse>,
     raw: Option<Raw>,
-    throttle: Option<&'a Throttle>,
     null_rate: Option<f64>,
 }
 
@@ -132,11 +147,13 @@ pub fn limit_of(record: &Record, workload: &Workload, group: &str) -> Limited {
 pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &Series) -> Limited {
     let raw = raw_ceiling(&record.probes, workload).filter(|_| !of_several_kinds(workload));
     let mut lanes: Vec<LaneUse> = series.lanes.iter().map(|lane| lane_use(lane, group, &series.reading)).collect();
-    let throttle = record.header.plan.throttle.as_ref();
+    let (plan, flush_bound) = (&record.header.plan, workload.flush_bound());
     for lane in &mut lanes {
-        lane.device_use = match throttle.filter(|_| !workload.flush_bound()) {
-            None => raw.and_then(|raw| device_use(lane, &raw, workload.flush_bound())),
-            Some(throttle) => limit_use(lane, throttle, raw.as_ref(), workload),
+        lane.throttle = plan.throttle_of(&lane.name);
+        let raw = raw.filter(|_| is_below(plan, lane.throttle, flush_bound));
+        lane.device_use = match lane.throttle.filter(|_| !flush_bound) {
+            None => raw.and_then(|raw| device_use(lane, &raw, flush_bound)),
+            Some(throttle) => limit_use(lane, &throttle, raw.as_ref(), workload),
         };
     }
     let device_use = lanes.iter().map(|lane| lane.device_use).collect();
@@ -147,9 +164,16 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
     }
     let null_rate = null_ceiling(&record.probes, workload);
     let rate = record.rates.iter().rev().find(|rate| rate.workload == workload.name);
-    let sight = Sight { workload, rate, reads: series.reading.reads(group), lanes, raw, throttle, null_rate };
+    let sight = Sight { workload, rate, reads: series.reading.reads(group), lanes, raw, null_rate };
     let (limit, reason) = rules::first(&sight);
-    Limited { limit, reason, device_use }
+    let one_disk = if limit == Limit::OwnDisk { rules::one_disk(&sight) } else { Vec::new() };
+    Limited { limit, reason, device_use, one_disk }
+}
+
+/// Whether the ceilings of the bare device are those of the disk below a lane's own limits: they were
+/// measured under the race's base. What a flush costs under other limits they do not say.
+fn is_below(plan: &Plan, throttle: Option<Throttle>, flush_bound: bool) -> bool {
+    throttle == plan.throttle || (plan.throttle.is_none() && !flush_bound)
 }
 
 /// Whether the bare device's ceilings, each of one kind of work, say nothing about this work.
@@ -222,6 +246,7 @@ fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
         .max_by(|a, b| a.0.total_cmp(&b.0));
     LaneUse {
         name: lane.lane.name.clone(),
+        throttle: None,
         beside: comparable::stands_beside(lane.lane),
         in_process: lane.lane.venue == comparable::LIBRARY,
         disturbed,
@@ -294,12 +319,15 @@ fn raw_ceiling(probes: &[Probe], workload: &Workload) -> Option<Raw> {
     })
 }
 
-/// The bare device's bandwidth for this workload, in bytes per second, where the probe is alike.
-pub(crate) fn raw_bandwidth(probes: &[Probe], workload: &Workload) -> Option<f64> {
+/// The bare device's bandwidth for this workload, in bytes per second, where the probe is alike and
+/// nothing else holds the lane's own device.
+pub(crate) fn raw_bandwidth(record: &Record, workload: &Workload, lane: &str) -> Option<f64> {
     if workload.flush_bound() || of_several_kinds(workload) || paced(workload) {
         return None;
     }
-    raw_ceiling(probes, workload).map(|raw| raw.bandwidth)
+    let plan = &record.header.plan;
+    let raw = raw_ceiling(&record.probes, workload).filter(|_| is_below(plan, plan.throttle_of(lane), false));
+    raw.map(|raw| raw.bandwidth)
 }
 
 fn null_ceiling(probes: &[Probe], workload: &Workload) -> Option<f64> {

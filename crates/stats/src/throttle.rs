@@ -5,6 +5,7 @@
 
 use crate::words;
 use model::Throttle;
+use model::plan::Plan;
 use model::throttle::{Quantity, STEP_SECONDS};
 use model::trial::{DeviceUse, SystemUse, Trial};
 use model::workload::{Kind, Workload};
@@ -27,6 +28,31 @@ const DID_NOT_HOLD: &str = "the throttle did not hold";
 /// Whether a lane's reason is that its throttle did not hold: that is not the lane's failure.
 pub(crate) fn is_void(reason: &str) -> bool {
     reason.starts_with(DID_NOT_HOLD)
+}
+
+/// What a reader must know where lanes do not stand on the same disk, in one sentence that names each
+/// lane of these with what its device is held to. `None`: all are held to the same, or to nothing.
+pub fn different_disks<'a>(lanes: impl IntoIterator<Item = (&'a str, Option<Throttle>)>) -> Option<String> {
+    let lanes: Vec<(&str, Option<Throttle>)> = lanes.into_iter().collect();
+    if lanes.windows(2).all(|two| two[0].1 == two[1].1) {
+        return None;
+    }
+    let each: Vec<String> = lanes
+        .iter()
+        .map(|(lane, throttle)| match throttle {
+            Some(throttle) => format!("{lane} {throttle}"),
+            None => format!("{lane} not limited"),
+        })
+        .collect();
+    Some(format!(
+        "the lanes stand on different disks while they are measured: {}; a difference may be the disk's",
+        each.join(", ")
+    ))
+}
+
+/// The same for the lanes of a plan.
+pub fn different_disks_of(plan: &Plan) -> Option<String> {
+    different_disks(plan.lanes.iter().map(|lane| (lane.name.as_str(), plan.throttle_of(&lane.name))))
 }
 
 /// What the device's counters hold of a quantity.

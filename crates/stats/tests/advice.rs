@@ -445,5 +445,9 @@ fn records_of_the_same_lanes_are_taken_together() {
     fewer.header.lanes.truncate(2);
     let apart = [races[0], Race { record: &fewer, findings: &of_second }];
     assert!(combinable(&apart).unwrap_err().contains("other lanes"));
+    let mut slower = second.clone();
+    slower.header.plan.lane_throttles = [("xfs".to_owned(), "2000iops".parse().unwrap())].into();
+    let disks = [races[0], Race { record: &slower, findings: &of_second }];
+    assert!(combinable(&disks).unwrap_err().contains("other emulated disks"));
     assert!(combinable(&[]).is_err());
 }

@@ -122,4 +122,16 @@ fn an_emulated_disk_is_not_compared_with_another_or_with_a_real_one() {
     let mut same = before.clone();
     same.header.plan.throttle = after.header.plan.throttle;
     assert!(against(&same, &after).rows.iter().all(|row| row.verdict == Verdict::Faster));
+    // A lane with a disk of its own is one for itself.
+    let lane = same.header.plan.lanes[1].name.clone();
+    same.header.plan.lane_throttles = [(lane.clone(), "2000iops".parse().unwrap())].into();
+    for row in &against(&same, &after).rows {
+        if row.lane == lane {
+            assert_eq!(row.verdict, Verdict::None);
+            let why = row.why.as_ref().unwrap();
+            assert!(why.contains("different throttles: 2000iops and 151MiB/s,8050iops"), "{why}");
+        } else {
+            assert_eq!(row.verdict, Verdict::Faster);
+        }
+    }
 }

@@ -230,7 +230,7 @@ fn other_parameters_lanes_and_versions_are_refused_by_name_and_value() {
     };
     assert!(refused(kind).starts_with("workload w differs: kind is \"io\" in old/1 and \"small-files\" in new/2, and"));
     type Change = fn(&mut Record);
-    let changes: [(Change, &str); 10] = [
+    let changes: [(Change, &str); 12] = [
         (|of| of.header.version = "9.9.9".into(), "Fairlane 0.1.0 and new/2 by 9.9.9"),
         (|of| of.header.plan.suite = "general".into(), "a race of quick and new/2 of general"),
         (|of| of.header.plan.as_published = true, "as published"),
@@ -241,6 +241,14 @@ fn other_parameters_lanes_and_versions_are_refused_by_name_and_value() {
         (|of| of.header.lanes[1].promises.data_checksums = true, "(data checksums)"),
         (|of| of.header.lanes[1].venue = "device".into(), "image in old/1, device in new/2"),
         (|of| of.header.lanes[1].mount_options.push("sync".into()), "mounts lane xfs in two ways"),
+        (
+            |of| of.header.plan.throttle = "2000iops".parse().ok(),
+            "lane ext4 was held to nothing in old/1 and to 2000iops",
+        ),
+        (
+            |of| of.header.plan.lane_throttles = [("xfs".into(), "2000iops".parse().unwrap())].into(),
+            "lane xfs was held to nothing in old/1 and to 2000iops in new/2",
+        ),
     ];
     for (change, says) in changes {
         let said = refused(change);

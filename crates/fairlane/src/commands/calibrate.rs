@@ -64,7 +64,7 @@ fn show(options: &Calibrate) -> Result<(), Failure> {
 }
 
 /// What is known of this machine's noise in a plan's suite, for its record to quote: of the same
-/// machine and disk, and of lanes of the same size.
+/// machine and disk, the emulated one of every lane too, and of lanes of the same size.
 pub fn known(plan: &Plan, here: &Machine) -> Option<Calibration> {
     if plan.calibration {
         return None;
@@ -73,7 +73,7 @@ pub fn known(plan: &Plan, here: &Machine) -> Option<Calibration> {
         let of = &record.header;
         of.plan.suite == plan.suite
             && of.plan.lane_size == plan.lane_size
-            && of.plan.throttle == plan.throttle
+            && plan.lanes.iter().all(|lane| plan.throttle_of(&lane.name) == of.plan.throttle)
             && of.plan.margin.to_bits() == plan.margin.to_bits()
             && same_machine(&of.machine, here)
             && of.machine.device == here.device
@@ -100,6 +100,13 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
         return Err(Failure::usage("calibrate races a lane against itself already; leave --with-self out"));
     }
     let lanes = twins(&options.lane)?;
+    // No limit holds a colon.
+    if terms.throttle.iter().any(|text| text.contains(':')) {
+        return Err(Failure::usage(
+            "calibrate races a lane against itself, so both stand on one disk; give --throttle without a lane",
+        ));
+    }
+    let throttles = planning::throttles(terms, &lanes)?;
     let mut suite = suites::find(&options.suite)?;
     for assignment in &options.set {
         suites::set(&mut suite, assignment)?;
@@ -113,7 +120,8 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
     command_line.extend(options.workloads.iter().flat_map(|name| ["--workload".to_owned(), name.clone()]));
     command_line.extend(options.set.iter().flat_map(|assignment| ["--set".to_owned(), assignment.clone()]));
     let shown = options.rounds.map_or(Rounds::Auto, Rounds::Fixed);
-    Tail { terms, lanes: &lanes, on: &on, lane_size: options.lane_size, rounds: shown, seed }
+    let lane_size = options.lane_size;
+    Tail { terms, lanes: &lanes, throttles: &throttles, on: &on, lane_size, rounds: shown, seed }
         .append_to(&mut command_line);
     Ok(Plan {
         suite: suite.name,
@@ -131,8 +139,9 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
             Some(_) => terms.budget,
             None => terms.budget.or(Some(BUDGET_SECONDS)),
         },
-        lane_size: options.lane_size,
-        throttle: terms.throttle,
+        lane_size,
+        throttle: throttles.base,
+        lane_throttles: throttles.lanes,
         seed,
         on,
     })

@@ -129,7 +129,7 @@ fn settings(plan: &Plan, terms: &Terms, run_id: &str) -> Settings {
             _ => 0,
         }),
         terminal: std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
-        throttle: plan.throttle,
+        throttles: plan.throttles(),
     }
 }
 
@@ -214,7 +214,7 @@ fn race(
             screen: &mut screen,
             stop,
             keep: terms.keep,
-            throttle: record.header.plan.throttle,
+            throttles: record.header.plan.throttles().all(),
             slack: None,
         },
         file,

@@ -60,6 +60,7 @@ mod tests {
     use model::Bytes;
     use model::calibration::{CalibratedResult, EqualRaces};
     use model::plan::{Ground, Rounds};
+    use std::collections::BTreeMap;
 
     fn plan(budget: f64) -> Plan {
         let suite = suites::find("quick").unwrap();
@@ -77,6 +78,7 @@ mod tests {
             budget_seconds: Some(budget),
             lane_size: Bytes(2 << 30),
             throttle: None,
+            lane_throttles: BTreeMap::new(),
             seed: 1,
             on: Ground::Images("/".into()),
             command_line: Vec::new(),

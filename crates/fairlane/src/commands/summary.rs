@@ -1,6 +1,6 @@
 //! What a race will write and for how long, said before it does.
 
-use super::forecast::{self, Course, Setting, Work};
+use super::forecast::{self, Course, Disks, Setting, Work};
 use crate::conductor::quiet::quiet_of;
 use lanes::Stage;
 use model::operations::Method;
@@ -64,7 +64,7 @@ fn setting(plan: &Plan, stage: &Stage) -> Setting {
         probed: stage.blocks() as f64,
         side_by_side: stage.side_by_side(),
         quiet_seconds: quiet_of(plan).as_secs_f64(),
-        throttle: plan.throttle,
+        disks: Disks { bare: plan.throttle, lanes: lanes.iter().map(|lane| plan.throttle_of(&lane.name)).collect() },
         cpus: std::thread::available_parallelism().map_or(1.0, |cpus| cpus.get() as f64),
     }
 }

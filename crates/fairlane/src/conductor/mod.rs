@@ -305,9 +305,9 @@ impl Race<'_> {
     /// Trials in which the throttle did not hold are in no figure; answers the first of them, so that the
     /// round is run again as a noisy one is.
     fn void(&self, trials: &mut [Trial], work: &Workload) -> Option<String> {
-        let throttle = self.plan().throttle?;
         let mut first = None;
         for trial in trials.iter_mut().filter(|trial| trial.outcome == Outcome::Ok) {
+            let Some(throttle) = self.plan().throttle_of(&trial.lane) else { continue };
             let Some(broken) = stats::throttle::broken(trial, work, &throttle) else { continue };
             first.get_or_insert_with(|| format!("{}: {broken}", trial.lane));
             trial.outcome = Outcome::Void;

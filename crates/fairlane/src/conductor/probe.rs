@@ -201,14 +201,15 @@ impl Track<'_> {
         seed: u64,
     ) -> Result<Vec<Probe>, CallError> {
         let Kind::Io(io) = &work.kind else { return Ok(Vec::new()) };
-        self.slack = Slack::of(self.throttle.as_slice(), work);
+        self.slack = Slack::of(&self.throttles, work);
         for spot in spots {
             self.call(spot.lane, &Request::Attach { target: spot.target.clone(), devices: spot.devices.clone() })?;
             self.call(spot.lane, &Request::Prepare { workload: work.clone(), seed })?;
         }
-        // The emulated disk is the disk: its ceilings are those under the throttle.
+        // The emulated disk is the disk: its ceilings are those under the throttle of all lanes. Where a
+        // lane has limits of its own, those are its ceiling.
         for spot in spots.iter().filter(|_| profile != Profile::Null) {
-            self.stage.hold(spot.ground as usize).map_err(|error| CallError::Lost(error.to_string()))?;
+            self.stage.hold_bare(spot.ground as usize).map_err(|error| CallError::Lost(error.to_string()))?;
         }
         let (warm_up_seconds, seconds) = match profile {
             Profile::Null => (SLICE_WARM_UP_SECONDS, io.slice_seconds),

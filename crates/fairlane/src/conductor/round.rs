@@ -10,6 +10,7 @@ use lanes::{Cold, Journal, LaneFailure, Stage};
 use model::Throttle;
 use model::agent::{Part, Reply, Request, Target};
 use model::event::Event;
+use model::throttle::slice_of_all;
 use model::trial::{Group, SystemUse};
 use model::workload::{Io, Kind, Workload};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -69,8 +70,8 @@ pub struct Track<'a> {
     pub stop: &'a AtomicBool,
     /// A lane that fails is left as it is, and the race ends there (`--keep`).
     pub keep: bool,
-    /// The disk that every lane's device is held to while it is measured.
-    pub throttle: Option<Throttle>,
+    /// What the lanes' devices are held to while they are measured, each once; empty: nothing is held.
+    pub throttles: Vec<Throttle>,
     /// How much longer the present work's lanes may take to answer for it.
     pub slack: Option<Slack>,
 }
@@ -127,7 +128,7 @@ impl Track<'_> {
         seed: u64,
         threads: bool,
     ) -> Result<(), Failure> {
-        self.slack = Slack::of(self.throttle.as_slice(), workload);
+        self.slack = Slack::of(&self.throttles, workload);
         let result = match &workload.kind {
             Kind::Io(io) if self.stage.side_by_side() => self.steady(workload, io, visits, seed, threads),
             Kind::Io(io) => visits
@@ -233,26 +234,24 @@ impl Track<'_> {
         }
     }
 
-    /// From here on the lanes' devices are held to the throttle, the syncs that are charged included.
+    /// From here on each lane's device is held to the lane's throttle, the syncs that are charged included.
     pub(super) fn hold(&mut self, visits: &[Visit]) -> Result<(), Failure> {
         for visit in visits.iter().filter(|visit| visit.sound()) {
-            self.stage.hold(visit.ground).map_err(crate::commands::lane_failure)?;
+            self.stage.hold(visit.ground, visit.lane).map_err(crate::commands::lane_failure)?;
         }
         Ok(())
     }
 
-    /// Seconds of warm-up and of the window of a slice.
+    /// Seconds of warm-up and of the window of a slice, the same in every lane.
     pub(super) fn slice_seconds(&self, io: &Io) -> (f64, f64) {
-        match &self.throttle {
-            Some(throttle) => throttle.slice(io),
-            None => (SLICE_WARM_UP_SECONDS.min(io.slice_seconds), io.slice_seconds),
-        }
+        let throttled = slice_of_all(&self.throttles, io);
+        throttled.unwrap_or_else(|| (SLICE_WARM_UP_SECONDS.min(io.slice_seconds), io.slice_seconds))
     }
 
     /// Parts of work that is done once: whole under a throttle, because a device that was idle while the
     /// other lanes worked is given a burst, and short parts would be nothing but bursts.
     pub(super) fn parts(&self, usual: u32) -> u32 {
-        if self.throttle.is_some() { 1 } else { usual }
+        if self.throttles.is_empty() { usual } else { 1 }
     }
 
     /// Steady work: all lanes are mounted, and slices alternate between them, so that a burst of

@@ -141,7 +141,7 @@ impl Track<'_> {
             let seconds = track.tell(visit.lane, &Request::Again)?;
             let synced = track.tell(visit.lane, &Request::Sync)?;
             visit.charge("populate", seconds + synced);
-            track.stage.hold(visit.ground)?;
+            track.stage.hold(visit.ground, visit.lane)?;
             Ok(())
         })
     }

@@ -71,6 +71,11 @@ pub fn combinable(races: &[Race]) -> Result<(), String> {
         if mine != theirs {
             return Err(format!("record {number} has other lanes; race the same lanes to take records together"));
         }
+        if a.lanes.iter().any(|lane| a.plan.throttle_of(&lane.name) != b.plan.throttle_of(&lane.name)) {
+            return Err(format!(
+                "record {number} was raced on other emulated disks; race with the same --throttle to take records together"
+            ));
+        }
     }
     Ok(())
 }

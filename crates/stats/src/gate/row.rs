@@ -152,7 +152,7 @@ fn limited(verdict: &mut GateVerdict, why: &mut Vec<String>, limit: Option<Limit
             }
             why.push("Fairlane itself was measured, not the filesystem".to_owned());
         }
-        Some(Limit::Device) => {
+        Some(Limit::Device | Limit::OwnDisk) => {
             why.push("every lane ran at what the bare disk can do: a slower filesystem could hide behind it".into());
         }
         Some(Limit::Cache) => why.push("the page cache answered, not the disk".to_owned()),

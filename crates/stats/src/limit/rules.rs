@@ -12,16 +12,16 @@ type Rule = fn(&Sight) -> Option<(Limit, String)>;
 const RULES: [Rule; 2] = [harness, cache];
 
 /// Rules 4 to 8 in order, for work of one kind that runs as fast as it goes.
-const CAUSES: [Rule; 5] = [device, write_amplification, flush, filesystem_cpu, filesystem_serialised];
+const CAUSES: [Rule; 6] = [device, own_disk, write_amplification, flush, filesystem_cpu, filesystem_serialised];
 
 /// Rules 4 and 5, for work of several kinds at once on a disk whose limits are known for each.
-const LIMITS: [Rule; 2] = [device, write_amplification];
+const LIMITS: [Rule; 3] = [device, own_disk, write_amplification];
 
 /// What the first rule that matches says.
 pub(super) fn first(sight: &Sight) -> (Limit, String) {
     let causes = match () {
         () if paced(sight.workload) => &[][..],
-        () if of_several_kinds(sight.workload) && sight.throttle.is_some() => &LIMITS[..],
+        () if of_several_kinds(sight.workload) && sight.is_throttled() => &LIMITS[..],
         () if of_several_kinds(sight.workload) => &[][..],
         () => &CAUSES[..],
     };
@@ -76,6 +76,9 @@ impl Sight<'_> {
 
     /// The same where the device was just spoken of.
     fn own_ceiling(&self) -> Option<String> {
+        if self.disks_differ() && !self.workload.flush_bound() {
+            return Some(format!("each lane's own disk ({})", self.disks()));
+        }
         match (self.emulated(), &self.raw) {
             (Some(throttle), _) => Some(format!("the throttle's {throttle}")),
             (None, Some(raw)) => Some(format!("its bare {}", self.bare(raw))),
@@ -83,9 +86,30 @@ impl Sight<'_> {
         }
     }
 
-    /// The throttle, where it is the ceiling: what a flush costs it does not say.
+    /// The throttle, where it is every lane's ceiling: what a flush costs it does not say.
     fn emulated(&self) -> Option<&Throttle> {
-        self.throttle.filter(|_| !self.workload.flush_bound())
+        let first = self.lanes.first().and_then(|lane| lane.throttle.as_ref());
+        first.filter(|_| !self.disks_differ() && !self.workload.flush_bound())
+    }
+
+    /// Whether any lane's device was held.
+    fn is_throttled(&self) -> bool {
+        self.lanes.iter().any(|lane| lane.throttle.is_some())
+    }
+
+    /// Whether lanes were held to different limits.
+    fn disks_differ(&self) -> bool {
+        self.lanes.windows(2).any(|two| two[0].throttle != two[1].throttle)
+    }
+
+    /// Every lane with its own disk.
+    fn disks(&self) -> String {
+        let each = self.lanes.iter().map(|lane| match (&lane.throttle, &self.raw) {
+            (Some(throttle), _) => format!("{} {throttle}", lane.name),
+            (None, Some(raw)) => format!("{} the bare device's {}", lane.name, self.bare(raw)),
+            (None, None) => format!("{} not limited", lane.name),
+        });
+        each.collect::<Vec<_>>().join(", ")
     }
 
     /// What the bare device does: IOPS for small blocks, bandwidth from 64 KiB on.
@@ -120,17 +144,21 @@ impl Sight<'_> {
             && self.lanes.iter().all(|lane| lane.device_use.is_some_and(|share| share >= 0.95))
     }
 
-    fn write_amplifications(&self) -> Vec<f64> {
+    /// Whether these lanes write within 5 % of the same amount per byte of the application.
+    fn write_alike<'b>(&self, lanes: impl IntoIterator<Item = &'b LaneUse>) -> bool {
         // Writes of a mixture slow its reads down too.
-        let reads = self.reads && !of_several_kinds(self.workload);
-        if reads { Vec::new() } else { self.lanes.iter().filter_map(|lane| lane.write_amplification).collect() }
-    }
-
-    /// Whether the lanes write within 5 % of the same amount per byte of the application.
-    fn write_alike(&self) -> bool {
-        let all = self.write_amplifications();
+        if self.reads && !of_several_kinds(self.workload) {
+            return true;
+        }
+        let all: Vec<f64> = lanes.into_iter().filter_map(|lane| lane.write_amplification).collect();
         let (low, high) = all.iter().fold((f64::MAX, f64::MIN), |(low, high), &at| (low.min(at), high.max(at)));
         all.is_empty() || high <= 1.05 * low
+    }
+
+    /// What each lane writes to its device per byte of the application.
+    fn write_amplifications(&self) -> String {
+        let each = |lane: &LaneUse| Some(format!("{} {:.2}", lane.name, lane.write_amplification?));
+        self.lanes.iter().filter_map(each).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -186,7 +214,7 @@ fn cache(sight: &Sight) -> Option<(Limit, String)> {
 
 /// Rule 4.
 fn device(sight: &Sight) -> Option<(Limit, String)> {
-    if !sight.all_at_the_ceiling() || !sight.write_alike() {
+    if !sight.all_at_the_ceiling() || sight.disks_differ() || !sight.write_alike(&sight.lanes) {
         return None;
     }
     let who = if sight.lanes.len() == 1 { sight.lanes[0].name.clone() } else { "every lane".to_owned() };
@@ -197,6 +225,39 @@ fn device(sight: &Sight) -> Option<(Limit, String)> {
         by_cpu(&sight.lanes)
     );
     Some((Limit::Device, reason))
+}
+
+/// Rule 4 where the lanes' disks differ: each lane's own was measured. Which lane stands on which is
+/// known, so the verdict stands, of filesystem and disk together.
+fn own_disk(sight: &Sight) -> Option<(Limit, String)> {
+    if !sight.all_at_the_ceiling() || !sight.disks_differ() {
+        return None;
+    }
+    let emulated = if sight.lanes.iter().all(|lane| lane.throttle.is_some()) { "emulated " } else { "" };
+    let what = if sight.write_alike(&sight.lanes) {
+        "the difference is the disks'".to_owned()
+    } else {
+        format!(
+            "the difference is the disks', and of what the lanes write to them per byte of the application ({})",
+            sight.write_amplifications()
+        )
+    };
+    let reason = format!(
+        "each lane runs at {} of its own {emulated}disk ({}): {what}",
+        words::percent_range(sight.lanes.iter().filter_map(|lane| lane.device_use)),
+        sight.disks()
+    );
+    Some((Limit::OwnDisk, reason))
+}
+
+/// The pairs of lanes whose disks are held to the same limits and that write alike to them.
+pub(super) fn one_disk(sight: &Sight) -> Vec<[String; 2]> {
+    let alike = |a: &LaneUse, b: &LaneUse| a.throttle == b.throttle && sight.write_alike([a, b]);
+    let mut pairs = Vec::new();
+    for (place, a) in sight.lanes.iter().enumerate() {
+        pairs.extend(sight.lanes[..place].iter().filter(|b| alike(a, b)).map(|b| [a.name.clone(), b.name.clone()]));
+    }
+    pairs
 }
 
 /// What remains to choose by where the device was measured: the lane that spends least first.
@@ -216,16 +277,14 @@ fn by_cpu(lanes: &[LaneUse]) -> String {
 
 /// Rule 5.
 fn write_amplification(sight: &Sight) -> Option<(Limit, String)> {
-    if !sight.all_at_the_ceiling() {
+    if !sight.all_at_the_ceiling() || sight.disks_differ() {
         return None;
     }
-    let each: Vec<String> =
-        sight.lanes.iter().filter_map(|lane| Some(format!("{} {:.2}", lane.name, lane.write_amplification?))).collect();
     let reason = format!(
         "every lane runs at {} of {}, but they write different amounts to it per byte of the application ({})",
         words::percent_range(sight.lanes.iter().filter_map(|lane| lane.device_use)),
         sight.ceiling()?,
-        each.join(", ")
+        sight.write_amplifications()
     );
     Some((Limit::WriteAmplification, reason))
 }
@@ -244,7 +303,9 @@ fn flush(sight: &Sight) -> Option<(Limit, String)> {
         .filter_map(|lane| Some(format!("{} {}", lane.name, model::units::human_count(lane.flushes?))))
         .collect();
     let one = of.len() == 1 || of.len() == sight.lanes.len();
-    let reason = match sight.raw.filter(|_| flush_bound) {
+    // Of a lane with limits of its own no bare device's flushes are known.
+    let known = flush_bound && of.iter().all(|lane| lane.device_use.is_some());
+    let reason = match sight.raw.filter(|_| known) {
         Some(raw) => format!(
             "{} {} {} of the flushes that the bare device makes when each follows a write ({}; lanes: {} flushes/s)",
             sight.who(&of),
@@ -351,7 +412,7 @@ fn unattributed(sight: &Sight) -> (Limit, String) {
         )
     } else if paced(sight.workload) {
         "the work is paced, so reaching its rate shows no limit".to_owned()
-    } else if of_several_kinds(sight.workload) && sight.throttle.is_none() {
+    } else if of_several_kinds(sight.workload) && !sight.is_throttled() {
         "work of several kinds runs together, and the bare device has no ceiling for such a mixture".to_owned()
     } else if let Some(ceiling) =
         sight.own_ceiling().filter(|_| sight.lanes.iter().any(|lane| lane.device_use.is_some()))
