@@ -183,7 +183,7 @@ impl Session {
         trial.work.ready(group, part)?;
         attached.sampler.begin(threads);
         let window = trial.work.phase(&attached.place, group, part, &mut Watch(&mut attached.sampler));
-        let system = attached.sampler.end();
+        let mut system = attached.sampler.end();
         let window = match window {
             Ok(window) => window,
             Err(error) => {
@@ -195,6 +195,9 @@ impl Session {
             }
         };
         trial.in_phases = true;
+        if threads {
+            count_own_threads(&mut system, &window);
+        }
         Ok(trial.measured(vec![window], system))
     }
 
@@ -269,6 +272,15 @@ impl Trial {
     }
 }
 
+/// Threads that ended with the work were gone when the sampler looked: their own clocks speak for them.
+fn count_own_threads(system: &mut SystemUse, window: &Window) {
+    if let Some((share, name)) = &window.busiest_thread
+        && system.busiest_thread_share < Some(*share)
+    {
+        (system.busiest_thread_share, system.busiest_thread) = (Some(*share), Some(name.clone()));
+    }
+}
+
 fn hello() -> Reply {
     Reply::Hello {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -279,4 +291,29 @@ fn hello() -> Reply {
 
 fn not_attached() -> Refusal {
     "nothing is attached; send attach first".into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_is_gone_is_the_busiest_where_no_other_did_more() {
+        let own = |share: f64| Window { busiest_thread: Some((share, "operations-1".to_owned())), ..Window::default() };
+        let seen = |share: Option<f64>| SystemUse {
+            busiest_thread_share: share,
+            busiest_thread: share.map(|_| "kworker".to_owned()),
+            ..SystemUse::default()
+        };
+        for (looked, window, share, name) in [
+            (Some(0.4), own(0.95), Some(0.95), Some("operations-1")),
+            (Some(0.98), own(0.95), Some(0.98), Some("kworker")),
+            (None, own(0.95), Some(0.95), Some("operations-1")),
+            (Some(0.4), Window::default(), Some(0.4), Some("kworker")),
+        ] {
+            let mut system = seen(looked);
+            count_own_threads(&mut system, &window);
+            assert_eq!((system.busiest_thread_share, system.busiest_thread.as_deref()), (share, name));
+        }
+    }
 }

@@ -358,7 +358,10 @@ fn a_step_that_the_filesystem_lacks_is_told_apart_and_what_was_done_before_it_st
     assert!(reason(&replies[3]).contains("this filesystem cannot do step reflink"), "{:?}", replies[3]);
     // Steps run in their order: what stands behind it cannot be done.
     assert!(matches!(replies[4], Reply::Failed { unsupported: false, .. }), "{:?}", replies[4]);
-    assert!(matches!(replies[5], Reply::Took { .. }), "no half of a copy is left: {:?}", replies[5]);
+    // Whether it left something behind is not known.
+    assert!(reason(&replies[5]).contains("step reflink is half done"), "{:?}", replies[5]);
+    let files = folder.path().join("fairlane-operations/set-000");
+    assert_eq!(std::fs::read_dir(files).unwrap().count(), 10, "no half of a copy is left");
     let Reply::Finished { groups, .. } = &replies[7] else { panic!("{replies:?}") };
     assert_eq!(groups.iter().map(|group| group.name.as_str()).collect::<Vec<_>>(), ["create"]);
 }

@@ -41,6 +41,9 @@ pub struct Window {
     pub latencies: Latencies,
     /// Latency of submitting calls that were measured apart.
     pub submission: Option<Submission>,
+    /// Highest share of one core that a thread of the window's own took, and its name; such threads are
+    /// gone when the system is looked at. `None`: the work ran in the thread that asked for it.
+    pub busiest_thread: Option<(f64, String)>,
     /// Operations per second in each half second of work that runs whole.
     pub series_operations_per_second: Vec<f64>,
 }

@@ -361,17 +361,14 @@ fn a_block_device_is_held_while_lanes_take_turns_on_it_and_a_users_limit_is_refu
     place.assert_nothing_left();
 }
 
-#[test]
-fn a_trial_whose_limit_somebody_lifted_is_void_and_in_no_figure() {
-    let Some((blkio, _alone)) = blkio() else { return };
-    let place = Place::new();
-    let suite = suite(&place);
+/// Runs a race that stops itself before every slice, and lifts its limits each time.
+fn race_while_somebody_lifts(place: &Place, blkio: &Path, suite: &str) -> std::process::Output {
     let mut command = place.fairlane(&[
         "race",
         "ext4",
         "xfs",
         "--suite",
-        &suite,
+        suite,
         "--workload",
         "random-read",
         "--rounds",
@@ -386,12 +383,11 @@ fn a_trial_whose_limit_somebody_lifted_is_void_and_in_no_figure() {
     command.env("FAIRLANE_HOLD", "measure").stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
     let mut child = command.spawn().expect("fairlane starts");
     let pid = Pid::from_raw(child.id() as i32).unwrap();
-    // Before every slice the race stops itself; somebody lifts its limits then.
     let mut lifted = 0;
     while child.try_wait().unwrap().is_none() {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
         if stat.rsplit(") ").next().unwrap_or_default().starts_with('T') {
-            for line in limits_on(&blkio, &numbers(&place)) {
+            for line in limits_on(blkio, &numbers(place)) {
                 let mut words = line.split(' ');
                 let (name, device) = (words.next().unwrap(), words.next().unwrap());
                 std::fs::write(blkio.join(format!("blkio.throttle.{name}_device")), format!("{device} 0\n")).unwrap();
@@ -401,8 +397,16 @@ fn a_trial_whose_limit_somebody_lifted_is_void_and_in_no_figure() {
         }
         std::thread::sleep(Duration::from_millis(2));
     }
-    let output = child.wait_with_output().unwrap();
     assert!(lifted >= 4, "{lifted}");
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn a_trial_whose_limit_somebody_lifted_is_void_and_in_no_figure() {
+    let Some((blkio, _alone)) = blkio() else { return };
+    let place = Place::new();
+    let suite = suite(&place);
+    let output = race_while_somebody_lifts(&place, &blkio, &suite);
     let err = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{err}");
     assert!(err.contains("the throttle did not hold"), "{err}");
@@ -420,6 +424,28 @@ fn a_trial_whose_limit_somebody_lifted_is_void_and_in_no_figure() {
     let (text, _) = place.expect(0, &["report", "r.jsonl"]);
     assert!(text.contains("4 void: the throttle did not hold"), "{text}");
     assert!(!text.contains("ops/s ("), "no figure:\n{text}");
+    place.assert_nothing_left();
+}
+
+/// The rate of an open loop comes of maxima that the throttle must have held as well.
+#[test]
+fn no_rate_is_shared_that_was_measured_while_the_throttle_did_not_hold() {
+    let Some((blkio, _alone)) = blkio() else { return };
+    let place = Place::new();
+    let path = suite(&place);
+    let shared = SUITE.replace("iodepth = 256\n", "iodepth = 256\nrate_of_slowest = 0.5\n");
+    assert_ne!(shared, SUITE);
+    std::fs::write(&path, shared).unwrap();
+    let output = race_while_somebody_lifts(&place, &blkio, &path);
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    let record = lines(&place.path().join("r.jsonl"));
+    assert!(record.iter().all(|line| line["kind"] != "rate"), "{err}");
+    let trials: Vec<_> = record.iter().filter(|line| line["kind"] == "trial").collect();
+    assert_eq!(trials.len(), 4, "both lanes, and both once more: {trials:#?}");
+    for trial in trials {
+        assert_eq!((&trial["outcome"], &trial["round"]), (&"void".into(), &0.into()), "{trial:#}");
+    }
     place.assert_nothing_left();
 }
 

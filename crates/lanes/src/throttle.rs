@@ -14,7 +14,7 @@
 
 mod mechanism;
 
-pub(crate) use mechanism::{group_of, lift_left_over, remove_group};
+pub(crate) use mechanism::{MOUNT_SOURCE, group_of, lift_group, lift_left_over, mount_v1, remove_group};
 
 use crate::device::DeviceNumber;
 use crate::failure::{LaneFailure, cannot, usage};
@@ -229,7 +229,9 @@ impl Throttling {
                 }
             }
         }
-        if let Some(entry) = self.made.pop() {
+        // What could not be lifted needs the hierarchy still; the next command finds both in the journal.
+        let needed = matches!(self.mechanism, Mechanism::V1(_)) && !self.devices.is_empty();
+        if let Some(entry) = self.made.pop().filter(|_| !needed) {
             let unmade = match &self.mechanism {
                 Mechanism::V1(mounted) => mount::unmount_patiently(mounted),
                 Mechanism::V2 { group: Some(group), .. } => mechanism::remove_group(group),
@@ -408,6 +410,7 @@ mod tests {
         };
         throttling.prepare(&run, &run_id, &mut journal).unwrap();
         let mounted = mountinfo::at(&mountinfo::read().unwrap(), &run.join("blkio")).cloned();
+        let of_another_race = mechanism::find();
         let refused = throttling.mechanism.set(number, "loop999999", &throttle).unwrap_err().to_string();
         let target = throttling.mechanism.clone();
         throttling.end(Some(&mut journal)).unwrap();
@@ -415,8 +418,62 @@ mod tests {
         journal.finish().unwrap();
         std::fs::remove_dir_all(&scratch).unwrap();
         assert_eq!(target, Mechanism::V1(run.join("blkio")));
+        // Another race mounts its own: this mount goes with this race.
+        assert!(of_another_race.is_ok() && of_another_race != Ok(target), "{of_another_race:?}");
         assert!(mounted.is_some_and(|mount| mount.super_options.iter().any(|option| option == "blkio")));
         assert!(refused.contains("blkio.throttle.read_bps_device"), "{refused}");
         assert!(!left);
+    }
+
+    /// No device keeps a limit against the kernel's will: a filesystem that takes no writes stands for the
+    /// hierarchy that lifts none.
+    #[test]
+    fn the_mount_stays_while_a_limit_could_not_be_lifted() {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("a mount that stays: skipped, because it needs root");
+            return;
+        }
+        let run_id = format!("lanes-stays-{}", std::process::id());
+        let scratch = Path::new("/var/tmp").join(&run_id);
+        let target = scratch.join(format!(".fairlane-{run_id}")).join("blkio");
+        std::fs::create_dir_all(&target).unwrap();
+        let mut journal = Journal::begin(&scratch, &run_id).unwrap();
+        let source = Some(mechanism::MOUNT_SOURCE.to_owned());
+        let entry = journal.will(Thing::Mount { target: target.clone(), source }).unwrap();
+        mount::mount("tmpfs", mechanism::MOUNT_SOURCE, &["size=64k".to_owned()], &target).unwrap();
+        for way in ["read", "write"] {
+            let limit = format!("{LOOP_MAJOR}:999999 {}\n", 20 << 20);
+            std::fs::write(target.join(format!("blkio.throttle.{way}_bps_device")), limit).unwrap();
+        }
+        let remount = |flags| rustix::mount::mount_remount(&target, flags, "").unwrap();
+        let throttle: Throttle = "20MiB/s".parse().unwrap();
+        let device = Limited {
+            number: (LOOP_MAJOR, 999_999),
+            name: "loop999999".to_owned(),
+            values: Vec::new(),
+            held: Some(throttle),
+        };
+        let mut throttling = Throttling {
+            base: Some(throttle),
+            lanes: Vec::new(),
+            mechanism: Mechanism::V1(target.clone()),
+            made: vec![entry],
+            devices: BTreeMap::from([(0, device)]),
+        };
+        let is_mounted = || mountinfo::at(&mountinfo::read().unwrap(), &target).is_some();
+        remount(rustix::mount::MountFlags::RDONLY);
+        let refused = throttling.end(Some(&mut journal)).unwrap_err().to_string();
+        let stayed = is_mounted();
+        // It takes them now: the next try lifts the limit and lets the mount go.
+        remount(rustix::mount::MountFlags::empty());
+        let ended = throttling.end(Some(&mut journal));
+        let left = is_mounted();
+        journal.finish().unwrap();
+        if !left {
+            std::fs::remove_dir_all(&scratch).unwrap();
+        }
+        assert!(refused.contains("blkio.throttle.read_bps_device"), "{refused}");
+        assert!(stayed, "it was pulled away from under a limit");
+        assert_eq!((ended, left), (Ok(()), false));
     }
 }

@@ -19,7 +19,7 @@ pub struct Machine {
     pub cpus: u32,
     /// Main memory.
     pub memory_bytes: u64,
-    /// Bytes per second that all CPUs together copy in memory; 0: not measured.
+    /// Bytes per second that all CPUs together copied at their best, within their caches; 0: not measured.
     pub memory_copy_bytes_per_second: f64,
     /// cpufreq governor of the first CPU; empty where the kernel shows none.
     pub governor: String,

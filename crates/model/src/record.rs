@@ -118,6 +118,9 @@ pub struct SharedRate {
     pub maxima_operations_per_second: std::collections::BTreeMap<String, f64>,
     /// The rate that came of it, all workers together.
     pub operations_per_second: f64,
+    /// What disturbed the measurement of the maxima, where it could not be made again; one sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disturbed: Option<String>,
 }
 
 /// The profiles of the ceilings.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// One workload in one lane in one round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trial {
-    /// Round, from 1.
+    /// Round, from 1; 0: the lane's maximum was measured before the first round, for an open loop's rate.
     pub round: u32,
     /// Place in the round's order, from 1.
     pub position: u32,

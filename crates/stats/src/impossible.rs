@@ -49,7 +49,7 @@ fn flag(
     let beyond = raw.filter(|&raw| !lane.lane.backing.is_empty() && rate > BEYOND_THE_DEVICE * raw);
     if let Some(memory) = copies {
         return Some(format!(
-            "{name}: {shown} is more than all CPUs can copy in memory ({}): these bytes were never touched",
+            "{name}: {shown} is more than this machine copied in memory when measured ({}): hardly all of these bytes were touched",
             words::bandwidth(memory)
         ));
     }

@@ -91,6 +91,8 @@ fn judge_group(
     // What marks whole trials is said with the workload's first group, not with each.
     if workload.groups().first().is_some_and(|first| first == group) {
         warnings.extend(pair::trial_warnings(lanes));
+        let disturbed = shared_rate.as_ref().and_then(|rate| rate.disturbed.as_ref());
+        warnings.extend(disturbed.map(|why| format!("the shared rate was measured in a disturbed moment: {why}")));
     }
     warnings.extend(judged.iter().filter_map(|of| of.warning.clone()));
     warnings.extend(impossible::flags(record, workload, group, series));

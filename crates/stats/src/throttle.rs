@@ -13,9 +13,11 @@ use model::workload::{Kind, Workload};
 /// What the counters may show beyond the limit: the share of methods section 3.
 const TOLERANCE: f64 = 1.02;
 /// Steps of the kernel's throttle that pass at once. Work in slices has a warm-up behind it, and its
-/// window may catch one burst too many at its edges.
+/// window may catch one burst too many or too few at its edges: over n windows they add up as the root
+/// of n does.
 const BURSTS_OF_SLICES: f64 = 1.0;
-/// An idle device is given up to two steps' worth at its first request (measured, docs/method.md).
+/// An idle device is given up to two steps' worth at its first request (measured, docs/method.md), in
+/// every window that begins idle.
 const BURSTS_FROM_IDLE: f64 = 2.0;
 /// Windows of fewer steps than this are mostly the burst that an idle device is given.
 const TOO_SHORT_STEPS: f64 = 5.0;
@@ -76,11 +78,15 @@ fn said(quantity: Quantity, rate: f64) -> String {
 /// Why a trial is void, in one sentence: its device did more than the throttle and the bursts that the
 /// kernel lets through allow. `None`: it held.
 pub fn broken(trial: &Trial, workload: &Workload, throttle: &Throttle) -> Option<String> {
-    let bursts = if matches!(workload.kind, Kind::Io(_)) { BURSTS_OF_SLICES } else { BURSTS_FROM_IDLE };
+    let bursts = |windows: f64| match workload.kind {
+        Kind::Io(_) => BURSTS_OF_SLICES * windows.sqrt(),
+        _ => BURSTS_FROM_IDLE * windows,
+    };
     let own: Vec<&SystemUse> = trial.groups.iter().filter_map(|group| group.system.as_ref()).collect();
     let all = if own.is_empty() { vec![&trial.system] } else { own };
     all.into_iter().find_map(|system| {
-        let seconds = TOLERANCE * system.window_seconds + bursts * STEP_SECONDS * f64::from(system.windows.max(1));
+        let seconds =
+            TOLERANCE * system.window_seconds + STEP_SECONDS * bursts(f64::from(system.windows.max(1)));
         let (quantity, limit) = Quantity::ALL.into_iter().find_map(|quantity| {
             let limit = throttle.limit(quantity)? as f64;
             (counted(&system.device, quantity) > limit * seconds).then_some((quantity, limit))

@@ -420,6 +420,7 @@ fn latencies_at_other_rates_are_not_compared() {
                     slowest: "ext4".into(),
                     maxima_operations_per_second: Default::default(),
                     operations_per_second: rate,
+                    disturbed: None,
                 }];
             }
         }

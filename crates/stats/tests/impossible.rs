@@ -80,5 +80,6 @@ fn a_ceiling_that_was_too_low_is_doubted_itself() {
 fn nothing_is_faster_than_the_memory() {
     let said = warnings(&read(), [9_000.0, 11_000.0], |race| race.header.machine.memory_copy_bytes_per_second = 4e7);
     assert_eq!(said.len(), 1, "{said:?}");
-    assert!(said[0].starts_with("btrfs: ") && said[0].contains("more than all CPUs can copy in memory"), "{said:?}");
+    assert!(said[0].starts_with("btrfs: "), "{said:?}");
+    assert!(said[0].contains("is more than this machine copied in memory when measured ("), "{said:?}");
 }

@@ -43,6 +43,7 @@ fn open_loop(p99_us: &[(&str, f64)]) -> Record {
         slowest: p99_us[0].0.to_owned(),
         maxima_operations_per_second: maxima,
         operations_per_second: 12_000.0,
+        disturbed: None,
     });
     for round in 1..=6 {
         for (name, p99) in p99_us {
@@ -296,6 +297,18 @@ fn what_the_installed_fio_ran_is_judged_like_any_other_work() {
     let results = judge_workload(&record, "mail");
     assert_eq!(results.len(), 2);
     assert!(results.iter().all(|result| result.pairs[0].verdict == Verdict::Slower));
+}
+
+#[test]
+fn a_rate_that_was_measured_in_a_disturbed_moment_is_told_as_such() {
+    let mut record = open_loop(&[("ext4", 1_000.0), ("xfs", 800.0)]);
+    assert!(only(&record).warnings.is_empty());
+    record.rates[0].disturbed = Some("the hypervisor took 9 % of the CPU time".into());
+    let warnings = only(&record).warnings;
+    assert_eq!(
+        warnings,
+        ["the shared rate was measured in a disturbed moment: the hypervisor took 9 % of the CPU time"]
+    );
 }
 
 #[test]

@@ -215,6 +215,7 @@ fn race(
             stop,
             keep: terms.keep,
             throttles: record.header.plan.throttles().all(),
+            slack: None,
         },
         file,
         record,

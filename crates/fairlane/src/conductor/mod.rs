@@ -7,6 +7,7 @@ mod heat;
 pub mod hold;
 pub mod machine;
 pub mod memory;
+mod patience;
 pub mod probe;
 pub mod quiet;
 pub mod record_file;
@@ -216,10 +217,7 @@ impl Race<'_> {
             }
             let noise = broken.or(noise).filter(|_| repeats);
             if let Some(noise) = &noise {
-                for trial in trials.iter_mut().filter(|trial| trial.outcome == Outcome::Ok) {
-                    trial.outcome = Outcome::Repeated;
-                    trial.reason = Some(noise.clone());
-                }
+                repeat(&mut trials, noise);
             }
             self.append_all(trials.into_iter().map(|trial| Line::Trial(Box::new(trial))).collect())?;
             let Some(reason) = noise else { return Ok(()) };
@@ -344,10 +342,7 @@ impl Race<'_> {
 
     /// Whether no pair of lanes that still race is undecided.
     fn settled(&self, index: usize) -> bool {
-        let racing = self.lanes_in(index);
-        let races = |name: &str| racing.iter().any(|&lane| self.track.names[lane] == name);
-        let results = self.judge(index);
-        !results.iter().flat_map(stats::judge::undecided).any(|pair| races(&pair.a) && races(&pair.b))
+        self.open_lanes(index).is_empty()
     }
 
     /// After a look: lanes about which nothing is undecided cost no more time. Those that remain share
@@ -358,18 +353,20 @@ impl Race<'_> {
         if self.plan().rounds != Rounds::Auto || !LOOKS.contains(&done) {
             return;
         }
-        let results = self.judge(index);
-        let open: BTreeSet<&str> = results
-            .iter()
-            .flat_map(stats::judge::undecided)
-            .flat_map(|pair| [pair.a.as_str(), pair.b.as_str()])
-            .collect();
-        if open.is_empty() {
-            return;
+        let open = self.open_lanes(index);
+        if !open.is_empty() {
+            let decided: Vec<usize> = self.lanes_in(index).into_iter().filter(|lane| !open.contains(lane)).collect();
+            self.decided[index].extend(decided);
         }
-        let decided: Vec<usize> =
-            self.lanes_in(index).into_iter().filter(|&lane| !open.contains(self.track.names[lane].as_str())).collect();
-        self.decided[index].extend(decided);
+    }
+
+    /// The lanes of undecided pairs that more rounds may still decide.
+    fn open_lanes(&self, index: usize) -> BTreeSet<usize> {
+        let racing: Vec<(usize, &str)> =
+            self.lanes_in(index).into_iter().map(|lane| (lane, self.track.names[lane].as_str())).collect();
+        let results = self.judge(index);
+        let undecided = results.iter().flat_map(stats::judge::undecided);
+        lanes_of(undecided.map(|pair| [pair.a.as_str(), pair.b.as_str()]), &racing)
     }
 
     fn judge(&self, index: usize) -> Vec<ResultFinding> {
@@ -454,6 +451,20 @@ impl Race<'_> {
     }
 }
 
+/// What counted is run again, for this reason.
+fn repeat(trials: &mut [Trial], reason: &str) {
+    for trial in trials.iter_mut().filter(|trial| trial.outcome == Outcome::Ok) {
+        trial.outcome = Outcome::Repeated;
+        trial.reason = Some(reason.to_owned());
+    }
+}
+
+/// The lanes of the pairs whose lanes both race: a pair with one that races no more gets no further round.
+fn lanes_of<'a>(pairs: impl Iterator<Item = [&'a str; 2]>, racing: &[(usize, &str)]) -> BTreeSet<usize> {
+    let number = |name: &str| racing.iter().find(|(_, of)| *of == name).map(|(lane, _)| *lane);
+    pairs.filter_map(|[a, b]| Some([number(a)?, number(b)?])).flatten().collect()
+}
+
 /// The seed of a round's offsets and bytes: the same in every lane, another in every round.
 /// SplitMix64's finaliser (Steele et al. 2014) spreads neighbouring rounds over the whole range.
 fn round_seed(seed: u64, workload: usize, round: u32) -> u64 {
@@ -461,4 +472,18 @@ fn round_seed(seed: u64, workload: usize, round: u32) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_with_a_lane_that_races_no_more_keeps_nobody_racing() {
+        let racing = [(0, "ext4"), (2, "btrfs"), (3, "jfs")];
+        let open = |pairs: &[[&'static str; 2]]| lanes_of(pairs.iter().copied(), &racing);
+        assert_eq!(open(&[["ext4", "btrfs"], ["jfs", "xfs"]]), BTreeSet::from([0, 2]), "jfs is decided");
+        assert_eq!(open(&[["xfs", "ext4"]]), BTreeSet::new());
+        assert_eq!(open(&[]), BTreeSet::new());
+    }
 }

@@ -1,6 +1,7 @@
 //! The ceilings: the same engine on the bare device, and without any device.
 
 use super::agent_process::{CallError, unexpected};
+use super::patience::Slack;
 use super::round::{SLICE_WARM_UP_SECONDS, Track};
 use super::shared_rate::closed_loop;
 use crate::failure::Failure;
@@ -200,6 +201,7 @@ impl Track<'_> {
         seed: u64,
     ) -> Result<Vec<Probe>, CallError> {
         let Kind::Io(io) = &work.kind else { return Ok(Vec::new()) };
+        self.slack = Slack::of(&self.throttles, work);
         for spot in spots {
             self.call(spot.lane, &Request::Attach { target: spot.target.clone(), devices: spot.devices.clone() })?;
             self.call(spot.lane, &Request::Prepare { workload: work.clone(), seed })?;

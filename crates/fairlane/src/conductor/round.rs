@@ -2,6 +2,7 @@
 
 use super::agent_process::{AgentProcess, CallError, unexpected};
 use super::hold;
+use super::patience::Slack;
 use super::quiet::wait_until_quiet;
 use super::visit::Visit;
 use crate::failure::{Failure, Status};
@@ -71,6 +72,8 @@ pub struct Track<'a> {
     pub keep: bool,
     /// What the lanes' devices are held to while they are measured, each once; empty: nothing is held.
     pub throttles: Vec<Throttle>,
+    /// How much longer the present work's lanes may take to answer for it.
+    pub slack: Option<Slack>,
 }
 
 impl Track<'_> {
@@ -91,7 +94,7 @@ impl Track<'_> {
         // lane is closed.
         let stage = &mut self.stage;
         let mut stopping = || _ = stage.lift_all();
-        let answer = agent.call_with(request, self.stop, &mut stopping);
+        let answer = agent.call_with(request, self.stop, self.slack.as_ref(), &mut stopping);
         if matches!(answer, Err(CallError::Lost(_))) {
             self.agents[lane] = None;
         }
@@ -125,6 +128,7 @@ impl Track<'_> {
         seed: u64,
         threads: bool,
     ) -> Result<(), Failure> {
+        self.slack = Slack::of(&self.throttles, workload);
         let result = match &workload.kind {
             Kind::Io(io) if self.stage.side_by_side() => self.steady(workload, io, visits, seed, threads),
             Kind::Io(io) => visits

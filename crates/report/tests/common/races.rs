@@ -500,6 +500,7 @@ pub fn jobs() -> Findings {
         slowest: "ext4".to_owned(),
         maxima_operations_per_second: BTreeMap::from([("ext4".to_owned(), 17_143.0), ("xfs".to_owned(), 21_000.0)]),
         operations_per_second: 12_000.0,
+        disturbed: None,
     });
     let mut unsustained = latency.clone();
     (unsustained.workload, unsustained.title) = ("write-latency".to_owned(), "random write latency".to_owned());
