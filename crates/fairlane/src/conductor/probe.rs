@@ -1,8 +1,9 @@
 //! The ceilings: the same engine on the bare device, and without any device.
 
 use super::agent_process::{CallError, unexpected};
-use super::round::{SLICE_WARM_UP_SECONDS, Track};
+use super::round::Track;
 use super::shared_rate::closed_loop;
+use super::slices::WARM_UP_SECONDS;
 use crate::failure::Failure;
 use model::Bytes;
 use model::agent::{Devices, Reply, Request, Target};
@@ -209,7 +210,7 @@ impl Track<'_> {
             self.stage.hold(spot.ground as usize).map_err(|error| CallError::Lost(error.to_string()))?;
         }
         let (warm_up_seconds, seconds) = match profile {
-            Profile::Null => (SLICE_WARM_UP_SECONDS, io.slice_seconds),
+            Profile::Null => (WARM_UP_SECONDS, io.slice_seconds),
             _ => self.slice_seconds(io),
         };
         for _ in 0..io.slices {
