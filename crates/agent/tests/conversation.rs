@@ -118,6 +118,9 @@ fn a_steady_trial_goes_from_hello_to_finish() {
         assert_eq!(group.bytes, group.operations * 4096);
         let mut rates: Vec<f64> = windows.iter().map(|group| group.metrics["operations_per_second"]).collect();
         assert_eq!(group.slices_operations_per_second, rates);
+        let in_slices: Vec<f64> = windows.iter().flat_map(|of| of.windows_operations_per_second.clone()).collect();
+        assert_eq!((group.windows_operations_per_second.clone(), group.windows_seconds), (in_slices, 0.002));
+        assert!(group.windows_operations_per_second.len() >= 30);
         rates.sort_by(f64::total_cmp);
         assert!((group.metrics["operations_per_second"] / rates[1] - 1.0).abs() < 1e-9);
         assert_eq!(group.primary_metric, "operations_per_second");

@@ -102,7 +102,8 @@ pub(crate) struct OpenLane {
     directory: PathBuf,
     /// `None` for a directory lane and for a library.
     mounted: Option<EntryId>,
-    process: Option<Running>,
+    /// A FUSE program in the foreground.
+    pub(crate) process: Option<Running>,
 }
 
 /// The lanes of one race, from check to teardown.

@@ -163,9 +163,10 @@ pub enum Limit {
 pub struct Estimate {
     /// Name of the lane.
     pub lane: String,
-    /// Geometric mean over rounds.
+    /// Geometric mean over rounds; the arithmetic one where the lane stood still in some of them.
     pub mean: f64,
-    /// 95 % interval of this lane alone; absent with fewer than two rounds.
+    /// 95 % interval of this lane alone; absent with fewer than two rounds, or where the lane stood still in
+    /// some.
     pub low: Option<f64>,
     /// 95 % interval of this lane alone.
     pub high: Option<f64>,

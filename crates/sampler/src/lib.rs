@@ -9,6 +9,7 @@ mod diskstats;
 mod memory;
 mod own;
 mod pressure;
+mod processes;
 mod source;
 mod threads;
 
@@ -23,6 +24,7 @@ pub struct Sampler {
     disks: diskstats::Disks,
     memory: memory::Memory,
     pressure: pressure::Pressure,
+    processes: processes::Processes,
     threads: Option<threads::Threads>,
     opened: Option<Counters>,
     closed: Option<Closed>,
@@ -34,6 +36,7 @@ struct Counters {
     moment: Instant,
     cpu: cpu::Ticks,
     own: own::OwnTime,
+    filesystem_user_ticks: u64,
     disks: diskstats::Watched,
     pressure_microseconds: u64,
 }
@@ -52,6 +55,7 @@ impl Sampler {
             disks: diskstats::Disks::open(devices),
             memory: memory::Memory::open(),
             pressure: pressure::Pressure::open(),
+            processes: processes::Processes::open(&devices.filesystem),
             threads: None,
             opened: None,
             closed: None,
@@ -100,6 +104,8 @@ impl Sampler {
             cpu_steal_seconds: self.cpu.seconds(before.cpu.steal, after.cpu.steal),
             agent_cpu_user_seconds: microseconds(after.own.user_microseconds, before.own.user_microseconds),
             agent_cpu_system_seconds: microseconds(after.own.system_microseconds, before.own.system_microseconds),
+            filesystem_cpu_user_seconds: self.cpu.seconds(before.filesystem_user_ticks, after.filesystem_user_ticks),
+            filesystem_process_unknown: self.processes.unknown(),
             device: after.disks.device.since(&before.disks.device),
             backing: after.disks.backing.since(&before.disks.backing),
             neighbours: after.disks.neighbours.since(&before.disks.neighbours),
@@ -123,6 +129,7 @@ impl Sampler {
             moment: Instant::now(),
             cpu: self.cpu.read(),
             own: own::read(),
+            filesystem_user_ticks: self.processes.user_ticks(),
             disks: self.disks.read(),
             pressure_microseconds: self.pressure.some_microseconds(),
         }

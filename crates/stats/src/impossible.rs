@@ -1,83 +1,140 @@
 //! Figures above what the device or the memory can do: something else was measured, and its name is
 //! said (methods section 3, rule 3, goes no further than reads that miss the device altogether).
+//!
+//! What decides is where the bytes went. A filesystem that compresses moves fewer, and keeps its
+//! verdict. Where all passed the disk the ceiling itself is doubted: so work whose sync is charged to it
+//! keeps its verdict too, buffered or not. Bytes that never came to the disk in the measured time were
+//! the page cache's, or holes: they are no figure of a filesystem on this disk.
 
 use crate::comparable;
 use crate::estimate::median;
 use crate::limit;
 use crate::series::{LaneSeries, Scope, Series};
 use crate::words;
-use model::job::Io;
 use model::record::Record;
 use model::workload::{Kind, Workload};
 
-/// So much above the bare device's own figure is no noise any more: ceilings of this project's own
-/// runs lie within 10 % of what lanes reach (docs/method.md).
+/// So much above the bare device's own figure is no noise any more: ceilings lie within 10 % of what
+/// lanes reach (docs/method.md, "Figures that cannot be", has the figures). Chosen between that and the
+/// smallest lie worth telling: with 10 % lanes that read at the disk's own speed are doubted now and
+/// then, and what lies between 1 and 1.15 times the disk is not.
 const BEYOND_THE_DEVICE: f64 = 1.15;
-/// Of the application's bytes at the device: below, some never came there.
+/// Of the application's bytes at the device: below, some never came there. Chosen: 10 % of a window may
+/// be on its way when it ends, in a queue or a cache of the disk.
 const NOT_ALL_AT_THE_DEVICE: f64 = 0.9;
-/// Of them: below, hardly any did.
-const HARDLY_ANY_AT_THE_DEVICE: f64 = 0.1;
+/// Of them: below, hardly any did (the share of methods section 3, rule 3).
+pub(crate) const HARDLY_ANY_AT_THE_DEVICE: f64 = 0.1;
 
-/// One sentence for each lane whose figures cannot be those of its disk or of the memory; steady block
-/// I/O only, as nothing else is known to be one kind of work.
-pub(crate) fn flags(record: &Record, workload: &Workload, group: &str, series: &Series) -> Vec<String> {
-    let Kind::Io(io) = &workload.kind else { return Vec::new() };
-    let raw = |lane: &LaneSeries| limit::raw_bandwidth(record, workload, &lane.lane.name);
-    let memory = Some(record.header.machine.memory_copy_bytes_per_second).filter(|&figure| figure > 0.0);
-    let reads = series.reading.reads(group);
-    let lanes = series.lanes.iter().filter(|lane| !comparable::stands_beside(lane.lane));
-    lanes.filter_map(|lane| flag(lane, group, io, reads, series, (raw(lane), memory))).collect()
+/// One lane's figure that cannot be.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Beyond {
+    /// One sentence that names the lane.
+    pub(crate) said: String,
+    /// It is a filesystem's all the same.
+    pub(crate) counts: bool,
 }
 
-fn flag(
-    lane: &LaneSeries,
-    group: &str,
-    io: &Io,
-    reads: bool,
-    series: &Series,
-    (raw, memory): (Option<f64>, Option<f64>),
-) -> Option<String> {
-    let seen = || lane.group(group).map(|(trial, of)| (of, Scope::of(trial, of, &series.reading)));
-    let rate = median(seen().filter_map(|(of, _)| {
-        let operations = of.metrics.get("operations_per_second").copied();
-        let per_operation = of.bytes as f64 / of.operations as f64;
-        of.metrics.get("bandwidth_bytes_per_second").copied().or_else(|| Some(operations? * per_operation))
-    }))?;
-    let name = &lane.lane.name;
-    let shown = words::bandwidth(rate);
-    let copies = memory.filter(|&memory| rate > memory);
-    let beyond = raw.filter(|&raw| !lane.lane.backing.is_empty() && rate > BEYOND_THE_DEVICE * raw);
-    if let Some(memory) = copies {
-        return Some(format!(
-            "{name}: {shown} is more than this machine copied in memory when measured ({}): hardly all of these bytes were touched",
-            words::bandwidth(memory)
-        ));
+/// The lanes whose figures cannot be those of their disk or of the memory: of steady block I/O, of a
+/// job file that does one thing, and of steps on files where the disk's own sequential rate is known.
+pub(crate) fn found(record: &Record, workload: &Workload, group: &str, series: &Series) -> Vec<Beyond> {
+    let reads = series.reading.reads(group);
+    let Some(direct) = asked_for_direct(workload) else { return Vec::new() };
+    let steps = matches!(workload.kind, Kind::Operations(_));
+    let sight = Sight {
+        group,
+        direct,
+        reads,
+        // Short steps on files: neither a slow moment of the ceiling nor a burst is worth a word each.
+        only_what_missed_the_disk: steps,
+        series,
+        raw: &|lane| limit::raw_bandwidth(record, workload, lane, reads),
+        memory: Some(record.header.machine.memory_copy_bytes_per_second).filter(|&figure| figure > 0.0 && !steps),
+    };
+    let lanes = series.lanes.iter().filter(|lane| !comparable::stands_beside(lane.lane));
+    lanes.filter_map(|lane| sight.judge(lane)).collect()
+}
+
+/// Whether all of the work asks for O_DIRECT; `None`: it is of several kinds, or nobody knows.
+fn asked_for_direct(workload: &Workload) -> Option<bool> {
+    match &workload.kind {
+        Kind::Io(io) => Some(io.direct),
+        Kind::Jobs(jobs) => match jobs.jobs.as_slice() {
+            [job] => Some(job.io.direct),
+            _ => None,
+        },
+        Kind::Operations(_) => Some(false),
+        Kind::SmallFiles(_) | Kind::Fio(_) => None,
     }
-    let raw = beyond?;
-    let at_device = median(seen().filter(|(_, scope)| scope.exact).filter_map(|(_, scope)| share(&scope, reads)));
-    let above = format!("{name}: {shown} is more than the bare disk's {}", words::bandwidth(raw));
-    let compresses = lane.lane.mount_options.iter().any(|option| option.starts_with("compress"));
-    Some(match at_device {
-        Some(share) if compresses && share < NOT_ALL_AT_THE_DEVICE => {
-            format!("{above}: the filesystem compresses, and {} of the bytes passed the disk", words::percent(share))
+}
+
+/// What one group is held against.
+struct Sight<'a> {
+    group: &'a str,
+    direct: bool,
+    reads: bool,
+    only_what_missed_the_disk: bool,
+    series: &'a Series<'a>,
+    /// The bandwidth of the bare disk below a lane.
+    raw: &'a dyn Fn(&str) -> Option<f64>,
+    /// What all CPUs together copy in memory, bytes per second.
+    memory: Option<f64>,
+}
+
+impl Sight<'_> {
+    fn judge(&self, lane: &LaneSeries) -> Option<Beyond> {
+        let seen = || lane.group(self.group).map(|(trial, of)| (of, Scope::of(trial, of, &self.series.reading)));
+        let rate = median(seen().filter(|(of, _)| of.bytes > 0).filter_map(|(of, _)| {
+            let operations = of.metrics.get("operations_per_second").copied();
+            let per_operation = of.bytes as f64 / of.operations as f64;
+            of.metrics.get("bandwidth_bytes_per_second").copied().or_else(|| Some(operations? * per_operation))
+        }))?;
+        let name = &lane.lane.name;
+        let shown = words::bandwidth(rate);
+        if let Some(memory) = self.memory.filter(|&memory| rate > memory) {
+            let said = format!(
+                "{name}: {shown} is more than this machine copied in memory when measured ({}): hardly all of these bytes were touched",
+                words::bandwidth(memory)
+            );
+            return Some(Beyond { said, counts: false });
         }
-        Some(share) if share < NOT_ALL_AT_THE_DEVICE && !io.direct => {
-            format!("{above}: the page cache did the rest, {} of the bytes passed the disk", words::percent(share))
-        }
-        Some(share) if share < HARDLY_ANY_AT_THE_DEVICE => format!(
-            "{above}: hardly a byte passed the disk although O_DIRECT was asked for; holes and unwritten extents are \
-             answered without it"
-        ),
-        Some(share) if share < NOT_ALL_AT_THE_DEVICE => format!(
-            "{above}: {} of the bytes passed the disk although O_DIRECT was asked for; the rest were holes, unwritten \
-             extents or a cache",
-            words::percent(share)
-        ),
-        _ => format!(
-            "{above}, and all bytes passed it: the ceiling was measured in a slow moment, or the disk has a cache of its \
-             own"
-        ),
-    })
+        let raw = (self.raw)(name).filter(|&raw| !lane.lane.backing.is_empty() && rate > BEYOND_THE_DEVICE * raw)?;
+        let at_device =
+            median(seen().filter(|(_, scope)| scope.exact).filter_map(|(_, scope)| share(&scope, self.reads)));
+        let above = format!("{name}: {shown} is more than the bare disk's {}", words::bandwidth(raw));
+        let compresses = lane.lane.mount_options.iter().any(|option| option.starts_with("compress"));
+        let missed = at_device.filter(|&share| share < NOT_ALL_AT_THE_DEVICE);
+        let (why, counts) = match missed {
+            Some(share) if compresses && share >= HARDLY_ANY_AT_THE_DEVICE => (
+                format!(": the filesystem compresses, and {} of the bytes passed the disk", words::percent(share)),
+                true,
+            ),
+            Some(share) if !self.direct => (
+                format!(": the page cache did the rest, {} of the bytes passed the disk", words::percent(share)),
+                false,
+            ),
+            Some(share) if share < HARDLY_ANY_AT_THE_DEVICE => (
+                ": hardly a byte passed the disk although O_DIRECT was asked for; holes and unwritten extents are \
+                 answered without it"
+                    .to_owned(),
+                false,
+            ),
+            Some(share) => (
+                format!(
+                    ": {} of the bytes passed the disk although O_DIRECT was asked for; the rest were holes, unwritten \
+                     extents or a cache",
+                    words::percent(share)
+                ),
+                false,
+            ),
+            None => (
+                ", and all bytes passed it: the ceiling was measured in a slow moment, or the disk has a cache of its own"
+                    .to_owned(),
+                true,
+            ),
+        };
+        let silent = counts && self.only_what_missed_the_disk;
+        (!silent).then(|| Beyond { said: format!("{above}{why}"), counts })
+    }
 }
 
 /// Bytes at the device per byte of the application, in the work's own direction.

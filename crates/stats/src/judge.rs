@@ -5,7 +5,6 @@ use crate::calibrate;
 use crate::comparable;
 use crate::estimate::{self, median};
 use crate::evidence::Evidence;
-use crate::impossible;
 use crate::latency;
 use crate::limit;
 use crate::operations;
@@ -57,6 +56,7 @@ fn judge_group(
         couples.iter().filter(|&&(a, b)| comparable::comparable(lanes[a].lane, lanes[b].lane).is_ok()).count();
     let setting = Setting {
         series,
+        workload,
         group,
         metric: &metric,
         higher_is_better,
@@ -69,13 +69,16 @@ fn judge_group(
         standing,
         correlation: evidence.correlation(group),
         limit: limited.limit,
+        missed_the_disk: limited.missed_the_disk,
+        reads: series.reading.reads(group),
+        ended: record.end.is_some(),
         seconds_per_round: pair::seconds_per_round(series),
     };
     let judged: Vec<_> = couples
         .iter()
         .map(|&(a, b)| {
             let limit = limited.between(&lanes[a].lane.name, &lanes[b].lane.name);
-            match stopped_at(series, [&lanes[a], &lanes[b]], standing) {
+            match stopped_at(series, [&lanes[a], &lanes[b]], standing, plan.rounds) {
                 None => Setting { limit, ..setting }.judge(&lanes[a], &lanes[b]),
                 Some(look) => {
                     // As at the look after which one of them raced no further: what was decided then stands.
@@ -95,7 +98,7 @@ fn judge_group(
         warnings.extend(disturbed.map(|why| format!("the shared rate was measured in a disturbed moment: {why}")));
     }
     warnings.extend(judged.iter().filter_map(|of| of.warning.clone()));
-    warnings.extend(impossible::flags(record, workload, group, series));
+    warnings.extend(limited.warnings);
     if plan.is_throttled() {
         let all = lanes.iter().flat_map(|lane| lane.group(group));
         let window = throttle::window_seconds(all.map(|(trial, of)| of.system.as_ref().unwrap_or(&trial.system)));
@@ -128,15 +131,17 @@ fn judge_group(
 }
 
 /// The look of a pair of which one lane was decided, and raced no further, before the others were;
-/// `None`: the pair stands where the workload does.
-fn stopped_at(series: &Series, lanes: [&LaneSeries; 2], standing: Standing) -> Option<Standing> {
+/// `None`: the pair stands where the workload does. Only an adaptive race leaves lanes out, and a lane
+/// that was left out has no trial any more: one that failed in the last rounds raced them.
+fn stopped_at(series: &Series, lanes: [&LaneSeries; 2], standing: Standing, plan: Rounds) -> Option<Standing> {
     let Standing::AtLook { rounds, last } = standing else { return None };
-    let raced = |lane: &LaneSeries, round: u32| lane.ok.iter().any(|trial| trial.round == round);
-    let shared = series.done.iter().take_while(|&&round| lanes.iter().all(|lane| raced(lane, round))).count() as u32;
-    // A round in between that one of them failed in stops nobody.
-    let later = series.done[shared as usize..].iter().any(|&round| lanes.iter().all(|lane| raced(lane, round)));
+    let raced = |lane: &&LaneSeries, round: u32| {
+        [&lane.ok, &lane.failed, &lane.void].iter().any(|trials| trials.iter().any(|trial| trial.round == round))
+    };
+    let shared = series.done.iter().rposition(|&round| lanes.iter().all(|lane| raced(lane, round)))? as u32 + 1;
     let look = LOOKS.into_iter().rev().find(|&look| look <= shared)?;
-    (look < rounds && !later).then_some(Standing::AtLook { rounds: look, last })
+    (plan == Rounds::Auto && look < rounds && shared < series.done.len() as u32)
+        .then_some(Standing::AtLook { rounds: look, last })
 }
 
 /// The metric that a group's verdicts rest on.
@@ -177,10 +182,17 @@ fn estimate_of(
     reading: &Reading,
 ) -> (Estimate, Option<String>) {
     let figures: Vec<f64> = lane.figures(group, metric).into_iter().map(|(_, figure)| figure).collect();
-    let level = estimate::level(&figures);
-    let failure = lane
-        .lacks(group)
-        .or_else(|| level.is_none().then(|| format!("no trial measured {}", metric.replace('_', " "))));
+    // Rounds in which a lane did nothing count: a mean of the others would be that of its good rounds.
+    let still = !lane.stood_still(group, metric).is_empty();
+    let level = match still && metric.ends_with("_per_second") {
+        true => estimate::level_with_zeros(&figures).filter(|level| level.mean > 0.0),
+        false => estimate::level(&figures),
+    };
+    let failure = lane.lacks(group).or_else(|| match (level, still) {
+        (Some(_), _) => None,
+        (None, true) => Some("it stood still in every round".to_owned()),
+        (None, false) => Some(format!("no trial measured {}", metric.replace('_', " "))),
+    });
     let scopes: Vec<_> = lane.group(group).map(|(trial, of)| Scope::of(trial, of, reading)).collect();
     // Sums over several groups say nothing about one of them.
     let exact = || scopes.iter().filter(|scope| scope.exact);
@@ -232,6 +244,12 @@ pub fn undecided(result: &ResultFinding) -> impl Iterator<Item = &Pair> {
     result.pairs.iter().filter(|pair| pair.verdict == Verdict::Undecided)
 }
 
+/// Rounds of a workload that hold a comparison: what its looks count. One in which so many lanes failed
+/// that nothing is left to compare is none.
+pub fn rounds_compared(record: &Record, workload: &str) -> u32 {
+    Series::of(record, workload).done.len() as u32
+}
+
 /// The next look after so many rounds of a workload; `None` after the last.
 pub fn next_look(rounds_done: u32, rounds: &Rounds) -> Option<u32> {
     sequential::next_look(rounds_done, *rounds)
@@ -255,10 +273,12 @@ pub fn findings(record: &Record) -> Findings {
     if header.plan.throttle.is_none() {
         warnings.extend(quotas(record, &ceilings));
     }
-    let not_raced =
-        header.plan.workloads.iter().filter(|workload| {
-            record.end.is_some() && !record.trials.iter().any(|trial| trial.workload == workload.name)
-        });
+    let noted = |title: &str| record.warnings.iter().any(|said| said.starts_with(&format!("{title} was not raced")));
+    let raced = |name: &str| record.trials.iter().any(|trial| trial.workload == name);
+    let not_raced = header.plan.workloads.iter().filter(|workload| {
+        // Where the budget had no room, the race itself has said so, with one that has.
+        record.end.is_some() && !raced(&workload.name) && !noted(&workload.title)
+    });
     let remedy = match record.end {
         Some(EndOutcome::Complete) => "the time was up; give it more with --budget",
         _ => "the race ended before it; go on with --resume",

@@ -17,11 +17,16 @@
 //! A lane in memory or of an in-process library stands beside the others and gets no verdict against
 //! them: where a filesystem on a disk has a figure, only such lanes are asked. The floor runs so fast
 //! that the engine shows, and a library's work is the agent's own user time by nature.
+//!
+//! Rule 3 is about reads. Writes that stay in memory, and figures that the disk cannot have made, are the
+//! cache's as well, and get no verdict, but for steps of file operations: those are compared with each
+//! other in memory too, as what they leave to write is charged beside them.
 
 mod rules;
 
 use crate::comparable;
 use crate::estimate::median;
+use crate::impossible::{self, Beyond};
 use crate::pair;
 use crate::series::{LaneSeries, Reading, Scope, Series};
 use model::Throttle;
@@ -32,6 +37,7 @@ use model::record::{Probe, Profile, Record, SharedRate};
 use model::throttle::Quantity;
 use model::trial::Trial;
 use model::workload::{Kind, Workload};
+use std::collections::BTreeMap;
 
 /// What limited one result.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +52,10 @@ pub struct Limited {
     /// Where the limit is each lane's own disk: pairs of lanes whose disks are held to the same limits and
     /// that write alike to them.
     one_disk: Vec<[String; 2]>,
+    /// Figures that the disk or the memory cannot have made, one sentence for each lane.
+    pub warnings: Vec<String>,
+    /// What was measured never passed the disk, so that no pair gets a verdict.
+    pub missed_the_disk: bool,
 }
 
 impl Limited {
@@ -90,6 +100,8 @@ struct LaneUse {
     queue: Option<f64>,
     /// Device bytes read per byte the application read.
     read_share: Option<f64>,
+    /// Device bytes written in the windows per byte the application wrote in them.
+    write_share: Option<f64>,
     write_amplification: Option<f64>,
     /// Rates at the device, for the limits of a throttle.
     rates: [Option<f64>; Quantity::ALL.len()],
@@ -127,6 +139,8 @@ struct Sight<'a> {
     lanes: Vec<LaneUse>,
     raw: Option<Raw>,
     null_rate: Option<f64>,
+    /// The first figure that is no filesystem's, because the disk or the memory cannot have made it.
+    beyond: Option<&'a str>,
 }
 
 /// Measured seconds below which shares of CPU time, counted in ticks of 10 ms, say nothing.
@@ -164,10 +178,23 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
     }
     let null_rate = null_ceiling(&record.probes, workload);
     let rate = record.rates.iter().rev().find(|rate| rate.workload == workload.name);
-    let sight = Sight { workload, rate, reads: series.reading.reads(group), lanes, raw, null_rate };
+    let beyond = impossible::found(record, workload, group, series);
+    let reads = series.reading.reads(group);
+    let first_beyond = beyond.iter().find(|of| !of.counts).map(|of| of.said.as_str());
+    let sight = Sight { workload, rate, reads, lanes, raw, null_rate, beyond: first_beyond };
     let (limit, reason) = rules::first(&sight);
     let one_disk = if limit == Limit::OwnDisk { rules::one_disk(&sight) } else { Vec::new() };
-    Limited { limit, reason, device_use, one_disk }
+    let steps = matches!(workload.kind, Kind::Operations(_));
+    // Reads that the page cache answered are labelled so (methods section 3, rule 3).
+    let missed_the_disk = limit == Limit::Cache && !steps && (!reads || first_beyond == Some(reason.as_str()));
+    Limited {
+        limit,
+        reason,
+        device_use,
+        one_disk,
+        warnings: beyond.into_iter().map(|Beyond { said, .. }| said).collect(),
+        missed_the_disk,
+    }
 }
 
 /// Whether the ceilings of the bare device are those of the disk below a lane's own limits: they were
@@ -211,6 +238,16 @@ fn plain(io: &Io) -> bool {
         && io.block_sizes.is_none()
         && !io.create_only
         && !paces(io)
+}
+
+/// Whether the work only writes, as fast as it can, and should reach a device.
+fn only_writes(workload: &Workload) -> bool {
+    let writes = |io: &Io| io.rw.writes() && !io.rw.reads() && !io.rw.trims() && io.ioengine != "null" && !paces(io);
+    match &workload.kind {
+        Kind::Io(io) => writes(io),
+        Kind::Jobs(jobs) => jobs.jobs.iter().all(|job| writes(&job.io)),
+        Kind::Fio(_) | Kind::SmallFiles(_) | Kind::Operations(_) => false,
+    }
 }
 
 /// What a trial's mark says of other programs; `None`: it has none.
@@ -273,6 +310,12 @@ fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
                 .filter(|(_, scope)| scope.read_bytes > 0.0 && !lane.lane.backing.is_empty())
                 .map(|(_, scope)| scope.system.device.read_bytes as f64 / scope.read_bytes),
         ),
+        write_share: median(
+            seen.iter()
+                .filter(|(of, scope)| scope.write_bytes == of.bytes as f64)
+                .filter(|(_, scope)| scope.write_bytes > 0.0 && !lane.lane.backing.is_empty())
+                .map(|(_, scope)| scope.system.device.write_bytes as f64 / scope.write_bytes),
+        ),
         write_amplification: median(seen.iter().filter_map(|(_, scope)| scope.write_amplification())),
         rates: Quantity::ALL
             .map(|quantity| median(seen.iter().filter_map(|(_, scope)| crate::throttle::rate(scope.system, quantity)))),
@@ -319,15 +362,33 @@ fn raw_ceiling(probes: &[Probe], workload: &Workload) -> Option<Raw> {
     })
 }
 
-/// The bare device's bandwidth for this workload, in bytes per second, where the probe is alike and
-/// nothing else holds the lane's own device.
-pub(crate) fn raw_bandwidth(record: &Record, workload: &Workload, lane: &str) -> Option<f64> {
-    if workload.flush_bound() || of_several_kinds(workload) || paced(workload) {
+/// The bare device's bandwidth for this work, in bytes per second, where the probe is alike and nothing
+/// else holds the lane's own device; of steps on files, which have none of their own, the fastest that
+/// large sequential work of the race reached.
+pub(crate) fn raw_bandwidth(record: &Record, workload: &Workload, lane: &str, reads: bool) -> Option<f64> {
+    let (plan, probes) = (&record.header.plan, &record.probes);
+    if !is_below(plan, plan.throttle_of(lane), false) {
         return None;
     }
-    let plan = &record.header.plan;
-    let raw = raw_ceiling(&record.probes, workload).filter(|_| is_below(plan, plan.throttle_of(lane), false));
-    raw.map(|raw| raw.bandwidth)
+    let one_kind = match &workload.kind {
+        Kind::Operations(_) => return sequential_bandwidth(probes, reads),
+        // A probe is made of the one plain job alone.
+        Kind::Jobs(jobs) => matches!(jobs.jobs.as_slice(), [job] if plain(&job.io)),
+        _ => !of_several_kinds(workload),
+    };
+    if workload.flush_bound() || !one_kind || paced(workload) {
+        return None;
+    }
+    raw_ceiling(probes, workload).map(|raw| raw.bandwidth)
+}
+
+fn sequential_bandwidth(probes: &[Probe], reads: bool) -> Option<f64> {
+    let profile = if reads { Profile::SeqRead } else { Profile::SeqWrite };
+    let mut by_workload: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for probe in probes.iter().filter(|probe| probe.profile == profile) {
+        by_workload.entry(&probe.workload).or_default().push(probe.bandwidth_bytes_per_second);
+    }
+    by_workload.into_values().filter_map(median).filter(|&figure| figure > 0.0).reduce(f64::max)
 }
 
 fn null_ceiling(probes: &[Probe], workload: &Workload) -> Option<f64> {

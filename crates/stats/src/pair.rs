@@ -5,14 +5,25 @@ use crate::estimate;
 use crate::forecast;
 use crate::sequential::{self, Interval, Rule, Standing};
 use crate::series::{LaneSeries, Series};
+use crate::words;
 use model::findings::{Limit, Pair, Verdict};
-use model::trial::Trial;
+use model::plan::Rounds;
+use model::trial::{Group, Trial};
+use model::workload::{Kind, Workload};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// So many operations in a slice show a lane's rate to within a few percent (one more or less is 5 %).
+/// Chosen; it serves a remedy alone.
+const OPERATIONS_IN_A_SLICE: f64 = 20.0;
+/// The longest slice that a suite may ask for.
+const LONGEST_SLICE_SECONDS: f64 = 3600.0;
 
 /// What the pairs of one result share.
 pub struct Setting<'a> {
     /// The trials that count.
     pub series: &'a Series<'a>,
+    /// What was raced.
+    pub workload: &'a Workload,
     /// The group judged.
     pub group: &'a str,
     /// Its metric.
@@ -27,6 +38,12 @@ pub struct Setting<'a> {
     pub correlation: f64,
     /// What limited the result.
     pub limit: Limit,
+    /// What was measured never passed the disk.
+    pub missed_the_disk: bool,
+    /// The group reads.
+    pub reads: bool,
+    /// The race has ended, whatever ended it.
+    pub ended: bool,
     /// Seconds of racing per round of this workload.
     pub seconds_per_round: Option<f64>,
 }
@@ -57,7 +74,7 @@ impl Setting<'_> {
             pair.why = Some(format!("{lane}: {reason}"));
             return Judged { pair, warning: None };
         }
-        if let Some(why) = self.cannot_sustain(a, b) {
+        if let Some(why) = self.cannot_sustain(a, b).or_else(|| self.stood_still(a, b)) {
             // One burst of noise in an early round does not end the race.
             let early = matches!(self.standing, Standing::Before { .. });
             pair.verdict = if early { Verdict::Undecided } else { Verdict::None };
@@ -88,10 +105,7 @@ impl Setting<'_> {
     /// ln(a/b) over the rounds of this look, in time order; of times ln(b/a), so that above zero
     /// `a` always does better.
     fn differences(&self, a: &LaneSeries, b: &LaneSeries) -> Vec<f64> {
-        let last = match self.standing {
-            Standing::AtLook { rounds, .. } => self.series.done.get(rounds as usize - 1).copied().unwrap_or(u32::MAX),
-            Standing::Before { .. } => u32::MAX,
-        };
+        let last = self.last_round();
         let of = |lane: &LaneSeries| {
             let mut figures = lane.figures(self.group, self.metric);
             figures.retain(|&(round, _)| round <= last);
@@ -99,6 +113,50 @@ impl Setting<'_> {
         };
         let (a, b) = if self.higher_is_better { (a, b) } else { (b, a) };
         estimate::paired_differences(&of(a), &of(b))
+    }
+
+    /// The last round of this look.
+    fn last_round(&self) -> u32 {
+        match self.standing {
+            Standing::AtLook { rounds, .. } => self.series.done.get(rounds as usize - 1).copied().unwrap_or(u32::MAX),
+            Standing::Before { .. } => u32::MAX,
+        }
+    }
+
+    /// Why there is no ratio: a lane did nothing in some rounds. Those are an outcome, and the worst one;
+    /// without them the lane would be judged on its good rounds. `None`: none stood still.
+    fn stood_still(&self, a: &LaneSeries, b: &LaneSeries) -> Option<String> {
+        let last = self.last_round();
+        let count = |lane: &LaneSeries| {
+            lane.stood_still(self.group, self.metric).into_iter().filter(|&round| round <= last).count()
+        };
+        let still: Vec<(&LaneSeries, usize)> =
+            [a, b].into_iter().map(|lane| (lane, count(lane))).filter(|&(_, count)| count > 0).collect();
+        let rounds = |lane: &LaneSeries| lane.ok.iter().filter(|trial| trial.round <= last).count();
+        let said: Vec<String> = still
+            .iter()
+            .map(|(lane, count)| format!("{} stood still in {count} of {} rounds", lane.lane.name, rounds(lane)))
+            .collect();
+        let lanes: Vec<&LaneSeries> = still.iter().map(|(lane, _)| *lane).collect();
+        (!said.is_empty())
+            .then(|| format!("{}, and nothing is no rate to compare: {}", said.join(" and "), self.remedy(&lanes)))
+    }
+
+    /// What makes lanes that stood still do something in each round.
+    fn remedy(&self, lanes: &[&LaneSeries]) -> String {
+        let Kind::Io(io) = &self.workload.kind else {
+            return "give the work more time, or more operations".to_owned();
+        };
+        let each = |lane: &LaneSeries| {
+            let sum = |of: fn(&Group) -> f64| lane.group(self.group).map(|(_, group)| of(group)).sum::<f64>();
+            sum(|group| group.seconds) / sum(|group| group.operations as f64)
+        };
+        let needed = lanes.iter().map(|lane| OPERATIONS_IN_A_SLICE * each(lane)).filter(|seconds| seconds.is_finite());
+        let seconds = needed.fold(4.0 * io.slice_seconds, f64::max).min(LONGEST_SLICE_SECONDS);
+        // In tenths, and from ten on in whole seconds: what a person would type.
+        let unit = if seconds < 10.0 { 0.1 } else { 1.0 };
+        let seconds = (seconds / unit - 1e-6).ceil() * unit;
+        format!("measure longer slices with --set {}.slice_seconds={seconds:.1}", self.workload.name)
     }
 
     /// Why neither lane's figures may be compared: an open loop whose backlog grew measured the
@@ -123,7 +181,12 @@ impl Setting<'_> {
             Limit::Device if verdict != Verdict::Tie => {
                 (verdict, why) = (Verdict::None, Some("the device was measured, not the filesystem".into()));
             }
-            Limit::Cache => beside.insert(0, "the page cache answered, not the device".to_owned()),
+            Limit::Cache if self.missed_the_disk => {
+                let missed = "bytes that did not pass the disk were measured, not the filesystem on it";
+                (verdict, why) = (Verdict::None, Some(missed.into()));
+            }
+            Limit::Cache if self.reads => beside.insert(0, "the page cache answered, not the device".to_owned()),
+            Limit::Cache => beside.insert(0, "the page cache took the data, not the device".to_owned()),
             _ => {}
         }
         if verdict == Verdict::Undecided {
@@ -136,15 +199,18 @@ impl Setting<'_> {
     }
 
     fn by_interval(&self, interval: &Interval) -> (Verdict, Option<String>) {
-        if interval.count < 2 {
-            return (Verdict::Undecided, Some("one round: no interval between runs".to_owned()));
-        }
-        let last = match self.standing {
-            Standing::AtLook { last, .. } => last,
-            Standing::Before { first } => {
-                let done = self.series.done.len();
-                let rounds = if done == 1 { "round" } else { "rounds" };
-                return (Verdict::Undecided, Some(format!("{done} {rounds} done, the first look comes after {first}")));
+        let done = self.series.done.len();
+        let last = match (self.standing, self.rule.rounds) {
+            (Standing::Before { .. }, Rounds::Fixed(planned)) => {
+                let go_on = if self.ended { ", go on with --resume" } else { "" };
+                return (Verdict::Undecided, Some(format!("{done} of {planned} rounds done{go_on}")));
+            }
+            _ if interval.count < 2 => {
+                return (Verdict::Undecided, Some("one round: no interval between runs".to_owned()));
+            }
+            (Standing::AtLook { last, .. }, _) => last,
+            (Standing::Before { first }, Rounds::Auto) => {
+                return (Verdict::Undecided, Some(format!("{done} rounds done, the first look comes after {first}")));
             }
         };
         let verdict = self.rule.verdict(interval.mean, interval.half, last);
@@ -227,9 +293,7 @@ pub fn trial_warnings(lanes: &[LaneSeries]) -> Vec<String> {
     for lane in lanes {
         let mut marks = Marks::of(std::slice::from_ref(lane));
         // Unsteady slices are told group by group, with their figures.
-        let told = |trial: &&Trial| {
-            trial.groups.iter().any(|of| crate::steady::not_steady(&of.slices_operations_per_second).is_some())
-        };
+        let told = |trial: &&Trial| trial.groups.iter().any(|of| unsteady(of).is_some());
         if lane.ok.iter().any(told) {
             marks.0.remove(NOT_STEADY);
         }
@@ -285,12 +349,27 @@ impl Mark<'_> {
 /// The flag of a trial whose slices are not steady.
 const NOT_STEADY: &str = "not-steady";
 
+/// Why a trial's group is not steady.
+fn unsteady(of: &Group) -> Option<String> {
+    crate::steady::settled(of)?.unsteady
+}
+
 /// Warnings about a lane's figures in one group: unusable, missing, unsteady.
 pub fn lane_warnings(lane: &LaneSeries, group: &str, metric: &str) -> Vec<String> {
     let name = &lane.lane.name;
     let mut warnings = Vec::new();
     let figures = lane.figures(group, metric);
-    let unusable = figures.iter().filter(|&&(_, figure)| !estimate::usable(figure)).count();
+    let still = lane.stood_still(group, metric);
+    // One that always did is told with its estimate.
+    if !still.is_empty() && still.len() < lane.ok.len() {
+        let counted = match metric.ends_with("_per_second") {
+            true => "its mean counts them as zeros and has no interval",
+            false => "they have no latency, and its mean is that of the others",
+        };
+        warnings.push(format!("{name} stood still in {} of {} rounds: {counted}", still.len(), lane.ok.len()));
+    }
+    let broken = |&&(round, figure): &&(u32, f64)| !estimate::usable(figure) && !still.contains(&round);
+    let unusable = figures.iter().filter(broken).count();
     if unusable > 0 {
         warnings
             .push(format!("{name}: {unusable} of {} figures are no positive number and were left out", figures.len()));
@@ -300,15 +379,15 @@ pub fn lane_warnings(lane: &LaneSeries, group: &str, metric: &str) -> Vec<String
     if missing > 0 && lane.lacks(group).is_none() {
         warnings.push(format!("{name}: {missing} of {} trials hold no {metric} for {group}", lane.ok.len()));
     }
-    let (trials, slices) = lane.cut(group);
+    let (trials, share) = lane.cut(group);
     if trials > 0 && metric.ends_with("_per_second") {
         warnings.push(format!(
-            "{name}: warm-up was cut from {trials} of {} trials, up to {slices} slices (MSER-5)",
-            lane.ok.len()
+            "{name}: warm-up was cut from {trials} of {} trials, up to {} of one (MSER-5)",
+            lane.ok.len(),
+            words::percent(share)
         ));
     }
-    let unsteady: Vec<_> =
-        lane.group(group).filter_map(|(_, of)| crate::steady::not_steady(&of.slices_operations_per_second)).collect();
+    let unsteady: Vec<_> = lane.group(group).filter_map(|(_, of)| unsteady(of)).collect();
     if let Some(reason) = unsteady.first() {
         warnings.push(format!("{name}: {} of {} trials are not steady: {reason}", unsteady.len(), lane.ok.len()));
     }

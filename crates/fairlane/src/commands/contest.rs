@@ -3,7 +3,7 @@
 use super::calibrate;
 use super::resume::{Resumed, raced_seconds, round_seconds, same_lanes};
 use super::screen::Channel;
-use super::summary::summary;
+use super::summary::{expected, summary};
 use super::{abilities, foresight, lane_failure, planning, screen};
 use crate::conductor::quiet::quiet_of;
 use crate::conductor::record_file::RecordFile;
@@ -202,6 +202,7 @@ fn race(
     let raced_before_seconds = raced_seconds(&record);
     let round_seconds =
         record.header.plan.workloads.iter().map(|workload| round_seconds(&record, &workload.name)).collect();
+    let expected = expected(&record.header.plan, &stage);
     let decided = record.header.plan.workloads.iter().map(|_| std::collections::BTreeSet::new()).collect();
     let mut screen = |event: &Event| show.event(event);
     let mut conductor = Conductor {
@@ -222,6 +223,7 @@ fn race(
         raced_before_seconds,
         begun: Instant::now(),
         round_seconds,
+        expected,
         decided,
     };
     let result = conductor.run();

@@ -2,6 +2,7 @@
 
 use super::forecast::{self, Course, Disks, Setting, Work};
 use crate::conductor::quiet::quiet_of;
+use crate::conductor::time::Expected;
 use lanes::Stage;
 use model::operations::Method;
 use model::plan::{LOOKS, Plan, Rounds};
@@ -41,6 +42,18 @@ pub fn summary(plan: &Plan, stage: &Stage, keep: bool) -> PlanSummary {
         as_published: plan.as_published,
         notes: Vec::new(),
     }
+}
+
+/// What each workload is expected to take.
+pub fn expected(plan: &Plan, stage: &Stage) -> Vec<Expected> {
+    let setting = setting(plan, stage);
+    let course = |workload: &Workload| setting.course(workload, whole_seconds(workload));
+    let of = |course: Course| Expected {
+        once: course.once.seconds,
+        round: course.round.seconds,
+        probe: course.probe.seconds,
+    };
+    plan.workloads.iter().map(|workload| of(course(workload))).collect()
 }
 
 /// Where the race takes place, as far as a forecast asks.

@@ -2,8 +2,9 @@
 
 use super::agent_process::{CallError, unexpected};
 use super::patience::Slack;
-use super::round::{SLICE_WARM_UP_SECONDS, Track};
+use super::round::Track;
 use super::shared_rate::closed_loop;
+use super::slices::WARM_UP_SECONDS;
 use crate::failure::Failure;
 use model::Bytes;
 use model::agent::{Devices, Reply, Request, Target};
@@ -212,7 +213,7 @@ impl Track<'_> {
             self.stage.hold_bare(spot.ground as usize).map_err(|error| CallError::Lost(error.to_string()))?;
         }
         let (warm_up_seconds, seconds) = match profile {
-            Profile::Null => (SLICE_WARM_UP_SECONDS, io.slice_seconds),
+            Profile::Null => (WARM_UP_SECONDS, io.slice_seconds),
             _ => self.slice_seconds(io),
         };
         for _ in 0..io.slices {

@@ -10,14 +10,10 @@ use lanes::{Cold, Journal, LaneFailure, Stage};
 use model::Throttle;
 use model::agent::{Part, Reply, Request, Target};
 use model::event::Event;
-use model::throttle::slice_of_all;
 use model::trial::{Group, SystemUse};
-use model::workload::{Io, Kind, Workload};
+use model::workload::{Kind, Workload};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-
-/// Seconds of each slice that run before its window: the queue fills, the lane wakes.
-pub(super) const SLICE_WARM_UP_SECONDS: f64 = 0.03;
 
 /// Parts of a phase that alternate between lanes (methods section 1: 4 to 10 slices).
 const PHASE_PARTS: u32 = 10;
@@ -110,7 +106,7 @@ impl Track<'_> {
         }
     }
 
-    fn measured(&mut self, lane: usize, request: &Request) -> Result<(Vec<Group>, SystemUse), CallError> {
+    pub(super) fn measured(&mut self, lane: usize, request: &Request) -> Result<(Vec<Group>, SystemUse), CallError> {
         match self.call(lane, request)? {
             Reply::Measured { groups, system } => Ok((groups, system)),
             other => Err(unexpected(request, &other)),
@@ -242,52 +238,10 @@ impl Track<'_> {
         Ok(())
     }
 
-    /// Seconds of warm-up and of the window of a slice, the same in every lane.
-    pub(super) fn slice_seconds(&self, io: &Io) -> (f64, f64) {
-        let throttled = slice_of_all(&self.throttles, io);
-        throttled.unwrap_or_else(|| (SLICE_WARM_UP_SECONDS.min(io.slice_seconds), io.slice_seconds))
-    }
-
     /// Parts of work that is done once: whole under a throttle, because a device that was idle while the
     /// other lanes worked is given a burst, and short parts would be nothing but bursts.
     pub(super) fn parts(&self, usual: u32) -> u32 {
         if self.throttles.is_empty() { usual } else { 1 }
-    }
-
-    /// Steady work: all lanes are mounted, and slices alternate between them, so that a burst of
-    /// noise hits all alike.
-    fn steady(
-        &mut self,
-        workload: &Workload,
-        io: &Io,
-        visits: &mut [Visit],
-        seed: u64,
-        threads: bool,
-    ) -> Result<(), Failure> {
-        for visit in visits.iter_mut() {
-            self.open(workload, visit, seed)?;
-        }
-        self.quiet(visits);
-        self.hold(visits)?;
-        let (warm_up_seconds, seconds) = self.slice_seconds(io);
-        let lanes = visits.len();
-        for slice in 0..io.slices as usize {
-            for turn in 0..lanes {
-                // The order rotates from slice to slice: no lane always follows the same neighbour.
-                let visit = &mut visits[(slice + turn) % lanes];
-                self.step(visit, "measure", |track, visit| {
-                    let begun = Instant::now();
-                    let request = Request::Slice { warm_up_seconds, seconds, threads: threads && slice == 0 };
-                    track.measured(visit.lane, &request)?;
-                    visit.charge("measure", begun.elapsed().as_secs_f64());
-                    Ok(())
-                })?;
-            }
-        }
-        for visit in visits.iter_mut() {
-            self.finish(visit)?;
-        }
-        Ok(())
     }
 
     /// Once-only work: every phase runs in parts that alternate between the lanes, as steady work
@@ -399,7 +353,7 @@ impl Track<'_> {
     }
 
     fn attach(&mut self, visit: &mut Visit) -> Result<(), Trouble> {
-        let devices = self.stage.device_names(visit.ground);
+        let devices = self.stage.watched(visit.lane, visit.ground);
         let target = match &visit.library {
             Some(library) => Target::Library(library.clone()),
             None => Target::Directory(visit.directory.clone()),

@@ -1,6 +1,7 @@
 //! The rules in order, each with a sentence that names its figures.
 
-use super::{Disturbed, LaneUse, Raw, Sight, of_several_kinds, paced, plain};
+use super::{Disturbed, LaneUse, Raw, Sight, of_several_kinds, only_writes, paced, plain};
+use crate::impossible::HARDLY_ANY_AT_THE_DEVICE;
 use crate::words;
 use model::Throttle;
 use model::findings::Limit;
@@ -8,8 +9,8 @@ use model::workload::Kind;
 
 type Rule = fn(&Sight) -> Option<(Limit, String)>;
 
-/// Rules 2 and 3, which hold for any work.
-const RULES: [Rule; 2] = [harness, cache];
+/// Rules 2 and 3, which hold for any work; with rule 3 what else never came to the disk.
+const RULES: [Rule; 4] = [harness, cache, beyond_the_disk, kept_in_memory];
 
 /// Rules 4 to 8 in order, for work of one kind that runs as fast as it goes.
 const CAUSES: [Rule; 6] = [device, own_disk, write_amplification, flush, filesystem_cpu, filesystem_serialised];
@@ -204,11 +205,36 @@ fn cache(sight: &Sight) -> Option<(Limit, String)> {
     if !sight.reads {
         return None;
     }
-    let lane = sight.lanes.iter().find(|lane| lane.read_share.is_some_and(|share| share < 0.10))?;
+    let missed = |lane: &&LaneUse| lane.read_share.is_some_and(|share| share < HARDLY_ANY_AT_THE_DEVICE);
+    let lane = sight.lanes.iter().find(missed)?;
     let share = words::percent(lane.read_share?);
     Some((
         Limit::Cache,
         format!("in {} only {share} of the bytes read came from the device: the page cache answered", lane.name),
+    ))
+}
+
+/// A figure that neither the disk nor the memory can have made says nothing of a filesystem on that disk.
+fn beyond_the_disk(sight: &Sight) -> Option<(Limit, String)> {
+    sight.beyond.map(|said| (Limit::Cache, said.to_owned()))
+}
+
+/// What rule 3 is for reads, also where no ceiling is known. Paced work may leave its writes in memory: its
+/// figure is when they were taken. A sync that is charged brings them to the device within the window.
+fn kept_in_memory(sight: &Sight) -> Option<(Limit, String)> {
+    if sight.reads || !only_writes(sight.workload) {
+        return None;
+    }
+    let missed = |lane: &&LaneUse| lane.write_share.is_some_and(|share| share < HARDLY_ANY_AT_THE_DEVICE);
+    let lane = sight.lanes.iter().find(missed)?;
+    let share = words::percent(lane.write_share?);
+    Some((
+        Limit::Cache,
+        format!(
+            "in {} only {share} of the bytes written came to the device while it was measured, and no sync is part of \
+             the figure: the page cache took them",
+            lane.name
+        ),
     ))
 }
 
