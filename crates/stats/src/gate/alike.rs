@@ -2,6 +2,7 @@
 //! compared, and what a reader has to know.
 
 use super::{Named, Side};
+use crate::compare::emulated_disk;
 use crate::words;
 use model::lane::Lane;
 use model::record::{EndOutcome, Header};
@@ -70,6 +71,13 @@ fn same_race(a: &Named, b: &Named) -> Result<(), String> {
         return Err(format!(
             "the lanes of {of_a} have {} and those of {of_b} {}; race both sides with the same --lane-size",
             one.plan.lane_size, other.plan.lane_size
+        ));
+    }
+    let (disk, other_disk) = (emulated_disk(&one.plan), emulated_disk(&other.plan));
+    if disk != other_disk {
+        return Err(format!(
+            "the throttle of {of_a} is {disk} and that of {of_b} {other_disk}, so they raced on two different disks; \
+             race both sides with the same --throttle, or without"
         ));
     }
     Ok(())
