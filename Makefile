@@ -44,6 +44,7 @@ evidence: build race-tools
 	@./scripts/install-tools python3:python3
 	$(CARGO) run --release --locked -p stats --example sequential -- $(FAMILIES)
 	$(CARGO) run --release --locked -p stats --example gate
+	$(CARGO) run --release --locked -p stats --example compare
 	$(SUDO) ./scripts/evidence
 
 check:

@@ -116,7 +116,7 @@ pub struct ResultFinding {
     /// lane's maximum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_rate: Option<SharedRate>,
-    /// Rounds in which every lane has a figure.
+    /// Rounds in which two lanes have a figure, of the pair that has the most; of a single lane its own.
     pub rounds: u32,
     /// What limited it.
     pub limit: Limit,

@@ -39,7 +39,7 @@ pub use clean::clean as clean_text;
 pub use csv::csv;
 pub use features::{features_of, features_table, features_text, scenarios_text};
 pub use fio_json::fio_json;
-pub use plan::{Contestants, Foresight, Ground, PlanSummary, plan_lines};
+pub use plan::{Contestants, Foresight, Ground, KnownNoise, PlanSummary, plan_lines};
 pub use terminal::{Screen, ScreenOptions};
 
 use model::findings::{Comparison, Findings, PublishedComparison};

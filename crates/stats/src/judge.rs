@@ -160,17 +160,21 @@ pub(crate) fn unit_of(metric: &str) -> &str {
     }
 }
 
-/// Rounds in which every lane that has figures at all has one.
+/// Rounds in which two lanes have a figure, of the pair that has the most: a lane that was decided or failed
+/// early takes none from the others. Of a lane alone its own.
 fn shared_rounds(series: &Series, group: &str, metric: &str) -> u32 {
-    let all: Vec<Vec<(u32, f64)>> = series
-        .lanes
-        .iter()
-        .filter(|lane| lane.lacks(group).is_none())
-        .map(|lane| lane.figures(group, metric).into_iter().filter(|&(_, figure)| estimate::usable(figure)).collect())
-        .collect();
-    let Some((first, others)) = all.split_first() else { return 0 };
-    let has = |figures: &Vec<(u32, f64)>, round: u32| figures.binary_search_by_key(&round, |&(round, _)| round).is_ok();
-    first.iter().filter(|&&(round, _)| others.iter().all(|figures| has(figures, round))).count() as u32
+    let figures = series.lanes.iter().map(|lane| {
+        let mut figures = lane.figures(group, metric);
+        figures.retain(|&(_, figure)| estimate::usable(figure));
+        figures
+    });
+    let all: Vec<Vec<(u32, f64)>> = figures.filter(|figures| !figures.is_empty()).collect();
+    if let [alone] = all.as_slice() {
+        return alone.len() as u32;
+    }
+    let couples = (0..all.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+    let shared = couples.map(|(a, b)| estimate::paired_differences(&all[a], &all[b]).len());
+    shared.max().unwrap_or(0) as u32
 }
 
 /// One lane's estimate, and a warning where its histograms could not be read.

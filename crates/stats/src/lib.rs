@@ -13,6 +13,7 @@ pub mod compare_published;
 pub mod correlation;
 pub mod estimate;
 mod evidence;
+mod failed;
 pub mod forecast;
 pub mod gate;
 mod impossible;

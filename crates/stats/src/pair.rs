@@ -160,13 +160,13 @@ impl Setting<'_> {
     }
 
     /// Why neither lane's figures may be compared: an open loop whose backlog grew measured the
-    /// length of the window, not a latency. `None`: both kept up.
+    /// length of the window, not a latency. `None`: both kept up in at least half of their trials.
     fn cannot_sustain(&self, a: &LaneSeries, b: &LaneSeries) -> Option<String> {
         let behind: Vec<String> = [a, b]
             .iter()
             .filter_map(|lane| {
                 let count = flagged(lane, CANNOT_SUSTAIN);
-                (count > 0).then(|| format!("{} ({count} of {} trials)", lane.lane.name, lane.ok.len()))
+                mostly_behind(lane).then(|| format!("{} ({count} of {} trials)", lane.lane.name, lane.ok.len()))
             })
             .collect();
         (!behind.is_empty()).then(|| format!("{} cannot sustain this rate", behind.join(" and ")))
@@ -267,6 +267,12 @@ pub const CANNOT_SUSTAIN: &str = "cannot-sustain-rate";
 /// Trials that count and carry a flag that begins so.
 pub fn flagged(lane: &LaneSeries, beginning: &str) -> usize {
     lane.ok.iter().filter(|trial| trial.flags.iter().any(|flag| flag.starts_with(beginning))).count()
+}
+
+/// Whether a lane fell behind the rate in more than half of its trials. In fewer it was a burst of noise
+/// that made the backlog grow, which is part of the interval.
+pub fn mostly_behind(lane: &LaneSeries) -> bool {
+    2 * flagged(lane, CANNOT_SUSTAIN) > lane.ok.len()
 }
 
 /// Warnings about whole trials of all lanes: failed rounds, flags. What marks every trial is said

@@ -200,7 +200,7 @@ pub fn interval(differences: &[f64], rule: &Rule, assumed: f64) -> Option<Interv
 
 /// The correlation of one pair's rounds where white noise would seldom show it: above 1.64 of its
 /// standard errors of 1/√n. The computed r1 is biased by -1/n (Kendall 1954), which is put right.
-fn shown(differences: &[f64]) -> Option<f64> {
+pub(crate) fn shown(differences: &[f64]) -> Option<f64> {
     let n = differences.len() as f64;
     let lag1 = (estimate::lag1(differences)? + 1.0 / n).min(HIGHEST);
     (lag1 > SHOWN_FROM / n.sqrt()).then_some(lag1)

@@ -94,6 +94,21 @@ fn what_differs_between_the_races_is_named() {
 }
 
 #[test]
+fn one_burst_behind_the_rate_voids_nothing_and_most_trials_do() {
+    let before = race([1000.0; 2], 0.01, 6, 1);
+    let behind = |rounds: u32| {
+        let mut after = race([3000.0; 2], 0.01, 6, 2);
+        for trial in after.trials.iter_mut().filter(|trial| trial.round <= rounds) {
+            trial.flags.push("cannot-sustain-rate: the backlog grew".into());
+        }
+        against(&before, &after).rows.remove(0)
+    };
+    assert_eq!((behind(1).verdict, behind(3).verdict), (Verdict::Faster, Verdict::Faster));
+    assert_eq!(behind(4).verdict, Verdict::None);
+    assert!(behind(4).why.unwrap().contains("ext4 cannot sustain the rate of the second record"));
+}
+
+#[test]
 fn medians_of_passes_are_named_beside_what_rests_on_them() {
     let raced = |loops: u32, seed: u64| {
         let mut work = operations(vec![step("metadata", "stat 100", Operation::Stat, 100)]);

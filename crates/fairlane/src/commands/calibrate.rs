@@ -63,22 +63,35 @@ fn show(options: &Calibrate) -> Result<(), Failure> {
     super::report::print(&report::calibration_text(&found, None, &screen::style()))
 }
 
-/// What is known of this machine's noise in a plan's suite, for its record to quote: of the same
-/// machine and disk, the emulated one of every lane too, and of lanes of the same size.
+/// What is known of this machine's noise in a plan's work, for its record to quote: of the same machine
+/// and disk, of lanes of the same size, and of workloads with the same parameters, whatever their suite is
+/// called. The newest that knows all of the work; otherwise the newest of those that know the most of it.
 pub fn known(plan: &Plan, here: &Machine) -> Option<Calibration> {
     if plan.calibration {
         return None;
     }
     let wanted = |record: &Record| {
         let of = &record.header;
-        of.plan.suite == plan.suite
-            && of.plan.lane_size == plan.lane_size
+        of.plan.lane_size == plan.lane_size
             && plan.lanes.iter().all(|lane| plan.throttle_of(&lane.name) == of.plan.throttle)
             && of.plan.margin.to_bits() == plan.margin.to_bits()
             && same_machine(&of.machine, here)
             && of.machine.device == here.device
     };
-    newest(wanted)
+    let mut best: Option<Calibration> = None;
+    for record in state::calibrations().filter(|record| wanted(record)) {
+        let found = stats::calibrate::calibration(&record)
+            .and_then(|found| stats::calibrate::covering(found, &record.header.plan, plan))
+            .filter(|found| found.races.races > 0);
+        let Some(found) = found else { continue };
+        if best.as_ref().is_none_or(|best| found.not_covered.len() < best.not_covered.len()) {
+            best = Some(found);
+        }
+        if best.as_ref().is_some_and(|best| best.not_covered.is_empty()) {
+            break;
+        }
+    }
+    best
 }
 
 /// The newest one kept that tells something; one that was cut short hides no older one.
