@@ -15,6 +15,7 @@ pub mod lane;
 pub mod machine;
 mod nearest;
 pub mod operations;
+pub mod page;
 pub mod plan;
 pub mod published;
 pub mod record;
