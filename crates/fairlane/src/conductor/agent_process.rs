@@ -89,10 +89,11 @@ impl AgentProcess {
     /// # Errors
     /// See [`CallError`].
     pub fn call(&mut self, request: &Request, stop: &AtomicBool) -> Result<Reply, CallError> {
-        self.call_with(request, stop, &mut || {})
+        self.call_with(request, stop, &mut || {}, &mut || {})
     }
 
-    /// As [`AgentProcess::call`]; `stopping` is called once where the agent is asked to stop.
+    /// As [`AgentProcess::call`]; `stopping` is called once where the agent is asked to stop, `waiting` every
+    /// few milliseconds until the answer is there.
     ///
     /// # Errors
     /// See [`CallError`].
@@ -101,6 +102,7 @@ impl AgentProcess {
         request: &Request,
         stop: &AtomicBool,
         stopping: &mut dyn FnMut(),
+        waiting: &mut dyn FnMut(),
     ) -> Result<Reply, CallError> {
         let mut line = serde_json::to_string(request).map_err(|error| CallError::Lost(error.to_string()))?;
         line.push('\n');
@@ -142,7 +144,7 @@ impl AgentProcess {
                         model::units::human_seconds(patience.as_secs_f64())
                     )));
                 }
-                Err(RecvTimeoutError::Timeout) if !stop.load(Ordering::Relaxed) => {}
+                Err(RecvTimeoutError::Timeout) if !stop.load(Ordering::Relaxed) => waiting(),
                 Err(RecvTimeoutError::Timeout) => match asked_to_stop {
                     None => {
                         stopping();
