@@ -110,8 +110,10 @@ fn a_steady_trial_goes_from_hello_to_finish() {
         assert!(matches!(replies[2], Reply::Took { seconds } if seconds >= 0.0));
         let windows: Vec<&Group> = replies[3..6].iter().map(measured).collect();
         assert!(windows.iter().all(|group| group.name == name && group.operations > 0 && group.histogram.is_none()));
-        let Reply::Measured { system, .. } = &replies[4] else { panic!() };
+        let Reply::Measured { system, opened_after_seconds, .. } = &replies[4] else { panic!() };
         assert!(system.busiest_thread_share.is_some() && system.window_seconds > 0.0);
+        // After its warm-up.
+        assert!(*opened_after_seconds > 0.009, "{opened_after_seconds}");
         let Reply::Finished { groups, system, .. } = &replies[7] else { panic!("{:?}", replies[7]) };
         let [group] = groups.as_slice() else { panic!("{groups:?}") };
         assert_eq!(group.operations, windows.iter().map(|group| group.operations).sum::<u64>());

@@ -87,6 +87,9 @@ pub struct Race {
     /// Write the record here
     #[arg(short, long, value_name = "RECORD")]
     pub output: Option<PathBuf>,
+    /// Write no HTML report beside the record
+    #[arg(long)]
+    pub no_report: bool,
     /// What every race takes.
     #[command(flatten)]
     pub terms: Terms,
@@ -212,6 +215,9 @@ pub struct Fio {
     /// Write the record here
     #[arg(short = 'o', long, value_name = "RECORD")]
     pub record: Option<PathBuf>,
+    /// Write no HTML report beside the record
+    #[arg(long)]
+    pub no_report: bool,
     /// What every race takes.
     #[command(flatten)]
     pub terms: Terms,
@@ -247,9 +253,12 @@ pub struct Report {
     /// A file, `last`, or `last~1` for the one before
     #[arg(default_value = "last")]
     pub record: String,
-    /// text, markdown, csv, json or fio-json
+    /// text, markdown, csv, json, html or fio-json
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: String,
+    /// Language of the page; default: the locale's. Other formats are in English
+    #[arg(long, value_name = "en|zh|de", value_parser = crate::language::parse)]
+    pub lang: Option<model::page::Language>,
     /// Write here instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -211,7 +211,9 @@ fn expand(name: &str) -> Result<Vec<NamedFile>, Failure> {
     let mut files = Vec::new();
     for entry in found {
         let path = entry.map_err(|error| Failure::failed(format!("cannot look through `{name}`: {error}")))?;
-        if path.is_file() {
+        // Each record's report lies beside it.
+        let report = path.extension().is_some_and(|end| end == "html");
+        if path.is_file() && !report {
             files.push(NamedFile { name: path.display().to_string(), path });
         }
     }

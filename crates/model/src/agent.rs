@@ -175,6 +175,9 @@ pub enum Reply {
         groups: Vec<Group>,
         /// The whole system during the window.
         system: SystemUse,
+        /// Seconds from the arrival of the request to the opening of the window.
+        #[serde(default)]
+        opened_after_seconds: f64,
     },
     /// To `finish`.
     Finished {

@@ -65,4 +65,9 @@ pub enum Event {
     Verdicts(Vec<ResultFinding>),
     /// The race is over.
     Finished(Box<Findings>),
+    /// Its HTML report lies beside its record.
+    ReportWritten {
+        /// Where, as the user should see and type it.
+        path: String,
+    },
 }

@@ -6,6 +6,7 @@
 
 pub mod agent;
 pub mod calibration;
+pub mod course;
 pub mod event;
 pub mod features;
 pub mod findings;
@@ -15,6 +16,7 @@ pub mod lane;
 pub mod machine;
 mod nearest;
 pub mod operations;
+pub mod page;
 pub mod plan;
 pub mod published;
 pub mod record;

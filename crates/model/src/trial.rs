@@ -1,5 +1,6 @@
 //! One workload in one lane in one round, as measured.
 
+use crate::course::TrialCourse;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -34,6 +35,9 @@ pub struct Trial {
     pub groups: Vec<Group>,
     /// What the whole system did during the measured windows.
     pub system: SystemUse,
+    /// The same in its course; absent in records of before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub course: Option<Box<TrialCourse>>,
     /// What each job of a job file used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobUse>,

@@ -1,4 +1,4 @@
-//! Pure renderers of findings: text, Markdown, CSV, JSON, fio's JSON, and JUnit's XML of a gate.
+//! Pure renderers of findings: text, Markdown, CSV, JSON, HTML, fio's JSON, and JUnit's XML of a gate.
 //!
 //! Nothing here measures, judges or averages: every figure and every verdict comes from
 //! [`model::findings`], and a report only words it. To add a format: one file with a function for
@@ -19,6 +19,7 @@ mod features;
 mod figures;
 mod fio_json;
 mod gate;
+pub mod html;
 mod json;
 mod junit;
 mod layout;
@@ -44,7 +45,9 @@ pub use terminal::{Screen, ScreenOptions};
 
 use model::findings::{Comparison, Findings, PublishedComparison};
 use model::gate::Gate;
+use model::page::{Language, Page};
 use model::record::Record;
+use std::io::Write;
 
 /// What a report is made of.
 #[derive(Debug, Clone, Copy)]
@@ -86,9 +89,8 @@ pub struct Format {
     pub name: &'static str,
     /// Ending of a file in this format, without the dot.
     pub extension: &'static str,
-    /// Renders findings; the text ends in a line break. Formats for machines ignore the style.
-    /// Answers a sentence with the remedy where the format cannot hold what was raced.
-    pub render: fn(&Input, &Style) -> Result<String, String>,
+    /// How findings become a file.
+    pub render: Render,
     /// Renders a comparison of two records; the text ends in a line break. Answers a sentence with
     /// the remedy where the format has no comparisons.
     pub compare: fn(&Comparison, &Style) -> Result<String, String>,
@@ -98,12 +100,22 @@ pub struct Format {
     pub gate: fn(&Gate, &Style) -> Result<String, String>,
 }
 
+/// How findings become a file.
+pub enum Render {
+    /// As text that ends in a line break; formats for machines ignore the style. Answers a sentence with the
+    /// remedy where the format cannot hold what was raced.
+    Text(fn(&Input, &Style) -> Result<String, String>),
+    /// As a page, which takes more than findings and speaks every [`Language`]; written as it is made,
+    /// because it may be large.
+    Page(fn(&Page, &mut dyn Write) -> std::io::Result<()>),
+}
+
 /// Every report format, the default first.
-pub static FORMATS: [Format; 6] = [
+pub static FORMATS: [Format; 7] = [
     Format {
         name: "text",
         extension: "txt",
-        render: |input, style| Ok(text::render(input, style)),
+        render: Render::Text(|input, style| Ok(text::render(input, style))),
         compare: |both, style| Ok(comparison::text(both, style)),
         published: |both, style| Ok(published::text(both, style)),
         gate: |gate, style| Ok(gate::text(gate, style)),
@@ -111,7 +123,7 @@ pub static FORMATS: [Format; 6] = [
     Format {
         name: "markdown",
         extension: "md",
-        render: |input, style| Ok(markdown::render(input, style)),
+        render: Render::Text(|input, style| Ok(markdown::render(input, style))),
         compare: |both, style| Ok(comparison::markdown(both, style)),
         published: |both, style| Ok(published::markdown(both, style)),
         gate: |gate, style| Ok(gate::markdown(gate, style)),
@@ -119,7 +131,7 @@ pub static FORMATS: [Format; 6] = [
     Format {
         name: "csv",
         extension: "csv",
-        render: |input, style| Ok(csv::render(input, style)),
+        render: Render::Text(|input, style| Ok(csv::render(input, style))),
         compare: |both, style| Ok(comparison::csv(both, style)),
         published: |both, style| Ok(published::csv(both, style)),
         gate: |gate, style| Ok(gate::csv(gate, style)),
@@ -127,15 +139,23 @@ pub static FORMATS: [Format; 6] = [
     Format {
         name: "json",
         extension: "json",
-        render: |input, style| Ok(json::render(input, style)),
+        render: Render::Text(|input, style| Ok(json::render(input, style))),
         compare: |both, style| Ok(comparison::json(both, style)),
         published: |both, style| Ok(published::json(both, style)),
         gate: |gate, style| Ok(gate::json(gate, style)),
     },
     Format {
+        name: "html",
+        extension: "html",
+        render: Render::Page(|page, mut writer| html::page(page, &mut writer)),
+        compare: |_, _| Err(PAGE_HOLDS.to_owned()),
+        published: |_, _| Err(PAGE_HOLDS.to_owned()),
+        gate: |_, _| Err(format!("html holds one race; {GATE_FORMATS}")),
+    },
+    Format {
         name: "fio-json",
         extension: "json",
-        render: |input, _| fio_json(input.record),
+        render: Render::Text(|input, _| fio_json(input.record)),
         compare: |_, _| Err("fio-json holds one race, not two; compare in text, markdown, csv or json".to_owned()),
         published: |_, _| Err("fio-json holds one race alone; compare in text, markdown, csv or json".to_owned()),
         gate: |_, _| Err(format!("fio-json holds one race alone; {GATE_FORMATS}")),
@@ -143,13 +163,14 @@ pub static FORMATS: [Format; 6] = [
     Format {
         name: "junit",
         extension: "xml",
-        render: |_, _| Err(format!("junit holds {JUNIT}")),
+        render: Render::Text(|_, _| Err(format!("junit holds {JUNIT}"))),
         compare: |_, _| Err(format!("junit holds {JUNIT}")),
         published: |_, _| Err(format!("junit holds {JUNIT}")),
         gate: |gate, style| Ok(junit::junit(gate, style)),
     },
 ];
 
+const PAGE_HOLDS: &str = "html holds one race; compare in text, markdown, csv or json";
 const GATE_FORMATS: &str = "write a gate as text, markdown, csv, json or junit";
 const JUNIT: &str =
     "the verdicts of a gate, `fairlane compare --baseline … --candidate …`; choose text, markdown, csv or json";
@@ -188,9 +209,31 @@ pub fn format_named(name: &str) -> Result<&'static Format, UnknownFormat> {
 /// Renders findings in the format of a name: `text`, `markdown`, `csv`, `json`, `fio-json`.
 ///
 /// # Errors
-/// [`ReportError`]: the format does not exist, or cannot hold what was raced.
+/// [`ReportError`]: the format does not exist, cannot hold what was raced, or is a page.
 pub fn render(input: &Input, format: &str, style: &Style) -> Result<String, ReportError> {
-    (format_named(format)?.render)(input, style).map_err(ReportError::Unfit)
+    match &format_named(format)?.render {
+        Render::Text(render) => render(input, style).map_err(ReportError::Unfit),
+        Render::Page(_) => Err(ReportError::Unfit(format!("{format} is written as a page, not as text"))),
+    }
+}
+
+impl Format {
+    /// Whether it is written in other languages than English.
+    pub fn speaks(&self) -> bool {
+        matches!(self.render, Render::Page(_))
+    }
+
+    /// Whether it can be written in a language.
+    ///
+    /// # Errors
+    /// One sentence with the formats that can.
+    pub fn check_language(&self, language: Language) -> Result<(), String> {
+        if language == Language::En || self.speaks() {
+            return Ok(());
+        }
+        let others: Vec<&str> = FORMATS.iter().filter(|format| format.speaks()).map(|format| format.name).collect();
+        Err(format!("{} speaks English alone; leave --lang out, or choose {}", self.name, others.join(" or ")))
+    }
 }
 
 /// Renders a comparison of two records in the format of a name.
@@ -224,8 +267,16 @@ mod tests {
         let error = format_named("pdf\u{1b}[2J").err().map(|error| error.to_string());
         assert_eq!(
             error.as_deref(),
-            Some("there is no report format `pdf[2J`; choose one of text, markdown, csv, json, fio-json, junit")
+            Some("there is no report format `pdf[2J`; choose one of text, markdown, csv, json, html, fio-json, junit")
         );
+    }
+
+    #[test]
+    fn a_language_that_a_format_does_not_speak_is_refused_with_those_that_do() {
+        let of = |name: &str, language| format_named(name).unwrap_or_else(|_| unreachable!()).check_language(language);
+        assert_eq!((of("html", Language::Zh), of("text", Language::En)), (Ok(()), Ok(())));
+        let said = "csv speaks English alone; leave --lang out, or choose html";
+        assert_eq!(of("csv", Language::De), Err(said.to_owned()));
     }
 
     #[test]

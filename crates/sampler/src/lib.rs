@@ -17,6 +17,11 @@ use model::agent::Devices;
 use model::trial::SystemUse;
 use std::time::Instant;
 
+/// Whether this kernel tells how long tasks waited for I/O.
+pub fn knows_pressure() -> bool {
+    pressure::Pressure::open().is_known()
+}
+
 /// Samples the system around measured windows.
 #[derive(Debug)]
 pub struct Sampler {
@@ -79,6 +84,21 @@ impl Sampler {
     pub fn close_window(&mut self) {
         let counters = self.counters();
         self.closed = Some(Closed { counters, dirty_bytes: self.memory.dirty_bytes() });
+    }
+
+    /// When the window opened that [`Sampler::end`] has not answered for yet.
+    pub fn opened_at(&self) -> Option<Instant> {
+        self.opened.map(|counters| counters.moment)
+    }
+
+    /// What the system did since the window opened, or since the last call: the next one begins where this
+    /// one ends, and nothing is counted twice or not at all.
+    pub fn lap(&mut self) -> SystemUse {
+        self.close_window();
+        let next = self.closed.map(|closed| closed.counters);
+        let used = self.end();
+        self.opened = next;
+        used
     }
 
     /// What the system did in the window, which closes here unless it was closed already. The

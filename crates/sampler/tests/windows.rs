@@ -84,6 +84,23 @@ fn the_busiest_thread_is_named_where_threads_are_looked_at() {
 }
 
 #[test]
+fn laps_follow_one_another_without_a_gap() {
+    let mut sampler = Sampler::new(&Devices::default());
+    sampler.begin(false);
+    let first = sampler.opened_at().unwrap();
+    std::thread::sleep(Duration::from_millis(20));
+    let one = sampler.lap();
+    let second = sampler.opened_at().unwrap();
+    std::thread::sleep(Duration::from_millis(10));
+    let two = sampler.lap();
+    let between = second.duration_since(first).as_secs_f64();
+    assert!((one.window_seconds - between).abs() < 1e-9, "{one:?}, {between}");
+    let whole = sampler.opened_at().unwrap().duration_since(first).as_secs_f64();
+    assert!((one.window_seconds + two.window_seconds - whole).abs() < 1e-9);
+    assert_eq!((one.windows, two.windows), (1, 1));
+}
+
+#[test]
 fn an_end_without_a_beginning_is_all_zero() {
     assert_eq!(Sampler::new(&Devices::default()).end(), SystemUse::default());
 }

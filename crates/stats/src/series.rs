@@ -88,12 +88,14 @@ impl<'a> LaneSeries<'a> {
     /// (round, figure) of one metric, in order of rounds; unusable figures included. Of steady work, rates
     /// are those without what MSER-5 calls warm-up, where it is long enough to tell.
     pub fn figures(&self, group: &str, metric: &str) -> Vec<(u32, f64)> {
-        let figure = |of: &Group| {
-            let of_all = *of.metrics.get(metric)?;
-            let rate = metric.ends_with("_per_second") && self.steady;
-            Some(if rate { of_all * steady::settled(of).map_or(1.0, |settled| settled.rate) } else { of_all })
-        };
-        self.group(group).filter_map(|(trial, of)| Some((trial.round, figure(of)?))).collect()
+        self.group(group).filter_map(|(trial, of)| Some((trial.round, self.figure(of, metric)?))).collect()
+    }
+
+    /// One trial's figure of a metric, as in [`LaneSeries::figures`].
+    pub fn figure(&self, of: &Group, metric: &str) -> Option<f64> {
+        let of_all = *of.metrics.get(metric)?;
+        let rate = metric.ends_with("_per_second") && self.steady;
+        Some(if rate { of_all * steady::settled(of).map_or(1.0, |settled| settled.rate) } else { of_all })
     }
 
     /// Rounds in which this lane did nothing that its figure could show: a rate of zero in measured time,
@@ -164,7 +166,7 @@ fn kind_of(group: &str) -> &str {
 }
 
 /// The groups that move data: the syncs of a job file are calls beside its operations.
-fn worked(groups: &[Group]) -> impl Iterator<Item = &Group> {
+pub(crate) fn worked(groups: &[Group]) -> impl Iterator<Item = &Group> {
     groups.iter().filter(|group| kind_of(&group.name) != "sync")
 }
 

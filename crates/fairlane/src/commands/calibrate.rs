@@ -39,6 +39,8 @@ pub fn run(options: &Calibrate) -> Result<(), Failure> {
         resumed: None,
         terms: &options.terms,
         record: Some(&kept),
+        // What it found is printed whole, and quoted by later races.
+        report: false,
         channel: Channel::Plan,
         remark: None,
     };

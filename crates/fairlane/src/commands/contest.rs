@@ -4,7 +4,7 @@ use super::calibrate;
 use super::resume::{Resumed, raced_seconds, round_seconds, same_lanes};
 use super::screen::Channel;
 use super::summary::{expected, summary};
-use super::{abilities, foresight, lane_failure, planning, screen};
+use super::{abilities, foresight, lane_failure, page, planning, screen};
 use crate::conductor::quiet::quiet_of;
 use crate::conductor::record_file::RecordFile;
 use crate::conductor::rehearse::Rehearsals;
@@ -42,6 +42,8 @@ pub struct Contest<'a> {
     pub terms: &'a Terms,
     /// Where the record goes; `None`: among the others.
     pub record: Option<&'a Path>,
+    /// Whether an HTML report is written beside it at the end.
+    pub report: bool,
     /// Where plan and verdicts are shown.
     pub channel: Channel,
     /// What is said after the plan, made of its summary.
@@ -146,6 +148,9 @@ fn dry_run(contest: &Contest, stage: &Stage, run_id: &str) -> Result<String, Fai
         format!("append to the record {}", record.display()),
         format!("keep the undo journal {} until the end", journal.display()),
     ];
+    if contest.report {
+        lines.push(format!("write the report {} at the end", page::beside(&record).display()));
+    }
     lines.extend(stage.describe());
     let bare = (0..stage.grounds()).filter_map(|ground| stage.raw_target(ground)).count();
     if bare > 0 || stage.images() > 0 {
@@ -177,7 +182,7 @@ fn race(
     stop: &AtomicBool,
     answer: impl FnOnce(&Record) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let Contest { plan, notes, resumed, terms, channel, .. } = contest;
+    let Contest { plan, notes, resumed, terms, channel, report, .. } = contest;
     let titles = plan.workloads.iter().map(|workload| workload.title.clone()).collect();
     let mut show = screen::Show::new(channel, terms.quiet, titles, path);
     let directory = undo::directory().map_err(lane_failure)?;
@@ -242,6 +247,12 @@ fn race(
     let findings = stats::judge::findings(&record);
     show.event(&Event::Finished(Box::new(findings.clone())));
     let answered = answer(&record);
+    if report {
+        match page::write_beside(&record, findings.clone(), path) {
+            Ok(file) => show.event(&Event::ReportWritten { path: screen::tilde(&file) }),
+            Err(said) => eprintln!("warning: {}", report::clean_text(&said)),
+        }
+    }
     result.and(undone).and(answered)?;
     let failures = |result: &ResultFinding| {
         let title = result.title.clone();

@@ -57,6 +57,7 @@ pub fn run(options: &Fio) -> Result<(), Failure> {
         resumed: None,
         terms,
         record: options.record.as_deref(),
+        report: !options.no_report,
         channel: if elsewhere { Channel::Err } else { Channel::Out },
         remark: Some(first_look),
     };

@@ -30,6 +30,7 @@ pub fn run(options: &Race) -> Result<(), Failure> {
         resumed,
         terms: &options.terms,
         record: options.output.as_deref(),
+        report: !options.no_report,
         channel: Channel::Out,
         remark: None,
     };

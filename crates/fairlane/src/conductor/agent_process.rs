@@ -90,11 +90,11 @@ impl AgentProcess {
     /// # Errors
     /// See [`CallError`].
     pub fn call(&mut self, request: &Request, stop: &AtomicBool) -> Result<Reply, CallError> {
-        self.call_with(request, stop, None, &mut || {})
+        self.call_with(request, stop, None, &mut || {}, &mut || {})
     }
 
     /// As [`AgentProcess::call`], with more patience; `stopping` is called once where the agent is asked
-    /// to stop.
+    /// to stop, `waiting` every few milliseconds until the answer is there.
     ///
     /// # Errors
     /// See [`CallError`].
@@ -104,6 +104,7 @@ impl AgentProcess {
         stop: &AtomicBool,
         slack: Option<&Slack>,
         stopping: &mut dyn FnMut(),
+        waiting: &mut dyn FnMut(),
     ) -> Result<Reply, CallError> {
         let mut line = serde_json::to_string(request).map_err(|error| CallError::Lost(error.to_string()))?;
         line.push('\n');
@@ -146,7 +147,7 @@ impl AgentProcess {
                         slack.map_or_else(String::new, Slack::words)
                     )));
                 }
-                Err(RecvTimeoutError::Timeout) if !stop.load(Ordering::Relaxed) => {}
+                Err(RecvTimeoutError::Timeout) if !stop.load(Ordering::Relaxed) => waiting(),
                 Err(RecvTimeoutError::Timeout) => match asked_to_stop {
                     None => {
                         stopping();

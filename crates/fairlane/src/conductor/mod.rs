@@ -3,6 +3,7 @@
 //! It decides what runs next, and nothing about what the figures mean: that is `stats`.
 
 pub mod agent_process;
+pub mod course;
 mod heat;
 pub mod hold;
 pub mod machine;

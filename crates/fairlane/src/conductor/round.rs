@@ -1,6 +1,7 @@
 //! One round of one workload: every lane does the same work, in a balanced order.
 
 use super::agent_process::{AgentProcess, CallError, unexpected};
+use super::course::Gathered;
 use super::hold;
 use super::patience::Slack;
 use super::quiet::wait_until_quiet;
@@ -10,7 +11,6 @@ use lanes::{Cold, Journal, LaneFailure, Stage};
 use model::Throttle;
 use model::agent::{Part, Reply, Request, Target};
 use model::event::Event;
-use model::trial::{Group, SystemUse};
 use model::workload::{Kind, Workload};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -75,6 +75,16 @@ pub struct Track<'a> {
 impl Track<'_> {
     /// Asks the agent of a lane. A lost agent is replaced at the next call.
     pub fn call(&mut self, lane: usize, request: &Request) -> Result<Reply, CallError> {
+        self.call_watched(lane, request, &mut || {})
+    }
+
+    /// The same; `waiting` is called every few milliseconds until the answer is there.
+    pub(super) fn call_watched(
+        &mut self,
+        lane: usize,
+        request: &Request,
+        waiting: &mut dyn FnMut(),
+    ) -> Result<Reply, CallError> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(CallError::Interrupted);
         }
@@ -90,7 +100,7 @@ impl Track<'_> {
         // lane is closed.
         let stage = &mut self.stage;
         let mut stopping = || _ = stage.lift_all();
-        let answer = agent.call_with(request, self.stop, self.slack.as_ref(), &mut stopping);
+        let answer = agent.call_with(request, self.stop, self.slack.as_ref(), &mut stopping, waiting);
         if matches!(answer, Err(CallError::Lost(_))) {
             self.agents[lane] = None;
         }
@@ -102,13 +112,6 @@ impl Track<'_> {
         match self.call(lane, request)? {
             Reply::Done => Ok(0.0),
             Reply::Took { seconds } => Ok(seconds),
-            other => Err(unexpected(request, &other)),
-        }
-    }
-
-    pub(super) fn measured(&mut self, lane: usize, request: &Request) -> Result<(Vec<Group>, SystemUse), CallError> {
-        match self.call(lane, request)? {
-            Reply::Measured { groups, system } => Ok((groups, system)),
             other => Err(unexpected(request, &other)),
         }
     }
@@ -279,7 +282,7 @@ impl Track<'_> {
         self.hold(std::slice::from_mut(visit))?;
         self.step(visit, "measure", |track, visit| {
             let begun = Instant::now();
-            track.measured(visit.lane, &Request::Run { threads })?;
+            track.measured(visit, &Request::Run { threads })?;
             visit.charge("measure", begun.elapsed().as_secs_f64());
             Ok(())
         })?;
@@ -294,7 +297,11 @@ impl Track<'_> {
                 Ok(())
             })?;
         }
-        self.finish(visit)
+        self.finish(visit)?;
+        if let (Kind::Jobs(jobs), Some(course)) = (&workload.kind, &mut visit.course) {
+            course.fill_from_series(jobs, &visit.jobs, &visit.groups);
+        }
+        Ok(())
     }
 
     /// A step that the filesystem cannot do ends what the visit does, and not what it has done.
@@ -304,15 +311,13 @@ impl Track<'_> {
         }
         self.step(visit, "measure", |track, visit| {
             let begun = Instant::now();
-            match track.measured(visit.lane, &Request::Phase { group: group.to_owned(), part, threads }) {
+            match track.measured(visit, &Request::Phase { group: group.to_owned(), part, threads }) {
                 // With --keep it stays as it is, for a look.
                 Err(CallError::Unsupported { reason, .. }) if !track.keep => {
                     visit.cut = Some((group.to_owned(), without_directory(&reason, visit)));
                     visit.past_cut = true;
                 }
-                measured => {
-                    measured?;
-                }
+                measured => drop(measured?),
             }
             visit.charge("measure", begun.elapsed().as_secs_f64());
             Ok(())
@@ -358,6 +363,9 @@ impl Track<'_> {
             Some(library) => Target::Library(library.clone()),
             None => Target::Directory(visit.directory.clone()),
         };
+        // After a remount it goes on.
+        visit.course.get_or_insert_with(|| Gathered::of(&devices));
+        visit.devices.clone_from(&devices);
         let begun = Instant::now();
         self.tell(visit.lane, &Request::Attach { target, devices })?;
         // The first time a library formats its disk; later it opens what is there.

@@ -146,6 +146,7 @@ mod tests {
             phases_seconds: BTreeMap::new(),
             groups: rates.iter().map(group).collect(),
             system: SystemUse::default(),
+            course: None,
             jobs: Vec::new(),
             flags: Vec::new(),
         }

@@ -105,7 +105,7 @@ impl Track<'_> {
             self.step(&mut visits[at], "measure", |track, visit| {
                 let begun = Instant::now();
                 let request = Request::Slice { warm_up_seconds, seconds, threads: threads && slice == 0 };
-                let (groups, _) = track.measured(visit.lane, &request)?;
+                let groups = track.measured(visit, &request)?;
                 shown.add(&groups);
                 visit.charge("measure", begun.elapsed().as_secs_f64());
                 Ok(())

@@ -6,6 +6,7 @@ pub mod advice;
 pub mod gates;
 pub mod jobs;
 pub mod operations;
+pub mod pages;
 pub mod races;
 
 use model::Bytes;
@@ -368,6 +369,7 @@ pub fn trial(lane: &str, round: u32, position: u32) -> Trial {
             device: DeviceUse { write_bytes: 14_000_000, flushes: 2_360, ..DeviceUse::default() },
             ..SystemUse::default()
         },
+        course: None,
         jobs: Vec::new(),
         flags: Vec::new(),
     }

@@ -137,6 +137,7 @@ pub fn trial(lane: &str, workload: &Workload, round: u32, rate: f64) -> Trial {
             device,
             ..Default::default()
         },
+        course: None,
         jobs: Vec::new(),
         flags: Vec::new(),
     }
