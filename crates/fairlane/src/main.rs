@@ -7,6 +7,7 @@ mod conductor;
 mod failure;
 mod knowledge;
 mod options;
+mod progress;
 mod published;
 mod state;
 mod suites;
