@@ -66,6 +66,17 @@ pub struct Device {
 }
 
 impl Machine {
+    /// Operating system, kernel and CPU in one line; what is not known is left out.
+    pub fn in_one_line(&self) -> String {
+        let kernel = if self.kernel.is_empty() { String::new() } else { format!("Linux {}", self.kernel) };
+        let cpu = match (self.cpu.as_str(), self.cpus) {
+            ("", _) => String::new(),
+            (cpu, 0 | 1) => cpu.to_owned(),
+            (cpu, cpus) => format!("{cpus} x {cpu}"),
+        };
+        [self.os.clone(), kernel, cpu].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    }
+
     /// Why a race begun on `self` cannot go on on `other`; `None`: it can.
     pub fn differs_from(&self, other: &Machine) -> Option<String> {
         let pairs = [

@@ -314,6 +314,9 @@ pub struct Trend {
     pub higher_is_better: bool,
     /// One per record and lane, in the order of starts.
     pub points: Vec<TrendPoint>,
+    /// What has a figure of this name and is no point, because it is other work than the newest record's
+    /// or of a lane made in another way; one sentence each.
+    pub left_out: Vec<String>,
 }
 
 /// One record's figure.

@@ -259,7 +259,7 @@ impl Now {
                 *self = Now { elapsed: std::mem::take(&mut self.elapsed), ..Now::default() };
                 self.workload = words::screen::workload(title, *number, *of);
             }
-            Event::RoundStarted { round, look_at, elapsed_seconds, budget_seconds, title } => {
+            Event::RoundStarted { round, look_at, elapsed_seconds, budget_seconds, title, .. } => {
                 // Rounds of an earlier workload may come back once the others are done.
                 if !self.workload.ends_with(&shorten(title, facts::TITLE_COLUMNS)) {
                     self.workload = shorten(title, facts::TITLE_COLUMNS);
@@ -276,6 +276,7 @@ impl Now {
             Event::Ceilings(_)
             | Event::Verdicts(_)
             | Event::Finished(_)
+            | Event::RoundRecorded { .. }
             | Event::ReportWritten { .. }
             | Event::TrialFailed { .. } => {}
         }

@@ -46,8 +46,7 @@ fn judge_group(
 ) -> ResultFinding {
     let plan = &record.header.plan;
     let metric = primary_metric(series, group);
-    // Rates grow with speed; times, such as latencies, shrink.
-    let higher_is_better = metric.ends_with("_per_second");
+    let higher_is_better = higher_is_better(&metric);
     let shared_rate = record.rates.iter().rev().find(|rate| rate.workload == workload.name).cloned();
     let limited = limit::judge(record, workload, group, series);
     let lanes = &series.lanes;
@@ -148,6 +147,11 @@ fn stopped_at(series: &Series, lanes: [&LaneSeries; 2], standing: Standing, plan
 pub(crate) fn primary_metric(series: &Series, group: &str) -> String {
     let mut named = series.lanes.iter().flat_map(|lane| lane.group(group)).map(|(_, of)| of.primary_metric.as_str());
     named.find(|metric| !metric.is_empty()).unwrap_or("operations_per_second").to_owned()
+}
+
+/// Rates grow with speed; times, such as latencies, shrink.
+pub(crate) fn higher_is_better(metric: &str) -> bool {
+    metric.ends_with("_per_second")
 }
 
 pub(crate) fn unit_of(metric: &str) -> &str {

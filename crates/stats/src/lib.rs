@@ -34,6 +34,7 @@ mod series;
 pub mod steady;
 pub mod student;
 pub mod throttle;
+pub mod trend;
 mod words;
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use crate::conductor::round::Track;
 use crate::conductor::{Race as Conductor, machine, memory, visit};
 use crate::failure::{Failure, Status};
 use crate::options::Terms;
+use crate::progress::Progress;
 use crate::state;
 use lanes::{Journal, Settings, Stage, undo};
 use model::event::Event;
@@ -209,7 +210,13 @@ fn race(
         record.header.plan.workloads.iter().map(|workload| round_seconds(&record, &workload.name)).collect();
     let expected = expected(&record.header.plan, &stage);
     let decided = record.header.plan.workloads.iter().map(|_| std::collections::BTreeSet::new()).collect();
-    let mut screen = |event: &Event| show.event(event);
+    let mut progress = Progress::begin(run_id, path, &record, raced_before_seconds);
+    let mut screen = |event: &Event| {
+        if let Some(progress) = &mut progress {
+            progress.event(event);
+        }
+        show.event(event);
+    };
     let mut conductor = Conductor {
         track: Track {
             agents: names.iter().map(|_| None).collect(),
@@ -233,6 +240,7 @@ fn race(
     };
     let result = conductor.run();
     let Conductor { track: Track { stage, journal, .. }, record, .. } = conductor;
+    drop(progress);
     show.clear();
     let failed = matches!(&result, Err(failure) if failure.status == Status::Failed);
     let undone = if terms.keep && failed { keep_all(stage, journal) } else { undo_all(stage, journal) };

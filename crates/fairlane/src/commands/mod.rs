@@ -19,6 +19,7 @@ pub mod records;
 pub mod report;
 pub mod resume;
 pub mod screen;
+pub mod serve;
 pub mod suites;
 pub mod summary;
 

@@ -21,6 +21,7 @@ pub mod time;
 pub mod visit;
 
 use crate::failure::{Failure, Status};
+use crate::progress;
 use model::event::Event;
 use model::findings::ResultFinding;
 use model::plan::{LOOKS, Plan, Rounds};
@@ -189,6 +190,7 @@ impl Race<'_> {
             let elapsed = self.elapsed_seconds();
             let started = Event::RoundStarted {
                 title: workload.title.clone(),
+                number: index as u32 + 1,
                 round,
                 look_at: look,
                 elapsed_seconds: elapsed,
@@ -237,6 +239,10 @@ impl Race<'_> {
                 repeat(&mut trials, noise);
             }
             self.append_all(trials.into_iter().map(|trial| Line::Trial(Box::new(trial))).collect())?;
+            (self.track.screen)(&Event::RoundRecorded {
+                rates: progress::rates(&self.record, &workload.name),
+                trials: self.record.trials.len() as u32,
+            });
             let Some(reason) = noise else { return Ok(()) };
             (self.track.screen)(&Event::RoundRepeated { title: workload.title.clone(), round, reason });
             attempt += 1;

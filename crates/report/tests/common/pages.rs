@@ -52,6 +52,7 @@ pub fn record_of(rounds: u32, points: u32) -> Record {
         budget_seconds: None,
         lane_size: Bytes(2 << 30),
         throttle: None,
+        lane_throttles: Default::default(),
         seed: 42,
         on: Ground::Images("/home/li".into()),
         command_line: ["fairlane", "race"].map(str::to_owned).to_vec(),
