@@ -1,0 +1,148 @@
+// A chart with its words: caption, table, and what saves it. Charts are drawn when they come near the
+// screen, or all before the page is printed.
+import { useCallback, useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { canvas, init, type Canvas, type ECharts, type EChartsCoreOption } from "../charts/echarts";
+import { savePng, saveSvg } from "../charts/save";
+import { useUi } from "../ui";
+import { plain, type Said } from "../words/say";
+import { Speak } from "./basics";
+import { FigureTable, type TableData } from "./table";
+
+/** Width of a chart on paper, CSS pixels: A4 less its margins. */
+const PAPER_WIDTH = 670;
+
+interface Drawn {
+  print(on: boolean): void;
+}
+
+/** Charts on the page that have to be drawn before it is printed. */
+const onPage = new Set<Drawn>();
+let printing = false;
+
+function print(on: boolean) {
+  if (printing === on) return;
+  printing = on;
+  for (const chart of onPage) chart.print(on);
+}
+
+export function watchPrinting(): void {
+  addEventListener("beforeprint", () => print(true));
+  addEventListener("afterprint", () => print(false));
+  matchMedia("print").addEventListener("change", (event) => print(event.matches));
+}
+
+export interface FigureProps {
+  title: string;
+  caption: Said;
+  /** What the file is called when it is saved. */
+  file: string;
+  height: (width: number) => number;
+  option: (on: Canvas) => EChartsCoreOption;
+  table: () => TableData;
+  /** Names of the lanes, for the key of a saved picture; none: the chart names them itself. */
+  lanes?: readonly string[];
+  /** What the option is made of: it is made anew when one of these changes. */
+  of: readonly unknown[];
+  onChart?: (chart: ECharts | null) => void;
+  level?: "h3" | "h4";
+}
+
+export function Figure(props: FigureProps) {
+  const ui = useUi();
+  const [asTable, setAsTable] = useState(false);
+  const place = useRef<HTMLDivElement>(null);
+  const chart = useRef<ECharts | null>(null);
+  const id = useId();
+  const Heading = props.level ?? "h4";
+  const latest = useRef(props);
+  latest.current = props;
+  const dark = useRef(ui.dark);
+  dark.current = ui.dark;
+
+  const draw = useCallback((element: HTMLDivElement) => {
+    const now = latest.current;
+    const paper = printing;
+    const width = paper ? Math.min(PAPER_WIDTH, Math.max(element.clientWidth, 300)) : element.clientWidth;
+    if (width < 40) return;
+    const height = now.height(width);
+    element.style.height = `${height}px`;
+    if (!chart.current) {
+      chart.current = init(element, null, { renderer: "svg", width, height });
+      now.onChart?.(chart.current);
+    } else {
+      chart.current.resize({ width, height, silent: true });
+    }
+    chart.current.setOption(now.option(canvas(width, dark.current && !paper)), { notMerge: true });
+    chart.current.getZr().flush();
+    element.setAttribute("role", "img");
+    element.setAttribute("aria-label", plain(now.caption));
+    element.dataset["drawn"] = "true";
+  }, []);
+
+  useEffect(() => {
+    const element = place.current;
+    if (!element) return;
+    element.style.height = `${latest.current.height(element.clientWidth || PAPER_WIDTH)}px`;
+    const seen = new IntersectionObserver(
+      (entries) => {
+        if (entries.some((entry) => entry.isIntersecting) && !chart.current) draw(element);
+      },
+      { rootMargin: "400px" },
+    );
+    seen.observe(element);
+    let width = element.clientWidth;
+    const sized = new ResizeObserver(() => {
+      if (printing || !chart.current || element.clientWidth === width || element.clientWidth === 0) return;
+      width = element.clientWidth;
+      draw(element);
+    });
+    sized.observe(element);
+    const drawn: Drawn = {
+      print: (on) => {
+        // What is not on the page (a closed part, a chart shown as a table) is not drawn for paper either.
+        if (element.clientWidth > 0 && (on || chart.current)) draw(element);
+      },
+    };
+    onPage.add(drawn);
+    return () => {
+      onPage.delete(drawn);
+      seen.disconnect();
+      sized.disconnect();
+      latest.current.onChart?.(null);
+      chart.current?.dispose();
+      chart.current = null;
+    };
+  }, [draw]);
+
+  useLayoutEffect(() => {
+    if (chart.current && place.current && !asTable) draw(place.current);
+  }, [draw, asTable, ui.dark, ui.language, ...props.of]);
+
+  const picture = () => {
+    if (!chart.current && place.current) draw(place.current);
+    return chart.current && { chart: chart.current, title: props.title, caption: plain(props.caption), lanes: props.lanes ?? [], dark: ui.dark };
+  };
+  return (
+    <figure class="figure">
+      <div class="figure-head">
+        <Heading class="figure-title">{props.title}</Heading>
+        <div class="tools">
+          <button type="button" class="quiet" aria-pressed={asTable} aria-label={ui.words.figure.showTable(props.title)} onClick={() => setAsTable(!asTable)}>
+            {asTable ? ui.words.figure.chart : ui.words.figure.table}
+          </button>
+          <button type="button" class="quiet" aria-label={ui.words.figure.saveSvg(props.title)} disabled={asTable} onClick={() => saveSvg(picture(), props.file)}>
+            {ui.words.figure.svg}
+          </button>
+          <button type="button" class="quiet" aria-label={ui.words.figure.savePng(props.title)} disabled={asTable} onClick={() => void savePng(picture(), props.file)}>
+            {ui.words.figure.png}
+          </button>
+        </div>
+      </div>
+      <div ref={place} class="plot" hidden={asTable} />
+      {asTable ? <FigureTable data={props.table()} label={props.title} /> : null}
+      <figcaption id={id}>
+        <Speak said={props.caption} />
+      </figcaption>
+    </figure>
+  );
+}

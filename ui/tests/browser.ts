@@ -1,0 +1,94 @@
+// A browser of the distribution, pages written to disk, and what every test watches for.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { deflateRawSync } from "node:zlib";
+import { chromium, type Browser, type BrowserContext, type Page as Tab } from "playwright-core";
+import type { Page } from "../src/types";
+
+export const UI = process.cwd();
+export const SHOTS = join(UI, "tests/shots");
+const BUILT = join(UI, "tests/built");
+const LINE = '<script id="data" type="application/json"></script>';
+
+export const WIDE = { width: 1280, height: 800 };
+export const NARROW = { width: 390, height: 844 };
+
+/** Chromium as the distribution installs it. */
+export async function launch(): Promise<Browser> {
+  const found = ["chromium", "chromium-browser"].map((name) => spawnSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" }).stdout.trim());
+  const executablePath = found.find((path) => path !== "");
+  if (executablePath === undefined) throw new Error("chromium is missing; Debian calls the package chromium");
+  return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+}
+
+/** A report with its data in it, as `report::html` writes it; deflated from 500 trials on. */
+export function written(name: string, page: Page, deflated = false): string {
+  const template = readFileSync(join(UI, "dist/page.html"), "utf8");
+  const json = JSON.stringify(page);
+  const data = deflated
+    ? `<script id="data" type="application/octet-stream" data-encoding="deflate-raw-base64">${deflateRawSync(json).toString("base64")}</script>`
+    : `<script id="data" type="application/json">${json.replaceAll("<", "\\u003c").replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")}</script>`;
+  mkdirSync(BUILT, { recursive: true });
+  const path = join(BUILT, `${name}.html`);
+  writeFileSync(path, template.replace(LINE, () => data));
+  return `file://${path}`;
+}
+
+export interface Watched {
+  tab: Tab;
+  context: BrowserContext;
+  /** What went wrong, in the page's console and beyond. */
+  errors: string[];
+  /** Addresses that the page asked for, itself left out. */
+  requests: string[];
+}
+
+export async function open(
+  browser: Browser,
+  address: string,
+  options: { viewport?: { width: number; height: number }; colorScheme?: "light" | "dark" } = {},
+): Promise<Watched> {
+  const context = await browser.newContext({
+    viewport: options.viewport ?? WIDE,
+    colorScheme: options.colorScheme ?? "light",
+    locale: "en-GB",
+    timezoneId: "UTC",
+    acceptDownloads: true,
+  });
+  const tab = await context.newPage();
+  const errors: string[] = [];
+  const requests: string[] = [];
+  tab.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") errors.push(message.text());
+  });
+  tab.on("pageerror", (error) => errors.push(String(error)));
+  tab.on("request", (request) => {
+    const asked = request.url();
+    // Pictures that the page makes of its own charts never leave it.
+    if (asked.split("#")[0] !== address.split("#")[0] && !/^(data|blob):/.test(asked)) requests.push(asked);
+  });
+  await tab.goto(address);
+  await tab.waitForSelector("html[data-ready=true]", { state: "attached" });
+  return { tab, context, errors, requests };
+}
+
+/** Scrolls through the whole page, so that every chart comes near the screen and is drawn. */
+export async function drawAll(tab: Tab): Promise<void> {
+  await tab.evaluate(async () => {
+    document.documentElement.style.scrollBehavior = "auto";
+    for (let at = 0; at < document.documentElement.scrollHeight; at += 500) {
+      scrollTo(0, at);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+    scrollTo(0, 0);
+  });
+  await tab.waitForFunction(() =>
+    [...document.querySelectorAll<HTMLElement>(".plot")].every((plot) => plot.clientWidth === 0 || plot.dataset["drawn"] === "true"),
+  );
+}
+
+export async function shot(tab: Tab, name: string, fullPage = false): Promise<void> {
+  mkdirSync(SHOTS, { recursive: true });
+  await tab.screenshot({ path: join(SHOTS, `${name}.png`), fullPage });
+}
