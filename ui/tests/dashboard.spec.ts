@@ -101,7 +101,7 @@ test("a trend marks where the kernel changes", async () => {
   const { tab, context, errors } = await open(browser, `${served.address}#/trend?workload=random-write&group=write`);
   await tab.waitForSelector("figure .plot svg");
   const caption = await tab.locator("figcaption").innerText();
-  assert.match(caption, /Means with 95 % intervals of 4 records\. ext4 from/);
+  assert.match(caption, /Means with 95% intervals of 4 records\. ext4 from/);
   assert.match(caption, /1 mark/);
   assert.match(await tab.locator(".plot svg").textContent() ?? "", /kernel 6\.12\.8/);
   await tab.locator(".tools button").first().click();

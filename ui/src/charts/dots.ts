@@ -36,8 +36,8 @@ export interface Dots {
 
 export const DOTS_ROW = 46;
 
-export function dotsHeight(lanes: number): number {
-  return lanes * DOTS_ROW + 44;
+export function dotsHeight(lanes: number, ceiling: boolean): number {
+  return lanes * DOTS_ROW + (ceiling ? 60 : 44);
 }
 
 export function dots(on: Canvas, f: Figures, of: Dots): EChartsCoreOption {
@@ -54,12 +54,14 @@ export function dots(on: Canvas, f: Figures, of: Dots): EChartsCoreOption {
   const all = near === null ? values : [...values, near];
   const log = farApart(all);
   const style = (at: number) => laneStyle(at, on.dark);
+  // The figure's own title names the unit of counts.
+  const label = result.unit === "operations/s" ? (value: number) => f.count(value) : rate;
   const axis = log
-    ? { ...valueAxis(on, rate, { type: "log" }), ...decades(all) }
-    : valueAxis(on, rate, { splitNumber: on.width < 520 ? 3 : 6 });
+    ? { ...valueAxis(on, label, { type: "log" }), ...decades(all) }
+    : valueAxis(on, label, { splitNumber: on.width < 640 ? 3 : 6 });
   return {
     ...base(on, of.description),
-    grid: { left: 6, right: 18, top: 8, bottom: 4, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
+    grid: { left: 6, right: 18, top: near === null ? 8 : 24, bottom: 4, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
     xAxis: axis,
     yAxis: {
       type: "category",
@@ -71,7 +73,7 @@ export function dots(on: Canvas, f: Figures, of: Dots): EChartsCoreOption {
       splitLine: { show: false },
     },
     series: [
-      ...(near === null ? [] : [upright(on, [{ at: near, beside: means[0]?.[1] ?? 0, says: of.ceilingName }], "left")]),
+      ...(near === null ? [] : [upright(on, [{ at: near, beside: means[0]?.[1] ?? 0, says: of.ceilingName }])]),
       {
         type: "custom",
         name: "rounds",

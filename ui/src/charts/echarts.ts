@@ -60,7 +60,7 @@ export function ink(dark: boolean): Ink {
       };
 }
 
-export const FONT = '"Source Sans 3 Variable", "Source Sans 3", system-ui, "Noto Sans CJK SC", sans-serif';
+export const FONT = "'Source Sans 3 Variable', 'Source Sans 3', system-ui, 'Noto Sans CJK SC', sans-serif";
 
 /** What a chart is drawn for. */
 export interface Canvas {
@@ -179,12 +179,10 @@ export function drawLine(x1: number, y1: number, x2: number, y2: number, style: 
   return { type: "line", shape: { x1, y1, x2, y2 }, style };
 }
 
-/** Dashed lines from the bottom to the top, each with its word: left of its upper end, or above it. `beside`:
- * any value of the other axis. */
+/** Dashed lines from the bottom to the top, each with its word above. `beside`: any value of the other axis. */
 export function upright(
   on: Canvas,
   lines: readonly { at: number; beside: number; says: string }[],
-  where: "left" | "above",
 ): object {
   return {
     type: "custom",
@@ -194,7 +192,7 @@ export function upright(
     tooltip: { show: false },
     renderItem: (params: DrawParams, api: DrawApi) => {
       const [x = 0] = api.coord([api.value(0), api.value(1)]);
-      const { y, height } = params.coordSys;
+      const { y, width, height } = params.coordSys;
       return {
         type: "group",
         children: [
@@ -203,14 +201,13 @@ export function upright(
             type: "text",
             style: {
               text: lines[params.dataIndex]?.says ?? "",
-              x: where === "left" ? x - 5 : x,
-              y: where === "left" ? y : y - 6,
-              align: where === "left" ? "right" : "center",
-              verticalAlign: where === "left" ? "top" : "bottom",
+              x,
+              y: y - 5,
+              // Near an edge the word stands to the inside.
+              align: x < params.coordSys.x + 60 ? "left" : x > params.coordSys.x + width - 60 ? "right" : "center",
+              verticalAlign: "bottom",
               fill: on.ink.quiet,
               font: `11.5px ${FONT}`,
-              stroke: on.ink.paper,
-              lineWidth: 3,
             },
           },
         ],

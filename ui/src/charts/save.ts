@@ -17,7 +17,9 @@ const MARGIN = 16;
 function document_(picture: Picture): { text: string; width: number; height: number } {
   const { chart, dark } = picture;
   const colours = ink(dark);
-  const inner = chart.renderToSVGString();
+  const drawn = chart.getDom().querySelector("svg");
+  // What the page shows, in XML's own escapes.
+  const inner = drawn ? new XMLSerializer().serializeToString(drawn) : "";
   const width = chart.getWidth() + 2 * MARGIN;
   const caption = wrapped(picture.caption, Math.floor((width - 2 * MARGIN) / 6.2));
   const key = picture.lanes.length > 0 ? 24 : 0;

@@ -68,7 +68,6 @@ export function trend(on: Canvas, f: Figures, of: TrendChart): EChartsCoreOption
       upright(
         on,
         of.changes.map((change) => ({ at: change.at - 0.5, beside: of.points[0]?.mean ?? 1, says: shown(change.says, 24) })),
-        "above",
       ),
       ...of.lanes.map((lane, at) => ({
         type: "line",

@@ -259,6 +259,7 @@ export const de: Words = {
     },
     columnsNote:
       "CPU: des ganzen Systems, Kernel-Threads eingeschlossen. Geschrieben: Bytes auf der Platte je Byte der Arbeit. Platte genutzt: Anteil dessen, was die Platte allein schafft.",
+    bareDisk: (rate) => `Platte allein ${rate}`,
     dots: "Runden und Intervalle",
     dotsCaption: (f, metric, rounds, lanes, ceiling) =>
       say`${metric}, ein blasser Punkt für jede von ${f.whole(rounds)} Runden; Zeichen und Balken: geometrisches Mittel und sein 95-%-Intervall. ${joined(lanes, "; ")}.${ceiling ? ` Gestrichelt: die Platte allein, ${ceiling}.` : ""}`,

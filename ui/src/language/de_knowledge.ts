@@ -128,7 +128,7 @@ export const knowledge: typeof english = {
     because: "Weil",
     equal: "Kein Unterschied",
     out: "Ausgeschlossen",
-    unless: "Anders fiele die Wahl aus",
+    unless: "Wechsel zu",
     missing: "Nicht gemessen",
     note: "Hinweis",
     next: "Nächster Schritt",

@@ -46,7 +46,7 @@ const interval = (gap: Gap): string =>
 
 export const en = {
   name: "English",
-  locale: "en",
+  locale: "en-GB",
   units: { operations: "ops/s" },
   list,
   end: ".",
@@ -235,7 +235,7 @@ export const en = {
     rounds: (count: number) => `${count} ${plural(count, "round", "rounds")}`,
     lane: "Lane",
     mean: "Mean",
-    interval: "95 % interval",
+    interval: "95% interval",
     low: "From",
     high: "To",
     figures: "Figures of each lane",
@@ -269,9 +269,10 @@ export const en = {
     },
     columnsNote:
       "CPU: of the whole system, kernel threads included. Written: bytes at the disk per byte of the work. Disk used: share of what the bare disk can do.",
+    bareDisk: (rate: string) => `bare disk ${rate}`,
     dots: "Rounds and intervals",
     dotsCaption: (f: Figures, metric: string, rounds: number, lanes: readonly Said[], ceiling: string | null) =>
-      say`${metric}, one faint dot for each of ${f.whole(rounds)} rounds; mark and bar: geometric mean and its 95 % interval. ${joined(lanes, "; ")}.${ceiling ? ` Dashed line: the bare disk, ${ceiling}.` : ""}`,
+      say`${metric}, one faint dot for each of ${f.whole(rounds)} rounds; mark and bar: geometric mean and its 95% interval. ${joined(lanes, "; ")}.${ceiling ? ` Dashed line: the bare disk, ${ceiling}.` : ""}`,
     laneFigure: (lane: Said, rate: string, range: string | null) => (range ? say`${lane} ${rate} (${range})` : say`${lane} ${rate}`),
     thinned: (f: Figures, shown: number, all: number) => ` Shown are ${f.whole(shown)} of ${f.whole(all)} rounds.`,
     latency: "Latency of single operations",
@@ -358,7 +359,7 @@ export const en = {
       return parts.join(", ");
     },
     byChance: (f: Figures, expected: number, of: number) =>
-      `Each step holds its error at 5 % by itself: were all lanes equal, up to ${f.whole(expected)} of ${f.whole(of)} steps would still be expected to name a faster one.`,
+      `Each step holds its error at 5% by itself: were all lanes equal, up to ${f.whole(expected)} of ${f.whole(of)} steps would still be expected to name a faster one.`,
     open: (step: string) => `Details of ${step}`,
   },
 
@@ -454,7 +455,7 @@ export const en = {
     reads: "reads",
     writes: "writes",
     calibrated: (f: Figures, different: number, races: number, low: string, high: string) =>
-      `Of ${f.whole(races)} races between equal lanes, ${f.whole(different)} were called different (${low} to ${high} with 95 % confidence; at most 5 % is promised).`,
+      `Of ${f.whole(races)} races between equal lanes, ${f.whole(different)} were called different (${low} to ${high} with 95% confidence; at most 5% is promised).`,
   },
 
   trials: {

@@ -67,7 +67,7 @@ export const dashboard = {
 
     comparing: (a: Said, b: Said) => say`${b} against ${a}`,
     compareIntro:
-      "The races ran apart, so there are no pairs of rounds. Above 1× the second record does better. Intervals: 95 %, between rounds.",
+      "The races ran apart, so there are no pairs of rounds. Above 1× the second record does better. Intervals: 95%, between rounds.",
     change: "Ratio",
     lane: "Lane",
     work: "Work",
@@ -88,7 +88,7 @@ export const dashboard = {
     nothingCommon: "Nothing to compare: no lane and workload stands in both records.",
     tooNoisy: "too noisy to say",
     forest: "Ratios with their intervals",
-    forestCaption: (counts: string, largest: Said) => say`Each mark is the second record against the first, its bar the 95 % interval; to the right of the line the second is better. ${counts} ${largest}`,
+    forestCaption: (counts: string, largest: Said) => say`Each mark is the second record against the first, its bar the 95% interval; to the right of the line the second is better. ${counts} ${largest}`,
     largest: (what: Said, factor: string) => say`Farthest from 1: ${what}, ${factor}.`,
 
     trendTitle: (title: Said, group: Said) => say`${title}: ${group}`,
@@ -100,7 +100,7 @@ export const dashboard = {
     trendLink: "Trend over records",
     trendNone: "No record holds this workload and group.",
     trendCaption: (count: number, lanes: readonly Said[], marks: number) =>
-      say`Means with 95 % intervals of ${count} records. ${lanes.flatMap((lane, at) => (at === 0 ? lane : ["; ", ...lane]))}. ${marks === 0 ? "Machine and kernel never change." : `${marks} marks show where the machine or the kernel changes: figures across them are no trend.`}`,
+      say`Means with 95% intervals of ${count} records. ${lanes.flatMap((lane, at) => (at === 0 ? lane : ["; ", ...lane]))}. ${marks === 0 ? "Machine and kernel never change." : `${marks} marks show where the machine or the kernel changes: figures across them are no trend.`}`,
     trendLane: (lane: Said, first: string, last: string) => say`${lane} from ${first} to ${last}`,
     newKernel: (kernel: string) => `kernel ${kernel}`,
     newMachine: "another machine",

@@ -77,7 +77,7 @@ export const knowledge = {
     because: "Because",
     equal: "No difference",
     out: "Excluded",
-    unless: "It would be another lane",
+    unless: "Changes to",
     missing: "Not measured",
     note: "Note",
     next: "Next",

@@ -246,6 +246,7 @@ export const zh: Words = {
       busy: "磁盘繁忙",
     },
     columnsNote: "CPU：整个系统的，含内核线程。写放大：负载每写一字节，磁盘写入的字节数。磁盘利用：占裸盘能力的比例。",
+    bareDisk: (rate) => `裸盘 ${rate}`,
     dots: "各轮与区间",
     dotsCaption: (f, metric, rounds, lanes, ceiling) =>
       say`${metric}：${f.whole(rounds)} 轮各为一个淡点；标记与横条为几何平均及其 95% 区间。${joined(lanes, "；")}。${ceiling ? `虚线：裸盘，${ceiling}。` : ""}`,

@@ -137,7 +137,7 @@ export const knowledge: typeof english = {
     because: "理由",
     equal: "没有差别",
     out: "排除",
-    unless: "何时会改选",
+    unless: "何时改选",
     missing: "未测",
     note: "注意",
     next: "下一步",

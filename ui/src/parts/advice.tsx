@@ -30,7 +30,7 @@ function Scenario({ advice, margin }: { advice: AdviceOf; margin: number }) {
       <p class="scenario-take">
         <Speak said={chosenSaid(ui, advice)} />
       </p>
-      <p>
+      <p class="scenario-why">
         <Speak said={takeSaid(ui, advice, margin)} /> <span class="small">{w.measured(ui.figures.percent(advice.measured_share))}</span>
       </p>
       <dl>

@@ -130,14 +130,14 @@ function Rounds({ race, result, detail }: { race: RacePage; result: ResultFindin
       title={w.dots}
       caption={whole}
       file={fileOf(result, "rounds")}
-      height={() => dotsHeight(lanes.length)}
+      height={() => dotsHeight(lanes.length, ceiling !== null)}
       of={[result, detail]}
       option={(on) =>
         dots(on, figures, {
           result,
           lanes,
           ceiling,
-          ceilingName: ceilingRate ?? "",
+          ceilingName: ceilingRate === null ? "" : w.bareDisk(ceilingRate),
           meanName: w.mean,
           roundName: (round) => `${w.round} ${round}`,
           description: plain(whole),
@@ -209,7 +209,7 @@ function Latency({ race, result, detail }: { race: RacePage; result: ResultFindi
       title={w.latency}
       caption={caption}
       file={fileOf(result, "latency")}
-      height={(width) => Math.min(Math.max(width * 0.5, 200), 260)}
+      height={(width) => Math.min(Math.max(width * 0.62, 210), 340)}
       lanes={race.findings.lanes.map((lane) => lane.name)}
       of={[result, detail]}
       option={(on) => latency(on, figures, { lanes, description: plain(caption) })}

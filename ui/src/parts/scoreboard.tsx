@@ -170,19 +170,21 @@ function Cell({
     <td role="cell" class="board-cell">
       {label}
       <span class="visually-hidden">{words.scoreboard.cell(verdict, ratio, low, high)}</span>
-      <span class={`board-ratio tone-${pair.verdict}`} aria-hidden="true">
-        <Mark verdict={pair.verdict} /> {ratio}
+      <span class="board-line" aria-hidden="true">
+        <span class={`board-ratio tone-${pair.verdict}`}>
+          <Mark verdict={pair.verdict} /> {ratio}
+        </span>
+        <Strip
+          ratio={pair.ratio}
+          low={pair.interval?.[0] ?? null}
+          high={pair.interval?.[1] ?? null}
+          margin={margin}
+          verdict={pair.verdict}
+        />
       </span>
-      <Strip
-        ratio={pair.ratio}
-        low={pair.interval?.[0] ?? null}
-        high={pair.interval?.[1] ?? null}
-        margin={margin}
-        verdict={pair.verdict}
-      />
       <span class="board-small" aria-hidden="true">
-        {low !== null && high !== null ? `${low}–${high} ` : ""}
-        <span class="board-word">{verdict}</span>
+        {verdict}
+        {low !== null && high !== null ? `${words.comma}${low}–${high}` : ""}
       </span>
     </td>
   );
@@ -239,8 +241,10 @@ function TableRow({
         return (
           <td key={lane} role="cell" class="board-cell">
             <LaneLabel index={index} lane={lane} />
-            <span class="board-ratio tone-tie">{figures.times(ratio)}</span>
-            <Strip ratio={ratio} low={null} high={null} margin={margin} verdict="none" />
+            <span class="board-line">
+              <span class="board-ratio tone-tie">{figures.times(ratio)}</span>
+              <Strip ratio={ratio} low={null} high={null} margin={margin} verdict="none" />
+            </span>
             <span class="board-small">
               <span aria-hidden="true">
                 {words.scoreboard.counts(wins, pair.ties, losses, pair.undecided, pair.without_verdict)}
