@@ -7,7 +7,9 @@ CARGO ?= cargo
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 # What a lane of the default race and the tests need: command, then the package that carries it.
 RACE_TOOLS := mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs cc:build-essential
-TEST_TOOLS := $(RACE_TOOLS) losetup:mount findmnt:util-linux mkfs.exfat:exfatprogs mkfs.f2fs:f2fs-tools fio:fio setfattr:attr python3:python3-venv chromium:chromium node:nodejs npm:npm
+# The page's tests: a browser, and letters for its Chinese screenshots.
+PAGE_TOOLS := chromium:chromium node:nodejs npm:npm /usr/share/fonts/truetype/wqy/wqy-microhei.ttc:fonts-wqy-microhei
+TEST_TOOLS := $(RACE_TOOLS) losetup:mount findmnt:util-linux mkfs.exfat:exfatprogs mkfs.f2fs:f2fs-tools fio:fio setfattr:attr python3:python3-venv $(PAGE_TOOLS)
 STATIC_TARGET := x86_64-unknown-linux-gnu
 RACE_ARGUMENTS ?=
 

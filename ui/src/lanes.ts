@@ -25,6 +25,11 @@ const PATHS = [
 
 const DASHES = [[], [7, 3], [2, 2.5], [8, 3, 2, 3], [12, 4], [5, 2, 1.5, 2, 1.5, 2], [3, 3], [14, 3, 3, 3]];
 
+/** The colour in a style sheet's terms, for light and dark and paper alike. */
+export function laneColour(index: number): string {
+  return `light-dark(${laneStyle(index, false).colour}, ${laneStyle(index, true).colour})`;
+}
+
 export function laneStyle(index: number, dark: boolean): LaneStyle {
   const at = Math.max(index, 0);
   const colours = dark ? DARK : LIGHT;

@@ -41,7 +41,7 @@ function panels(of: CourseChart, width: number): { columns: number; rows: number
 
 export function courseHeight(of: CourseChart, width: number): number {
   const { rows } = panels(of, width);
-  return rows * (PLOT + (of.apart ? 20 : 0)) + 30 + (of.slider ? 34 : 0);
+  return rows * (PLOT + (of.apart ? 20 : 6)) + (of.slider ? 36 : 4);
 }
 
 export function course(on: Canvas, f: Figures, of: CourseChart): EChartsCoreOption {
@@ -121,7 +121,7 @@ export function course(on: Canvas, f: Figures, of: CourseChart): EChartsCoreOpti
               left,
               right: 14,
               height: 18,
-              top: rows * (PLOT + head) + 20,
+              top: rows * (PLOT + head) + 8,
               showDetail: false,
               showDataShadow: false,
               brushSelect: false,

@@ -52,11 +52,12 @@ export function forest(on: Canvas, f: Figures, rows: readonly ForestRow[], descr
           const [low = 0] = api.coord([api.value(2), api.value(1)]);
           const [high = 0] = api.coord([api.value(3), api.value(1)]);
           const [one = 0] = api.coord([0, api.value(1)]);
+          const half = params.coordSys.height / rows.length / 2;
           const open = row?.verdict === "undecided" || row?.verdict === "none";
           return {
             type: "group",
             children: [
-              drawLine(one, y - 12, one, y + 12, { stroke: on.ink.quiet, lineWidth: 1 }),
+              drawLine(one, y - half, one, y + half, { stroke: on.ink.quiet, lineWidth: 1 }),
               drawLine(low, y, high, y, { stroke: of, lineWidth: 2 }),
               {
                 type: row?.verdict === "tie" ? "rect" : "circle",

@@ -49,7 +49,6 @@ export function trend(on: Canvas, f: Figures, of: TrendChart): EChartsCoreOption
       type: "value",
       min: -0.5,
       max: Math.max(of.records.length - 0.5, 0.5),
-      interval: 1,
       axisLine: { show: true, onZero: false, lineStyle: { color: on.ink.line } },
       axisTick: { show: false },
       splitLine: { show: false },
@@ -57,8 +56,9 @@ export function trend(on: Canvas, f: Figures, of: TrendChart): EChartsCoreOption
         color: on.ink.quiet,
         fontSize: 11.5,
         hideOverlap: true,
+        customValues: of.records.map((_, at) => at),
         formatter: (value: number) => {
-          const record = Number.isInteger(value) ? of.records[value] : undefined;
+          const record = of.records[Math.round(value)];
           return record ? f.day(record.started) : "";
         },
       },

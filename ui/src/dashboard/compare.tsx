@@ -1,6 +1,6 @@
 // Records side by side: the first against each other one. The verdicts came with the answer.
 import { forest, forestHeight, type ForestRow } from "../charts/forest";
-import { LaneName, Mark, Name, Speak } from "../parts/basics";
+import { LaneName, Mark, Speak } from "../parts/basics";
 import { Figure } from "../parts/figure";
 import { known, sentence, useUi, type Ui } from "../ui";
 import { Figures } from "../words/figures";
@@ -48,15 +48,16 @@ function One({ of }: { of: Comparison }) {
     <article class="result">
       <header class="result-head">
         <h2>
-          <a href={href({ view: "race", record: of.b, section: null })}>
-            <Name text={of.b} characters={60} />
-          </a>{" "}
-          {"/ "}
-          <a href={href({ view: "race", record: of.a, section: null })}>
-            <Name text={of.a} characters={60} />
-          </a>
+          <Speak said={w.comparing(name(of.a), name(of.b))} />
         </h2>
       </header>
+      <p class="small">
+        {[of.a, of.b].map((record) => (
+          <a key={record} class="record-link" href={href({ view: "race", record, section: null })}>
+            {w.open(shown(record, 60))}
+          </a>
+        ))}
+      </p>
       {of.rows.length === 0 ? <p>{w.nothingCommon}</p> : <p class="verdict">{counts}</p>}
       {of.warnings.length > 0 ? (
         <ul class="notes warnings">

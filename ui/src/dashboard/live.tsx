@@ -35,7 +35,7 @@ function Progress({ live }: { live: RunningOf }) {
         </strong>
         {ui.words.colon}
         <Speak said={w.progress(live.number, live.of, known(ui, live.workload))} />
-        {ui.words.comma}
+        {ui.words.clause}
         {w.round(live.round)}
       </p>
       <progress max={1} value={Math.min(Math.max(share, 0), 1)} aria-label={elapsed} />

@@ -117,7 +117,7 @@ function Row({ record, selected, toggle }: { record: RecordEntry; selected: bool
         <input type="checkbox" checked={selected} aria-label={w.select(shown(record.name, 80))} onChange={toggle} />
       </td>
       <th scope="row">
-        <a href={href({ view: "race", record: record.name, section: null })} aria-label={w.open(shown(record.name, 80))} title={clean(record.name)}>
+        <a href={href({ view: "race", record: record.name, section: null })} title={w.open(shown(record.name, 80))}>
           {when}
         </a>
       </th>

@@ -39,6 +39,7 @@ export const de: Words = {
   colon: ": ",
   semicolon: "; ",
   comma: ", ",
+  clause: ", ",
   latencies,
   ...dashboard,
   ...knowledge,
@@ -315,12 +316,9 @@ export const de: Words = {
 
   figure: {
     table: "Tabelle",
-    chart: "Diagramm",
-    showTable: (title) => `„${title}“ als Tabelle zeigen`,
     svg: "SVG",
     png: "PNG",
-    saveSvg: (title) => `„${title}“ als SVG speichern`,
-    savePng: (title) => `„${title}“ als PNG speichern`,
+    save: "Dieses Diagramm speichern",
     thinned: (f, shown, all) => `${f.whole(shown)} von ${f.whole(all)} Zeilen, gleichmäßig gewählt`,
   },
 

@@ -53,6 +53,8 @@ export const en = {
   colon: ": ",
   semicolon: "; ",
   comma: ", ",
+  /** Between parts of a sentence that are no list. */
+  clause: ", ",
   latencies,
   ...dashboard,
   ...knowledge,
@@ -325,12 +327,9 @@ export const en = {
 
   figure: {
     table: "Table",
-    chart: "Chart",
-    showTable: (title: string) => `Show “${title}” as a table`,
     svg: "SVG",
     png: "PNG",
-    saveSvg: (title: string) => `Save “${title}” as SVG`,
-    savePng: (title: string) => `Save “${title}” as PNG`,
+    save: "Save this chart",
     thinned: (f: Figures, shown: number, all: number) => `${f.whole(shown)} of ${f.whole(all)} rows, evenly chosen`,
   },
 

@@ -100,7 +100,7 @@ export const dashboard = {
     trendLink: "Trend over records",
     trendNone: "No record holds this workload and group.",
     trendCaption: (count: number, lanes: readonly Said[], marks: number) =>
-      say`Means with 95% intervals of ${count} records. ${lanes.flatMap((lane, at) => (at === 0 ? lane : ["; ", ...lane]))}. ${marks === 0 ? "Machine and kernel never change." : `${marks} marks show where the machine or the kernel changes: figures across them are no trend.`}`,
+      say`Means with 95% intervals of ${count} records. ${lanes.flatMap((lane, at) => (at === 0 ? lane : ["; ", ...lane]))}. ${marks === 0 ? "Machine and kernel never change." : `${marks === 1 ? "One mark shows" : `${marks} marks show`} where the machine or the kernel changes: figures across them are no trend.`}`,
     trendLane: (lane: Said, first: string, last: string) => say`${lane} from ${first} to ${last}`,
     newKernel: (kernel: string) => `kernel ${kernel}`,
     newMachine: "another machine",

@@ -45,6 +45,7 @@ export const zh: Words = {
   colon: "：",
   semicolon: "；",
   comma: "、",
+  clause: "，",
   latencies,
   ...dashboard,
   ...knowledge,
@@ -301,12 +302,9 @@ export const zh: Words = {
 
   figure: {
     table: "表格",
-    chart: "图表",
-    showTable: (title) => `以表格显示“${title}”`,
     svg: "SVG",
     png: "PNG",
-    saveSvg: (title) => `将“${title}”存为 SVG`,
-    savePng: (title) => `将“${title}”存为 PNG`,
+    save: "保存此图",
     thinned: (f, shown, all) => `共 ${f.whole(all)} 行，均匀选取 ${f.whole(shown)} 行`,
   },
 

@@ -110,7 +110,7 @@ function briefAdvice(ui: Ui, advice: readonly Advice[]): Said[] {
     const first = group[0] as Advice;
     const scenarios = group.map((one) => {
       const share = one.share_of_resampled_races;
-      return share == null ? known(ui, one.title) : say`${known(ui, one.title)} (${sharesWon(ui, share)})`;
+      return share == null ? known(ui, one.title) : ui.words.advice.part(known(ui, one.title), sharesWon(ui, share));
     });
     return say`${chosenSaid(ui, first)}${ui.words.colon}${joined(scenarios, ui.words.comma)}`;
   });

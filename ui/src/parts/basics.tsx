@@ -1,7 +1,7 @@
 // The smallest parts: names, sentences, marks.
 import type { ComponentChildren, JSX } from "preact";
 import { useId, useState } from "preact/hooks";
-import { laneStyle } from "../lanes";
+import { laneColour, laneStyle } from "../lanes";
 import type { Limit, ResultFinding, Verdict } from "../types";
 import { known, sentence, useUi, wholeSentence } from "../ui";
 import { clean, plain, shellLine, shown, type Said, type Tone } from "../words/say";
@@ -48,16 +48,16 @@ export function Speak({ said }: { said: Said }): JSX.Element {
 
 /** The lane's symbol in its colour, on a piece of its line. */
 export function Swatch({ index, line = false }: { index: number; line?: boolean }) {
-  const { dark } = useUi();
-  const style = laneStyle(index, dark);
+  const style = laneStyle(index, false);
+  const colour = laneColour(index);
   return line ? (
     <svg class="swatch" viewBox="0 0 30 10" width="30" height="10" aria-hidden="true" focusable="false">
-      <path d="M0 5H30" stroke={style.colour} stroke-width="1.6" stroke-dasharray={style.dash.join(" ")} fill="none" />
-      <path d={style.path} fill={style.colour} transform="translate(10 0)" />
+      <path d="M0 5H30" style={{ stroke: colour }} stroke-width="1.6" stroke-dasharray={style.dash.join(" ")} fill="none" />
+      <path d={style.path} style={{ fill: colour }} transform="translate(10 0)" />
     </svg>
   ) : (
     <svg class="swatch" viewBox="0 0 10 10" width="10" height="10" aria-hidden="true" focusable="false">
-      <path d={style.path} fill={style.colour} />
+      <path d={style.path} style={{ fill: colour }} />
     </svg>
   );
 }

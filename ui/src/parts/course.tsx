@@ -88,7 +88,7 @@ function Charts({ of, lanes, quantities }: { of: Course; lanes: readonly string[
   return (
     <div class="course-body">
       <p class="controls">
-        <button type="button" aria-pressed={apart} onClick={() => setApart(!apart)}>
+        <button type="button" onClick={() => setApart(!apart)}>
           {apart ? w.courseOverlay : w.courseApart}
         </button>
         <span class="zoom" role="group">

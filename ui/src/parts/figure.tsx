@@ -122,19 +122,35 @@ export function Figure(props: FigureProps) {
     if (!chart.current && place.current) draw(place.current);
     return chart.current && { chart: chart.current, title: props.title, caption: plain(props.caption), lanes: props.lanes ?? [], dark: ui.dark };
   };
+  // Heard alone, a button has to say whose it is.
+  const of = (
+    <span class="visually-hidden">
+      {ui.words.colon}
+      {props.title}
+    </span>
+  );
   return (
     <figure class="figure">
       <div class="figure-head">
         <Heading class="figure-title">{props.title}</Heading>
         <div class="tools">
-          <button type="button" class="quiet" aria-pressed={asTable} aria-label={ui.words.figure.showTable(props.title)} onClick={() => setAsTable(!asTable)}>
-            {asTable ? ui.words.figure.chart : ui.words.figure.table}
+          <button type="button" class="quiet" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
+            {ui.words.figure.table}
+            {of}
           </button>
-          <button type="button" class="quiet" aria-label={ui.words.figure.saveSvg(props.title)} disabled={asTable} onClick={() => saveSvg(picture(), props.file)}>
+          <button type="button" class="quiet" title={ui.words.figure.save} disabled={asTable} onClick={() => saveSvg(picture(), props.file)}>
             {ui.words.figure.svg}
+            {of}
           </button>
-          <button type="button" class="quiet" aria-label={ui.words.figure.savePng(props.title)} disabled={asTable} onClick={() => void savePng(picture(), props.file)}>
+          <button
+            type="button"
+            class="quiet"
+            title={ui.words.figure.save}
+            disabled={asTable}
+            onClick={() => void savePng(picture(), props.file)}
+          >
             {ui.words.figure.png}
+            {of}
           </button>
         </div>
       </div>

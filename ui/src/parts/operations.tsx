@@ -22,13 +22,13 @@ export function Operations({ race }: { race: RacePage }) {
   return (
     <Section id="operations" title={ui.words.sections.operations}>
       {tables.map((table) => (
-        <Table key={table.workload} race={race} table={table} />
+        <Table key={table.workload} race={race} table={table} several={tables.length > 1} />
       ))}
     </Section>
   );
 }
 
-function Table({ race, table }: { race: RacePage; table: OperationsFinding }) {
+function Table({ race, table, several }: { race: RacePage; table: OperationsFinding; several: boolean }) {
   const ui = useUi();
   const { words, figures } = ui;
   const w = words.operations;
@@ -47,11 +47,13 @@ function Table({ race, table }: { race: RacePage; table: OperationsFinding }) {
   ];
   return (
     <article class="result">
-      <header class="result-head">
-        <h3>
-          <Speak said={known(ui, table.title)} />
-        </h3>
-      </header>
+      {several ? (
+        <header class="result-head">
+          <h3>
+            <Speak said={known(ui, table.title)} />
+          </h3>
+        </header>
+      ) : null}
       <p>
         <Speak
           said={w.heading(figures, table.rows.length, table.rounds, table.passes, lanes.length > 1 ? name(table.reference) : null)}
@@ -60,7 +62,7 @@ function Table({ race, table }: { race: RacePage; table: OperationsFinding }) {
       {table.process_startup_share != null ? (
         <p class="warning">{w.startupWarning(figures.percent(table.process_startup_share))}</p>
       ) : null}
-      <ul class="plain">
+      <ul class="plain pairs">
         {table.pairs
           .filter((pair) => !floorOf(pair.a) && !floorOf(pair.b))
           .map((pair) => {
@@ -221,13 +223,17 @@ function stepCell(ui: Ui, table: OperationsFinding, result: ResultFinding | null
   const shown = pair && pair.ratio !== null && result?.limit !== "harness";
   return (
     <>
-      {figures.time(figure.seconds)}
       {shown ? (
         <span class={`step-verdict tone-${pair.verdict}`} title={words.verdict[pair.verdict]}>
           <Mark verdict={pair.verdict} /> {figures.times(pair.ratio ?? 1)}
-          <span class="visually-hidden"> {words.verdict[pair.verdict]}</span>
+          <span class="visually-hidden">
+            {" "}
+            {words.verdict[pair.verdict]}
+            {words.clause}
+          </span>
         </span>
       ) : null}
+      {figures.time(figure.seconds)}
       {small
         .filter((part) => part !== "")
         .map((part) => (

@@ -184,7 +184,7 @@ function Cell({
       </span>
       <span class="board-small" aria-hidden="true">
         {verdict}
-        {low !== null && high !== null ? `${words.comma}${low}–${high}` : ""}
+        {low !== null && high !== null ? `${words.clause}${low}–${high}` : ""}
       </span>
     </td>
   );

@@ -44,7 +44,7 @@ export function takeSaid(ui: Ui, advice: Advice, margin: number): Said {
   const share = advice.share_of_resampled_races;
   if (share != null) {
     const wins = w.wins(sharesWon(ui, share), advice.level_with.length > 0);
-    parts.push(share < 0.8 ? toned("undecided", `${wins}${ui.words.comma}${w.unsafe}`) : [wins]);
+    parts.push(share < 0.8 ? toned("undecided", `${wins}${ui.words.clause}${w.unsafe}`) : [wins]);
   }
   return say`${joined(parts, ui.words.semicolon)}${ui.words.end}`;
 }

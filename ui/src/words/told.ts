@@ -77,7 +77,7 @@ function statement(ui: Ui, result: ResultFinding, of: Statement): Said {
       );
     case "undecided": {
       const pairs = of.pairs.map((pair) => openPair(ui, pair, latency));
-      return w.undecided(result.rounds < FIRST_LOOK, joined(pairs, words.comma), settleIn(ui, of.minutes));
+      return w.undecided(result.rounds < FIRST_LOOK, joined(pairs, words.clause), settleIn(ui, of.minutes));
     }
     case "no-verdict": {
       const pairs = of.pairs.map((pair) =>
@@ -85,7 +85,7 @@ function statement(ui: Ui, result: ResultFinding, of: Statement): Said {
           ? w.against(name(pair.a), name(pair.b))
           : w.ratioTo(name(pair.a), figures.times(latency === null ? pair.ratio : 1 / pair.ratio), name(pair.b)),
       );
-      return w.noVerdict(joined(pairs, words.comma), of.why === "" ? null : sentence(ui, of.why));
+      return w.noVerdict(joined(pairs, words.clause), of.why === "" ? null : sentence(ui, of.why));
     }
     case "failed":
       return w.failed(name(of.lane), sentence(ui, of.reason));
