@@ -221,13 +221,42 @@ test("paper has no buttons, whole tables and drawn charts", async () => {
   assert.equal(shown, 0);
   const cut = await tab.evaluate(() => [...document.querySelectorAll(".scroll")].filter((of) => getComputedStyle(of).overflowX !== "visible").length);
   assert.equal(cut, 0);
+  await tab.setViewportSize({ width: 680, height: 1000 });
+  await shot(tab, "print", true);
+  const flat = await tab.evaluate(
+    () => [...document.querySelectorAll(".plot svg")].filter((of) => of.getBoundingClientRect().height < 60 || of.getBoundingClientRect().right > 680).length,
+  );
+  assert.equal(flat, 0, "every chart stands on the paper, whole");
+  // Light on paper, whatever the screen is.
+  const letters = await tab.evaluate(() => document.querySelector(".plot svg text")?.getAttribute("fill"));
+  assert.equal(letters, "#1d1b19");
   const pdf = await tab.pdf({ format: "A4", preferCSSPageSize: true });
   assert.ok(pdf.length > 20_000);
   const { writeFileSync, mkdirSync } = await import("node:fs");
   mkdirSync("tests/shots", { recursive: true });
   writeFileSync("tests/shots/print.pdf", pdf);
-  await tab.setViewportSize({ width: 760, height: 1000 });
-  await shot(tab, "print", true);
+  await context.close();
+});
+
+test("a chart that is drawn again at another width is the one that a new page draws", async () => {
+  const marks = (tab: Tab) =>
+    tab.evaluate(() =>
+      [...document.querySelectorAll("#result-0 .plot path")].map((of) => `${of.getAttribute("d")} ${of.getAttribute("transform")}`),
+    );
+  const address = written("quick", page(quick()));
+  const { tab, context } = await open(browser, address);
+  await drawAll(tab);
+  const before = await marks(tab);
+  await tab.setViewportSize({ width: 900, height: 800 });
+  await tab.waitForFunction(() =>
+    [...document.querySelectorAll("#result-0 .plot")].every((plot) => Number(plot.querySelector("svg")?.getAttribute("width")) === plot.clientWidth),
+  );
+  const again = await marks(tab);
+  const fresh = await open(browser, address, { viewport: { width: 900, height: 800 } });
+  await drawAll(fresh.tab);
+  assert.deepEqual(again, await marks(fresh.tab));
+  assert.notDeepEqual(again, before);
+  await fresh.context.close();
   await context.close();
 });
 

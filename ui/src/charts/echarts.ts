@@ -170,7 +170,10 @@ export interface DrawParams {
 export function drawPath(style: LaneStyle, x: number, y: number, size: number, more: object = {}): object {
   return {
     type: "path",
-    shape: { pathData: style.path, x: x - size / 2, y: y - size / 2, width: size, height: size },
+    // Where it stands is the element's own place: of a shape that is drawn again only the outline is compared.
+    x,
+    y,
+    shape: { pathData: style.path, x: -size / 2, y: -size / 2, width: size, height: size },
     style: { fill: style.colour, ...more },
   };
 }

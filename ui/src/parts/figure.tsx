@@ -8,8 +8,10 @@ import { plain, type Said } from "../words/say";
 import { Speak } from "./basics";
 import { FigureTable, type TableData } from "./table";
 
-/** Width of a chart on paper, CSS pixels: A4 less its margins. */
-const PAPER_WIDTH = 670;
+/** Widths of a chart on paper, alone and beside another, CSS pixels: it is scaled to fit, so that its letters are as small as
+ * the others. */
+const PAPER_WIDTH = 800;
+const HALF_PAPER_WIDTH = 400;
 
 interface Drawn {
   print(on: boolean): void;
@@ -27,8 +29,9 @@ function print(on: boolean) {
 
 export function watchPrinting(): void {
   addEventListener("beforeprint", () => print(true));
-  addEventListener("afterprint", () => print(false));
-  matchMedia("print").addEventListener("change", (event) => print(event.matches));
+  const media = matchMedia("print");
+  addEventListener("afterprint", () => print(media.matches));
+  media.addEventListener("change", (event) => print(event.matches));
 }
 
 export interface FigureProps {
@@ -62,7 +65,7 @@ export function Figure(props: FigureProps) {
   const draw = useCallback((element: HTMLDivElement) => {
     const now = latest.current;
     const paper = printing;
-    const width = paper ? Math.min(PAPER_WIDTH, Math.max(element.clientWidth, 300)) : element.clientWidth;
+    const width = paper ? (element.closest(".charts") ? HALF_PAPER_WIDTH : PAPER_WIDTH) : element.clientWidth;
     if (width < 40) return;
     const height = now.height(width);
     element.style.height = `${height}px`;
@@ -74,6 +77,9 @@ export function Figure(props: FigureProps) {
     }
     chart.current.setOption(now.option(canvas(width, dark.current && !paper)), { notMerge: true });
     chart.current.getZr().flush();
+    const drawn = element.querySelector("svg");
+    if (paper) drawn?.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    else drawn?.removeAttribute("viewBox");
     element.setAttribute("role", "img");
     element.setAttribute("aria-label", plain(now.caption));
     element.dataset["drawn"] = "true";
