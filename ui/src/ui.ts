@@ -44,9 +44,9 @@ export function useUi(): Ui {
 
 /** What the statistics said, in the reader's language where it is known, without a full stop: it stands
  * inside another sentence. */
-export function sentence(ui: Ui, english: string): Said {
+export function sentence(ui: Ui, english: string, characters = SENTENCE): Said {
   const own = lookedUp(ui, english);
-  const bare = (of: string) => shorten(of.trim().replace(/[.。]+$/, ""), SENTENCE);
+  const bare = (of: string) => shorten(of.trim().replace(/[.。]+$/, ""), characters);
   if (own !== null) return [{ text: bare(own) }];
   return ui.language === "en" ? [{ text: bare(english) }] : [{ english: bare(english) }];
 }

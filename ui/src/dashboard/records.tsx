@@ -121,10 +121,10 @@ function Row({ record, selected, toggle }: { record: RecordEntry; selected: bool
           {when}
         </a>
       </th>
-      <td>
+      <td class="record-suite">
         <Name text={record.suite} />
       </td>
-      <td>
+      <td class="record-lanes">
         {record.lanes.map((lane, at) => (
           <span key={lane}>
             {at > 0 ? ui.words.comma : ""}
@@ -132,11 +132,11 @@ function Row({ record, selected, toggle }: { record: RecordEntry; selected: bool
           </span>
         ))}
       </td>
-      <td>
+      <td class="record-machine">
         <Name text={record.machine} characters={70} />
       </td>
       <td class={`outcome outcome-${record.outcome === "complete" ? "complete" : "other"}`}>{wordOf(w.outcomes, record.outcome)}</td>
-      <td class="number">{ui.figures.whole(record.trials)}</td>
+      <td class="number record-trials">{ui.figures.whole(record.trials)}</td>
     </tr>
   );
 }

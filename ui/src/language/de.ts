@@ -40,6 +40,7 @@ export const de: Words = {
   semicolon: "; ",
   comma: ", ",
   clause: ", ",
+  brackets: (inside) => say` (${inside})`,
   latencies,
   ...dashboard,
   ...knowledge,
@@ -217,7 +218,7 @@ export const de: Words = {
         none > 0 ? `– ${none}` : "",
       ]
         .filter((part) => part !== "")
-        .join("  "),
+        .join(" · "),
     key: "Zeichen: ▲ schneller, ▼ langsamer, = gleichauf, ? offen, – kein Urteil.",
   },
 

@@ -55,6 +55,8 @@ export const en = {
   comma: ", ",
   /** Between parts of a sentence that are no list. */
   clause: ", ",
+  /** What stands in brackets behind a word. */
+  brackets: (inside: Said): Said => say` (${inside})`,
   latencies,
   ...dashboard,
   ...knowledge,
@@ -228,7 +230,7 @@ export const en = {
         none > 0 ? `– ${none}` : "",
       ]
         .filter((part) => part !== "")
-        .join("  "),
+        .join(" · "),
     key: "Marks: ▲ faster, ▼ slower, = tie, ? undecided, – no verdict.",
   },
 

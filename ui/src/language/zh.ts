@@ -46,6 +46,7 @@ export const zh: Words = {
   semicolon: "；",
   comma: "、",
   clause: "，",
+  brackets: (inside) => say`（${inside}）`,
   latencies,
   ...dashboard,
   ...knowledge,
@@ -205,7 +206,7 @@ export const zh: Words = {
         none > 0 ? `– ${none}` : "",
       ]
         .filter((part) => part !== "")
-        .join("  "),
+        .join(" · "),
     key: "符号：▲ 更快，▼ 更慢，= 持平，? 未定，– 不作判定。",
   },
 
@@ -257,7 +258,7 @@ export const zh: Words = {
     latencyCaption: (lanes) =>
       say`按百分位排列的延迟，各轮合并，直到只剩 20 次更慢的操作为止；横轴每一格多一个九。${joined(lanes, "；")}。`,
     latencyFigure: (lane, p50, p99, last, lastAt) =>
-      say`${lane}${p50 ? ` 中位 ${p50}，` : ""}${p99 ? ` p99 ${p99}，` : ""} ${lastAt} ${last}`,
+      say`${lane} ${p50 ? `中位 ${p50}，` : ""}${p99 ? `p99 ${p99}，` : ""}${lastAt} ${last}`,
     percentile: "百分位",
     cost: "代价",
     cpuOf: { gib: "每 GiB 的全系统 CPU 时间", operation: "每次操作的全系统 CPU 时间" },

@@ -141,7 +141,7 @@ function outSaid(ui: Ui, advice: Advice, group: Excluded[]): Said {
 function factSaid(ui: Ui, fact: LaneFact): Said {
   const w = ui.words.advice;
   const need = needSaid(ui, fact.need);
-  const note = fact.note == null ? [] : say` (${sentence(ui, fact.note)})`;
+  const note = fact.note == null ? [] : ui.words.brackets(sentence(ui, fact.note));
   if (fact.is === "no" && fact.need === "durable") return fact.note == null ? w.factNo(need) : sentence(ui, fact.note);
   if (fact.is === "no") return say`${w.factNo(need)}${note}`;
   if (fact.is === "unknown") return say`${w.factUnknown(need)}${note}`;

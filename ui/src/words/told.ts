@@ -10,6 +10,9 @@ import { statements, type Shown, type Statement } from "./statements";
 /** Rounds before the first look, after which a figure may be called noisy. */
 const FIRST_LOOK = 6;
 
+/** Characters of a reason on the first screen; the results carry the whole. */
+const BRIEF = 160;
+
 /** Which latency a metric is; `null`: a rate. */
 export function latencyOf(metric: string): Latency | null {
   switch (metric) {
@@ -88,7 +91,7 @@ function statement(ui: Ui, result: ResultFinding, of: Statement): Said {
       return w.noVerdict(joined(pairs, words.clause), of.why === "" ? null : sentence(ui, of.why));
     }
     case "failed":
-      return w.failed(name(of.lane), sentence(ui, of.reason));
+      return w.failed(name(of.lane), sentence(ui, of.reason, BRIEF));
     case "alone":
       return w.alone(name(of.lane), laneRate(ui, result, of.mean, of.low, of.high));
     case "nothing":
@@ -202,9 +205,9 @@ export function answerSaid(ui: Ui, findings: Findings): ToldAnswer {
       }),
       ...(of.cannotTell.length > 0 ? [w.cannotTell(titlesOf(ui, of.cannotTell))] : []),
       ...(of.undecided.length > 0 ? [w.undecided(titlesOf(ui, of.undecided), settleSaid(ui, of))] : []),
-      ...of.noVerdict.map((one) => w.noVerdictAt(titlesOf(ui, one.titles), sentence(ui, one.why))),
+      ...of.noVerdict.map((one) => w.noVerdictAt(titlesOf(ui, one.titles), sentence(ui, one.why, BRIEF))),
       ...(several ? (answer?.not_ranked ?? []) : []).map((fact) =>
-        w.notRanked(words.list(fact.lanes.map(name), "and"), sentence(ui, fact.what), name(fact.against)),
+        w.notRanked(words.list(fact.lanes.map(name), "and"), sentence(ui, fact.what, BRIEF), name(fact.against)),
       ),
       ...of.failed.map((one) => w.failedAt(name(one.lane), titlesOf(ui, one.titles))),
       ...(answer && answer.not_tested.length > 0
