@@ -12,9 +12,9 @@ const source = join(here, "../schema/page.schema.json");
 const target = join(here, "src/types.ts");
 
 const schema = JSON.parse(await readFile(source, "utf8"));
-// The root's own title is a sentence; its type is called Page.
+// The root's own title is a sentence; its type is called Shown: all that the page is shown.
 delete schema.title;
-const text = await compile(tidy(schema), "Page", {
+const text = await compile(tidy(schema), "Shown", {
   additionalProperties: false,
   unreachableDefinitions: true,
   bannerComment:
@@ -33,10 +33,11 @@ if (process.argv.includes("--check")) {
   await writeFile(target, text);
 }
 
-/** Names for lists and numbers are noise: bounds and formats say nothing in TypeScript. */
+/** Bounds and formats say nothing in TypeScript, and what stands beside a reference would cost it its name. */
 function tidy(node) {
   if (Array.isArray(node)) return node.map(tidy);
   if (node === null || typeof node !== "object") return node;
+  if (typeof node.$ref === "string") return { $ref: node.$ref };
   const kept = {};
   for (const [key, value] of Object.entries(node)) {
     if (["format", "minimum", "maximum", "default", "minItems", "maxItems"].includes(key) && typeof value !== "object") {
