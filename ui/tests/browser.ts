@@ -1,6 +1,7 @@
 // A browser of the distribution, pages written to disk, and what every test watches for.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { deflateRawSync } from "node:zlib";
 import { chromium, type Browser, type BrowserContext, type Page as Tab } from "playwright-core";
@@ -91,4 +92,27 @@ export async function drawAll(tab: Tab): Promise<void> {
 export async function shot(tab: Tab, name: string, fullPage = false): Promise<void> {
   mkdirSync(SHOTS, { recursive: true });
   await tab.screenshot({ path: join(SHOTS, `${name}.png`), fullPage });
+}
+
+const axe = readFileSync(createRequire(join(UI, "package.json")).resolve("axe-core/axe.min.js"), "utf8");
+
+interface Violation {
+  id: string;
+  impact: string | null;
+  nodes: { html: string; failureSummary: string }[];
+}
+
+/** Serious findings of axe-core. */
+export async function violations(tab: Tab): Promise<string[]> {
+  const session = await tab.context().newCDPSession(tab);
+  // The page's own policy forbids a script from outside; the browser's debugger may run one.
+  await session.send("Runtime.evaluate", { expression: axe });
+  const { result } = await session.send("Runtime.evaluate", {
+    expression: "axe.run(document).then((found) => JSON.stringify(found.violations))",
+    awaitPromise: true,
+    returnByValue: true,
+  });
+  return (JSON.parse(String(result.value)) as Violation[])
+    .filter((violation) => violation.impact === "serious" || violation.impact === "critical")
+    .flatMap((violation) => violation.nodes.map((node) => `${violation.id}: ${node.html.slice(0, 200)} ${node.failureSummary}`));
 }

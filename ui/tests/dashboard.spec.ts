@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Browser } from "playwright-core";
 import type { Live, RecordEntry } from "../src/types";
-import { launch, NARROW, open, shot, drawAll } from "./browser";
+import { drawAll, launch, NARROW, open, shot, violations } from "./browser";
 import { quick } from "./fixture";
 import { serve, type Served } from "./server";
 
@@ -148,6 +148,17 @@ test("a lost connection is told and made again", async () => {
   await context.close();
 });
 
+test("a record that is gone is told with the server's own sentence, and one that is there is downloaded", async () => {
+  const { tab, context } = await open(browser, `${served.address}#/race/gone`);
+  await tab.waitForSelector(".trouble[role=alert]");
+  assert.match(await tab.locator(".trouble[role=alert]").innerText(), /there is no such record; \/api\/records lists/);
+  await tab.evaluate((name) => (location.hash = `#/race/${name}`), NAMES[0]);
+  await tab.waitForSelector("#answer h1");
+  const [download] = await Promise.all([tab.waitForEvent("download"), tab.locator("a[download]").click()]);
+  assert.equal(download.suggestedFilename(), "record.jsonl");
+  await context.close();
+});
+
 test("without its token the server's refusal is told with the remedy", async () => {
   const { tab, context } = await open(browser, served.address.split("?")[0] ?? "");
   assert.match(await tab.locator(".trouble[role=alert]").innerText(), /with its token/);
@@ -160,4 +171,20 @@ test("the dashboard fits a small screen", async () => {
   assert.ok(wide <= 0, `the page is ${wide} pixels wider than the screen`);
   await shot(tab, "dashboard-390");
   await context.close();
+});
+
+test("axe finds nothing serious in the dashboard, in light and dark", async () => {
+  served.live(running(40));
+  for (const colorScheme of ["light", "dark"] as const) {
+    const { tab, context } = await open(browser, served.address, { colorScheme });
+    await tab.waitForSelector(".running");
+    assert.deepEqual(await violations(tab), [], `records in ${colorScheme}`);
+    for (const route of [`#/compare?a=${NAMES[2]}&b=${NAMES[1]}`, "#/trend?workload=random-write&group=write"]) {
+      await tab.evaluate((hash) => (location.hash = hash), route);
+      await tab.waitForSelector("figure .plot svg");
+      assert.deepEqual(await violations(tab), [], `${route} in ${colorScheme}`);
+    }
+    await context.close();
+  }
+  served.live({ kind: "idle" });
 });

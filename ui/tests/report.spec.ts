@@ -1,13 +1,11 @@
 // The report, opened from a file.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
 import type { Browser, Page as Tab } from "playwright-core";
 import { hostile, large, operations, page, quick } from "./fixture";
-import { drawAll, launch, NARROW, open, shot, WIDE, written } from "./browser";
+import { drawAll, launch, NARROW, open, shot, violations, WIDE, written } from "./browser";
 
-const axe = readFileSync(createRequire(`${process.cwd()}/package.json`).resolve("axe-core/axe.min.js"), "utf8");
 let browser: Browser;
 before(async () => {
   browser = await launch();
@@ -15,27 +13,6 @@ before(async () => {
 after(async () => {
   await browser.close();
 });
-
-interface Violation {
-  id: string;
-  impact: string | null;
-  nodes: { html: string; failureSummary: string }[];
-}
-
-/** Serious findings of axe-core. */
-async function violations(tab: Tab): Promise<string[]> {
-  const session = await tab.context().newCDPSession(tab);
-  // The page's own policy forbids a script from outside; the browser's debugger may run one.
-  await session.send("Runtime.evaluate", { expression: axe });
-  const { result } = await session.send("Runtime.evaluate", {
-    expression: "axe.run(document).then((found) => JSON.stringify(found.violations))",
-    awaitPromise: true,
-    returnByValue: true,
-  });
-  return (JSON.parse(String(result.value)) as Violation[])
-    .filter((violation) => violation.impact === "serious" || violation.impact === "critical")
-    .flatMap((violation) => violation.nodes.map((node) => `${violation.id}: ${node.html.slice(0, 200)} ${node.failureSummary}`));
-}
 
 async function text(tab: Tab, selector: string): Promise<string> {
   return (await tab.locator(selector).first().innerText()).replace(/\u00a0/g, " ");
@@ -351,6 +328,35 @@ test("a record of a hundred thousand trials opens deflated", async () => {
   assert.match(await text(tab, "#answer .counted"), /100,000 trials counted/);
   assert.match(await text(tab, "#trials .section-note"), /20,000 of 100,800 rows/);
   assert.deepEqual(errors, []);
+  await context.close();
+});
+
+test("the file's own policy lets nothing out, whoever asks", async () => {
+  const { tab, context } = await open(browser, written("quick", page(quick())));
+  // The browser tells of a request before its policy stops it: what counts is that none is answered or let out.
+  const out: string[] = [];
+  tab.on("response", (response) => out.push(response.url()));
+  tab.on("requestfailed", (request) => {
+    if (request.failure()?.errorText !== "csp") out.push(request.url());
+  });
+  const refused = await tab.evaluate(async () => {
+    const seen: string[] = [];
+    document.addEventListener("securitypolicyviolation", (event) => seen.push(event.effectiveDirective));
+    await fetch("http://127.0.0.1:9/").catch(() => undefined);
+    const picture = new Image();
+    picture.src = "http://127.0.0.1:9/x.png";
+    const script = document.createElement("script");
+    script.textContent = "document.title = 'run'";
+    document.body.append(script);
+    const frame = document.createElement("iframe");
+    frame.src = "http://127.0.0.1:9/";
+    document.body.append(frame);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    return { seen: [...new Set(seen)].sort(), title: document.title };
+  });
+  assert.deepEqual(refused.seen, ["connect-src", "frame-src", "img-src", "script-src-elem"]);
+  assert.notEqual(refused.title, "run");
+  assert.deepEqual(out, []);
   await context.close();
 });
 

@@ -40,11 +40,16 @@ export async function serve(races: Map<string, RacePage>, records: RecordEntry[]
     }
     asked.push(request.url ?? "");
     if (address.searchParams.get("token") !== TOKEN) {
-      response.writeHead(403);
-      response.end("no");
+      response.writeHead(401, { "content-type": "application/json" });
+      response.end(JSON.stringify({ error: "this address lacks its token; open the one that `fairlane serve` printed" }));
       return;
     }
-    const race = /^\/api\/race\/(.+)$/.exec(address.pathname)?.[1];
+    const race = /^\/api\/race\/([^/]+)$/.exec(address.pathname)?.[1];
+    if (/^\/api\/race\/[^/]+\/record$/.test(address.pathname)) {
+      response.writeHead(200, { "content-type": "application/x-ndjson", "content-disposition": 'attachment; filename="record.jsonl"' });
+      response.end('{"kind":"header"}\n');
+      return;
+    }
     if (address.pathname === "/api/records") json({ records, unreadable: ["notes.txt: no header"] } satisfies RecordList);
     else if (race !== undefined && races.has(decodeURIComponent(race))) json(races.get(decodeURIComponent(race)));
     else if (address.pathname === "/api/compare") json({ comparisons: address.searchParams.getAll("b").map((b) => comparison(address.searchParams.get("a") ?? "", b)) });
@@ -55,8 +60,8 @@ export async function serve(races: Map<string, RacePage>, records: RecordEntry[]
       listeners.add(response);
       request.on("close", () => listeners.delete(response));
     } else {
-      response.writeHead(404);
-      response.end("there is no such record; choose one of the list");
+      response.writeHead(404, { "content-type": "application/json" });
+      response.end(JSON.stringify({ error: "there is no such record; /api/records lists the records there are" }));
     }
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -1,6 +1,7 @@
 // Talks to the server that the page came from, and to no other: relative addresses alone.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Live } from "../types";
+import { clean } from "../words/say";
 
 /** The token of the page's own address goes with every question. */
 const token = new URLSearchParams(location.search).get("token");
@@ -47,13 +48,21 @@ export function useAsked<T>(of: string | null): [Asked<T>, () => void] {
 
 class Refused extends Error {}
 
+/** The sentence of a refusal: the fact, then the remedy. */
+function reason(body: string): string {
+  try {
+    const { error } = JSON.parse(body) as { error?: unknown };
+    if (typeof error === "string") return clean(error).slice(0, 400);
+  } catch {
+    // Something between the page and its server answered: its text is the best there is.
+  }
+  return clean(body).slice(0, 200).trim();
+}
+
 async function ask<T>(of: string, signal: AbortSignal): Promise<T> {
   const response = await fetch(of, { signal, headers: { accept: "application/json" }, cache: "no-store" });
   if (response.status === 401 || response.status === 403) throw new Refused(String(response.status));
-  if (!response.ok) {
-    const says = (await response.text()).slice(0, 300).trim();
-    throw new Error(says === "" ? String(response.status) : says);
-  }
+  if (!response.ok) throw new Error(reason(await response.text()) || String(response.status));
   return (await response.json()) as T;
 }
 

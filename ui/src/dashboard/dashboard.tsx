@@ -79,7 +79,7 @@ function RaceView({
   if (!race) return <Waiting asked={asked} what={record} retry={again} />;
   return (
     <UiContext.Provider value={ui}>
-      <TrendLinks race={race} />
+      <Links race={race} record={record} />
       <Race race={race} version={version} section={section} />
     </UiContext.Provider>
   );
@@ -114,13 +114,19 @@ function useRefreshed(live: Live | null, record: string, again: () => void) {
   }, [trials, again]);
 }
 
-function TrendLinks({ race }: { race: RacePage }) {
+function Links({ race, record }: { race: RacePage; record: string }) {
   const ui = useUi();
   const first = race.findings.results[0];
-  if (!first) return null;
   return (
     <p class="back">
-      <a href={href({ view: "trend", workload: first.workload, group: first.group })}>{ui.words.dashboard.trendLink}</a>
+      {first ? (
+        <a class="record-link" href={href({ view: "trend", workload: first.workload, group: first.group })}>
+          {ui.words.dashboard.trendLink}
+        </a>
+      ) : null}
+      <a class="record-link" href={address(`api/race/${encodeURIComponent(record)}/record`)} download>
+        {ui.words.dashboard.download}
+      </a>
     </p>
   );
 }

@@ -8,6 +8,8 @@ import type { RecordEntry, RecordList } from "../types";
 import { href } from "./route";
 import { Waiting } from "./waiting";
 
+/** Records that the server compares at once. */
+const MOST_COMPARED = 17;
 /** Rows before "more" is asked for. */
 const ROWS = 200;
 
@@ -28,7 +30,7 @@ export function Records({ asked, retry }: { asked: Asked<RecordList>; retry: () 
     setSelected(selected.includes(name) ? selected.filter((of) => of !== name) : [...selected, name]);
   // The oldest one is what the others are held against, whichever was chosen first.
   const byAge = list.records.map((record) => record.name).filter((name) => selected.includes(name)).reverse();
-  const [a, ...b] = byAge;
+  const [a, ...b] = byAge.slice(0, MOST_COMPARED);
   return (
     <section class="section" aria-labelledby="records-title">
       <div class="section-head">
@@ -46,7 +48,7 @@ export function Records({ asked, retry }: { asked: Asked<RecordList>; retry: () 
         </label>
         {a !== undefined && b.length > 0 ? (
           <a class="button" href={href({ view: "compare", a, b })}>
-            {w.compareSelected(byAge.length)}
+            {w.compareSelected(b.length + 1)}
           </a>
         ) : (
           <span class="small">{w.compareSelected(byAge.length)}</span>

@@ -57,6 +57,9 @@ export const dashboard: typeof english = {
       measure: "messen",
       sync: "Sync",
       unmount: "aushängen",
+      cold: "Caches leeren",
+      verify: "Inhalte prüfen",
+      fsck: "Dateisystem prüfen",
     },
     elapsed: (elapsed, budget) => (budget ? `${elapsed} von ${budget}` : elapsed),
     lastRates: "Letzter Wert jeder Bahn",
@@ -100,6 +103,7 @@ export const dashboard: typeof english = {
     trendShow: "Zeigen",
     trendOf: (title) => `Verlauf von ${title}`,
     trendLink: "Verlauf über Aufzeichnungen",
+    download: "Aufzeichnung herunterladen",
     trendNone: "Keine Aufzeichnung enthält diese Arbeit und Gruppe.",
     trendCaption: (count, lanes, marks) =>
       say`Mittel mit 95-%-Intervallen aus ${count} Aufzeichnungen. ${lanes.flatMap((lane, at) => (at === 0 ? lane : ["; ", ...lane]))}. ${marks === 0 ? "Maschine und Kernel bleiben dieselben." : `${marks === 1 ? "Eine Marke zeigt" : `${marks} Marken zeigen`}, wo Maschine oder Kernel wechseln: Über sie hinweg gibt es keinen Verlauf.`}`,

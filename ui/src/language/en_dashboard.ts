@@ -56,6 +56,9 @@ export const dashboard = {
       measure: "measuring",
       sync: "sync",
       unmount: "unmount",
+      cold: "emptying caches",
+      verify: "checking contents",
+      fsck: "checking the filesystem",
     } as { [phase: string]: string },
     elapsed: (elapsed: string, budget: string | null) => (budget ? `${elapsed} of ${budget}` : elapsed),
     lastRates: "Last figure of each lane",
@@ -98,6 +101,7 @@ export const dashboard = {
     trendShow: "Show",
     trendOf: (title: string) => `Trend of ${title}`,
     trendLink: "Trend over records",
+    download: "Download the record",
     trendNone: "No record holds this workload and group.",
     trendCaption: (count: number, lanes: readonly Said[], marks: number) =>
       say`Means with 95% intervals of ${count} records. ${lanes.flatMap((lane, at) => (at === 0 ? lane : ["; ", ...lane]))}. ${marks === 0 ? "Machine and kernel never change." : `${marks === 1 ? "One mark shows" : `${marks} marks show`} where the machine or the kernel changes: figures across them are no trend.`}`,

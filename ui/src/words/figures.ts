@@ -120,6 +120,8 @@ export class Figures {
         return this.time(value * 1e-9);
       case "s":
         return this.time(value);
+      case "B":
+        return this.bytes(value);
       case "%":
         return this.percent(value / 100, 2);
       default:
@@ -133,6 +135,7 @@ export class Figures {
     if (metric.endsWith("_per_second")) return "operations/s";
     if (metric.endsWith("_ns")) return "ns";
     if (metric === "seconds" || metric.endsWith("_seconds") || metric.endsWith("seconds_per_operation")) return "s";
+    if (metric.endsWith("_bytes")) return "B";
     if (metric.endsWith("_percent")) return "%";
     return "";
   }
