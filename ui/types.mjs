@@ -12,9 +12,9 @@ const source = join(here, "../schema/page.schema.json");
 const target = join(here, "src/types.ts");
 
 const schema = JSON.parse(await readFile(source, "utf8"));
-// The root's own title is a sentence; its type is called Shown: all that the page is shown.
+// The root's own title is a sentence; its type is called Page.
 delete schema.title;
-const text = await compile(tidy(schema), "Shown", {
+const text = await compile(tidy(schema), "Page", {
   additionalProperties: false,
   unreachableDefinitions: true,
   bannerComment:

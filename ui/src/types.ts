@@ -3,7 +3,7 @@
 /**
  * Everything that the page reads, so that one file names all of its types.
  */
-export type Shown = Page | RecordList | Live | Trend | Comparisons;
+export type Page = Page1 | RecordList | Live | Trend | Comparisons;
 /**
  * A language that people read reports in.
  */
@@ -187,7 +187,7 @@ export type Live =
 /**
  * The data of the page.
  */
-export interface Page {
+export interface Page1 {
   language: Language;
   /**
    * [`PAGE_SCHEMA`].

@@ -53,6 +53,8 @@ export async function open(
   const context = await browser.newContext({
     viewport: options.viewport ?? WIDE,
     colorScheme: options.colorScheme ?? "light",
+    // Smooth scrolling would have every click wait for it.
+    reducedMotion: "reduce",
     locale: "en-GB",
     timezoneId: "UTC",
     acceptDownloads: true,
@@ -74,19 +76,17 @@ export async function open(
   return { tab, context, errors, requests };
 }
 
-/** Scrolls through the whole page, so that every chart comes near the screen and is drawn. */
+/** Brings every chart near the screen, one after the other, so that it is drawn. */
 export async function drawAll(tab: Tab): Promise<void> {
   await tab.evaluate(async () => {
-    document.documentElement.style.scrollBehavior = "auto";
-    for (let at = 0; at < document.documentElement.scrollHeight; at += 500) {
-      scrollTo(0, at);
-      await new Promise((resolve) => setTimeout(resolve, 30));
+    const waiting = () =>
+      [...document.querySelectorAll<HTMLElement>(".plot")].find((plot) => plot.clientWidth > 0 && plot.dataset["drawn"] !== "true");
+    for (let plot = waiting(); plot; plot = waiting()) {
+      plot.scrollIntoView();
+      while (plot.isConnected && plot.dataset["drawn"] !== "true") await new Promise(requestAnimationFrame);
     }
     scrollTo(0, 0);
   });
-  await tab.waitForFunction(() =>
-    [...document.querySelectorAll<HTMLElement>(".plot")].every((plot) => plot.clientWidth === 0 || plot.dataset["drawn"] === "true"),
-  );
 }
 
 export async function shot(tab: Tab, name: string, fullPage = false): Promise<void> {
