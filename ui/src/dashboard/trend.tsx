@@ -4,7 +4,7 @@ import { trend, type TrendChart } from "../charts/trend";
 import { LaneKey, Speak } from "../parts/basics";
 import { Figure } from "../parts/figure";
 import type { RacePage, RecordList, Trend } from "../types";
-import { known, useUi } from "../ui";
+import { known, sentence, useUi } from "../ui";
 import { Figures } from "../words/figures";
 import { name, plain } from "../words/say";
 import { metricSaid } from "../words/told";
@@ -137,6 +137,19 @@ function Drawn({ of }: { of: Trend }) {
           ]),
         })}
       />
+      {of.left_out.length === 0 ? null : (
+        <>
+          <h3>{w.trendLeftOut}</h3>
+          <ul class="notes">
+            {of.left_out.map((why) => (
+              <li key={why}>
+                <Speak said={sentence(ui, why)} />
+                {ui.words.end}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
     </article>
   );
 }

@@ -91,6 +91,10 @@ export const de: Words = {
 
   limits: {
     device: { mark: "Platte", says: "Gemessen wurde die Platte: Dieser Test kann diese Dateisysteme nicht unterscheiden." },
+    "own-disk": {
+      mark: "eigene Platten",
+      says: "Gemessen wurde die eigene Platte jeder Bahn: Das Urteil gilt für Dateisystem und Platte zusammen.",
+    },
     "write-amplification": {
       mark: "Mehr-Schreiben",
       says: "Die Platte war ausgelastet, und die Dateisysteme schreiben unterschiedlich viel.",
@@ -170,7 +174,10 @@ export const de: Words = {
       unfinished: "Das Rennen läuft noch oder ist abgestürzt: Das hier beruht auf den vollendeten Runden.",
     },
     throttled: (limits) =>
-      say`Die Platte jeder Bahn war gedrosselt (${limits}): Die Tests maßen diese nachgestellte Platte.`,
+      say`Die Platte jeder Bahn war gedrosselt (${limits}): Die Zahlen gelten für diese nachgestellte Platte.`,
+    ownDisks: (disks) =>
+      say`Jede Bahn hatte ihre eigene Platte (${disks}): Jedes Urteil gilt für Dateisystem und Platte zusammen.`,
+    noLimits: "nicht gedrosselt",
   },
 
   statements: {

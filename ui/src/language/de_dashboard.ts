@@ -104,6 +104,7 @@ export const dashboard: typeof english = {
     trendOf: (title) => `Verlauf von ${title}`,
     trendLink: "Verlauf über Aufzeichnungen",
     download: "Aufzeichnung herunterladen",
+    trendLeftOut: "Ausgelassen, weil Arbeit oder Bahn anders sind als in der neuesten Aufzeichnung",
     trendNone: "Keine Aufzeichnung enthält diese Arbeit und Gruppe.",
     trendCaption: (count, lanes, marks) =>
       say`Mittel mit 95-%-Intervallen aus ${count} Aufzeichnungen. ${lanes.flatMap((lane, at) => (at === 0 ? lane : ["; ", ...lane]))}. ${marks === 0 ? "Maschine und Kernel bleiben dieselben." : `${marks === 1 ? "Eine Marke zeigt" : `${marks} Marken zeigen`}, wo Maschine oder Kernel wechseln: Über sie hinweg gibt es keinen Verlauf.`}`,

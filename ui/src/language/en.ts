@@ -107,6 +107,7 @@ export const en = {
 
   limits: {
     device: { mark: "disk", says: "The disk was measured: this test cannot tell these filesystems apart." },
+    "own-disk": { mark: "own disks", says: "Each lane’s own disk was measured: the verdict is of filesystem and disk together." },
     "write-amplification": { mark: "extra writes", says: "The disk was full, and the lanes write different amounts to it." },
     "filesystem-cpu": { mark: "CPU", says: "Limited by the filesystem’s CPU time." },
     "filesystem-serialised": { mark: "waits", says: "The filesystem keeps the disk waiting." },
@@ -182,7 +183,10 @@ export const en = {
       failed: "The race ended with an error: this rests on the rounds that were finished.",
       unfinished: "The race still runs or crashed: this rests on the rounds that were finished.",
     } as { [outcome: string]: string },
-    throttled: (limits: string) => say`Every lane’s disk was held to ${limits}: the tests measured that emulated disk.`,
+    throttled: (limits: string) => say`Every lane’s disk was held to ${limits}: the figures are those of that emulated disk.`,
+    ownDisks: (disks: Said) =>
+      say`Lanes stood on disks of their own (${disks}): every verdict is of filesystem and disk together.`,
+    noLimits: "not held to limits",
   },
 
   statements: {

@@ -102,6 +102,7 @@ export const dashboard = {
     trendOf: (title: string) => `Trend of ${title}`,
     trendLink: "Trend over records",
     download: "Download the record",
+    trendLeftOut: "Left out, because it is other work or another lane than the newest record’s",
     trendNone: "No record holds this workload and group.",
     trendCaption: (count: number, lanes: readonly Said[], marks: number) =>
       say`Means with 95% intervals of ${count} records. ${lanes.flatMap((lane, at) => (at === 0 ? lane : ["; ", ...lane]))}. ${marks === 0 ? "Machine and kernel never change." : `${marks === 1 ? "One mark shows" : `${marks} marks show`} where the machine or the kernel changes: figures across them are no trend.`}`,

@@ -95,6 +95,7 @@ export const zh: Words = {
 
   limits: {
     device: { mark: "磁盘", says: "测到的是磁盘：这项测试分不出这些文件系统的高下。" },
+    "own-disk": { mark: "各自磁盘", says: "测到的是每条赛道各自的磁盘：判定针对文件系统与磁盘的组合。" },
     "write-amplification": { mark: "写放大", says: "磁盘已满负荷，而各赛道写入磁盘的量不同。" },
     "filesystem-cpu": { mark: "CPU", says: "受限于文件系统的 CPU 时间。" },
     "filesystem-serialised": { mark: "等待", says: "文件系统让磁盘空等。" },
@@ -161,7 +162,9 @@ export const zh: Words = {
       failed: "比赛因错误而终止：以下只依据已完成的轮次。",
       unfinished: "比赛仍在进行或已崩溃：以下只依据已完成的轮次。",
     },
-    throttled: (limits) => say`每条赛道的磁盘都被限速（${limits}）：测到的是这块模拟的磁盘。`,
+    throttled: (limits) => say`每条赛道的磁盘都被限速（${limits}）：所有数据都是在这块模拟的磁盘上得到的。`,
+    ownDisks: (disks) => say`各赛道用的是各自的磁盘（${disks}）：每项判定都针对文件系统与磁盘的组合。`,
+    noLimits: "未限速",
   },
 
   statements: {

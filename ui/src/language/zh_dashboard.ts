@@ -102,6 +102,7 @@ export const dashboard: typeof english = {
     trendOf: (title) => `${title} 的趋势`,
     trendLink: "历次记录的趋势",
     download: "下载记录",
+    trendLeftOut: "已略去：负载或赛道与最新记录的不同",
     trendNone: "没有记录含有此负载和分组。",
     trendCaption: (count, lanes, marks) =>
       say`${count} 条记录的均值与 95% 区间。${lanes.flatMap((lane, at) => (at === 0 ? lane : ["；", ...lane]))}。${marks === 0 ? "机器和内核始终未变。" : `${marks} 处标线表示机器或内核有变：跨越标线的数字不构成趋势。`}`,

@@ -141,6 +141,7 @@ export function LimitMark({ result }: { result: ResultFinding }) {
 export function limitOf(limit: Limit): Limit {
   const limits: readonly string[] = [
     "device",
+    "own-disk",
     "write-amplification",
     "filesystem-cpu",
     "filesystem-serialised",

@@ -197,7 +197,7 @@ export function answerSaid(ui: Ui, findings: Findings): ToldAnswer {
           : null,
     claims: items.length > 0 ? { heading: chosenAll ? w.apart : w.costs, items } : null,
     cannot: [
-      ...(findings.throttle ? [w.throttled(throttleSaid(ui, findings.throttle))] : []),
+      ...disksSaid(ui, findings),
       ...of.limited.map((one) => {
         const count = findings.results.filter((result) => result.limit === one.limit).length;
         const say_ = w.limited[one.limit as "device" | "cache" | "harness"];
@@ -256,6 +256,26 @@ function differences(ui: Ui, claims: readonly Claim[]): WorkDifference[] {
 export function metricSaid(ui: Ui, metric: string): string {
   const table = ui.words.results.metrics;
   return Object.hasOwn(table, metric) ? (table[metric] ?? metric) : metric.replaceAll("_", " ");
+}
+
+/** The disks that lanes stood on, where they were held to limits. */
+function disksSaid(ui: Ui, findings: Findings): Said[] {
+  const w = ui.words.answer;
+  const own = findings.lane_throttles ?? {};
+  if (Object.keys(own).length === 0) {
+    return findings.throttle ? [w.throttled(throttleSaid(ui, findings.throttle))] : [];
+  }
+  const disks = findings.lanes.map((lane) => {
+    const throttle = throttleOf(findings, lane.name);
+    return say`${name(lane.name)}${ui.words.colon}${throttle ? throttleSaid(ui, throttle) : w.noLimits}`;
+  });
+  return [w.ownDisks(joined(disks, ui.words.semicolon))];
+}
+
+/** The limits that a lane's disk was held to: its own in place of everybody's. */
+export function throttleOf(findings: Findings, lane: string): Throttle | null {
+  const own = findings.lane_throttles ?? {};
+  return (Object.hasOwn(own, lane) ? own[lane] : findings.throttle) ?? null;
 }
 
 /** The limits of an emulated disk. */
