@@ -301,6 +301,8 @@ export const de: Words = {
     round: "Runde",
     courseCaption: (what, lanes) => say`${what}. ${joined(lanes, "; ")}.`,
     courseFigure: (lane, low, median, high) => say`${lane} zwischen ${low} und ${high}, Median ${median}`,
+    courseSame: (lane, figure) => say`${lane} durchweg ${figure}`,
+    courseNothing: (quantities) => `Auf jeder Bahn durchweg null: ${quantities}.`,
     minimum: "Kleinster",
     median: "Median",
     maximum: "Größter",
@@ -454,6 +456,7 @@ export const de: Words = {
     not: (what) => `nicht: ${what}`,
     self: "die erste Bahn ein zweites Mal: Jeder Unterschied zwischen beiden ist Rauschen",
     none: "keine",
+    bothWays: (limits) => `${limits}, lesend und schreibend je für sich`,
     reads: "Lesen",
     writes: "Schreiben",
     calibrated: (f, different, races, low, high) =>

@@ -161,7 +161,7 @@ export const en = {
     settleLong: say`over a day of racing would be needed`,
     settleMore: say`more rounds may settle it`,
     noVerdictAt: (titles: Said, why: Said) => say`No verdict at ${titles}: ${why}.`,
-    notRanked: (lanes: Said, what: Said, against: Said) => say`${lanes}, not ranked against ${against}: ${what}.`,
+    notRanked: (lanes: Said, what: Said, against: Said) => say`Not ranked against ${against}: ${lanes} ${what}.`,
     failedAt: (lane: Said, titles: Said) => say`${lane} failed at ${titles}.`,
     notTested: (what: Said) => say`Not tested: ${what}.`,
     next: "Worth running next",
@@ -310,6 +310,8 @@ export const en = {
     courseCaption: (what: string, lanes: readonly Said[]) => say`${what}. ${joined(lanes, "; ")}.`,
     courseFigure: (lane: Said, low: string, median: string, high: string) =>
       say`${lane} between ${low} and ${high}, median ${median}`,
+    courseSame: (lane: Said, figure: string) => say`${lane} ${figure} throughout`,
+    courseNothing: (quantities: string) => `Zero throughout on every lane: ${quantities}.`,
     minimum: "Least",
     median: "Median",
     maximum: "Most",
@@ -458,6 +460,7 @@ export const en = {
     self: "the first lane a second time: any difference between the two is noise",
     none: "none",
     reads: "reads",
+    bothWays: (limits: string) => `${limits} for reads and for writes`,
     writes: "writes",
     calibrated: (f: Figures, different: number, races: number, low: string, high: string) =>
       `Of ${f.whole(races)} races between equal lanes, ${f.whole(different)} were called different (${low} to ${high} with 95% confidence; at most 5% is promised).`,

@@ -283,6 +283,8 @@ export const zh: Words = {
     round: "轮次",
     courseCaption: (what, lanes) => say`${what}。${joined(lanes, "；")}。`,
     courseFigure: (lane, low, median, high) => say`${lane} 在 ${low} 与 ${high} 之间，中位 ${median}`,
+    courseSame: (lane, figure) => say`${lane} 始终为 ${figure}`,
+    courseNothing: (quantities) => `在所有赛道上始终为零：${quantities}。`,
     minimum: "最小",
     median: "中位",
     maximum: "最大",
@@ -425,6 +427,7 @@ export const zh: Words = {
     not: (what) => `无“${what}”`,
     self: "第一条赛道再跑一次：两者之间的任何差别都是噪声",
     none: "无",
+    bothWays: (limits) => `读、写各 ${limits}`,
     reads: "读",
     writes: "写",
     calibrated: (f, different, races, low, high) =>

@@ -31,14 +31,29 @@ export function Courses({ course: of, lanes }: { course: Course; lanes: readonly
   const ui = useUi();
   const w = ui.words.results;
   const [open, setOpen] = useState(false);
-  const known = new Set(of.lanes.flatMap((lane) => Object.keys(lane.quantities)));
-  if (known.size === 0) return null;
+  const known = [...new Set(of.lanes.flatMap((lane) => Object.keys(lane.quantities)))].sort(byOrder);
+  if (known.length === 0) return null;
+  // A quantity that is nothing throughout is one sentence, not a chart of empty panels.
+  const nothing = (quantity: string) =>
+    of.lanes.every((lane) => (lane.quantities[quantity] ?? []).every((value) => value === 0));
   return (
     <details class="course" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{w.courseOpen}</summary>
-      {open ? <Charts of={of} lanes={lanes} quantities={[...known].sort(byOrder)} /> : null}
+      {open ? (
+        <>
+          <Charts of={of} lanes={lanes} quantities={known.filter((quantity) => !nothing(quantity))} />
+          <Nothing quantities={known.filter(nothing)} />
+        </>
+      ) : null}
     </details>
   );
+}
+
+function Nothing({ quantities }: { quantities: readonly string[] }) {
+  const ui = useUi();
+  const w = ui.words.results;
+  if (quantities.length === 0) return null;
+  return <p class="small">{w.courseNothing(quantities.map((quantity) => wordOf(w.quantities, quantity)).join(ui.words.comma))}</p>;
 }
 
 function byOrder(x: string, y: string): number {
@@ -119,6 +134,7 @@ function Charts({ of, lanes, quantities }: { of: Course; lanes: readonly string[
         const figure = (value: number) => quantityFigure(figures, quantity, value);
         const told = shown.map((lane) => {
           const { low, median, high } = spread(lane.course.quantities[quantity] ?? []);
+          if (figure(low) === figure(high)) return w.courseSame(name(lane.name), figure(median));
           return w.courseFigure(name(lane.name), figure(low), figure(median), figure(high));
         });
         const caption = w.courseCaption(title, told);

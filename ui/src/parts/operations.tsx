@@ -92,11 +92,13 @@ function Table({ race, table, several }: { race: RacePage; table: OperationsFind
           </thead>
           {sections.map((section) => (
             <tbody key={section}>
-              <tr class="section-row">
-                <th scope="colgroup" colSpan={lanes.length + 2}>
-                  {section.trim() === "" ? w.unnamed : <Speak said={known(ui, section)} />}
-                </th>
-              </tr>
+              {sections.length > 1 ? (
+                <tr class="section-row">
+                  <th scope="colgroup" colSpan={lanes.length + 2}>
+                    {section.trim() === "" ? w.unnamed : <Speak said={known(ui, section)} />}
+                  </th>
+                </tr>
+              ) : null}
               {table.rows
                 .filter((row) => row.section === section)
                 .map((row) => (
@@ -219,8 +221,9 @@ function stepCell(ui: Ui, table: OperationsFinding, result: ResultFinding | null
     result && figure.lane !== table.reference && figure.lane !== table.floor ? pairOf(result, figure.lane, table.reference) : null;
   const floor =
     figure.floor_share == null ? "" : figure.floor_share < 0.995 ? w.floor(figures.percent(figure.floor_share)) : w.noFloor;
-  const small = [rate, floor, figure.process_startup_share == null ? "" : w.startup(figures.percent(figure.process_startup_share))];
   const shown = pair && pair.ratio !== null && result?.limit !== "harness";
+  const interval = shown && pair.interval ? `${figures.factor(pair.interval[0])}–${figures.factor(pair.interval[1])}×` : "";
+  const small = [[interval, rate].filter((part) => part !== "").join(" · "), floor, figure.process_startup_share == null ? "" : w.startup(figures.percent(figure.process_startup_share))];
   return (
     <>
       {shown ? (

@@ -33,6 +33,8 @@ export class Figures {
   constructor(
     readonly locale: string,
     private readonly units: UnitWords,
+    /** Digits beyond the three that figures usually have. */
+    private readonly extra = 0,
   ) {}
 
   private format(options: Intl.NumberFormatOptions): Intl.NumberFormat {
@@ -66,10 +68,10 @@ export class Figures {
     return this.number(value, 0);
   }
 
-  /** Three significant digits, without trailing zeros. */
+  /** Three significant digits and the extra ones, without trailing zeros. */
   significant(value: number): string {
     const size = Math.abs(value);
-    return this.number(value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
+    return this.number(value, (size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2) + this.extra);
   }
 
   private scaled(value: number, step: number, units: readonly string[], glue: string): string {
@@ -270,7 +272,13 @@ export class Figures {
 
   /** An interval in rates: `1.05k–1.11k ops/s`. */
   rates(unit: string, low: number, high: number): string {
-    return this.range(this.rate(unit, low), this.rate(unit, high));
+    // A narrow one gets the digits that show it: with both ends alike it would read as none.
+    for (const extra of [0, 1]) {
+      const finer = extra === 0 ? this : new Figures(this.locale, this.units, extra);
+      const ends = [finer.rate(unit, low), finer.rate(unit, high)] as const;
+      if (ends[0] !== ends[1]) return this.range(...ends);
+    }
+    return this.rate(unit, low);
   }
 
   date(rfc3339: string): string {

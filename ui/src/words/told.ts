@@ -1,7 +1,7 @@
 // Findings as sentences of the reader's language: structure from statements and answer, words from the
 // language.
 import type { Difference, Latency, WorkDifference } from "../language/en";
-import type { Findings, Reason, ResultFinding, Throttle } from "../types";
+import type { Findings, NotRanked, Reason, ResultFinding, Throttle } from "../types";
 import { known, sentence, titlesOf, type Ui } from "../ui";
 import { outcome, type Claim, type Outcome } from "./answer";
 import { joined, name, say, type Said } from "./say";
@@ -197,18 +197,15 @@ export function answerSaid(ui: Ui, findings: Findings): ToldAnswer {
           : null,
     claims: items.length > 0 ? { heading: chosenAll ? w.apart : w.costs, items } : null,
     cannot: [
-      ...disksSaid(ui, findings),
       ...of.limited.map((one) => {
-        const count = findings.results.filter((result) => result.limit === one.limit).length;
         const say_ = w.limited[one.limit as "device" | "cache" | "harness"];
-        return say_(count, findings.results.length, titlesOf(ui, one.titles));
+        return say_(one.count, findings.results.length, titlesOf(ui, one.titles));
       }),
+      ...disksSaid(ui, findings),
       ...(of.cannotTell.length > 0 ? [w.cannotTell(titlesOf(ui, of.cannotTell))] : []),
       ...(of.undecided.length > 0 ? [w.undecided(titlesOf(ui, of.undecided), settleSaid(ui, of))] : []),
       ...of.noVerdict.map((one) => w.noVerdictAt(titlesOf(ui, one.titles), sentence(ui, one.why, BRIEF))),
-      ...(several ? (answer?.not_ranked ?? []) : []).map((fact) =>
-        w.notRanked(words.list(fact.lanes.map(name), "and"), sentence(ui, fact.what, BRIEF), name(fact.against)),
-      ),
+      ...notRankedSaid(ui, several ? (answer?.not_ranked ?? []) : []),
       ...of.failed.map((one) => w.failedAt(name(one.lane), titlesOf(ui, one.titles))),
       ...(answer && answer.not_tested.length > 0
         ? [w.notTested(joined(answer.not_tested.map((what) => known(ui, what)), words.comma))]
@@ -258,12 +255,29 @@ export function metricSaid(ui: Ui, metric: string): string {
   return Object.hasOwn(table, metric) ? (table[metric] ?? metric) : metric.replaceAll("_", " ");
 }
 
+/** Why lanes are not ranked: all that is true of the same lanes in one sentence. */
+function notRankedSaid(ui: Ui, facts: readonly NotRanked[]): Said[] {
+  const { words } = ui;
+  const groups = new Map<string, NotRanked[]>();
+  for (const fact of facts) {
+    const key = JSON.stringify([fact.lanes, fact.against]);
+    groups.set(key, [...(groups.get(key) ?? []), fact]);
+  }
+  return [...groups.values()].map((group) => {
+    const { lanes, against } = group[0] as NotRanked;
+    const what = words.list(group.map((fact) => sentence(ui, fact.what, BRIEF)), "and");
+    return words.answer.notRanked(words.list(lanes.map(name), "and"), what, name(against));
+  });
+}
+
 /** The disks that lanes stood on, where they were held to limits. */
 function disksSaid(ui: Ui, findings: Findings): Said[] {
   const w = ui.words.answer;
   const own = findings.lane_throttles ?? {};
-  if (Object.keys(own).length === 0) {
-    return findings.throttle ? [w.throttled(throttleSaid(ui, findings.throttle))] : [];
+  // Whether they differ was decided with the answer.
+  if (Object.keys(own).length === 0 || findings.answer?.different_disks === false) {
+    const everybodys = throttleOf(findings, findings.lanes[0]?.name ?? "");
+    return everybodys ? [w.throttled(throttleSaid(ui, everybodys))] : [];
   }
   const disks = findings.lanes.map((lane) => {
     const throttle = throttleOf(findings, lane.name);
@@ -283,6 +297,13 @@ export function throttleSaid(ui: Ui, throttle: Throttle): string {
   const { words, figures } = ui;
   const rate = (bytes: number) => `${figures.bytes(bytes)}/s`;
   const iops = (of: number) => `${figures.whole(of)}\u00a0IOPS`;
+  const bytes = throttle.read_bytes_per_second ?? null;
+  const requests = throttle.read_iops ?? null;
+  // The usual disk is held alike both ways: each limit is said once.
+  if (bytes === (throttle.write_bytes_per_second ?? null) && requests === (throttle.write_iops ?? null)) {
+    const limits = [bytes === null ? "" : rate(bytes), requests === null ? "" : iops(requests)];
+    return words.ground.bothWays(limits.filter((limit) => limit !== "").join(words.comma));
+  }
   const parts = [
     [words.ground.reads, throttle.read_bytes_per_second, rate],
     [words.ground.writes, throttle.write_bytes_per_second, rate],

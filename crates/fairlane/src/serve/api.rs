@@ -85,7 +85,10 @@ async fn dashboard(State(app): State<Arc<App>>, headers: HeaderMap) -> Response 
     let asked = headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let language = app.language.unwrap_or_else(|| page::preferred(asked));
     let about = [(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, page::POLICY)];
-    (about, page::dashboard(language)).into_response()
+    match page::dashboard(language) {
+        Ok(html) => (about, html).into_response(),
+        Err(error) => Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+    }
 }
 
 async fn records(State(app): State<Arc<App>>) -> Response {
