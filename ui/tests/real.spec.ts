@@ -164,6 +164,19 @@ test("hostile names go through the real renderer as text, plain and deflated", a
     assert.deepEqual(made, { scripts: 2, others: 0, shown: true, turned: false, whole: true, wide: [] });
     assert.deepEqual(errors, []);
     assert.deepEqual(requests, []);
+    // And were a name to become markup all the same, the file's own policy lets nothing out.
+    const refused = await tab.evaluate(async () => {
+      const seen: string[] = [];
+      document.addEventListener("securitypolicyviolation", (event) => seen.push(event.effectiveDirective));
+      const fetched = await fetch("http://127.0.0.1:9/").then(
+        () => true,
+        () => false,
+      );
+      new Image().src = "http://127.0.0.1:9/x.png";
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return { fetched, seen: seen.sort() };
+    });
+    assert.deepEqual(refused, { fetched: false, seen: ["connect-src", "img-src"] });
     await context.close();
   }
 });

@@ -39,6 +39,11 @@ test("figures have the units and signs of each language", () => {
   assert.deepEqual(figures("en").span(0.4, 2.3), ["0.40×", "2.3×"]);
   assert.equal(bare(figures("de").margin(0.025)), "2,5 %");
   assert.equal(figures("en").times(Number.NaN), "?×");
+  // Intervals of two rounds reach anywhere; a narrow one keeps two ends.
+  assert.equal(figures("de").times(1e40), ">9.999×");
+  assert.equal(figures("en").times(1e-40), "<0.0001×");
+  assert.equal(bare(figures("en").rates("operations/s", 12, 1e40)), "12–>999,999G ops/s");
+  assert.equal(bare(figures("en").rates("B/s", 163.6e6, 164.2e6)), "163.6–164.2 MB/s");
   assert.equal(bare(figures("en").duration(7800)), "2 h 10 min");
 });
 

@@ -352,12 +352,13 @@ pub struct Advise {
 }
 
 const SERVE_HELP: &str = "\
-Prints the URL to open and serves it until Ctrl-C, which ends it with status 0. It is a process of its
-own: it reads records and what a running race tells of itself, and starts, writes and deletes nothing.
+Prints the URL to open and serves it until Ctrl-C, which ends it with status 0. It is a process of
+its own: it reads records and what a running race tells of itself, and starts, writes and deletes
+nothing.
 
-  fairlane serve                                         http://127.0.0.1:7171, for this machine alone
+  fairlane serve                                         http://127.0.0.1:7171, for this machine
   fairlane serve --listen 127.0.0.1:0                    a free port
-  fairlane serve --listen 192.168.1.5:7171 --token auto  for the network; whoever has the URL may read";
+  fairlane serve --listen 192.168.1.5:7171 --token auto  for the network, for who has the URL";
 
 /// Options of `serve`.
 #[derive(Debug, Args)]

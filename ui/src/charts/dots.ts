@@ -9,6 +9,7 @@ import {
   drawLine,
   drawPath,
   farApart,
+  reach,
   tip,
   valueAxis,
   type Canvas,
@@ -44,10 +45,12 @@ export function dots(on: Canvas, f: Figures, of: Dots): EChartsCoreOption {
   const { result, lanes } = of;
   const rate = (value: number) => f.rate(result.unit, value);
   const rounds = lanes.flatMap((lane, at) => (lane.detail?.rounds ?? []).map((round) => [round.value, at, round.round]));
+  const within = reach([...rounds.map((row) => row[0] ?? 0), ...lanes.map((lane) => lane.estimate?.mean ?? 0)]);
   const means = lanes.flatMap((lane, at) => {
     const estimate = lane.estimate;
     if (!estimate || estimate.failure != null) return [];
-    return [[estimate.mean, at, estimate.low ?? estimate.mean, estimate.high ?? estimate.mean]];
+    const [low, high] = [estimate.low ?? estimate.mean, estimate.high ?? estimate.mean];
+    return [[estimate.mean, at, within(low), within(high), low, high]];
   });
   const values = [...rounds.map((row) => row[0] ?? 0), ...means.flatMap((row) => [row[0] ?? 0, row[2] ?? 0, row[3] ?? 0])];
   const near = of.ceiling !== null && values.length > 0 && of.ceiling < Math.max(...values) * 4 ? of.ceiling : null;
@@ -113,15 +116,16 @@ export function dots(on: Canvas, f: Figures, of: Dots): EChartsCoreOption {
             type: "group",
             children: [
               drawLine(low, y, high, y, stroke),
-              drawLine(low, y - 5, low, y + 5, cap),
-              drawLine(high, y - 5, high, y + 5, cap),
+              // An end without its cross lies further out.
+              ...(api.value(2) === api.value(4) ? [drawLine(low, y - 5, low, y + 5, cap)] : []),
+              ...(api.value(3) === api.value(5) ? [drawLine(high, y - 5, high, y + 5, cap)] : []),
               drawPath(style(at), x, y, 13, { stroke: on.ink.paper, lineWidth: 1.5 }),
             ],
           };
         },
         tooltip: {
           formatter: (params: { value: number[] }) => {
-            const [mean = 0, at = 0, low = 0, high = 0] = params.value;
+            const [mean = 0, at = 0, , , low = 0, high = 0] = params.value;
             return tip(`${shown(lanes[at]?.name ?? "", 28)}, ${of.meanName}`, [
               { style: style(at), name: "", figure: `${rate(mean)} (${f.rates(result.unit, low, high)})` },
             ]);

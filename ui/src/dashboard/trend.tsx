@@ -139,7 +139,7 @@ function Drawn({ of }: { of: Trend }) {
       />
       {of.left_out.length === 0 ? null : (
         <>
-          <h3>{w.trendLeftOut}</h3>
+          <h3 class="label left-out">{w.trendLeftOut}</h3>
           <ul class="notes">
             {of.left_out.map((why) => (
               <li key={why}>

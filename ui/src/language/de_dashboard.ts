@@ -43,7 +43,10 @@ export const dashboard: typeof english = {
     none: "Noch ist keine Aufzeichnung da. „fairlane race“ erstellt eine.",
     noMatch: "Keine Aufzeichnung passt zum Filter.",
     unreadable: "Dateien, die keine Aufzeichnungen sind",
-    count: (shown, all) => (shown === all ? `${all} Aufzeichnungen` : `${shown} von ${all} Aufzeichnungen`),
+    count: (shown, all) => {
+      const what = all === 1 ? "Aufzeichnung" : "Aufzeichnungen";
+      return shown === all ? `${all} ${what}` : `${shown} von ${all} ${what}`;
+    },
 
     progress: (number, of, workload) => say`Arbeit ${number} von ${of}: ${workload}`,
     round: (round) => (round === 0 ? "vor der ersten Runde" : `Runde ${round}`),

@@ -42,7 +42,7 @@ export const dashboard = {
     none: "No records are kept yet. `fairlane race` makes one.",
     noMatch: "No record matches the filter.",
     unreadable: "Files that are no records",
-    count: (shown: number, all: number) => (shown === all ? `${all} records` : `${shown} of ${all} records`),
+    count: (shown: number, all: number) => (shown === all ? `${all} ${all === 1 ? "record" : "records"}` : `${shown} of ${all} ${all === 1 ? "record" : "records"}`),
 
     progress: (number: number, of: number, workload: Said) => say`Workload ${number} of ${of}: ${workload}`,
     round: (round: number) => (round === 0 ? "before the first round" : `round ${round}`),
@@ -65,7 +65,7 @@ export const dashboard = {
     rateOf: (rate: string, round: number) => `${rate}, round ${round}`,
     soFar: "Findings so far",
     follow: "Follow this race",
-    trialsSoFar: (count: number) => `${count} trials so far`,
+    trialsSoFar: (count: number) => `${count} ${count === 1 ? "trial" : "trials"} so far`,
     updated: "The findings were refreshed.",
 
     comparing: (a: Said, b: Said) => say`${b} against ${a}`,

@@ -84,6 +84,7 @@ export class Figures {
       unit += 1;
     }
     const name = units[unit] ?? "";
+    if (scaled > 999_999) return `>${this.number(999_999, 0)}${name === "" ? "" : glue + name}`;
     return this.significant(scaled) + (name === "" ? "" : glue + name);
   }
 
@@ -156,6 +157,7 @@ export class Figures {
   /** A longer time: `2 min 30 s`, `2 h 10 min`. */
   duration(seconds: number): string {
     if (!Number.isFinite(seconds) || seconds <= 0) return `0${GLUE}s`;
+    if (seconds > 9999 * 3600) return `>${this.number(9999, 0)}${GLUE}h`;
     const whole = Math.round(seconds);
     if (whole < 60) return `${whole}${GLUE}s`;
     if (whole < 5400) {
@@ -217,6 +219,9 @@ export class Figures {
   factor(factor: number): string {
     if (!Number.isFinite(factor)) return "?";
     const size = Math.abs(factor);
+    // Two rounds that differ have intervals of any length: beyond these the digits say nothing.
+    if (size >= 9999.5) return `>${this.number(9999, 0)}`;
+    if (size < 0.0001 && size > 0) return `<${this.number(0.0001, 4)}`;
     if (size < 0.0995) return this.format({ maximumSignificantDigits: 2 }).format(factor);
     // Near one the zeros say something: 1.00 is measured, 1 sounds like a guess.
     if (size < 1.995) return this.fixed(factor, 2);
