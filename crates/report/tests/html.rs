@@ -10,8 +10,7 @@ use proptest::prelude::*;
 use std::io::Read;
 
 const PLAIN: &str = "<script id=\"data\" type=\"application/json\">";
-const DEFLATED: &str =
-    "<script id=\"data\" type=\"application/octet-stream\" data-encoding=\"deflate-raw-base64\">";
+const DEFLATED: &str = "<script id=\"data\" type=\"application/octet-stream\" data-encoding=\"deflate-raw-base64\">";
 
 fn written(page: &Page) -> String {
     let mut out = Vec::new();
