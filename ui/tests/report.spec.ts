@@ -121,14 +121,18 @@ test("axe finds nothing serious, in light and dark, in every language", async ()
 test("the reader's own choice of dark and light beats the system's", async () => {
   const { tab, context } = await open(browser, written("quick", page(quick())), { colorScheme: "light" });
   const paper = () => tab.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const choose = async (theme: string) => {
+    await tab.locator(".switches select").nth(1).selectOption(theme);
+    await tab.waitForFunction((of) => document.documentElement.dataset["theme"] === of, theme);
+  };
   const light = await paper();
-  await tab.locator(".switches select").nth(1).selectOption("dark");
+  await choose("dark");
   const dark = await paper();
   assert.notEqual(dark, light);
   await drawAll(tab);
   await shot(tab, "first-1280-dark");
   await shot(tab, "whole-1280-dark", true);
-  await tab.locator(".switches select").nth(1).selectOption("light");
+  await choose("light");
   assert.equal(await paper(), light);
   await context.close();
 });

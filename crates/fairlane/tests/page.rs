@@ -80,7 +80,8 @@ fn every_race_ends_with_a_report_beside_its_record() {
 #[test]
 fn long_windows_are_looked_at_from_outside() {
     let place = Place::new();
-    let sets = ["--workload", "commit", "--set", "commit.slices=1", "--set", "commit.slice_seconds=1.6", "--rounds", "1"];
+    let sets =
+        ["--workload", "commit", "--set", "commit.slices=1", "--set", "commit.slice_seconds=1.6", "--rounds", "1"];
     let suite = place.tiny_suite();
     std::fs::create_dir(place.path().join("a")).expect("folder");
     let base = ["race", "./a", "--suite", &suite, "-o", "r.jsonl", "--no-report"];
@@ -138,7 +139,8 @@ fn under_sudo_a_report_belongs_to_who_asked_for_it() {
     let suite = place.tiny_suite();
     std::fs::create_dir(place.path().join("a")).expect("folder");
     let arguments = ["race", "./a", "--suite", &suite, "--workload", "commit", "--rounds", "1", "-o", "r.jsonl"];
-    let ran = place.fairlane(&arguments).env("SUDO_UID", "1234").env("SUDO_GID", "2345").output().expect("fairlane runs");
+    let ran =
+        place.fairlane(&arguments).env("SUDO_UID", "1234").env("SUDO_GID", "2345").output().expect("fairlane runs");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     for name in ["r.jsonl", "r.html"] {
         let of = std::fs::metadata(place.path().join(name)).expect(name);
@@ -188,7 +190,8 @@ fn a_report_goes_to_a_pipe_or_a_file_in_the_language_of_the_locale_or_the_one_as
     // Text for people and programs stays as it is, whatever the locale.
     for format in ["text", "markdown", "csv", "json"] {
         let arguments = ["report", "r.jsonl", "--format", format];
-        let of = |locale: &str| place.fairlane(&arguments).env("LC_ALL", locale).output().expect("fairlane runs").stdout;
+        let of =
+            |locale: &str| place.fairlane(&arguments).env("LC_ALL", locale).output().expect("fairlane runs").stdout;
         assert!(of("zh_CN.UTF-8") == of("C") && !of("C").is_empty(), "{format}");
         let (_, err) = place.expect(2, &[&arguments[..], &["--lang", "zh"]].concat());
         assert_one_sentence(&err, &[format, "English", "--lang", "html"]);

@@ -26,7 +26,8 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let named = arguments.next().map(PathBuf::from);
-    let file = named.clone().unwrap_or_else(|| std::env::temp_dir().join(format!("big-page-{}.html", std::process::id())));
+    let file =
+        named.clone().unwrap_or_else(|| std::env::temp_dir().join(format!("big-page-{}.html", std::process::id())));
     match time(trials, points, &file) {
         Ok(()) => {
             if named.is_none() {

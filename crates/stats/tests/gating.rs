@@ -211,7 +211,10 @@ fn an_emulated_disk_is_not_held_against_another_or_a_real_one() {
     let mut sides = boots(5, [0.5, 0.5]);
     throttled(&mut sides[1], "50MiB/s");
     let said = judge(&sides, None).unwrap_err();
-    assert!(said.contains("lane ext4 was held to nothing in old/1 and to 50MiB/s in new/1; race both sides with"), "{said}");
+    assert!(
+        said.contains("lane ext4 was held to nothing in old/1 and to 50MiB/s in new/1; race both sides with"),
+        "{said}"
+    );
     throttled(&mut sides[0], "60MiB/s");
     assert!(judge(&sides, None).unwrap_err().contains("to 60MiB/s in old/1 and to 50MiB/s in new/1"));
     throttled(&mut sides[0], "50MiB/s");

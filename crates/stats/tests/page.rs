@@ -64,17 +64,14 @@ fn latencies_of_all_rounds_are_one_curve_that_agrees_with_the_estimates() {
     let mut record = race();
     for trial in record.trials.iter_mut().filter(|trial| trial.workload == "random-read") {
         let slow = if trial.lane == "xfs" { 3 } else { 1 };
-        trial.groups[0].histogram =
-            Some(histogram((1..=10_000).map(|at| at * slow * 100 * u64::from(trial.round))));
+        trial.groups[0].histogram = Some(histogram((1..=10_000).map(|at| at * slow * 100 * u64::from(trial.round))));
     }
     let page = page(&record);
     for (lane, estimate) in page.details[0].lanes.iter().zip(&page.findings.results[0].estimates) {
         let at = |percentile: f64| lane.latency.iter().find(|point| point.percentile == percentile).unwrap().ns;
-        for (percentile, ns) in [
-            (50.0, estimate.latency_p50_ns),
-            (99.0, estimate.latency_p99_ns),
-            (99.9, estimate.latency_p999_ns),
-        ] {
+        for (percentile, ns) in
+            [(50.0, estimate.latency_p50_ns), (99.0, estimate.latency_p99_ns), (99.9, estimate.latency_p999_ns)]
+        {
             assert!((at(percentile) / ns.unwrap() - 1.0).abs() < 1e-3, "{percentile}");
         }
         // 60,000 operations: 20 are slower than 99.9667 %.

@@ -46,6 +46,9 @@ struct Stamp {
     written: (i64, i64),
 }
 
+/// A file's name, and what it is or why it cannot be read.
+type Surveyed = (String, Result<RecordEntry, String>);
+
 impl Stamp {
     fn of(file: &File) -> std::io::Result<Stamp> {
         let of = file.metadata()?;
@@ -168,7 +171,7 @@ impl Shelf {
     }
 
     /// Every file that is named like a record, with what it is.
-    fn survey(&mut self) -> Result<Vec<(String, Result<RecordEntry, String>)>, Refusal> {
+    fn survey(&mut self) -> Result<Vec<Surveyed>, Refusal> {
         let mut found = Vec::new();
         for name in names_in(&self.folder)? {
             found.push(match name {
