@@ -108,12 +108,15 @@ test("axe finds nothing serious, in light and dark, in every language", async ()
     for (const summary of await tab.locator("details > summary").all()) await summary.click();
     await drawAll(tab);
     assert.deepEqual(await violations(tab), [], colorScheme);
+    await shot(tab, `first-quick-${colorScheme}`);
+    if (colorScheme === "dark") {
+      await context.close();
+      continue;
+    }
     await tab.locator("figure .tools button").first().click();
     await tab.locator(".limit-mark").first().click();
     await tab.locator(".switches select").first().selectOption("zh");
     assert.deepEqual(await violations(tab), [], `${colorScheme} and Chinese`);
-    await shot(tab, `first-quick-${colorScheme}`);
-    await shot(tab, `whole-quick-${colorScheme}`, true);
     await context.close();
   }
 });
