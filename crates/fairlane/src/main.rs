@@ -6,6 +6,7 @@ mod commands;
 mod conductor;
 mod failure;
 mod knowledge;
+mod language;
 mod options;
 mod published;
 mod state;

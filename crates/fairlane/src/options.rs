@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 use model::Bytes;
+use model::page::Language;
 use std::path::PathBuf;
 
 /// Which filesystem, with which options, on this hardware, for this work.
@@ -246,9 +247,12 @@ pub struct Report {
     /// A file, `last`, or `last~1` for the one before
     #[arg(default_value = "last")]
     pub record: String,
-    /// text, markdown, csv, json or fio-json
+    /// text, markdown, memo (one page for who decides), csv, json or fio-json
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: String,
+    /// Language of a memo: en, zh or de; default: the locale's
+    #[arg(long, value_name = "LANGUAGE", value_parser = crate::language::parse)]
+    pub lang: Option<Language>,
     /// Write here instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -44,12 +44,12 @@ pub(crate) fn answer(findings: &Findings) -> Phrase {
 }
 
 /// Whether any lane has any figure.
-fn measured_anything(findings: &Findings) -> bool {
+pub(crate) fn measured_anything(findings: &Findings) -> bool {
     findings.results.iter().any(|result| result.estimates.iter().any(|estimate| estimate.failure.is_none()))
 }
 
 /// Whether a result set lanes apart, or showed that they are level in something other than the disk.
-fn told_something(result: &ResultFinding) -> bool {
+pub(crate) fn told_something(result: &ResultFinding) -> bool {
     result.pairs.iter().any(|pair| match pair.verdict {
         Verdict::Faster | Verdict::Slower => true,
         Verdict::Tie => result.limit != Limit::Device,

@@ -1,4 +1,5 @@
-//! Pure renderers of findings: text, Markdown, CSV, JSON, fio's JSON, and JUnit's XML of a gate.
+//! Pure renderers of findings: text, Markdown, a memo of one page, CSV, JSON, fio's JSON, and JUnit's
+//! XML of a gate.
 //!
 //! Nothing here measures, judges or averages: every figure and every verdict comes from
 //! [`model::findings`], and a report only words it. To add a format: one file with a function for
@@ -21,9 +22,11 @@ mod fio_json;
 mod gate;
 mod json;
 mod junit;
+pub mod language;
 mod layout;
 mod lines;
 mod markdown;
+mod memo;
 mod operations;
 mod plan;
 mod published;
@@ -44,6 +47,7 @@ pub use terminal::{Screen, ScreenOptions};
 
 use model::findings::{Comparison, Findings, PublishedComparison};
 use model::gate::Gate;
+use model::page::Language;
 use model::record::Record;
 
 /// What a report is made of.
@@ -89,6 +93,8 @@ pub struct Format {
     /// Renders findings; the text ends in a line break. Formats for machines ignore the style.
     /// Answers a sentence with the remedy where the format cannot hold what was raced.
     pub render: fn(&Input, &Style) -> Result<String, String>,
+    /// Renders findings in a language; `None`: the format speaks English alone.
+    pub in_language: Option<fn(&Input, Language) -> String>,
     /// Renders a comparison of two records; the text ends in a line break. Answers a sentence with
     /// the remedy where the format has no comparisons.
     pub compare: fn(&Comparison, &Style) -> Result<String, String>,
@@ -99,11 +105,12 @@ pub struct Format {
 }
 
 /// Every report format, the default first.
-pub static FORMATS: [Format; 6] = [
+pub static FORMATS: [Format; 7] = [
     Format {
         name: "text",
         extension: "txt",
         render: |input, style| Ok(text::render(input, style)),
+        in_language: None,
         compare: |both, style| Ok(comparison::text(both, style)),
         published: |both, style| Ok(published::text(both, style)),
         gate: |gate, style| Ok(gate::text(gate, style)),
@@ -112,14 +119,25 @@ pub static FORMATS: [Format; 6] = [
         name: "markdown",
         extension: "md",
         render: |input, style| Ok(markdown::render(input, style)),
+        in_language: None,
         compare: |both, style| Ok(comparison::markdown(both, style)),
         published: |both, style| Ok(published::markdown(both, style)),
         gate: |gate, style| Ok(gate::markdown(gate, style)),
     },
     Format {
+        name: "memo",
+        extension: "md",
+        render: |input, _| Ok(memo::render(input, Language::En)),
+        in_language: Some(memo::render),
+        compare: |_, _| Err(format!("a memo is about one race; {OTHERS}")),
+        published: |_, _| Err(format!("a memo is about one race; {OTHERS}")),
+        gate: |_, _| Err(format!("a memo is about one race; {GATE_FORMATS}")),
+    },
+    Format {
         name: "csv",
         extension: "csv",
         render: |input, style| Ok(csv::render(input, style)),
+        in_language: None,
         compare: |both, style| Ok(comparison::csv(both, style)),
         published: |both, style| Ok(published::csv(both, style)),
         gate: |gate, style| Ok(gate::csv(gate, style)),
@@ -128,6 +146,7 @@ pub static FORMATS: [Format; 6] = [
         name: "json",
         extension: "json",
         render: |input, style| Ok(json::render(input, style)),
+        in_language: None,
         compare: |both, style| Ok(comparison::json(both, style)),
         published: |both, style| Ok(published::json(both, style)),
         gate: |gate, style| Ok(gate::json(gate, style)),
@@ -136,6 +155,7 @@ pub static FORMATS: [Format; 6] = [
         name: "fio-json",
         extension: "json",
         render: |input, _| fio_json(input.record),
+        in_language: None,
         compare: |_, _| Err("fio-json holds one race, not two; compare in text, markdown, csv or json".to_owned()),
         published: |_, _| Err("fio-json holds one race alone; compare in text, markdown, csv or json".to_owned()),
         gate: |_, _| Err(format!("fio-json holds one race alone; {GATE_FORMATS}")),
@@ -144,12 +164,14 @@ pub static FORMATS: [Format; 6] = [
         name: "junit",
         extension: "xml",
         render: |_, _| Err(format!("junit holds {JUNIT}")),
+        in_language: None,
         compare: |_, _| Err(format!("junit holds {JUNIT}")),
         published: |_, _| Err(format!("junit holds {JUNIT}")),
         gate: |gate, style| Ok(junit::junit(gate, style)),
     },
 ];
 
+const OTHERS: &str = "compare in text, markdown, csv or json";
 const GATE_FORMATS: &str = "write a gate as text, markdown, csv, json or junit";
 const JUNIT: &str =
     "the verdicts of a gate, `fairlane compare --baseline … --candidate …`; choose text, markdown, csv or json";
@@ -185,7 +207,8 @@ pub fn format_named(name: &str) -> Result<&'static Format, UnknownFormat> {
     FORMATS.iter().find(|format| format.name == name).ok_or_else(|| UnknownFormat { name: name.to_owned() })
 }
 
-/// Renders findings in the format of a name: `text`, `markdown`, `csv`, `json`, `fio-json`.
+/// Renders findings in the format of a name: `text`, `markdown`, `memo`, `csv`, `json`, `fio-json`; in
+/// English.
 ///
 /// # Errors
 /// [`ReportError`]: the format does not exist, or cannot hold what was raced.
@@ -224,7 +247,7 @@ mod tests {
         let error = format_named("pdf\u{1b}[2J").err().map(|error| error.to_string());
         assert_eq!(
             error.as_deref(),
-            Some("there is no report format `pdf[2J`; choose one of text, markdown, csv, json, fio-json, junit")
+            Some("there is no report format `pdf[2J`; choose one of text, markdown, memo, csv, json, fio-json, junit")
         );
     }
 

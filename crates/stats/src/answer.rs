@@ -2,8 +2,10 @@
 
 use crate::comparable::{comparable, not_ranked, reference, stands_beside};
 use crate::ranking::beats;
+use crate::say;
 use crate::series::Series;
 use crate::throttle;
+use model::Sentence;
 use model::findings::{Answer, Limit, Pair, Reason, ResultFinding, Verdict};
 use model::lane::{Lane, LaneSpec};
 use model::plan::LOOKS;
@@ -42,8 +44,8 @@ pub fn answer(record: &Record, results: &[ResultFinding]) -> Option<Answer> {
         .filter(|result| contestants(header, result).any(|pair| pair.verdict == Verdict::Undecided))
         .collect();
     let unraced = unraced(header, results);
-    let mut not_tested: Vec<String> = unraced.iter().map(|title| format!("{title} (never reached)")).collect();
-    not_tested.extend(header.plan.not_tested.iter().cloned());
+    let mut not_tested: Vec<Sentence> = unraced.iter().map(|title| say::race::never_reached(say::text(*title))).collect();
+    not_tested.extend(header.plan.not_tested.iter().cloned().map(Sentence::from));
     Some(Answer {
         next: next(record, &undecided, unraced.len()),
         reasons: lanes.iter().flat_map(|lane| losses(lane, &lanes, &telling)).collect(),

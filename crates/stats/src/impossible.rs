@@ -4,10 +4,12 @@
 use crate::comparable;
 use crate::estimate::median;
 use crate::limit;
+use crate::say::{name, race as said};
 use crate::series::{LaneSeries, Scope, Series};
-use crate::words;
+use model::Sentence;
 use model::job::Io;
 use model::record::Record;
+use model::sentence::Value;
 use model::workload::{Kind, Workload};
 
 /// So much above the bare device's own figure is no noise any more: ceilings of this project's own
@@ -20,7 +22,7 @@ const HARDLY_ANY_AT_THE_DEVICE: f64 = 0.1;
 
 /// One sentence for each lane whose figures cannot be those of its disk or of the memory; steady block
 /// I/O only, as nothing else is known to be one kind of work.
-pub(crate) fn flags(record: &Record, workload: &Workload, group: &str, series: &Series) -> Vec<String> {
+pub(crate) fn flags(record: &Record, workload: &Workload, group: &str, series: &Series) -> Vec<Sentence> {
     let Kind::Io(io) = &workload.kind else { return Vec::new() };
     let raw = limit::raw_bandwidth(&record.probes, workload);
     let memory = Some(record.header.machine.memory_copy_bytes_per_second).filter(|&figure| figure > 0.0);
@@ -36,48 +38,30 @@ fn flag(
     reads: bool,
     series: &Series,
     (raw, memory): (Option<f64>, Option<f64>),
-) -> Option<String> {
+) -> Option<Sentence> {
     let seen = || lane.group(group).map(|(trial, of)| (of, Scope::of(trial, of, &series.reading)));
     let rate = median(seen().filter_map(|(of, _)| {
         let operations = of.metrics.get("operations_per_second").copied();
         let per_operation = of.bytes as f64 / of.operations as f64;
         of.metrics.get("bandwidth_bytes_per_second").copied().or_else(|| Some(operations? * per_operation))
     }))?;
-    let name = &lane.lane.name;
-    let shown = words::bandwidth(rate);
+    let (own, shown) = (name(&lane.lane.name), Value::Bandwidth(rate));
     let copies = memory.filter(|&memory| rate > memory);
     let beyond = raw.filter(|&raw| !lane.lane.backing.is_empty() && rate > BEYOND_THE_DEVICE * raw);
     if let Some(memory) = copies {
-        return Some(format!(
-            "{name}: {shown} is more than all CPUs can copy in memory ({}): these bytes were never touched",
-            words::bandwidth(memory)
-        ));
+        return Some(said::beyond_memory(own, shown, Value::Bandwidth(memory)));
     }
     let raw = beyond?;
     let at_device = median(seen().filter(|(_, scope)| scope.exact).filter_map(|(_, scope)| share(&scope, reads)));
-    let above = format!("{name}: {shown} is more than the bare disk's {}", words::bandwidth(raw));
     let compresses = lane.lane.mount_options.iter().any(|option| option.starts_with("compress"));
-    Some(match at_device {
-        Some(share) if compresses && share < NOT_ALL_AT_THE_DEVICE => {
-            format!("{above}: the filesystem compresses, and {} of the bytes passed the disk", words::percent(share))
-        }
-        Some(share) if share < NOT_ALL_AT_THE_DEVICE && !io.direct => {
-            format!("{above}: the page cache did the rest, {} of the bytes passed the disk", words::percent(share))
-        }
-        Some(share) if share < HARDLY_ANY_AT_THE_DEVICE => format!(
-            "{above}: hardly a byte passed the disk although O_DIRECT was asked for; holes and unwritten extents are \
-             answered without it"
-        ),
-        Some(share) if share < NOT_ALL_AT_THE_DEVICE => format!(
-            "{above}: {} of the bytes passed the disk although O_DIRECT was asked for; the rest were holes, unwritten \
-             extents or a cache",
-            words::percent(share)
-        ),
-        _ => format!(
-            "{above}, and all bytes passed it: the ceiling was measured in a slow moment, or the disk has a cache of its \
-             own"
-        ),
-    })
+    let why = match at_device {
+        Some(share) if compresses && share < NOT_ALL_AT_THE_DEVICE => said::it_compresses(Value::Share(share)),
+        Some(share) if share < NOT_ALL_AT_THE_DEVICE && !io.direct => said::cache_did_the_rest(Value::Share(share)),
+        Some(share) if share < HARDLY_ANY_AT_THE_DEVICE => said::hardly_a_byte(),
+        Some(share) if share < NOT_ALL_AT_THE_DEVICE => said::rest_were_holes(Value::Share(share)),
+        _ => said::all_bytes_passed(),
+    };
+    Some(said::beyond_the_disk(own, shown, Value::Bandwidth(raw), why))
 }
 
 /// Bytes at the device per byte of the application, in the work's own direction.

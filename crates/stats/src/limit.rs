@@ -23,13 +23,13 @@ use crate::comparable;
 use crate::estimate::median;
 use crate::pair;
 use crate::series::{LaneSeries, Reading, Scope, Series};
-use model::Throttle;
 use model::findings::Limit;
 use model::job::{Direction, Io, Pattern, Rate, SyncMode};
 use model::record::{Probe, Profile, Record, SharedRate};
 use model::throttle::Quantity;
 use model::trial::Trial;
 use model::workload::{Kind, Workload};
+use model::{Sentence, Throttle};
 
 /// What limited one result.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +37,7 @@ pub struct Limited {
     /// The limit.
     pub limit: Limit,
     /// One sentence with the figures.
-    pub reason: String,
+    pub reason: Sentence,
     /// U of each lane in the header's order: the larger of bandwidth and IOPS at the device against
     /// the bare device; for work that flushes after each write, flushes against the bare device's.
     pub device_use: Vec<Option<f64>>,

@@ -4,8 +4,11 @@ use crate::comparable::comparable;
 use crate::estimate;
 use crate::forecast;
 use crate::sequential::{self, Interval, Rule, Standing};
+use crate::say::{name, pair as said, text};
 use crate::series::{LaneSeries, Series};
+use model::Sentence;
 use model::findings::{Limit, Pair, Verdict};
+use model::sentence::Value;
 use model::trial::Trial;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +39,7 @@ pub struct Judged {
     /// The pair.
     pub pair: Pair,
     /// Correlated rounds.
-    pub warning: Option<String>,
+    pub warning: Option<Sentence>,
 }
 
 impl Setting<'_> {
@@ -54,7 +57,7 @@ impl Setting<'_> {
             rounds_to_settle: None,
         };
         if let Some((lane, reason)) = [a, b].iter().find_map(|lane| Some((&lane.lane.name, lane.lacks(self.group)?))) {
-            pair.why = Some(format!("{lane}: {reason}"));
+            pair.why = Some(said::lane_reason(name(lane), text(reason)));
             return Judged { pair, warning: None };
         }
         if let Some(why) = self.cannot_sustain(a, b) {
@@ -68,7 +71,7 @@ impl Setting<'_> {
         let Some(interval) =
             sequential::interval(&differences, &self.rule, self.correlation).filter(|of| of.mean.is_finite())
         else {
-            pair.why = Some(format!("{} and {} share no round with a figure", pair.a, pair.b));
+            pair.why = Some(said::shares_no_round(name(&pair.a), name(&pair.b)));
             return Judged { pair, warning: None };
         };
         pair.ratio = finite(interval.mean.exp());
@@ -103,27 +106,27 @@ impl Setting<'_> {
 
     /// Why neither lane's figures may be compared: an open loop whose backlog grew measured the
     /// length of the window, not a latency. `None`: both kept up.
-    fn cannot_sustain(&self, a: &LaneSeries, b: &LaneSeries) -> Option<String> {
-        let behind: Vec<String> = [a, b]
+    fn cannot_sustain(&self, a: &LaneSeries, b: &LaneSeries) -> Option<Sentence> {
+        let behind: Vec<Value> = [a, b]
             .iter()
             .filter_map(|lane| {
                 let count = flagged(lane, CANNOT_SUSTAIN);
-                (count > 0).then(|| format!("{} ({count} of {} trials)", lane.lane.name, lane.ok.len()))
+                (count > 0).then(|| said::trials_behind(name(&lane.lane.name), count, lane.ok.len()).into())
             })
             .collect();
-        (!behind.is_empty()).then(|| format!("{} cannot sustain this rate", behind.join(" and ")))
+        (!behind.is_empty()).then(|| said::cannot_sustain(Value::List(behind)))
     }
 
-    fn decide(&self, pair: &mut Pair, interval: &Interval, mut beside: Vec<String>) {
+    fn decide(&self, pair: &mut Pair, interval: &Interval, mut beside: Vec<Sentence>) {
         let (mut verdict, mut why) = self.by_interval(interval);
         match self.limit {
             Limit::Harness => {
-                (verdict, why) = (Verdict::None, Some("the engine was measured, not the filesystem".into()))
+                (verdict, why) = (Verdict::None, Some(said::engine_was_measured()))
             }
             Limit::Device if verdict != Verdict::Tie => {
-                (verdict, why) = (Verdict::None, Some("the device was measured, not the filesystem".into()));
+                (verdict, why) = (Verdict::None, Some(said::device_was_measured()));
             }
-            Limit::Cache => beside.insert(0, "the page cache answered, not the device".to_owned()),
+            Limit::Cache => beside.insert(0, said::cache_not_device()),
             _ => {}
         }
         if verdict == Verdict::Undecided {
@@ -131,31 +134,27 @@ impl Setting<'_> {
             pair.minutes_to_settle = pair.rounds_to_settle.and_then(|rounds| self.minutes_until(rounds));
         }
         pair.verdict = verdict;
-        let all: Vec<String> = why.into_iter().chain(beside).collect();
-        pair.why = (!all.is_empty()).then(|| all.join("; "));
+        let all: Vec<Value> = why.into_iter().chain(beside).map(Value::from).collect();
+        pair.why = (!all.is_empty()).then(|| said::clauses(Value::Clauses(all)));
     }
 
-    fn by_interval(&self, interval: &Interval) -> (Verdict, Option<String>) {
+    fn by_interval(&self, interval: &Interval) -> (Verdict, Option<Sentence>) {
         if interval.count < 2 {
-            return (Verdict::Undecided, Some("one round: no interval between runs".to_owned()));
+            return (Verdict::Undecided, Some(said::one_round()));
         }
         let last = match self.standing {
             Standing::AtLook { last, .. } => last,
             Standing::Before { first } => {
                 let done = self.series.done.len();
-                let rounds = if done == 1 { "round" } else { "rounds" };
-                return (Verdict::Undecided, Some(format!("{done} {rounds} done, the first look comes after {first}")));
+                let why = if done == 1 { said::round_done(done, first) } else { said::rounds_done(done, first) };
+                return (Verdict::Undecided, Some(why));
             }
         };
         let verdict = self.rule.verdict(interval.mean, interval.half, last);
         let why = (verdict == Verdict::Undecided).then(|| {
-            let share = |log: f64| format!("{:+.0} %", 100.0 * log.clamp(-50.0, 50.0).exp_m1());
-            format!(
-                "after {} rounds the difference lies between {} and {}",
-                interval.count,
-                share(interval.mean - interval.half),
-                share(interval.mean + interval.half)
-            )
+            let percent = |log: f64| Value::Signed(100.0 * log.clamp(-50.0, 50.0).exp_m1(), 0);
+            let (low, high) = (interval.mean - interval.half, interval.mean + interval.half);
+            said::difference_between(interval.count, percent(low), percent(high))
         });
         (verdict, why)
     }
@@ -174,12 +173,13 @@ pub fn is_about_correlation(warning: &str) -> bool {
     warning.contains(CORRELATED)
 }
 
-fn correlation_words(pair: &Pair, interval: &Interval) -> Option<String> {
+fn correlation_words(pair: &Pair, interval: &Interval) -> Option<Sentence> {
     let of = interval.correlation;
-    of.notable.then(|| format!(
-        "{} against {}: {CORRELATED} (lag 1: {:.2}), {} rounds are worth {:.1}; the interval was made {:.1} times wider",
-        pair.a, pair.b, of.lag1, interval.count, of.effective_rounds, of.wider
-    ))
+    let number = Value::Number;
+    of.notable.then(|| {
+        let (worth, wider) = (number(of.effective_rounds, 1), number(of.wider, 1));
+        said::correlated(name(&pair.a), name(&pair.b), number(of.lag1, 2), interval.count, worth, wider)
+    })
 }
 
 /// A figure that JSON can hold.
@@ -205,20 +205,20 @@ pub fn flagged(lane: &LaneSeries, beginning: &str) -> usize {
 
 /// Warnings about whole trials of all lanes: failed rounds, flags. What marks every trial is said
 /// once.
-pub fn trial_warnings(lanes: &[LaneSeries]) -> Vec<String> {
+pub fn trial_warnings(lanes: &[LaneSeries]) -> Vec<Sentence> {
     let mut warnings = Vec::new();
     for lane in lanes {
         if let (Some(trial), false) = (lane.failed.last(), lane.ok.is_empty()) {
             let all = lane.failed.len() + lane.ok.len();
-            let reason = trial.reason.as_deref().unwrap_or("no reason given");
-            warnings.push(format!("{} failed in {} of {all} rounds: {reason}", lane.lane.name, lane.failed.len()));
+            let reason = reason_of(trial);
+            warnings.push(said::failed_in_rounds(name(&lane.lane.name), lane.failed.len(), all, reason));
         }
     }
     for lane in lanes {
         if let (Some(trial), false) = (lane.void.last(), lane.ok.is_empty()) {
             let all = lane.void.len() + lane.ok.len();
-            let reason = trial.reason.as_deref().unwrap_or("no reason given");
-            warnings.push(format!("{}: {} of {all} trials are void: {reason}", lane.lane.name, lane.void.len()));
+            let reason = reason_of(trial);
+            warnings.push(said::void_trials(name(&lane.lane.name), lane.void.len(), all, reason));
         }
     }
     let of_all: usize = lanes.iter().map(|lane| lane.ok.len()).sum();
@@ -233,13 +233,17 @@ pub fn trial_warnings(lanes: &[LaneSeries]) -> Vec<String> {
         if lane.ok.iter().any(told) {
             marks.0.remove(NOT_STEADY);
         }
-        let (name, of) = (&lane.lane.name, lane.ok.len());
+        let of = lane.ok.len();
         let own = marks.0.into_iter().filter(|(kind, _)| !everywhere.0.contains_key(kind));
-        warnings
-            .extend(own.map(|(_, mark)| format!("{name}: {} of {of} trials are marked {}", mark.trials, mark.said())));
+        warnings.extend(own.map(|(_, mark)| said::marked(name(&lane.lane.name), mark.trials, of, mark.said())));
     }
-    warnings.extend(everywhere.0.into_values().map(|mark| format!("all {of_all} trials are marked {}", mark.said())));
+    warnings.extend(everywhere.0.into_values().map(|mark| said::all_marked(of_all, mark.said())));
     warnings
+}
+
+/// Why a trial has no figures.
+fn reason_of(trial: &Trial) -> Value {
+    trial.reason.as_ref().map_or_else(|| said::no_reason().into(), text)
 }
 
 /// The flags of trials by their kind: the words before the first colon. What follows them is often a
@@ -274,10 +278,10 @@ impl<'a> Marks<'a> {
 
 impl Mark<'_> {
     /// The flag where all are alike; otherwise its kind and one example.
-    fn said(&self) -> String {
+    fn said(&self) -> Value {
         match self.example.split_once(':') {
-            Some((kind, rest)) if !self.alike => format!("{kind} (one of them:{rest})"),
-            _ => self.example.to_owned(),
+            Some((kind, rest)) if !self.alike => said::mark_with_example(text(kind), text(rest)).into(),
+            _ => text(self.example),
         }
     }
 }
@@ -286,31 +290,27 @@ impl Mark<'_> {
 const NOT_STEADY: &str = "not-steady";
 
 /// Warnings about a lane's figures in one group: unusable, missing, unsteady.
-pub fn lane_warnings(lane: &LaneSeries, group: &str, metric: &str) -> Vec<String> {
-    let name = &lane.lane.name;
+pub fn lane_warnings(lane: &LaneSeries, group: &str, metric: &str) -> Vec<Sentence> {
+    let own = || name(&lane.lane.name);
     let mut warnings = Vec::new();
     let figures = lane.figures(group, metric);
     let unusable = figures.iter().filter(|&&(_, figure)| !estimate::usable(figure)).count();
     if unusable > 0 {
-        warnings
-            .push(format!("{name}: {unusable} of {} figures are no positive number and were left out", figures.len()));
+        warnings.push(said::figures_left_out(own(), unusable, figures.len()));
     }
     let missing = lane.ok.len() - figures.len();
     // Where all are missing, the estimate says why.
     if missing > 0 && lane.lacks(group).is_none() {
-        warnings.push(format!("{name}: {missing} of {} trials hold no {metric} for {group}", lane.ok.len()));
+        warnings.push(said::figures_missing(own(), missing, lane.ok.len(), name(metric), text(group)));
     }
     let (trials, slices) = lane.cut(group);
     if trials > 0 && metric.ends_with("_per_second") {
-        warnings.push(format!(
-            "{name}: warm-up was cut from {trials} of {} trials, up to {slices} slices (MSER-5)",
-            lane.ok.len()
-        ));
+        warnings.push(said::warm_up_cut(own(), trials, lane.ok.len(), slices));
     }
     let unsteady: Vec<_> =
         lane.group(group).filter_map(|(_, of)| crate::steady::not_steady(&of.slices_operations_per_second)).collect();
     if let Some(reason) = unsteady.first() {
-        warnings.push(format!("{name}: {} of {} trials are not steady: {reason}", unsteady.len(), lane.ok.len()));
+        warnings.push(said::not_steady(own(), unsteady.len(), lane.ok.len(), reason.clone()));
     }
     warnings
 }

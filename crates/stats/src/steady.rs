@@ -1,6 +1,9 @@
 //! Steady state inside one trial: MSER-5 and the check of the SNIA (methods section 2).
 
 use crate::estimate;
+use crate::say::pair as said;
+use model::Sentence;
+use model::sentence::Value;
 
 /// Slices below which a trial is too short for these checks.
 pub const ENOUGH_SLICES: usize = 20;
@@ -43,12 +46,12 @@ pub fn mser5(slices: &[f64]) -> Option<Truncation> {
 
 /// Why a series of five or more figures is not steady by the SNIA's Performance Test Specification
 /// (range at most 20 % of the mean, excursion of the best-fit line at most 10 %); `None`: it is.
-pub fn excursion(figures: &[f64]) -> Option<String> {
+pub fn excursion(figures: &[f64]) -> Option<Sentence> {
     let of = estimate::moments(figures).filter(|of| of.mean.is_finite() && of.mean > 0.0)?;
     let (low, high) = figures.iter().fold((f64::MAX, f64::MIN), |(low, high), &at| (low.min(at), high.max(at)));
     let range = (high - low) / of.mean;
     if range > 0.20 {
-        return Some(format!("its parts range over {:.0} % of their mean", 100.0 * range));
+        return Some(said::parts_range(Value::Number(100.0 * range, 0)));
     }
     let middle = (of.count as f64 - 1.0) / 2.0;
     let (products, squares) = figures.iter().enumerate().fold((0.0, 0.0), |(products, squares), (index, figure)| {
@@ -56,18 +59,18 @@ pub fn excursion(figures: &[f64]) -> Option<String> {
         (products + x * (figure - of.mean), squares + x * x)
     });
     let drift = products / squares * (of.count as f64 - 1.0) / of.mean;
-    (drift.abs() > 0.10).then(|| format!("it drifts by {:.0} % from start to end", 100.0 * drift))
+    (drift.abs() > 0.10).then(|| said::drifts(Value::Number(100.0 * drift, 0)))
 }
 
 /// Why a trial's slices are not steady, as the end of a sentence; `None`: they are, or there are
 /// fewer than [`ENOUGH_SLICES`]. What MSER-5 cuts is warm-up; the rest is judged as five equal parts.
-pub fn not_steady(slices: &[f64]) -> Option<String> {
+pub fn not_steady(slices: &[f64]) -> Option<Sentence> {
     if slices.len() < ENOUGH_SLICES {
         return None;
     }
     let cut = mser5(slices)?;
     if cut.past_the_middle {
-        return Some(format!("it was still changing in its second half ({} slices)", slices.len()));
+        return Some(said::still_changing(slices.len()));
     }
     let rest = &slices[cut.discard..];
     let parts: Vec<f64> = (0..5)

@@ -3,11 +3,11 @@
 //! The limits are the kernel's; whether they reached everything that a filesystem does is checked
 //! against the device's own counters after every trial.
 
-use crate::words;
-use model::Throttle;
+use crate::{say, words};
 use model::throttle::{Quantity, STEP_SECONDS};
 use model::trial::{DeviceUse, SystemUse, Trial};
 use model::workload::{Kind, Workload};
+use model::{Sentence, Throttle};
 
 /// What the counters may show beyond the limit: the share of methods section 3.
 const TOLERANCE: f64 = 1.02;
@@ -96,10 +96,9 @@ pub(crate) fn shows(workload: &Workload, window_seconds: f64) -> bool {
 
 /// What a reader must know of work so short that the burst of an idle device carries it; the same words
 /// for every step, so that a table gathers them.
-pub(crate) fn too_short() -> String {
-    format!(
-        "under {} s long, and the throttle lets through at once what the disk does in {} s: the emulated disk hardly shows in it",
-        TOO_SHORT_STEPS * STEP_SECONDS,
-        BURSTS_FROM_IDLE * STEP_SECONDS
+pub(crate) fn too_short() -> Sentence {
+    say::race::hardly_emulated(
+        say::exact(TOO_SHORT_STEPS * STEP_SECONDS),
+        say::exact(BURSTS_FROM_IDLE * STEP_SECONDS),
     )
 }

@@ -12,7 +12,7 @@ use stats::judge;
 const RAW: f64 = 10_000.0;
 
 /// Two lanes at these rates on a disk of 10,000 operations per second.
-fn warnings(workload: &Workload, rates: [f64; 2], change: impl Fn(&mut Record)) -> Vec<String> {
+fn warnings(workload: &Workload, rates: [f64; 2], change: impl Fn(&mut Record)) -> Vec<model::Sentence> {
     let mut race = record(vec![lane("ext4"), lane("btrfs")], vec![workload.clone()], Rounds::Auto, true);
     run(&mut race, 6, &rates, 0.0, 1);
     let profile = if workload.groups() == ["read"] { Profile::RandRead } else { Profile::RandWrite };

@@ -41,7 +41,7 @@ fn race(workload: &Workload, rates: [f64; 2], change: impl Fn(&mut Trial)) -> Re
 
 fn limit(race: &Record, group: &str) -> (Limit, String) {
     let of = limit_of(race, &race.header.plan.workloads[0], group);
-    (of.limit, of.reason)
+    (of.limit, of.reason.into())
 }
 
 /// A trial of six windows of half a second at these rates of the device.

@@ -3,16 +3,21 @@
 use super::screen::{style, tilde};
 use crate::failure::Failure;
 use crate::options::Report;
-use crate::{knowledge, state};
+use crate::{knowledge, language, state};
+use model::page::Language;
 use std::io::Write;
 use std::path::Path;
 
 /// Renders a record to standard output or a file.
 ///
 /// # Errors
-/// When the record cannot be read, the format is unknown or the file cannot be written.
+/// When the record cannot be read, the format is unknown or speaks no other language, or the file cannot
+/// be written.
 pub fn run(options: &Report) -> Result<(), Failure> {
     let format = report::format_named(&options.format).map_err(|error| Failure::usage(error.to_string()))?;
+    if let (None, Some(Language::Zh | Language::De)) = (format.in_language, options.lang) {
+        return Err(Failure::usage(english_alone(format.name)));
+    }
     let path = state::resolve(&options.record)?;
     let record = state::load_to_show(&path)?;
     let findings = knowledge::findings(&record)?;
@@ -20,8 +25,17 @@ pub fn run(options: &Report) -> Result<(), Failure> {
     let input = report::Input { findings: &findings, record: &record, record_path: Some(&shown) };
     let to_terminal = options.output.is_none();
     let style = if to_terminal { style() } else { report::Style::default() };
-    let text = (format.render)(&input, &style).map_err(Failure::usage)?;
+    let text = match format.in_language {
+        Some(render) => render(&input, language::chosen(options.lang)),
+        None => (format.render)(&input, &style).map_err(Failure::usage)?,
+    };
     put(&text, options.output.as_deref())
+}
+
+/// Why a format takes no other language.
+fn english_alone(format: &str) -> String {
+    let speak = report::FORMATS.iter().filter(|format| format.in_language.is_some()).map(|format| format.name);
+    format!("{format} speaks English alone; leave --lang out, or choose {}", speak.collect::<Vec<_>>().join(" or "))
 }
 
 /// Writes to a file, or prints where none is named.

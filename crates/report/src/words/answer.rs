@@ -117,7 +117,7 @@ pub(crate) fn undecided_so_far(titles: &[String], settle: &str) -> String {
 
 /// How many more differences there are than were said.
 pub(crate) fn and_more(count: usize) -> String {
-    format!(" (and {count} more above)")
+    format!(" (and {count} more)")
 }
 
 /// Results without any verdict, and why.

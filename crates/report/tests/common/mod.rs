@@ -5,10 +5,12 @@
 pub mod advice;
 pub mod gates;
 pub mod jobs;
+pub mod memos;
 pub mod operations;
 pub mod races;
 
-use model::Bytes;
+use model::sentence::Value;
+use model::{Bytes, Sentence};
 use model::findings::*;
 use model::lane::{Contestant, Lane, LaneSpec, Promises};
 use model::machine::{Device, Machine};
@@ -42,7 +44,7 @@ pub fn unmeasured(a: &str, b: &str, why: &str) -> Pair {
         low: None,
         high: None,
         verdict: Verdict::None,
-        why: Some(why.to_owned()),
+        why: Some(why.into()),
         minutes_to_settle: None,
         rounds_to_settle: None,
     }
@@ -54,13 +56,13 @@ pub fn undecided(a: &str, b: &str, figures: (f64, f64, f64), minutes: f64) -> Pa
     Pair {
         minutes_to_settle: Some(minutes),
         rounds_to_settle: None,
-        why: Some(format!("after 8 rounds the difference lies between {low} and {high}")),
+        why: Some(format!("after 8 rounds the difference lies between {low} and {high}").into()),
         ..pair(a, b, figures, Verdict::Undecided)
     }
 }
 
 pub fn without_verdict(a: &str, b: &str, figures: (f64, f64, f64), why: &str) -> Pair {
-    Pair { why: Some(why.to_owned()), ..pair(a, b, figures, Verdict::None) }
+    Pair { why: Some(why.into()), ..pair(a, b, figures, Verdict::None) }
 }
 
 pub fn estimate(lane: &str, mean: f64) -> Estimate {
@@ -122,7 +124,7 @@ pub fn result(
         shared_rate: None,
         rounds: 8,
         limit,
-        limit_reason: reason.to_owned(),
+        limit_reason: reason.into(),
         estimates,
         pairs,
         ranking: ranking.iter().map(|level| level.iter().map(|lane| (*lane).to_owned()).collect()).collect(),
@@ -234,7 +236,24 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, answer: Option<Answer
 
 pub fn not_ranked(lanes: &[&str], what: &str) -> NotRanked {
     let lanes = lanes.iter().map(|lane| (*lane).to_owned()).collect();
-    NotRanked { lanes, against: "ext4".to_owned(), what: what.to_owned() }
+    NotRanked { lanes, against: "ext4".to_owned(), what: fact(what) }
+}
+
+/// A fact as the statistics say it, so that other languages know it.
+fn fact(what: &str) -> Sentence {
+    let promise = |id, english| Value::List(vec![Sentence::of(id, english, Vec::new()).into()]);
+    match what {
+        "promises no write barriers" => {
+            let names = promise("no_write_barriers", "no write barriers");
+            Sentence::of("promises_lacking_one", "promises {names}", vec![("names", names)])
+        }
+        "promise no crash-safe metadata" => {
+            let names = promise("no_safe_metadata", "no crash-safe metadata");
+            Sentence::of("promises_lacking_many", "promise {names}", vec![("names", names)])
+        }
+        "is an in-process library, called without any system call" => Sentence::of("is_library", what, Vec::new()),
+        other => other.into(),
+    }
 }
 
 pub fn answer(choose: &[&str], reasons: Vec<Reason>) -> Answer {
@@ -244,7 +263,7 @@ pub fn answer(choose: &[&str], reasons: Vec<Reason>) -> Answer {
         undecided: Vec::new(),
         cannot_tell: Vec::new(),
         not_ranked: Vec::new(),
-        not_tested: ["power cut", "aging", "your database"].map(str::to_owned).to_vec(),
+        not_tested: ["power cut", "aging", "your database"].map(Into::into).to_vec(),
         next: ["race", "ext4", "xfs", "--budget", "12m"].map(str::to_owned).to_vec(),
     }
 }

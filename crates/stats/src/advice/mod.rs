@@ -222,7 +222,7 @@ impl<'a> Field<'a> {
                 if let Err(why) = comparable::comparable(first, lane)
                     && !class.iter().any(|one| one.name == lane.name)
                 {
-                    excluded.push(beside(lane, "comparable", why, "the lanes' options and venues"));
+                    excluded.push(beside(lane, "comparable", why.into(), "the lanes' options and venues"));
                 }
             }
         }
