@@ -87,7 +87,7 @@ pub(super) static WORDS: Words = Words {
                     werden.",
     lacks_fsync: "{lanes}: Ein Stromausfall kann kosten, was einem Programm als gespeichert gemeldet war (fsync).",
     lacks_barriers: "{lanes}: Ohne Barrieren kann ein Stromausfall Gespeichertes verlieren oder vermischen.",
-    checksums: "{with} bemerkt, wenn die Platte Daten still beschädigt; {without} nicht.",
+    checksums: "Stille Schäden an den Daten werden von {with} bemerkt, von {without} nicht.",
     cpu_per_operation: "CPU-Zeit je Operation, {when} am weitesten auseinander: {list}.",
     cpu_per_gib: "CPU-Zeit je GiB, {when} am weitesten auseinander: {list}.",
     extra_writes: "Auf die Platte geschriebene Bytes je Byte der Arbeit, {when} am weitesten auseinander: {list}.",

@@ -84,7 +84,7 @@ pub(super) static WORDS: Words = Words {
     lacks_journal: "{lanes}: a crash or a power cut can damage the filesystem, which then needs a full check.",
     lacks_fsync: "{lanes}: a power cut can lose what a program was told is saved (fsync).",
     lacks_barriers: "{lanes}: without barriers a power cut can lose or mix up what was saved.",
-    checksums: "{with} notices when the disk damages data silently; {without} does not.",
+    checksums: "Silent damage to data is noticed by {with}, not by {without}.",
     cpu_per_operation: "CPU time per operation, farthest apart {when}: {list}.",
     cpu_per_gib: "CPU time per GiB, farthest apart {when}: {list}.",
     extra_writes: "Bytes written to the disk for each byte of the work, farthest apart {when}: {list}.",
