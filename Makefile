@@ -1,17 +1,19 @@
 # make race   installs what is missing, builds, and races ext4, xfs and btrfs here
 # make test   installs what the tests need and passes them
-# The rest: build, bench, fuzz, evidence, check, static, clean.
+# The rest: page, build, bench, fuzz, evidence, check, static, clean.
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
 CARGO ?= cargo
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 # What a lane of the default race and the tests need: command, then the package that carries it.
 RACE_TOOLS := mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs cc:build-essential
-TEST_TOOLS := $(RACE_TOOLS) losetup:mount findmnt:util-linux mkfs.exfat:exfatprogs mkfs.f2fs:f2fs-tools fio:fio setfattr:attr python3:python3-venv
+# The page's tests: a browser, and letters for its Chinese screenshots.
+PAGE_TOOLS := chromium:chromium node:nodejs npm:npm /usr/share/fonts/truetype/wqy/wqy-microhei.ttc:fonts-wqy-microhei
+TEST_TOOLS := $(RACE_TOOLS) losetup:mount findmnt:util-linux mkfs.exfat:exfatprogs mkfs.f2fs:f2fs-tools fio:fio setfattr:attr python3:python3-venv $(PAGE_TOOLS)
 STATIC_TARGET := x86_64-unknown-linux-gnu
 RACE_ARGUMENTS ?=
 
-.PHONY: build race test bench fuzz evidence check static clean race-tools test-tools
+.PHONY: build race page test bench fuzz evidence check static clean race-tools test-tools
 
 build:
 	$(CARGO) build --release --locked
@@ -19,7 +21,13 @@ build:
 race: race-tools build
 	$(SUDO) ./target/release/fairlane race $(RACE_ARGUMENTS)
 
+# The page of the report and the dashboard, built from ui/ and committed.
+page:
+	@./scripts/install-tools node:nodejs npm:npm
+	@./scripts/ui
+
 test: test-tools
+	@./scripts/ui test
 	@./scripts/fio-examples target/fio-examples
 	@./scripts/install-fio-consumer
 	$(CARGO) build --locked
@@ -44,6 +52,7 @@ evidence: build race-tools
 	@./scripts/install-tools python3:python3
 	$(CARGO) run --release --locked -p stats --example sequential -- $(FAMILIES)
 	$(CARGO) run --release --locked -p stats --example gate
+	$(CARGO) run --release --locked -p stats --example compare
 	$(SUDO) ./scripts/evidence
 
 check:

@@ -167,6 +167,7 @@ impl Session {
         if !whole_hours.contains(&warm_up_seconds) || !whole_hours.contains(&seconds) || seconds == 0.0 {
             return Err("a slice measures more than 0 and at most 3600 seconds after a warm-up of at most 3600".into());
         }
+        let asked = Instant::now();
         let (attached, trial) = self.ready()?;
         if trial.before.is_none() {
             trial.before = Some((attached.sampler.device_write_bytes(), trial.work.written_bytes()));
@@ -174,16 +175,19 @@ impl Session {
         attached.sampler.begin(threads);
         let mut watch = Watch(&mut attached.sampler);
         let windows = trial.work.slice(&attached.place, warm_up_seconds, seconds, &mut watch);
+        let opened_after_seconds = attached.opened_after(asked);
         let system = attached.sampler.end();
-        Ok(trial.measured(windows?, system))
+        Ok(trial.measured(windows?, system, opened_after_seconds))
     }
 
     fn phase(&mut self, group: &str, part: Part, threads: bool) -> Result<Reply, Refusal> {
+        let asked = Instant::now();
         let (attached, trial) = self.ready()?;
         trial.work.ready(group, part)?;
         attached.sampler.begin(threads);
         let window = trial.work.phase(&attached.place, group, part, &mut Watch(&mut attached.sampler));
-        let system = attached.sampler.end();
+        let opened_after_seconds = attached.opened_after(asked);
+        let mut system = attached.sampler.end();
         let window = match window {
             Ok(window) => window,
             Err(error) => {
@@ -195,12 +199,16 @@ impl Session {
             }
         };
         trial.in_phases = true;
-        Ok(trial.measured(vec![window], system))
+        if threads {
+            count_own_threads(&mut system, &window);
+        }
+        Ok(trial.measured(vec![window], system, opened_after_seconds))
     }
 
     /// Runs a job file whole. The sampler's window is the one between the first job's start and the
     /// last one's end.
     fn run(&mut self, threads: bool) -> Result<Reply, Refusal> {
+        let asked = Instant::now();
         let (attached, trial) = self.ready()?;
         if trial.before.is_none() {
             trial.before = Some((attached.sampler.device_write_bytes(), trial.work.written_bytes()));
@@ -208,8 +216,9 @@ impl Session {
         attached.sampler.begin(threads);
         let mut watch = Watch(&mut attached.sampler);
         let windows = trial.work.run(&attached.place, &mut watch);
+        let opened_after_seconds = attached.opened_after(asked);
         let system = attached.sampler.end();
-        Ok(trial.measured(windows?, system))
+        Ok(trial.measured(windows?, system, opened_after_seconds))
     }
 
     fn verify(&mut self) -> Result<Reply, Refusal> {
@@ -250,8 +259,15 @@ impl Session {
     }
 }
 
+impl Attached {
+    /// Seconds from a request to the opening of the window that it was answered with.
+    fn opened_after(&self, asked: Instant) -> f64 {
+        self.sampler.opened_at().map_or(0.0, |opened| opened.saturating_duration_since(asked).as_secs_f64())
+    }
+}
+
 impl Trial {
-    fn measured(&mut self, windows: Vec<Window>, system: SystemUse) -> Reply {
+    fn measured(&mut self, windows: Vec<Window>, system: SystemUse, opened_after_seconds: f64) -> Reply {
         self.system.add(&system);
         let own = self.in_phases.then(|| system.clone());
         let group = |window: &Window| Group { system: own.clone(), ..window.group() };
@@ -265,7 +281,16 @@ impl Trial {
                 None => self.tallies.push((Tally::new(window), system.clone())),
             }
         }
-        Reply::Measured { groups, system }
+        Reply::Measured { groups, system, opened_after_seconds }
+    }
+}
+
+/// Threads that ended with the work were gone when the sampler looked: their own clocks speak for them.
+fn count_own_threads(system: &mut SystemUse, window: &Window) {
+    if let Some((share, name)) = &window.busiest_thread
+        && system.busiest_thread_share < Some(*share)
+    {
+        (system.busiest_thread_share, system.busiest_thread) = (Some(*share), Some(name.clone()));
     }
 }
 
@@ -279,4 +304,29 @@ fn hello() -> Reply {
 
 fn not_attached() -> Refusal {
     "nothing is attached; send attach first".into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_is_gone_is_the_busiest_where_no_other_did_more() {
+        let own = |share: f64| Window { busiest_thread: Some((share, "operations-1".to_owned())), ..Window::default() };
+        let seen = |share: Option<f64>| SystemUse {
+            busiest_thread_share: share,
+            busiest_thread: share.map(|_| "kworker".to_owned()),
+            ..SystemUse::default()
+        };
+        for (looked, window, share, name) in [
+            (Some(0.4), own(0.95), Some(0.95), Some("operations-1")),
+            (Some(0.98), own(0.95), Some(0.98), Some("kworker")),
+            (None, own(0.95), Some(0.95), Some("operations-1")),
+            (Some(0.4), Window::default(), Some(0.4), Some("kworker")),
+        ] {
+            let mut system = seen(looked);
+            count_own_threads(&mut system, &window);
+            assert_eq!((system.busiest_thread_share, system.busiest_thread.as_deref()), (share, name));
+        }
+    }
 }

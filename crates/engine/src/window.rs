@@ -41,9 +41,19 @@ pub struct Window {
     pub latencies: Latencies,
     /// Latency of submitting calls that were measured apart.
     pub submission: Option<Submission>,
+    /// Highest share of one core that a thread of the window's own took, and its name; such threads are
+    /// gone when the system is looked at. `None`: the work ran in the thread that asked for it.
+    pub busiest_thread: Option<(f64, String)>,
     /// Operations per second in each half second of work that runs whole.
     pub series_operations_per_second: Vec<f64>,
+    /// Operations per second in windows of equal length inside a slice.
+    pub windows_operations_per_second: Vec<f64>,
+    /// Length of these windows in seconds; 0: there are none.
+    pub windows_seconds: f64,
 }
+
+/// Most windows that a trial keeps; of more, neighbours are put together.
+const MOST_WINDOWS: usize = 1024;
 
 impl Window {
     /// Operations per second, the charged sync left out; 0 for an empty window.
@@ -53,7 +63,12 @@ impl Window {
 
     /// This window alone as a group, without histogram and slices.
     pub fn group(&self) -> Group {
-        Group { latency_ns: self.latencies.summary(), ..bare_group(self, &[self.operations_per_second()]) }
+        Group {
+            latency_ns: self.latencies.summary(),
+            windows_operations_per_second: self.windows_operations_per_second.clone(),
+            windows_seconds: self.windows_seconds,
+            ..bare_group(self, &[self.operations_per_second()])
+        }
     }
 }
 
@@ -81,6 +96,7 @@ impl Tally {
         self.sum.process_startup_seconds += window.process_startup_seconds;
         self.sum.latencies.add(&window.latencies);
         self.sum.series_operations_per_second.extend(&window.series_operations_per_second);
+        self.sum.windows_operations_per_second.extend(&window.windows_operations_per_second);
     }
 
     /// Name of the group.
@@ -94,7 +110,10 @@ impl Tally {
         // A single window is no series: its rate stands in the metrics already.
         let several = self.operations_per_second.len() > 1;
         let series = if several { &self.operations_per_second } else { &self.sum.series_operations_per_second };
+        let (windows_operations_per_second, together) = few(&self.sum.windows_operations_per_second);
         Group {
+            windows_operations_per_second,
+            windows_seconds: self.sum.windows_seconds * together as f64,
             latency_ns: self.sum.latencies.summary(),
             histogram: self.sum.latencies.encode(),
             submission_ns: self.sum.submission,
@@ -135,6 +154,14 @@ fn bare_group(window: &Window, rates: &[f64]) -> Group {
         metrics,
         ..Group::default()
     }
+}
+
+/// At most [`MOST_WINDOWS`], and of how many neighbours each is the mean; what is left over at the end is
+/// left out.
+fn few(windows: &[f64]) -> (Vec<f64>, usize) {
+    let together = windows.len().div_ceil(MOST_WINDOWS).max(1);
+    let mean = |some: &[f64]| some.iter().sum::<f64>() / together as f64;
+    (windows.chunks_exact(together).map(mean).collect(), together)
 }
 
 fn rate(count: u64, seconds: f64) -> f64 {
@@ -182,6 +209,26 @@ mod tests {
         assert_eq!(group.slices_operations_per_second, [100.0, 150.0, 9000.0]);
         assert!(group.histogram.is_some());
         assert!(group.metrics.contains_key(&group.primary_metric));
+    }
+
+    #[test]
+    fn a_trial_keeps_the_windows_of_its_slices_in_order_and_a_bounded_number() {
+        let with = |rates: &[f64]| Window {
+            windows_operations_per_second: rates.to_vec(),
+            windows_seconds: 0.01,
+            ..window(10, 0.02)
+        };
+        let mut tally = Tally::new(with(&[100.0, 200.0]));
+        tally.add(&with(&[300.0, 400.0]));
+        let group = tally.group();
+        assert_eq!(group.windows_operations_per_second, [100.0, 200.0, 300.0, 400.0]);
+        assert_eq!((group.windows_seconds, group.slices_operations_per_second.len()), (0.01, 2));
+        assert_eq!(with(&[100.0]).group().windows_operations_per_second, [100.0], "of one slice too");
+        let many: Vec<f64> = (0..2500).map(|at| if at % 3 == 0 { 90.0 } else { 60.0 }).collect();
+        let group = Tally::new(with(&many)).group();
+        assert_eq!((group.windows_operations_per_second.len(), group.windows_seconds), (833, 0.03));
+        assert!(group.windows_operations_per_second.iter().all(|&rate| rate == 70.0));
+        assert_eq!(Tally::new(window(10, 1.0)).group().windows_seconds, 0.0);
     }
 
     #[test]

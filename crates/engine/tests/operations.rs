@@ -489,6 +489,46 @@ fn a_file_that_was_there_already_and_one_that_is_gone_end_the_step() {
     assert!(error.contains("9 of the 10 bytes"), "{error}");
 }
 
+/// The first operation is refused and leaves a file behind all the same: that is no loss of data.
+#[test]
+fn a_step_that_failed_at_its_first_file_is_half_done_and_not_compared() {
+    let text =
+        "files = [{ name = \"a\", count = 5, size = \"10\" }]\nstep = [{ operation = \"create\", files = \"a\" }]";
+    for threads in [1, 2] {
+        let folder = in_memory();
+        let place = directory(folder.path());
+        let mut work = start(&place, &workload(&format!("threads = {threads}\n{text}"))).unwrap();
+        for number in 0..5 {
+            std::fs::write(top(folder.path()).join(format!("set-000/f{number:09}")), b"").unwrap();
+        }
+        let error = work.phase(&place, "create", Part::WHOLE, &mut ()).unwrap_err();
+        assert_eq!(error.errno(), Some(libc::EEXIST), "{error}");
+        let error = work.verify(&place).unwrap_err();
+        assert!(!error.is_corrupt() && error.to_string().contains("step create is half done"), "{error}");
+    }
+}
+
+#[test]
+fn the_busiest_of_several_threads_is_told_with_its_share_of_a_core() {
+    let text = "files = [{ name = \"a\", count = 3000, size = \"1KiB\", directories = 4 }]\n\
+                step = [{ operation = \"create\", files = \"a\", sync = \"none\" }]";
+    for threads in [1, 2, 4] {
+        let folder = in_memory();
+        let place = directory(folder.path());
+        let mut work = start(&place, &workload(&format!("threads = {threads}\n{text}"))).unwrap();
+        let window = work.phase(&place, "create", Part::WHOLE, &mut ()).unwrap();
+        match window.busiest_thread {
+            // A thread cannot be on a CPU for longer than the window, but for the clocks' own grain.
+            Some((share, name)) if threads > 1 => {
+                assert!(share > 0.0 && share < 1.05, "{share}");
+                let number: u32 = name.strip_prefix("operations-").unwrap().parse().unwrap();
+                assert!(number < threads, "{name}");
+            }
+            none => assert!(none.is_none() && threads == 1, "{none:?} of {threads} threads"),
+        }
+    }
+}
+
 mod any_workload {
     use super::*;
     use proptest::prelude::*;

@@ -4,6 +4,7 @@ mod common;
 
 use common::*;
 use engine::{BANDWIDTH, EngineError, OPERATIONS_PER_SECOND, Observer, Place};
+use model::job::{PerDirection, Rate};
 use model::workload::{Io, Kind, Pattern, Workload};
 use std::path::Path;
 use std::sync::Arc;
@@ -55,6 +56,35 @@ fn reads_and_overwrites_run_in_every_way_and_leave_incompressible_files() {
             }
         }
     }
+}
+
+#[test]
+fn a_slice_is_told_in_windows_that_hold_all_its_operations() {
+    let folder = on_disk();
+    let place = directory(folder.path());
+    let several = Io { numjobs: 3, ..uring(Pattern::RandRead, 4 * KIB, 2 * MIB, 4, false) };
+    for io in [io(Pattern::RandRead, 4 * KIB, 2 * MIB), uring(Pattern::Write, 4 * KIB, 2 * MIB, 8, false), several] {
+        let mut work = prepare(&place, &io).unwrap();
+        for _ in 0..2 {
+            let window = slice(&mut *work, &place);
+            assert_eq!(window.windows_seconds, 0.004, "{}", label(&io));
+            let windows = &window.windows_operations_per_second;
+            // A stall lengthens the slice, and gives it more windows.
+            assert!(windows.len() >= 10, "{}: {windows:?}", label(&io));
+            let held: f64 = windows.iter().map(|rate| rate * window.windows_seconds).sum();
+            // What came behind the last whole window is in none.
+            let share = windows.len() as f64 * window.windows_seconds / window.seconds;
+            assert!(held <= window.operations as f64 + 1.0, "{held} of {}", window.operations);
+            assert!(held >= 0.5 * share * window.operations as f64, "{held} of {}", window.operations);
+        }
+    }
+    // What keeps to a rate is steady by that.
+    let paced = Io {
+        rate: Some(PerDirection { read: Rate::Operations(2000.0), ..PerDirection::default() }),
+        ..io(Pattern::RandRead, 4 * KIB, 2 * MIB)
+    };
+    let window = slice(&mut *prepare(&place, &paced).unwrap(), &place);
+    assert!(window.operations > 0 && window.windows_operations_per_second.is_empty());
 }
 
 #[test]

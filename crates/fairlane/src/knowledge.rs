@@ -101,7 +101,14 @@ pub fn advise(races: &[Race], scenarios: &[Scenario], needs: &[Need]) -> Result<
 /// # Errors
 /// When a built-in file is wrong.
 pub fn findings(record: &Record) -> Result<Findings, Failure> {
-    let mut findings = stats::judge::findings(record);
+    advised(record, stats::judge::findings(record))
+}
+
+/// The same, where the findings are known but for the advice.
+///
+/// # Errors
+/// When a built-in file is wrong.
+pub fn advised(record: &Record, mut findings: Findings) -> Result<Findings, Failure> {
     let mut advice = advise(&[Race { record, findings: &findings }], &scenarios()?, &[])?;
     advice.retain(|advice| advice.measured_share >= LEAST_MEASURED);
     findings.advice = advice;

@@ -8,7 +8,9 @@ mod failure;
 mod knowledge;
 mod language;
 mod options;
+mod progress;
 mod published;
+mod serve;
 mod state;
 mod suites;
 
@@ -33,8 +35,9 @@ fn main() -> ExitCode {
 }
 
 fn run(command: &Command) -> Result<(), Failure> {
-    if !matches!(command, Command::Agent) {
-        // Whatever a crashed race left behind is undone by the next command, whichever it is.
+    if !matches!(command, Command::Agent | Command::Serve(_)) {
+        // Whatever a crashed race left behind is undone by the next command, but for the one that only
+        // reads.
         commands::clean::recover();
     }
     match command {
@@ -47,6 +50,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Report(options) => commands::report::run(options),
         Command::Compare(options) => commands::compare::run(options),
         Command::Advise(options) => commands::advise::run(options),
+        Command::Serve(options) => commands::serve::run(options),
         Command::Clean => commands::clean::run(),
         Command::Agent => commands::agent::run(),
     }

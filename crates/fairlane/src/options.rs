@@ -1,8 +1,10 @@
 //! Every option, declared once.
 
+use crate::serve::Token;
 use clap::{Args, Parser, Subcommand};
 use model::Bytes;
 use model::page::Language;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// Which filesystem, with which options, on this hardware, for this work.
@@ -38,6 +40,8 @@ pub enum Command {
     Compare(Compare),
     /// Which of the raced lanes to take for a database, a home server, mail, …
     Advise(Advise),
+    /// The dashboard in the browser: races live, records, comparisons, trends; it only reads
+    Serve(Serve),
     /// Remove what a crashed race left behind
     Clean,
     /// Make the load on behalf of a race (internal)
@@ -88,6 +92,9 @@ pub struct Race {
     /// Write the record here
     #[arg(short, long, value_name = "RECORD")]
     pub output: Option<PathBuf>,
+    /// Write no HTML report beside the record
+    #[arg(long)]
+    pub no_report: bool,
     /// What every race takes.
     #[command(flatten)]
     pub terms: Terms,
@@ -106,9 +113,10 @@ pub struct Terms {
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = model::units::parse_percent)]
     pub margin: f64,
     /// Give every lane the same slower disk while it is measured, such as 151MiB/s,8050iops: each limit
-    /// holds for reads and for writes, or for one of them: read=200MiB/s,write=3000iops
-    #[arg(long, value_name = "LIMITS", value_parser = |text: &str| text.parse::<model::Throttle>())]
-    pub throttle: Option<model::Throttle>,
+    /// holds for reads and for writes, or for one of them: read=200MiB/s,write=3000iops. May be given
+    /// again as LANE:LIMITS, the disk of that lane alone
+    #[arg(long, value_name = "[LANE:]LIMITS")]
+    pub throttle: Vec<String>,
     /// Seed of every order, offset and byte; default: a new one, kept in the record
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -212,6 +220,9 @@ pub struct Fio {
     /// Write the record here
     #[arg(short = 'o', long, value_name = "RECORD")]
     pub record: Option<PathBuf>,
+    /// Write no HTML report beside the record
+    #[arg(long)]
+    pub no_report: bool,
     /// What every race takes.
     #[command(flatten)]
     pub terms: Terms,
@@ -247,11 +258,11 @@ pub struct Report {
     /// A file, `last`, or `last~1` for the one before
     #[arg(default_value = "last")]
     pub record: String,
-    /// text, markdown, memo (one page for who decides), csv, json or fio-json
+    /// text, markdown, memo (one page for who decides), csv, json, html or fio-json
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: String,
-    /// Language of a memo: en, zh or de; default: the locale's
-    #[arg(long, value_name = "LANGUAGE", value_parser = crate::language::parse)]
+    /// Language of a memo or of the page; default: the locale's. Other formats are in English
+    #[arg(long, value_name = "en|zh|de", value_parser = crate::language::parse)]
     pub lang: Option<Language>,
     /// Write here instead of standard output
     #[arg(short, long, value_name = "FILE")]
@@ -340,6 +351,50 @@ pub struct Advise {
     pub format: String,
 }
 
+const SERVE_HELP: &str = "\
+Prints the URL to open and serves it until Ctrl-C, which ends it with status 0. It is a process of its
+own: it reads records and what a running race tells of itself, and starts, writes and deletes nothing.
+
+  fairlane serve                                         http://127.0.0.1:7171, for this machine alone
+  fairlane serve --listen 127.0.0.1:0                    a free port
+  fairlane serve --listen 192.168.1.5:7171 --token auto  for the network; whoever has the URL may read";
+
+/// Options of `serve`.
+#[derive(Debug, Args)]
+#[command(after_help = SERVE_HELP)]
+pub struct Serve {
+    /// Listen here; port 0 takes a free one. Addresses that others can reach need a token
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7171", value_parser = parse_address)]
+    pub listen: SocketAddr,
+    /// Answer only who brings this: 16 to 256 letters, digits and `-._~`; `auto` makes a random one. A
+    /// token on the command line can be read by whoever lists this machine's processes
+    #[arg(long, value_name = "TOKEN|auto", value_parser = str::parse::<Token>)]
+    pub token: Option<Token>,
+    /// Folder of the records; default: the one where races keep them
+    #[arg(long, value_name = "DIR")]
+    pub records: Option<PathBuf>,
+    /// Language that the page opens in: en, zh or de; default: the browser's own
+    #[arg(long, value_name = "LANGUAGE", value_parser = parse_language)]
+    pub lang: Option<Language>,
+}
+
+fn parse_address(text: &str) -> Result<SocketAddr, String> {
+    // The one name that needs no name server.
+    let numeric = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
+    numeric.as_deref().unwrap_or(text).parse().map_err(|_| {
+        "write a numeric address and a port, such as 127.0.0.1:7171, [::1]:7171 or 192.168.1.5:7171".to_owned()
+    })
+}
+
+fn parse_language(text: &str) -> Result<Language, String> {
+    match text {
+        "en" => Ok(Language::En),
+        "zh" => Ok(Language::Zh),
+        "de" => Ok(Language::De),
+        _ => Err("write en, zh or de".to_owned()),
+    }
+}
+
 fn parse_rounds(text: &str) -> Result<model::plan::Rounds, String> {
     if text == "auto" {
         return Ok(model::plan::Rounds::Auto);
@@ -358,5 +413,14 @@ mod tests {
     #[test]
     fn the_options_are_sound() {
         Options::command().debug_assert();
+    }
+
+    #[test]
+    fn an_address_is_numeric_but_for_localhost() {
+        assert_eq!(parse_address("localhost:80"), Ok(SocketAddr::from(([127, 0, 0, 1], 80))));
+        assert!(parse_address("[::1]:0").is_ok_and(|address| address.is_ipv6()));
+        for wrong in ["", "7171", "127.0.0.1", "example.org:80", "localhost:", "127.0.0.1:65536", "::1:80 ", "\0"] {
+            assert!(parse_address(wrong).is_err_and(|said| said.contains("127.0.0.1:7171")), "{wrong:?}");
+        }
     }
 }

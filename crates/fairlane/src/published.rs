@@ -1,8 +1,11 @@
 //! The published figures that are built in.
 
 use crate::failure::Failure;
-use crate::state;
+use crate::{state, suites};
+use model::findings::PublishedComparison;
 use model::published::{PREFIX, Published};
+use model::record::Record;
+use model::workload::Suite;
 
 /// The articles: name and TOML.
 pub const BUILT_IN: &[(&str, &str)] = &[
@@ -42,10 +45,40 @@ pub fn find(name: &str) -> Result<Published, Failure> {
     Err(Failure::usage(format!("{what}:{list}")))
 }
 
+/// The built-in suite that an article's figures belong to, as a record raced it; `None`: it is not built in
+/// yet.
+///
+/// # Errors
+/// When the built-in suite is wrong.
+pub fn suite_of(published: &Published, record: &Record) -> Result<Option<Suite>, Failure> {
+    let mut suite = suites::find_built_in(&published.suite)?;
+    if let (true, Some(suite)) = (record.header.plan.as_published, &mut suite) {
+        suite.do_as_published().map_err(Failure::failed)?;
+    }
+    Ok(suite)
+}
+
+/// A record beside every article of its suite that shares figures with it.
+///
+/// # Errors
+/// When a built-in file is wrong.
+pub fn beside(record: &Record, record_name: &str) -> Result<Vec<PublishedComparison>, Failure> {
+    let mut found = Vec::new();
+    for (name, _) in BUILT_IN {
+        let published = find(name)?;
+        if published.suite != record.header.plan.suite {
+            continue;
+        }
+        let suite = suite_of(&published, record)?;
+        found.push(stats::compare_published::compare_published(record, &published, suite.as_ref(), record_name));
+    }
+    found.retain(|comparison| !comparison.is_empty());
+    Ok(found)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suites;
 
     fn all() -> Vec<Published> {
         BUILT_IN.iter().map(|(name, _)| find(name).unwrap()).collect()

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use anyhow::{Context, anyhow};
-use model::record::Record;
+use model::record::{EndOutcome, Record};
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, fchown, lchown};
 use std::path::{Path, PathBuf};
@@ -23,6 +23,11 @@ impl Owner {
             _ => None,
         };
         Owner { ids }
+    }
+
+    /// User id of that user.
+    pub fn uid(&self) -> u32 {
+        self.ids.map_or_else(|| rustix::process::geteuid().as_raw(), |(user, _)| user)
     }
 
     /// Gives a folder that root made to its user. A link put in its place meanwhile is not followed.
@@ -211,7 +216,9 @@ fn expand(name: &str) -> Result<Vec<NamedFile>, Failure> {
     let mut files = Vec::new();
     for entry in found {
         let path = entry.map_err(|error| Failure::failed(format!("cannot look through `{name}`: {error}")))?;
-        if path.is_file() {
+        // Each record's report lies beside it.
+        let report = path.extension().is_some_and(|end| end == "html");
+        if path.is_file() && !report {
             files.push(NamedFile { name: path.display().to_string(), path });
         }
     }
@@ -247,10 +254,28 @@ pub fn load_to_show(path: &Path) -> Result<Record, Failure> {
     Ok(record)
 }
 
-/// Whether a race holds the lock on its record. The lock is tried, not taken: shared, without waiting,
-/// and given back at once.
+/// Whether a race holds the lock on its record.
 pub fn is_being_written(path: &Path) -> bool {
-    let Ok(file) = fs::File::open(path) else { return false };
-    let tried = rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockShared);
+    fs::File::open(path).is_ok_and(|file| is_locked(&file))
+}
+
+/// Whether whoever writes a file holds its lock. The lock is tried: shared, without waiting, and given
+/// back at once.
+pub fn is_locked(file: &fs::File) -> bool {
+    let tried = rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockShared);
+    if tried.is_ok() {
+        let _ = rustix::fs::flock(file, rustix::fs::FlockOperation::Unlock);
+    }
     tried == Err(rustix::io::Errno::WOULDBLOCK)
+}
+
+/// How a race ended, as lists say it. `written`: somebody still writes the record.
+pub fn outcome(end: Option<EndOutcome>, written: bool) -> &'static str {
+    match end {
+        Some(EndOutcome::Complete) => "complete",
+        Some(EndOutcome::Interrupted) => "interrupted",
+        Some(EndOutcome::Failed) => "failed",
+        None if written => "running",
+        None => "unfinished",
+    }
 }

@@ -5,6 +5,7 @@ mod common;
 use common::{Place, assert_one_sentence, root, tool};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 
 /// Writes a suite of operations on 40 files of 4 KiB in two directories.
 fn suite(place: &Place, steps: &str) -> String {
@@ -173,5 +174,58 @@ fn a_step_that_fails_in_the_middle_costs_the_steps_behind_it_and_no_other() {
         let once = row["figures"].as_array().unwrap().iter().find(|of| of["lane"] == "once").unwrap();
         assert_eq!(once["seconds"].is_null(), missing, "{row}");
         assert_eq!(once["failure"].is_null(), !missing, "{row}");
+    }
+}
+
+/// Files may not grow beyond 64 MiB here (RLIMIT_FSIZE): the call that makes a file succeeds, and a write
+/// to it answers EFBIG. What is left of it is no loss of data, and no reason to lose the steps before.
+#[test]
+fn a_file_that_is_made_and_cannot_be_filled_is_a_refusal_and_no_loss_of_data() {
+    for sizes in ["\"100MiB\"", "[\"1MiB\", \"100MiB\"]"] {
+        let place = Place::new();
+        let count = if sizes.starts_with('[') { 2 } else { 1 };
+        let text = format!(
+            "name = \"s\"\nabout = \"a test\"\nfirst_answer = true\n[[workload]]\nname = \"w\"\ntitle = \"work\"\n\
+             kind = \"operations\"\n\
+             files = [{{ name = \"a\", count = 40, size = \"4KiB\", directories = 2 }}, \
+                      {{ name = \"b\", count = {count}, size = {sizes} }}]\n\
+             step = [{{ operation = \"create\", files = \"a\" }}, {{ operation = \"stat\", files = \"a\" }}, \
+                     {{ name = \"fill\", operation = \"create\", files = \"b\" }}, \
+                     {{ operation = \"unlink\", files = \"a\" }}]\n"
+        );
+        std::fs::write(place.path().join("s.toml"), text).unwrap();
+        for lane in ["one", "two"] {
+            std::fs::create_dir(place.path().join(lane)).unwrap();
+        }
+        let mut command =
+            place.fairlane(&["race", "./one", "./two", "--suite", "s.toml", "--rounds", "1", "-o", "r.jsonl"]);
+        let most = rustix::process::Rlimit { current: Some(64 << 20), maximum: Some(64 << 20) };
+        // SAFETY: between fork and exec only these two system calls run, which allocate nothing.
+        unsafe {
+            command.pre_exec(move || {
+                libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+                Ok(rustix::process::setrlimit(rustix::process::Resource::Fsize, most)?)
+            });
+        }
+        let output = command.output().unwrap();
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(1), "{out}{err}");
+        assert!(!format!("{out}{err}").contains("lost or changed"), "{sizes}: {out}{err}");
+        assert!(err.contains("could not be raced in every workload: work: ") && err.contains("step fill"), "{err}");
+        let text = std::fs::read_to_string(place.path().join("r.jsonl")).unwrap();
+        let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        // A noisy round is run again.
+        let counts = |line: &&Value| line["kind"] == "trial" && line["outcome"] != "repeated";
+        let trials: Vec<&Value> = lines.iter().filter(counts).collect();
+        assert_eq!(trials.len(), 2, "{text}");
+        for trial in trials {
+            assert_eq!(trial["outcome"], "ok", "{trial}");
+            let groups: Vec<&str> =
+                trial["groups"].as_array().unwrap().iter().filter_map(|of| of["name"].as_str()).collect();
+            assert_eq!(groups, ["create", "stat"], "{trial}");
+            assert!(trial["reason"].as_str().unwrap().contains("File too large"), "{trial}");
+            assert!(trial["phases_seconds"]["verify"].as_f64().unwrap() > 0.0, "what counts is compared: {trial}");
+        }
+        place.assert_nothing_left();
     }
 }

@@ -28,6 +28,16 @@ fn a_calibration_is_kept_and_later_races_of_the_suite_quote_it() {
     assert!(report.replace('\n', " ").contains("calibrated on"), "{report}");
     // It is no race of its own: `last` was the race.
     assert!(!report.contains("against itself: suite"), "{report}");
+    // Of work that was not calibrated, or with other parameters, it says nothing.
+    let one_more = ["--workload", "small-files", "--rounds", "1", "--quiet"];
+    place.expect(0, &[&["race", "tmpfs"], &common[..], &one_more].concat());
+    let (report, _) = place.expect(0, &["report"]);
+    let report = report.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(report.contains("for commit 4 KiB alone: tmpfs against itself"), "{report}");
+    let another = ["--set", "commit.bs=8KiB", "--rounds", "1", "--quiet"];
+    place.expect(0, &[&["race", "tmpfs"], &common[..], &another].concat());
+    let (report, _) = place.expect(0, &["report"]);
+    assert!(!report.contains("calibrated on"), "{report}");
     // What was measured with other lanes says nothing of these.
     place
         .expect(0, &[&["race", "tmpfs"], &common[..4], &["--lane-size", "65MiB", "--rounds", "1", "--quiet"]].concat());

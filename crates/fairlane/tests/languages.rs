@@ -37,16 +37,20 @@ fn every_sentence_of_the_statistics_has_its_template_in_every_language() {
 fn files(folder: &str) -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
     let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
-    files.filter(|file| file.extension().is_some_and(|of| of == "toml")).map(|file| std::fs::read_to_string(file).unwrap()).collect()
+    files
+        .filter(|file| file.extension().is_some_and(|of| of == "toml"))
+        .map(|file| std::fs::read_to_string(file).unwrap())
+        .collect()
 }
 
 /// Names that a reader meets: titles, groups, what is not tested, scenarios and their parts, needs.
 fn named_by_data_files() -> BTreeSet<String> {
-    let mut names: BTreeSet<String> = wishes().filter(|(name, _)| !name.contains('=')).map(|(_, of)| of.to_owned()).collect();
+    let mut names: BTreeSet<String> =
+        wishes().filter(|(name, _)| !name.contains('=')).map(|(_, of)| of.to_owned()).collect();
     for text in files("suites") {
         let suite = Suite::from_toml(&text).unwrap();
         names.extend(suite.not_tested.iter().cloned());
-        for workload in &suite.workloads {
+        for workload in &suite.workload {
             names.insert(workload.title.clone());
             // The steps of suite `operations` say their counts and sizes: they are names, not words.
             let is_table = matches!(&workload.kind, Kind::Operations(of) if of.step.len() > 8);

@@ -64,6 +64,9 @@ fn a_race_of_the_suite_stands_beside_the_article_in_every_format_and_either_orde
     for format in ["markdown", "csv"] {
         place.expect(0, &["compare", "r.jsonl", "published:openeuler-2203", "--format", format]);
     }
+    // The page has the article of the same suite beside the race, and no other.
+    let (html, _) = place.expect(0, &["report", "r.jsonl", "--format", "html"]);
+    assert!(html.contains("\"published\":\"openeuler-2203\"") && !html.contains("phytium-axvisor"));
     let (_, err) = place.expect(2, &["compare", "r.jsonl", "published:phytium-axvisor"]);
     assert_one_sentence(&err, &["no workload and group in common", "race suite operations"]);
     let (_, err) = place.expect(2, &["compare", "r.jsonl", "published:raid5-2gb"]);

@@ -1,10 +1,12 @@
-//! `--throttle`: the same emulated disk for every lane, on real filesystems.
+//! `--throttle`: the same emulated disk for every lane, or one of its own for each, on real filesystems.
 
 mod common;
 
 use common::{Place, assert_one_sentence, root, tool};
 use rustix::process::{Pid, Signal, kill_process};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -277,6 +279,18 @@ fn what_cannot_be_emulated_is_refused_in_one_sentence() {
         let (_, err) = place.expect(2, &["race", "ext4", "xfs", "--throttle", limits]);
         assert_one_sentence(&err, &[says]);
     }
+    for (options, says) in [
+        (vec!["less:2000iops"], vec!["a lane `less`", "ext4, xfs"]),
+        (vec!["xfs:2000iops", "xfs:1000iops"], vec!["twice for lane xfs", "ext4, xfs"]),
+        (vec!["2000iops", "xfs:1000iops", "3000iops"], vec!["twice without a lane", "ext4, xfs"]),
+        (vec!["xfs:fast"], vec!["lane xfs: `fast` is no limit of a disk"]),
+    ] {
+        let options: Vec<&str> = options.into_iter().flat_map(|option| ["--throttle", option]).collect();
+        let (_, err) = place.expect(2, &[&["race", "ext4", "xfs"][..], &options].concat());
+        assert_one_sentence(&err, &says);
+    }
+    let (_, err) = place.expect(2, &["calibrate", "ext4", "--throttle", "ext4:2000iops"]);
+    assert_one_sentence(&err, &["both stand on one disk"]);
     let (_, err) = place.expect(2, &["race", "--resume", "last", "--throttle", "20MiB/s"]);
     assert!(err.contains("--throttle") && err.contains("--resume"), "{err}");
     let folder = place.path().join("d");
@@ -347,17 +361,14 @@ fn a_block_device_is_held_while_lanes_take_turns_on_it_and_a_users_limit_is_refu
     place.assert_nothing_left();
 }
 
-#[test]
-fn a_trial_whose_limit_somebody_lifted_is_void_and_in_no_figure() {
-    let Some((blkio, _alone)) = blkio() else { return };
-    let place = Place::new();
-    let suite = suite(&place);
+/// Runs a race that stops itself before every slice, and lifts its limits each time.
+fn race_while_somebody_lifts(place: &Place, blkio: &Path, suite: &str) -> std::process::Output {
     let mut command = place.fairlane(&[
         "race",
         "ext4",
         "xfs",
         "--suite",
-        &suite,
+        suite,
         "--workload",
         "random-read",
         "--rounds",
@@ -372,12 +383,11 @@ fn a_trial_whose_limit_somebody_lifted_is_void_and_in_no_figure() {
     command.env("FAIRLANE_HOLD", "measure").stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
     let mut child = command.spawn().expect("fairlane starts");
     let pid = Pid::from_raw(child.id() as i32).unwrap();
-    // Before every slice the race stops itself; somebody lifts its limits then.
     let mut lifted = 0;
     while child.try_wait().unwrap().is_none() {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
         if stat.rsplit(") ").next().unwrap_or_default().starts_with('T') {
-            for line in limits_on(&blkio, &numbers(&place)) {
+            for line in limits_on(blkio, &numbers(place)) {
                 let mut words = line.split(' ');
                 let (name, device) = (words.next().unwrap(), words.next().unwrap());
                 std::fs::write(blkio.join(format!("blkio.throttle.{name}_device")), format!("{device} 0\n")).unwrap();
@@ -387,8 +397,16 @@ fn a_trial_whose_limit_somebody_lifted_is_void_and_in_no_figure() {
         }
         std::thread::sleep(Duration::from_millis(2));
     }
-    let output = child.wait_with_output().unwrap();
     assert!(lifted >= 4, "{lifted}");
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn a_trial_whose_limit_somebody_lifted_is_void_and_in_no_figure() {
+    let Some((blkio, _alone)) = blkio() else { return };
+    let place = Place::new();
+    let suite = suite(&place);
+    let output = race_while_somebody_lifts(&place, &blkio, &suite);
     let err = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{err}");
     assert!(err.contains("the throttle did not hold"), "{err}");
@@ -406,5 +424,125 @@ fn a_trial_whose_limit_somebody_lifted_is_void_and_in_no_figure() {
     let (text, _) = place.expect(0, &["report", "r.jsonl"]);
     assert!(text.contains("4 void: the throttle did not hold"), "{text}");
     assert!(!text.contains("ops/s ("), "no figure:\n{text}");
+    place.assert_nothing_left();
+}
+
+/// The rate of an open loop comes of maxima that the throttle must have held as well.
+#[test]
+fn no_rate_is_shared_that_was_measured_while_the_throttle_did_not_hold() {
+    let Some((blkio, _alone)) = blkio() else { return };
+    let place = Place::new();
+    let path = suite(&place);
+    let shared = SUITE.replace("iodepth = 256\n", "iodepth = 256\nrate_of_slowest = 0.5\n");
+    assert_ne!(shared, SUITE);
+    std::fs::write(&path, shared).unwrap();
+    let output = race_while_somebody_lifts(&place, &blkio, &path);
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    let record = lines(&place.path().join("r.jsonl"));
+    assert!(record.iter().all(|line| line["kind"] != "rate"), "{err}");
+    let trials: Vec<_> = record.iter().filter(|line| line["kind"] == "trial").collect();
+    assert_eq!(trials.len(), 4, "both lanes, and both once more: {trials:#?}");
+    for trial in trials {
+        assert_eq!((&trial["outcome"], &trial["round"]), (&"void".into(), &0.into()), "{trial:#}");
+    }
+    place.assert_nothing_left();
+}
+
+/// What two lanes of the same filesystem did on disks of 2000 and 1000 requests a second: by the devices'
+/// own counters, and by the findings.
+#[test]
+fn lanes_with_disks_of_their_own_are_held_each_to_its_own_and_told_apart() {
+    let Some((blkio, _alone)) = blkio() else { return };
+    let place = Place::new();
+    let suite = suite(&place);
+    let own = ["--throttle", "full:2000iops", "--throttle", "less:1000iops"];
+    let race =
+        ["race", "full=ext4", "less=ext4", "--suite", &suite, "--workload", "random-read", "--lane-size", "320MiB"];
+    let dry = place.expect(0, &[&race[..], &own, &["--dry-run"]].concat()).0;
+    // Lines are broken where they would be too long.
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for says in [
+        "the lanes stand on different disks while they are measured: full 2000iops, less 1000iops; a difference",
+        "hold each lane's device while it is measured, full to 2000iops, less to 1000iops: ",
+    ] {
+        assert!(words(&dry).contains(says), "`{says}` is missing in:\n{dry}");
+    }
+    let rounds = ["--rounds", "6", "--seed", "1", "-o", "r.jsonl"];
+    let mut command = place.fairlane(&[&race[..], &own, &rounds].concat());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("fairlane starts");
+    let mut devices = Vec::new();
+    while devices.len() < 2 && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(5));
+        devices = numbers(&place);
+    }
+    let output = child.wait_with_output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!((output.status.code(), devices.len()), (Some(0), 2), "{out}{err}");
+    assert_eq!(limits_on(&blkio, &devices), Vec::<String>::new());
+    assert!(words(&out).contains("The lanes stand on different disks, so a difference may be the disk's."), "{out}");
+    let record = lines(&place.path().join("r.jsonl"));
+    assert_eq!(record[0]["plan"]["throttle"], serde_json::Value::Null);
+    assert_eq!(record[0]["plan"]["lane_throttles"]["less"]["read_iops"], 1000);
+    let mut grounds: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    for trial in record.iter().filter(|line| line["kind"] == "trial" && line["outcome"] == "ok") {
+        let lane = trial["lane"].as_str().unwrap().to_owned();
+        let limit = if lane == "full" { 2000.0 } else { 1000.0 };
+        let system = &trial["system"];
+        let (seconds, windows) = (system["window_seconds"].as_f64().unwrap(), system["windows"].as_f64().unwrap());
+        let reads = system["device"]["reads"].as_f64().unwrap();
+        // 2 %, and one burst at the edges of each slice.
+        assert!(reads <= limit * (1.02 * seconds + 0.1 * windows), "{trial:#}");
+        assert!(reads >= 0.5 * limit * seconds, "it is held to this disk and not to the other: {trial:#}");
+        grounds.entry(lane).or_default().push(trial["ground"].as_u64().unwrap());
+    }
+    // The devices rotated among the lanes.
+    for lane in ["full", "less"] {
+        let stood = &grounds[lane];
+        assert_eq!(stood.len(), 6);
+        assert!(stood.contains(&0) && stood.contains(&1), "{stood:?}");
+    }
+    // The ceilings are the bare images'.
+    let probed = |line: &&serde_json::Value| line["kind"] == "probe" && line["profile"] == "rand-read";
+    let probe = record.iter().find(probed).expect("a ceiling");
+    assert!(probe["operations_per_second"].as_f64().unwrap() > 2500.0, "{probe:#}");
+    let (json, _) = place.expect(0, &["report", "r.jsonl", "--format", "json"]);
+    let findings: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(findings["lane_throttles"]["full"]["write_iops"], 2000);
+    assert!(findings["warnings"][0].as_str().unwrap().starts_with("the lanes stand on different disks"));
+    assert_eq!(findings["answer"]["different_disks"], true);
+    let result = &findings["results"][0];
+    let pair = &result["pairs"][0];
+    assert_eq!((pair["a"].as_str(), pair["b"].as_str()), (Some("less"), Some("full")));
+    let ratio = pair["ratio"].as_f64().unwrap();
+    assert!((0.35..0.7).contains(&ratio), "{pair:#}");
+    assert_eq!(pair["verdict"], "slower", "{pair:#}");
+    assert_eq!(result["limit"], "own-disk", "{result:#}");
+    let (text, _) = place.expect(0, &["report", "r.jsonl"]);
+    assert!(text.contains("--throttle full:2000iops --throttle less:1000iops"), "AGAIN has both disks:\n{text}");
+    place.assert_nothing_left();
+}
+
+#[test]
+fn a_job_file_runs_on_disks_of_the_lanes_own_and_one_lane_may_be_free() {
+    let Some((_, _alone)) = blkio() else { return };
+    let place = Place::new();
+    let jobs = "[r]\nrw=randread\nbs=4k\nsize=8m\ndirect=1\nioengine=libaio\niodepth=32\ntime_based\nruntime=2\n";
+    std::fs::write(place.path().join("r.fio"), jobs).unwrap();
+    let race = ["fio", "r.fio", "free=ext4", "slow=ext4", "--rounds", "1", "--lane-size", "320MiB", "-o", "r.jsonl"];
+    place.expect(0, &[&race[..], &["--throttle", "slow:500iops"]].concat());
+    let record = lines(&place.path().join("r.jsonl"));
+    let reads = |lane: &str| {
+        // A round that others disturbed is run again.
+        let counts =
+            |line: &&serde_json::Value| line["kind"] == "trial" && line["outcome"] == "ok" && line["lane"] == lane;
+        let trial = record.iter().find(counts).expect("a trial that counts");
+        let seconds = trial["system"]["window_seconds"].as_f64().unwrap();
+        (trial["system"]["device"]["reads"].as_f64().unwrap(), seconds)
+    };
+    let (slow, seconds) = reads("slow");
+    assert!(slow <= 500.0 * (1.02 * seconds + 0.2), "{slow} in {seconds} s");
+    let (free, seconds) = reads("free");
+    assert!(free > 1000.0 * seconds, "{free} in {seconds} s");
     place.assert_nothing_left();
 }

@@ -212,6 +212,14 @@ impl Running {
         }
     }
 
+    /// The tool and what it started, as far as that stayed in its process group.
+    pub fn processes(&self) -> Vec<u32> {
+        let group = self.child.id();
+        let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        pids.filter(|&pid| group_of(pid) == Some(group)).collect()
+    }
+
     /// Kills the tool and everything it started, and waits for its end.
     pub fn kill(&mut self) {
         if !self.reaped {
@@ -241,6 +249,13 @@ impl Running {
         let said = said.into_iter().find(|text| !text.is_empty()).unwrap_or_else(|| "it printed nothing".to_owned());
         failed(format!("{} failed ({status}): {said}", self.program))
     }
+}
+
+/// The process group of a process: field 5 of /proc/PID/stat, behind the name, which may hold anything.
+fn group_of(pid: u32) -> Option<u32> {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let behind = &stat[stat.iter().rposition(|&byte| byte == b')')? + 1..];
+    String::from_utf8_lossy(behind).split_whitespace().nth(2)?.parse().ok()
 }
 
 impl Drop for Running {
@@ -301,6 +316,19 @@ mod tests {
     fn a_missing_tool_is_a_missing_privilege() {
         let error = run(&words(&["no-such-fairlane-tool"]), &AtomicBool::new(false)).unwrap_err();
         assert!(matches!(error, LaneFailure::Privilege(_)), "{error}");
+    }
+
+    #[test]
+    fn a_tool_is_known_with_what_it_started() {
+        let running = Running::start(&words(&["sh", "-c", "sleep 60 & wait"])).unwrap();
+        let started = Instant::now();
+        let mut found = running.processes();
+        while found.len() < 2 && started.elapsed().as_secs() < 20 {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            found = running.processes();
+        }
+        assert!(found.len() == 2 && found.contains(&running.child.id()), "{found:?}");
+        assert!(!found.contains(&std::process::id()));
     }
 
     #[test]

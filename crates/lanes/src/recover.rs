@@ -11,9 +11,9 @@ use crate::throttle;
 use crate::undo::{Detail, Entry, Owner, RUN_DIRECTORY_PREFIX, Thing, append, is_run_id};
 use rustix::fs::{FlockOperation, flock};
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::Read;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -139,22 +139,43 @@ fn recover_journal(path: &Path, kept_too: bool, recovered: &mut Recovered) -> Re
         return Ok(());
     }
     let mut whole = true;
-    // Limits first: what a throttled device still has to write would keep everything else busy.
+    let mut note = |result: Result<(), LaneFailure>, recovered: &mut Recovered| {
+        if let Err(error) = result {
+            whole = false;
+            recovered.failures.push(error.to_string());
+        }
+    };
+    // Limits first: what a throttled device still has to write would keep everything else busy. Those of a
+    // group go now, and the group itself when its processes are gone.
+    let this_boot = claims.owner.is_of_this_boot();
+    let run_id = &claims.owner.run_id;
+    for (thing, _) in claims.open.values().filter(|_| this_boot) {
+        if let Thing::Group { path } = thing
+            && own_group(path, run_id).is_ok()
+        {
+            note(throttle::lift_group(path), recovered);
+        }
+    }
     let is_limit = |thing: &Thing| matches!(thing, Thing::Limit { .. });
     let (limits, others): (Vec<_>, Vec<_>) = claims.open.iter().rev().partition(|(_, (thing, _))| is_limit(thing));
-    for (id, (thing, detail)) in limits.into_iter().chain(others) {
-        // What only the kernel held went with its boot: an equal limit is somebody's own by now.
-        let gone = matches!(thing, Thing::Limit { .. } | Thing::Group { .. }) && !claims.owner.is_of_this_boot();
-        let undone = if gone { Ok(Vec::new()) } else { undo(thing, detail.as_ref(), &claims.owner.run_id) };
-        match undone {
-            Ok(cleaned) => {
+    let next = claims.open.keys().next_back().map_or(0, |last| last + 1);
+    let mut hierarchy = Hierarchy::new(run_id, next);
+    for (of_limits, list) in [(true, limits), (false, others)] {
+        for (id, (thing, detail)) in list {
+            // What only the kernel held went with its boot: an equal limit is somebody's own by now.
+            let gone = matches!(thing, Thing::Limit { .. } | Thing::Group { .. }) && !this_boot;
+            let mut mount = || hierarchy.mount(&mut file);
+            let undone = if gone { Ok(Vec::new()) } else { undo(thing, detail.as_ref(), run_id, &mut mount) };
+            let undone = undone.map(|mut cleaned| {
+                // A device has an entry for each throttle of its lanes, and these may share a value.
+                cleaned.retain(|line| !is_limit(thing) || !recovered.cleaned.contains(line));
                 recovered.cleaned.extend(cleaned);
                 let _ = append(&mut file, &Entry::Done { id: *id });
-            }
-            Err(error) => {
-                whole = false;
-                recovered.failures.push(error.to_string());
-            }
+            });
+            note(undone, recovered);
+        }
+        if of_limits {
+            note(hierarchy.unmount(&mut file), recovered);
         }
     }
     if whole {
@@ -162,6 +183,66 @@ fn recover_journal(path: &Path, kept_too: bool, recovered: &mut Recovered) -> Re
             .map_err(|error| cannot(format!("remove the undo journal {}", path.display()), error))?;
     }
     Ok(())
+}
+
+/// The hierarchy of blkio, mounted for a recovery where nobody else has mounted it: in a folder of the dead
+/// run's own, and in its journal before.
+struct Hierarchy<'a> {
+    run_id: &'a str,
+    /// The number of the next entry.
+    next: u64,
+    /// What was made, with its entry: the folders and the mount.
+    made: Vec<(u64, Thing)>,
+}
+
+impl<'a> Hierarchy<'a> {
+    fn new(run_id: &'a str, next: u64) -> Self {
+        Hierarchy { run_id, next, made: Vec::new() }
+    }
+
+    /// Mounts it and answers where.
+    fn mount(&mut self, file: &mut File) -> Result<PathBuf, LaneFailure> {
+        if !is_run_id(self.run_id) {
+            return Err(foreign(Path::new(self.run_id)));
+        }
+        let folder = Path::new("/run").join(format!("{RUN_DIRECTORY_PREFIX}{}", self.run_id));
+        let target = folder.join("blkio-undo");
+        let make = |path: &Path| match DirBuilder::new().mode(0o700).create(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+            made => made.map_err(|error| cannot(format!("make the directory {}", path.display()), error)),
+        };
+        // A race on a block device has its folder there itself.
+        if folder.symlink_metadata().is_err() {
+            self.will(file, Thing::RunDirectory { path: folder.clone() })?;
+        }
+        make(&folder)?;
+        make(&target)?;
+        let source = Some(throttle::MOUNT_SOURCE.to_owned());
+        self.will(file, Thing::Mount { target: target.clone(), source })?;
+        throttle::mount_v1(&target)?;
+        Ok(target)
+    }
+
+    fn will(&mut self, file: &mut File, thing: Thing) -> Result<(), LaneFailure> {
+        let id = self.next;
+        append(file, &Entry::Will { id, thing: thing.clone() })
+            .map_err(|error| cannot("write an undo journal", error))?;
+        self.next += 1;
+        self.made.push((id, thing));
+        Ok(())
+    }
+
+    /// Takes away what it made; without a mount there is nothing.
+    fn unmount(&mut self, file: &mut File) -> Result<(), LaneFailure> {
+        while let Some((id, thing)) = self.made.pop() {
+            undo(&thing, None, self.run_id, &mut || Err(failed("no limit is left")))?;
+            if let Thing::Mount { target, .. } = &thing {
+                let _ = std::fs::remove_dir(target);
+            }
+            let _ = append(file, &Entry::Done { id });
+        }
+        Ok(())
+    }
 }
 
 /// `false`: another command still cleans this journal.
@@ -180,8 +261,14 @@ fn lock(file: &File) -> Result<bool, LaneFailure> {
     }
 }
 
-/// Undoes one thing; answers what was done, nothing where it was not there.
-fn undo(thing: &Thing, detail: Option<&Detail>, run_id: &str) -> Result<Vec<String>, LaneFailure> {
+/// Undoes one thing; answers what was done, nothing where it was not there. `mount` mounts the hierarchy
+/// that shows limits, where nobody has.
+fn undo(
+    thing: &Thing,
+    detail: Option<&Detail>,
+    run_id: &str,
+    mount: &mut dyn FnMut() -> Result<PathBuf, LaneFailure>,
+) -> Result<Vec<String>, LaneFailure> {
     match thing {
         Thing::Mount { target, source } => {
             run_directory_of(target, run_id)?;
@@ -204,20 +291,24 @@ fn undo(thing: &Thing, detail: Option<&Detail>, run_id: &str) -> Result<Vec<Stri
             if !plain {
                 return Err(foreign(Path::new(name)));
             }
-            throttle::lift_left_over(*device, name, *sequence, throttle, &format!("{RUN_DIRECTORY_PREFIX}{run_id}"))
+            let run = format!("{RUN_DIRECTORY_PREFIX}{run_id}");
+            throttle::lift_left_over(*device, name, *sequence, throttle, &run, mount)
         }
         Thing::Group { path } => remove_group(path, run_id),
     }
 }
 
-/// Removes the run's own group of cgroup v2, which holds no process any more.
-fn remove_group(path: &Path, run_id: &str) -> Result<Vec<String>, LaneFailure> {
+/// Whether it is the run's own group of cgroup v2.
+fn own_group(path: &Path, run_id: &str) -> Result<(), LaneFailure> {
     let mounts = mountinfo::read().map_err(|error| cannot("read /proc/self/mountinfo", error))?;
     let ours =
         mounts.iter().any(|mount| mount.filesystem == "cgroup2" && throttle::group_of(&mount.target, run_id) == path);
-    if !ours || !is_run_id(run_id) {
-        return Err(foreign(path));
-    }
+    if ours && is_run_id(run_id) { Ok(()) } else { Err(foreign(path)) }
+}
+
+/// Removes the run's own group of cgroup v2, which holds no process any more.
+fn remove_group(path: &Path, run_id: &str) -> Result<Vec<String>, LaneFailure> {
+    own_group(path, run_id)?;
     if !path.exists() {
         return Ok(Vec::new());
     }
@@ -327,6 +418,7 @@ mod tests {
 
     #[test]
     fn only_paths_inside_the_run_directory_are_undone() {
+        let mut never = || Err(failed("nothing here needs the hierarchy"));
         for bad in [
             "/etc",
             "/srv/.fairlane-other/image0",
@@ -341,11 +433,11 @@ mod tests {
                 Thing::Group { path: bad.into() },
                 Thing::Limit { device: (7, 0), name: bad.into(), sequence: 0, throttle: model::Throttle::default() },
             ] {
-                assert!(undo(&thing, None, "r").is_err(), "{thing:?}");
+                assert!(undo(&thing, None, "r", &mut never).is_err(), "{thing:?}");
             }
         }
         assert_eq!(run_directory_of(Path::new("/srv/.fairlane-r/image0"), "r").unwrap(), Path::new("/srv/.fairlane-r"));
-        assert!(undo(&Thing::RunDirectory { path: "/srv/.fairlane-r/x".into() }, None, "r").is_err());
+        assert!(undo(&Thing::RunDirectory { path: "/srv/.fairlane-r/x".into() }, None, "r", &mut never).is_err());
     }
 
     #[test]

@@ -45,8 +45,8 @@ pub struct Settings {
     pub largest_working_set_without_holes_bytes: u64,
     /// Somebody sits at the terminal and can confirm.
     pub terminal: bool,
-    /// The disk that every lane's device is held to while it is measured.
-    pub throttle: Option<model::Throttle>,
+    /// The disks that the lanes' devices are held to while they are measured.
+    pub throttles: model::throttle::Throttles,
 }
 
 /// A lane that is ready for work.
@@ -102,7 +102,8 @@ pub(crate) struct OpenLane {
     directory: PathBuf,
     /// `None` for a directory lane and for a library.
     mounted: Option<EntryId>,
-    process: Option<Running>,
+    /// A FUSE program in the foreground.
+    pub(crate) process: Option<Running>,
 }
 
 /// The lanes of one race, from check to teardown.

@@ -10,10 +10,9 @@ use crate::host::{self, Host};
 use crate::library::E2FSCK;
 use crate::promises;
 use crate::stage::{LaneState, Settings, Stage};
-use crate::throttle::Throttling;
 use crate::undo::{RUN_DIRECTORY_PREFIX, is_run_id};
 use model::Bytes;
-use model::lane::{LaneSpec, Venue};
+use model::lane::{LaneSpec, Venue, twin_name};
 use model::operations::Ability;
 use std::path::{Path, PathBuf};
 
@@ -70,11 +69,7 @@ impl Stage {
             lane.contestant.check_mount_options(&lane.spec).map_err(|error| error.in_lane(&lane.name))?;
         }
         stage.lay_grounds(&places)?;
-        if let Some(throttle) = stage.settings.throttle {
-            let ground = |lane: &LaneState| lane.fixed_ground.map(|ground| &stage.grounds[ground]);
-            let lanes: Vec<_> = stage.lanes.iter().map(|lane| (lane.name.as_str(), ground(lane))).collect();
-            stage.throttling = Some(Throttling::check(throttle, &lanes)?);
-        }
+        stage.throttling = stage.check_throttling()?;
         Ok(stage)
     }
 
@@ -351,7 +346,7 @@ fn resolve_lanes(settings: &Settings) -> Result<Vec<LaneState>, LaneFailure> {
         lanes.push(resolve_lane(spec, spec.name.clone(), false).map_err(|error| error.in_lane(&spec.name))?);
     }
     if settings.with_self {
-        lanes.push(resolve_lane(first, format!("{}~self", first.name), true)?);
+        lanes.push(resolve_lane(first, twin_name(&first.name), true)?);
     }
     for (index, lane) in lanes.iter().enumerate() {
         if lanes[..index].iter().any(|earlier| earlier.name == lane.name) {

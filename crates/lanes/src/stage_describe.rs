@@ -1,10 +1,11 @@
 //! A stage in words: for the record's header, for the sampler, for `--dry-run`.
 
 use crate::contestant::{Contestant, directory_promises};
+use crate::custom::Kind;
 use crate::ground::Ground;
 use crate::stage::{Stage, mount_options_of, mount_source};
-use crate::throttle::Throttling;
 use crate::{command, formatting};
+use model::agent::FilesystemProcesses;
 use model::lane::Lane;
 use std::path::PathBuf;
 
@@ -18,7 +19,29 @@ impl Stage {
         neighbours.retain(|name| Some(name) != device.as_ref() && Some(name) != backing.as_ref());
         neighbours.sort();
         neighbours.dedup();
-        model::agent::Devices { device, backing, neighbours }
+        model::agent::Devices { device, backing, neighbours, ..model::agent::Devices::default() }
+    }
+
+    /// The devices to watch while an open lane works on its ground, and the processes that are its
+    /// filesystem.
+    pub fn watched(&self, lane: usize, ground: usize) -> model::agent::Devices {
+        model::agent::Devices { filesystem: self.filesystem_processes(lane, ground), ..self.device_names(ground) }
+    }
+
+    /// A FUSE program that stays in the foreground is known with all that it started; one that left a
+    /// daemon behind is not, and neither is whatever serves a directory.
+    fn filesystem_processes(&self, lane: usize, ground: usize) -> FilesystemProcesses {
+        if let Ground::Directory { host, .. } = &self.grounds[ground] {
+            let served = host.filesystem.starts_with("fuse");
+            return if served { FilesystemProcesses::Unknown } else { FilesystemProcesses::None };
+        }
+        let lane = &self.lanes[lane];
+        let Some(open) = &lane.open else { return FilesystemProcesses::None };
+        match (&open.process, &lane.contestant) {
+            (Some(running), _) => FilesystemProcesses::Known(running.processes()),
+            (None, Contestant::Custom(custom)) if custom.kind == Kind::Fuse => FilesystemProcesses::Unknown,
+            (None, _) => FilesystemProcesses::None,
+        }
     }
 
     /// The lanes as the record's header describes them. Geometry is known after `build`.
@@ -79,7 +102,7 @@ impl Stage {
         for index in 0..self.lanes.len() {
             lines.extend(self.describe_commands(index));
         }
-        lines.extend(self.throttling.as_ref().map(Throttling::describe));
+        lines.extend(self.describe_throttling());
         lines.push("after the race: unmount, detach and remove all of it".to_owned());
         lines
     }

@@ -1,5 +1,6 @@
-//! The emulated disk: every lane's device is held to the same limits while it is measured, and to
-//! none while it is made and filled.
+//! The emulated disks: a lane's device is held to limits while it is measured, and to none while it
+//! is made and filled. All lanes may have the same limits, or each its own; devices rotate among the
+//! lanes from round to round, so that what holds is set for the lane that stands there at the moment.
 //!
 //! A limit lies on the lane's own device and holds for whoever uses it: the agent, and what the
 //! kernel's own threads (writeback, journals, Btrfs's workers) do on a filesystem's behalf. Of
@@ -8,30 +9,34 @@
 //! kernel's threads are not, and only the check after each trial tells whether that was enough.
 //!
 //! A limit outlives the loop device that it was set for: the next image on the same number would
-//! inherit it. So it stands in the undo journal before it is set, and a device that carries one
-//! already is refused, because it is somebody else's.
+//! inherit it. So every value that a device may come to carry stands in the undo journal before it is
+//! set, and a device that carries one already is refused, because it is somebody else's.
 
 mod mechanism;
 
-pub(crate) use mechanism::{group_of, lift_left_over, remove_group};
+pub(crate) use mechanism::{MOUNT_SOURCE, group_of, lift_group, lift_left_over, mount_v1, remove_group};
 
 use crate::device::DeviceNumber;
 use crate::failure::{LaneFailure, cannot, usage};
 use crate::ground::Ground;
 use crate::host;
 use crate::mount;
-use crate::stage::Stage;
+use crate::stage::{LaneState, Stage};
 use crate::stage_check::run_directory_name;
 use crate::undo::{EntryId, Journal, Thing};
 use mechanism::Mechanism;
 use model::Throttle;
+use model::throttle::Throttles;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The limits of one race.
 #[derive(Debug)]
 pub(crate) struct Throttling {
-    throttle: Throttle,
+    /// What the bare devices of the ceilings are held to.
+    base: Option<Throttle>,
+    /// What each lane's device is held to, by the lane's number.
+    lanes: Vec<Option<Throttle>>,
     mechanism: Mechanism,
     /// What was mounted or made for it, to be undone.
     made: Vec<EntryId>,
@@ -44,31 +49,44 @@ pub(crate) struct Throttling {
 struct Limited {
     number: DeviceNumber,
     name: String,
-    entry: Option<EntryId>,
-    held: bool,
+    /// What it may be held to, with the entry in the journal; of cgroup v2 there is none.
+    values: Vec<(Throttle, Option<EntryId>)>,
+    /// What it is held to now.
+    held: Option<Throttle>,
+}
+
+/// A lane that may be limited.
+#[derive(Debug, Clone, Copy)]
+struct Candidate<'a> {
+    name: &'a str,
+    /// `None`: an image, made later.
+    ground: Option<&'a Ground>,
+    throttle: Option<Throttle>,
 }
 
 impl Throttling {
-    /// Whether these lanes can be held to these limits here. Writes nothing. `lanes` are names with
-    /// the ground of each; `None`: an image, made later.
+    /// Whether these lanes can be held to their limits here, and the bare devices to the base. Writes
+    /// nothing. A lane without limits may stand on anything.
     ///
     /// # Errors
     /// [`LaneFailure::Usage`] for a lane without a device of its own, a partition, or a device that
     /// has a limit already; [`LaneFailure::Privilege`] where the kernel offers no way.
-    pub(crate) fn check(throttle: Throttle, lanes: &[(&str, Option<&Ground>)]) -> Result<Throttling, LaneFailure> {
-        throttle.check().map_err(|error| usage(format!("--throttle: {error}")))?;
-        for (name, ground) in lanes {
-            if let Some(ground) = ground {
-                refuse_ground(ground).map_err(|error| error.in_lane(name))?;
+    fn check(base: Option<Throttle>, lanes: &[Candidate]) -> Result<Throttling, LaneFailure> {
+        let held = || lanes.iter().filter(|lane| lane.throttle.is_some());
+        for lane in held() {
+            if let Some(ground) = lane.ground {
+                refuse_ground(ground).map_err(|error| error.in_lane(lane.name))?;
             }
         }
         let mechanism = mechanism::find()?;
-        for (name, ground) in lanes {
-            if let Some(Ground::Device(found)) = ground {
-                mechanism.refuse_limited(found.number, &found.kernel_name).map_err(|error| error.in_lane(name))?;
+        for lane in held() {
+            if let Some(Ground::Device(found)) = lane.ground {
+                let free = mechanism.refuse_limited(found.number, &found.kernel_name);
+                free.map_err(|error| error.in_lane(lane.name))?;
             }
         }
-        Ok(Throttling { throttle, mechanism, made: Vec::new(), devices: BTreeMap::new() })
+        let lanes = lanes.iter().map(|lane| lane.throttle).collect();
+        Ok(Throttling { base, lanes, mechanism, made: Vec::new(), devices: BTreeMap::new() })
     }
 
     /// Makes what setting limits needs, journalled before: mounts the hierarchy inside the run
@@ -104,39 +122,69 @@ impl Throttling {
         Ok(())
     }
 
-    /// Takes a ground's device: nobody else limits it, and its limits can be set. They are set once
-    /// and lifted again: what does not work shows before anything is measured.
+    /// Takes a ground's device for these lanes: nobody else limits it, and each value that it may come
+    /// to carry can be set. Each is set once and lifted again: what does not work shows before anything
+    /// is measured. A device that nothing is to hold is left alone.
     ///
     /// # Errors
     /// [`LaneFailure`].
-    pub(crate) fn take(&mut self, index: usize, ground: &Ground, journal: &mut Journal) -> Result<(), LaneFailure> {
-        let Some(name) = ground.device_name() else { return Ok(()) };
+    pub(crate) fn take(
+        &mut self,
+        index: usize,
+        ground: &Ground,
+        lanes: &[usize],
+        journal: &mut Journal,
+    ) -> Result<(), LaneFailure> {
+        let mut values: Vec<Throttle> = Vec::new();
+        for throttle in self.base.into_iter().chain(lanes.iter().filter_map(|&lane| self.lanes[lane])) {
+            if !values.contains(&throttle) {
+                values.push(throttle);
+            }
+        }
+        let Some(name) = ground.device_name().filter(|_| !values.is_empty()) else { return Ok(()) };
         let number = mechanism::number_of(&name)?;
         self.mechanism.refuse_limited(number, &name)?;
-        let entry = match self.mechanism {
-            // The limit goes with its group.
-            Mechanism::V2 { .. } => None,
-            _ => Some(journal.will(Thing::Limit {
-                device: number,
-                name: name.clone(),
-                sequence: mechanism::sequence_of(&name),
-                throttle: self.throttle,
-            })?),
-        };
-        self.devices.insert(index, Limited { number, name, entry, held: false });
-        self.hold(index)?;
+        let sequence = mechanism::sequence_of(&name);
+        let mut journalled = Vec::new();
+        for &throttle in &values {
+            let entry = match self.mechanism {
+                // The limit goes with its group.
+                Mechanism::V2 { .. } => None,
+                _ => Some(journal.will(Thing::Limit { device: number, name: name.clone(), sequence, throttle })?),
+            };
+            journalled.push((throttle, entry));
+        }
+        self.devices.insert(index, Limited { number, name, values: journalled, held: None });
+        for throttle in values {
+            self.hold(index, throttle)?;
+        }
         self.lift(index)
     }
 
-    /// Holds a ground's device to the limits from now on. Holding twice is holding once.
+    /// Holds a ground's device to these limits from now on, and to no others. Holding twice is holding
+    /// once; a ground without a device of its own is never held.
     ///
     /// # Errors
     /// [`LaneFailure::Failed`] where the kernel does not take them.
-    pub(crate) fn hold(&mut self, index: usize) -> Result<(), LaneFailure> {
-        let Some(device) = self.devices.get_mut(&index).filter(|device| !device.held) else { return Ok(()) };
+    fn hold(&mut self, index: usize, throttle: Throttle) -> Result<(), LaneFailure> {
+        let Some(device) = self.devices.get(&index).filter(|device| device.held != Some(throttle)) else {
+            return Ok(());
+        };
+        let journalled = device.values.iter().any(|(value, _)| *value == throttle);
+        assert!(journalled, "a limit stands in the journal before it is set");
+        self.lift(index)?;
+        let Some(device) = self.devices.get_mut(&index) else { return Ok(()) };
         // Half of them may be set when it fails.
-        device.held = true;
-        self.mechanism.set(device.number, &device.name, &self.throttle)
+        device.held = Some(throttle);
+        self.mechanism.set(device.number, &device.name, &throttle)
+    }
+
+    /// Holds a ground's device to these limits, or lifts what holds it where there are none.
+    fn hold_or_lift(&mut self, index: usize, throttle: Option<Throttle>) -> Result<(), LaneFailure> {
+        match throttle {
+            Some(throttle) => self.hold(index, throttle),
+            None => self.lift(index),
+        }
     }
 
     /// Lifts the limits of a ground's device.
@@ -144,9 +192,10 @@ impl Throttling {
     /// # Errors
     /// [`LaneFailure::Failed`] where the kernel does not; it counts as held still.
     pub(crate) fn lift(&mut self, index: usize) -> Result<(), LaneFailure> {
-        let Some(device) = self.devices.get_mut(&index).filter(|device| device.held) else { return Ok(()) };
-        self.mechanism.lift(device.number, &device.name, &self.throttle)?;
-        device.held = false;
+        let Some(device) = self.devices.get_mut(&index) else { return Ok(()) };
+        let Some(throttle) = device.held else { return Ok(()) };
+        self.mechanism.lift(device.number, &device.name, &throttle)?;
+        device.held = None;
         Ok(())
     }
 
@@ -173,12 +222,16 @@ impl Throttling {
             if !note(self.lift(index)) {
                 continue;
             }
-            let entry = self.devices.remove(&index).and_then(|device| device.entry);
-            if let (Some(entry), Some(journal)) = (entry, journal.as_deref_mut()) {
-                note(journal.done(entry));
+            let values = self.devices.remove(&index).map(|device| device.values).unwrap_or_default();
+            for entry in values.into_iter().filter_map(|(_, entry)| entry) {
+                if let Some(journal) = journal.as_deref_mut() {
+                    note(journal.done(entry));
+                }
             }
         }
-        if let Some(entry) = self.made.pop() {
+        // What could not be lifted needs the hierarchy still; the next command finds both in the journal.
+        let needed = matches!(self.mechanism, Mechanism::V1(_)) && !self.devices.is_empty();
+        if let Some(entry) = self.made.pop().filter(|_| !needed) {
             let unmade = match &self.mechanism {
                 Mechanism::V1(mounted) => mount::unmount_patiently(mounted),
                 Mechanism::V2 { group: Some(group), .. } => mechanism::remove_group(group),
@@ -191,30 +244,94 @@ impl Throttling {
         first
     }
 
-    /// What it does, for `--dry-run`.
-    pub(crate) fn describe(&self) -> String {
-        format!("hold every lane's device to {} while it is measured: {}", self.throttle, self.mechanism.describe())
+    /// What it does, for `--dry-run`, to lanes of these names.
+    fn describe(&self, names: &[&str]) -> String {
+        let alike = self.lanes.windows(2).all(|two| two[0] == two[1]);
+        let held = match self.lanes.first() {
+            Some(Some(throttle)) if alike => format!("hold every lane's device to {throttle} while it is measured"),
+            _ => {
+                let each: Vec<String> = names
+                    .iter()
+                    .zip(&self.lanes)
+                    .map(|(name, throttle)| match throttle {
+                        Some(throttle) => format!("{name} to {throttle}"),
+                        None => format!("{name} to nothing"),
+                    })
+                    .collect();
+                format!("hold each lane's device while it is measured, {}", each.join(", "))
+            }
+        };
+        format!("{held}: {}", self.mechanism.describe())
     }
 }
 
 impl Stage {
+    /// Whether the lanes can be held to what was asked for; `None`: nothing was.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Usage`] for limits that make no sense, a lane that is not there, and what
+    /// [`Throttling::check`] refuses.
+    pub(crate) fn check_throttling(&self) -> Result<Option<Throttling>, LaneFailure> {
+        let throttles = &self.settings.throttles;
+        let names: Vec<&str> = self.settings.specs.iter().map(|spec| spec.name.as_str()).collect();
+        throttles.check(&names).map_err(|error| usage(error.to_string()))?;
+        if *throttles == Throttles::default() {
+            return Ok(None);
+        }
+        let lanes = self.lanes.iter().map(|lane| Candidate {
+            name: &lane.name,
+            ground: lane.fixed_ground.map(|ground| &self.grounds[ground]),
+            // The first lane's twin has the first lane's disk.
+            throttle: throttles.of_lane(&lane.spec.name),
+        });
+        Throttling::check(throttles.base, &lanes.collect::<Vec<_>>()).map(Some)
+    }
+
+    /// What is done about limits, for `--dry-run`; `None`: nothing.
+    pub(crate) fn describe_throttling(&self) -> Option<String> {
+        let names: Vec<&str> = self.lanes.iter().map(|lane| lane.name.as_str()).collect();
+        self.throttling.as_ref().map(|throttling| throttling.describe(&names))
+    }
+
+    /// The lanes that may stand on a ground.
+    fn lanes_on(&self, ground: usize) -> Vec<usize> {
+        let image = matches!(self.grounds[ground], Ground::Image(_));
+        let stands = |lane: &LaneState| lane.fixed_ground.map_or(image, |fixed| fixed == ground);
+        (0..self.lanes.len()).filter(|&lane| stands(&self.lanes[lane])).collect()
+    }
+
     /// Makes what holding devices needs, once their images are attached.
     pub(crate) fn prepare_throttling(&mut self, journal: &mut Journal) -> Result<(), LaneFailure> {
+        let standing: Vec<Vec<usize>> = (0..self.grounds.len()).map(|ground| self.lanes_on(ground)).collect();
         let Some(throttling) = &mut self.throttling else { return Ok(()) };
         let run = self.base.join(run_directory_name(&self.settings.run_id));
         throttling.prepare(&run, &self.settings.run_id, journal)?;
-        for (index, ground) in self.grounds.iter().enumerate() {
-            throttling.take(index, ground, journal)?;
+        for (index, (ground, lanes)) in self.grounds.iter().zip(&standing).enumerate() {
+            throttling.take(index, ground, lanes, journal)?;
         }
         Ok(())
     }
 
-    /// Holds a ground's device to the race's throttle from now on, where it has one.
+    /// Holds a ground's device from now on to the limits of the lane that stands there, where it has
+    /// any; otherwise to none.
     ///
     /// # Errors
     /// [`LaneFailure::Failed`] where the kernel does not take the limits.
-    pub fn hold(&mut self, ground: usize) -> Result<(), LaneFailure> {
-        self.throttling.as_mut().map_or(Ok(()), |throttling| throttling.hold(ground))
+    pub fn hold(&mut self, ground: usize, lane: usize) -> Result<(), LaneFailure> {
+        let Some(throttling) = &mut self.throttling else { return Ok(()) };
+        let throttle = throttling.lanes[lane];
+        throttling.hold_or_lift(ground, throttle)
+    }
+
+    /// Holds a ground's bare device from now on to the limits that all lanes have which have none of
+    /// their own, where there are any; otherwise to none.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`] where the kernel does not take the limits.
+    pub fn hold_bare(&mut self, ground: usize) -> Result<(), LaneFailure> {
+        let Some(throttling) = &mut self.throttling else { return Ok(()) };
+        let throttle = throttling.base;
+        throttling.hold_or_lift(ground, throttle)
     }
 
     /// Lifts it again.
@@ -284,10 +401,16 @@ mod tests {
         // A device number that no loop device has: the kernel says so, and nothing is limited.
         let number = (LOOP_MAJOR, 999_999);
         let throttle: Throttle = "20MiB/s".parse().unwrap();
-        let mut throttling =
-            Throttling { throttle, mechanism: Mechanism::MountV1, made: Vec::new(), devices: BTreeMap::new() };
+        let mut throttling = Throttling {
+            base: Some(throttle),
+            lanes: Vec::new(),
+            mechanism: Mechanism::MountV1,
+            made: Vec::new(),
+            devices: BTreeMap::new(),
+        };
         throttling.prepare(&run, &run_id, &mut journal).unwrap();
         let mounted = mountinfo::at(&mountinfo::read().unwrap(), &run.join("blkio")).cloned();
+        let of_another_race = mechanism::find();
         let refused = throttling.mechanism.set(number, "loop999999", &throttle).unwrap_err().to_string();
         let target = throttling.mechanism.clone();
         throttling.end(Some(&mut journal)).unwrap();
@@ -295,8 +418,62 @@ mod tests {
         journal.finish().unwrap();
         std::fs::remove_dir_all(&scratch).unwrap();
         assert_eq!(target, Mechanism::V1(run.join("blkio")));
+        // Another race mounts its own: this mount goes with this race.
+        assert!(of_another_race.is_ok() && of_another_race != Ok(target), "{of_another_race:?}");
         assert!(mounted.is_some_and(|mount| mount.super_options.iter().any(|option| option == "blkio")));
         assert!(refused.contains("blkio.throttle.read_bps_device"), "{refused}");
         assert!(!left);
+    }
+
+    /// No device keeps a limit against the kernel's will: a filesystem that takes no writes stands for the
+    /// hierarchy that lifts none.
+    #[test]
+    fn the_mount_stays_while_a_limit_could_not_be_lifted() {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("a mount that stays: skipped, because it needs root");
+            return;
+        }
+        let run_id = format!("lanes-stays-{}", std::process::id());
+        let scratch = Path::new("/var/tmp").join(&run_id);
+        let target = scratch.join(format!(".fairlane-{run_id}")).join("blkio");
+        std::fs::create_dir_all(&target).unwrap();
+        let mut journal = Journal::begin(&scratch, &run_id).unwrap();
+        let source = Some(mechanism::MOUNT_SOURCE.to_owned());
+        let entry = journal.will(Thing::Mount { target: target.clone(), source }).unwrap();
+        mount::mount("tmpfs", mechanism::MOUNT_SOURCE, &["size=64k".to_owned()], &target).unwrap();
+        for way in ["read", "write"] {
+            let limit = format!("{LOOP_MAJOR}:999999 {}\n", 20 << 20);
+            std::fs::write(target.join(format!("blkio.throttle.{way}_bps_device")), limit).unwrap();
+        }
+        let remount = |flags| rustix::mount::mount_remount(&target, flags, "").unwrap();
+        let throttle: Throttle = "20MiB/s".parse().unwrap();
+        let device = Limited {
+            number: (LOOP_MAJOR, 999_999),
+            name: "loop999999".to_owned(),
+            values: Vec::new(),
+            held: Some(throttle),
+        };
+        let mut throttling = Throttling {
+            base: Some(throttle),
+            lanes: Vec::new(),
+            mechanism: Mechanism::V1(target.clone()),
+            made: vec![entry],
+            devices: BTreeMap::from([(0, device)]),
+        };
+        let is_mounted = || mountinfo::at(&mountinfo::read().unwrap(), &target).is_some();
+        remount(rustix::mount::MountFlags::RDONLY);
+        let refused = throttling.end(Some(&mut journal)).unwrap_err().to_string();
+        let stayed = is_mounted();
+        // It takes them now: the next try lifts the limit and lets the mount go.
+        remount(rustix::mount::MountFlags::empty());
+        let ended = throttling.end(Some(&mut journal));
+        let left = is_mounted();
+        journal.finish().unwrap();
+        if !left {
+            std::fs::remove_dir_all(&scratch).unwrap();
+        }
+        assert!(refused.contains("blkio.throttle.read_bps_device"), "{refused}");
+        assert!(stayed, "it was pulled away from under a limit");
+        assert_eq!((ended, left), (Ok(()), false));
     }
 }

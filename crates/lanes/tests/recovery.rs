@@ -6,6 +6,7 @@ mod common;
 use common::{Scratch, no_stop, privileged};
 use lanes::undo::{Thing, recover, recover_kept};
 use lanes::{Journal, Stage};
+use model::throttle::Throttles;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -31,9 +32,10 @@ fn victim() {
     // A mkfs that holds the device open and writes to it for as long as it lives.
     let slow = scratch.path.join("slow.toml");
     let lane = if stage == "mkfs" { slow.to_str().unwrap() } else { "ext4" };
-    let throttle = (stage == "throttled").then(|| "write=1MiB/s".parse().unwrap());
-    let mebibytes = if throttle.is_some() { 128 } else { 64 };
-    let settings = lanes::Settings { throttle, ..scratch.settings(&[lane], mebibytes) };
+    let base = (stage == "throttled").then(|| "write=1MiB/s".parse().unwrap());
+    let mebibytes = if base.is_some() { 128 } else { 64 };
+    let throttles = Throttles { base, ..Throttles::default() };
+    let settings = lanes::Settings { throttles, ..scratch.settings(&[lane], mebibytes) };
     let mut built = Stage::check(settings).unwrap();
     let mut journal = scratch.journal();
     let mut progress = |done: u64, total: u64| match stage.as_str() {
@@ -66,7 +68,7 @@ fn victim() {
     let opened = built.open(0, 0, &mut journal, &no_stop()).unwrap();
     // More than the throttle writes in the time for which a busy mount is waited for.
     let contents = if stage == "throttled" { vec![7u8; 60 << 20] } else { b"x".to_vec() };
-    built.hold(0).unwrap();
+    built.hold(0, 0).unwrap();
     std::fs::write(opened.directory.join("f"), contents).unwrap();
     if stage == "unmounted" {
         built.close(0, &mut journal).unwrap();
@@ -185,8 +187,8 @@ fn a_throttled_lane_is_undone_although_it_has_much_to_write() {
         return;
     }
     let scratch = Scratch::new();
-    let throttle = Some("write=1MiB/s".parse().unwrap());
-    if let Err(reason) = Stage::check(lanes::Settings { throttle, ..scratch.settings(&["ext4"], 64) }) {
+    let throttles = Throttles { base: Some("write=1MiB/s".parse().unwrap()), ..Throttles::default() };
+    if let Err(reason) = Stage::check(lanes::Settings { throttles, ..scratch.settings(&["ext4"], 64) }) {
         eprintln!("kill under a throttle: skipped: {reason}");
         return;
     }

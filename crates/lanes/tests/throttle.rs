@@ -7,6 +7,7 @@ use lanes::undo::{Recovered, Thing, recover};
 use lanes::{FailureKind, Settings, Stage};
 use model::Throttle;
 use model::plan::Ground;
+use model::throttle::Throttles;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -45,7 +46,14 @@ fn limit_by_hand(root: &Path, device: &str, name: &str, limit: u64) {
 }
 
 fn throttled(settings: Settings, limits: &str) -> Settings {
-    Settings { throttle: Some(limits.parse().unwrap()), ..settings }
+    Settings { throttles: Throttles { base: Some(limits.parse().unwrap()), ..Throttles::default() }, ..settings }
+}
+
+/// Limits of lanes' own.
+fn with_own(mut settings: Settings, own: &[(&str, &str)]) -> Settings {
+    let own = own.iter().map(|(lane, limits)| ((*lane).to_owned(), limits.parse().unwrap()));
+    settings.throttles.lanes.extend(own);
+    settings
 }
 
 /// A loop device of the user's own over a file of the scratch folder.
@@ -98,20 +106,117 @@ fn a_device_is_held_and_lifted_and_nothing_is_left_at_the_end() {
         names = (0..2).map(|ground| stage.device_names(ground).device.unwrap()).collect();
         assert_eq!(limits(&root, &names[0]), NONE, "built, but nothing is measured yet");
         stage.open(0, 0, journal, &no_stop()).unwrap();
-        stage.hold(0).unwrap();
-        stage.hold(0).unwrap();
+        stage.hold(0, 0).unwrap();
+        stage.hold(0, 0).unwrap();
         assert_eq!(limits(&root, &names[0]), [Some(20 << 20), Some(20 << 20), None, Some(2000)]);
         assert_eq!(limits(&root, &names[1]), NONE, "the other lane's device is its own");
         stage.lift(0).unwrap();
         stage.lift(0).unwrap();
         assert_eq!(limits(&root, &names[0]), NONE);
         // The end of the race finds one that is still held.
-        stage.hold(1).unwrap();
+        stage.hold(1, 1).unwrap();
         assert_ne!(limits(&root, &names[1]), NONE);
     });
     for name in names {
         assert_eq!(limits(&root, &name), NONE, "{name}");
     }
+}
+
+#[test]
+fn a_device_has_the_limits_of_the_lane_that_stands_on_it_at_the_moment() {
+    let Some(root) = blkio("lanes with limits of their own") else { return };
+    let scratch = Scratch::new();
+    let settings = with_own(
+        throttled(scratch.settings(&["full=ext4", "less=ext4", "base=ext4"], 64), "9000iops"),
+        &[("full", "20MiB/s,2000iops"), ("less", "write=1000iops")],
+    );
+    let mut names = Vec::new();
+    with_stage(&scratch, settings, |stage, _| {
+        names = (0..3).map(|ground| stage.device_names(ground).device.unwrap()).collect::<Vec<_>>();
+        let mib = 20 << 20;
+        let full = [Some(mib), Some(mib), Some(2000), Some(2000)];
+        let less = [None, None, None, Some(1000)];
+        let base = [None, None, Some(9000), Some(9000)];
+        for round in 0..3 {
+            // Devices rotate among the lanes, and each lane takes its limits along.
+            for (lane, expected) in [full, less, base].into_iter().enumerate() {
+                let ground = stage.ground_for(lane, round);
+                stage.hold(ground, lane).unwrap();
+                assert_eq!(limits(&root, &names[ground]), expected, "lane {lane} on ground {ground}");
+            }
+            stage.lift_all().unwrap();
+            assert!(names.iter().all(|name| limits(&root, name) == NONE));
+        }
+        // From one lane's to another's nothing of the first is left; a ceiling is that of all lanes.
+        stage.hold(0, 0).unwrap();
+        stage.hold(0, 1).unwrap();
+        assert_eq!(limits(&root, &names[0]), less);
+        stage.hold_bare(0).unwrap();
+        assert_eq!(limits(&root, &names[0]), base);
+        // The end of the race finds it held.
+        stage.hold(0, 0).unwrap();
+    });
+    for name in names {
+        assert_eq!(limits(&root, &name), NONE, "{name}");
+    }
+}
+
+#[test]
+fn a_lane_without_limits_is_not_held_and_may_stand_on_anything() {
+    let Some(root) = blkio("a lane without limits") else { return };
+    let scratch = Scratch::new();
+    let own = &[("less", "1000iops")];
+    with_stage(&scratch, with_own(scratch.settings(&["free=ext4", "less=ext4"], 64), own), |stage, _| {
+        let name = stage.device_names(0).device.unwrap();
+        stage.hold(0, 0).unwrap();
+        assert_eq!(limits(&root, &name), NONE);
+        stage.hold_bare(0).unwrap();
+        assert_eq!(limits(&root, &name), NONE, "no ceiling is held where not all lanes are");
+        stage.hold(0, 1).unwrap();
+        assert_eq!(limits(&root, &name)[2..], [Some(1000), Some(1000)]);
+        stage.hold(0, 0).unwrap();
+        assert_eq!(limits(&root, &name), NONE, "whoever stood there before");
+        let told = stage.describe().join("\n");
+        assert!(
+            told.contains("hold each lane's device while it is measured, free to nothing, less to 1000iops: "),
+            "{told}"
+        );
+    });
+    // Memory has no disk, and a device that somebody limits is nobody's business who limits nothing there.
+    let disk = Disk::new(&scratch, 64);
+    limit_by_hand(&root, &disk.name, "write_iops", 777);
+    let mut settings = with_own(scratch.settings(&["tmpfs", &disk.lane(), "less=ext4"], 64), own);
+    settings.erase = vec![disk.path()];
+    let mut stage = Stage::check(settings.clone()).unwrap();
+    let mut journal = scratch.journal();
+    stage.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap();
+    for lane in 0..3 {
+        let ground = stage.ground_for(lane, 0);
+        stage.hold(ground, lane).unwrap();
+    }
+    assert_eq!(limits(&root, &disk.name), [None, None, None, Some(777)]);
+    stage.teardown(&mut journal).unwrap();
+    journal.finish().unwrap();
+    assert_eq!(limits(&root, &disk.name), [None, None, None, Some(777)]);
+    // With limits of its own each of the two is refused.
+    for (lane, says) in [("tmpfs", "lives in memory"), ("ext4", "somebody else's")] {
+        let error = refusal(with_own(settings.clone(), &[(lane, "1000iops")])).to_string();
+        assert!(error.contains(&format!("lane {lane}")) && error.contains(says), "{error}");
+    }
+    drop(disk);
+    scratch.assert_nothing_left();
+}
+
+#[test]
+fn the_twin_of_the_first_lane_is_held_like_it() {
+    let Some(root) = blkio("twin") else { return };
+    let scratch = Scratch::new();
+    let settings = Settings { with_self: true, ..scratch.settings(&["ext4"], 64) };
+    with_stage(&scratch, with_own(settings, &[("ext4", "1000iops")]), |stage, _| {
+        let name = stage.device_names(1).device.unwrap();
+        stage.hold(1, 1).unwrap();
+        assert_eq!(limits(&root, &name)[2..], [Some(1000), Some(1000)]);
+    });
 }
 
 #[test]
@@ -181,9 +286,13 @@ fn lanes_without_a_disk_of_their_own_are_refused_by_name() {
         }
     }
     let edited = Throttle { read_iops: Some(1), ..Throttle::default() };
-    let settings = Settings { throttle: Some(edited), ..scratch.settings(&["ext4"], 64) };
+    let settings = |throttles| Settings { throttles, ..scratch.settings(&["ext4"], 64) };
     if privileged("refusals") {
-        assert!(refusal(settings).to_string().contains("`1iops`"));
+        let base = Throttles { base: Some(edited), ..Throttles::default() };
+        assert!(refusal(settings(base)).to_string().contains("`1iops`"));
+        let own = |lane: &str| Throttles { base: None, lanes: [(lane.to_owned(), edited)].into() };
+        assert!(refusal(settings(own("ext4"))).to_string().contains("lane ext4: `1iops`"));
+        assert!(refusal(settings(own("xfs"))).to_string().contains("`xfs` that is not in this race"));
     }
     std::fs::remove_dir(folder).unwrap();
     scratch.assert_nothing_left();
@@ -215,16 +324,23 @@ fn a_partition_is_refused_because_the_kernel_limits_whole_disks() {
 
 /// Writes a journal of a run that is dead, with one limit in it; `change` edits its first line.
 fn dead_journal(scratch: &Scratch, disk: &Disk, throttle: &str, change: impl Fn(&mut serde_json::Value)) {
+    dead_journals(scratch, disk, &[throttle], change);
+}
+
+/// The same with an entry for each of these limits.
+fn dead_journals(scratch: &Scratch, disk: &Disk, throttles: &[&str], change: impl Fn(&mut serde_json::Value)) {
     let number = std::fs::read_to_string(format!("/sys/class/block/{}/dev", disk.name)).unwrap();
     let (major, minor) = number.trim().split_once(':').unwrap();
-    let thing = Thing::Limit {
-        device: (major.parse().unwrap(), minor.parse().unwrap()),
-        name: disk.name.clone(),
-        sequence: 0,
-        throttle: throttle.parse().unwrap(),
-    };
     let mut journal = scratch.journal();
-    journal.will(thing).unwrap();
+    for throttle in throttles {
+        let thing = Thing::Limit {
+            device: (major.parse().unwrap(), minor.parse().unwrap()),
+            name: disk.name.clone(),
+            sequence: 0,
+            throttle: throttle.parse().unwrap(),
+        };
+        journal.will(thing).unwrap();
+    }
     drop(journal);
     disown(scratch, change);
 }
@@ -285,13 +401,61 @@ fn what_a_dead_run_limited_is_lifted_and_what_others_limited_is_not() {
     scratch.assert_nothing_left();
 }
 
+/// The limits of two lanes that take turns on one device: whichever of them stood at the death is lifted,
+/// and nobody else's.
+#[test]
+fn of_several_values_the_one_that_a_dead_run_set_is_lifted() {
+    let Some(root) = blkio("undo of several limits") else { return };
+    let scratch = Scratch::new();
+    let disk = Disk::new(&scratch, 16);
+    let both = ["20MiB/s,2000iops", "20MiB/s,1000iops"];
+    let set = |values: [u64; 4]| {
+        for (name, value) in ["read_bps", "write_bps", "read_iops", "write_iops"].into_iter().zip(values) {
+            limit_by_hand(&root, &disk.name, name, value);
+        }
+    };
+    let mib = 20 << 20;
+    let lifted = vec![format!("lifted the limit of /dev/{}", disk.name)];
+    let recovered = || {
+        dead_journals(&scratch, &disk, &both, |_| {});
+        let recovered = recover(&scratch.undo());
+        assert!(recovered.failures.is_empty(), "{recovered:?}");
+        assert!(!scratch.journal_path().exists());
+        recovered.cleaned
+    };
+    for iops in [2000, 1000] {
+        set([mib, mib, iops, iops]);
+        assert_eq!(recovered(), lifted, "{iops}");
+        assert_eq!(limits(&root, &disk.name), NONE);
+    }
+    // Neither of the two as a whole: somebody's own.
+    set([mib, mib, 3000, 3000]);
+    assert_eq!(recovered(), Vec::<String>::new());
+    assert_eq!(limits(&root, &disk.name), [Some(mib), Some(mib), Some(3000), Some(3000)]);
+    // With its own image still on the device: two entries share a bandwidth, and the device is named once.
+    let run = scratch.run_directory();
+    std::fs::create_dir(&run).unwrap();
+    std::fs::rename(&disk.file, run.join("image00")).unwrap();
+    set([mib, mib, 2000, 2000]);
+    assert_eq!(recovered(), lifted);
+    assert_eq!(limits(&root, &disk.name), NONE);
+    // Killed between two values, and somebody's own beside them.
+    set([mib, 0, 1000, 3000]);
+    assert_eq!(recovered(), lifted);
+    assert_eq!(limits(&root, &disk.name), [None, None, None, Some(3000)]);
+    std::fs::rename(run.join("image00"), &disk.file).unwrap();
+    std::fs::remove_dir(&run).unwrap();
+    drop(disk);
+    scratch.assert_nothing_left();
+}
+
 #[test]
 fn a_limit_of_a_living_run_is_left_alone() {
     let Some(root) = blkio("living run") else { return };
     let scratch = Scratch::new();
     with_stage(&scratch, throttled(scratch.settings(&["ext4"], 64), "20MiB/s"), |stage, journal| {
         stage.open(0, 0, journal, &no_stop()).unwrap();
-        stage.hold(0).unwrap();
+        stage.hold(0, 0).unwrap();
         let name = stage.device_names(0).device.unwrap();
         assert_eq!(recover(&scratch.undo()), Recovered::default());
         assert_eq!(limits(&root, &name)[0], Some(20 << 20));
@@ -327,7 +491,7 @@ fn under_cgroup_v2_a_group_of_the_runs_own_is_limited_and_goes_with_the_run() {
         stage.join_throttled(child.id()).unwrap();
         assert_eq!(std::fs::read_to_string(group.join("cgroup.procs")).unwrap().trim(), child.id().to_string());
         stage.open(0, 0, journal, &no_stop()).unwrap();
-        stage.hold(0).unwrap();
+        stage.hold(0, 0).unwrap();
         assert!(limit().contains("rbps=20971520 wbps=20971520 riops=max wiops=max"), "{}", limit());
         stage.lift(0).unwrap();
         assert_eq!(limit().trim(), "");

@@ -121,7 +121,8 @@ pub struct LibraryTarget {
     pub format: bool,
 }
 
-/// Which devices to watch, as /proc/diskstats names them.
+/// What to watch beside the agent itself: devices, as /proc/diskstats names them, and who the lane's
+/// filesystem is.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Devices {
     /// The lane's device.
@@ -130,6 +131,22 @@ pub struct Devices {
     pub backing: Option<String>,
     /// The devices of the other lanes.
     pub neighbours: Vec<String>,
+    /// Whose CPU time is the filesystem's.
+    #[serde(default)]
+    pub filesystem: FilesystemProcesses,
+}
+
+/// Where a lane's filesystem runs.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FilesystemProcesses {
+    /// In the kernel, or in the agent.
+    #[default]
+    None,
+    /// In these processes (FUSE).
+    Known(Vec<u32>),
+    /// In some process, and nobody knows which.
+    Unknown,
 }
 
 /// An answer of the agent.
@@ -158,6 +175,9 @@ pub enum Reply {
         groups: Vec<Group>,
         /// The whole system during the window.
         system: SystemUse,
+        /// Seconds from the arrival of the request to the opening of the window.
+        #[serde(default)]
+        opened_after_seconds: f64,
     },
     /// To `finish`.
     Finished {

@@ -23,6 +23,10 @@ pub struct Calibration {
     pub races: EqualRaces,
     /// One for each group of each workload.
     pub results: Vec<CalibratedResult>,
+    /// Titles of the workloads of the race that quotes it which it did not do, or did in another way: of
+    /// them it says nothing, and its results are those of the others alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_covered: Vec<String>,
 }
 
 /// How races between equal lanes ended, the rounds of a calibration being cut into as many races, one
@@ -37,10 +41,15 @@ pub struct EqualRaces {
     pub ties: u32,
     /// Neither.
     pub undecided: u32,
-    /// Lower end of the 95 % interval of the share called different (Clopper and Pearson 1934).
+    /// Lower end of the 95 % interval of the share called different (Clopper and Pearson 1934), of as many
+    /// races as these are worth.
     pub low: f64,
     /// Its upper end; 1 where there were no races.
     pub high: f64,
+    /// Independent races that these are worth at the least, however alike the results of one workload
+    /// are, whose races share their rounds; absent: each is independent of the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worth: Option<f64>,
 }
 
 /// One group of one workload.
@@ -56,7 +65,7 @@ pub struct CalibratedResult {
     pub metric: String,
     /// Rounds in which both lanes have a figure.
     pub rounds: u32,
-    /// Standard deviation of ln(a/b) from round to round; `None` for fewer than two rounds.
+    /// Standard deviation of ln(a/b) from round to round; `None` for fewer than three rounds.
     pub deviation: Option<f64>,
     /// Lag-1 correlation of ln(a/b) from round to round, corrected for its bias.
     pub lag1: Option<f64>,

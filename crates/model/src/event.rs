@@ -1,6 +1,7 @@
 //! What happens during a race, for whoever shows it: the interface between conductor and screen.
 
 use crate::findings::{Ceiling, Findings, ResultFinding};
+use crate::page::LiveRate;
 
 /// What happens during a race.
 #[derive(Debug, Clone)]
@@ -25,6 +26,8 @@ pub enum Event {
     RoundStarted {
         /// Title of the workload.
         title: String,
+        /// The workload's place in the race, from 1; rounds of an earlier one may come back at the end.
+        number: u32,
         /// Round, from 1.
         round: u32,
         /// The next look.
@@ -40,6 +43,13 @@ pub enum Event {
         lane: String,
         /// What it does: `mkfs`, `populate`, `measure`, …
         phase: &'static str,
+    },
+    /// A round stands in the record.
+    RoundRecorded {
+        /// The last figure of each lane in this workload.
+        rates: Vec<LiveRate>,
+        /// Trials in the record.
+        trials: u32,
     },
     /// A round was noisy and is run again.
     RoundRepeated {
@@ -65,4 +75,9 @@ pub enum Event {
     Verdicts(Vec<ResultFinding>),
     /// The race is over.
     Finished(Box<Findings>),
+    /// Its HTML report lies beside its record.
+    ReportWritten {
+        /// Where, as the user should see and type it.
+        path: String,
+    },
 }

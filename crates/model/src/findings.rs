@@ -14,6 +14,7 @@ use crate::record::SharedRate;
 use crate::sentence::Sentence;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What the statistics make of a record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,9 +31,12 @@ pub struct Findings {
     pub margin: f64,
     /// `complete`, `interrupted`, `failed`, or `unfinished` where no end was written.
     pub outcome: String,
-    /// The disk that every lane's device was held to.
+    /// The disk that the device of every lane was held to that had none of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttle: Option<crate::Throttle>,
+    /// Lanes' own disks by the lane's name; each replaces `throttle` wholly.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub lane_throttles: BTreeMap<String, crate::Throttle>,
     /// The command line that runs the race again.
     pub command_line: Vec<String>,
     /// Where.
@@ -113,7 +117,7 @@ pub struct ResultFinding {
     /// lane's maximum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_rate: Option<SharedRate>,
-    /// Rounds in which every lane has a figure.
+    /// Rounds in which two lanes have a figure, of the pair that has the most; of a single lane its own.
     pub rounds: u32,
     /// What limited it.
     pub limit: Limit,
@@ -135,6 +139,8 @@ pub struct ResultFinding {
 pub enum Limit {
     /// The device: this test cannot tell these filesystems apart.
     Device,
+    /// Each lane's own disk, and these are held to different limits: the difference is the disks'.
+    OwnDisk,
     /// The device, and the lanes write different amounts to it.
     WriteAmplification,
     /// The filesystem's CPU time.
@@ -158,9 +164,10 @@ pub enum Limit {
 pub struct Estimate {
     /// Name of the lane.
     pub lane: String,
-    /// Geometric mean over rounds.
+    /// Geometric mean over rounds; the arithmetic one where the lane stood still in some of them.
     pub mean: f64,
-    /// 95 % interval of this lane alone; absent with fewer than two rounds.
+    /// 95 % interval of this lane alone; absent with fewer than two rounds, or where the lane stood still in
+    /// some.
     pub low: Option<f64>,
     /// 95 % interval of this lane alone.
     pub high: Option<f64>,
@@ -201,7 +208,7 @@ pub struct Estimate {
     pub device_use: Option<f64>,
     /// Why there is no figure, where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<String>,
+    pub failure: Option<Sentence>,
 }
 
 /// Two lanes.
@@ -317,7 +324,7 @@ pub struct OperationFigure {
     pub process_startup_share: Option<f64>,
     /// Why there is no figure, where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<String>,
+    pub failure: Option<Sentence>,
 }
 
 /// What one lane took in all.
@@ -372,6 +379,9 @@ pub struct Answer {
     pub undecided: Vec<String>,
     /// Results that could not tell the lanes apart, as titles.
     pub cannot_tell: Vec<String>,
+    /// The lanes stand on disks that are held to different limits: a difference may be the disk's.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub different_disks: bool,
     /// Lanes that may not be ranked against the others, each fact once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_ranked: Vec<NotRanked>,
@@ -552,6 +562,12 @@ pub struct Difference {
     pub subject: String,
     /// One sentence.
     pub what: String,
+}
+
+// serde hands a reference to `skip_serializing_if`.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 // serde hands a reference to `skip_serializing_if`.

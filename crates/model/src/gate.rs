@@ -74,7 +74,8 @@ pub struct GateCounts {
     pub faster: u32,
     /// Not compared, because only one side planned them.
     pub one_sided: u32,
-    /// Wider than the resolution that was asked for, or without an interval; counted above as well.
+    /// Wider than the resolution that was asked for, without an interval, or failing more often than the
+    /// baseline; counted above as well.
     pub unresolved: u32,
 }
 
@@ -150,7 +151,11 @@ pub struct GateRow {
     pub verdict: GateVerdict,
     /// Why there is no plain verdict, or what stands beside it.
     pub why: Option<String>,
-    /// Wider than the resolution that was asked for, or without an interval.
+    /// The candidate's rounds failed more often than the baseline's, and not so often that the gate fails:
+    /// it cannot pass, whatever its interval.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failing: bool,
+    /// Wider than the resolution that was asked for, without an interval, or `failing`.
     pub unresolved: bool,
     /// So many more records of each side would probably do; absent where none are needed or nobody
     /// can tell.

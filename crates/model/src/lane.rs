@@ -110,6 +110,11 @@ pub struct Lane {
     pub geometry: Vec<String>,
 }
 
+/// What the first lane is called where it runs a second time (`--with-self`).
+pub fn twin_name(first: &str) -> String {
+    format!("{first}~self")
+}
+
 /// Why a lane could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LaneError {

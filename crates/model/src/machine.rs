@@ -19,7 +19,7 @@ pub struct Machine {
     pub cpus: u32,
     /// Main memory.
     pub memory_bytes: u64,
-    /// Bytes per second that all CPUs together copy in memory; 0: not measured.
+    /// Bytes per second that all CPUs together copied at their best, within their caches; 0: not measured.
     pub memory_copy_bytes_per_second: f64,
     /// cpufreq governor of the first CPU; empty where the kernel shows none.
     pub governor: String,
@@ -66,6 +66,17 @@ pub struct Device {
 }
 
 impl Machine {
+    /// Operating system, kernel and CPU in one line; what is not known is left out.
+    pub fn in_one_line(&self) -> String {
+        let kernel = if self.kernel.is_empty() { String::new() } else { format!("Linux {}", self.kernel) };
+        let cpu = match (self.cpu.as_str(), self.cpus) {
+            ("", _) => String::new(),
+            (cpu, 0 | 1) => cpu.to_owned(),
+            (cpu, cpus) => format!("{cpus} x {cpu}"),
+        };
+        [self.os.clone(), kernel, cpu].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    }
+
     /// Why a race begun on `self` cannot go on on `other`; `None`: it can.
     pub fn differs_from(&self, other: &Machine) -> Option<String> {
         let pairs = [

@@ -297,6 +297,8 @@ const MANY: u64 = 1000;
 const PARTS: u32 = 10;
 /// Bytes of one file at most.
 const LARGEST_FILE: u64 = 1 << 40;
+/// Bytes of the pool of random bytes of which each thread makes what it writes.
+pub const POOL_BYTES: u64 = Bytes::MIB;
 /// Bytes of one read or write call where a step does not say.
 const DEFAULT_BLOCK: Bytes = Bytes(Bytes::MIB);
 

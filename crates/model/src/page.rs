@@ -6,7 +6,8 @@
 use crate::findings::{Comparison, Findings, PublishedComparison};
 use crate::trial::Outcome;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
 /// The schema of the page's data.
@@ -202,7 +203,16 @@ pub struct Trials {
     /// 99th percentile of latency, nanoseconds.
     pub p99_ns: Vec<Option<f64>>,
     /// Why it failed, was repeated or is void, and its flags, in one text; by row.
+    #[serde(deserialize_with = "by_row")]
     pub remarks: BTreeMap<u32, String>,
+}
+
+/// Keys of JSON are texts. Inside an enum that tells its variants apart by a key, serde does not turn
+/// them into numbers by itself.
+fn by_row<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u32, String>, D::Error> {
+    let remarks = BTreeMap::<String, String>::deserialize(deserializer)?;
+    let row = |(row, said): (String, String)| Ok((row.parse::<u32>().map_err(D::Error::custom)?, said));
+    remarks.into_iter().map(row).collect()
 }
 
 /// What `/api/records` of the dashboard answers.
@@ -239,6 +249,7 @@ pub struct RecordEntry {
 /// What `/api/live` sends, one JSON object per server-sent event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
+#[allow(clippy::large_enum_variant, reason = "one is made per event, and a box would be in everybody's way")]
 pub enum Live {
     /// No race is running.
     Idle,
@@ -303,6 +314,9 @@ pub struct Trend {
     pub higher_is_better: bool,
     /// One per record and lane, in the order of starts.
     pub points: Vec<TrendPoint>,
+    /// What has a figure of this name and is no point, because it is other work than the newest record's
+    /// or of a lane made in another way; one sentence each.
+    pub left_out: Vec<String>,
 }
 
 /// One record's figure.

@@ -1,10 +1,13 @@
 //! What a race will do, decided before anything is written.
 
 use crate::Bytes;
-use crate::lane::LaneSpec;
+use crate::Throttle;
+use crate::lane::{LaneSpec, twin_name};
+use crate::throttle::Throttles;
 use crate::workload::Workload;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What a race will do; kept in the record's header, so that it can be run again and resumed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,15 +39,38 @@ pub struct Plan {
     pub budget_seconds: Option<f64>,
     /// Size of each lane.
     pub lane_size: Bytes,
-    /// The disk that every lane's device is held to (`--throttle`).
+    /// The disk that the device of every lane is held to that has none of its own (`--throttle LIMITS`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub throttle: Option<crate::Throttle>,
+    pub throttle: Option<Throttle>,
+    /// Lanes' own disks by the lane's name (`--throttle LANE:LIMITS`); each replaces `throttle` wholly.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub lane_throttles: BTreeMap<String, Throttle>,
     /// Seed of every order, offset and byte.
     pub seed: u64,
     /// Where the lanes live.
     pub on: Ground,
     /// The command line that runs this race again.
     pub command_line: Vec<String>,
+}
+
+impl Plan {
+    /// What the lanes' devices are held to, all of it.
+    pub fn throttles(&self) -> Throttles {
+        Throttles { base: self.throttle, lanes: self.lane_throttles.clone() }
+    }
+
+    /// What the device of a lane is held to, by the lane's name in the record's header: the first lane's
+    /// twin (`with_self`) has the first lane's disk. `None`: nothing.
+    pub fn throttle_of(&self, lane: &str) -> Option<Throttle> {
+        let twin_of = self.lanes.first().filter(|first| self.with_self && lane == twin_name(&first.name));
+        let lane = twin_of.map_or(lane, |first| first.name.as_str());
+        self.lane_throttles.get(lane).copied().or(self.throttle)
+    }
+
+    /// Whether anything is held at all.
+    pub fn is_throttled(&self) -> bool {
+        self.throttle.is_some() || !self.lane_throttles.is_empty()
+    }
 }
 
 /// How many rounds a workload runs.

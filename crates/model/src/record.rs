@@ -23,6 +23,11 @@ pub enum Line {
     Trial(Box<Trial>),
     /// The shared rate of an open loop, decided from the lanes' maxima.
     Rate(Box<SharedRate>),
+    /// What a reader should know, found out while the race went on.
+    Note {
+        /// One sentence.
+        said: String,
+    },
     /// The race was taken up again.
     Resume {
         /// RFC 3339, UTC.
@@ -118,6 +123,9 @@ pub struct SharedRate {
     pub maxima_operations_per_second: std::collections::BTreeMap<String, f64>,
     /// The rate that came of it, all workers together.
     pub operations_per_second: f64,
+    /// What disturbed the measurement of the maxima, where it could not be made again; one sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disturbed: Option<String>,
 }
 
 /// The profiles of the ceilings.
@@ -153,7 +161,7 @@ pub struct Record {
     pub end: Option<EndOutcome>,
     /// How often it was taken up again.
     pub resumes: u32,
-    /// What was wrong with the file but did not stop the reading.
+    /// What was noted while the race went on, and what was wrong with the file but did not stop the reading.
     pub warnings: Vec<String>,
     /// Length in bytes up to the end of the last whole line: where a resumed race goes on.
     pub whole_bytes: u64,
@@ -238,7 +246,7 @@ impl Record {
     fn take(&mut self, line: &str) -> Result<(), String> {
         let value: serde_json::Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let kind = value.get("kind").and_then(|kind| kind.as_str()).ok_or("it has no kind")?;
-        if !["probe", "rate", "trial", "resume", "end"].contains(&kind) {
+        if !["probe", "rate", "trial", "note", "resume", "end"].contains(&kind) {
             return Ok(());
         }
         match serde_json::from_value(value).map_err(|error| error.to_string())? {
@@ -246,6 +254,7 @@ impl Record {
             Line::Probe(probe) => self.probes.push(*probe),
             Line::Rate(rate) => self.rates.push(*rate),
             Line::Trial(trial) => self.trials.push(*trial),
+            Line::Note { said } => self.warnings.push(said),
             Line::Resume { .. } => {
                 self.resumes += 1;
                 self.end = None;

@@ -128,9 +128,8 @@ pub fn pieces(template: &str) -> Vec<Piece<'_>> {
 impl fmt::Display for Value {
     /// As English writes it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let joined = |values: &[Value], between: &str| {
-            values.iter().map(Value::to_string).collect::<Vec<_>>().join(between)
-        };
+        let joined =
+            |values: &[Value], between: &str| values.iter().map(Value::to_string).collect::<Vec<_>>().join(between);
         match self {
             Value::Name(text) | Value::Text(text) => f.write_str(text),
             Value::Count(count) => write!(f, "{count}"),

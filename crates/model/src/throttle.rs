@@ -1,4 +1,8 @@
-//! An emulated disk: the limits that `--throttle` puts on every lane's device.
+//! An emulated disk: the limits that `--throttle` puts on the lanes' devices.
+
+mod several;
+
+pub use several::{Throttles, ThrottlesError, slice_of_all};
 
 use crate::Bytes;
 use crate::job::{Direction, Io};

@@ -1,5 +1,6 @@
 //! One workload in one lane in one round, as measured.
 
+use crate::course::TrialCourse;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -7,7 +8,7 @@ use std::collections::BTreeMap;
 /// One workload in one lane in one round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trial {
-    /// Round, from 1.
+    /// Round, from 1; 0: the lane's maximum was measured before the first round, for an open loop's rate.
     pub round: u32,
     /// Place in the round's order, from 1.
     pub position: u32,
@@ -34,6 +35,9 @@ pub struct Trial {
     pub groups: Vec<Group>,
     /// What the whole system did during the measured windows.
     pub system: SystemUse,
+    /// The same in its course; absent in records of before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub course: Option<Box<TrialCourse>>,
     /// What each job of a job file used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobUse>,
@@ -93,6 +97,13 @@ pub struct Group {
     /// Operations per second of each slice in time order, the charged sync left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slices_operations_per_second: Vec<f64>,
+    /// Operations per second of steady work in windows of equal length within its slices, in time order:
+    /// tenths of a slice, half a second at most. Work that is paced has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub windows_operations_per_second: Vec<f64>,
+    /// Length of these windows in seconds; 0: there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub windows_seconds: f64,
     /// What the whole system did during this group's windows alone, where the trial's groups have
     /// windows of their own; it then takes precedence over the trial's sums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -182,6 +193,13 @@ pub struct SystemUse {
     pub agent_cpu_user_seconds: f64,
     /// The agent's own system time: the filesystem's work on its behalf.
     pub agent_cpu_system_seconds: f64,
+    /// User time of the processes that are the lane's filesystem (FUSE).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub filesystem_cpu_user_seconds: f64,
+    /// Some process is the lane's filesystem, and it is not known which: its user time cannot be told
+    /// from that of other programs.
+    #[serde(skip_serializing_if = "is_false")]
+    pub filesystem_process_unknown: bool,
     /// The lane's device (loop device or partition).
     pub device: DeviceUse,
     /// The disk under the lane's device; zero where there is none or it is the same.
@@ -261,6 +279,8 @@ impl SystemUse {
         self.cpu_steal_seconds += other.cpu_steal_seconds;
         self.agent_cpu_user_seconds += other.agent_cpu_user_seconds;
         self.agent_cpu_system_seconds += other.agent_cpu_system_seconds;
+        self.filesystem_cpu_user_seconds += other.filesystem_cpu_user_seconds;
+        self.filesystem_process_unknown |= other.filesystem_process_unknown;
         self.device.add(&other.device);
         self.backing.add(&other.backing);
         self.neighbours.add(&other.neighbours);
@@ -278,4 +298,16 @@ impl SystemUse {
     pub fn cpu_busy_seconds(&self) -> f64 {
         self.cpu_user_seconds + self.cpu_system_seconds
     }
+}
+
+// serde hands references to `skip_serializing_if`.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(figure: &f64) -> bool {
+    *figure == 0.0
+}
+
+// As above.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_false(value: &bool) -> bool {
+    !*value
 }

@@ -34,6 +34,9 @@ pub(crate) fn answer(findings: &Findings) -> Phrase {
             sentences.push(Phrase::of(words::answer::UNDECIDED).say(titles.join(", ")).say(format!("; {settle}.")));
         }
     }
+    if answer.different_disks {
+        sentences.push(Phrase::of(words::answer::DIFFERENT_DISKS));
+    }
     sentences.extend(words::answer::not_ranked(&answer.not_ranked).filter(|_| raced > 1));
     sentences.extend(failures(findings));
     if !answer.not_tested.is_empty() {

@@ -33,6 +33,9 @@ pub fn calibration_text(found: &Calibration, path: Option<&str>, style: &Style) 
         None,
         style,
     );
+    if let Some(too_few) = said::too_few(found) {
+        hang(&mut out, said::TOO_FEW, said::FALSE_ALARMS.len() + 2, &Phrase::of(too_few), None, style);
+    }
     if let Some(path) = path {
         hang(&mut out, words::RECORD, CLOSING_COLUMNS, &Phrase::of(clean(path)), None, style);
     }
@@ -60,4 +63,78 @@ fn row(found: &Calibration, result: &CalibratedResult) -> Vec<String> {
     ];
     cells.extend(result.resolves.iter().map(|of| said::share(of.difference)));
     cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::calibration::{EqualRaces, Resolution};
+
+    fn result(title: &str, deviation: Option<f64>) -> CalibratedResult {
+        CalibratedResult {
+            workload: title.to_owned(),
+            title: title.to_owned(),
+            group: "write".to_owned(),
+            metric: "operations_per_second".to_owned(),
+            rounds: 1,
+            deviation,
+            lag1: None,
+            ratio: None,
+            seconds_per_round: Some(1.0),
+            races: EqualRaces { races: 30, called_different: 1, ties: 29, ..EqualRaces::default() },
+            resolves: vec![Resolution { minutes: 1.0, difference: deviation }],
+        }
+    }
+
+    fn found() -> Calibration {
+        Calibration {
+            started: "2026-11-22T10:00:00Z".to_owned(),
+            kernel: "6.18".to_owned(),
+            suite: "quick".to_owned(),
+            lane: "ext4".to_owned(),
+            lane_bytes: 2 << 30,
+            margin: 0.05,
+            races: EqualRaces {
+                races: 240,
+                called_different: 8,
+                ties: 232,
+                low: 0.011,
+                high: 0.08,
+                ..Default::default()
+            },
+            results: vec![result("commit 4 KiB", Some(0.02)), result("reads\u{1b}[2J", None)],
+            not_covered: Vec::new(),
+        }
+    }
+
+    fn told(found: &Calibration) -> String {
+        calibration_text(found, None, &Style { colour: false, width: 400 }).replace('\u{a0}', " ")
+    }
+
+    #[test]
+    fn races_that_share_rounds_and_work_with_too_few_of_them_are_told() {
+        let mut of = found();
+        assert!(!told(&of).contains("independent races"), "{}", told(&of));
+        of.races.worth = Some(137.14);
+        let text = told(&of);
+        assert!(text.contains("so all count as 137 independent races at the least"), "{text}");
+        assert!(text.contains("TOO FEW       rounds of reads[2J to know its noise; give it more time"), "{text}");
+        assert!(!text.contains("do not trust small differences"), "{text}");
+        of.races.low = 0.051;
+        assert!(told(&of).contains("do not trust small differences"), "{}", told(&of));
+        of.results.truncate(1);
+        assert!(!told(&of).contains("TOO FEW"), "{}", told(&of));
+    }
+
+    #[test]
+    fn what_is_quoted_names_the_work_where_it_is_not_all_of_a_race() {
+        let mut of = found();
+        assert!(words::calibration::quoted(&of).starts_with("this machine was calibrated on 2026-11-22: ext4 against"));
+        of.not_covered = vec!["small files".to_owned()];
+        let said = words::calibration::quoted(&of);
+        assert!(
+            said.starts_with("this machine was calibrated on 2026-11-22 for commit 4 KiB and reads[2J alone: "),
+            "{said}"
+        );
+    }
 }

@@ -107,8 +107,7 @@ pub(crate) fn self_check(findings: &Findings) -> Option<Phrase> {
         }
     }
     counts.within = bounds.map(|(low, high)| figures::within(low, high));
-    (counts.ties + counts.undecided + counts.apart + counts.none > 0)
-        .then(|| words::race::self_check(first, &counts))
+    (counts.ties + counts.undecided + counts.apart + counts.none > 0).then(|| words::race::self_check(first, &counts))
 }
 
 /// How job files were taken, what their data was like, and what stands beside pairs without voiding

@@ -1,5 +1,5 @@
-//! Pure renderers of findings: text, Markdown, a memo of one page, CSV, JSON, fio's JSON, and JUnit's
-//! XML of a gate.
+//! Pure renderers of findings: text, Markdown, a memo of one page, CSV, JSON, HTML, fio's JSON, and
+//! JUnit's XML of a gate.
 //!
 //! Nothing here measures, judges or averages: every figure and every verdict comes from
 //! [`model::findings`], and a report only words it. To add a format: one file with a function for
@@ -20,6 +20,7 @@ mod features;
 mod figures;
 mod fio_json;
 mod gate;
+pub mod html;
 mod json;
 mod junit;
 pub mod language;
@@ -42,13 +43,14 @@ pub use clean::clean as clean_text;
 pub use csv::csv;
 pub use features::{features_of, features_table, features_text, scenarios_text};
 pub use fio_json::fio_json;
-pub use plan::{Contestants, Foresight, Ground, PlanSummary, plan_lines};
+pub use plan::{Contestants, Foresight, Ground, KnownNoise, PlanSummary, plan_lines};
 pub use terminal::{Screen, ScreenOptions};
 
 use model::findings::{Comparison, Findings, PublishedComparison};
 use model::gate::Gate;
-use model::page::Language;
+use model::page::{Language, Page};
 use model::record::Record;
+use std::io::Write;
 
 /// What a report is made of.
 #[derive(Debug, Clone, Copy)]
@@ -90,11 +92,8 @@ pub struct Format {
     pub name: &'static str,
     /// Ending of a file in this format, without the dot.
     pub extension: &'static str,
-    /// Renders findings; the text ends in a line break. Formats for machines ignore the style.
-    /// Answers a sentence with the remedy where the format cannot hold what was raced.
-    pub render: fn(&Input, &Style) -> Result<String, String>,
-    /// Renders findings in a language; `None`: the format speaks English alone.
-    pub in_language: Option<fn(&Input, Language) -> String>,
+    /// How findings become a file.
+    pub render: Render,
     /// Renders a comparison of two records; the text ends in a line break. Answers a sentence with
     /// the remedy where the format has no comparisons.
     pub compare: fn(&Comparison, &Style) -> Result<String, String>,
@@ -104,13 +103,24 @@ pub struct Format {
     pub gate: fn(&Gate, &Style) -> Result<String, String>,
 }
 
+/// How findings become a file.
+pub enum Render {
+    /// As text that ends in a line break; formats for machines ignore the style. Answers a sentence with the
+    /// remedy where the format cannot hold what was raced.
+    Text(fn(&Input, &Style) -> Result<String, String>),
+    /// As text in every [`Language`], which ends in a line break too.
+    Spoken(fn(&Input, Language) -> String),
+    /// As a page, which takes more than findings and speaks every [`Language`]; written as it is made,
+    /// because it may be large.
+    Page(fn(&Page, &mut dyn Write) -> std::io::Result<()>),
+}
+
 /// Every report format, the default first.
-pub static FORMATS: [Format; 7] = [
+pub static FORMATS: [Format; 8] = [
     Format {
         name: "text",
         extension: "txt",
-        render: |input, style| Ok(text::render(input, style)),
-        in_language: None,
+        render: Render::Text(|input, style| Ok(text::render(input, style))),
         compare: |both, style| Ok(comparison::text(both, style)),
         published: |both, style| Ok(published::text(both, style)),
         gate: |gate, style| Ok(gate::text(gate, style)),
@@ -118,8 +128,7 @@ pub static FORMATS: [Format; 7] = [
     Format {
         name: "markdown",
         extension: "md",
-        render: |input, style| Ok(markdown::render(input, style)),
-        in_language: None,
+        render: Render::Text(|input, style| Ok(markdown::render(input, style))),
         compare: |both, style| Ok(comparison::markdown(both, style)),
         published: |both, style| Ok(published::markdown(both, style)),
         gate: |gate, style| Ok(gate::markdown(gate, style)),
@@ -127,17 +136,15 @@ pub static FORMATS: [Format; 7] = [
     Format {
         name: "memo",
         extension: "md",
-        render: |input, _| Ok(memo::render(input, Language::En)),
-        in_language: Some(memo::render),
-        compare: |_, _| Err(format!("a memo is about one race; {OTHERS}")),
-        published: |_, _| Err(format!("a memo is about one race; {OTHERS}")),
+        render: Render::Spoken(memo::render),
+        compare: |_, _| Err(format!("a memo is about one race; {ONE_RACE}")),
+        published: |_, _| Err(format!("a memo is about one race; {ONE_RACE}")),
         gate: |_, _| Err(format!("a memo is about one race; {GATE_FORMATS}")),
     },
     Format {
         name: "csv",
         extension: "csv",
-        render: |input, style| Ok(csv::render(input, style)),
-        in_language: None,
+        render: Render::Text(|input, style| Ok(csv::render(input, style))),
         compare: |both, style| Ok(comparison::csv(both, style)),
         published: |both, style| Ok(published::csv(both, style)),
         gate: |gate, style| Ok(gate::csv(gate, style)),
@@ -145,17 +152,23 @@ pub static FORMATS: [Format; 7] = [
     Format {
         name: "json",
         extension: "json",
-        render: |input, style| Ok(json::render(input, style)),
-        in_language: None,
+        render: Render::Text(|input, style| Ok(json::render(input, style))),
         compare: |both, style| Ok(comparison::json(both, style)),
         published: |both, style| Ok(published::json(both, style)),
         gate: |gate, style| Ok(gate::json(gate, style)),
     },
     Format {
+        name: "html",
+        extension: "html",
+        render: Render::Page(|page, mut writer| html::page(page, &mut writer)),
+        compare: |_, _| Err(format!("html holds one race; {ONE_RACE}")),
+        published: |_, _| Err(format!("html holds one race; {ONE_RACE}")),
+        gate: |_, _| Err(format!("html holds one race; {GATE_FORMATS}")),
+    },
+    Format {
         name: "fio-json",
         extension: "json",
-        render: |input, _| fio_json(input.record),
-        in_language: None,
+        render: Render::Text(|input, _| fio_json(input.record)),
         compare: |_, _| Err("fio-json holds one race, not two; compare in text, markdown, csv or json".to_owned()),
         published: |_, _| Err("fio-json holds one race alone; compare in text, markdown, csv or json".to_owned()),
         gate: |_, _| Err(format!("fio-json holds one race alone; {GATE_FORMATS}")),
@@ -163,15 +176,14 @@ pub static FORMATS: [Format; 7] = [
     Format {
         name: "junit",
         extension: "xml",
-        render: |_, _| Err(format!("junit holds {JUNIT}")),
-        in_language: None,
+        render: Render::Text(|_, _| Err(format!("junit holds {JUNIT}"))),
         compare: |_, _| Err(format!("junit holds {JUNIT}")),
         published: |_, _| Err(format!("junit holds {JUNIT}")),
         gate: |gate, style| Ok(junit::junit(gate, style)),
     },
 ];
 
-const OTHERS: &str = "compare in text, markdown, csv or json";
+const ONE_RACE: &str = "compare in text, markdown, csv or json";
 const GATE_FORMATS: &str = "write a gate as text, markdown, csv, json or junit";
 const JUNIT: &str =
     "the verdicts of a gate, `fairlane compare --baseline … --candidate …`; choose text, markdown, csv or json";
@@ -207,13 +219,36 @@ pub fn format_named(name: &str) -> Result<&'static Format, UnknownFormat> {
     FORMATS.iter().find(|format| format.name == name).ok_or_else(|| UnknownFormat { name: name.to_owned() })
 }
 
-/// Renders findings in the format of a name: `text`, `markdown`, `memo`, `csv`, `json`, `fio-json`; in
-/// English.
+/// Renders findings in the format of a name: `text`, `markdown`, `memo` (in English), `csv`, `json`,
+/// `fio-json`.
 ///
 /// # Errors
-/// [`ReportError`]: the format does not exist, or cannot hold what was raced.
+/// [`ReportError`]: the format does not exist, cannot hold what was raced, or is a page.
 pub fn render(input: &Input, format: &str, style: &Style) -> Result<String, ReportError> {
-    (format_named(format)?.render)(input, style).map_err(ReportError::Unfit)
+    match &format_named(format)?.render {
+        Render::Text(render) => render(input, style).map_err(ReportError::Unfit),
+        Render::Spoken(render) => Ok(render(input, Language::En)),
+        Render::Page(_) => Err(ReportError::Unfit(format!("{format} is written as a page, not as text"))),
+    }
+}
+
+impl Format {
+    /// Whether it is written in other languages than English.
+    pub fn speaks(&self) -> bool {
+        matches!(self.render, Render::Spoken(_) | Render::Page(_))
+    }
+
+    /// Whether it can be written in a language.
+    ///
+    /// # Errors
+    /// One sentence with the formats that can.
+    pub fn check_language(&self, language: Language) -> Result<(), String> {
+        if language == Language::En || self.speaks() {
+            return Ok(());
+        }
+        let others: Vec<&str> = FORMATS.iter().filter(|format| format.speaks()).map(|format| format.name).collect();
+        Err(format!("{} speaks English alone; leave --lang out, or choose {}", self.name, others.join(" or ")))
+    }
 }
 
 /// Renders a comparison of two records in the format of a name.
@@ -247,8 +282,18 @@ mod tests {
         let error = format_named("pdf\u{1b}[2J").err().map(|error| error.to_string());
         assert_eq!(
             error.as_deref(),
-            Some("there is no report format `pdf[2J`; choose one of text, markdown, memo, csv, json, fio-json, junit")
+            Some(
+                "there is no report format `pdf[2J`; choose one of text, markdown, memo, csv, json, html, fio-json, junit"
+            )
         );
+    }
+
+    #[test]
+    fn a_language_that_a_format_does_not_speak_is_refused_with_those_that_do() {
+        let of = |name: &str, language| format_named(name).unwrap_or_else(|_| unreachable!()).check_language(language);
+        assert_eq!((of("html", Language::Zh), of("text", Language::En)), (Ok(()), Ok(())));
+        let said = "csv speaks English alone; leave --lang out, or choose html";
+        assert_eq!(of("csv", Language::De), Err(said.to_owned()));
     }
 
     #[test]

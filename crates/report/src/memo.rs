@@ -63,7 +63,8 @@ fn title(findings: &Findings, tongue: &Tongue) -> Phrase {
         raced(findings).map(|lane| Phrase::default().name(&shorten(&lane.name, TITLE_NAME_COLUMNS))).collect();
     let of = |most: usize| fill(tongue.words.title, &[("lanes", tongue.few(names.clone(), most))]);
     // Code has two marks around each name, and what is escaped is longer than it looks.
-    let fits = |title: &Phrase| page::wrap(title, usize::MAX).iter().all(|line| crate::clean::columns(line) + 2 <= COLUMNS);
+    let fits =
+        |title: &Phrase| page::wrap(title, usize::MAX).iter().all(|line| crate::clean::columns(line) + 2 <= COLUMNS);
     let fitting = (1..=names.len()).rev().map(of).find(fits);
     fitting.unwrap_or_else(|| fill(tongue.words.title, &[("lanes", Phrase::default())]))
 }

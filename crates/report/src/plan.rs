@@ -39,17 +39,31 @@ pub struct PlanSummary {
 }
 
 /// What a race can probably tell in the time it has.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Foresight {
-    /// The difference, as a share, that half of the workloads resolve, four times out of five.
+    /// The difference, as a share, that half of the workloads resolve, four times out of five; where no
+    /// more than half reach a look, those that do.
     pub difference: f64,
+    /// How many workloads reach a look, of how many, where that is no more than half.
+    pub of: Option<(u32, u32)>,
     /// In so many seconds.
     pub seconds: f64,
     /// A smaller one, and the seconds that it takes; `None` where the time is enough for it too, or none
     /// would be.
     pub smaller: Option<(f64, f64)>,
-    /// The machine's noise is known from a calibration; otherwise what is usual was taken.
-    pub calibrated: bool,
+    /// Whose noise was taken.
+    pub noise: KnownNoise,
+}
+
+/// Of which workloads a calibration knows the machine's noise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KnownNoise {
+    /// Of all.
+    All,
+    /// Of these, by their titles; of the others what is usual was taken.
+    Of(Vec<String>),
+    /// Of none.
+    None,
 }
 
 /// Lanes that share a kind of ground.
@@ -170,6 +184,24 @@ mod tests {
         // Where the number of rounds was named, nobody waits for a look.
         plan.rounds = (3, 3);
         assert_eq!(lines(&plan).lines().count(), 2);
+    }
+
+    #[test]
+    fn what_a_race_resolves_says_of_how_much_work_and_by_whose_noise() {
+        let lines = |plan: &PlanSummary| plan_lines(plan, &Style { colour: false, width: 400 }).replace('\u{a0}', " ");
+        let mut plan = sample();
+        let of = Foresight { difference: 0.06, of: None, seconds: 180.0, smaller: None, noise: KnownNoise::All };
+        plan.resolves = Some(of.clone());
+        let said = "in 3 min differences of about 6 % can be resolved (the noise is this machine's, as calibrated).\n";
+        assert!(lines(&plan).ends_with(said), "{}", lines(&plan));
+        let noise = KnownNoise::Of(vec!["commit 4 KiB".to_owned(), "reads\u{1b}[2J".to_owned()]);
+        plan.resolves = Some(Foresight { of: Some((2, 6)), noise, ..of.clone() });
+        let said = "in 3 min differences of about 6 % can be resolved in 2 of 6 workloads, and the others reach no look \
+                    (the noise of commit 4 KiB and reads[2J is this machine's, as calibrated; ordinary noise is assumed \
+                    of the rest).\n";
+        assert!(lines(&plan).ends_with(said), "{}", lines(&plan));
+        plan.resolves = Some(Foresight { noise: KnownNoise::None, ..of });
+        assert!(lines(&plan).contains("(ordinary noise is assumed; `fairlane calibrate`"), "{}", lines(&plan));
     }
 
     #[test]

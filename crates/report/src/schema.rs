@@ -4,6 +4,7 @@
 
 use model::findings::{AdviceReport, Findings};
 use model::gate::Gate;
+use model::page::{Comparisons, Live, Page, Quantity, RecordList, Trend};
 use model::record::Line;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
@@ -17,7 +18,7 @@ pub struct SchemaFile {
 }
 
 /// Every schema file.
-pub static FILES: [SchemaFile; 4] = [
+pub static FILES: [SchemaFile; 5] = [
     SchemaFile {
         name: "advice.schema.json",
         title: "Advice for scenarios, as `fairlane advise --format json` prints it",
@@ -38,6 +39,11 @@ pub static FILES: [SchemaFile; 4] = [
         title: "The verdict of a regression gate, as `fairlane compare --baseline … --format json` prints it",
         generate: generate::<Gate>,
     },
+    SchemaFile {
+        name: "page.schema.json",
+        title: "The data of the page; its definitions hold what the dashboard answers too",
+        generate: page,
+    },
 ];
 
 impl SchemaFile {
@@ -48,6 +54,18 @@ impl SchemaFile {
         let text = serde_json::to_string_pretty(&schema);
         text.unwrap_or_else(|error| unreachable!("a schema is JSON: {error}")) + "\n"
     }
+}
+
+/// The page's data. Whatever else the page reads, and the names that it uses as keys, stand among the
+/// definitions, so that one file gives all of its types.
+fn page() -> Schema {
+    let mut generator = SchemaGenerator::default();
+    generator.subschema_for::<RecordList>();
+    generator.subschema_for::<Live>();
+    generator.subschema_for::<Trend>();
+    generator.subschema_for::<Comparisons>();
+    generator.subschema_for::<Quantity>();
+    generator.into_root_schema_for::<Page>()
 }
 
 fn generate<T: JsonSchema>() -> Schema {

@@ -1,6 +1,6 @@
 //! The screen during a race: verdicts as they fall on one stream, progress on another.
 
-use crate::clean::{columns, shorten};
+use crate::clean::{clean, columns, shorten};
 use crate::layout::{Phrase, Tone, hang};
 use crate::{Style, facts, lines, operations, words};
 use model::event::Event;
@@ -83,6 +83,11 @@ impl<Data: Write, Progress: Write> Screen<Data, Progress> {
             }
             Event::Verdicts(results) => self.verdicts(results)?,
             Event::Finished(findings) => return self.finish(findings),
+            Event::ReportWritten { path } => {
+                let mut out = String::new();
+                lines::command(&mut out, words::REPORT, &clean(path), &self.options.style);
+                return self.say(&out);
+            }
             Event::TrialFailed { lane, title, reason } => self.failure(lane, title, reason)?,
             other => self.now.follow(other),
         }
@@ -254,7 +259,7 @@ impl Now {
                 *self = Now { elapsed: std::mem::take(&mut self.elapsed), ..Now::default() };
                 self.workload = words::screen::workload(title, *number, *of);
             }
-            Event::RoundStarted { round, look_at, elapsed_seconds, budget_seconds, title } => {
+            Event::RoundStarted { round, look_at, elapsed_seconds, budget_seconds, title, .. } => {
                 // Rounds of an earlier workload may come back once the others are done.
                 if !self.workload.ends_with(&shorten(title, facts::TITLE_COLUMNS)) {
                     self.workload = shorten(title, facts::TITLE_COLUMNS);
@@ -268,7 +273,12 @@ impl Now {
                 self.lane = format!("{} {phase}", shorten(lane, 40));
             }
             Event::RoundRepeated { reason, .. } => self.note = words::screen::repeated(reason),
-            Event::Ceilings(_) | Event::Verdicts(_) | Event::Finished(_) | Event::TrialFailed { .. } => {}
+            Event::Ceilings(_)
+            | Event::Verdicts(_)
+            | Event::Finished(_)
+            | Event::RoundRecorded { .. }
+            | Event::ReportWritten { .. }
+            | Event::TrialFailed { .. } => {}
         }
     }
 

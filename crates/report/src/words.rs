@@ -35,6 +35,7 @@ pub(crate) const AGAIN: &str = "AGAIN";
 pub(crate) const ANSWER: &str = "ANSWER";
 pub(crate) const NEXT: &str = "NEXT";
 pub(crate) const RECORD: &str = "RECORD";
+pub(crate) const REPORT: &str = "REPORT";
 pub(crate) const SUMMARY: &str = "SUMMARY";
 
 pub(crate) const ANSWER_TITLE: &str = "Answer";

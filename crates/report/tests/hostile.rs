@@ -147,7 +147,8 @@ proptest! {
     fn no_string_reaches_a_terminal_as_a_command(text in texts()) {
         let findings = filled_with(&text);
         // fio's JSON is made of block I/O, which these races lack: its own tests are hostile too.
-        for format in FORMATS.iter().filter(|format| !["fio-json", "junit"].contains(&format.name)) {
+        // A page is written for a browser: tests of its own read it back.
+        for format in FORMATS.iter().filter(|format| !["fio-json", "junit", "html"].contains(&format.name)) {
             let out = rendered(&findings, format.name, 100);
             let csv = format.name == "csv";
             prop_assert!(!out.chars().any(|c| obeyed(c) && !(csv && c == '\r')), "{}: {:?}", format.name, out);
@@ -157,7 +158,7 @@ proptest! {
     #[test]
     fn no_string_of_a_gate_is_obeyed_and_text_keeps_to_its_width(text in texts(), width in 40usize..160) {
         let gate = gates::filled_with(&text);
-        for format in FORMATS.iter().filter(|format| !["fio-json", "memo"].contains(&format.name)) {
+        for format in FORMATS.iter().filter(|format| !["fio-json", "memo", "html"].contains(&format.name)) {
             let out = report::render_gate(&gate, format.name, &Style { colour: false, width }).unwrap();
             let csv = format.name == "csv";
             prop_assert!(!out.chars().any(|c| obeyed(c) && !(csv && c == '\r')), "{}: {:?}", format.name, out);

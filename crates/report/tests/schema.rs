@@ -56,6 +56,33 @@ fn rendered_json_validates_and_reads_back_as_the_same_findings() {
 }
 
 #[test]
+fn what_the_page_reads_validates_and_broken_data_does_not() {
+    let validator = validator("page.schema.json");
+    let page = common::pages::of(&common::pages::record(3));
+    let mut whole = serde_json::to_value(&page).unwrap();
+    let error = validator.iter_errors(&whole).map(|error| error.to_string()).next();
+    assert_eq!(error, None);
+    let race = &mut whole["show"]["race"];
+    assert!(race["courses"][0]["lanes"][0]["quantities"]["cpu_share"].is_array());
+    race["trials"]["outcome"][0] = "fine".into();
+    assert!(!validator.is_valid(&whole), "an unknown outcome went unseen");
+    // What the dashboard answers stands among the definitions.
+    let text = std::fs::read_to_string(committed("page.schema.json")).unwrap();
+    let defined = serde_json::from_str::<Value>(&text).unwrap()["$defs"].clone();
+    for (name, answer, harm) in [
+        ("Live", serde_json::json!({ "kind": "idle" }), serde_json::json!({ "kind": "asleep" })),
+        ("RecordList", serde_json::json!({ "records": [], "unreadable": ["x"] }), serde_json::json!({ "records": 1 })),
+        ("Comparisons", serde_json::json!({ "comparisons": [] }), serde_json::json!({})),
+        ("Quantity", serde_json::json!("cpu_share"), serde_json::json!("mood")),
+    ] {
+        let mut schema = defined[name].clone();
+        schema["$defs"] = defined.clone();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        assert!(validator.is_valid(&answer) && !validator.is_valid(&harm), "{name}");
+    }
+}
+
+#[test]
 fn advice_validates_and_broken_advice_does_not() {
     let validator = validator("advice.schema.json");
     let whole = serde_json::to_value(advice::report()).unwrap();

@@ -35,6 +35,7 @@ fn shown(findings: &Findings, progress: bool, events: &[Event]) -> (String, Stri
 fn round(round: u32) -> Event {
     Event::RoundStarted {
         title: "commit 4 KiB".to_owned(),
+        number: 1,
         round,
         look_at: 6,
         elapsed_seconds: 42.4,
@@ -99,6 +100,7 @@ fn progress_is_one_line_that_fits_and_is_gone_before_data_is_written() {
         Event::WorkloadStarted { title: "commit 4 KiB".to_owned(), number: 1, of: 6 },
         round(3),
         Event::LaneStarted { lane: "xfs".to_owned(), phase: "populate" },
+        Event::RoundRecorded { rates: Vec::new(), trials: 9 },
         Event::RoundRepeated { title: "commit 4 KiB".to_owned(), round: 3, reason: hostile.clone() },
         Event::LaneStarted { lane: hostile, phase: "mkfs" },
         Event::Verdicts(of(&findings, "commit")),

@@ -131,6 +131,7 @@ mod tests {
             device: Some("loop0".into()),
             backing: Some("vda".into()),
             neighbours: vec!["loop1".into(), "loop10".into(), "gone".into()],
+            ..Devices::default()
         }
     }
 
@@ -159,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_backing_disk_that_is_the_device_itself_is_not_counted_twice() {
-        let same = Devices { device: Some("vda".into()), backing: Some("vda".into()), neighbours: Vec::new() };
+        let same = Devices { device: Some("vda".into()), backing: Some("vda".into()), ..Devices::default() };
         assert_eq!(Disks::open(&same).devices.backing, None);
     }
 }

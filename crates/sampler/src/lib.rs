@@ -9,12 +9,18 @@ mod diskstats;
 mod memory;
 mod own;
 mod pressure;
+mod processes;
 mod source;
 mod threads;
 
 use model::agent::Devices;
 use model::trial::SystemUse;
 use std::time::Instant;
+
+/// Whether this kernel tells how long tasks waited for I/O.
+pub fn knows_pressure() -> bool {
+    pressure::Pressure::open().is_known()
+}
 
 /// Samples the system around measured windows.
 #[derive(Debug)]
@@ -23,6 +29,7 @@ pub struct Sampler {
     disks: diskstats::Disks,
     memory: memory::Memory,
     pressure: pressure::Pressure,
+    processes: processes::Processes,
     threads: Option<threads::Threads>,
     opened: Option<Counters>,
     closed: Option<Closed>,
@@ -34,6 +41,7 @@ struct Counters {
     moment: Instant,
     cpu: cpu::Ticks,
     own: own::OwnTime,
+    filesystem_user_ticks: u64,
     disks: diskstats::Watched,
     pressure_microseconds: u64,
 }
@@ -52,6 +60,7 @@ impl Sampler {
             disks: diskstats::Disks::open(devices),
             memory: memory::Memory::open(),
             pressure: pressure::Pressure::open(),
+            processes: processes::Processes::open(&devices.filesystem),
             threads: None,
             opened: None,
             closed: None,
@@ -77,6 +86,21 @@ impl Sampler {
         self.closed = Some(Closed { counters, dirty_bytes: self.memory.dirty_bytes() });
     }
 
+    /// When the window opened that [`Sampler::end`] has not answered for yet.
+    pub fn opened_at(&self) -> Option<Instant> {
+        self.opened.map(|counters| counters.moment)
+    }
+
+    /// What the system did since the window opened, or since the last call: the next one begins where this
+    /// one ends, and nothing is counted twice or not at all.
+    pub fn lap(&mut self) -> SystemUse {
+        self.close_window();
+        let next = self.closed.map(|closed| closed.counters);
+        let used = self.end();
+        self.opened = next;
+        used
+    }
+
     /// What the system did in the window, which closes here unless it was closed already. The
     /// shares of threads refer to the whole time since [`Sampler::begin`], warm-up included: looking
     /// at them takes too long for the window. All zero when no window was opened.
@@ -100,6 +124,8 @@ impl Sampler {
             cpu_steal_seconds: self.cpu.seconds(before.cpu.steal, after.cpu.steal),
             agent_cpu_user_seconds: microseconds(after.own.user_microseconds, before.own.user_microseconds),
             agent_cpu_system_seconds: microseconds(after.own.system_microseconds, before.own.system_microseconds),
+            filesystem_cpu_user_seconds: self.cpu.seconds(before.filesystem_user_ticks, after.filesystem_user_ticks),
+            filesystem_process_unknown: self.processes.unknown(),
             device: after.disks.device.since(&before.disks.device),
             backing: after.disks.backing.since(&before.disks.backing),
             neighbours: after.disks.neighbours.since(&before.disks.neighbours),
@@ -123,6 +149,7 @@ impl Sampler {
             moment: Instant::now(),
             cpu: self.cpu.read(),
             own: own::read(),
+            filesystem_user_ticks: self.processes.user_ticks(),
             disks: self.disks.read(),
             pressure_microseconds: self.pressure.some_microseconds(),
         }

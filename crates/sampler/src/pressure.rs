@@ -13,6 +13,11 @@ impl Pressure {
         Pressure { io: Source::open("/proc/pressure/io", 512) }
     }
 
+    /// Whether this kernel tells it.
+    pub(crate) fn is_known(&self) -> bool {
+        self.io.is_there()
+    }
+
     /// Microseconds since boot in which at least one task waited for I/O.
     pub(crate) fn some_microseconds(&mut self) -> u64 {
         parse(self.io.read_beginning())

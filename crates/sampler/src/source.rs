@@ -18,6 +18,11 @@ impl Source {
         Source { file: File::open(path).ok(), text: vec![0; usual_bytes] }
     }
 
+    /// Whether the file could be opened.
+    pub(crate) fn is_there(&self) -> bool {
+        self.file.is_some()
+    }
+
     /// The whole text as it is now.
     pub(crate) fn read(&mut self) -> &[u8] {
         let Some(file) = &self.file else { return &[] };
@@ -80,7 +85,7 @@ mod tests {
     #[test]
     fn a_missing_file_reads_as_empty() {
         let mut source = Source::open("/proc/there-is-no-such-file", 16);
-        assert!(source.read().is_empty() && source.read_beginning().is_empty());
+        assert!(source.read().is_empty() && source.read_beginning().is_empty() && !source.is_there());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The sampler on the running kernel.
 
-use model::agent::Devices;
+use model::agent::{Devices, FilesystemProcesses};
 use model::trial::{DeviceUse, SystemUse};
 use sampler::Sampler;
 use std::io::Write;
@@ -55,7 +55,12 @@ fn synced_writes_show_on_the_disk_that_holds_them() {
         eprintln!("skipped: /var/tmp lies on no block device here");
         return;
     };
-    let devices = Devices { device: Some(disk.clone()), backing: Some(disk), neighbours: vec!["nonesuch0".into()] };
+    let devices = Devices {
+        device: Some(disk.clone()),
+        backing: Some(disk),
+        neighbours: vec!["nonesuch0".into()],
+        ..Devices::default()
+    };
     let mut sampler = Sampler::new(&devices);
     sampler.begin(false);
     let mut file = std::fs::File::create(folder.path().join("f")).unwrap();
@@ -79,6 +84,49 @@ fn the_busiest_thread_is_named_where_threads_are_looked_at() {
 }
 
 #[test]
+fn laps_follow_one_another_without_a_gap() {
+    let mut sampler = Sampler::new(&Devices::default());
+    sampler.begin(false);
+    let first = sampler.opened_at().unwrap();
+    std::thread::sleep(Duration::from_millis(20));
+    let one = sampler.lap();
+    let second = sampler.opened_at().unwrap();
+    std::thread::sleep(Duration::from_millis(10));
+    let two = sampler.lap();
+    let between = second.duration_since(first).as_secs_f64();
+    assert!((one.window_seconds - between).abs() < 1e-9, "{one:?}, {between}");
+    let whole = sampler.opened_at().unwrap().duration_since(first).as_secs_f64();
+    assert!((one.window_seconds + two.window_seconds - whole).abs() < 1e-9);
+    assert_eq!((one.windows, two.windows), (1, 1));
+}
+
+#[test]
 fn an_end_without_a_beginning_is_all_zero() {
     assert_eq!(Sampler::new(&Devices::default()).end(), SystemUse::default());
+}
+
+#[test]
+fn user_time_of_a_filesystems_process_is_told_apart() {
+    let mut busy = std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+    let watch = |filesystem| Sampler::new(&Devices { filesystem, ..Devices::default() });
+    let mut known = watch(FilesystemProcesses::Known(vec![busy.id()]));
+    let mut unknown = watch(FilesystemProcesses::Unknown);
+    known.begin(false);
+    unknown.begin(false);
+    // On a busy machine it may have to wait for its turn.
+    let begun = Instant::now();
+    let mut seen = 0.0;
+    while seen < 0.05 && begun.elapsed().as_secs() < 20 {
+        std::thread::sleep(Duration::from_millis(100));
+        known.close_window();
+        let used = known.end();
+        seen += used.filesystem_cpu_user_seconds;
+        assert!(!used.filesystem_process_unknown, "{used:?}");
+        known.begin(false);
+    }
+    busy.kill().unwrap();
+    busy.wait().unwrap();
+    assert!(seen >= 0.05, "{seen}");
+    let used = unknown.end();
+    assert!(used.filesystem_process_unknown && used.filesystem_cpu_user_seconds == 0.0, "{used:?}");
 }

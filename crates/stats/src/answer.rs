@@ -44,7 +44,8 @@ pub fn answer(record: &Record, results: &[ResultFinding]) -> Option<Answer> {
         .filter(|result| contestants(header, result).any(|pair| pair.verdict == Verdict::Undecided))
         .collect();
     let unraced = unraced(header, results);
-    let mut not_tested: Vec<Sentence> = unraced.iter().map(|title| say::race::never_reached(say::text(*title))).collect();
+    let mut not_tested: Vec<Sentence> =
+        unraced.iter().map(|title| say::race::never_reached(say::text(*title))).collect();
     not_tested.extend(header.plan.not_tested.iter().cloned().map(Sentence::from));
     Some(Answer {
         next: next(record, &undecided, unraced.len()),
@@ -52,6 +53,9 @@ pub fn answer(record: &Record, results: &[ResultFinding]) -> Option<Answer> {
         choose,
         undecided: undecided.iter().map(|result| title(result, results)).collect(),
         cannot_tell: results.iter().filter(|result| cannot_tell(result)).map(|result| title(result, results)).collect(),
+        different_disks: lanes
+            .windows(2)
+            .any(|two| header.plan.throttle_of(&two[0].name) != header.plan.throttle_of(&two[1].name)),
         not_ranked: reference(&all).map(|of| not_ranked(&all, of)).unwrap_or_default(),
         not_tested,
     })
@@ -89,7 +93,7 @@ fn contestants<'a>(header: &'a Header, result: &'a ResultFinding) -> impl Iterat
 fn choose(lanes: &[&Lane], telling: &[&ResultFinding]) -> Vec<String> {
     let wins = |one: &Lane, other: &Lane| telling.iter().any(|result| beats(&result.pairs, &one.name, &other.name));
     let failed = |result: &ResultFinding, lane: &Lane| {
-        let failed = |why: &String| !throttle::is_void(why);
+        let failed = |why: &Sentence| !throttle::is_void(why);
         result.estimates.iter().any(|at| at.lane == lane.name && at.failure.as_ref().is_some_and(failed))
     };
     let unable = |lane: &Lane, other: &Lane| {
@@ -170,8 +174,18 @@ fn next(record: &Record, undecided: &[&ResultFinding], unraced: usize) -> Vec<St
     let budget = if more > 0.0 || unraced > 0 { spent + more } else { 2.0 * spent }.clamp(1.0, MOST_MINUTES).ceil();
     let mut next = command_of(&plan.command_line);
     let before_lanes = next.len() + 1;
-    next.extend(plan.lanes.iter().filter(|lane| !failures.everywhere(&lane.name)).map(LaneSpec::to_line));
-    next.extend(options_of(&plan.command_line, before_lanes + plan.lanes.len()));
+    let left_out = |lane: &&LaneSpec| failures.everywhere(&lane.name);
+    next.extend(plan.lanes.iter().filter(|lane| !left_out(lane)).map(LaneSpec::to_line));
+    let mut options = options_of(&plan.command_line, before_lanes + plan.lanes.len());
+    for lane in plan.lanes.iter().filter(left_out) {
+        // A disk of its own goes with its lane.
+        let own = plan.lane_throttles.get(&lane.name).map(|throttle| format!("{}:{throttle}", lane.name));
+        let at = own.and_then(|own| options.windows(2).position(|two| two[0] == "--throttle" && two[1] == own));
+        if let Some(at) = at {
+            options.drain(at..at + 2);
+        }
+    }
+    next.extend(options);
     match rounds_beyond_the_looks(&open).filter(|_| unraced == 0 && more <= MOST_MINUTES) {
         Some(rounds) => {
             if next[0] == "race" && minutes.len() < plan.workloads.len() {

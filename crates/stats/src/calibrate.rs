@@ -4,17 +4,23 @@
 use crate::correlation::{self, Seen};
 use crate::estimate;
 use crate::pair::{finite, seconds_per_round};
-use crate::resolution::{self, Contest, Noise, Work};
+use crate::resolution::{self, Contest, Noise, UNKNOWN, Work};
 use crate::sequential::{self, Rule};
 use crate::series::Series;
 use crate::student;
 use model::calibration::{CalibratedResult, Calibration, EqualRaces, Resolution};
 use model::findings::Verdict;
-use model::plan::{LOOKS, Rounds};
+use model::plan::{LOOKS, Plan, Rounds};
 use model::record::Record;
+use model::workload::Kind;
+use std::collections::BTreeMap;
 
 /// Times for which a calibration says what they resolve.
 const MINUTES: [f64; 3] = [1.0, 10.0, 60.0];
+
+/// Fewer rounds say next to nothing of how much they scatter: of two the 95 % interval of a standard
+/// deviation reaches from 0.4 to 32 times the one found (chi-squared), of three from 0.5 to 6 times.
+const FEWEST_ROUNDS: usize = 3;
 
 /// What a calibration found; `None` where the record is none or holds no two lanes.
 pub fn calibration(record: &Record) -> Option<Calibration> {
@@ -30,7 +36,8 @@ pub fn calibration(record: &Record) -> Option<Calibration> {
         let [a, b, ..] = &series.lanes[..] else { continue };
         for group in workload.groups() {
             let named = a.group(&group).map(|(_, of)| of.primary_metric.clone()).find(|metric| !metric.is_empty());
-            let Some(metric) = named else { continue };
+            // Work that the time did not reach is shown with no rounds: it would take its share of a race.
+            let metric = named.unwrap_or_else(|| "operations_per_second".to_owned());
             let differences = estimate::paired_differences(&a.figures(&group, &metric), &b.figures(&group, &metric));
             let of = estimate::moments(&differences);
             let lag1 = estimate::lag1(&differences).map(|lag1| lag1 + 1.0 / differences.len() as f64);
@@ -40,7 +47,7 @@ pub fn calibration(record: &Record) -> Option<Calibration> {
                 group,
                 metric,
                 rounds: differences.len() as u32,
-                deviation: of.filter(|of| of.count > 1).and_then(|of| finite(of.deviation)),
+                deviation: of.filter(|of| of.count >= FEWEST_ROUNDS).and_then(|of| finite(of.deviation)),
                 lag1: lag1.and_then(finite),
                 ratio: of.and_then(|of| finite(of.mean.exp())),
                 seconds_per_round: seconds_per_round(&series),
@@ -50,7 +57,6 @@ pub fn calibration(record: &Record) -> Option<Calibration> {
         }
     }
     resolve(&mut results, rule);
-    let sum = |count: fn(&EqualRaces) -> u32| results.iter().map(|result| count(&result.races)).sum();
     let lane = plan.lanes.first().map(model::lane::LaneSpec::to_line).unwrap_or_default();
     Some(Calibration {
         started: header.started.clone(),
@@ -60,28 +66,85 @@ pub fn calibration(record: &Record) -> Option<Calibration> {
         lane: lane.split_once('=').map_or(lane.as_str(), |(_, spec)| spec).to_owned(),
         lane_bytes: plan.lane_size.get(),
         margin: plan.margin,
-        races: with_interval(EqualRaces {
-            races: sum(|of| of.races),
-            called_different: sum(|of| of.called_different),
-            ties: sum(|of| of.ties),
-            undecided: sum(|of| of.undecided),
-            ..EqualRaces::default()
-        }),
+        races: pooled(&results),
         results,
+        not_covered: Vec::new(),
     })
 }
 
-/// What races of this suite between two lanes resolve on this machine.
+/// What a calibration says of a race's own work: the results of the workloads that both planned with the
+/// same parameters, judged by the same rule. `None`: there are none.
+///
+/// What its suite resolves in a time is left out where it does not cover the race: it was reckoned for
+/// another division of the time.
+pub fn covering(found: Calibration, calibrated: &Plan, raced: &Plan) -> Option<Calibration> {
+    let same = |name: &str| {
+        let kind = kind_of(calibrated, name);
+        kind.is_some() && kind == kind_of(raced, name)
+    };
+    if calibrated.first_answer != raced.first_answer {
+        return None;
+    }
+    let mut results = found.results;
+    results.retain(|result| same(&result.workload) && result.rounds > 0);
+    let covered = |name: &str| results.iter().any(|result| result.workload == name);
+    let missing = raced.workloads.iter().filter(|workload| !covered(&workload.name));
+    let not_covered: Vec<String> = missing.map(|workload| workload.title.clone()).collect();
+    let whole = not_covered.is_empty() && calibrated.workloads.len() == raced.workloads.len();
+    if !whole {
+        results.iter_mut().for_each(|result| result.resolves.clear());
+    }
+    let races = pooled(&results);
+    (!results.is_empty()).then_some(Calibration { results, races, not_covered, ..found })
+}
+
+fn kind_of<'a>(plan: &'a Plan, workload: &str) -> Option<&'a Kind> {
+    plan.workloads.iter().find(|of| of.name == workload).map(|of| &of.kind)
+}
+
+/// How the races of all results ended together.
+///
+/// Races of one workload's results take place in the same rounds, so that one burst of noise may end all
+/// of them alike. Whatever they share, the number of false alarms among a workload's results with n1, n2,
+/// … races varies at most as q(1-q)(√n1 + √n2 + …)² does (Cauchy and Schwarz), which is reached where they
+/// are one and the same; workloads are raced one after the other and are independent. N races in all are
+/// worth N²/Σ(√n1 + √n2 + …)² independent ones at the least, and the interval is that of so many with the
+/// same share called different.
+pub fn pooled(results: &[CalibratedResult]) -> EqualRaces {
+    let sum = |count: fn(&EqualRaces) -> u32| results.iter().map(|result| count(&result.races)).sum();
+    let mut roots: BTreeMap<&str, f64> = BTreeMap::new();
+    for result in results {
+        *roots.entry(&result.workload).or_default() += f64::from(result.races.races).sqrt();
+    }
+    let all = EqualRaces {
+        races: sum(|of| of.races),
+        called_different: sum(|of| of.called_different),
+        ties: sum(|of| of.ties),
+        undecided: sum(|of| of.undecided),
+        ..EqualRaces::default()
+    };
+    let races = f64::from(all.races);
+    let squares: f64 = roots.values().map(|root| root * root).sum();
+    let worth = (squares > 0.0).then(|| races * races / squares).filter(|worth| *worth < races - 1e-6);
+    with_interval(EqualRaces { worth, ..all })
+}
+
+/// What races of this suite between two lanes resolve on this machine. Results whose noise is not known
+/// resolve nothing that could be told; the others are not held up by them.
 fn resolve(results: &mut [CalibratedResult], rule: Rule) {
     let contest = Contest { rule, lanes: 2, results: results.len() };
     let noise = |of: &CalibratedResult| {
         Some(Noise { deviation: of.deviation?, correlation: of.lag1.unwrap_or(0.0).clamp(0.0, correlation::HIGHEST) })
     };
-    // A workload's rounds cost the same for all its groups.
+    // A workload's rounds cost the same for all its groups. One that did no round costs its time all the
+    // same: as much as the others do.
+    let usual = estimate::moments(&results.iter().filter_map(|of| of.seconds_per_round).collect::<Vec<_>>());
+    let Some(usual) = usual.map(|of| of.mean) else { return };
     let mut workloads: Vec<(String, Work)> = Vec::new();
     for result in results.iter() {
-        let (Some(noise), Some(seconds_per_round)) = (noise(result), result.seconds_per_round) else { return };
         if workloads.last().is_none_or(|(name, _)| *name != result.workload) {
+            let seconds_per_round = result.seconds_per_round.unwrap_or(usual);
+            let noise = noise(result).unwrap_or(UNKNOWN);
             workloads.push((result.workload.clone(), Work { noise, seconds_per_round }));
         }
     }
@@ -134,17 +197,23 @@ fn counted(verdicts: &[Verdict]) -> EqualRaces {
 }
 
 fn with_interval(races: EqualRaces) -> EqualRaces {
-    let (low, high) = binomial_interval(races.called_different, races.races);
+    let all = f64::from(races.races);
+    let share = if races.races > 0 { races.worth.unwrap_or(all) / all } else { 1.0 };
+    let (low, high) = interval_of(share * f64::from(races.called_different), share * all);
     EqualRaces { low, high, ..races }
 }
 
 /// The exact 95 % interval of a share of `found` in `all` (Clopper and Pearson 1934), from the
 /// quantiles of the beta distribution; 0..=1 for none.
 pub fn binomial_interval(found: u32, all: u32) -> (f64, f64) {
-    let found = found.min(all);
-    let (k, rest) = (f64::from(found), f64::from(all - found));
-    let low = if found == 0 { 0.0 } else { beta_quantile(k, rest + 1.0, 0.025) };
-    let high = if found == all { 1.0 } else { beta_quantile(k + 1.0, rest, 0.975) };
+    interval_of(f64::from(found.min(all)), f64::from(all))
+}
+
+/// The same of numbers that need not be whole, between which it goes on steadily.
+fn interval_of(found: f64, all: f64) -> (f64, f64) {
+    let rest = all - found;
+    let low = if found <= 0.0 { 0.0 } else { beta_quantile(found, rest + 1.0, 0.025) };
+    let high = if rest <= 0.0 { 1.0 } else { beta_quantile(found + 1.0, rest, 0.975) };
     (low, high)
 }
 
@@ -192,6 +261,79 @@ mod tests {
         let noisy: Vec<f64> = (0..29).map(|round| if round % 2 == 0 { 0.4 } else { -0.4 }).collect();
         assert_eq!(races(&noisy, &rule()), [Verdict::Undecided; 2]);
         assert!(races(&quiet[..5], &rule()).is_empty());
+    }
+
+    fn result(workload: &str, races: u32, called_different: u32) -> CalibratedResult {
+        CalibratedResult {
+            workload: workload.into(),
+            title: workload.into(),
+            group: "write".into(),
+            metric: "operations_per_second".into(),
+            rounds: 10 * races,
+            deviation: Some(0.02),
+            lag1: Some(0.0),
+            ratio: Some(1.0),
+            seconds_per_round: Some(1.0),
+            races: EqualRaces { races, called_different, ..EqualRaces::default() },
+            resolves: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn results_that_share_their_rounds_are_worth_what_one_of_them_is() {
+        // Six workloads of 30 races, one of them with three groups.
+        let mut quick: Vec<CalibratedResult> = ["a", "b", "c", "d", "e"].map(|name| result(name, 30, 1)).to_vec();
+        quick.extend([1, 1, 1].map(|called| result("small-files", 30, called)));
+        let of = pooled(&quick);
+        // By hand: 240² / (5·30 + 9·30) = 137.1.
+        assert_eq!((of.races, of.called_different), (240, 8));
+        assert!((of.worth.unwrap() - 57_600.0 / 420.0).abs() < 1e-9, "{of:?}");
+        let naive = binomial_interval(8, 240);
+        assert!(of.low < naive.0 && of.high > naive.1, "{of:?} and {naive:?}");
+        // One workload: as many races as a single result has.
+        let steps: Vec<_> = (0..31).map(|_| result("operations", 10, 1)).collect();
+        let of = pooled(&steps);
+        assert!((of.worth.unwrap() - 10.0).abs() < 1e-9);
+        let one = binomial_interval(1, 10);
+        assert!((of.low - one.0).abs() < 1e-9 && (of.high - one.1).abs() < 1e-9, "{of:?}, {one:?}");
+        // Workloads alone lose nothing.
+        let apart = pooled(&quick[..5]);
+        assert_eq!((apart.worth, (apart.low, apart.high)), (None, binomial_interval(5, 150)));
+        assert_eq!((pooled(&[]).low, pooled(&[]).high), (0.0, 1.0));
+    }
+
+    #[test]
+    fn the_interval_holds_though_all_results_of_a_workload_are_one() {
+        // Each race of a workload is a false alarm in all of its eight results, or in none.
+        let mut noise = Normal::new(31);
+        let (share, races) = (0.1, 24_u32);
+        let missed = |results: &dyn Fn(u32) -> EqualRaces, noise: &mut Normal| {
+            let held = |of: EqualRaces| of.low <= share && share <= of.high;
+            // 1.2816: one of ten standard normal numbers is above it.
+            let draw = |noise: &mut Normal| (0..races).filter(|_| noise.next() > 1.2816).count() as u32;
+            (0..1000).filter(|_| !held(results(draw(noise)))).count()
+        };
+        let clusters = |called: u32| pooled(&(0..8).map(|_| result("w", races, called)).collect::<Vec<_>>());
+        let apart = |called: u32| {
+            with_interval(EqualRaces { races: 8 * races, called_different: 8 * called, ..EqualRaces::default() })
+        };
+        assert!(missed(&clusters, &mut noise) <= 60);
+        assert!(missed(&apart, &mut noise) > 300, "pooled as if they were apart it would be wrong in every third");
+    }
+
+    #[test]
+    fn a_result_of_too_few_rounds_takes_nothing_from_the_others() {
+        let mut results = vec![result("a", 3, 0), result("thin", 0, 0), result("c", 3, 0)];
+        results[1].deviation = None;
+        results[1].seconds_per_round = None;
+        resolve(&mut results, rule());
+        let last = |of: &CalibratedResult| of.resolves.last().unwrap().difference;
+        assert!(results.iter().all(|of| of.resolves.len() == MINUTES.len()));
+        assert!(last(&results[0]).is_some() && last(&results[1]).is_none() && last(&results[2]).is_some());
+        // Its time is not given to the others.
+        let mut alone = vec![result("a", 3, 0), result("c", 3, 0)];
+        resolve(&mut alone, rule());
+        assert!(alone[0].resolves[0].difference <= results[0].resolves[0].difference, "{alone:?} {results:?}");
     }
 
     #[test]

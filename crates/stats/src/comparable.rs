@@ -124,11 +124,7 @@ pub fn not_ranked(lanes: &[&Lane], reference: &Lane) -> Vec<NotRanked> {
     }
     let is_library = |lane: &Lane| lane.venue == LIBRARY;
     let called = |lane: &&Lane| is_library(lane) && !is_library(reference);
-    say(
-        apart.iter().copied().filter(called).collect(),
-        said::is_library(),
-        said::are_libraries(),
-    );
+    say(apart.iter().copied().filter(called).collect(), said::is_library(), said::are_libraries());
     let kernels = |lane: &&Lane| !is_library(lane) && is_library(reference);
     say(
         apart.iter().copied().filter(kernels).collect(),

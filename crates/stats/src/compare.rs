@@ -1,12 +1,15 @@
 //! Two records side by side. Races that ran apart have no pairs, so their rounds are compared as
-//! two independent samples (Welch on logarithms), which sees less than a race does.
+//! two independent samples (Welch on logarithms, each side made wider for rounds that resemble each
+//! other), which sees less than a race does.
 
+use crate::correlation::{self, Seen};
 use crate::estimate;
 use crate::judge;
 use crate::operations;
 use crate::pair;
-use crate::sequential::Rule;
+use crate::sequential::{self, ONE_LOOK_P, Rule};
 use crate::series::Series;
+use crate::student;
 use crate::words;
 use model::findings::{Comparison, ComparisonRow, Limit, ResultFinding, Verdict};
 use model::lane::Lane;
@@ -32,13 +35,72 @@ fn caveat(a: &Record, b: &Record) -> &'static str {
     }
 }
 
+/// The two-sided p of each of so many rows. Every row is a verdict that may be wrong: together they hold
+/// 5 % (Bonferroni), at most, where rounds are correlated at up to 0.3; what [`ONE_LOOK_P`] leaves is for
+/// what the estimate of the correlation does not see. The example `compare` simulates it.
+pub fn p_of_each(rows: usize) -> f64 {
+    ONE_LOOK_P / rows.max(1) as f64
+}
+
+/// The difference of two lanes that raced apart, on logarithms.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Apart {
+    /// mean(b) - mean(a).
+    pub difference: f64,
+    /// Half of its interval.
+    pub half: f64,
+}
+
+/// Compares the rounds of two races (logarithms, in order of time) at a two-sided p; `None` where one
+/// side has fewer than two or they are no numbers.
+///
+/// Two independent samples (Welch 1947), each side's standard error and degrees of freedom those that
+/// rounds leave which resemble their neighbours: at 0.3, or more where the side's own rounds show more,
+/// as within a race, and never less, as figures of one lane drift where differences of two do not. The
+/// degrees are at most those of two sides like the one with fewer, as in the gate: Satterthwaite's
+/// estimate believes the larger side too much so far out in the tails.
+pub fn apart(a: &[f64], b: &[f64], p: f64) -> Option<Apart> {
+    let (of_a, of_b) = (Side::of(a)?, Side::of(b)?);
+    let both = of_a.variance + of_b.variance;
+    let difference = of_b.mean - of_a.mean;
+    if !difference.is_finite() || !both.is_finite() {
+        return None;
+    }
+    let squares = of_a.variance.powi(2) / of_a.degrees + of_b.variance.powi(2) / of_b.degrees;
+    let most = 2.0 * of_a.degrees.min(of_b.degrees);
+    let half = match squares > 0.0 {
+        true => student::two_sided_quantile(p, (both * both / squares).min(most)) * both.sqrt(),
+        false => 0.0,
+    };
+    Some(Apart { difference, half })
+}
+
+/// One side's mean, the variance of the mean, and the degrees of freedom of that.
+struct Side {
+    mean: f64,
+    variance: f64,
+    degrees: f64,
+}
+
+impl Side {
+    fn of(logs: &[f64]) -> Option<Side> {
+        let of = estimate::moments(logs).filter(|of| of.count >= 2)?;
+        // What a race's evidence is made of are differences of lanes: here of the lane and a steady one.
+        let own = Seen::of([&vec![logs.to_vec(), vec![0.0; logs.len()]]]);
+        let lag1 = correlation::assumed(own, &[]).max(correlation::PRIOR);
+        let lag1 = sequential::shown(logs).map_or(lag1, |shown| shown.max(lag1));
+        let widening = correlation::widening(of.count, lag1);
+        let error = widening.factor * of.deviation / (of.count as f64).sqrt();
+        Some(Side { mean: of.mean, variance: error * error, degrees: widening.degrees })
+    }
+}
+
 /// Compares lane by lane what both records hold: `b` against `a`, with `b`'s margin.
 pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison {
     let mut warnings = machine_warnings(a, b);
     let mut rows = Vec::new();
-    // Every row is a verdict that may be wrong: together they hold 5 % (Bonferroni).
     let groups: usize = b.header.plan.workloads.iter().map(|workload| workload.groups().len()).sum();
-    let p = 0.05 / (groups * b.header.lanes.len()).max(1) as f64;
+    let p = p_of_each(groups * b.header.lanes.len());
     for workload in &b.header.plan.workloads {
         let Some(other) = a.header.plan.workloads.iter().find(|of| of.name == workload.name) else {
             warnings.push(format!("{} is only in {b_name}", workload.title));
@@ -49,7 +111,6 @@ pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison
             let keys = words::list(&keys.iter().map(String::as_str).collect::<Vec<_>>());
             format!("different parameters of the workload: {keys}")
         });
-        let changed = changed.or_else(|| different_disks(a, b));
         let (results_a, results_b) =
             (judge::judge_workload(a, &workload.name), judge::judge_workload(b, &workload.name));
         let (series_a, series_b) = (Series::of(a, &workload.name), Series::of(b, &workload.name));
@@ -61,7 +122,15 @@ pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison
             let results = [before, result];
             let changed = changed.clone().or_else(|| different_rates(before, result));
             let passes = operations::passes(&workload.kind).filter(|_| changed.is_none());
-            let sides = Sides { series: [&series_a, &series_b], results, changed, passes, p, caveat: caveat(a, b) };
+            let sides = Sides {
+                records: [a, b],
+                series: [&series_a, &series_b],
+                results,
+                changed,
+                passes,
+                p,
+                caveat: caveat(a, b),
+            };
             rows.extend(b.header.lanes.iter().filter_map(|lane| sides.row(lane, b.header.plan.margin)));
         }
     }
@@ -76,6 +145,7 @@ pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison
 
 /// One workload and group in both records.
 struct Sides<'a> {
+    records: [&'a Record; 2],
     series: [&'a Series<'a>; 2],
     results: [&'a ResultFinding; 2],
     changed: Option<String>,
@@ -101,23 +171,23 @@ impl Sides<'_> {
         let better = if result.higher_is_better { (&logs_a, &logs_b) } else { (&logs_b, &logs_a) };
         let gain = if result.higher_is_better { mean_b - mean_a } else { mean_a - mean_b };
         let ratio = pair::finite(gain.exp())?;
-        let welch = estimate::welch(better.0, better.1);
-        let interval = welch.and_then(|of| {
-            let low = pair::finite((of.difference - of.half_width(self.p)).exp())?;
-            Some((low, pair::finite((of.difference + of.half_width(self.p)).exp())?))
+        let apart = apart(better.0, better.1, self.p);
+        let interval = apart.and_then(|of| {
+            let low = pair::finite((of.difference - of.half).exp())?;
+            Some((low, pair::finite((of.difference + of.half).exp())?))
         });
         let behind = (0..2).find(|&side| {
             let mut lanes = self.series[side].lanes.iter();
-            lanes.any(|of| of.lane.name == lane.name && pair::flagged(of, pair::CANNOT_SUSTAIN) > 0)
+            lanes.any(|of| of.lane.name == lane.name && pair::mostly_behind(of))
         });
-        let changed = self.changed.clone().or_else(|| {
+        let changed = self.changed.clone().or_else(|| different_disks(self.records, &lane.name)).or_else(|| {
             let which = ["first", "second"][behind?];
             Some(format!("{} cannot sustain the rate of the {which} record", lane.name))
         });
-        let (verdict, why) = match (&changed, welch) {
+        let (verdict, why) = match (&changed, apart) {
             (Some(changed), _) => (Verdict::None, changed.clone()),
             (None, None) => (Verdict::Undecided, "one round: no interval between runs".to_owned()),
-            (None, Some(of)) => self.verdict(&lane_a, &lane_b, of.difference, of.half_width(self.p), margin),
+            (None, Some(of)) => self.verdict(&lane_a, &lane_b, of.difference, of.half, margin),
         };
         let why = match self.passes.filter(|_| verdict != Verdict::None) {
             Some(passes) => format!("{why}; {}: each round's figure is the median of {passes} passes", result.title),
@@ -157,7 +227,8 @@ impl Sides<'_> {
         }
         let rule = Rule { pairs: 1, rounds: Rounds::Fixed(1), margin, first_answer: true };
         let verdict = rule.verdict(difference, half, true);
-        if limited(Limit::Device) && verdict != Verdict::Tie {
+        // Whether all lanes had one disk or each its own: what it did was measured.
+        if (limited(Limit::Device) || limited(Limit::OwnDisk)) && verdict != Verdict::Tie {
             return (Verdict::None, "the device was measured, not the filesystem".to_owned());
         }
         if limited(Limit::Cache) {
@@ -175,9 +246,10 @@ fn different_rates(a: &ResultFinding, b: &ResultFinding) -> Option<String> {
     apart.then(|| format!("different shared rates: {} and {}", words::iops(then), words::iops(now)))
 }
 
-/// Why figures of two emulated disks, or of one and a real disk, are no contest; `None`: it was one disk.
-fn different_disks(a: &Record, b: &Record) -> Option<String> {
-    let (then, now) = (a.header.plan.throttle, b.header.plan.throttle);
+/// Why a lane's figures on two emulated disks, or on one and a real disk, are no contest; `None`: it was
+/// one disk.
+fn different_disks(records: [&Record; 2], lane: &str) -> Option<String> {
+    let [then, now] = records.map(|record| record.header.plan.throttle_of(lane));
     let said = |throttle: Option<model::Throttle>| throttle.map_or("none".to_owned(), |throttle| throttle.to_string());
     (then != now).then(|| format!("different throttles: {} and {}", said(then), said(now)))
 }

@@ -10,6 +10,7 @@ use crate::series::Series;
 use crate::words;
 use model::findings::{
     Difference, Limit, PublishedComparison, PublishedFigures, PublishedPairing, PublishedRatio, PublishedRow,
+    ResultFinding,
 };
 use model::lane::Lane;
 use model::operations::Method;
@@ -392,7 +393,8 @@ fn disk_bound(record: &Record, published: &Published, rows: &[PublishedRow]) -> 
         ));
     }
     let device = |workload: &&Workload| {
-        judge::judge_workload(record, &workload.name).iter().any(|result| result.limit == Limit::Device)
+        let of_disk = |result: &ResultFinding| matches!(result.limit, Limit::Device | Limit::OwnDisk);
+        judge::judge_workload(record, &workload.name).iter().any(of_disk)
     };
     let yours: Vec<&str> =
         shared(record, published).into_iter().filter(device).map(|workload| workload.name.as_str()).collect();

@@ -37,15 +37,16 @@ pub fn median(figures: impl IntoIterator<Item = f64>) -> Option<f64> {
     }
 }
 
-/// A figure that a logarithm can be taken of.
+/// A figure that a logarithm can be taken of. A rate of zero is none, and an outcome all the same: see
+/// [`crate::series::LaneSeries::stood_still`].
 pub fn usable(figure: f64) -> bool {
     figure.is_finite() && figure > 0.0
 }
 
-/// The geometric mean with its 95 % interval (Student's t on logarithms).
+/// A mean with its 95 % interval (Student's t on logarithms).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Level {
-    /// Geometric mean.
+    /// Geometric mean; arithmetic where some figures are zero.
     pub mean: f64,
     /// 95 % interval; `None` with fewer than two figures.
     pub interval: Option<(f64, f64)>,
@@ -64,6 +65,15 @@ pub fn level(figures: &[f64]) -> Option<Level> {
     });
     let interval = interval.filter(|(low, high)| low.is_finite() && high.is_finite());
     Some(Level { mean: of.mean.exp(), interval, count: of.count })
+}
+
+/// The arithmetic mean of one lane's figures of which some are zero, without an interval: a geometric mean
+/// of a zero is zero, and of the others alone it would be that of the good rounds. `None` where no
+/// figure is a number.
+pub fn level_with_zeros(figures: &[f64]) -> Option<Level> {
+    let counted: Vec<f64> = figures.iter().copied().filter(|figure| figure.is_finite() && *figure >= 0.0).collect();
+    let of = moments(&counted)?;
+    Some(Level { mean: of.mean, interval: None, count: of.count })
 }
 
 /// ln(a/b) for every round in which both lanes have a usable figure, in order of rounds. Both lists
@@ -139,6 +149,13 @@ mod tests {
         assert_eq!(level(&[f64::NAN, 0.0, -3.0, f64::INFINITY]), None);
         assert_eq!(level(&[f64::NAN, 5.0]).unwrap().count, 1);
         assert_eq!(level(&[5.0]).unwrap().interval, None);
+    }
+
+    #[test]
+    fn zeros_count_in_a_mean_of_their_own_which_has_no_interval() {
+        let of = level_with_zeros(&[0.0, 105.0, 105.0, 0.0, f64::NAN]).unwrap();
+        assert_eq!((of.mean, of.count, of.interval), (52.5, 4, None));
+        assert_eq!(level_with_zeros(&[f64::NAN]), None);
     }
 
     #[test]

@@ -22,7 +22,8 @@ pub fn rounds_to_settle(interval: &Interval, done: u32, rule: &Rule) -> Option<u
         rule.verdict(interval.mean, half, last) != Verdict::Undecided
     };
     let beyond = match rule.rounds {
-        Rounds::Fixed(_) => done,
+        // Nothing is settled before the rounds that were planned.
+        Rounds::Fixed(planned) => done.max(planned.saturating_sub(1)),
         Rounds::Auto => {
             if let Some(look) = LOOKS.into_iter().find(|&look| look > done && settles(look)) {
                 return Some(look);
@@ -90,6 +91,13 @@ mod tests {
                 assert!(rounds == done + 1 || !decides(&fixed, &interval, done + 1, true));
             }
         }
+    }
+
+    #[test]
+    fn fixed_rounds_settle_nothing_before_they_are_done() {
+        let clear = of(6, 0.5, 0.01);
+        assert_eq!(rounds_to_settle(&clear, 6, &rule(Rounds::Fixed(20))), Some(20));
+        assert_eq!(rounds_to_settle(&clear, 20, &rule(Rounds::Fixed(20))), Some(21));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! two independent samples or in pairs where the races alternated, and all intervals hold together.
 
 mod alike;
+mod failures;
 pub mod interval;
 mod planned;
 mod replicate;

@@ -1,5 +1,10 @@
 //! Figures above what the device or the memory can do: something else was measured, and its name is
 //! said (methods section 3, rule 3, goes no further than reads that miss the device altogether).
+//!
+//! What decides is where the bytes went. A filesystem that compresses moves fewer, and keeps its
+//! verdict. Where all passed the disk the ceiling itself is doubted: so work whose sync is charged to it
+//! keeps its verdict too, buffered or not. Bytes that never came to the disk in the measured time were
+//! the page cache's, or holes: they are no figure of a filesystem on this disk.
 
 use crate::comparable;
 use crate::estimate::median;
@@ -7,61 +12,108 @@ use crate::limit;
 use crate::say::{name, race as said};
 use crate::series::{LaneSeries, Scope, Series};
 use model::Sentence;
-use model::job::Io;
 use model::record::Record;
 use model::sentence::Value;
 use model::workload::{Kind, Workload};
 
-/// So much above the bare device's own figure is no noise any more: ceilings of this project's own
-/// runs lie within 10 % of what lanes reach (docs/method.md).
+/// So much above the bare device's own figure is no noise any more: ceilings lie within 10 % of what
+/// lanes reach (docs/method.md, "Figures that cannot be", has the figures). Chosen between that and the
+/// smallest lie worth telling: with 10 % lanes that read at the disk's own speed are doubted now and
+/// then, and what lies between 1 and 1.15 times the disk is not.
 const BEYOND_THE_DEVICE: f64 = 1.15;
-/// Of the application's bytes at the device: below, some never came there.
+/// Of the application's bytes at the device: below, some never came there. Chosen: 10 % of a window may
+/// be on its way when it ends, in a queue or a cache of the disk.
 const NOT_ALL_AT_THE_DEVICE: f64 = 0.9;
-/// Of them: below, hardly any did.
-const HARDLY_ANY_AT_THE_DEVICE: f64 = 0.1;
+/// Of them: below, hardly any did (the share of methods section 3, rule 3).
+pub(crate) const HARDLY_ANY_AT_THE_DEVICE: f64 = 0.1;
 
-/// One sentence for each lane whose figures cannot be those of its disk or of the memory; steady block
-/// I/O only, as nothing else is known to be one kind of work.
-pub(crate) fn flags(record: &Record, workload: &Workload, group: &str, series: &Series) -> Vec<Sentence> {
-    let Kind::Io(io) = &workload.kind else { return Vec::new() };
-    let raw = limit::raw_bandwidth(&record.probes, workload);
-    let memory = Some(record.header.machine.memory_copy_bytes_per_second).filter(|&figure| figure > 0.0);
-    let reads = series.reading.reads(group);
-    let lanes = series.lanes.iter().filter(|lane| !comparable::stands_beside(lane.lane));
-    lanes.filter_map(|lane| flag(lane, group, io, reads, series, (raw, memory))).collect()
+/// One lane's figure that cannot be.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Beyond {
+    /// One sentence that names the lane.
+    pub(crate) said: Sentence,
+    /// It is a filesystem's all the same.
+    pub(crate) counts: bool,
 }
 
-fn flag(
-    lane: &LaneSeries,
-    group: &str,
-    io: &Io,
-    reads: bool,
-    series: &Series,
-    (raw, memory): (Option<f64>, Option<f64>),
-) -> Option<Sentence> {
-    let seen = || lane.group(group).map(|(trial, of)| (of, Scope::of(trial, of, &series.reading)));
-    let rate = median(seen().filter_map(|(of, _)| {
-        let operations = of.metrics.get("operations_per_second").copied();
-        let per_operation = of.bytes as f64 / of.operations as f64;
-        of.metrics.get("bandwidth_bytes_per_second").copied().or_else(|| Some(operations? * per_operation))
-    }))?;
-    let (own, shown) = (name(&lane.lane.name), Value::Bandwidth(rate));
-    let copies = memory.filter(|&memory| rate > memory);
-    let beyond = raw.filter(|&raw| !lane.lane.backing.is_empty() && rate > BEYOND_THE_DEVICE * raw);
-    if let Some(memory) = copies {
-        return Some(said::beyond_memory(own, shown, Value::Bandwidth(memory)));
-    }
-    let raw = beyond?;
-    let at_device = median(seen().filter(|(_, scope)| scope.exact).filter_map(|(_, scope)| share(&scope, reads)));
-    let compresses = lane.lane.mount_options.iter().any(|option| option.starts_with("compress"));
-    let why = match at_device {
-        Some(share) if compresses && share < NOT_ALL_AT_THE_DEVICE => said::it_compresses(Value::Share(share)),
-        Some(share) if share < NOT_ALL_AT_THE_DEVICE && !io.direct => said::cache_did_the_rest(Value::Share(share)),
-        Some(share) if share < HARDLY_ANY_AT_THE_DEVICE => said::hardly_a_byte(),
-        Some(share) if share < NOT_ALL_AT_THE_DEVICE => said::rest_were_holes(Value::Share(share)),
-        _ => said::all_bytes_passed(),
+/// The lanes whose figures cannot be those of their disk or of the memory: of steady block I/O, of a
+/// job file that does one thing, and of steps on files where the disk's own sequential rate is known.
+pub(crate) fn found(record: &Record, workload: &Workload, group: &str, series: &Series) -> Vec<Beyond> {
+    let reads = series.reading.reads(group);
+    let Some(direct) = asked_for_direct(workload) else { return Vec::new() };
+    let steps = matches!(workload.kind, Kind::Operations(_));
+    let sight = Sight {
+        group,
+        direct,
+        reads,
+        // Short steps on files: neither a slow moment of the ceiling nor a burst is worth a word each.
+        only_what_missed_the_disk: steps,
+        series,
+        raw: &|lane| limit::raw_bandwidth(record, workload, lane, reads),
+        memory: Some(record.header.machine.memory_copy_bytes_per_second).filter(|&figure| figure > 0.0 && !steps),
     };
-    Some(said::beyond_the_disk(own, shown, Value::Bandwidth(raw), why))
+    let lanes = series.lanes.iter().filter(|lane| !comparable::stands_beside(lane.lane));
+    lanes.filter_map(|lane| sight.judge(lane)).collect()
+}
+
+/// Whether all of the work asks for O_DIRECT; `None`: it is of several kinds, or nobody knows.
+fn asked_for_direct(workload: &Workload) -> Option<bool> {
+    match &workload.kind {
+        Kind::Io(io) => Some(io.direct),
+        Kind::Jobs(jobs) => match jobs.jobs.as_slice() {
+            [job] => Some(job.io.direct),
+            _ => None,
+        },
+        Kind::Operations(_) => Some(false),
+        Kind::SmallFiles(_) | Kind::Fio(_) => None,
+    }
+}
+
+/// What one group is held against.
+struct Sight<'a> {
+    group: &'a str,
+    direct: bool,
+    reads: bool,
+    only_what_missed_the_disk: bool,
+    series: &'a Series<'a>,
+    /// The bandwidth of the bare disk below a lane.
+    raw: &'a dyn Fn(&str) -> Option<f64>,
+    /// What all CPUs together copy in memory, bytes per second.
+    memory: Option<f64>,
+}
+
+impl Sight<'_> {
+    fn judge(&self, lane: &LaneSeries) -> Option<Beyond> {
+        let seen = || lane.group(self.group).map(|(trial, of)| (of, Scope::of(trial, of, &self.series.reading)));
+        let rate = median(seen().filter(|(of, _)| of.bytes > 0).filter_map(|(of, _)| {
+            let operations = of.metrics.get("operations_per_second").copied();
+            let per_operation = of.bytes as f64 / of.operations as f64;
+            of.metrics.get("bandwidth_bytes_per_second").copied().or_else(|| Some(operations? * per_operation))
+        }))?;
+        let (own, shown) = (|| name(&lane.lane.name), Value::Bandwidth(rate));
+        if let Some(memory) = self.memory.filter(|&memory| rate > memory) {
+            let said = said::beyond_memory(own(), shown, Value::Bandwidth(memory));
+            return Some(Beyond { said, counts: false });
+        }
+        let bare = (self.raw)(&lane.lane.name);
+        let bare = bare.filter(|&bare| !lane.lane.backing.is_empty() && rate > BEYOND_THE_DEVICE * bare)?;
+        let at_device =
+            median(seen().filter(|(_, scope)| scope.exact).filter_map(|(_, scope)| share(&scope, self.reads)));
+        let compresses = lane.lane.mount_options.iter().any(|option| option.starts_with("compress"));
+        let missed = at_device.filter(|&share| share < NOT_ALL_AT_THE_DEVICE);
+        let (why, counts) = match missed {
+            Some(share) if compresses && share >= HARDLY_ANY_AT_THE_DEVICE => {
+                (said::it_compresses(Value::Share(share)), true)
+            }
+            Some(share) if !self.direct => (said::cache_did_the_rest(Value::Share(share)), false),
+            Some(share) if share < HARDLY_ANY_AT_THE_DEVICE => (said::hardly_a_byte(), false),
+            Some(share) => (said::rest_were_holes(Value::Share(share)), false),
+            None => (said::all_bytes_passed(), true),
+        };
+        let silent = counts && self.only_what_missed_the_disk;
+        let said = said::beyond_the_disk(own(), shown, Value::Bandwidth(bare), why);
+        (!silent).then_some(Beyond { said, counts })
+    }
 }
 
 /// Bytes at the device per byte of the application, in the work's own direction.

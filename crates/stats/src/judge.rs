@@ -5,7 +5,6 @@ use crate::calibrate;
 use crate::comparable;
 use crate::estimate::{self, median};
 use crate::evidence::Evidence;
-use crate::impossible;
 use crate::latency;
 use crate::limit;
 use crate::operations;
@@ -49,8 +48,7 @@ fn judge_group(
 ) -> ResultFinding {
     let plan = &record.header.plan;
     let metric = primary_metric(series, group);
-    // Rates grow with speed; times, such as latencies, shrink.
-    let higher_is_better = metric.ends_with("_per_second");
+    let higher_is_better = higher_is_better(&metric);
     let shared_rate = record.rates.iter().rev().find(|rate| rate.workload == workload.name).cloned();
     let limited = limit::judge(record, workload, group, series);
     let lanes = &series.lanes;
@@ -59,6 +57,7 @@ fn judge_group(
         couples.iter().filter(|&&(a, b)| comparable::comparable(lanes[a].lane, lanes[b].lane).is_ok()).count();
     let setting = Setting {
         series,
+        workload,
         group,
         metric: &metric,
         higher_is_better,
@@ -71,18 +70,24 @@ fn judge_group(
         standing,
         correlation: evidence.correlation(group),
         limit: limited.limit,
+        missed_the_disk: limited.missed_the_disk,
+        reads: series.reading.reads(group),
+        ended: record.end.is_some(),
         seconds_per_round: pair::seconds_per_round(series),
     };
     let judged: Vec<_> = couples
         .iter()
-        .map(|&(a, b)| match stopped_at(series, [&lanes[a], &lanes[b]], standing) {
-            None => setting.judge(&lanes[a], &lanes[b]),
-            Some(look) => {
-                // As at the look after which one of them raced no further: what was decided then stands.
-                let groups = workload.groups();
-                let evidence = Evidence::of(record, &workload.name, &groups, series, look);
-                let then = Setting { standing: look, correlation: evidence.correlation(group), ..setting };
-                then.judge(&lanes[a], &lanes[b])
+        .map(|&(a, b)| {
+            let limit = limited.between(&lanes[a].lane.name, &lanes[b].lane.name);
+            match stopped_at(series, [&lanes[a], &lanes[b]], standing, plan.rounds) {
+                None => Setting { limit, ..setting }.judge(&lanes[a], &lanes[b]),
+                Some(look) => {
+                    // As at the look after which one of them raced no further: what was decided then stands.
+                    let groups = workload.groups();
+                    let evidence = Evidence::of(record, &workload.name, &groups, series, look);
+                    let then = Setting { limit, standing: look, correlation: evidence.correlation(group), ..setting };
+                    then.judge(&lanes[a], &lanes[b])
+                }
             }
         })
         .collect();
@@ -90,10 +95,12 @@ fn judge_group(
     // What marks whole trials is said with the workload's first group, not with each.
     if workload.groups().first().is_some_and(|first| first == group) {
         warnings.extend(pair::trial_warnings(lanes));
+        let disturbed = shared_rate.as_ref().and_then(|rate| rate.disturbed.as_ref());
+        warnings.extend(disturbed.map(|why| said::shared_rate_disturbed(text(why))));
     }
     warnings.extend(judged.iter().filter_map(|of| of.warning.clone()));
-    warnings.extend(impossible::flags(record, workload, group, series));
-    if plan.throttle.is_some() {
+    warnings.extend(limited.warnings);
+    if plan.is_throttled() {
         let all = lanes.iter().flat_map(|lane| lane.group(group));
         let window = throttle::window_seconds(all.map(|(trial, of)| of.system.as_ref().unwrap_or(&trial.system)));
         warnings.extend(window.filter(|&seconds| !throttle::shows(workload, seconds)).map(|_| throttle::too_short()));
@@ -125,21 +132,28 @@ fn judge_group(
 }
 
 /// The look of a pair of which one lane was decided, and raced no further, before the others were;
-/// `None`: the pair stands where the workload does.
-fn stopped_at(series: &Series, lanes: [&LaneSeries; 2], standing: Standing) -> Option<Standing> {
+/// `None`: the pair stands where the workload does. Only an adaptive race leaves lanes out, and a lane
+/// that was left out has no trial any more: one that failed in the last rounds raced them.
+fn stopped_at(series: &Series, lanes: [&LaneSeries; 2], standing: Standing, plan: Rounds) -> Option<Standing> {
     let Standing::AtLook { rounds, last } = standing else { return None };
-    let raced = |lane: &LaneSeries, round: u32| lane.ok.iter().any(|trial| trial.round == round);
-    let shared = series.done.iter().take_while(|&&round| lanes.iter().all(|lane| raced(lane, round))).count() as u32;
-    // A round in between that one of them failed in stops nobody.
-    let later = series.done[shared as usize..].iter().any(|&round| lanes.iter().all(|lane| raced(lane, round)));
+    let raced = |lane: &&LaneSeries, round: u32| {
+        [&lane.ok, &lane.failed, &lane.void].iter().any(|trials| trials.iter().any(|trial| trial.round == round))
+    };
+    let shared = series.done.iter().rposition(|&round| lanes.iter().all(|lane| raced(lane, round)))? as u32 + 1;
     let look = LOOKS.into_iter().rev().find(|&look| look <= shared)?;
-    (look < rounds && !later).then_some(Standing::AtLook { rounds: look, last })
+    (plan == Rounds::Auto && look < rounds && shared < series.done.len() as u32)
+        .then_some(Standing::AtLook { rounds: look, last })
 }
 
 /// The metric that a group's verdicts rest on.
 pub(crate) fn primary_metric(series: &Series, group: &str) -> String {
     let mut named = series.lanes.iter().flat_map(|lane| lane.group(group)).map(|(_, of)| of.primary_metric.as_str());
     named.find(|metric| !metric.is_empty()).unwrap_or("operations_per_second").to_owned()
+}
+
+/// Rates grow with speed; times, such as latencies, shrink.
+pub(crate) fn higher_is_better(metric: &str) -> bool {
+    metric.ends_with("_per_second")
 }
 
 pub(crate) fn unit_of(metric: &str) -> &str {
@@ -152,17 +166,21 @@ pub(crate) fn unit_of(metric: &str) -> &str {
     }
 }
 
-/// Rounds in which every lane that has figures at all has one.
+/// Rounds in which two lanes have a figure, of the pair that has the most: a lane that was decided or failed
+/// early takes none from the others. Of a lane alone its own.
 fn shared_rounds(series: &Series, group: &str, metric: &str) -> u32 {
-    let all: Vec<Vec<(u32, f64)>> = series
-        .lanes
-        .iter()
-        .filter(|lane| lane.lacks(group).is_none())
-        .map(|lane| lane.figures(group, metric).into_iter().filter(|&(_, figure)| estimate::usable(figure)).collect())
-        .collect();
-    let Some((first, others)) = all.split_first() else { return 0 };
-    let has = |figures: &Vec<(u32, f64)>, round: u32| figures.binary_search_by_key(&round, |&(round, _)| round).is_ok();
-    first.iter().filter(|&&(round, _)| others.iter().all(|figures| has(figures, round))).count() as u32
+    let figures = series.lanes.iter().map(|lane| {
+        let mut figures = lane.figures(group, metric);
+        figures.retain(|&(_, figure)| estimate::usable(figure));
+        figures
+    });
+    let all: Vec<Vec<(u32, f64)>> = figures.filter(|figures| !figures.is_empty()).collect();
+    if let [alone] = all.as_slice() {
+        return alone.len() as u32;
+    }
+    let couples = (0..all.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+    let shared = couples.map(|(a, b)| estimate::paired_differences(&all[a], &all[b]).len());
+    shared.max().unwrap_or(0) as u32
 }
 
 /// One lane's estimate, and a warning where its histograms could not be read.
@@ -174,10 +192,17 @@ fn estimate_of(
     reading: &Reading,
 ) -> (Estimate, Option<Sentence>) {
     let figures: Vec<f64> = lane.figures(group, metric).into_iter().map(|(_, figure)| figure).collect();
-    let level = estimate::level(&figures);
-    let failure = lane
-        .lacks(group)
-        .or_else(|| level.is_none().then(|| format!("no trial measured {}", metric.replace('_', " "))));
+    // Rounds in which a lane did nothing count: a mean of the others would be that of its good rounds.
+    let still = !lane.stood_still(group, metric).is_empty();
+    let level = match still && metric.ends_with("_per_second") {
+        true => estimate::level_with_zeros(&figures).filter(|level| level.mean > 0.0),
+        false => estimate::level(&figures),
+    };
+    let failure = lane.lacks(group).or_else(|| match (level, still) {
+        (Some(_), _) => None,
+        (None, true) => Some(said::stood_still_always()),
+        (None, false) => Some(said::no_trial_measured(text(metric.replace('_', " ")))),
+    });
     let scopes: Vec<_> = lane.group(group).map(|(trial, of)| Scope::of(trial, of, reading)).collect();
     // Sums over several groups say nothing about one of them.
     let exact = || scopes.iter().filter(|scope| scope.exact);
@@ -228,6 +253,12 @@ pub fn undecided(result: &ResultFinding) -> impl Iterator<Item = &Pair> {
     result.pairs.iter().filter(|pair| pair.verdict == Verdict::Undecided)
 }
 
+/// Rounds of a workload that hold a comparison: what its looks count. One in which so many lanes failed
+/// that nothing is left to compare is none.
+pub fn rounds_compared(record: &Record, workload: &str) -> u32 {
+    Series::of(record, workload).done.len() as u32
+}
+
 /// The next look after so many rounds of a workload; `None` after the last.
 pub fn next_look(rounds_done: u32, rounds: &Rounds) -> Option<u32> {
     sequential::next_look(rounds_done, *rounds)
@@ -250,18 +281,25 @@ pub fn findings(record: &Record) -> Findings {
             times => said::taken_up_often(times),
         });
     }
-    // Under a throttle the cap is our own.
+    // The ceilings' own throttle is a cap of ours.
     if header.plan.throttle.is_none() {
         warnings.extend(quotas(record, &ceilings));
     }
-    let not_raced =
-        header.plan.workloads.iter().filter(|workload| {
-            record.end.is_some() && !record.trials.iter().any(|trial| trial.workload == workload.name)
-        });
+    let noted = |title: &str| record.warnings.iter().any(|said| said.starts_with(&format!("{title} was not raced")));
+    let raced = |name: &str| record.trials.iter().any(|trial| trial.workload == name);
+    let not_raced = header.plan.workloads.iter().filter(|workload| {
+        // Where the budget had no room, the race itself has said so, with one that has.
+        record.end.is_some() && !raced(&workload.name) && !noted(&workload.title)
+    });
     warnings.extend(not_raced.map(|workload| match record.end {
         Some(EndOutcome::Complete) => said::not_raced_for_time(text(&workload.title)),
         _ => said::not_raced_at_all(text(&workload.title)),
     }));
+    // Before all others, and once: the header may say it too.
+    if let Some(different) = throttle::different_disks_of(&header.plan) {
+        warnings.retain(|warning| *warning != different);
+        warnings.insert(0, different);
+    }
     Findings {
         schema: SCHEMA,
         started: header.started.clone(),
@@ -269,6 +307,7 @@ pub fn findings(record: &Record) -> Findings {
         seed: header.seed,
         margin: header.plan.margin,
         throttle: header.plan.throttle,
+        lane_throttles: header.plan.lane_throttles.clone(),
         outcome: outcome_words(record.end).to_owned(),
         command_line: header.plan.command_line.clone(),
         machine: header.machine.clone(),

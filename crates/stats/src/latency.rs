@@ -3,29 +3,168 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use flate2::{Decompress, FlushDecompress, Status};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 
 /// Merges the histograms of trials (HdrHistogram V2, deflated, base64; nanoseconds). Those that
 /// cannot be read are counted in the second value. `None` where none could be read.
 pub fn merge<'a>(histograms: impl IntoIterator<Item = &'a str>) -> (Option<Histogram<u64>>, u32) {
+    let mut counts = Counts::new();
     let mut merged: Option<Histogram<u64>> = None;
     let mut unreadable = 0;
     for text in histograms {
-        let Some(histogram) = read(text) else {
+        if counts.add(text).is_some() {
+            continue;
+        }
+        // Another layout, or none at all: its own crate knows.
+        let Some(mut histogram) = read(text) else {
             unreadable += 1;
             continue;
         };
         match &mut merged {
             None => {
-                let mut first = histogram;
-                first.auto(true);
-                merged = Some(first);
+                histogram.auto(true);
+                merged = Some(histogram);
             }
             Some(all) => unreadable += u32::from(all.add(&histogram).is_err()),
         }
     }
-    (merged, unreadable)
+    match (counts.histogram(), merged) {
+        (Some(mut all), Some(other)) => {
+            unreadable += u32::from(all.add(&other).is_err());
+            (Some(all), unreadable)
+        }
+        (all, other) => (all.or(other), unreadable),
+    }
+}
+
+/// What a deflated V2 histogram begins with, and what stands inside (HdrHistogram's own cookies).
+const DEFLATED: [u8; 4] = 0x1c84_9314_u32.to_be_bytes();
+const PLAIN: [u8; 4] = 0x1c84_9313_u32.to_be_bytes();
+/// Bytes of the header inside.
+const HEADER_BYTES: usize = 40;
+/// Bytes of a histogram inside at most: every place with a long count.
+const MOST_BYTES: usize = 1 << 20;
+/// Half of the sub-buckets of three digits: what each further power of two adds.
+const HALF: usize = 1024;
+/// Places that values of 64 bits take.
+const PLACES: usize = 2 * HALF + 53 * HALF;
+
+/// The counts of histograms of three digits from 1 on, which every trial of Fairlane has. A record may hold
+/// a hundred thousand: their counts are added as they are read, without making each a histogram first.
+struct Counts {
+    deflated: Vec<u8>,
+    plain: Vec<u8>,
+    inflate: Decompress,
+    /// Place and count of the one that is being read.
+    one: Vec<(usize, u64)>,
+    sum: Vec<u64>,
+    added: bool,
+}
+
+impl Counts {
+    fn new() -> Self {
+        let inflate = Decompress::new(true);
+        Counts { deflated: Vec::new(), plain: Vec::new(), inflate, one: Vec::new(), sum: Vec::new(), added: false }
+    }
+
+    /// Adds a histogram; `None`, and nothing is added, where it is none of that layout.
+    fn add(&mut self, text: &str) -> Option<()> {
+        self.deflated.clear();
+        STANDARD.decode_vec(text.trim(), &mut self.deflated).ok()?;
+        self.inflate()?;
+        self.decode()?;
+        if let Some((last, _)) = self.one.last()
+            && *last >= self.sum.len()
+        {
+            self.sum.resize(last + 1, 0);
+        }
+        for &(place, count) in &self.one {
+            self.sum[place] = self.sum[place].saturating_add(count);
+        }
+        self.added = true;
+        Some(())
+    }
+
+    fn inflate(&mut self) -> Option<()> {
+        let (length, stream) = self.deflated.strip_prefix(&DEFLATED)?.split_first_chunk::<4>()?;
+        let stream = stream.get(..u32::from_be_bytes(*length) as usize)?;
+        self.inflate.reset(true);
+        self.plain.clear();
+        loop {
+            if self.plain.len() == self.plain.capacity() {
+                self.plain.reserve(self.plain.len().max(16 << 10));
+            }
+            let (taken, made) = (self.inflate.total_in() as usize, self.plain.len());
+            match self.inflate.decompress_vec(&stream[taken..], &mut self.plain, FlushDecompress::None).ok()? {
+                Status::StreamEnd => return Some(()),
+                // Nothing more comes of it.
+                _ if self.plain.len() == made && self.inflate.total_in() as usize == taken => return None,
+                _ if self.plain.len() > MOST_BYTES => return None,
+                Status::Ok | Status::BufError => {}
+            }
+        }
+    }
+
+    /// Reads the counts: zigzag LEB128 of at most nine bytes, where a negative number is so many empty places.
+    fn decode(&mut self) -> Option<()> {
+        let header = self.plain.strip_prefix(&PLAIN)?;
+        let word = |at: usize| Some(u32::from_be_bytes(*header.get(at..)?.first_chunk()?));
+        let long = |at: usize| Some(u64::from_be_bytes(*header.get(at..)?.first_chunk()?));
+        let (length, offset, digits, lowest, ratio) = (word(0)?, word(4)?, word(8)?, long(12)?, long(28)?);
+        if offset != 0 || digits != 3 || lowest != 1 || f64::from_bits(ratio) != 1.0 {
+            return None;
+        }
+        let mut rest = self.plain.get(HEADER_BYTES..)?.get(..length as usize)?;
+        self.one.clear();
+        let mut place = 0;
+        while !rest.is_empty() {
+            let (number, after) = varint(rest)?;
+            rest = after;
+            let signed = (number >> 1) as i64 ^ -((number & 1) as i64);
+            if signed < 0 {
+                place = usize::try_from(signed.unsigned_abs()).ok()?.checked_add(place)?;
+            } else {
+                self.one.push((place, signed as u64));
+                place += 1;
+            }
+            if place > PLACES {
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    fn histogram(&self) -> Option<Histogram<u64>> {
+        let mut all = Histogram::new(3).ok().filter(|_| self.added)?;
+        all.auto(true);
+        for (place, &count) in self.sum.iter().enumerate().filter(|(_, count)| **count > 0) {
+            all.record_n(value_at(place), count).ok()?;
+        }
+        Some(all)
+    }
+}
+
+/// The smallest value that is counted at a place: linear up to 2047, then 1024 steps for each power of two.
+fn value_at(place: usize) -> u64 {
+    let shift = (place / HALF).saturating_sub(1);
+    ((place - shift * HALF) as u64) << shift
+}
+
+/// The first number of the bytes, and what follows it; the ninth byte counts whole.
+fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let mut value = 0;
+    for (at, &byte) in bytes.iter().enumerate().take(9) {
+        if at == 8 {
+            return Some((value | u64::from(byte) << 56, &bytes[9..]));
+        }
+        value |= u64::from(byte & 0x7f) << (7 * at);
+        if byte < 0x80 {
+            return Some((value, &bytes[at + 1..]));
+        }
+    }
+    None
 }
 
 fn read(text: &str) -> Option<Histogram<u64>> {
@@ -66,6 +205,64 @@ mod tests {
         assert_eq!((merged.len(), unreadable), (10_000, 0));
         assert_eq!(percentile(&merged, 0.99), Some(1_000.0));
         assert!((percentile(&merged, 0.995).unwrap() / 5_000_000.0 - 1.0).abs() < 0.001);
+    }
+
+    /// As [`Counts`] and its own crate read it.
+    fn both(of: &Histogram<u64>) -> (Option<Histogram<u64>>, Histogram<u64>) {
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new().serialize(of, &mut bytes).unwrap();
+        let text = STANDARD.encode(bytes);
+        let mut counts = Counts::new();
+        let fast = counts.add(&text).and_then(|()| counts.histogram());
+        (fast, read(&text).unwrap())
+    }
+
+    #[test]
+    fn counts_are_read_as_the_histograms_own_crate_reads_them() {
+        let mut spread = Histogram::<u64>::new_with_bounds(1, 3_600_000_000_000, 3).unwrap();
+        let mut value = 1_u64;
+        while value < 3_600_000_000_000 {
+            for near in [value - 1, value, value + value / 3] {
+                spread.saturating_record_n(near, value % 1000 + 1);
+            }
+            value = value * 2 + 1;
+        }
+        let mut large = Histogram::<u64>::new(3).unwrap();
+        large.record_n(u64::MAX / 3, u64::from(u32::MAX) << 20).unwrap();
+        for histogram in [spread, large, Histogram::new(3).unwrap()] {
+            let (fast, slow) = both(&histogram);
+            let fast = fast.unwrap();
+            assert_eq!(fast.len(), slow.len());
+            let counted = |of: &Histogram<u64>| -> Vec<(u64, u64)> {
+                of.iter_recorded().map(|at| (at.value_iterated_to(), at.count_at_value())).collect()
+            };
+            assert_eq!(counted(&fast), counted(&slow));
+            for share in [0.0, 0.1, 0.5, 0.99, 1.0] {
+                assert_eq!(fast.value_at_quantile(share), slow.value_at_quantile(share), "{share}");
+            }
+        }
+    }
+
+    #[test]
+    fn another_layout_is_merged_too_and_a_torn_one_adds_nothing() {
+        let mut rough = Histogram::<u64>::new(2).unwrap();
+        rough.record_n(100, 7).unwrap();
+        assert_eq!(both(&rough).0, None);
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new().serialize(&rough, &mut bytes).unwrap();
+        let (rough, fine) = (STANDARD.encode(bytes), text([100_u64; 5].into_iter()));
+        for order in [[&rough, &fine], [&fine, &rough]] {
+            let (merged, unreadable) = merge(order.into_iter().map(String::as_str));
+            assert_eq!((merged.unwrap().len(), unreadable), (12, 0));
+        }
+        let whole = STANDARD.decode(&fine).unwrap();
+        for length in 0..whole.len() {
+            // Without its checksum it is whole for its own crate.
+            let torn = STANDARD.encode(&whole[..length]);
+            let more = read(&torn).map_or(0, |histogram| histogram.len());
+            let (merged, unreadable) = merge([fine.as_str(), torn.as_str()]);
+            assert_eq!((merged.unwrap().len(), unreadable), (5 + more, u32::from(more == 0)), "{length}");
+        }
     }
 
     #[test]

@@ -11,8 +11,10 @@ mod comparable;
 pub mod compare;
 pub mod compare_published;
 pub mod correlation;
+pub mod course;
 pub mod estimate;
 mod evidence;
+mod failed;
 pub mod forecast;
 pub mod gate;
 mod impossible;
@@ -22,6 +24,7 @@ pub mod limit;
 pub mod noise;
 pub mod operations;
 pub mod order;
+pub mod page;
 mod pair;
 mod ranking;
 pub mod resample;
@@ -32,6 +35,7 @@ mod series;
 pub mod steady;
 pub mod student;
 pub mod throttle;
+pub mod trend;
 mod words;
 
 #[cfg(test)]

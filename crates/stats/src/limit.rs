@@ -5,9 +5,10 @@
 //! set as well (7 and 8) is not named. Causes may differ from lane to lane and a
 //! result has one limit, so the rules are read like this: 2 and 3 hold when any lane meets them,
 //! because one lane that was not measured spoils every pair it is in; 4 and 5 when all lanes do,
-//! because only then nothing is left to compare; 6 to 8 when more than half of the lanes meet them
-//! or the slowest does, because it is the slowest lane whose cause a reader asks for. The sentence
-//! names the lanes.
+//! because only then nothing is left to compare (where their disks are held to different limits, those
+//! disks are: the verdict stands, of filesystem and disk together); 6 to 8 when more than half of the
+//! lanes meet them or the slowest does, because it is the slowest lane whose cause a reader asks for.
+//! The sentence names the lanes.
 //!
 //! Work of several kinds at once (job files, reads and writes mixed) has no ceiling on the bare
 //! device, and the system's sums cover all of it: only rules 2, 3 and 9 are asked there. Paced work
@@ -16,20 +17,27 @@
 //! A lane in memory or of an in-process library stands beside the others and gets no verdict against
 //! them: where a filesystem on a disk has a figure, only such lanes are asked. The floor runs so fast
 //! that the engine shows, and a library's work is the agent's own user time by nature.
+//!
+//! Rule 3 is about reads. Writes that stay in memory, and figures that the disk cannot have made, are the
+//! cache's as well, and get no verdict, but for steps of file operations: those are compared with each
+//! other in memory too, as what they leave to write is charged beside them.
 
 mod rules;
 
 use crate::comparable;
 use crate::estimate::median;
+use crate::impossible::{self, Beyond};
 use crate::pair;
 use crate::series::{LaneSeries, Reading, Scope, Series};
 use model::findings::Limit;
 use model::job::{Direction, Io, Pattern, Rate, SyncMode};
+use model::plan::Plan;
 use model::record::{Probe, Profile, Record, SharedRate};
 use model::throttle::Quantity;
 use model::trial::Trial;
 use model::workload::{Kind, Workload};
 use model::{Sentence, Throttle};
+use std::collections::BTreeMap;
 
 /// What limited one result.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,12 +49,30 @@ pub struct Limited {
     /// U of each lane in the header's order: the larger of bandwidth and IOPS at the device against
     /// the bare device; for work that flushes after each write, flushes against the bare device's.
     pub device_use: Vec<Option<f64>>,
+    /// Where the limit is each lane's own disk: pairs of lanes whose disks are held to the same limits and
+    /// that write alike to them.
+    one_disk: Vec<[String; 2]>,
+    /// Figures that the disk or the memory cannot have made, one sentence for each lane.
+    pub warnings: Vec<Sentence>,
+    /// What was measured never passed the disk, so that no pair gets a verdict.
+    pub missed_the_disk: bool,
+}
+
+impl Limited {
+    /// The limit as far as two lanes are concerned: two that filled disks alike measured that disk,
+    /// whatever others stand on.
+    pub(crate) fn between(&self, a: &str, b: &str) -> Limit {
+        let alike = |pair: &[String; 2]| pair.iter().all(|lane| lane == a || lane == b);
+        if self.one_disk.iter().any(alike) { Limit::Device } else { self.limit }
+    }
 }
 
 /// What one lane did: medians over its rounds.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct LaneUse {
     name: String,
+    /// What its device was held to.
+    throttle: Option<Throttle>,
     /// It stands beside the others: in memory, or an in-process library.
     beside: bool,
     /// Its work is done in the agent, so that the agent's user time is not the engine's alone.
@@ -74,6 +100,8 @@ struct LaneUse {
     queue: Option<f64>,
     /// Device bytes read per byte the application read.
     read_share: Option<f64>,
+    /// Device bytes written in the windows per byte the application wrote in them.
+    write_share: Option<f64>,
     write_amplification: Option<f64>,
     /// Rates at the device, for the limits of a throttle.
     rates: [Option<f64>; Quantity::ALL.len()],
@@ -110,8 +138,9 @@ struct Sight<'a> {
     reads: bool,
     lanes: Vec<LaneUse>,
     raw: Option<Raw>,
-    throttle: Option<&'a Throttle>,
     null_rate: Option<f64>,
+    /// The first figure that is no filesystem's, because the disk or the memory cannot have made it.
+    beyond: Option<&'a Sentence>,
 }
 
 /// Measured seconds below which shares of CPU time, counted in ticks of 10 ms, say nothing.
@@ -132,11 +161,13 @@ pub fn limit_of(record: &Record, workload: &Workload, group: &str) -> Limited {
 pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &Series) -> Limited {
     let raw = raw_ceiling(&record.probes, workload).filter(|_| !of_several_kinds(workload));
     let mut lanes: Vec<LaneUse> = series.lanes.iter().map(|lane| lane_use(lane, group, &series.reading)).collect();
-    let throttle = record.header.plan.throttle.as_ref();
+    let (plan, flush_bound) = (&record.header.plan, workload.flush_bound());
     for lane in &mut lanes {
-        lane.device_use = match throttle.filter(|_| !workload.flush_bound()) {
-            None => raw.and_then(|raw| device_use(lane, &raw, workload.flush_bound())),
-            Some(throttle) => limit_use(lane, throttle, raw.as_ref(), workload),
+        lane.throttle = plan.throttle_of(&lane.name);
+        let raw = raw.filter(|_| is_below(plan, lane.throttle, flush_bound));
+        lane.device_use = match lane.throttle.filter(|_| !flush_bound) {
+            None => raw.and_then(|raw| device_use(lane, &raw, flush_bound)),
+            Some(throttle) => limit_use(lane, &throttle, raw.as_ref(), workload),
         };
     }
     let device_use = lanes.iter().map(|lane| lane.device_use).collect();
@@ -147,9 +178,29 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
     }
     let null_rate = null_ceiling(&record.probes, workload);
     let rate = record.rates.iter().rev().find(|rate| rate.workload == workload.name);
-    let sight = Sight { workload, rate, reads: series.reading.reads(group), lanes, raw, throttle, null_rate };
+    let beyond = impossible::found(record, workload, group, series);
+    let reads = series.reading.reads(group);
+    let first_beyond = beyond.iter().find(|of| !of.counts).map(|of| &of.said);
+    let sight = Sight { workload, rate, reads, lanes, raw, null_rate, beyond: first_beyond };
     let (limit, reason) = rules::first(&sight);
-    Limited { limit, reason, device_use }
+    let one_disk = if limit == Limit::OwnDisk { rules::one_disk(&sight) } else { Vec::new() };
+    let steps = matches!(workload.kind, Kind::Operations(_));
+    // Reads that the page cache answered are labelled so (methods section 3, rule 3).
+    let missed_the_disk = limit == Limit::Cache && !steps && (!reads || first_beyond == Some(&reason));
+    Limited {
+        limit,
+        reason,
+        device_use,
+        one_disk,
+        warnings: beyond.into_iter().map(|Beyond { said, .. }| said).collect(),
+        missed_the_disk,
+    }
+}
+
+/// Whether the ceilings of the bare device are those of the disk below a lane's own limits: they were
+/// measured under the race's base. What a flush costs under other limits they do not say.
+fn is_below(plan: &Plan, throttle: Option<Throttle>, flush_bound: bool) -> bool {
+    throttle == plan.throttle || (plan.throttle.is_none() && !flush_bound)
 }
 
 /// Whether the bare device's ceilings, each of one kind of work, say nothing about this work.
@@ -189,6 +240,16 @@ fn plain(io: &Io) -> bool {
         && !paces(io)
 }
 
+/// Whether the work only writes, as fast as it can, and should reach a device.
+fn only_writes(workload: &Workload) -> bool {
+    let writes = |io: &Io| io.rw.writes() && !io.rw.reads() && !io.rw.trims() && io.ioengine != "null" && !paces(io);
+    match &workload.kind {
+        Kind::Io(io) => writes(io),
+        Kind::Jobs(jobs) => jobs.jobs.iter().all(|job| writes(&job.io)),
+        Kind::Fio(_) | Kind::SmallFiles(_) | Kind::Operations(_) => false,
+    }
+}
+
 /// What a trial's mark says of other programs; `None`: it has none.
 fn noise_in(trial: &Trial) -> Option<&str> {
     let mark = trial.flags.iter().find_map(|flag| flag.strip_prefix(FOREIGN_NOISE))?;
@@ -222,6 +283,7 @@ fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
         .max_by(|a, b| a.0.total_cmp(&b.0));
     LaneUse {
         name: lane.lane.name.clone(),
+        throttle: None,
         beside: comparable::stands_beside(lane.lane),
         in_process: lane.lane.venue == comparable::LIBRARY,
         disturbed,
@@ -247,6 +309,12 @@ fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
                 .filter(|(of, scope)| scope.read_bytes == of.bytes as f64)
                 .filter(|(_, scope)| scope.read_bytes > 0.0 && !lane.lane.backing.is_empty())
                 .map(|(_, scope)| scope.system.device.read_bytes as f64 / scope.read_bytes),
+        ),
+        write_share: median(
+            seen.iter()
+                .filter(|(of, scope)| scope.write_bytes == of.bytes as f64)
+                .filter(|(_, scope)| scope.write_bytes > 0.0 && !lane.lane.backing.is_empty())
+                .map(|(_, scope)| scope.system.device.write_bytes as f64 / scope.write_bytes),
         ),
         write_amplification: median(seen.iter().filter_map(|(_, scope)| scope.write_amplification())),
         rates: Quantity::ALL
@@ -294,12 +362,33 @@ fn raw_ceiling(probes: &[Probe], workload: &Workload) -> Option<Raw> {
     })
 }
 
-/// The bare device's bandwidth for this workload, in bytes per second, where the probe is alike.
-pub(crate) fn raw_bandwidth(probes: &[Probe], workload: &Workload) -> Option<f64> {
-    if workload.flush_bound() || of_several_kinds(workload) || paced(workload) {
+/// The bare device's bandwidth for this work, in bytes per second, where the probe is alike and nothing
+/// else holds the lane's own device; of steps on files, which have none of their own, the fastest that
+/// large sequential work of the race reached.
+pub(crate) fn raw_bandwidth(record: &Record, workload: &Workload, lane: &str, reads: bool) -> Option<f64> {
+    let (plan, probes) = (&record.header.plan, &record.probes);
+    if !is_below(plan, plan.throttle_of(lane), false) {
+        return None;
+    }
+    let one_kind = match &workload.kind {
+        Kind::Operations(_) => return sequential_bandwidth(probes, reads),
+        // A probe is made of the one plain job alone.
+        Kind::Jobs(jobs) => matches!(jobs.jobs.as_slice(), [job] if plain(&job.io)),
+        _ => !of_several_kinds(workload),
+    };
+    if workload.flush_bound() || !one_kind || paced(workload) {
         return None;
     }
     raw_ceiling(probes, workload).map(|raw| raw.bandwidth)
+}
+
+fn sequential_bandwidth(probes: &[Probe], reads: bool) -> Option<f64> {
+    let profile = if reads { Profile::SeqRead } else { Profile::SeqWrite };
+    let mut by_workload: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for probe in probes.iter().filter(|probe| probe.profile == profile) {
+        by_workload.entry(&probe.workload).or_default().push(probe.bandwidth_bytes_per_second);
+    }
+    by_workload.into_values().filter_map(median).filter(|&figure| figure > 0.0).reduce(f64::max)
 }
 
 fn null_ceiling(probes: &[Probe], workload: &Workload) -> Option<f64> {

@@ -201,7 +201,7 @@ fn figure(lane: &LaneSeries, workload: &Workload, group: &str) -> OperationFigur
         floor_share: None,
         // Starting processes may have taken longer right before than meanwhile: no share is above the whole.
         process_startup_share: startup.and_then(finite).map(|share| share.min(1.0)),
-        failure: lane.lacks(group).or_else(|| mean.is_none().then(|| format!("no round holds a time of {group}"))),
+        failure: lane.lacks(group).or_else(|| mean.is_none().then(|| said::no_time_of_step(text(group)))),
     }
 }
 
@@ -317,7 +317,8 @@ fn warnings(series: &Series, results: &[&ResultFinding]) -> Vec<Sentence> {
             }
         }
     }
-    let with_steps = |(warning, groups): (&Sentence, Vec<&str>)| said::steps_and_warning(named(&groups), warning.clone());
+    let with_steps =
+        |(warning, groups): (&Sentence, Vec<&str>)| said::steps_and_warning(named(&groups), warning.clone());
     all.extend(gathered.into_iter().map(with_steps));
     if correlated > 0 {
         let pairs: usize = results.iter().map(|result| result.pairs.len()).sum();

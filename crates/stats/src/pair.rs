@@ -3,19 +3,29 @@
 use crate::comparable::comparable;
 use crate::estimate;
 use crate::forecast;
-use crate::sequential::{self, Interval, Rule, Standing};
 use crate::say::{name, pair as said, text};
+use crate::sequential::{self, Interval, Rule, Standing};
 use crate::series::{LaneSeries, Series};
 use model::Sentence;
 use model::findings::{Limit, Pair, Verdict};
+use model::plan::Rounds;
 use model::sentence::Value;
-use model::trial::Trial;
+use model::trial::{Group, Trial};
+use model::workload::{Kind, Workload};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// So many operations in a slice show a lane's rate to within a few percent (one more or less is 5 %).
+/// Chosen; it serves a remedy alone.
+const OPERATIONS_IN_A_SLICE: f64 = 20.0;
+/// The longest slice that a suite may ask for.
+const LONGEST_SLICE_SECONDS: f64 = 3600.0;
 
 /// What the pairs of one result share.
 pub struct Setting<'a> {
     /// The trials that count.
     pub series: &'a Series<'a>,
+    /// What was raced.
+    pub workload: &'a Workload,
     /// The group judged.
     pub group: &'a str,
     /// Its metric.
@@ -30,6 +40,12 @@ pub struct Setting<'a> {
     pub correlation: f64,
     /// What limited the result.
     pub limit: Limit,
+    /// What was measured never passed the disk.
+    pub missed_the_disk: bool,
+    /// The group reads.
+    pub reads: bool,
+    /// The race has ended, whatever ended it.
+    pub ended: bool,
     /// Seconds of racing per round of this workload.
     pub seconds_per_round: Option<f64>,
 }
@@ -57,10 +73,10 @@ impl Setting<'_> {
             rounds_to_settle: None,
         };
         if let Some((lane, reason)) = [a, b].iter().find_map(|lane| Some((&lane.lane.name, lane.lacks(self.group)?))) {
-            pair.why = Some(said::lane_reason(name(lane), text(reason)));
+            pair.why = Some(said::lane_reason(name(lane), reason));
             return Judged { pair, warning: None };
         }
-        if let Some(why) = self.cannot_sustain(a, b) {
+        if let Some(why) = self.cannot_sustain(a, b).or_else(|| self.stood_still(a, b)) {
             // One burst of noise in an early round does not end the race.
             let early = matches!(self.standing, Standing::Before { .. });
             pair.verdict = if early { Verdict::Undecided } else { Verdict::None };
@@ -91,10 +107,7 @@ impl Setting<'_> {
     /// ln(a/b) over the rounds of this look, in time order; of times ln(b/a), so that above zero
     /// `a` always does better.
     fn differences(&self, a: &LaneSeries, b: &LaneSeries) -> Vec<f64> {
-        let last = match self.standing {
-            Standing::AtLook { rounds, .. } => self.series.done.get(rounds as usize - 1).copied().unwrap_or(u32::MAX),
-            Standing::Before { .. } => u32::MAX,
-        };
+        let last = self.last_round();
         let of = |lane: &LaneSeries| {
             let mut figures = lane.figures(self.group, self.metric);
             figures.retain(|&(round, _)| round <= last);
@@ -104,14 +117,58 @@ impl Setting<'_> {
         estimate::paired_differences(&of(a), &of(b))
     }
 
+    /// The last round of this look.
+    fn last_round(&self) -> u32 {
+        match self.standing {
+            Standing::AtLook { rounds, .. } => self.series.done.get(rounds as usize - 1).copied().unwrap_or(u32::MAX),
+            Standing::Before { .. } => u32::MAX,
+        }
+    }
+
+    /// Why there is no ratio: a lane did nothing in some rounds. Those are an outcome, and the worst one;
+    /// without them the lane would be judged on its good rounds. `None`: none stood still.
+    fn stood_still(&self, a: &LaneSeries, b: &LaneSeries) -> Option<Sentence> {
+        let last = self.last_round();
+        let count = |lane: &LaneSeries| {
+            lane.stood_still(self.group, self.metric).into_iter().filter(|&round| round <= last).count()
+        };
+        let still: Vec<(&LaneSeries, usize)> =
+            [a, b].into_iter().map(|lane| (lane, count(lane))).filter(|&(_, count)| count > 0).collect();
+        let rounds = |lane: &LaneSeries| lane.ok.iter().filter(|trial| trial.round <= last).count();
+        if still.is_empty() {
+            return None;
+        }
+        let each =
+            still.iter().map(|&(lane, count)| said::stood_still(name(&lane.lane.name), count, rounds(lane)).into());
+        let lanes: Vec<&LaneSeries> = still.iter().map(|(lane, _)| *lane).collect();
+        Some(said::nothing_to_compare(Value::List(each.collect()), self.remedy(&lanes)))
+    }
+
+    /// What makes lanes that stood still do something in each round.
+    fn remedy(&self, lanes: &[&LaneSeries]) -> Sentence {
+        let Kind::Io(io) = &self.workload.kind else {
+            return said::more_time();
+        };
+        let each = |lane: &LaneSeries| {
+            let sum = |of: fn(&Group) -> f64| lane.group(self.group).map(|(_, group)| of(group)).sum::<f64>();
+            sum(|group| group.seconds) / sum(|group| group.operations as f64)
+        };
+        let needed = lanes.iter().map(|lane| OPERATIONS_IN_A_SLICE * each(lane)).filter(|seconds| seconds.is_finite());
+        let seconds = needed.fold(4.0 * io.slice_seconds, f64::max).min(LONGEST_SLICE_SECONDS);
+        // In tenths, and from ten on in whole seconds: what a person would type.
+        let unit = if seconds < 10.0 { 0.1 } else { 1.0 };
+        let seconds = (seconds / unit - 1e-6).ceil() * unit;
+        said::longer_slices(name(format!("--set {}.slice_seconds={seconds:.1}", self.workload.name)))
+    }
+
     /// Why neither lane's figures may be compared: an open loop whose backlog grew measured the
-    /// length of the window, not a latency. `None`: both kept up.
+    /// length of the window, not a latency. `None`: both kept up in at least half of their trials.
     fn cannot_sustain(&self, a: &LaneSeries, b: &LaneSeries) -> Option<Sentence> {
         let behind: Vec<Value> = [a, b]
             .iter()
             .filter_map(|lane| {
                 let count = flagged(lane, CANNOT_SUSTAIN);
-                (count > 0).then(|| said::trials_behind(name(&lane.lane.name), count, lane.ok.len()).into())
+                mostly_behind(lane).then(|| said::trials_behind(name(&lane.lane.name), count, lane.ok.len()).into())
             })
             .collect();
         (!behind.is_empty()).then(|| said::cannot_sustain(Value::List(behind)))
@@ -120,13 +177,13 @@ impl Setting<'_> {
     fn decide(&self, pair: &mut Pair, interval: &Interval, mut beside: Vec<Sentence>) {
         let (mut verdict, mut why) = self.by_interval(interval);
         match self.limit {
-            Limit::Harness => {
-                (verdict, why) = (Verdict::None, Some(said::engine_was_measured()))
-            }
+            Limit::Harness => (verdict, why) = (Verdict::None, Some(said::engine_was_measured())),
             Limit::Device if verdict != Verdict::Tie => {
                 (verdict, why) = (Verdict::None, Some(said::device_was_measured()));
             }
-            Limit::Cache => beside.insert(0, said::cache_not_device()),
+            Limit::Cache if self.missed_the_disk => (verdict, why) = (Verdict::None, Some(said::missed_the_disk())),
+            Limit::Cache if self.reads => beside.insert(0, said::cache_not_device()),
+            Limit::Cache => beside.insert(0, said::cache_took_not_device()),
             _ => {}
         }
         if verdict == Verdict::Undecided {
@@ -139,15 +196,19 @@ impl Setting<'_> {
     }
 
     fn by_interval(&self, interval: &Interval) -> (Verdict, Option<Sentence>) {
-        if interval.count < 2 {
-            return (Verdict::Undecided, Some(said::one_round()));
-        }
-        let last = match self.standing {
-            Standing::AtLook { last, .. } => last,
-            Standing::Before { first } => {
-                let done = self.series.done.len();
-                let why = if done == 1 { said::round_done(done, first) } else { said::rounds_done(done, first) };
+        let done = self.series.done.len();
+        let last = match (self.standing, self.rule.rounds) {
+            (Standing::Before { .. }, Rounds::Fixed(planned)) => {
+                let why = match self.ended {
+                    true => said::rounds_done_of_resume(done, planned),
+                    false => said::rounds_done_of(done, planned),
+                };
                 return (Verdict::Undecided, Some(why));
+            }
+            _ if interval.count < 2 => return (Verdict::Undecided, Some(said::one_round())),
+            (Standing::AtLook { last, .. }, _) => last,
+            (Standing::Before { first }, Rounds::Auto) => {
+                return (Verdict::Undecided, Some(said::rounds_done(done, first)));
             }
         };
         let verdict = self.rule.verdict(interval.mean, interval.half, last);
@@ -203,6 +264,12 @@ pub fn flagged(lane: &LaneSeries, beginning: &str) -> usize {
     lane.ok.iter().filter(|trial| trial.flags.iter().any(|flag| flag.starts_with(beginning))).count()
 }
 
+/// Whether a lane fell behind the rate in more than half of its trials. In fewer it was a burst of noise
+/// that made the backlog grow, which is part of the interval.
+pub fn mostly_behind(lane: &LaneSeries) -> bool {
+    2 * flagged(lane, CANNOT_SUSTAIN) > lane.ok.len()
+}
+
 /// Warnings about whole trials of all lanes: failed rounds, flags. What marks every trial is said
 /// once.
 pub fn trial_warnings(lanes: &[LaneSeries]) -> Vec<Sentence> {
@@ -227,9 +294,7 @@ pub fn trial_warnings(lanes: &[LaneSeries]) -> Vec<Sentence> {
     for lane in lanes {
         let mut marks = Marks::of(std::slice::from_ref(lane));
         // Unsteady slices are told group by group, with their figures.
-        let told = |trial: &&Trial| {
-            trial.groups.iter().any(|of| crate::steady::not_steady(&of.slices_operations_per_second).is_some())
-        };
+        let told = |trial: &&Trial| trial.groups.iter().any(|of| unsteady(of).is_some());
         if lane.ok.iter().any(told) {
             marks.0.remove(NOT_STEADY);
         }
@@ -289,12 +354,27 @@ impl Mark<'_> {
 /// The flag of a trial whose slices are not steady.
 const NOT_STEADY: &str = "not-steady";
 
+/// Why a trial's group is not steady.
+fn unsteady(of: &Group) -> Option<Sentence> {
+    crate::steady::settled(of)?.unsteady
+}
+
 /// Warnings about a lane's figures in one group: unusable, missing, unsteady.
 pub fn lane_warnings(lane: &LaneSeries, group: &str, metric: &str) -> Vec<Sentence> {
     let own = || name(&lane.lane.name);
     let mut warnings = Vec::new();
     let figures = lane.figures(group, metric);
-    let unusable = figures.iter().filter(|&&(_, figure)| !estimate::usable(figure)).count();
+    let still = lane.stood_still(group, metric);
+    // One that always did is told with its estimate.
+    if !still.is_empty() && still.len() < lane.ok.len() {
+        let (rounds, of) = (still.len(), lane.ok.len());
+        warnings.push(match metric.ends_with("_per_second") {
+            true => said::stood_still_rate(own(), rounds, of),
+            false => said::stood_still_latency(own(), rounds, of),
+        });
+    }
+    let broken = |&&(round, figure): &&(u32, f64)| !estimate::usable(figure) && !still.contains(&round);
+    let unusable = figures.iter().filter(broken).count();
     if unusable > 0 {
         warnings.push(said::figures_left_out(own(), unusable, figures.len()));
     }
@@ -303,12 +383,11 @@ pub fn lane_warnings(lane: &LaneSeries, group: &str, metric: &str) -> Vec<Senten
     if missing > 0 && lane.lacks(group).is_none() {
         warnings.push(said::figures_missing(own(), missing, lane.ok.len(), name(metric), text(group)));
     }
-    let (trials, slices) = lane.cut(group);
+    let (trials, share) = lane.cut(group);
     if trials > 0 && metric.ends_with("_per_second") {
-        warnings.push(said::warm_up_cut(own(), trials, lane.ok.len(), slices));
+        warnings.push(said::warm_up_cut(own(), trials, lane.ok.len(), Value::Share(share)));
     }
-    let unsteady: Vec<_> =
-        lane.group(group).filter_map(|(_, of)| crate::steady::not_steady(&of.slices_operations_per_second)).collect();
+    let unsteady: Vec<_> = lane.group(group).filter_map(|(_, of)| unsteady(of)).collect();
     if let Some(reason) = unsteady.first() {
         warnings.push(said::not_steady(own(), unsteady.len(), lane.ok.len(), reason.clone()));
     }

@@ -73,9 +73,10 @@ pub enum Standing {
 
 /// Where a workload stands after `done` rounds. Rounds past a look wait for the next one: a verdict
 /// after every round would call 23 % of equal pairs different. A race with a fixed number of rounds
-/// has one look, at that number or, once the race has ended, at what there is: an interruption
-/// does not look at the data. Any look is the last one of a race that is complete, because its budget
-/// was used up; one that was interrupted may go on.
+/// has one look: at that number or, where the race is complete because its budget was used up, at what
+/// there is. One that was interrupted has none before it went on: whoever may interrupt when the figures
+/// please, look, and resume otherwise, looks as often as they like. Any look is the last one of a
+/// race that is complete.
 pub fn standing(done: u32, rounds: Rounds, end: Option<EndOutcome>) -> Standing {
     let complete = end == Some(EndOutcome::Complete);
     match rounds {
@@ -84,7 +85,7 @@ pub fn standing(done: u32, rounds: Rounds, end: Option<EndOutcome>) -> Standing 
             None => Standing::Before { first: LOOKS[0] },
         },
         Rounds::Fixed(planned) if done >= planned.max(1) => Standing::AtLook { rounds: planned.max(1), last: true },
-        Rounds::Fixed(_) if end.is_some() && done > 0 => Standing::AtLook { rounds: done, last: true },
+        Rounds::Fixed(_) if complete && done > 0 => Standing::AtLook { rounds: done, last: true },
         Rounds::Fixed(planned) => Standing::Before { first: planned.max(1) },
     }
 }
@@ -199,7 +200,7 @@ pub fn interval(differences: &[f64], rule: &Rule, assumed: f64) -> Option<Interv
 
 /// The correlation of one pair's rounds where white noise would seldom show it: above 1.64 of its
 /// standard errors of 1/√n. The computed r1 is biased by -1/n (Kendall 1954), which is put right.
-fn shown(differences: &[f64]) -> Option<f64> {
+pub(crate) fn shown(differences: &[f64]) -> Option<f64> {
     let n = differences.len() as f64;
     let lag1 = (estimate::lag1(differences)? + 1.0 / n).min(HIGHEST);
     (lag1 > SHOWN_FROM / n.sqrt()).then_some(lag1)
@@ -285,9 +286,14 @@ mod tests {
             assert_eq!(standing(9, Rounds::Auto, Some(end)), AtLook { rounds: 8, last });
         }
         assert_eq!(standing(2, Rounds::Fixed(3), None), Before { first: 3 });
-        assert_eq!(standing(2, Rounds::Fixed(3), Some(EndOutcome::Interrupted)), AtLook { rounds: 2, last: true });
+        assert_eq!(standing(2, Rounds::Fixed(3), Some(EndOutcome::Complete)), AtLook { rounds: 2, last: true });
+        // Whoever interrupts, looks and resumes would look as often as they like.
+        for end in [EndOutcome::Interrupted, EndOutcome::Failed] {
+            assert_eq!(standing(2, Rounds::Fixed(3), Some(end)), Before { first: 3 });
+            assert_eq!(standing(3, Rounds::Fixed(3), Some(end)), AtLook { rounds: 3, last: true });
+        }
         assert_eq!(standing(3, Rounds::Fixed(3), None), AtLook { rounds: 3, last: true });
-        assert_eq!(standing(0, Rounds::Fixed(3), Some(EndOutcome::Interrupted)), Before { first: 3 });
+        assert_eq!(standing(0, Rounds::Fixed(3), Some(EndOutcome::Complete)), Before { first: 3 });
         assert_eq!(
             [0, 6, 7, 19, 20].map(|done| next_look(done, Rounds::Auto)),
             [Some(6), Some(8), Some(8), Some(20), None]

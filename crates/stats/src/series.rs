@@ -1,6 +1,9 @@
 //! What counts of one workload's trials: the last attempt of every round, lane by lane.
 
-use crate::{estimate, steady};
+use crate::failed;
+use crate::say::race as said;
+use crate::steady;
+use model::Sentence;
 use model::lane::Lane;
 use model::operations::Operation;
 use model::record::Record;
@@ -85,65 +88,54 @@ impl<'a> LaneSeries<'a> {
         self.ok.iter().filter_map(move |&trial| Some((trial, trial.groups.iter().find(|of| of.name == group)?)))
     }
 
-    /// (round, figure) of one metric, in order of rounds; unusable figures included. Of steady work in
-    /// [`steady::ENOUGH_SLICES`] or more, rates are those without the slices that MSER-5 calls warm-up.
+    /// (round, figure) of one metric, in order of rounds; unusable figures included. Of steady work, rates
+    /// are those without what MSER-5 calls warm-up, where it is long enough to tell.
     pub fn figures(&self, group: &str, metric: &str) -> Vec<(u32, f64)> {
-        let figure = |of: &Group| {
-            let of_all = *of.metrics.get(metric)?;
-            let rate = metric.ends_with("_per_second") && self.steady;
-            Some(if rate { of_all * settled_share(&of.slices_operations_per_second) } else { of_all })
+        self.group(group).filter_map(|(trial, of)| Some((trial.round, self.figure(of, metric)?))).collect()
+    }
+
+    /// One trial's figure of a metric, as in [`LaneSeries::figures`].
+    pub fn figure(&self, of: &Group, metric: &str) -> Option<f64> {
+        let of_all = *of.metrics.get(metric)?;
+        let rate = metric.ends_with("_per_second") && self.steady;
+        Some(if rate { of_all * steady::settled(of).map_or(1.0, |settled| settled.rate) } else { of_all })
+    }
+
+    /// Rounds in which this lane did nothing that its figure could show: a rate of zero in measured time,
+    /// because the middle slice did nothing, or no operation at all.
+    pub fn stood_still(&self, group: &str, metric: &str) -> Vec<u32> {
+        let still = |of: &Group| match of.metrics.get(metric) {
+            Some(&figure) => metric.ends_with("_per_second") && figure == 0.0,
+            None => of.operations == 0,
         };
-        self.group(group).filter_map(|(trial, of)| Some((trial.round, figure(of)?))).collect()
+        let measured = |of: &Group| of.seconds > 0.0 && of.seconds.is_finite();
+        self.group(group).filter(|(_, of)| measured(of) && still(of)).map(|(trial, _)| trial.round).collect()
     }
 
     /// Trials of a group whose figure became another one because warm-up was cut, and the largest cut
-    /// in slices. White noise is cut somewhere too, which changes no median by a hundredth.
-    pub fn cut(&self, group: &str) -> (usize, usize) {
-        let slices = self.group(group).map(|(_, of)| &of.slices_operations_per_second[..]);
-        let changed = slices.filter(|slices| self.steady && (settled_share(slices) - 1.0).abs() > 0.01);
-        let cuts: Vec<usize> = changed.map(warm_up).collect();
-        (cuts.len(), cuts.into_iter().max().unwrap_or(0))
+    /// as a share of a trial. What changes no figure by a hundredth is not worth a word.
+    pub fn cut(&self, group: &str) -> (usize, f64) {
+        let settled = self.group(group).filter(|_| self.steady).filter_map(|(_, of)| steady::settled(of));
+        let cuts: Vec<f64> = settled.filter(|of| (of.rate - 1.0).abs() > 0.01).map(|of| of.cut).collect();
+        (cuts.len(), cuts.into_iter().fold(0.0, f64::max))
     }
 
     /// Why this lane has no figure at all; `None`: it has some.
-    pub fn failure(&self) -> Option<String> {
+    pub fn failure(&self) -> Option<Sentence> {
         if !self.ok.is_empty() {
             return None;
         }
-        let reason = self
-            .failed
-            .last()
-            .or(self.void.last())
-            .map(|trial| trial.reason.as_deref().unwrap_or("it failed without a reason"));
-        Some(reason.unwrap_or("no round was completed").to_owned())
+        let reason = self.failed.last().or(self.void.last()).map(|trial| failed::reason(trial));
+        Some(reason.unwrap_or_else(said::no_round_completed))
     }
 
     /// Why this lane has no figure of a group; `None`: it has some, or nobody knows.
-    pub fn lacks(&self, group: &str) -> Option<String> {
+    pub fn lacks(&self, group: &str) -> Option<Sentence> {
         self.failure().or_else(|| match self.group(group).next() {
             Some(_) => None,
             // What stands behind a step that the filesystem cannot do was not done.
-            None => self.ok.iter().rev().find_map(|trial| trial.reason.clone()),
+            None => self.ok.iter().rev().find_map(|trial| trial.reason.clone().map(Sentence::from)),
         })
-    }
-}
-
-/// Leading slices that are warm-up (methods section 2).
-fn warm_up(slices: &[f64]) -> usize {
-    match slices.len() >= steady::ENOUGH_SLICES {
-        true => steady::mser5(slices).map_or(0, |cut| cut.discard),
-        false => 0,
-    }
-}
-
-/// The median of the slices after the warm-up as a share of the median of all, which is the trial's
-/// figure.
-fn settled_share(slices: &[f64]) -> f64 {
-    let cut = warm_up(slices);
-    let of = |slices: &[f64]| estimate::median(slices.iter().copied());
-    match (of(&slices[cut..]), of(slices)) {
-        (Some(settled), Some(all)) if cut > 0 && all > 0.0 => settled / all,
-        _ => 1.0,
     }
 }
 
@@ -173,7 +165,7 @@ fn kind_of(group: &str) -> &str {
 }
 
 /// The groups that move data: the syncs of a job file are calls beside its operations.
-fn worked(groups: &[Group]) -> impl Iterator<Item = &Group> {
+pub(crate) fn worked(groups: &[Group]) -> impl Iterator<Item = &Group> {
     groups.iter().filter(|group| kind_of(&group.name) != "sync")
 }
 

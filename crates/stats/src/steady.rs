@@ -1,89 +1,304 @@
 //! Steady state inside one trial: MSER-5 and the check of the SNIA (methods section 2).
+//!
+//! Looked at are the rates of windows of equal length in time order. Slices of a trial alternate with
+//! those of other lanes, and each has a warm-up of its own that is never counted; what is sought here
+//! is what lasts over several slices: warm-up at the trial's beginning, drift, a step. Noise is no change:
+//! nothing is cut and nothing flagged that the windows' own scatter explains.
 
-use crate::estimate;
+use crate::estimate::{self, median};
 use crate::say::pair as said;
+use crate::student;
 use model::Sentence;
 use model::sentence::Value;
+use model::trial::Group;
+use std::borrow::Cow;
 
-/// Slices below which a trial is too short for these checks.
-pub const ENOUGH_SLICES: usize = 20;
+/// Windows below which a trial is too short for these checks: four means of five.
+pub const ENOUGH_WINDOWS: usize = 20;
 
-/// What MSER-5 says about a series of slices.
+/// Operations that a window holds on average, at least: smaller ones are put together. Chosen: one more
+/// or less is then at most 10 % of a window and 2 % of a mean of five, under the bounds of the SNIA. With 20
+/// a disk that does 500 requests of 1 MiB a second would have too few windows in six slices of 0.1 s.
+const OPERATIONS_IN_A_WINDOW: f64 = 10.0;
+
+/// A cut past the middle must leave so small a share of the error of the best one before it. Chosen: of
+/// steady white noise under 1 % of series of 60 windows pass it and [`SHOWS_P`] together (the tests
+/// simulate it); a step in the last third leaves under a hundredth.
+const CLEARLY_LESS: f64 = 0.1;
+
+/// How improbable a difference must be by chance before warm-up is cut or a change is flagged. Chosen: a
+/// race of 20 rounds, three lanes and five results has 300 trials, of which three are then marked without
+/// cause where the noise is beyond the bounds of the SNIA.
+const SHOWS_P: f64 = 0.01;
+
+/// SNIA Solid State Storage Performance Test Specification: the range of five rounds is at most 20 % of
+/// their mean, and the excursion of the best-fit line through them at most 10 %.
+const RANGE: f64 = 0.20;
+const EXCURSION: f64 = 0.10;
+const PARTS: usize = 5;
+
+/// What MSER-5 says about a series of windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Truncation {
-    /// Leading slices that are warm-up; a multiple of 5.
+    /// Leading windows that are warm-up; a multiple of 5.
     pub discard: usize,
     /// The cut lies past the middle: the series has not settled.
     pub past_the_middle: bool,
 }
 
-/// MSER-5 (White, Cobb and Spratt 2000): the cut d of the means of five that minimises the marginal
-/// standard error Σ (y - ȳ)² / (n - d)² of what remains, sought in the first half as its authors
-/// advise. A later cut counts as `past_the_middle` only where it leaves three means or more and a
-/// tenth of the error: a few last means are alike by chance too often. `None` for fewer than 10
-/// slices or slices that are no numbers.
-pub fn mser5(slices: &[f64]) -> Option<Truncation> {
-    if slices.iter().any(|slice| !slice.is_finite()) {
+/// What a trial is without its warm-up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settled {
+    /// The share of the trial that is warm-up, at most a half.
+    pub cut: f64,
+    /// The median rate after the warm-up as a share of the median of all.
+    pub rate: f64,
+    /// It was still changing past its middle: more of it is needed.
+    pub past_the_middle: bool,
+    /// Why the rest is not steady, as the end of a sentence; `None`: it is.
+    pub unsteady: Option<Sentence>,
+}
+
+/// A trial's group without its warm-up; `None` where it is too short to tell.
+pub fn settled(of: &Group) -> Option<Settled> {
+    let slices = &of.slices_operations_per_second;
+    match of.windows_operations_per_second.is_empty() {
+        // Work that runs whole, and records of before windows were kept.
+        true => judge(slices, slices),
+        false => judge(&in_windows(&of.windows_operations_per_second, of.windows_seconds), slices),
+    }
+}
+
+/// The same of windows as they were measured, and of the slices that they lie in.
+pub fn settled_windows(windows: &[f64], window_seconds: f64, slices: &[f64]) -> Option<Settled> {
+    judge(&in_windows(windows, window_seconds), slices)
+}
+
+/// Windows with [`OPERATIONS_IN_A_WINDOW`] or more on average; what is left over at the end is left out.
+fn in_windows(windows: &[f64], seconds: f64) -> Cow<'_, [f64]> {
+    let operations = estimate::moments(windows).map_or(0.0, |of| of.mean * seconds);
+    let together = (OPERATIONS_IN_A_WINDOW / operations).ceil();
+    if together <= 1.0 {
+        return Cow::Borrowed(windows);
+    }
+    if !together.is_finite() || together > windows.len() as f64 {
+        return Cow::Borrowed(&[]);
+    }
+    let together = together as usize;
+    Cow::Owned(windows.chunks_exact(together).map(|some| some.iter().sum::<f64>() / together as f64).collect())
+}
+
+fn judge(windows: &[f64], slices: &[f64]) -> Option<Settled> {
+    if windows.len() < ENOUGH_WINDOWS {
         return None;
     }
-    let means: Vec<f64> = slices.chunks_exact(5).map(|five| five.iter().sum::<f64>() / 5.0).collect();
+    let truncation = mser5(windows)?;
+    let means = fives(windows);
+    let cut = truncation.discard / 5;
+    let discard = if cut > 0 && lies_apart(&means, cut) { truncation.discard } else { 0 };
+    let of_all = || median(windows.iter().copied()).filter(|&rate| rate > 0.0);
+    let rate = match discard {
+        0 => estimate::moments(windows).filter(|of| of.mean > 0.0).map(|_| 1.0)?,
+        _ => median(windows[discard..].iter().copied())? / of_all()?,
+    };
+    let past_the_middle = truncation.past_the_middle;
+    let unsteady = match past_the_middle {
+        true => Some(said::still_changing(windows.len())),
+        false => changes(&units(&windows[discard..], slices, discard as f64 / windows.len() as f64)),
+    };
+    Some(Settled { cut: discard as f64 / windows.len() as f64, rate, past_the_middle, unsteady })
+}
+
+/// What noise comes in: the slices after the warm-up, because bursts hit all of one; ten blocks where
+/// there are fewer than five slices.
+fn units(windows: &[f64], slices: &[f64], cut: f64) -> Vec<f64> {
+    let rest = &slices[((cut * slices.len() as f64).ceil() as usize).min(slices.len())..];
+    if rest.len() >= PARTS {
+        return rest.to_vec();
+    }
+    parts(windows, 2 * PARTS)
+}
+
+/// Means of so many parts of equal length.
+fn parts(figures: &[f64], count: usize) -> Vec<f64> {
+    let part = |at: usize| &figures[at * figures.len() / count..(at + 1) * figures.len() / count];
+    (0..count).filter_map(|at| estimate::moments(part(at))).map(|of| of.mean).collect()
+}
+
+fn fives(windows: &[f64]) -> Vec<f64> {
+    windows.chunks_exact(5).map(|five| five.iter().sum::<f64>() / 5.0).collect()
+}
+
+/// MSER-5 (White, Cobb and Spratt 2000): the cut d of the means of five that minimises the marginal
+/// standard error Σ (y - ȳ)² / (n - d)² of what remains, sought in the first half as its authors
+/// advise. A later cut counts as `past_the_middle` only where it leaves three means or more, a
+/// tenth of the error, and a difference beyond noise and the SNIA's 10 %: a few last means are alike by
+/// chance too often. `None` for fewer than 10 windows or windows that are no numbers.
+pub fn mser5(windows: &[f64]) -> Option<Truncation> {
+    if windows.iter().any(|window| !window.is_finite()) {
+        return None;
+    }
+    let means = fives(windows);
     if means.len() < 2 {
         return None;
     }
-    let error = |cut: usize| {
-        let rest = &means[cut..];
-        let mean = rest.iter().sum::<f64>() / rest.len() as f64;
-        rest.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / (rest.len() as f64).powi(2)
-    };
+    let errors = marginal_errors(&means);
     // The first of equals: what need not be cut stays.
-    let best = |from: usize, to: usize| (from..to).min_by(|&a, &b| error(a).total_cmp(&error(b)));
+    let best = |from: usize, to: usize| (from..to).min_by(|&a, &b| errors[a].total_cmp(&errors[b]));
     let middle = means.len() / 2;
     let cut = best(0, middle + 1)?;
     let later = best(middle + 1, means.len().saturating_sub(2));
-    let past_the_middle = later.is_some_and(|later| error(later) < 0.1 * error(cut));
+    let past_the_middle = later.is_some_and(|later| {
+        let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;
+        let (before, after) = (mean(&means[..later]), mean(&means[later..]));
+        errors[later] < CLEARLY_LESS * errors[cut]
+            && (before - after).abs() > EXCURSION * mean(&means)
+            && differs(&means, later)
+    });
     Some(Truncation { discard: 5 * cut, past_the_middle })
 }
 
-/// Why a series of five or more figures is not steady by the SNIA's Performance Test Specification
-/// (range at most 20 % of the mean, excursion of the best-fit line at most 10 %); `None`: it is.
-pub fn excursion(figures: &[f64]) -> Option<Sentence> {
-    let of = estimate::moments(figures).filter(|of| of.mean.is_finite() && of.mean > 0.0)?;
-    let (low, high) = figures.iter().fold((f64::MAX, f64::MIN), |(low, high), &at| (low.min(at), high.max(at)));
-    let range = (high - low) / of.mean;
-    if range > 0.20 {
-        return Some(said::parts_range(Value::Number(100.0 * range, 0)));
-    }
-    let middle = (of.count as f64 - 1.0) / 2.0;
-    let (products, squares) = figures.iter().enumerate().fold((0.0, 0.0), |(products, squares), (index, figure)| {
-        let x = index as f64 - middle;
-        (products + x * (figure - of.mean), squares + x * x)
-    });
-    let drift = products / squares * (of.count as f64 - 1.0) / of.mean;
-    (drift.abs() > 0.10).then(|| said::drifts(Value::Number(100.0 * drift, 0)))
+/// The marginal standard error of what each cut leaves, by Welford's sums from the end.
+fn marginal_errors(means: &[f64]) -> Vec<f64> {
+    let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
+    let mut errors: Vec<f64> = means
+        .iter()
+        .rev()
+        .map(|y| {
+            count += 1.0;
+            let before = y - mean;
+            mean += before / count;
+            squares += before * (y - mean);
+            squares / (count * count)
+        })
+        .collect();
+    errors.reverse();
+    errors
 }
 
-/// Why a trial's slices are not steady, as the end of a sentence; `None`: they are, or there are
-/// fewer than [`ENOUGH_SLICES`]. What MSER-5 cuts is warm-up; the rest is judged as five equal parts.
-pub fn not_steady(slices: &[f64]) -> Option<Sentence> {
-    if slices.len() < ENOUGH_SLICES {
+/// Whether any figure before a place lies further from the mean of those from it on than their scatter
+/// explains (Student's t for a new observation, p shared among those before). Their own mean would tell
+/// less: MSER-5 often cuts some steady means behind the warm-up too.
+fn lies_apart(figures: &[f64], place: usize) -> bool {
+    let Some(rest) = estimate::moments(&figures[place..]).filter(|of| of.count >= 2) else { return false };
+    let count = rest.count as f64;
+    let error = rest.deviation * (1.0 + 1.0 / count).sqrt();
+    let furthest = figures[..place].iter().map(|figure| (figure - rest.mean).abs()).fold(0.0, f64::max);
+    beyond(furthest, error, SHOWS_P / place as f64, count - 1.0)
+}
+
+/// Whether the figures before a place differ from those from it on by more than their scatter within
+/// both explains (Student's t).
+fn differs(figures: &[f64], place: usize) -> bool {
+    let (Some(before), Some(after)) = (estimate::moments(&figures[..place]), estimate::moments(&figures[place..]))
+    else {
+        return false;
+    };
+    let degrees = (before.count + after.count) as f64 - 2.0;
+    let within = |of: estimate::Moments| (of.count as f64 - 1.0) * of.deviation * of.deviation;
+    let variance = (within(before) + within(after)) / degrees;
+    let error = (variance * (1.0 / before.count as f64 + 1.0 / after.count as f64)).sqrt();
+    degrees >= 1.0 && beyond(before.mean - after.mean, error, SHOWS_P, degrees)
+}
+
+/// Whether a difference is improbable by chance; `p` is at most [`SHOWS_P`].
+fn beyond(difference: f64, error: f64, p: f64, degrees: f64) -> bool {
+    // Student's quantiles lie beyond the normal one, and most differences do not reach that.
+    difference.abs() > error * NORMAL_QUANTILE && difference.abs() > error * student::two_sided_quantile(p, degrees)
+}
+
+/// The two-sided quantile of the normal distribution at [`SHOWS_P`].
+const NORMAL_QUANTILE: f64 = 2.5758;
+
+/// Why figures in time order are not steady: they leave the bounds of the SNIA by more than their own
+/// noise explains.
+fn changes(units: &[f64]) -> Option<Sentence> {
+    let five = parts(units, PARTS);
+    if five.len() < PARTS {
         return None;
     }
-    let cut = mser5(slices)?;
-    if cut.past_the_middle {
-        return Some(said::still_changing(slices.len()));
+    let beyond_the_bounds = bounds(&five)?;
+    if beyond_the_bounds.range > RANGE && range_shows(units, &five) {
+        return Some(said::parts_range(Value::Number(100.0 * beyond_the_bounds.range, 0)));
     }
-    let rest = &slices[cut.discard..];
-    let parts: Vec<f64> = (0..5)
-        .filter_map(|part| estimate::moments(&rest[part * rest.len() / 5..(part + 1) * rest.len() / 5]))
-        .map(|of| of.mean)
-        .collect();
-    excursion(&parts)
+    let excursion = beyond_the_bounds.excursion;
+    (excursion.abs() > EXCURSION && line_shows(units)).then(|| said::drifts(Value::Number(100.0 * excursion, 0)))
+}
+
+/// The figures that the SNIA bounds.
+struct Bounds {
+    /// (largest - smallest) / mean.
+    range: f64,
+    /// What the best-fit line changes from the first to the last, as a share of the mean.
+    excursion: f64,
+}
+
+/// `None` where the figures are no numbers or their mean is not above zero.
+fn bounds(figures: &[f64]) -> Option<Bounds> {
+    let of = estimate::moments(figures).filter(|of| of.mean.is_finite() && of.mean > 0.0)?;
+    let (low, high) = figures.iter().fold((f64::MAX, f64::MIN), |(low, high), &at| (low.min(at), high.max(at)));
+    let excursion = Line::through(figures)?.slope * (of.count as f64 - 1.0) / of.mean;
+    Some(Bounds { range: (high - low) / of.mean, excursion })
+}
+
+/// A best-fit line (least squares).
+struct Line {
+    slope: f64,
+    /// Standard error of the slope; 0 where every point lies on it.
+    error: f64,
+}
+
+impl Line {
+    fn through(figures: &[f64]) -> Option<Line> {
+        let of = estimate::moments(figures).filter(|of| of.count >= 3)?;
+        let middle = (of.count as f64 - 1.0) / 2.0;
+        let points = || figures.iter().enumerate().map(|(at, figure)| (at as f64 - middle, figure - of.mean));
+        let squares: f64 = points().map(|(x, _)| x * x).sum();
+        let slope = points().map(|(x, y)| x * y).sum::<f64>() / squares;
+        let residual: f64 = points().map(|(x, y)| (y - slope * x).powi(2)).sum();
+        Some(Line { slope, error: (residual / (of.count as f64 - 2.0) / squares).sqrt() })
+    }
+}
+
+fn line_shows(units: &[f64]) -> bool {
+    Line::through(units).is_some_and(|line| beyond(line.slope, line.error, SHOWS_P, units.len() as f64 - 2.0))
+}
+
+/// Whether some two parts differ by more than the noise from unit to unit explains. Its variance is
+/// half the mean square successive difference, which drift and slow change hardly touch, with
+/// 2(n-1)²/(3n-4) degrees (von Neumann, Kent, Bellinson and Hart 1941); ten pairs of parts share p.
+fn range_shows(units: &[f64], five: &[f64]) -> bool {
+    let n = units.len() as f64;
+    let squares: f64 = units.windows(2).map(|two| (two[1] - two[0]).powi(2)).sum();
+    let variance = squares / (2.0 * (n - 1.0));
+    let error = (variance * 2.0 * PARTS as f64 / n).sqrt();
+    let (low, high) = five.iter().fold((f64::MAX, f64::MIN), |(low, high), &at| (low.min(at), high.max(at)));
+    let pairs = (PARTS * (PARTS - 1) / 2) as f64;
+    beyond(high - low, error, SHOWS_P / pairs, 2.0 * (n - 1.0).powi(2) / (3.0 * n - 4.0))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::Normal;
+    use crate::sample::{Normal, correlated};
+
+    fn of(windows: &[f64]) -> Settled {
+        judge(windows, windows).unwrap()
+    }
+
+    /// Six slices of ten windows; a burst hits all windows of a slice alike.
+    fn trial(noise: &mut Normal, shape: fn(f64) -> f64, within: f64, between: f64) -> (Vec<f64>, Vec<f64>) {
+        let mut windows = Vec::new();
+        for slice in 0..6 {
+            let burst = 1.0 + between * noise.next();
+            for window in 0..10 {
+                let at = f64::from(10 * slice + window) / 60.0;
+                windows.push((1000.0 * shape(at) * burst * (1.0 + within * noise.next())).max(0.0));
+            }
+        }
+        let slices = windows.chunks(10).map(|slice| slice.iter().sum::<f64>() / 10.0).collect();
+        (windows, slices)
+    }
 
     #[test]
     fn mser5_cuts_the_warm_up_of_a_known_series() {
@@ -102,28 +317,111 @@ mod tests {
         let mut series = |shape: fn(f64) -> f64| -> Vec<f64> {
             (0..60).map(|at| 1000.0 * shape(f64::from(at) / 60.0) * (1.0 + 0.03 * noise.next())).collect()
         };
-        let flagged = (0..300).filter(|_| not_steady(&series(|_| 1.0)).is_some()).count();
-        assert!(flagged <= 12, "{flagged} of 300 steady series are called unsteady");
+        let flagged = (0..300).filter(|_| of(&series(|_| 1.0)).unsteady.is_some()).count();
+        assert!(flagged <= 3, "{flagged} of 300 steady series are called unsteady");
         let warm_up = series(|x| if x < 0.25 { 0.3 } else { 1.0 });
         assert_eq!(mser5(&warm_up).map(|cut| cut.discard), Some(15));
-        assert_eq!(not_steady(&warm_up), None, "warm-up is cut");
-        assert!(not_steady(&series(|x| 1.0 + 0.5 * x)).is_some());
-        assert!(not_steady(&series(|x| if x < 0.8 { 1.0 } else { 0.3 })).is_some());
+        let settled = of(&warm_up);
+        assert_eq!((settled.cut, settled.unsteady), (0.25, None), "warm-up is cut");
+        assert!(of(&series(|x| 1.0 + 0.5 * x)).unsteady.is_some());
+        assert!(of(&series(|x| if x < 0.8 { 1.0 } else { 0.3 })).unsteady.is_some());
     }
 
     #[test]
-    fn the_bounds_of_the_snia_are_kept() {
-        assert_eq!(excursion(&[100.0, 95.0, 105.0, 95.0, 104.0]), None);
-        assert!(excursion(&[100.0, 88.0, 110.0, 100.0, 100.0]).unwrap().contains("range over 22 %"));
-        assert!(excursion(&[94.0, 97.0, 100.0, 103.0, 106.0]).unwrap().contains("drifts by 12 %"));
+    fn noise_of_windows_and_of_slices_is_neither_cut_nor_flagged() {
+        let mut noise = Normal::new(11);
+        for (within, between) in [(0.1, 0.0), (0.3, 0.0), (0.1, 0.1), (0.1, 0.3)] {
+            let (mut cut, mut flagged, mut changed) = (0, 0, 0.0);
+            for _ in 0..500 {
+                let (windows, slices) = trial(&mut noise, |_| 1.0, within, between);
+                let settled = judge(&windows, &slices).unwrap();
+                cut += usize::from(settled.cut > 0.0);
+                flagged += usize::from(settled.unsteady.is_some());
+                changed += (settled.rate - 1.0).abs() / 500.0;
+            }
+            eprintln!("{within} {between}: {cut} cut, {flagged} flagged, changed by {changed:.4}");
+            assert!(flagged <= 20, "{flagged} of 500 trials with noise {within}, {between} are called unsteady");
+            assert!(changed < 0.02, "noise {within}, {between} changes figures by {changed}");
+        }
+    }
+
+    #[test]
+    fn warm_up_over_slices_is_cut_although_they_are_noisy() {
+        let mut noise = Normal::new(12);
+        let slow: fn(f64) -> f64 = |x| if x < 0.17 { 0.5 } else { 1.0 };
+        let fast: fn(f64) -> f64 = |x| if x < 0.34 { 1.6 } else { 1.0 };
+        for shape in [slow, fast] {
+            let found = (0..100)
+                .filter(|_| {
+                    let (windows, slices) = trial(&mut noise, shape, 0.1, 0.05);
+                    judge(&windows, &slices).unwrap().cut > 0.1
+                })
+                .count();
+            assert!(found >= 95, "{found} of 100");
+        }
+        let late = (0..100)
+            .filter(|_| {
+                let (windows, slices) = trial(&mut noise, |x| if x < 0.67 { 1.0 } else { 0.5 }, 0.1, 0.05);
+                judge(&windows, &slices).unwrap().unsteady.is_some()
+            })
+            .count();
+        assert!(late >= 80, "{late} of 100 steps in the last third are seen");
+    }
+
+    #[test]
+    fn a_long_window_that_drifts_is_not_steady_and_one_with_bursts_is() {
+        // A minute in half seconds: bursts of seconds are correlated noise.
+        let mut noise = Normal::new(13);
+        let mut minute = |drift: f64| -> Settled {
+            let noise = correlated(&mut noise, 120, 0.5);
+            let rate = |(at, noise): (usize, &f64)| 1000.0 * (1.0 + drift * at as f64 / 120.0) * (1.0 + 0.1 * noise);
+            judge(&noise.iter().enumerate().map(rate).collect::<Vec<f64>>(), &[]).unwrap()
+        };
+        let steady = (0..200).filter(|_| minute(0.0).unsteady.is_none()).count();
+        assert!(steady >= 190, "{steady} of 200");
+        assert!((0..20).all(|_| minute(2.0).unsteady.is_some()));
+    }
+
+    #[test]
+    fn windows_of_few_operations_are_put_together() {
+        // Four operations in each: three windows become one.
+        let slow: Vec<f64> = (0..70).map(|at| if at % 3 == 0 { 200.0 } else { 140.0 }).collect();
+        assert_eq!(in_windows(&slow, 0.025).len(), 23);
+        assert!(in_windows(&slow, 0.025).iter().all(|&rate| (rate - 160.0).abs() < 1e-9));
+        assert_eq!(in_windows(&slow, 0.25).len(), 70);
+        assert_eq!(in_windows(&[0.0; 30], 0.025).len(), 0, "nothing was done");
+        let group = Group {
+            windows_operations_per_second: slow,
+            windows_seconds: 0.025,
+            slices_operations_per_second: vec![160.0; 6],
+            ..Group::default()
+        };
+        assert_eq!(settled(&group).unwrap().unsteady, None);
+        let slower = Group { windows_seconds: 0.02, ..group };
+        assert_eq!(settled(&slower), None, "17 windows of four are too few");
+    }
+
+    #[test]
+    fn the_bounds_are_those_of_the_snia() {
+        let of = bounds(&[100.0, 88.0, 110.0, 100.0, 100.0]).unwrap();
+        assert!((of.range - 0.2209).abs() < 1e-3, "{}", of.range);
+        let of = bounds(&[94.0, 97.0, 100.0, 103.0, 106.0]).unwrap();
+        assert!((of.excursion - 0.12).abs() < 1e-9 && (of.range - 0.12).abs() < 1e-9);
+        // A line without noise is a drift; within the bounds it is none.
+        assert!(changes(&[94.0, 97.0, 100.0, 103.0, 106.0]).unwrap().contains("drifts by 12 %"));
+        assert_eq!(changes(&[96.0, 98.0, 100.0, 102.0, 104.0]), None);
+        assert!(
+            changes(&[130.0, 130.0, 70.0, 70.0, 70.0, 70.0, 130.0, 130.0, 130.0, 130.0]).is_none(),
+            "few are noise"
+        );
     }
 
     #[test]
     fn short_and_broken_series_say_nothing() {
-        assert_eq!(not_steady(&[1.0; 19]), None);
-        assert_eq!(not_steady(&[f64::NAN; 30]), None);
+        assert_eq!(judge(&[1.0; 19], &[]), None);
+        assert_eq!(judge(&[f64::NAN; 30], &[]), None);
         assert_eq!(mser5(&[1.0; 9]), None);
-        assert_eq!(excursion(&[]), None);
-        assert_eq!(not_steady(&[0.0; 30]), None);
+        assert!(bounds(&[]).is_none() && changes(&[]).is_none());
+        assert_eq!(judge(&[0.0; 30], &[]), None);
     }
 }

@@ -3,7 +3,10 @@
 //! The limits are the kernel's; whether they reached everything that a filesystem does is checked
 //! against the device's own counters after every trial.
 
-use crate::{say, words};
+use crate::say::{self, limit, name, race};
+use crate::words;
+use model::plan::Plan;
+use model::sentence::Value;
 use model::throttle::{Quantity, STEP_SECONDS};
 use model::trial::{DeviceUse, SystemUse, Trial};
 use model::workload::{Kind, Workload};
@@ -12,9 +15,11 @@ use model::{Sentence, Throttle};
 /// What the counters may show beyond the limit: the share of methods section 3.
 const TOLERANCE: f64 = 1.02;
 /// Steps of the kernel's throttle that pass at once. Work in slices has a warm-up behind it, and its
-/// window may catch one burst too many at its edges.
+/// window may catch one burst too many or too few at its edges: over n windows they add up as the root
+/// of n does.
 const BURSTS_OF_SLICES: f64 = 1.0;
-/// An idle device is given up to two steps' worth at its first request (measured, docs/method.md).
+/// An idle device is given up to two steps' worth at its first request (measured, docs/method.md), in
+/// every window that begins idle.
 const BURSTS_FROM_IDLE: f64 = 2.0;
 /// Windows of fewer steps than this are mostly the burst that an idle device is given.
 const TOO_SHORT_STEPS: f64 = 5.0;
@@ -25,6 +30,25 @@ const DID_NOT_HOLD: &str = "the throttle did not hold";
 /// Whether a lane's reason is that its throttle did not hold: that is not the lane's failure.
 pub(crate) fn is_void(reason: &str) -> bool {
     reason.starts_with(DID_NOT_HOLD)
+}
+
+/// What a reader must know where lanes do not stand on the same disk, in one sentence that names each
+/// lane of these with what its device is held to. `None`: all are held to the same, or to nothing.
+pub fn different_disks<'a>(lanes: impl IntoIterator<Item = (&'a str, Option<Throttle>)>) -> Option<Sentence> {
+    let lanes: Vec<(&str, Option<Throttle>)> = lanes.into_iter().collect();
+    if lanes.windows(2).all(|two| two[0].1 == two[1].1) {
+        return None;
+    }
+    let each = lanes.iter().map(|(lane, throttle)| match throttle {
+        Some(throttle) => limit::lane_and_figure(name(*lane), name(throttle.to_string())).into(),
+        None => limit::lane_not_limited(name(*lane)).into(),
+    });
+    Some(race::on_different_disks(Value::Row(each.collect())))
+}
+
+/// The same for the lanes of a plan.
+pub fn different_disks_of(plan: &Plan) -> Option<Sentence> {
+    different_disks(plan.lanes.iter().map(|lane| (lane.name.as_str(), plan.throttle_of(&lane.name))))
 }
 
 /// What the device's counters hold of a quantity.
@@ -50,11 +74,15 @@ fn said(quantity: Quantity, rate: f64) -> String {
 /// Why a trial is void, in one sentence: its device did more than the throttle and the bursts that the
 /// kernel lets through allow. `None`: it held.
 pub fn broken(trial: &Trial, workload: &Workload, throttle: &Throttle) -> Option<String> {
-    let bursts = if matches!(workload.kind, Kind::Io(_)) { BURSTS_OF_SLICES } else { BURSTS_FROM_IDLE };
+    let bursts = |windows: f64| match workload.kind {
+        Kind::Io(_) => BURSTS_OF_SLICES * windows.sqrt(),
+        _ => BURSTS_FROM_IDLE * windows,
+    };
     let own: Vec<&SystemUse> = trial.groups.iter().filter_map(|group| group.system.as_ref()).collect();
     let all = if own.is_empty() { vec![&trial.system] } else { own };
     all.into_iter().find_map(|system| {
-        let seconds = TOLERANCE * system.window_seconds + bursts * STEP_SECONDS * f64::from(system.windows.max(1));
+        let seconds =
+            TOLERANCE * system.window_seconds + STEP_SECONDS * bursts(f64::from(system.windows.max(1)));
         let (quantity, limit) = Quantity::ALL.into_iter().find_map(|quantity| {
             let limit = throttle.limit(quantity)? as f64;
             (counted(&system.device, quantity) > limit * seconds).then_some((quantity, limit))
@@ -97,8 +125,5 @@ pub(crate) fn shows(workload: &Workload, window_seconds: f64) -> bool {
 /// What a reader must know of work so short that the burst of an idle device carries it; the same words
 /// for every step, so that a table gathers them.
 pub(crate) fn too_short() -> Sentence {
-    say::race::hardly_emulated(
-        say::exact(TOO_SHORT_STEPS * STEP_SECONDS),
-        say::exact(BURSTS_FROM_IDLE * STEP_SECONDS),
-    )
+    race::hardly_emulated(say::exact(TOO_SHORT_STEPS * STEP_SECONDS), say::exact(BURSTS_FROM_IDLE * STEP_SECONDS))
 }

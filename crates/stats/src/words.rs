@@ -1,7 +1,7 @@
 //! Figures as reasons show them.
 
-use model::units::{human_bandwidth, human_bytes, human_count};
 pub use model::units::percent;
+use model::units::{human_bandwidth, human_bytes, human_count};
 
 /// `88.1k IOPS`.
 pub fn iops(rate: f64) -> String {

@@ -1,91 +1,16 @@
 //! Advice, on races whose truth is known and with the real table of features.
 
+#[path = "common/asking.rs"]
+mod asking;
 mod common;
 
-use common::{io, lane, probe, record, small_files, trial};
-use model::features::Features;
-use model::findings::{Advice, Equal, Excluded, Findings, Flip, NoAdvice};
-use model::lane::Lane;
-use model::plan::Rounds;
+use asking::{asked, excluded, judged, race, scenario, table, three};
+use common::{lane, probe, small_files, trial};
+use model::findings::{Advice, Equal, Flip, NoAdvice};
 use model::record::{Profile, Record};
-use model::scenario::{Need, Scenario};
+use model::scenario::Scenario;
 use model::trial::Outcome;
-use model::workload::{Pattern, Workload};
 use stats::advice::{Knowledge, Race, advise, combinable};
-use stats::judge;
-
-fn table() -> Vec<Features> {
-    [
-        include_str!("../../../features/ext4.toml"),
-        include_str!("../../../features/xfs.toml"),
-        include_str!("../../../features/btrfs.toml"),
-        include_str!("../../../features/tmpfs.toml"),
-        include_str!("../../../features/rsext4.toml"),
-        include_str!("../../../features/bcachefs.toml"),
-    ]
-    .iter()
-    .map(|text| Features::from_toml(text).unwrap())
-    .collect()
-}
-
-/// Shares of the three parts, and constraints as `need: why`.
-fn scenario(shares: [f64; 3], needs: &[(&str, &str)]) -> Scenario {
-    let mut text = "name = \"x\"\ntitle = \"X\"\nabout = \"a test\"\n".to_owned();
-    for (need, why) in needs {
-        text.push_str(&format!("[[need]]\nneed = \"{need}\"\nwhy = \"{why}\"\nsource = \"a book\"\n"));
-    }
-    let parts = [("commits", "quick/commit/write"), ("reads", "quick/random-read/read"), ("large", "later/large/*")];
-    for ((what, series), share) in parts.iter().zip(shares).filter(|(_, share)| *share > 0.0) {
-        text.push_str(&format!(
-            "[[weight]]\nwhat = \"{what}\"\nshare = {share}\nwhy = \"it is so\"\nseries = [\"{series}\"]\n"
-        ));
-    }
-    Scenario::from_toml(&text).unwrap()
-}
-
-fn commit() -> Workload {
-    io("commit", Pattern::Append, 1, 0)
-}
-
-fn read() -> Workload {
-    io("random-read", Pattern::RandRead, 1, 0)
-}
-
-/// A race of these lanes: rates of commits and of reads in each lane, with noise on logarithms.
-fn race(lanes: Vec<Lane>, rates: &[[f64; 2]], deviation: f64) -> Record {
-    let workloads = vec![commit(), read()];
-    let mut race = record(lanes, workloads.clone(), Rounds::Auto, true);
-    let names: Vec<String> = race.header.lanes.iter().map(|lane| lane.name.clone()).collect();
-    let mut noise = common::noise(7);
-    for (index, workload) in workloads.iter().enumerate() {
-        for round in 1..=20 {
-            for (name, rates) in names.iter().zip(rates) {
-                let rate = rates[index] * (deviation * noise.next()).exp();
-                race.trials.push(trial(name, workload, round, rate));
-            }
-        }
-    }
-    race
-}
-
-fn three() -> Vec<Lane> {
-    ["ext4", "xfs", "btrfs"].map(lane).to_vec()
-}
-
-fn judged(record: &Record) -> Findings {
-    judge::findings(record)
-}
-
-fn asked(record: &Record, scenario: &Scenario, needs: &[&str]) -> Advice {
-    let needs: Vec<Need> = needs.iter().map(|need| need.parse().unwrap()).collect();
-    let features = table();
-    let known = Knowledge { features: &features, suites: &["quick", "later"] };
-    advise(&[Race { record, findings: &judged(record) }], scenario, &needs, &known)
-}
-
-fn excluded<'a>(advice: &'a Advice, lane: &str) -> &'a Excluded {
-    advice.excluded.iter().find(|of| of.lane == lane).unwrap_or_else(|| panic!("{lane} is not out: {advice:#?}"))
-}
 
 #[test]
 fn the_lane_with_the_best_weighted_mean_is_taken_with_its_reasons() {
@@ -119,12 +44,12 @@ fn the_smallest_change_of_a_share_that_turns_the_choice_is_found() {
     assert!((at - 0.7 * 1.5_f64.ln() / 2_f64.ln()).abs() < 0.005, "{at}");
     // A lane that is level is no news: of two that are apart by 1 % no share is told.
     let near =
-        self::race(vec![common::lane("ext4"), common::lane("xfs")], &[[1000.0, 1060.0], [1070.0, 1000.0]], 0.001);
+        asking::race(vec![common::lane("ext4"), common::lane("xfs")], &[[1000.0, 1060.0], [1070.0, 1000.0]], 0.001);
     let advice = asked(&near, &scenario([0.5, 0.5, 0.0], &[]), &[]);
     assert_eq!((advice.level_with.len(), advice.why.len()), (1, 2));
     assert!(!advice.flips_if.iter().any(|flip| matches!(flip, Flip::Weight { .. })), "{:?}", advice.flips_if);
     // Where one lane does better at everything, no share turns it.
-    let race = self::race(vec![common::lane("ext4"), common::lane("xfs")], &[[1000.0; 2], [1500.0, 1200.0]], 0.002);
+    let race = asking::race(vec![common::lane("ext4"), common::lane("xfs")], &[[1000.0; 2], [1500.0, 1200.0]], 0.002);
     let advice = asked(&race, &scenario([0.7, 0.3, 0.0], &[]), &[]);
     assert!(!advice.flips_if.iter().any(|flip| matches!(flip, Flip::Weight { .. })), "{:?}", advice.flips_if);
 }
@@ -292,7 +217,7 @@ fn ties_and_noise_are_no_differences_and_noise_is_what_could_turn_it() {
     let share = advice.share_of_resampled_races.unwrap();
     assert!(share > 0.02 && share < 0.98, "{share}");
 
-    let ties = self::race(vec![lane("ext4"), lane("xfs")], &[[1000.0, 1000.0], [1010.0, 1010.0]], 0.002);
+    let ties = asking::race(vec![lane("ext4"), lane("xfs")], &[[1000.0, 1000.0], [1010.0, 1010.0]], 0.002);
     let advice = asked(&ties, &scenario([0.5, 0.5, 0.0], &[]), &[]);
     assert_eq!((advice.lane.as_deref(), &advice.level_with[..]), (Some("ext4"), &["xfs".to_owned()][..]));
     assert!(advice.why.is_empty() && advice.equal.iter().all(|equal| equal.because == Equal::Tie));
@@ -441,9 +366,17 @@ fn records_of_the_same_lanes_are_taken_together() {
     other.header.machine.cpu = "another".into();
     let far = [races[0], Race { record: &other, findings: &of_second }];
     assert!(combinable(&far).unwrap_err().contains("another CPU"));
+    let mut slowed = second.clone();
+    slowed.header.plan.throttle = Some("50MiB/s".parse().unwrap());
+    let apart = [races[0], Race { record: &slowed, findings: &of_second }];
+    assert!(combinable(&apart).unwrap_err().contains("the throttle of record 2 is 50MiB/s and that of the first none"));
     let mut fewer = second.clone();
     fewer.header.lanes.truncate(2);
     let apart = [races[0], Race { record: &fewer, findings: &of_second }];
     assert!(combinable(&apart).unwrap_err().contains("other lanes"));
+    let mut slower = second.clone();
+    slower.header.plan.lane_throttles = [("xfs".to_owned(), "2000iops".parse().unwrap())].into();
+    let disks = [races[0], Race { record: &slower, findings: &of_second }];
+    assert!(combinable(&disks).unwrap_err().contains("other emulated disks"));
     assert!(combinable(&[]).is_err());
 }

@@ -68,6 +68,9 @@ prop_compose! {
             group.metrics.insert(stats::operations::PROCESS_STARTUP.into(), cpu.0);
             group.sync_seconds = cpu.1;
             group.slices_operations_per_second = slices.clone();
+            if bandwidth {
+                (group.windows_operations_per_second, group.windows_seconds) = (slices.clone(), cpu.2);
+            }
             group.histogram = own.then(|| "no histogram".into());
             group.system = own.then(|| system.clone());
         }
@@ -190,7 +193,7 @@ proptest! {
         if let Some(sentence) = noise::foreign(&trial.system, &overhead) {
             prop_assert!(!sentence.is_empty());
         }
-        steady::not_steady(&series);
+        steady::settled_windows(&series, assumed, &series);
         let rule = sequential::Rule { pairs: 3, rounds: Rounds::Auto, margin: 0.05, first_answer: false };
         if let Some(interval) = sequential::interval(&series, &rule, assumed) {
             rule.verdict(interval.mean, interval.half, false);

@@ -94,6 +94,21 @@ fn what_differs_between_the_races_is_named() {
 }
 
 #[test]
+fn one_burst_behind_the_rate_voids_nothing_and_most_trials_do() {
+    let before = race([1000.0; 2], 0.01, 6, 1);
+    let behind = |rounds: u32| {
+        let mut after = race([3000.0; 2], 0.01, 6, 2);
+        for trial in after.trials.iter_mut().filter(|trial| trial.round <= rounds) {
+            trial.flags.push("cannot-sustain-rate: the backlog grew".into());
+        }
+        against(&before, &after).rows.remove(0)
+    };
+    assert_eq!((behind(1).verdict, behind(3).verdict), (Verdict::Faster, Verdict::Faster));
+    assert_eq!(behind(4).verdict, Verdict::None);
+    assert!(behind(4).why.unwrap().contains("ext4 cannot sustain the rate of the second record"));
+}
+
+#[test]
 fn medians_of_passes_are_named_beside_what_rests_on_them() {
     let raced = |loops: u32, seed: u64| {
         let mut work = operations(vec![step("metadata", "stat 100", Operation::Stat, 100)]);
@@ -122,4 +137,16 @@ fn an_emulated_disk_is_not_compared_with_another_or_with_a_real_one() {
     let mut same = before.clone();
     same.header.plan.throttle = after.header.plan.throttle;
     assert!(against(&same, &after).rows.iter().all(|row| row.verdict == Verdict::Faster));
+    // A lane with a disk of its own is one for itself.
+    let lane = same.header.plan.lanes[1].name.clone();
+    same.header.plan.lane_throttles = [(lane.clone(), "2000iops".parse().unwrap())].into();
+    for row in &against(&same, &after).rows {
+        if row.lane == lane {
+            assert_eq!(row.verdict, Verdict::None);
+            let why = row.why.as_ref().unwrap();
+            assert!(why.contains("different throttles: 2000iops and 151MiB/s,8050iops"), "{why}");
+        } else {
+            assert_eq!(row.verdict, Verdict::Faster);
+        }
+    }
 }

@@ -1,71 +1,17 @@
 //! The regression gate: replicates, intervals, verdicts, and what is refused.
 
+#[path = "common/boots.rs"]
+mod boots;
 mod common;
 
-use common::{io, lane, record, small_files, trial};
-use model::gate::{Gate, GateOutcome, GateRow, GateVerdict};
+use boots::{LUCK, NEW, OLD, boots, judge, judged, named, row};
+use common::{io, lane, small_files};
+use model::gate::{GateOutcome, GateVerdict};
 use model::plan::Rounds;
 use model::record::{EndOutcome, Probe, Profile, Record, SharedRate};
 use model::trial::Outcome;
 use model::workload::{Kind, Pattern};
-use stats::gate::{Named, Terms, gate};
-
-/// A race of ext4 and xfs at this minute of a day: their rates, before this boot's luck.
-fn race(minute: u32, rates: [f64; 2], luck: f64) -> Record {
-    let workloads = vec![io("w", Pattern::RandWrite, 1, 0)];
-    let mut race = record(vec![lane("ext4"), lane("xfs")], workloads, Rounds::Fixed(3), true);
-    race.header.started = format!("2026-11-20T10:{minute:02}:00Z");
-    race.header.boot_id = format!("boot {minute}");
-    race.header.seed = u64::from(minute);
-    race.header.plan.command_line = ["fairlane", "race", "--seed", &minute.to_string()].map(str::to_owned).to_vec();
-    for round in 1..=3 {
-        for (name, rate) in ["ext4", "xfs"].iter().zip(rates) {
-            // Rounds scatter about the boot's own level, whose geometric mean is exact.
-            let rate = rate * luck * [0.9, 1.0, 1.0 / 0.9][round as usize - 1];
-            race.trials.push(trial(name, &race.header.plan.workloads[0], round, rate));
-        }
-    }
-    race
-}
-
-const LUCK: [f64; 6] = [1.0, 1.01, 0.99, 1.02, 0.98, 1.005];
-
-/// Boots of a baseline in even minutes and of a candidate in odd ones: `factors` are what the candidate
-/// does to ext4 and xfs.
-fn boots(count: u32, factors: [f64; 2]) -> [Vec<Record>; 2] {
-    let side = |first: u32, factors: [f64; 2]| {
-        let boot = |at: u32| {
-            let mut race = race(2 * at + first, [1000.0 * factors[0], 2000.0 * factors[1]], LUCK[at as usize % 6]);
-            race.header.machine.kernel = ["6.1", "6.12"][first as usize].to_owned();
-            race
-        };
-        (0..count).map(boot).collect()
-    };
-    [side(0, [1.0; 2]), side(1, factors)]
-}
-
-fn named(records: &[Record], names: &'static [&'static str]) -> Vec<Named<'static>> {
-    // Tests are short: what they leak ends with them.
-    let records: &'static [Record] = Box::leak(records.to_vec().into_boxed_slice());
-    records.iter().zip(names).map(|(record, name)| Named { name, record }).collect()
-}
-
-const OLD: [&str; 8] = ["old/1", "old/2", "old/3", "old/4", "old/5", "old/6", "old/7", "old/8"];
-const NEW: [&str; 8] = ["new/1", "new/2", "new/3", "new/4", "new/5", "new/6", "new/7", "new/8"];
-
-fn judge(sides: &[Vec<Record>; 2], need: Option<f64>) -> Result<Gate, String> {
-    let terms = Terms { fail_if_slower: 0.05, need_resolution: need };
-    gate(&named(&sides[0], &OLD), &named(&sides[1], &NEW), &terms)
-}
-
-#[track_caller]
-fn judged(sides: &[Vec<Record>; 2]) -> Gate {
-    judge(sides, None).unwrap()
-}
-
-fn row<'a>(gate: &'a Gate, lane: &str) -> &'a GateRow {
-    gate.rows.iter().find(|row| row.lane == lane).unwrap()
-}
+use stats::gate::{Terms, gate};
 
 #[test]
 fn a_lane_that_became_slower_fails_and_one_that_did_not_passes() {
@@ -230,7 +176,7 @@ fn other_parameters_lanes_and_versions_are_refused_by_name_and_value() {
     };
     assert!(refused(kind).starts_with("workload w differs: kind is \"io\" in old/1 and \"small-files\" in new/2, and"));
     type Change = fn(&mut Record);
-    let changes: [(Change, &str); 10] = [
+    let changes: [(Change, &str); 12] = [
         (|of| of.header.version = "9.9.9".into(), "Fairlane 0.1.0 and new/2 by 9.9.9"),
         (|of| of.header.plan.suite = "general".into(), "a race of quick and new/2 of general"),
         (|of| of.header.plan.as_published = true, "as published"),
@@ -241,11 +187,42 @@ fn other_parameters_lanes_and_versions_are_refused_by_name_and_value() {
         (|of| of.header.lanes[1].promises.data_checksums = true, "(data checksums)"),
         (|of| of.header.lanes[1].venue = "device".into(), "image in old/1, device in new/2"),
         (|of| of.header.lanes[1].mount_options.push("sync".into()), "mounts lane xfs in two ways"),
+        (
+            |of| of.header.plan.throttle = "2000iops".parse().ok(),
+            "lane ext4 was held to nothing in old/1 and to 2000iops",
+        ),
+        (
+            |of| of.header.plan.lane_throttles = [("xfs".into(), "2000iops".parse().unwrap())].into(),
+            "lane xfs was held to nothing in old/1 and to 2000iops in new/2",
+        ),
     ];
     for (change, says) in changes {
         let said = refused(change);
         assert!(said.contains(says) && said.contains("; "), "{says}: {said}");
     }
+}
+
+#[test]
+fn an_emulated_disk_is_not_held_against_another_or_a_real_one() {
+    let throttled = |records: &mut [Record], limit: &str| {
+        records.iter_mut().for_each(|record| record.header.plan.throttle = Some(limit.parse().unwrap()));
+    };
+    // What a slower disk takes would be called the candidate's.
+    let mut sides = boots(5, [0.5, 0.5]);
+    throttled(&mut sides[1], "50MiB/s");
+    let said = judge(&sides, None).unwrap_err();
+    assert!(
+        said.contains("lane ext4 was held to nothing in old/1 and to 50MiB/s in new/1; race both sides with"),
+        "{said}"
+    );
+    throttled(&mut sides[0], "60MiB/s");
+    assert!(judge(&sides, None).unwrap_err().contains("to 60MiB/s in old/1 and to 50MiB/s in new/1"));
+    throttled(&mut sides[0], "50MiB/s");
+    assert_eq!(judged(&sides).outcome, GateOutcome::Fail);
+    // Nor is one within a side.
+    let mut mixed = boots(3, [1.0, 1.0]);
+    throttled(&mut mixed[0][1..2], "50MiB/s");
+    assert!(judge(&mixed, None).unwrap_err().contains("to nothing in old/1 and to 50MiB/s in old/2"));
 }
 
 #[test]
@@ -333,36 +310,6 @@ fn one_record_on_each_side_is_compared_and_gives_no_verdict() {
     assert!(judge(&uneven, None).unwrap_err().contains("the candidate holds no record with a trial"));
 }
 
-/// Lets a lane fail in all rounds of a record.
-fn fail(record: &mut Record, lane: &str) {
-    for trial in record.trials.iter_mut().filter(|trial| trial.lane == lane) {
-        trial.outcome = Outcome::Failed;
-        trial.reason = Some("the kernel said I/O error".into());
-        trial.groups.clear();
-    }
-}
-
-#[test]
-fn a_candidate_that_fails_at_the_work_never_passes() {
-    let mut sides = boots(4, [1.0, 1.0]);
-    fail(&mut sides[1][2], "xfs");
-    let of = judged(&sides);
-    let one = row(&of, "xfs");
-    assert_eq!((one.verdict, one.candidate.records), (GateVerdict::Inconclusive, 3));
-    assert!(one.why.as_ref().unwrap().contains("in 1 of the candidate's 4 records: the kernel said I/O error"));
-    sides[1].iter_mut().for_each(|record| fail(record, "xfs"));
-    let of = judged(&sides);
-    assert_eq!((row(&of, "xfs").verdict, of.outcome, of.counts.failed), (GateVerdict::Failed, GateOutcome::Fail, 1));
-    // The baseline cannot do it either: nothing became worse.
-    sides[0].iter_mut().for_each(|record| fail(record, "xfs"));
-    let of = judged(&sides);
-    assert_eq!((row(&of, "xfs").verdict, of.outcome), (GateVerdict::Inconclusive, GateOutcome::Inconclusive));
-    // A baseline that failed once costs a replicate and no verdict.
-    let mut sides = boots(4, [1.0, 1.0]);
-    fail(&mut sides[0][0], "xfs");
-    assert_eq!(row(&judged(&sides), "xfs").verdict, GateVerdict::Pass);
-}
-
 #[test]
 fn races_that_ended_early_are_used_as_far_as_they_got_and_named() {
     let mut sides = boots(4, [1.0, 1.0]);
@@ -412,6 +359,7 @@ fn latencies_at_other_rates_are_not_compared() {
                     slowest: "ext4".into(),
                     maxima_operations_per_second: Default::default(),
                     operations_per_second: rate,
+                    disturbed: None,
                 }];
             }
         }
@@ -421,16 +369,6 @@ fn latencies_at_other_rates_are_not_compared() {
     let of = with_rates(9000.0);
     assert_eq!(row(&of, "xfs").verdict, GateVerdict::Inconclusive);
     assert!(row(&of, "xfs").why.as_ref().unwrap().contains("different shared rates, 8k IOPS and 9k IOPS"));
-}
-
-#[test]
-fn a_candidate_that_no_longer_sustains_a_rate_fails() {
-    let mut sides = boots(4, [1.0, 1.0]);
-    for trial in sides[1].iter_mut().flat_map(|record| &mut record.trials).filter(|trial| trial.lane == "xfs") {
-        trial.flags.push("cannot-sustain-rate: the backlog grew".into());
-    }
-    let of = judged(&sides);
-    assert_eq!((row(&of, "ext4").verdict, row(&of, "xfs").verdict), (GateVerdict::Pass, GateVerdict::Failed));
 }
 
 #[test]

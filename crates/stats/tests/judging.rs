@@ -139,7 +139,8 @@ fn a_fixed_number_of_rounds_has_one_look_at_its_end() {
     race.end = None;
     let verdict = |race: &Record| judge::judge_workload(race, "w").remove(0).pairs.remove(0).verdict;
     assert_eq!(verdict(&race), Verdict::Undecided);
-    race.end = Some(EndOutcome::Interrupted);
+    // Its budget was used up.
+    race.end = Some(EndOutcome::Complete);
     assert_eq!(verdict(&race), Verdict::Faster);
     race.end = None;
     run(&mut race, 3, &[1000.0, 3000.0], 0.01, 1);
@@ -473,7 +474,10 @@ fn warm_up_is_cut_from_steady_work_and_said() {
     assert!((result.estimates[1].mean / 1001.0 - 1.0).abs() < 0.002, "{:?}", result.estimates[1]);
     assert_eq!(result.pairs[0].verdict, Verdict::Tie);
     assert!(
-        result.warnings.iter().any(|said| said == "xfs: warm-up was cut from 6 of 6 trials, up to 20 slices (MSER-5)"),
+        result
+            .warnings
+            .iter()
+            .any(|said| said == "xfs: warm-up was cut from 6 of 6 trials, up to 50 % of one (MSER-5)"),
         "{:?}",
         result.warnings
     );

@@ -297,6 +297,13 @@ fn a_lane_that_fails_each_time_is_not_raced_again() {
     // A step that the filesystem lacks fails whoever asks again: the others go on without that lane.
     let without = next(&noisy("xfs", 1));
     assert!(without.starts_with("race ext4 btrfs --budget "), "{without}");
+    // Its own disk goes with it, and that of all lanes stays.
+    let mut own = noisy("xfs", 1);
+    own.header.plan.throttle = "90000iops".parse().ok();
+    own.header.plan.lane_throttles = [("xfs".to_owned(), "80000iops".parse().unwrap())].into();
+    let line = "fairlane race ext4 xfs btrfs --throttle 90000iops --throttle xfs:80000iops --seed 1";
+    own.header.plan.command_line = line.split(' ').map(str::to_owned).collect();
+    assert!(next(&own).starts_with("race ext4 btrfs --throttle 90000iops --budget "), "{}", next(&own));
     // One that failed midway would fail again, and what it leaves open does not count.
     let mut two = noisy("xfs", 4);
     two.header.lanes.remove(2);

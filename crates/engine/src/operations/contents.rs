@@ -9,7 +9,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Bytes after which the pool repeats.
-const POOL_BYTES: usize = 1 << 20;
+const POOL_BYTES: usize = model::operations::POOL_BYTES as usize;
 /// Marks a file that fills one block at most when it is created.
 pub(crate) const SMALL: u64 = 1 << 62;
 /// Bytes of such a file at most.

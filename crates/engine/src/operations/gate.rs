@@ -4,22 +4,26 @@ use crate::error::EngineError;
 use crate::workloads::Observer;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::num::NonZero;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The longest that a thread that runs waits for others that were woken.
 const ALL_RUN_WITHIN: Duration = Duration::from_millis(20);
 
-/// Holds threads back until all of them are ready, the window is open and, where there are as many
-/// CPUs, all run.
-pub(crate) struct Gate {
+/// Holds threads back until all of them are ready and, where there are as many CPUs, all run; then the
+/// window opens, and they go. What waking them and waiting for each other costs lies before the window.
+pub(crate) struct Gate<'o> {
     inside: Mutex<Inside>,
     /// The last thread came.
     full: Condvar,
     opened: Condvar,
     /// Threads that were not seen running since.
     asleep: AtomicU32,
+    /// The window is open.
+    go: AtomicBool,
+    /// Who is told that it opens, until it does.
+    observer: Mutex<Option<&'o mut dyn Observer>>,
     has_cpus: bool,
 }
 
@@ -37,25 +41,30 @@ enum Door {
     GivenUp,
 }
 
-impl Gate {
-    pub(crate) fn new(threads: u32) -> Self {
+impl<'o> Gate<'o> {
+    pub(crate) fn new(threads: u32, observer: &'o mut dyn Observer) -> Self {
         let cpus = std::thread::available_parallelism().map_or(1, NonZero::get);
         Gate {
             inside: Mutex::new(Inside { missing: threads, door: Door::Shut }),
             full: Condvar::new(),
             opened: Condvar::new(),
             asleep: AtomicU32::new(threads),
+            go: AtomicBool::new(false),
+            observer: Mutex::new(Some(observer)),
             has_cpus: threads as usize <= cpus,
         }
     }
 
-    /// Waits until all threads have come, opens the observer's window and lets them go.
-    pub(crate) fn open(&self, observer: &mut dyn Observer) {
+    /// Waits until all threads have come, and wakes them. Where they have no CPU each, so that they
+    /// cannot wait for each other, the window opens here.
+    pub(crate) fn open(&self) {
         let mut inside = self.inside();
         while inside.missing > 0 {
             inside = self.full.wait(inside).unwrap_or_else(PoisonError::into_inner);
         }
-        observer.window_opens();
+        if !self.has_cpus {
+            self.open_window();
+        }
         inside.door = Door::Open;
         drop(inside);
         self.opened.notify_all();
@@ -85,12 +94,33 @@ impl Gate {
             return Err(EngineError::Interrupted);
         }
         drop(inside);
-        self.asleep.fetch_sub(1, Ordering::AcqRel);
+        self.wake();
         let begun = Instant::now();
-        while self.has_cpus && self.asleep.load(Ordering::Acquire) > 0 && begun.elapsed() < ALL_RUN_WITHIN {
+        while !self.go.load(Ordering::Acquire) {
+            if begun.elapsed() >= ALL_RUN_WITHIN {
+                // Somebody does not run: the others go without it.
+                self.open_window();
+            }
             std::hint::spin_loop();
         }
         Ok(())
+    }
+
+    /// One thread more runs, or is not waited for; the last one opens the window.
+    fn wake(&self) {
+        if self.asleep.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.open_window();
+        }
+    }
+
+    /// Opens the window, unless somebody does or has done it.
+    fn open_window(&self) {
+        let observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(observer) = observer {
+            // Whatever becomes of the call, nobody waits for ever.
+            let _go = Go(&self.go);
+            observer.window_opens();
+        }
     }
 
     fn inside(&self) -> MutexGuard<'_, Inside> {
@@ -98,25 +128,34 @@ impl Gate {
     }
 }
 
+/// Lets the threads go when it is dropped.
+struct Go<'a>(&'a AtomicBool);
+
+impl Drop for Go<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
 /// What a thread passes right before its clock runs. Dropped without that, for instance after an
 /// error, it does not keep the others waiting.
-pub(crate) struct Start<'a>(Way<'a>);
+pub(crate) struct Start<'a, 'o>(Way<'a, 'o>);
 
-enum Way<'a> {
+enum Way<'a, 'o> {
     Alone(&'a mut dyn Observer),
     /// Together with whom, and the thread's number.
-    With(&'a Gate, usize),
+    With(&'a Gate<'o>, usize),
     Passed,
 }
 
-impl<'a> Start<'a> {
+impl<'a, 'o> Start<'a, 'o> {
     /// At once: nobody is waited for. The observer's window opens.
     pub(crate) fn alone(observer: &'a mut dyn Observer) -> Self {
         Start(Way::Alone(observer))
     }
 
     /// Together with the other threads of the gate.
-    pub(crate) fn with(gate: &'a Gate, thread: usize) -> Self {
+    pub(crate) fn with(gate: &'a Gate<'o>, thread: usize) -> Self {
         Start(Way::With(gate, thread))
     }
 
@@ -151,12 +190,12 @@ impl<'a> Start<'a> {
     }
 }
 
-impl Drop for Start<'_> {
+impl Drop for Start<'_, '_> {
     fn drop(&mut self) {
         if let Way::With(gate, _) = self.0 {
             // It is not waited for, neither to come nor to run.
             drop(gate.come());
-            gate.asleep.fetch_sub(1, Ordering::AcqRel);
+            gate.wake();
         }
     }
 }
@@ -164,12 +203,25 @@ impl Drop for Start<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicBool;
+    use std::thread::ThreadId;
 
-    /// Notes that the window opened.
-    struct Watch<'a>(&'a AtomicBool);
+    /// Notes by which thread the window was opened.
+    #[derive(Default)]
+    struct Watch {
+        opened_by: Vec<ThreadId>,
+    }
 
-    impl Observer for Watch<'_> {
+    impl Observer for Watch {
+        fn window_opens(&mut self) {
+            self.opened_by.push(std::thread::current().id());
+        }
+        fn window_closes(&mut self) {}
+    }
+
+    /// A flag for threads that cannot see the watch while the gate holds it.
+    struct Flag<'a>(&'a AtomicBool);
+
+    impl Observer for Flag<'_> {
         fn window_opens(&mut self) {
             self.0.store(true, Ordering::SeqCst);
         }
@@ -178,7 +230,9 @@ mod tests {
 
     #[test]
     fn nobody_begins_before_the_last_one_came_and_the_window_opened() {
-        let (gate, last_came, watched) = (Gate::new(3), AtomicBool::new(false), AtomicBool::new(false));
+        let (last_came, watched) = (AtomicBool::new(false), AtomicBool::new(false));
+        let mut flag = Flag(&watched);
+        let gate = Gate::new(3, &mut flag);
         std::thread::scope(|scope| {
             for thread in 0..3 {
                 let (gate, last_came, watched) = (&gate, &last_came, &watched);
@@ -194,20 +248,45 @@ mod tests {
                     assert_eq!(sched_getaffinity(None).unwrap(), before);
                 });
             }
-            gate.open(&mut Watch(&watched));
+            gate.open();
         });
     }
 
     #[test]
+    fn with_a_cpu_for_each_the_last_thread_that_runs_opens_the_window_once() {
+        let mut watch = Watch::default();
+        let gate = Gate::new(2, &mut watch);
+        let has_cpus = gate.has_cpus;
+        let workers: Vec<ThreadId> = std::thread::scope(|scope| {
+            let gate = &gate;
+            let work = |thread: usize| {
+                scope.spawn(move || {
+                    Start::with(gate, thread).now().unwrap();
+                    std::thread::current().id()
+                })
+            };
+            let workers = [work(0), work(1)];
+            gate.open();
+            workers.map(|worker| worker.join().unwrap()).to_vec()
+        });
+        assert_eq!(watch.opened_by.len(), 1);
+        // Waking them lies before the window: whoever wakes them does not open it.
+        assert_eq!(workers.contains(&watch.opened_by[0]), has_cpus);
+    }
+
+    #[test]
     fn who_drops_out_keeps_nobody_waiting_and_a_gate_given_up_sends_all_away() {
-        let gate = Gate::new(2);
+        let mut watch = Watch::default();
+        let gate = Gate::new(2, &mut watch);
         std::thread::scope(|scope| {
             let other = scope.spawn(|| Start::with(&gate, 0).now());
             drop(Start::with(&gate, 1));
-            gate.open(&mut ());
+            gate.open();
             assert!(other.join().unwrap().is_ok());
         });
-        let never_full = Gate::new(2);
+        assert_eq!(watch.opened_by.len(), 1);
+        let mut nobody = ();
+        let never_full = Gate::new(2, &mut nobody);
         std::thread::scope(|scope| {
             let other = scope.spawn(|| Start::with(&never_full, 0).now());
             never_full.give_up();
@@ -217,11 +296,11 @@ mod tests {
 
     #[test]
     fn who_is_alone_opens_the_window_itself() {
-        let watched = AtomicBool::new(false);
-        Start::alone(&mut Watch(&watched)).now().unwrap();
-        assert!(watched.load(Ordering::SeqCst));
-        let unwatched = AtomicBool::new(false);
-        drop(Start::alone(&mut Watch(&unwatched)));
-        assert!(!unwatched.load(Ordering::SeqCst));
+        let mut watch = Watch::default();
+        Start::alone(&mut watch).now().unwrap();
+        assert_eq!(watch.opened_by, [std::thread::current().id()]);
+        let mut unwatched = Watch::default();
+        drop(Start::alone(&mut unwatched));
+        assert!(unwatched.opened_by.is_empty());
     }
 }

@@ -20,6 +20,8 @@ pub(crate) struct Plan {
     seed: u64,
     /// Of each set what marks the contents of its files: 0 or `SMALL`.
     marks: Vec<u64>,
+    /// Bytes of the largest file that each set ever has.
+    largest: Vec<u64>,
     /// For each set its place in the list, of each step the set.
     pub(crate) set_of_step: Vec<usize>,
 }
@@ -54,6 +56,7 @@ impl Plan {
                 .iter()
                 .map(|set| if set.size.bounds().1 <= ONE_BLOCK { SMALL } else { 0 })
                 .collect(),
+            largest: operations.largest_files(),
             operations: operations.clone(),
             seed,
         })
@@ -78,6 +81,11 @@ impl Plan {
     #[inline]
     pub(crate) fn contents_of(&self, set: usize, number: u64) -> u64 {
         Self::identity(set, number) | self.marks[set]
+    }
+
+    /// Bytes of the largest file that a set ever has.
+    pub(crate) fn largest_file(&self, set: usize) -> u64 {
+        self.largest[set]
     }
 
     /// Bytes of a file when it is written whole.

@@ -329,7 +329,7 @@ fn missing(tool: Tool) -> EngineError {
 
 /// The errno whose words end what a tool said: tools answer in English here.
 fn errno_of(said: &str) -> Option<i32> {
-    const KNOWN: [i32; 12] = [
+    const KNOWN: [i32; 18] = [
         libc::ENOSPC,
         libc::EDQUOT,
         libc::EIO,
@@ -342,6 +342,12 @@ fn errno_of(said: &str) -> Option<i32> {
         libc::ENOTEMPTY,
         libc::EMLINK,
         libc::EINVAL,
+        libc::EFBIG,
+        libc::ENAMETOOLONG,
+        libc::EILSEQ,
+        libc::ENOSYS,
+        libc::EXDEV,
+        libc::ENOTTY,
     ];
     let line = said.lines().map(str::trim).find(|line| !line.is_empty())?;
     let words = |errno: i32| {

@@ -11,6 +11,7 @@ use crate::histogram::Latencies;
 use crate::workloads::heed;
 use model::agent::Part;
 use model::operations::{FileSet, FileState, Operation, OperationStep, Sharing, State, SyncPolicy, Thing};
+use rustix::time::{ClockId, clock_gettime};
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
@@ -37,6 +38,8 @@ pub(crate) struct Outcome {
     pub(crate) bytes: u64,
     pub(crate) begun: u64,
     pub(crate) ended: u64,
+    /// Nanoseconds that the thread spent on a CPU between the two.
+    pub(crate) on_cpu: u64,
     /// Seconds that it takes to start as many processes as this thread did; 0 where they are calls.
     pub(crate) process_startup_seconds: f64,
 }
@@ -86,18 +89,9 @@ impl Kit {
 }
 
 impl Share<'_> {
-    /// Bytes of the largest call.
+    /// Bytes of the largest call; files may have grown beyond what their set says.
     pub(crate) fn largest_block(&self) -> usize {
-        let bounds = self.spec().size.bounds();
-        let block = self.step.block().0;
-        let call = match self.step.operation {
-            Operation::Create | Operation::Write => block.min(bounds.1),
-            // These files may have grown beyond what their set says.
-            Operation::Overwrite | Operation::Read => block,
-            Operation::Append | Operation::RandomRead | Operation::RandomWrite => block,
-            _ => 0,
-        };
-        call.max(4096) as usize
+        self.step.largest_call(self.plan.largest_file(self.set)).max(4096) as usize
     }
 
     fn spec(&self) -> &FileSet {
@@ -109,7 +103,7 @@ impl Share<'_> {
         &self,
         operator: &mut O,
         kit: &mut Kit,
-        start: Start<'_>,
+        start: Start<'_, '_>,
     ) -> Result<Outcome, EngineError> {
         let Kit { contents, latencies, .. } = kit;
         let contents = contents.as_mut().expect("whoever runs a share prepares its kit");
@@ -127,6 +121,8 @@ impl Share<'_> {
         let start_up_seconds = run.operator.start_up_seconds(self.things())?;
         let processes = run.operator.processes();
         start.now()?;
+        // A system call each: they stand outside of the clock.
+        let before = on_cpu();
         let begun = run.clock.now();
         run.before = begun;
         match self.step.operation {
@@ -136,12 +132,14 @@ impl Share<'_> {
             _ => run.files()?,
         }
         let ended = run.clock.now();
+        let on_cpu = on_cpu().saturating_sub(before);
         let processes = run.operator.processes() - processes;
         Ok(Outcome {
             operations: run.operations,
             bytes: run.bytes,
             begun,
             ended,
+            on_cpu,
             process_startup_seconds: start_up_seconds * processes as f64,
         })
     }
@@ -180,6 +178,12 @@ impl Share<'_> {
         let part = self.part.range(own.end - own.start);
         (of(&own, part), 1)
     }
+}
+
+/// Nanoseconds that this thread has spent on a CPU.
+fn on_cpu() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 /// A share at work.

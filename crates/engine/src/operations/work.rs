@@ -31,7 +31,7 @@ pub struct OperationsWork {
     next: usize,
     /// Parts of that step that are done.
     parts_done: u32,
-    /// A part of it failed after some of its operations were done.
+    /// A part of it failed: an operation that was refused may have done something all the same.
     half_done: bool,
     written_bytes: u64,
     /// One per thread.
@@ -79,7 +79,7 @@ fn carry_out(
     method: Method,
     share: &Share<'_>,
     kit: &mut Kit,
-    start: Start<'_>,
+    start: Start<'_, '_>,
 ) -> Result<Outcome, EngineError> {
     match (place, method) {
         (Place::Directory { path, directory }, Method::InProcess) => {
@@ -106,7 +106,7 @@ fn in_process<C: FileCalls>(
     top: &Path,
     share: &Share<'_>,
     kit: &mut Kit,
-    start: Start<'_>,
+    start: Start<'_, '_>,
 ) -> Result<Outcome, EngineError> {
     kit.prepare(share);
     let mut operator = InProcess::new(calls, top, kit.take_room());
@@ -207,7 +207,7 @@ impl OperationsWork {
         observer: &mut dyn Observer,
     ) -> Result<Vec<Outcome>, EngineError> {
         let threads = self.plan.operations.threads;
-        let gate = Gate::new(threads);
+        let gate = Gate::new(threads, observer);
         let method = self.plan.operations.method;
         std::thread::scope(|scope| {
             let mut workers = Vec::new();
@@ -237,7 +237,7 @@ impl OperationsWork {
                     }
                     outcome
                 };
-                match std::thread::Builder::new().name(format!("operations-{thread}")).spawn_scoped(scope, work) {
+                match std::thread::Builder::new().name(worker_name(thread)).spawn_scoped(scope, work) {
                     Ok(worker) => workers.push(worker),
                     Err(error) => {
                         gate.give_up();
@@ -246,12 +246,26 @@ impl OperationsWork {
                     }
                 }
             }
-            gate.open(observer);
+            gate.open();
             let gone = || EngineError::Unsuitable("a worker ended by itself; this is a fault of Fairlane".to_owned());
             let all: Vec<_> = workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err(gone()))).collect();
             all.into_iter().collect()
         })
     }
+}
+
+/// Of a thread, as the kernel shows it: 15 bytes at most.
+fn worker_name(thread: usize) -> String {
+    format!("operations-{thread}")
+}
+
+/// The highest share of one core that one of several threads took in so many seconds.
+fn busiest(outcomes: &[Outcome], window_seconds: f64) -> Option<(f64, String)> {
+    if outcomes.len() < 2 || window_seconds <= 0.0 {
+        return None;
+    }
+    let (thread, most) = outcomes.iter().enumerate().max_by_key(|(_, outcome)| outcome.on_cpu)?;
+    Some((seconds(most.on_cpu) / window_seconds, worker_name(thread)))
 }
 
 fn writes(operation: Operation) -> bool {
@@ -295,7 +309,9 @@ impl Work for OperationsWork {
         };
         self.kits = kits;
         if outcomes.is_err() {
-            self.half_done |= self.latencies().operations() > 0;
+            self.half_done = true;
+            // What was counted is in no window.
+            self.latencies();
         }
         let outcomes = outcomes.map_err(|error| told_in_full(error, place))?;
         let begun = outcomes.iter().map(|outcome| outcome.begun).min().unwrap_or_default();
@@ -303,7 +319,7 @@ impl Work for OperationsWork {
         let last = part.index + 1 == part.of;
         let sync_seconds = if last && sync == SyncPolicy::End && operation.changes() {
             let begun = Clock::get().now();
-            place.sync()?;
+            place.sync().inspect_err(|_| self.half_done = true)?;
             seconds(Clock::get().now() - begun)
         } else {
             0.0
@@ -314,17 +330,19 @@ impl Work for OperationsWork {
         if writes(operation) {
             self.written_bytes += bytes;
         }
+        let window_seconds = seconds(ended - begun) + sync_seconds;
         let window = Window {
             group: group.to_owned(),
             primary_metric: OPERATIONS_PER_SECOND,
             operations: outcomes.iter().map(|outcome| outcome.operations).sum(),
             bytes,
-            seconds: seconds(ended - begun) + sync_seconds,
+            seconds: window_seconds,
             sync_seconds,
             // Threads start theirs beside each other.
             process_startup_seconds: outcomes.iter().map(|outcome| outcome.process_startup_seconds).sum::<f64>()
                 / outcomes.len().max(1) as f64,
             latencies,
+            busiest_thread: busiest(&outcomes, window_seconds),
             ..Window::default()
         };
         self.parts_done += 1;

@@ -30,8 +30,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Told when a measured window opens and closes, so that what is watched beside it covers the same
-/// time. Both calls lie inside the window: they must be short.
-pub trait Observer {
+/// time. Both calls lie inside the window: they must be short. Any of the threads that work may call.
+pub trait Observer: Send {
     /// The window has opened just now.
     fn window_opens(&mut self);
     /// The window has closed just now.

@@ -3,7 +3,7 @@
 use super::crew::Crew;
 use super::files::{self, FilePlan};
 use super::populate::populate;
-use super::worker::{Call, Counts, Tallied, Task, Until, Worker};
+use super::worker::{Call, Counts, Tallied, Task, Until, Worker, windows};
 use super::{Observer, Work};
 use crate::clock::{nanoseconds, seconds};
 use crate::compressibility;
@@ -94,8 +94,11 @@ impl SteadyWork {
         Ok(SteadyWork { io: io.clone(), workers, notes, stop })
     }
 
-    fn window(&self, direction: Direction, counts: &Counts, elapsed_seconds: f64) -> Window {
+    fn window(&self, direction: Direction, counts: &Counts, slice_ns: u64, elapsed_seconds: f64) -> Window {
+        let length = windows::length_ns(slice_ns);
         Window {
+            windows_operations_per_second: windows::rates(&counts.samples, length),
+            windows_seconds: if counts.samples.is_empty() { 0.0 } else { seconds(length) },
             group: direction.name().to_owned(),
             primary_metric: primary_metric(&self.io, direction),
             operations: counts.operations,
@@ -162,7 +165,7 @@ impl Work for SteadyWork {
             Workers::Crew(crew) => crew.slice(place, warm_up, window, directions, observer)?,
         };
         let windows =
-            directions.iter().zip(&counts).map(|(&direction, counts)| self.window(direction, counts, elapsed));
+            directions.iter().zip(&counts).map(|(&direction, counts)| self.window(direction, counts, window, elapsed));
         Ok(windows.collect())
     }
 

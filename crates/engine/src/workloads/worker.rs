@@ -7,6 +7,7 @@
 mod complete;
 mod step;
 mod turn;
+pub(super) mod windows;
 
 pub(super) use complete::check_result;
 
@@ -62,7 +63,7 @@ pub(super) struct Counts {
     pub(super) operations: u64,
     pub(super) bytes: u64,
     pub(super) latencies: Latencies,
-    /// Operations by half second.
+    /// Operations by half second; in slices by the end of each of their windows.
     pub(super) samples: Vec<u64>,
 }
 
@@ -167,6 +168,10 @@ pub(super) struct Worker {
     flights: Vec<Flight>,
     completions: Vec<Completion>,
     counts: Box<[Counts; 4]>,
+    /// Length of the windows that a slice is told in; 0: it is not.
+    window_ns: u64,
+    /// When the counts of a slice were noted, in nanoseconds from its start.
+    noted_at: Vec<u64>,
     submission: Summary,
     batches: u32,
     samples_submission: bool,
@@ -267,6 +272,8 @@ impl Worker {
             handles: vec![None; slots],
             shifts: vec![0; slots],
             counts: Box::default(),
+            window_ns: 0,
+            noted_at: Vec::new(),
             submission: Summary::default(),
             batches: 0,
             samples_submission: task.whole && io.iodepth > 1 && !null,
@@ -380,6 +387,7 @@ impl Worker {
     /// Forgets what was counted.
     pub(super) fn clear(&mut self) {
         self.counts.iter_mut().for_each(Counts::clear);
+        self.noted_at.clear();
         self.submission = Summary::default();
     }
 
@@ -438,6 +446,14 @@ impl Worker {
         // Where files are made when they are opened, that belongs to the measured work.
         self.opening_since = self.task.io.create_on_open.then(|| self.clock.now());
         self.open(place)?;
+        // Work that keeps to a rate says nothing by it.
+        self.window_ns = match until {
+            Until::Window(slice_ns) if self.free => windows::length_ns(slice_ns),
+            Until::Window(_) | Until::LoopEnd(_) => 0,
+        };
+        if self.window_ns > 0 {
+            self.make_room_for_windows(until.most_ns());
+        }
         let Some(mut queue) = self.queue.take() else {
             return Err(EngineError::Unsuitable("the queue is closed; this is a fault of Fairlane".to_owned()));
         };
@@ -451,6 +467,9 @@ impl Worker {
         match driven {
             Ok(elapsed) => {
                 self.queue = Some(queue);
+                if self.window_ns > 0 {
+                    self.read_windows(elapsed);
+                }
                 Ok(elapsed)
             }
             Err(error) => {

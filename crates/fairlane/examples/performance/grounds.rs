@@ -4,6 +4,7 @@ use anyhow::{Result, anyhow};
 use lanes::{Journal, Settings, Stage, undo};
 use model::Bytes;
 use model::plan::Ground;
+use model::throttle::Throttles;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -31,7 +32,7 @@ impl Grounds {
             largest_working_set_bytes: 1 << 30,
             largest_working_set_without_holes_bytes: 1 << 30,
             terminal: false,
-            throttle: None,
+            throttles: Throttles::default(),
         })?;
         let never = AtomicBool::new(false);
         let mut journal = Journal::begin(&undo::directory()?, &run_id)?;

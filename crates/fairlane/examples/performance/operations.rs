@@ -117,24 +117,29 @@ fn two_threads(memory: &Path) -> Result<()> {
     rows(&groups, ("two bare loops in two processes, tmpfs", "one", ""), 2 * FINE_ROUNDS, &round)
 }
 
-/// fs_mark and Fairlane fill one directory with names of ten bytes, each first in every other round.
+/// fs_mark and Fairlane fill one directory with names of ten bytes, each first in every other round; and
+/// so does a bare loop: no more can be reached by doing the same calls.
 fn beside_fs_mark(name: &str, directory: &Path, bar: &str) -> Result<()> {
     if Command::new("fs_mark").arg("-h").output().is_err() {
         println!("| create, {name} | fs_mark is missing: apt-get install fsmark | | {bar} | | |");
         return Ok(());
     }
     let work = format!("1 KiB files in one directory, {name}");
-    let round = |round| {
-        let ours = || child(&["operations-child", "one-directory"], directory).map(|[ours, _]| ours);
-        if round % 2 == 0 {
-            let ours = ours()?;
-            Ok([ours, fs_mark(directory)?])
-        } else {
-            let theirs = fs_mark(directory)?;
-            Ok([ours()?, theirs])
+    let beside = |what: &'static str| {
+        move |round| {
+            let ours = || child(&["operations-child", what], directory).map(|[ours, _]| ours);
+            if round % 2 == 0 {
+                let ours = ours()?;
+                Ok([ours, fs_mark(directory)?])
+            } else {
+                let theirs = fs_mark(directory)?;
+                Ok([ours()?, theirs])
+            }
         }
     };
-    rows(&["create"], (&work, "fs_mark -S 0 -p 10", bar), ROUNDS, &round)
+    rows(&["create"], (&work, "fs_mark -S 0 -p 10", bar), ROUNDS, &beside("one-directory"))?;
+    let bare = format!("a bare loop, {work}");
+    rows(&["create"], (&bare, "fs_mark -S 0 -p 10", ""), ROUNDS, &beside("bare-directory"))
 }
 
 fn fs_mark(directory: &Path) -> Result<Rates> {
@@ -183,24 +188,27 @@ pub fn work(what: &str, directory: &Path) -> Result<()> {
     let fairlane = |threads| move |name: &str| Fairlane::prepare(directory, name, DIRECTORIES, threads);
     let (ones, parts) = (DIRECTORIES as u32, DIRECTORIES as u32 / 10);
     let pair = match what {
-        "bare" => alternate(ones, fairlane(1), |name| Bare::prepare(directory, name))?,
+        "bare" => alternate(ones, fairlane(1), |name| Bare::prepare(directory, name, DIRECTORIES))?,
         // The control: what difference is none.
         "same" => alternate(ones, fairlane(1), fairlane(1))?,
         // Threads begin together: parts are long beside that.
         "threads" => alternate(parts, fairlane(2), fairlane(1))?,
         "alone" => {
-            let [ours, _] = alternate(parts, |name| Bare::prepare(directory, name), |_| Ok(Nothing))?;
+            let [ours, _] = alternate(parts, |name| Bare::prepare(directory, name, DIRECTORIES), |_| Ok(Nothing))?;
             [ours, Rates::new()]
         }
-        _ => {
-            let mut ours = Fairlane::prepare(directory, "ours", 1, 1)?;
-            let rates = Rates::from([("create".to_owned(), FILES as f64 / ours.part("create", Part::WHOLE)?)]);
-            ours.finish()?;
-            [rates, Rates::new()]
-        }
+        "bare-directory" => [created(Bare::prepare(directory, "bare", 1)?)?, Rates::new()],
+        _ => [created(Fairlane::prepare(directory, "ours", 1, 1)?)?, Rates::new()],
     };
     println!("{}", serde_json::to_string(&pair)?);
     Ok(())
+}
+
+/// The rate at which all files are created at a stretch.
+fn created(mut contestant: impl Contestant) -> Result<Rates> {
+    let seconds = contestant.part("create", Part::WHOLE)?;
+    contestant.finish()?;
+    Ok(Rates::from([("create".to_owned(), FILES as f64 / seconds)]))
 }
 
 /// Something that does a group in parts.
@@ -320,31 +328,32 @@ pub fn memory(files: u64, directory: &Path) -> Result<()> {
 struct Bare {
     folder: PathBuf,
     top: std::fs::File,
+    directories: u64,
     room: [u8; SIZE + 1],
 }
 
 impl Bare {
-    fn prepare(directory: &Path, name: &str) -> Result<Self> {
+    fn prepare(directory: &Path, name: &str, directories: u64) -> Result<Self> {
         let folder = directory.join(name);
         // As deep as Fairlane's.
         let inner = folder.join("fairlane-operations");
         std::fs::create_dir_all(&inner)?;
         let top = std::fs::File::open(&inner)?;
         mkdirat(&top, "set-000", Mode::from_raw_mode(0o755))?;
-        for number in 0..DIRECTORIES {
+        for number in 0..directories {
             mkdirat(&top, format!("set-000/d{number:09}").as_str(), Mode::from_raw_mode(0o755))?;
         }
-        Ok(Bare { folder, top, room: [1; SIZE + 1] })
+        Ok(Bare { folder, top, directories, room: [1; SIZE + 1] })
     }
 }
 
 impl Contestant for Bare {
     fn part(&mut self, group: &'static str, part: Part) -> Result<f64> {
-        let Bare { top, room, .. } = self;
+        let Bare { top, room, directories, .. } = self;
         let contents = [0xa5_u8; SIZE];
         let new = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let old = OFlags::RDONLY | OFlags::CLOEXEC;
-        each_path(group, part, &mut |path, other| {
+        each_path(group, part, *directories, &mut |path, other| {
             match group {
                 "create" => {
                     let file = openat(&*top, path, new, Mode::from_raw_mode(0o644))?;
@@ -381,14 +390,19 @@ impl Contestant for Nothing {
 }
 
 /// Calls with each path of the part and the one it is renamed to; answers the seconds it took.
-fn each_path(group: &str, part: Part, call: &mut dyn FnMut(&CStr, &CStr) -> Result<()>) -> Result<f64> {
+fn each_path(
+    group: &str,
+    part: Part,
+    directories: u64,
+    call: &mut dyn FnMut(&CStr, &CStr) -> Result<()>,
+) -> Result<f64> {
     let letter = if group == "unlink" { b'r' } else { b'f' };
     let range = part.range(FILES);
     let begun = Instant::now();
     let mut number = range.start;
     while number < range.end {
-        let at = number * DIRECTORIES / FILES;
-        let last = range.end.min((at + 1) * FILES / DIRECTORIES);
+        let at = number * directories / FILES;
+        let last = range.end.min((at + 1) * FILES / directories);
         let path = |letter| format!("set-000/d{at:09}/{}{number:09}\0", char::from(letter));
         let (mut path, mut other) = (path(letter).into_bytes(), path(b'r').into_bytes());
         for _ in number..last {

@@ -45,6 +45,8 @@ pub fn run(options: &Advise) -> Result<(), Failure> {
             warnings.push(format!("the race of {} is {}: advice rests on what was finished", of.started, of.outcome));
         }
     }
+    // Records that are taken together were raced on the same disks.
+    warnings.extend(stats::throttle::different_disks_of(&records[0].header.plan).map(String::from));
     let mut command = vec!["advise".to_owned()];
     command.extend(options.records.iter().filter(|_| options.records != ["last"]).cloned());
     command.extend(options.needs.iter().flat_map(|need| ["--need".to_owned(), need.to_string()]));

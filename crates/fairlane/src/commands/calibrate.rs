@@ -39,6 +39,8 @@ pub fn run(options: &Calibrate) -> Result<(), Failure> {
         resumed: None,
         terms: &options.terms,
         record: Some(&kept),
+        // What it found is printed whole, and quoted by later races.
+        report: false,
         channel: Channel::Plan,
         remark: None,
     };
@@ -63,22 +65,35 @@ fn show(options: &Calibrate) -> Result<(), Failure> {
     super::report::print(&report::calibration_text(&found, None, &screen::style()))
 }
 
-/// What is known of this machine's noise in a plan's suite, for its record to quote: of the same
-/// machine and disk, and of lanes of the same size.
+/// What is known of this machine's noise in a plan's work, for its record to quote: of the same machine
+/// and disk, of lanes of the same size, and of workloads with the same parameters, whatever their suite is
+/// called. The newest that knows all of the work; otherwise the newest of those that know the most of it.
 pub fn known(plan: &Plan, here: &Machine) -> Option<Calibration> {
     if plan.calibration {
         return None;
     }
     let wanted = |record: &Record| {
         let of = &record.header;
-        of.plan.suite == plan.suite
-            && of.plan.lane_size == plan.lane_size
-            && of.plan.throttle == plan.throttle
+        of.plan.lane_size == plan.lane_size
+            && plan.lanes.iter().all(|lane| plan.throttle_of(&lane.name) == of.plan.throttle)
             && of.plan.margin.to_bits() == plan.margin.to_bits()
             && same_machine(&of.machine, here)
             && of.machine.device == here.device
     };
-    newest(wanted)
+    let mut best: Option<Calibration> = None;
+    for record in state::calibrations().filter(|record| wanted(record)) {
+        let found = stats::calibrate::calibration(&record)
+            .and_then(|found| stats::calibrate::covering(found, &record.header.plan, plan))
+            .filter(|found| found.races.races > 0);
+        let Some(found) = found else { continue };
+        if best.as_ref().is_none_or(|best| found.not_covered.len() < best.not_covered.len()) {
+            best = Some(found);
+        }
+        if best.as_ref().is_some_and(|best| best.not_covered.is_empty()) {
+            break;
+        }
+    }
+    best
 }
 
 /// The newest one kept that tells something; one that was cut short hides no older one.
@@ -100,6 +115,13 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
         return Err(Failure::usage("calibrate races a lane against itself already; leave --with-self out"));
     }
     let lanes = twins(&options.lane)?;
+    // No limit holds a colon.
+    if terms.throttle.iter().any(|text| text.contains(':')) {
+        return Err(Failure::usage(
+            "calibrate races a lane against itself, so both stand on one disk; give --throttle without a lane",
+        ));
+    }
+    let throttles = planning::throttles(terms, &lanes)?;
     let mut suite = suites::find(&options.suite)?;
     for assignment in &options.set {
         suites::set(&mut suite, assignment)?;
@@ -113,7 +135,8 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
     command_line.extend(options.workloads.iter().flat_map(|name| ["--workload".to_owned(), name.clone()]));
     command_line.extend(options.set.iter().flat_map(|assignment| ["--set".to_owned(), assignment.clone()]));
     let shown = options.rounds.map_or(Rounds::Auto, Rounds::Fixed);
-    Tail { terms, lanes: &lanes, on: &on, lane_size: options.lane_size, rounds: shown, seed }
+    let lane_size = options.lane_size;
+    Tail { terms, lanes: &lanes, throttles: &throttles, on: &on, lane_size, rounds: shown, seed }
         .append_to(&mut command_line);
     Ok(Plan {
         suite: suite.name,
@@ -131,8 +154,9 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
             Some(_) => terms.budget,
             None => terms.budget.or(Some(BUDGET_SECONDS)),
         },
-        lane_size: options.lane_size,
-        throttle: terms.throttle,
+        lane_size,
+        throttle: throttles.base,
+        lane_throttles: throttles.lanes,
         seed,
         on,
     })

@@ -3,10 +3,12 @@
 use super::lane_failure;
 use super::report::print;
 use crate::failure::Failure;
+use crate::progress;
 use lanes::undo;
 
 /// Undoes what races that died left behind, and says so on standard error; nothing to do is silent.
 pub fn recover() {
+    progress::sweep();
     let directory = match undo::directory() {
         Ok(directory) => directory,
         Err(failure) => {

@@ -6,7 +6,7 @@ use super::report::put;
 use super::screen::{style, tilde};
 use crate::failure::Failure;
 use crate::options::Compare;
-use crate::{published, state, suites};
+use crate::{published, state};
 use model::published::PREFIX;
 use report::Style;
 use std::path::Path;
@@ -55,10 +55,7 @@ fn with_published(format: &report::Format, record: &str, name: &str, output: Opt
     let published = published::find(name)?;
     let path = state::resolve(record)?;
     let record = state::load_to_show(&path)?;
-    let mut suite = suites::find_built_in(&published.suite)?;
-    if let (true, Some(suite)) = (record.header.plan.as_published, &mut suite) {
-        suite.do_as_published().map_err(Failure::failed)?;
-    }
+    let suite = published::suite_of(&published, &record)?;
     let comparison = stats::compare_published::compare_published(&record, &published, suite.as_ref(), &tilde(&path));
     put(&(format.published)(&comparison, &style_of(output)).map_err(Failure::usage)?, output)?;
     match comparison.is_empty() {

@@ -3,8 +3,8 @@
 use super::calibrate;
 use super::resume::{Resumed, raced_seconds, round_seconds, same_lanes};
 use super::screen::Channel;
-use super::summary::summary;
-use super::{abilities, foresight, lane_failure, planning, screen};
+use super::summary::{expected, summary};
+use super::{abilities, foresight, lane_failure, page, planning, screen};
 use crate::conductor::quiet::quiet_of;
 use crate::conductor::record_file::RecordFile;
 use crate::conductor::rehearse::Rehearsals;
@@ -12,6 +12,7 @@ use crate::conductor::round::Track;
 use crate::conductor::{Race as Conductor, machine, memory, visit};
 use crate::failure::{Failure, Status};
 use crate::options::Terms;
+use crate::progress::Progress;
 use crate::state;
 use lanes::{Journal, Settings, Stage, undo};
 use model::event::Event;
@@ -42,6 +43,8 @@ pub struct Contest<'a> {
     pub terms: &'a Terms,
     /// Where the record goes; `None`: among the others.
     pub record: Option<&'a Path>,
+    /// Whether an HTML report is written beside it at the end.
+    pub report: bool,
     /// Where plan and verdicts are shown.
     pub channel: Channel,
     /// What is said after the plan, made of its summary.
@@ -129,7 +132,7 @@ fn settings(plan: &Plan, terms: &Terms, run_id: &str) -> Settings {
             _ => 0,
         }),
         terminal: std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
-        throttle: plan.throttle,
+        throttles: plan.throttles(),
     }
 }
 
@@ -146,6 +149,9 @@ fn dry_run(contest: &Contest, stage: &Stage, run_id: &str) -> Result<String, Fai
         format!("append to the record {}", record.display()),
         format!("keep the undo journal {} until the end", journal.display()),
     ];
+    if contest.report {
+        lines.push(format!("write the report {} at the end", page::beside(&record).display()));
+    }
     lines.extend(stage.describe());
     let bare = (0..stage.grounds()).filter_map(|ground| stage.raw_target(ground)).count();
     if bare > 0 || stage.images() > 0 {
@@ -177,7 +183,7 @@ fn race(
     stop: &AtomicBool,
     answer: impl FnOnce(&Record) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let Contest { plan, notes, resumed, terms, channel, .. } = contest;
+    let Contest { plan, notes, resumed, terms, channel, report, .. } = contest;
     let titles = plan.workloads.iter().map(|workload| workload.title.clone()).collect();
     let mut show = screen::Show::new(channel, terms.quiet, titles, path);
     let directory = undo::directory().map_err(lane_failure)?;
@@ -202,8 +208,15 @@ fn race(
     let raced_before_seconds = raced_seconds(&record);
     let round_seconds =
         record.header.plan.workloads.iter().map(|workload| round_seconds(&record, &workload.name)).collect();
+    let expected = expected(&record.header.plan, &stage);
     let decided = record.header.plan.workloads.iter().map(|_| std::collections::BTreeSet::new()).collect();
-    let mut screen = |event: &Event| show.event(event);
+    let mut progress = Progress::begin(run_id, path, &record, raced_before_seconds);
+    let mut screen = |event: &Event| {
+        if let Some(progress) = &mut progress {
+            progress.event(event);
+        }
+        show.event(event);
+    };
     let mut conductor = Conductor {
         track: Track {
             agents: names.iter().map(|_| None).collect(),
@@ -214,17 +227,20 @@ fn race(
             screen: &mut screen,
             stop,
             keep: terms.keep,
-            throttle: record.header.plan.throttle,
+            throttles: record.header.plan.throttles().all(),
+            slack: None,
         },
         file,
         record,
         raced_before_seconds,
         begun: Instant::now(),
         round_seconds,
+        expected,
         decided,
     };
     let result = conductor.run();
     let Conductor { track: Track { stage, journal, .. }, record, .. } = conductor;
+    drop(progress);
     show.clear();
     let failed = matches!(&result, Err(failure) if failure.status == Status::Failed);
     let undone = if terms.keep && failed { keep_all(stage, journal) } else { undo_all(stage, journal) };
@@ -239,6 +255,12 @@ fn race(
     let findings = stats::judge::findings(&record);
     show.event(&Event::Finished(Box::new(findings.clone())));
     let answered = answer(&record);
+    if report {
+        match page::write_beside(&record, findings.clone(), path) {
+            Ok(file) => show.event(&Event::ReportWritten { path: screen::tilde(&file) }),
+            Err(said) => eprintln!("warning: {}", report::clean_text(&said)),
+        }
+    }
     result.and(undone).and(answered)?;
     let failures = |result: &ResultFinding| {
         let title = result.title.clone();

@@ -10,6 +10,7 @@ use model::Bytes;
 use model::lane::{Contestant, LaneSpec};
 use model::plan::{Ground, Plan, Rounds};
 use model::record::Record;
+use model::throttle::Throttles;
 use model::workload::{Kind, Workload};
 use report::PlanSummary;
 use std::cell::RefCell;
@@ -36,12 +37,14 @@ pub fn run(options: &Fio) -> Result<(), Failure> {
     let (workload, text) = read(options)?;
     let terms = &options.terms;
     let lanes = planning::lanes(&options.lanes)?;
+    let throttles = planning::throttles(terms, &lanes)?;
     let on = planning::ground(terms.on.as_deref(), &lanes)?;
     let at = place_of_size(&called(&options.jobfile), &text);
     check_directories(&lanes, workload.working_set_bytes(), &at)?;
     let lane_size = lane_size(options, &workload, planning::any_image(&lanes, &on), &at)?;
     let count = lanes.len() + usize::from(terms.with_self);
-    let plan = plan(options, workload, lanes, on, (lane_size, rounds(options.rounds, count)));
+    let notes_of_disks = planning::throttle_note(&throttles, &lanes);
+    let plan = plan(options, workload, (lanes, throttles), on, (lane_size, rounds(options.rounds, count)));
     if !terms.quiet {
         for note in notes(&plan.workloads[0]) {
             eprintln!("note: {}", report::clean_text(note));
@@ -50,10 +53,11 @@ pub fn run(options: &Fio) -> Result<(), Failure> {
     let elsewhere = options.output.is_some() || options.output_format == OutputFormat::Json;
     let contest = Contest {
         plan,
-        notes: planning::throttle_note(terms).into_iter().collect(),
+        notes: notes_of_disks.into_iter().collect(),
         resumed: None,
         terms,
         record: options.record.as_deref(),
+        report: !options.no_report,
         channel: if elsewhere { Channel::Err } else { Channel::Out },
         remark: Some(first_look),
     };
@@ -192,7 +196,7 @@ fn place_of_size(path: &Path, text: &str) -> String {
 fn plan(
     options: &Fio,
     workload: Workload,
-    lanes: Vec<LaneSpec>,
+    (lanes, throttles): (Vec<LaneSpec>, Throttles),
     on: Ground,
     (lane_size, rounds): (Bytes, Rounds),
 ) -> Plan {
@@ -201,7 +205,7 @@ fn plan(
     let mut command_line = ["fairlane", "fio"].map(str::to_owned).to_vec();
     command_line.push(options.jobfile.display().to_string());
     command_line.extend(lanes.iter().map(LaneSpec::to_line));
-    Tail { terms, lanes: &lanes, on: &on, lane_size, rounds, seed }.append_to(&mut command_line);
+    Tail { terms, lanes: &lanes, throttles: &throttles, on: &on, lane_size, rounds, seed }.append_to(&mut command_line);
     if options.with_fio {
         command_line.push("--with-fio".to_owned());
     }
@@ -219,7 +223,8 @@ fn plan(
         // Rounds end a race of one workload: a budget only where it was asked for.
         budget_seconds: terms.budget,
         lane_size,
-        throttle: terms.throttle,
+        throttle: throttles.base,
+        lane_throttles: throttles.lanes,
         seed,
         on,
         command_line,

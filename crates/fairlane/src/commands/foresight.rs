@@ -2,7 +2,8 @@
 
 use model::calibration::Calibration;
 use model::plan::Plan;
-use report::{Foresight, PlanSummary};
+use model::workload::Workload;
+use report::{Foresight, KnownNoise, PlanSummary};
 use stats::resolution::{self, Contest, Noise, UNKNOWN, Work};
 use stats::sequential::Rule;
 
@@ -21,8 +22,9 @@ pub fn foresight(plan: &Plan, summary: &PlanSummary, lanes: usize, known: Option
     };
     let results = plan.workloads.iter().map(|workload| workload.groups().len()).sum();
     let contest = Contest { rule, lanes, results };
-    let work = |(workload, &forecast): (&model::workload::Workload, &f64)| {
-        let measured = known.and_then(|known| noise_of(known, &workload.name));
+    let measured = |workload: &Workload| known.and_then(|known| noise_of(known, &workload.name));
+    let work = |(workload, &forecast): (&Workload, &f64)| {
+        let measured = measured(workload);
         // A calibration raced two lanes.
         let seconds = measured.and_then(|(_, seconds)| Some(seconds? * lanes as f64 / 2.0));
         Work { noise: measured.map_or(UNKNOWN, |(noise, _)| noise), seconds_per_round: seconds.unwrap_or(forecast) }
@@ -30,20 +32,32 @@ pub fn foresight(plan: &Plan, summary: &PlanSummary, lanes: usize, known: Option
     let works: Vec<Work> = plan.workloads.iter().zip(&summary.seconds_per_round).map(work).collect();
     let planned: Vec<Option<f64>> =
         resolution::plan(&works, budget, &contest).into_iter().map(|planned| planned.difference).collect();
-    // Work that no look is reached of resolves nothing: half of the workloads speak for the race.
+    // Work that no look is reached of resolves nothing. Half of the workloads speak for the race; where no
+    // more than half reach a look, these speak for themselves alone.
     let mut reached: Vec<f64> = planned.iter().copied().flatten().collect();
     reached.sort_by(f64::total_cmp);
-    let difference = *reached.get(planned.len() / 2).or(reached.last())?;
-    // What comes closest to half of that, in a figure that a person would ask for.
-    let smaller = [0.5, 0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01].into_iter().find(|&asked| asked <= difference / 1.9);
+    let half = reached.get(planned.len() / 2);
+    let difference = *half.or(reached.last())?;
+    let smaller = ROUND_FIGURES.into_iter().find(|&asked| asked <= difference / 2.0);
     let needs = smaller.and_then(|asked| Some((asked, resolution::seconds_for(&works, asked, &contest)?)));
+    let calibrated = plan.workloads.iter().filter(|workload| measured(workload).is_some());
+    let titles: Vec<String> = calibrated.map(|workload| workload.title.clone()).collect();
     Some(Foresight {
         difference,
+        of: half.is_none().then_some((reached.len() as u32, planned.len() as u32)),
         seconds: budget,
         smaller: needs.filter(|&(_, seconds)| seconds > budget),
-        calibrated: known.is_some(),
+        noise: match titles.len() {
+            0 => KnownNoise::None,
+            some if some == plan.workloads.len() => KnownNoise::All,
+            _ => KnownNoise::Of(titles),
+        },
     })
 }
+
+/// Shares that people ask for. Beside what a time resolves the largest is told that is half of it or less:
+/// that takes about four times the rounds (the mean of n scatters as 1/√n).
+const ROUND_FIGURES: [f64; 8] = [0.5, 0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01];
 
 /// The noise of a workload's noisiest group, and the seconds of a round.
 fn noise_of(known: &Calibration, workload: &str) -> Option<(Noise, Option<f64>)> {
@@ -60,6 +74,7 @@ mod tests {
     use model::Bytes;
     use model::calibration::{CalibratedResult, EqualRaces};
     use model::plan::{Ground, Rounds};
+    use std::collections::BTreeMap;
 
     fn plan(budget: f64) -> Plan {
         let suite = suites::find("quick").unwrap();
@@ -77,6 +92,7 @@ mod tests {
             budget_seconds: Some(budget),
             lane_size: Bytes(2 << 30),
             throttle: None,
+            lane_throttles: BTreeMap::new(),
             seed: 1,
             on: Ground::Images("/".into()),
             command_line: Vec::new(),
@@ -111,9 +127,10 @@ mod tests {
     #[test]
     fn more_time_resolves_less_and_what_would_need_longer_is_said() {
         let (short, long) = (of(120.0, 3, None).unwrap(), of(600.0, 3, None).unwrap());
-        assert!(short.difference > long.difference && !short.calibrated, "{short:?} {long:?}");
+        assert!(short.difference > long.difference && short.noise == KnownNoise::None, "{short:?} {long:?}");
+        assert_eq!(short.of, None, "every workload reaches a look");
         let (asked, seconds) = short.smaller.unwrap();
-        assert!(asked < short.difference && seconds > 120.0, "{short:?}");
+        assert!(asked <= short.difference / 2.0 && seconds > 120.0, "{short:?}");
         assert_eq!(of(120.0, 1, None), None, "one lane is compared with nothing");
         assert_eq!(of(1.0, 3, None), None, "not even the first look is reached");
     }
@@ -142,8 +159,23 @@ mod tests {
             margin: 0.05,
             races: EqualRaces::default(),
             results: plan(1.0).workloads.iter().map(of_workload).collect(),
+            not_covered: Vec::new(),
         };
         let (quiet, usual) = (of(200.0, 3, Some(&known)).unwrap(), of(200.0, 3, None).unwrap());
-        assert!(quiet.calibrated && quiet.difference < 0.5 * usual.difference, "{quiet:?} {usual:?}");
+        assert_eq!(quiet.noise, KnownNoise::All);
+        assert!(quiet.difference < 0.5 * usual.difference, "{quiet:?} {usual:?}");
+        // What was calibrated of one workload, or in too few rounds, is not said of the others.
+        let mut one = known;
+        one.results.truncate(2);
+        one.results[1].deviation = None;
+        let title = one.results[0].title.clone();
+        assert_eq!(of(200.0, 3, Some(&one)).unwrap().noise, KnownNoise::Of(vec![title]));
+    }
+
+    #[test]
+    fn where_few_workloads_reach_a_look_nothing_is_said_of_the_others() {
+        // A first look takes 12 s of each of six workloads.
+        let (two, four) = (of(25.0, 3, None).unwrap(), of(49.0, 3, None).unwrap());
+        assert_eq!((two.of, four.of), (Some((2, 6)), None), "{two:?} {four:?}");
     }
 }

@@ -12,12 +12,14 @@ pub mod fio;
 mod forecast;
 mod foresight;
 pub mod gate;
+pub mod page;
 pub mod planning;
 pub mod race;
 pub mod records;
 pub mod report;
 pub mod resume;
 pub mod screen;
+pub mod serve;
 pub mod suites;
 pub mod summary;
 

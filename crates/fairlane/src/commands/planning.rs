@@ -8,6 +8,7 @@ use lanes::availability;
 use model::Bytes;
 use model::lane::{Contestant, LaneSpec, Venue};
 use model::plan::{Ground, Plan, Rounds};
+use model::throttle::Throttles;
 use model::workload::Kind;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
@@ -100,12 +101,25 @@ pub fn new_seed() -> u64 {
     (since.as_nanos() as u64 ^ u64::from(std::process::id()).rotate_left(20)) % 1_000_000_007
 }
 
-/// What a reader must know of the disk that was raced on; it stands in the plan and in the record.
-pub fn throttle_note(terms: &Terms) -> Option<String> {
-    let throttle = terms.throttle?;
-    Some(format!(
-        "an emulated disk: every lane's device is held to {throttle} while it is measured, reads and writes counted apart"
-    ))
+/// The disks that the lanes were given with `--throttle`.
+///
+/// # Errors
+/// When limits, or the lane that they are for, make no sense.
+pub fn throttles(terms: &Terms, lanes: &[LaneSpec]) -> Result<Throttles, Failure> {
+    let names: Vec<&str> = lanes.iter().map(|lane| lane.name.as_str()).collect();
+    Throttles::read(&terms.throttle, &names).map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// What a reader must know of the disks that were raced on; it stands in the plan and in the record.
+pub fn throttle_note(throttles: &Throttles, lanes: &[LaneSpec]) -> Option<String> {
+    let of = |lane: &LaneSpec| throttles.of_lane(&lane.name);
+    let different = stats::throttle::different_disks(lanes.iter().map(|lane| (lane.name.as_str(), of(lane))));
+    different.map(String::from).or_else(|| {
+        let throttle = lanes.first().and_then(of)?;
+        Some(format!(
+            "an emulated disk: every lane's device is held to {throttle} while it is measured, reads and writes counted apart"
+        ))
+    })
 }
 
 /// Unique among races of this machine, and safe in file names.
@@ -177,6 +191,8 @@ pub struct Tail<'a> {
     pub terms: &'a Terms,
     /// The lanes.
     pub lanes: &'a [LaneSpec],
+    /// What their devices are held to.
+    pub throttles: &'a Throttles,
     /// Where they live.
     pub on: &'a Ground,
     /// Size of each.
@@ -204,8 +220,8 @@ impl Tail<'_> {
         if let Rounds::Fixed(rounds) = self.rounds {
             push("--rounds", rounds.to_string());
         }
-        if let Some(throttle) = &self.terms.throttle {
-            push("--throttle", throttle.to_string());
+        for limits in self.throttles.to_options() {
+            push("--throttle", limits);
         }
         push("--margin", format!("{}%", self.terms.margin * 100.0));
         push("--seed", self.seed.to_string());

@@ -30,6 +30,7 @@ pub fn run(options: &Race) -> Result<(), Failure> {
         resumed,
         terms: &options.terms,
         record: options.output.as_deref(),
+        report: !options.no_report,
         channel: Channel::Out,
         remark: None,
     };
@@ -41,6 +42,7 @@ fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
     let mut suite = suites::find(&options.suite)?;
     let terms = &options.terms;
     let lanes = planning::lanes(&options.lanes)?;
+    let throttles = planning::throttles(terms, &lanes)?;
     let on = planning::ground(terms.on.as_deref(), &lanes)?;
     let mut reduced = Vec::new();
     if options.as_published {
@@ -53,7 +55,7 @@ fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
     suites::choose(&mut suite, &options.workloads)?;
     let chosen = |name: &String| suite.workload.iter().any(|workload| workload.name == *name);
     notes.extend(reduced.into_iter().filter(|(name, _)| chosen(name)).map(|(_, note)| note));
-    notes.extend(planning::throttle_note(terms));
+    notes.extend(planning::throttle_note(&throttles, &lanes));
     let usual = if options.as_published { Rounds::Fixed(1) } else { Rounds::Auto };
     let rounds = options.rounds.unwrap_or(usual);
     let budget_seconds = match rounds {
@@ -71,7 +73,7 @@ fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
     if options.as_published {
         command_line.push("--as-published".to_owned());
     }
-    Tail { terms, lanes: &lanes, on: &on, lane_size, rounds, seed }.append_to(&mut command_line);
+    Tail { terms, lanes: &lanes, throttles: &throttles, on: &on, lane_size, rounds, seed }.append_to(&mut command_line);
     Ok(Plan {
         suite: suite.name,
         not_tested: suite.not_tested,
@@ -86,7 +88,8 @@ fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
         margin: terms.margin,
         budget_seconds,
         lane_size,
-        throttle: terms.throttle,
+        throttle: throttles.base,
+        lane_throttles: throttles.lanes,
         seed,
         on,
     })

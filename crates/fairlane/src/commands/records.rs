@@ -3,7 +3,6 @@
 use super::report::print;
 use crate::failure::Failure;
 use crate::state;
-use model::record::EndOutcome;
 
 /// Lists the records kept, newest first.
 ///
@@ -21,13 +20,7 @@ pub fn run() -> Result<(), Failure> {
             Ok(record) => {
                 let lanes: Vec<String> =
                     record.header.lanes.iter().map(|lane| report::clean_text(&lane.name)).collect();
-                let end = match record.end {
-                    Some(EndOutcome::Complete) => "complete",
-                    Some(EndOutcome::Interrupted) => "interrupted",
-                    Some(EndOutcome::Failed) => "failed",
-                    None if state::is_being_written(path) => "running",
-                    None => "unfinished",
-                };
+                let end = state::outcome(record.end, record.end.is_none() && state::is_being_written(path));
                 let header = &record.header;
                 format!("{}  {:<8} {:<11} {}", header.started, header.plan.suite, end, lanes.join(" "))
             }

@@ -1,41 +1,47 @@
 //! `fairlane report`: a record, judged again and rendered.
 
+use super::page;
 use super::screen::{style, tilde};
 use crate::failure::Failure;
 use crate::options::Report;
 use crate::{knowledge, language, state};
-use model::page::Language;
+use report::Render;
 use std::io::Write;
 use std::path::Path;
 
 /// Renders a record to standard output or a file.
 ///
 /// # Errors
-/// When the record cannot be read, the format is unknown or speaks no other language, or the file cannot
-/// be written.
+/// When the record cannot be read, the format is unknown, does not speak the language or is nothing for a
+/// terminal, or the file cannot be written.
 pub fn run(options: &Report) -> Result<(), Failure> {
     let format = report::format_named(&options.format).map_err(|error| Failure::usage(error.to_string()))?;
-    if let (None, Some(Language::Zh | Language::De)) = (format.in_language, options.lang) {
-        return Err(Failure::usage(english_alone(format.name)));
+    if let Some(language) = options.lang {
+        format.check_language(language).map_err(Failure::usage)?;
+    }
+    let output = options.output.as_deref();
+    if let Render::Page(_) = format.render {
+        page::check_place(output)?;
     }
     let path = state::resolve(&options.record)?;
     let record = state::load_to_show(&path)?;
     let findings = knowledge::findings(&record)?;
-    let shown = tilde(&path);
-    let input = report::Input { findings: &findings, record: &record, record_path: Some(&shown) };
-    let to_terminal = options.output.is_none();
-    let style = if to_terminal { style() } else { report::Style::default() };
-    let text = match format.in_language {
-        Some(render) => render(&input, language::chosen(options.lang)),
-        None => (format.render)(&input, &style).map_err(Failure::usage)?,
-    };
-    put(&text, options.output.as_deref())
-}
-
-/// Why a format takes no other language.
-fn english_alone(format: &str) -> String {
-    let speak = report::FORMATS.iter().filter(|format| format.in_language.is_some()).map(|format| format.name);
-    format!("{format} speaks English alone; leave --lang out, or choose {}", speak.collect::<Vec<_>>().join(" or "))
+    match &format.render {
+        Render::Text(render) => {
+            let shown = tilde(&path);
+            let input = report::Input { findings: &findings, record: &record, record_path: Some(&shown) };
+            let style = if output.is_none() { style() } else { report::Style::default() };
+            put(&render(&input, &style).map_err(Failure::usage)?, output)
+        }
+        Render::Spoken(render) => {
+            let shown = tilde(&path);
+            let input = report::Input { findings: &findings, record: &record, record_path: Some(&shown) };
+            put(&render(&input, language::chosen(options.lang)), output)
+        }
+        Render::Page(write) => {
+            page::put(&page::of(&record, findings, &path, language::chosen(options.lang))?, *write, output)
+        }
+    }
 }
 
 /// Writes to a file, or prints where none is named.

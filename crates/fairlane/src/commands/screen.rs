@@ -76,7 +76,8 @@ impl Show {
         if of_the_race && self.channel == Channel::Plan {
             return;
         }
-        let result = matches!(event, Event::Finished(_)) && self.channel == Channel::Out;
+        let ends = matches!(event, Event::Finished(_) | Event::ReportWritten { .. });
+        let result = ends && self.channel == Channel::Out;
         if !self.quiet || result || matches!(event, Event::TrialFailed { .. }) {
             let _ = self.screen.show(event);
         }

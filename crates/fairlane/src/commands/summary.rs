@@ -1,7 +1,8 @@
 //! What a race will write and for how long, said before it does.
 
-use super::forecast::{self, Course, Setting, Work};
+use super::forecast::{self, Course, Disks, Setting, Work};
 use crate::conductor::quiet::quiet_of;
+use crate::conductor::time::Expected;
 use lanes::Stage;
 use model::operations::Method;
 use model::plan::{LOOKS, Plan, Rounds};
@@ -43,6 +44,18 @@ pub fn summary(plan: &Plan, stage: &Stage, keep: bool) -> PlanSummary {
     }
 }
 
+/// What each workload is expected to take.
+pub fn expected(plan: &Plan, stage: &Stage) -> Vec<Expected> {
+    let setting = setting(plan, stage);
+    let course = |workload: &Workload| setting.course(workload, whole_seconds(workload));
+    let of = |course: Course| Expected {
+        once: course.once.seconds,
+        round: course.round.seconds,
+        probe: course.probe.seconds,
+    };
+    plan.workloads.iter().map(|workload| of(course(workload))).collect()
+}
+
 /// Where the race takes place, as far as a forecast asks.
 fn setting(plan: &Plan, stage: &Stage) -> Setting {
     let rotational = stage
@@ -64,7 +77,7 @@ fn setting(plan: &Plan, stage: &Stage) -> Setting {
         probed: stage.blocks() as f64,
         side_by_side: stage.side_by_side(),
         quiet_seconds: quiet_of(plan).as_secs_f64(),
-        throttle: plan.throttle,
+        disks: Disks { bare: plan.throttle, lanes: lanes.iter().map(|lane| plan.throttle_of(&lane.name)).collect() },
         cpus: std::thread::available_parallelism().map_or(1.0, |cpus| cpus.get() as f64),
     }
 }

@@ -1,5 +1,6 @@
 //! One agent as a child process: requests out, replies in, and never a hang on Ctrl-C.
 
+use super::patience::{self, Slack};
 use model::agent::{Reply, Request};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -89,10 +90,11 @@ impl AgentProcess {
     /// # Errors
     /// See [`CallError`].
     pub fn call(&mut self, request: &Request, stop: &AtomicBool) -> Result<Reply, CallError> {
-        self.call_with(request, stop, &mut || {})
+        self.call_with(request, stop, None, &mut || {}, &mut || {})
     }
 
-    /// As [`AgentProcess::call`]; `stopping` is called once where the agent is asked to stop.
+    /// As [`AgentProcess::call`], with more patience; `stopping` is called once where the agent is asked
+    /// to stop, `waiting` every few milliseconds until the answer is there.
     ///
     /// # Errors
     /// See [`CallError`].
@@ -100,7 +102,9 @@ impl AgentProcess {
         &mut self,
         request: &Request,
         stop: &AtomicBool,
+        slack: Option<&Slack>,
         stopping: &mut dyn FnMut(),
+        waiting: &mut dyn FnMut(),
     ) -> Result<Reply, CallError> {
         let mut line = serde_json::to_string(request).map_err(|error| CallError::Lost(error.to_string()))?;
         line.push('\n');
@@ -108,7 +112,7 @@ impl AgentProcess {
         if let Err(error) = stdin.write_all(line.as_bytes()).and_then(|()| stdin.flush()) {
             return Err(CallError::Lost(format!("the agent is gone: {error}")));
         }
-        let patience = patience(request);
+        let patience = patience::of(request, slack);
         let begun = Instant::now();
         let mut asked_to_stop: Option<Instant> = None;
         loop {
@@ -138,11 +142,12 @@ impl AgentProcess {
                     // It may hang in the kernel, where no signal reaches it: it is not waited for.
                     let _ = self.child.kill();
                     return Err(CallError::Lost(format!(
-                        "the lane did not answer for {}; look at the kernel's log (dmesg)",
-                        model::units::human_seconds(patience.as_secs_f64())
+                        "the lane did not answer for {}{}; look at the kernel's log (dmesg)",
+                        model::units::human_seconds(patience.as_secs_f64()),
+                        slack.map_or_else(String::new, Slack::words)
                     )));
                 }
-                Err(RecvTimeoutError::Timeout) if !stop.load(Ordering::Relaxed) => {}
+                Err(RecvTimeoutError::Timeout) if !stop.load(Ordering::Relaxed) => waiting(),
                 Err(RecvTimeoutError::Timeout) => match asked_to_stop {
                     None => {
                         stopping();
@@ -195,17 +200,6 @@ impl AgentProcess {
 impl Drop for AgentProcess {
     fn drop(&mut self) {
         self.finish();
-    }
-}
-
-/// How long an answer may take before the lane counts as hung. A slice ends by itself; what writes
-/// or syncs whole files takes as long as a slow disk needs.
-fn patience(request: &Request) -> Duration {
-    match request {
-        Request::Slice { warm_up_seconds, seconds, .. } => Duration::from_secs_f64(warm_up_seconds + seconds + 120.0),
-        // A job file may run for days, and only its author knows: Ctrl-C ends it.
-        Request::Run { .. } => Duration::from_secs(30 * 86_400),
-        _ => Duration::from_secs(3600),
     }
 }
 

@@ -1,8 +1,10 @@
 //! The ceilings: the same engine on the bare device, and without any device.
 
 use super::agent_process::{CallError, unexpected};
-use super::round::{SLICE_WARM_UP_SECONDS, Track};
+use super::patience::Slack;
+use super::round::Track;
 use super::shared_rate::closed_loop;
+use super::slices::WARM_UP_SECONDS;
 use crate::failure::Failure;
 use model::Bytes;
 use model::agent::{Devices, Reply, Request, Target};
@@ -200,16 +202,18 @@ impl Track<'_> {
         seed: u64,
     ) -> Result<Vec<Probe>, CallError> {
         let Kind::Io(io) = &work.kind else { return Ok(Vec::new()) };
+        self.slack = Slack::of(&self.throttles, work);
         for spot in spots {
             self.call(spot.lane, &Request::Attach { target: spot.target.clone(), devices: spot.devices.clone() })?;
             self.call(spot.lane, &Request::Prepare { workload: work.clone(), seed })?;
         }
-        // The emulated disk is the disk: its ceilings are those under the throttle.
+        // The emulated disk is the disk: its ceilings are those under the throttle of all lanes. Where a
+        // lane has limits of its own, those are its ceiling.
         for spot in spots.iter().filter(|_| profile != Profile::Null) {
-            self.stage.hold(spot.ground as usize).map_err(|error| CallError::Lost(error.to_string()))?;
+            self.stage.hold_bare(spot.ground as usize).map_err(|error| CallError::Lost(error.to_string()))?;
         }
         let (warm_up_seconds, seconds) = match profile {
-            Profile::Null => (SLICE_WARM_UP_SECONDS, io.slice_seconds),
+            Profile::Null => (WARM_UP_SECONDS, io.slice_seconds),
             _ => self.slice_seconds(io),
         };
         for _ in 0..io.slices {

@@ -7,6 +7,10 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long somebody else may look at the lock.
+const LOCK_PATIENCE: Duration = Duration::from_millis(300);
 
 /// The record being written.
 pub struct RecordFile {
@@ -100,10 +104,23 @@ impl RecordFile {
 }
 
 /// A record has one writer: a second race that resumes it would mix its lines with the first one's.
+/// Whoever lists records holds the lock for a moment to see whether it is free: that is waited for.
 fn lock(file: &File, path: &Path) -> Result<(), Failure> {
-    rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive).map_err(|_| {
-        Failure::usage(format!("{} is still being written by another race; wait for its end", path.display()))
-    })
+    let begun = Instant::now();
+    loop {
+        match rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(()),
+            Err(rustix::io::Errno::WOULDBLOCK) if begun.elapsed() < LOCK_PATIENCE => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Err(_) => {
+                return Err(Failure::usage(format!(
+                    "{} is still being written by another race; wait for its end",
+                    path.display()
+                )));
+            }
+        }
+    }
 }
 
 fn exists(path: &Path) -> Failure {

@@ -43,12 +43,14 @@ impl<'a> Rehearsals<'a> {
     /// Tries them in a lane that is mounted and empty.
     ///
     /// # Errors
-    /// [`LaneFailure::Usage`] for what the lane cannot do, [`LaneFailure::Interrupted`]. What goes wrong
-    /// otherwise is left to the race, which tells it in the trial.
+    /// [`LaneFailure::Usage`] for what the lane cannot do, [`LaneFailure::Failed`] for a rehearsal that
+    /// makes no sense itself, [`LaneFailure::Interrupted`]. What goes wrong otherwise is left to the race,
+    /// which tells it in the trial.
     pub fn run(&mut self, lane: &str, opened: &Opened, stop: &AtomicBool) -> Result<(), LaneFailure> {
         if self.plays.is_empty() {
             return Ok(());
         }
+        self.plays.iter().try_for_each(Play::check)?;
         if opened.library.is_none() {
             self.check_inodes(lane, &opened.directory)?;
         }
@@ -102,6 +104,17 @@ impl<'a> Rehearsals<'a> {
 }
 
 impl Play<'_> {
+    /// A rehearsal of sound work that is not sound would try nothing, and nobody would know.
+    fn check(&self) -> Result<(), LaneFailure> {
+        match (self.rehearsal.operations.check(), self.whole.check()) {
+            (Err(what), Ok(())) => Err(LaneFailure::Failed(format!(
+                "workload {}: its steps cannot be tried before the race: {what}; this is a fault of Fairlane, report it",
+                self.work.name
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// Answers why the lane cannot do it.
     fn run(
         &self,
@@ -150,4 +163,27 @@ fn answer(errno: Option<i32>) -> String {
         let said = std::io::Error::from_raw_os_error(errno).to_string();
         format!(" ({})", said.split(" (os error").next().unwrap_or_default())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn a_rehearsal_that_makes_no_sense_is_an_error_and_tries_nothing() {
+        let text = "name = \"w\"\ntitle = \"w\"\nkind = \"operations\"\n\
+                    files = [{ name = \"a\", count = 3 }]\nstep = [{ operation = \"create\", files = \"a\" }]";
+        let work: Workload = toml::from_str(text).unwrap();
+        let Kind::Operations(whole) = &work.kind else { unreachable!("the text says operations") };
+        let mut rehearsal = whole.rehearsal();
+        rehearsal.operations.step.clear();
+        let play = Play { whole, rehearsal, work: work.clone() };
+        let mut rehearsals = Rehearsals { plays: vec![play], seed: 1, agent: None };
+        let opened = Opened { directory: "/nonexistent".into(), library: None, phases_seconds: BTreeMap::new() };
+        let error = rehearsals.run("ext4", &opened, &AtomicBool::new(false)).unwrap_err();
+        assert!(matches!(error, LaneFailure::Failed(_)), "{error:?}");
+        assert!(error.to_string().contains("there is no step") && error.to_string().contains("report it"), "{error}");
+        assert!(rehearsals.agent.is_none());
+    }
 }

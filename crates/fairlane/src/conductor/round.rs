@@ -1,7 +1,9 @@
 //! One round of one workload: every lane does the same work, in a balanced order.
 
 use super::agent_process::{AgentProcess, CallError, unexpected};
+use super::course::Gathered;
 use super::hold;
+use super::patience::Slack;
 use super::quiet::wait_until_quiet;
 use super::visit::Visit;
 use crate::failure::{Failure, Status};
@@ -9,13 +11,9 @@ use lanes::{Cold, Journal, LaneFailure, Stage};
 use model::Throttle;
 use model::agent::{Part, Reply, Request, Target};
 use model::event::Event;
-use model::trial::{Group, SystemUse};
-use model::workload::{Io, Kind, Workload};
+use model::workload::{Kind, Workload};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-
-/// Seconds of each slice that run before its window: the queue fills, the lane wakes.
-pub(super) const SLICE_WARM_UP_SECONDS: f64 = 0.03;
 
 /// Parts of a phase that alternate between lanes (methods section 1: 4 to 10 slices).
 const PHASE_PARTS: u32 = 10;
@@ -68,13 +66,25 @@ pub struct Track<'a> {
     pub stop: &'a AtomicBool,
     /// A lane that fails is left as it is, and the race ends there (`--keep`).
     pub keep: bool,
-    /// The disk that every lane's device is held to while it is measured.
-    pub throttle: Option<Throttle>,
+    /// What the lanes' devices are held to while they are measured, each once; empty: nothing is held.
+    pub throttles: Vec<Throttle>,
+    /// How much longer the present work's lanes may take to answer for it.
+    pub slack: Option<Slack>,
 }
 
 impl Track<'_> {
     /// Asks the agent of a lane. A lost agent is replaced at the next call.
     pub fn call(&mut self, lane: usize, request: &Request) -> Result<Reply, CallError> {
+        self.call_watched(lane, request, &mut || {})
+    }
+
+    /// The same; `waiting` is called every few milliseconds until the answer is there.
+    pub(super) fn call_watched(
+        &mut self,
+        lane: usize,
+        request: &Request,
+        waiting: &mut dyn FnMut(),
+    ) -> Result<Reply, CallError> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(CallError::Interrupted);
         }
@@ -90,7 +100,7 @@ impl Track<'_> {
         // lane is closed.
         let stage = &mut self.stage;
         let mut stopping = || _ = stage.lift_all();
-        let answer = agent.call_with(request, self.stop, &mut stopping);
+        let answer = agent.call_with(request, self.stop, self.slack.as_ref(), &mut stopping, waiting);
         if matches!(answer, Err(CallError::Lost(_))) {
             self.agents[lane] = None;
         }
@@ -106,13 +116,6 @@ impl Track<'_> {
         }
     }
 
-    fn measured(&mut self, lane: usize, request: &Request) -> Result<(Vec<Group>, SystemUse), CallError> {
-        match self.call(lane, request)? {
-            Reply::Measured { groups, system } => Ok((groups, system)),
-            other => Err(unexpected(request, &other)),
-        }
-    }
-
     /// Runs a round and answers the visits, each closed. Nothing is left mounted.
     ///
     /// # Errors
@@ -124,6 +127,7 @@ impl Track<'_> {
         seed: u64,
         threads: bool,
     ) -> Result<(), Failure> {
+        self.slack = Slack::of(&self.throttles, workload);
         let result = match &workload.kind {
             Kind::Io(io) if self.stage.side_by_side() => self.steady(workload, io, visits, seed, threads),
             Kind::Io(io) => visits
@@ -229,62 +233,18 @@ impl Track<'_> {
         }
     }
 
-    /// From here on the lanes' devices are held to the throttle, the syncs that are charged included.
+    /// From here on each lane's device is held to the lane's throttle, the syncs that are charged included.
     pub(super) fn hold(&mut self, visits: &[Visit]) -> Result<(), Failure> {
         for visit in visits.iter().filter(|visit| visit.sound()) {
-            self.stage.hold(visit.ground).map_err(crate::commands::lane_failure)?;
+            self.stage.hold(visit.ground, visit.lane).map_err(crate::commands::lane_failure)?;
         }
         Ok(())
-    }
-
-    /// Seconds of warm-up and of the window of a slice.
-    pub(super) fn slice_seconds(&self, io: &Io) -> (f64, f64) {
-        match &self.throttle {
-            Some(throttle) => throttle.slice(io),
-            None => (SLICE_WARM_UP_SECONDS.min(io.slice_seconds), io.slice_seconds),
-        }
     }
 
     /// Parts of work that is done once: whole under a throttle, because a device that was idle while the
     /// other lanes worked is given a burst, and short parts would be nothing but bursts.
     pub(super) fn parts(&self, usual: u32) -> u32 {
-        if self.throttle.is_some() { 1 } else { usual }
-    }
-
-    /// Steady work: all lanes are mounted, and slices alternate between them, so that a burst of
-    /// noise hits all alike.
-    fn steady(
-        &mut self,
-        workload: &Workload,
-        io: &Io,
-        visits: &mut [Visit],
-        seed: u64,
-        threads: bool,
-    ) -> Result<(), Failure> {
-        for visit in visits.iter_mut() {
-            self.open(workload, visit, seed)?;
-        }
-        self.quiet(visits);
-        self.hold(visits)?;
-        let (warm_up_seconds, seconds) = self.slice_seconds(io);
-        let lanes = visits.len();
-        for slice in 0..io.slices as usize {
-            for turn in 0..lanes {
-                // The order rotates from slice to slice: no lane always follows the same neighbour.
-                let visit = &mut visits[(slice + turn) % lanes];
-                self.step(visit, "measure", |track, visit| {
-                    let begun = Instant::now();
-                    let request = Request::Slice { warm_up_seconds, seconds, threads: threads && slice == 0 };
-                    track.measured(visit.lane, &request)?;
-                    visit.charge("measure", begun.elapsed().as_secs_f64());
-                    Ok(())
-                })?;
-            }
-        }
-        for visit in visits.iter_mut() {
-            self.finish(visit)?;
-        }
-        Ok(())
+        if self.throttles.is_empty() { usual } else { 1 }
     }
 
     /// Once-only work: every phase runs in parts that alternate between the lanes, as steady work
@@ -322,7 +282,7 @@ impl Track<'_> {
         self.hold(std::slice::from_mut(visit))?;
         self.step(visit, "measure", |track, visit| {
             let begun = Instant::now();
-            track.measured(visit.lane, &Request::Run { threads })?;
+            track.measured(visit, &Request::Run { threads })?;
             visit.charge("measure", begun.elapsed().as_secs_f64());
             Ok(())
         })?;
@@ -337,7 +297,11 @@ impl Track<'_> {
                 Ok(())
             })?;
         }
-        self.finish(visit)
+        self.finish(visit)?;
+        if let (Kind::Jobs(jobs), Some(course)) = (&workload.kind, &mut visit.course) {
+            course.fill_from_series(jobs, &visit.jobs, &visit.groups);
+        }
+        Ok(())
     }
 
     /// A step that the filesystem cannot do ends what the visit does, and not what it has done.
@@ -347,15 +311,13 @@ impl Track<'_> {
         }
         self.step(visit, "measure", |track, visit| {
             let begun = Instant::now();
-            match track.measured(visit.lane, &Request::Phase { group: group.to_owned(), part, threads }) {
+            match track.measured(visit, &Request::Phase { group: group.to_owned(), part, threads }) {
                 // With --keep it stays as it is, for a look.
                 Err(CallError::Unsupported { reason, .. }) if !track.keep => {
                     visit.cut = Some((group.to_owned(), without_directory(&reason, visit)));
                     visit.past_cut = true;
                 }
-                measured => {
-                    measured?;
-                }
+                measured => drop(measured?),
             }
             visit.charge("measure", begun.elapsed().as_secs_f64());
             Ok(())
@@ -396,11 +358,14 @@ impl Track<'_> {
     }
 
     fn attach(&mut self, visit: &mut Visit) -> Result<(), Trouble> {
-        let devices = self.stage.device_names(visit.ground);
+        let devices = self.stage.watched(visit.lane, visit.ground);
         let target = match &visit.library {
             Some(library) => Target::Library(library.clone()),
             None => Target::Directory(visit.directory.clone()),
         };
+        // After a remount it goes on.
+        visit.course.get_or_insert_with(|| Gathered::of(&devices));
+        visit.devices.clone_from(&devices);
         let begun = Instant::now();
         self.tell(visit.lane, &Request::Attach { target, devices })?;
         // The first time a library formats its disk; later it opens what is there.

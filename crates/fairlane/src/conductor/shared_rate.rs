@@ -1,19 +1,24 @@
 //! Latency at a shared rate (methods section 4): the lanes' maxima come first, measured in the same
 //! race, and every round then sends all lanes the same open loop.
 
-use super::Race;
+use super::{Race, repeat};
 use crate::failure::Failure;
+use model::event::Event;
 use model::job::{PerDirection, Rate, RateProcess};
 use model::record::{Line, Record, SharedRate};
 use model::trial::{Outcome, Trial};
 use model::workload::{Direction, Io, Kind, Workload};
 use std::collections::BTreeMap;
 
+/// The round of a trial that measured a lane's maximum and did not count.
+const BEFORE_ROUNDS: u32 = 0;
+
 impl Race<'_> {
     /// Measures the maximum of every lane, where the workload asks for a share of the slowest one and
     /// the record does not know the rate yet: the same work as a closed loop, in slices that
-    /// alternate between freshly opened lanes. A lane that fails is tried again with all others, and
-    /// then left out of this workload.
+    /// alternate between freshly opened lanes. A lane that fails, or that its throttle does not hold, is
+    /// tried again with all others, and then left out of this workload; a disturbed measurement is made
+    /// again as a noisy round is, and counts among those.
     ///
     /// # Errors
     /// What ends the race.
@@ -25,15 +30,25 @@ impl Race<'_> {
         };
         let work = Workload { kind: Kind::Io(Box::new(closed_loop(io))), ..workload.clone() };
         while !self.lanes_in(index).is_empty() {
-            let attempt = self.attempts(index, 1) + 1;
-            let trials = self.visit_lanes(index, &work, 1, attempt)?;
-            let (failed, measured): (Vec<Trial>, _) =
-                trials.into_iter().partition(|trial| trial.outcome == Outcome::Failed);
-            if failed.is_empty() {
-                let rate = shared_rate(&workload.name, share, &measured)?;
+            let attempt = self.attempts(index, BEFORE_ROUNDS) + 1;
+            let mut trials = self.visit_lanes(index, &work, 1, attempt)?;
+            trials.iter_mut().for_each(|trial| trial.round = BEFORE_ROUNDS);
+            let broken = self.void(&mut trials, &work);
+            let noise = self.noise(&trials);
+            let disturbed = broken.or(noise);
+            let again = disturbed.clone().filter(|_| self.may_repeat(index));
+            if again.is_none() && trials.iter().all(|trial| trial.outcome == Outcome::Ok) {
+                let rate = shared_rate(&workload.name, share, &trials, disturbed)?;
                 return self.append(Line::Rate(Box::new(rate)));
             }
-            self.append_all(failed.into_iter().map(|trial| Line::Trial(Box::new(trial))).collect())?;
+            if let Some(reason) = &again {
+                repeat(&mut trials, reason);
+                let title = workload.title.clone();
+                (self.track.screen)(&Event::RoundRepeated { title, round: BEFORE_ROUNDS, reason: reason.clone() });
+            }
+            // What counts of the others is measured again with them.
+            let kept = trials.into_iter().filter(|trial| trial.outcome != Outcome::Ok);
+            self.append_all(kept.map(|trial| Line::Trial(Box::new(trial))).collect())?;
         }
         Ok(())
     }
@@ -60,7 +75,12 @@ fn known<'a>(record: &'a Record, workload: &str) -> Option<&'a SharedRate> {
 }
 
 /// The share of the slowest lane's maximum. Reads and writes of mixed work count together.
-fn shared_rate(workload: &str, share: f64, measured: &[Trial]) -> Result<SharedRate, Failure> {
+fn shared_rate(
+    workload: &str,
+    share: f64,
+    measured: &[Trial],
+    disturbed: Option<String>,
+) -> Result<SharedRate, Failure> {
     let maximum = |trial: &Trial| -> f64 {
         trial.groups.iter().filter_map(|group| group.metrics.get("operations_per_second")).sum()
     };
@@ -73,6 +93,7 @@ fn shared_rate(workload: &str, share: f64, measured: &[Trial]) -> Result<SharedR
             slowest,
             operations_per_second: maximum * share,
             maxima_operations_per_second: maxima,
+            disturbed,
         }),
         Some((slowest, _)) => Err(Failure::failed(format!(
             "workload {workload}: lane {slowest} completed no operation while its maximum was measured, so there is \
@@ -125,6 +146,7 @@ mod tests {
             phases_seconds: BTreeMap::new(),
             groups: rates.iter().map(group).collect(),
             system: SystemUse::default(),
+            course: None,
             jobs: Vec::new(),
             flags: Vec::new(),
         }
@@ -132,12 +154,14 @@ mod tests {
 
     #[test]
     fn the_rate_is_the_share_of_the_slowest_lane_reads_and_writes_together() {
-        let rate = shared_rate("w", 0.7, &[trial("a", &[600.0, 400.0]), trial("b", &[900.0, 600.0])]).unwrap();
+        let measured = [trial("a", &[600.0, 400.0]), trial("b", &[900.0, 600.0])];
+        let rate = shared_rate("w", 0.7, &measured, Some("steal".to_owned())).unwrap();
+        assert_eq!(rate.disturbed.as_deref(), Some("steal"));
         assert_eq!((rate.slowest.as_str(), rate.operations_per_second), ("a", 700.0));
         assert_eq!(rate.maxima_operations_per_second["b"], 1500.0);
-        let error = shared_rate("w", 0.7, &[trial("a", &[0.0])]).unwrap_err().message;
+        let error = shared_rate("w", 0.7, &[trial("a", &[0.0])], None).unwrap_err().message;
         assert!(error.contains("lane a") && error.contains("slice_seconds"), "{error}");
-        assert!(shared_rate("w", 0.7, &[]).is_err());
+        assert!(shared_rate("w", 0.7, &[], None).is_err());
     }
 
     #[test]

@@ -28,6 +28,13 @@ impl Track<'_> {
             self.open(workload, visit, seed)?;
             self.steps_checked(operations, visit)?;
             self.close(visit);
+            if visit.cut.is_some() && visit.sound() {
+                // What the steps before the one that was refused wrote counts, so it is compared, in a pass
+                // that does not come to that step.
+                self.open(workload, visit, seed)?;
+                self.steps_checked(operations, visit)?;
+                self.close(visit);
+            }
             visit.checking = false;
         }
         for visit in visits.iter_mut() {
@@ -113,14 +120,17 @@ impl Track<'_> {
         Ok(())
     }
 
+    /// A step that is refused may have done something all the same, which no simulation of the steps
+    /// knows: after it nothing is compared.
     fn steps_checked(&mut self, operations: &Operations, visit: &mut Visit) -> Result<(), Failure> {
+        let known = visit.cut.clone();
         for (step, written) in operations.step.iter().zip(operations.checks()) {
             if written && !visit.past_cut {
                 self.check_contents(visit)?;
             }
             self.phase(visit, step.group(), Part::WHOLE, false)?;
         }
-        self.check_contents(visit)
+        if visit.cut == known { self.check_contents(visit) } else { Ok(()) }
     }
 
     /// All steps from the beginning, on a lane that has nothing left to write.
@@ -131,7 +141,7 @@ impl Track<'_> {
             let seconds = track.tell(visit.lane, &Request::Again)?;
             let synced = track.tell(visit.lane, &Request::Sync)?;
             visit.charge("populate", seconds + synced);
-            track.stage.hold(visit.ground)?;
+            track.stage.hold(visit.ground, visit.lane)?;
             Ok(())
         })
     }

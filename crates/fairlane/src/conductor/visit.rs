@@ -1,6 +1,7 @@
 //! One lane's visit in one round: what happened to it, until it becomes a trial.
 
-use model::agent::LibraryTarget;
+use super::course::Gathered;
+use model::agent::{Devices, LibraryTarget};
 use model::trial::{Group, JobUse, Outcome, SystemUse, Trial};
 use model::workload::Workload;
 use std::collections::BTreeMap;
@@ -27,6 +28,10 @@ pub struct Visit {
     pub groups: Vec<Group>,
     /// The system during the measured windows.
     pub system: SystemUse,
+    /// The devices to watch, once the lane is open.
+    pub devices: Devices,
+    /// The same window by window, since the lane was first opened.
+    pub course: Option<Gathered>,
     /// What each job of a job file used.
     pub jobs: Vec<JobUse>,
     /// Remarks.
@@ -57,6 +62,8 @@ impl Visit {
             phases_seconds: BTreeMap::new(),
             groups: Vec::new(),
             system: SystemUse::default(),
+            devices: Devices::default(),
+            course: None,
             jobs: Vec::new(),
             flags: Vec::new(),
             failure: None,
@@ -111,6 +118,7 @@ impl Visit {
             phases_seconds: self.phases_seconds,
             groups: self.groups,
             system: self.system,
+            course: self.course.and_then(Gathered::into_course),
             jobs: self.jobs,
             flags: self.flags,
         }

@@ -5,6 +5,7 @@
 use crate::device::DeviceNumber;
 use crate::failure::{LaneFailure, cannot, failed, plain, privilege, usage};
 use crate::mountinfo::{self, MountEntry};
+use crate::undo::RUN_DIRECTORY_PREFIX;
 use crate::{loop_device, mount};
 use model::Throttle;
 use model::throttle::Quantity;
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// What the mount table calls a hierarchy that was mounted for a race.
-pub(super) const MOUNT_SOURCE: &str = "fairlane";
+pub(crate) const MOUNT_SOURCE: &str = "fairlane";
 /// How long the processes of a group may take to be gone.
 const GROUP_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -65,7 +66,8 @@ fn offers() -> Result<Offers, LaneFailure> {
         fields.first() == Some(&"blkio") && fields.get(3) == Some(&"1")
     };
     Ok(Offers {
-        v1: v1_root(&mounts),
+        // What another race has mounted goes with that race.
+        v1: v1_roots(&mounts).find(|root| !is_in_a_run_directory(root)).map(Path::to_owned),
         blkio: known.lines().any(enabled),
         handed_out: v2.is_some_and(|mount| lists(&mount.target.join("cgroup.subtree_control"), "io")),
         v2: v2.map(|mount| mount.target.clone()),
@@ -76,16 +78,20 @@ fn lists(path: &Path, word: &str) -> bool {
     std::fs::read_to_string(path).is_ok_and(|text| text.split_whitespace().any(|found| found == word))
 }
 
-/// The root group of a blkio hierarchy that is mounted and can limit. A container may show a group
-/// of its own instead: only a root group has a release agent.
-fn v1_root(mounts: &[MountEntry]) -> Option<PathBuf> {
+/// The root groups of blkio that are mounted and can limit, the latest first; all show the same
+/// hierarchy. A container may show a group of its own instead: only a root group has a release agent.
+fn v1_roots(mounts: &[MountEntry]) -> impl Iterator<Item = &Path> {
     let is_blkio = |mount: &&MountEntry| {
         mount.filesystem == "cgroup"
             && mount.super_options.iter().any(|option| option == "blkio")
             && mount.target.join("release_agent").exists()
             && mount.target.join(v1_file(Quantity::ReadBytes)).exists()
     };
-    mounts.iter().rev().find(is_blkio).map(|mount| mount.target.clone())
+    mounts.iter().rev().filter(is_blkio).map(|mount| mount.target.as_path())
+}
+
+fn is_in_a_run_directory(path: &Path) -> bool {
+    path.iter().any(|part| part.as_encoded_bytes().starts_with(RUN_DIRECTORY_PREFIX.as_bytes()))
 }
 
 fn choose(offers: Offers) -> Result<Mechanism, LaneFailure> {
@@ -107,7 +113,7 @@ fn choose(offers: Offers) -> Result<Mechanism, LaneFailure> {
 ///
 /// # Errors
 /// [`LaneFailure::Privilege`] where the kernel refuses.
-pub(super) fn mount_v1(target: &Path) -> Result<(), LaneFailure> {
+pub(crate) fn mount_v1(target: &Path) -> Result<(), LaneFailure> {
     let mounted = mount::mount("cgroup", MOUNT_SOURCE, &["blkio".to_owned()], target);
     mounted.map_err(|error| {
         privilege(format!(
@@ -284,6 +290,7 @@ fn lift_v1(root: &Path, device: DeviceNumber, throttle: &Throttle) -> Result<boo
 /// Lifts what a dead run of this boot set, where it still stands: a limit that differs is somebody
 /// else's. A loop device that carries somebody else's image by now may have got the same limit from
 /// them, so there all of it must be as it was set; another disk under the number has none of ours.
+/// `mount` mounts the hierarchy where nobody has, and answers where.
 ///
 /// # Errors
 /// [`LaneFailure::Failed`] where the kernel does not lift it or shows no hierarchy.
@@ -293,13 +300,9 @@ pub(crate) fn lift_left_over(
     sequence: u64,
     throttle: &Throttle,
     run: &str,
+    mount: &mut dyn FnMut() -> Result<PathBuf, LaneFailure>,
 ) -> Result<Vec<String>, LaneFailure> {
-    let mounts = mountinfo::read().map_err(|error| cannot("read /proc/self/mountinfo", error))?;
-    let Some(root) = v1_root(&mounts) else {
-        return Err(failed(format!(
-            "the limit of /dev/{name} cannot be looked at because blkio of cgroup v1 is not mounted; mount it (mount -t cgroup -o blkio blkio DIR), then run `fairlane clean`"
-        )));
-    };
+    // A device that is gone took its limits along, and needs no hierarchy.
     if number_of(name).ok() != Some(device) {
         return Ok(Vec::new());
     }
@@ -307,6 +310,15 @@ pub(crate) fn lift_left_over(
     if !is_loop && sequence_of(name) != sequence {
         return Ok(Vec::new());
     }
+    let mounts = mountinfo::read().map_err(|error| cannot("read /proc/self/mountinfo", error))?;
+    // One of a race that lives goes with that race.
+    let lasting = v1_roots(&mounts).find(|root| !is_in_a_run_directory(root));
+    let found = lasting.or_else(|| v1_roots(&mounts).next()).map(Path::to_owned);
+    let root = found.map_or_else(mount, Ok).map_err(|error| {
+        failed(format!(
+            "the limit of /dev/{name} cannot be looked at because blkio of cgroup v1 is not mounted: {error}; mount it (mount -t cgroup -o blkio blkio DIR), then run `fairlane clean`"
+        ))
+    })?;
     let foreign = is_loop
         && loop_device::backing_of(name)
             .is_some_and(|backing| !backing.components().any(|part| part.as_os_str() == run));
@@ -319,6 +331,27 @@ pub(crate) fn lift_left_over(
     }
     let lifted = lift_v1(&root, device, throttle)?;
     Ok(if lifted { vec![format!("lifted the limit of /dev/{name}")] } else { Vec::new() })
+}
+
+/// Takes every limit away that a group of cgroup v2 has; one that is not there has none.
+///
+/// # Errors
+/// [`LaneFailure::Failed`] where the kernel does not.
+pub(crate) fn lift_group(path: &Path) -> Result<(), LaneFailure> {
+    let file = path.join("io.max");
+    match std::fs::read_to_string(&file) {
+        Ok(limits) => limited_in(&limits).try_for_each(|device| write(&file, &v2_line(device, None))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(cannot(format!("read {}", file.display()), error)),
+    }
+}
+
+/// The devices that a text of `io.max` limits.
+fn limited_in(text: &str) -> impl Iterator<Item = DeviceNumber> {
+    text.lines().filter_map(|line| {
+        let (major, minor) = line.split_once(' ')?.0.split_once(':')?;
+        Some((major.parse().ok()?, minor.parse().ok()?))
+    })
 }
 
 /// Removes a group whose processes are gone, or go within a few seconds.
@@ -387,5 +420,35 @@ mod tests {
         let throttle: Throttle = "151MiB/s,write=3000iops".parse().unwrap();
         assert_eq!(v2_line((7, 3), Some(&throttle)), "7:3 rbps=158334976 wbps=158334976 riops=max wiops=3000\n");
         assert_eq!(v2_line((7, 3), None), "7:3 rbps=max wbps=max riops=max wiops=max\n");
+    }
+
+    #[test]
+    fn the_limits_of_a_group_are_taken_away_device_by_device() {
+        let text =
+            "7:3 rbps=158334976 wbps=158334976 riops=max wiops=3000\n259:0 rbps=max wbps=1048576 riops=max wiops=max\n";
+        assert_eq!(limited_in(text).collect::<Vec<_>>(), [(7, 3), (259, 0)]);
+        assert_eq!(limited_in("").count(), 0);
+        let folder = Path::new("/var/tmp").join(format!("fairlane-io-max-{}", std::process::id()));
+        lift_group(&folder).unwrap();
+        std::fs::create_dir(&folder).unwrap();
+        lift_group(&folder).unwrap();
+        // What the kernel would take as one line after another.
+        std::fs::write(folder.join("io.max"), text).unwrap();
+        lift_group(&folder).unwrap();
+        let last = std::fs::read_to_string(folder.join("io.max")).unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(last, "259:0 rbps=max wbps=max riops=max wiops=max\n");
+    }
+
+    #[test]
+    fn what_another_race_mounted_is_not_taken() {
+        for (path, is) in [
+            ("/sys/fs/cgroup/blkio", false),
+            ("/var/tmp/.fairlane-2026-11-22/blkio", true),
+            ("/run/.fairlane-x/blkio", true),
+            ("/srv/fairlane-x/blkio", false),
+        ] {
+            assert_eq!(is_in_a_run_directory(Path::new(path)), is, "{path}");
+        }
     }
 }

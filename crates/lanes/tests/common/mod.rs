@@ -5,6 +5,7 @@
 use lanes::{Journal, LaneFailure, Settings, Stage};
 use model::Bytes;
 use model::plan::Ground;
+use model::throttle::Throttles;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -70,7 +71,7 @@ impl Scratch {
             largest_working_set_bytes: 8 << 20,
             largest_working_set_without_holes_bytes: 8 << 20,
             terminal: false,
-            throttle: None,
+            throttles: Throttles::default(),
         }
     }
 

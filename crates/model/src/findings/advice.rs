@@ -1,5 +1,6 @@
 //! What advice says.
 
+use crate::sentence::Sentence;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,8 +26,9 @@ pub struct Advice {
     pub equal: Vec<EqualWork>,
     /// Lanes that a constraint excludes.
     pub excluded: Vec<Excluded>,
-    /// Share of resampled races in which the lane, or one that is level with it, is the best one;
-    /// `None`: only one lane was left, or nothing sets those left apart.
+    /// Share of resampled races in which the lane, or one that is level with it, is the choice: the one
+    /// whose worst comparison is the best. `None`: only one lane was left, or nothing sets those left
+    /// apart.
     pub share_of_resampled_races: Option<f64>,
     /// The smallest changes that would choose another lane; of shares and noise one that is not level.
     pub flips_if: Vec<Flip>,
@@ -39,7 +41,8 @@ pub struct Advice {
     pub next: Vec<String>,
     /// What the lane meets a constraint with, though it was raced without it.
     pub raced_without: Vec<RacedWithout>,
-    /// What is worth knowing about the chosen lanes for this scenario.
+    /// What is worth knowing about the chosen lanes for this scenario, and about lanes in which parts of it
+    /// were not measured.
     pub notes: Vec<AdviceNote>,
 }
 
@@ -53,6 +56,9 @@ pub enum NoAdvice {
     AllExcluded,
     /// Nothing sets the lanes apart yet, and most of what was measured is too noisy to rank.
     Undecided,
+    /// The lanes that are left may not be ranked with each other (on different disks, say), and none of
+    /// them promises more than the others; `excluded` names the difference.
+    NotComparable,
 }
 
 /// One part of the work in which the lane and another one are apart.
@@ -79,7 +85,8 @@ pub struct AdviceReason {
 pub struct AdviceLead {
     /// The other lane.
     pub against: String,
-    /// Weighted geometric mean of the decided ratios; above 1 the lane does better.
+    /// Weighted geometric mean of the decided ratios over the work that both were measured in; above 1 the
+    /// lane does better.
     pub ratio: f64,
 }
 
@@ -117,9 +124,10 @@ pub enum Equal {
 pub struct Excluded {
     /// The lane.
     pub lane: String,
-    /// What it had to have, as `--need` takes it; `done` (it could not do the work), `mounted` (no
-    /// kernel mounts it), `kept` (it lies in memory), `comparable` (it promises other things, or lives
-    /// elsewhere, than the lanes that were ranked).
+    /// What it had to have, as `--need` takes it; `done` (it could not do the work, or not in every
+    /// round), `measured` (less than half of the work was measured in it), `mounted` (no kernel mounts
+    /// it), `kept` (it lies in memory), `comparable` (it promises other things, or lives elsewhere, than
+    /// the lanes that were ranked, or than the others where none were).
     pub constraint: String,
     /// Why the scenario asks for it; `None`: the user does, or every scenario.
     pub why: Option<String>,
@@ -139,7 +147,7 @@ pub struct LaneFact {
     /// What brings it.
     pub with: Option<String>,
     /// What the word does not say.
-    pub note: Option<String>,
+    pub note: Option<Sentence>,
 }
 
 /// A change that would choose another lane.
@@ -210,10 +218,10 @@ pub struct RacedWithout {
 /// What is worth knowing about lanes for a scenario.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AdviceNote {
-    /// The lanes, among those that are chosen.
+    /// The lanes, among those that are chosen or were held against them.
     pub lanes: Vec<String>,
     /// What.
-    pub text: String,
+    pub text: Sentence,
     /// Where that stands.
     pub source: String,
 }

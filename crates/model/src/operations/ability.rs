@@ -70,8 +70,8 @@ impl Operations {
     pub fn asks_for(&self) -> Vec<Asked> {
         let names = self.files.iter().filter(|set| set.names == Names::Hostile);
         let names = names.map(|set| Asked { by: format!("set {}", set.name), ability: Ability::AnyNames });
-        let large = self.files.iter().filter(|set| self.largest_file(set) > EVERY_FILE);
-        let large = large.map(|set| Asked { by: format!("set {}", set.name), ability: Ability::LargeFiles });
+        let large = self.files.iter().zip(self.largest_files()).filter(|(_, bytes)| *bytes > EVERY_FILE);
+        let large = large.map(|(set, _)| Asked { by: format!("set {}", set.name), ability: Ability::LargeFiles });
         let steps = self.step.iter().filter_map(|step| {
             Some(Asked { by: format!("step {}", step.group()), ability: step.operation.asks_for()? })
         });
@@ -98,10 +98,10 @@ mod tests {
     #[test]
     fn what_is_asked_for_names_the_first_that_asks() {
         let operations = read(
-            "{ name = \"a\", count = 4, populate = true }, { name = \"l\", count = 1, size = \"2GiB\" }, { name = \"h\", count = 8, names = \"hostile\", populate = true }",
+            "{ name = \"a\", count = 4, populate = true }, { name = \"l\", count = 1, size = \"2GiB\", populate = true }, { name = \"d\", directories = 5, size = \"4GiB\" }, { name = \"h\", count = 8, names = \"hostile\", populate = true }",
             "{ operation = \"stat\", files = \"a\" }, { name = \"copy\", operation = \"reflink\", files = \"a\" }, \
              { name = \"again\", operation = \"reflink\", files = \"h\" }, { operation = \"setxattr\", files = \"a\" }, \
-             { operation = \"getxattr\", files = \"a\" }",
+             { operation = \"getxattr\", files = \"a\" }, { operation = \"mkdir\", files = \"d\" }",
         );
         let asked: Vec<(String, Ability)> = operations.asks_for().into_iter().map(|of| (of.by, of.ability)).collect();
         assert_eq!(

@@ -1,7 +1,12 @@
 //! How much work operations are: operations, bytes, files, room.
 
-use super::{Change, ChangeKind, FileSet, FileSize, FileState, Operation, OperationStep, Operations, State};
+use super::{
+    ChangeKind, FileSet, FileSize, FileState, Operation, OperationStep, Operations, POOL_BYTES, SetState, State,
+};
 use std::ops::Range;
+
+/// Bytes of a read or write buffer at least.
+const SMALLEST_BUFFER: u64 = 4096;
 
 /// What a step comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,6 +38,34 @@ impl FileSet {
                 sizes[of(files.start)..of(files.end)].iter().fold(0, |sum, size| sum.saturating_add(size.0))
             }
             size => size.mean().saturating_mul(files.end.saturating_sub(files.start)),
+        }
+    }
+
+    /// Bytes of the largest of these files when it is written whole.
+    fn largest_of(&self, files: &Range<u64>) -> u64 {
+        match &self.size {
+            FileSize::Each(sizes) => {
+                let of = |at: u64| usize::try_from(at).map_or(sizes.len(), |at| at.min(sizes.len()));
+                sizes[of(files.start)..of(files.end)].iter().map(|size| size.0).max().unwrap_or(0)
+            }
+            size => size.bounds().1,
+        }
+    }
+}
+
+impl OperationStep {
+    /// Bytes of its largest read or write call, where the largest file of its set ever has
+    /// `largest_file` bytes; 0 where it moves none.
+    pub fn largest_call(&self, largest_file: u64) -> u64 {
+        match self.operation {
+            Operation::Create
+            | Operation::Write
+            | Operation::Overwrite
+            | Operation::Read
+            | Operation::Append
+            | Operation::RandomRead
+            | Operation::RandomWrite => self.block().0.min(largest_file),
+            _ => 0,
         }
     }
 }
@@ -115,7 +148,7 @@ impl Operations {
                 _ => 0,
             }
         };
-        self.files.iter().map(of).sum::<u64>().saturating_add(self.step.iter().map(beside).sum())
+        self.files.iter().map(of).chain(self.step.iter().map(beside)).fold(0, u64::saturating_add)
     }
 
     /// Bytes by which steps lengthen files without writing, at most: a filesystem without holes
@@ -160,24 +193,47 @@ impl Operations {
         all.saturating_add(self.files.len() as u64 + 1)
     }
 
-    /// Bytes of the largest file that a step of the set makes.
-    pub(super) fn largest_file(&self, set: &FileSet) -> u64 {
-        let mut changes = vec![Change { generation: 0, kind: ChangeKind::Whole }];
-        let mut most = set.size.bounds().1;
-        for (index, step) in self.step.iter().enumerate().filter(|(_, step)| step.files == set.name) {
-            let block = step.block().0;
-            let kind = match step.operation {
-                Operation::Create | Operation::Write => ChangeKind::Whole,
-                Operation::Append => ChangeKind::Append(block),
-                Operation::Fallocate => ChangeKind::Allocate(block),
-                Operation::Truncate => ChangeKind::Truncate(block),
-                _ => continue,
-            };
-            changes.push(Change { generation: index as u32 + 1, kind });
-            most = most.max(super::states::size_bounds(set, &changes).1);
+    /// Bytes of the largest file that each set ever has, in the order of the sets; 0: it has none. Only
+    /// the steps before an impossible one count.
+    pub fn largest_files(&self) -> Vec<u64> {
+        let mut state = State::begin(self);
+        let largest = |state: &State, set: usize| largest_in(&self.files[set], state.set(set));
+        let mut most: Vec<u64> = (0..self.files.len()).map(|set| largest(&state, set)).collect();
+        for (index, step) in self.step.iter().enumerate() {
+            if state.advance(self, index).is_err() {
+                break;
+            }
+            if let Some(set) = self.files.iter().position(|set| set.name == step.files) {
+                most[set] = most[set].max(largest(&state, set));
+            }
         }
         most
     }
+
+    /// Bytes that all threads together hold in buffers, at most, and the step with the largest call.
+    pub(super) fn buffers(&self) -> (u64, Option<(&OperationStep, u64)>) {
+        let largest = self.largest_files();
+        let call = |step: &OperationStep| {
+            let set = self.files.iter().position(|set| set.name == step.files);
+            step.largest_call(set.map_or(0, |set| largest[set]))
+        };
+        let calls = || self.step.iter().map(|step| (step, call(step)));
+        let reads = |step: &OperationStep| matches!(step.operation, Operation::Read | Operation::RandomRead);
+        let most = calls().max_by_key(|(_, bytes)| *bytes);
+        // What is written is made beside the pool; what is read has a room of its own.
+        let made = most.map_or(0, |(_, bytes)| bytes).max(SMALLEST_BUFFER);
+        let room = calls().filter(|(step, _)| reads(step)).map(|(_, bytes)| bytes.max(SMALLEST_BUFFER)).max();
+        (u64::from(self.threads).saturating_mul(POOL_BYTES + made + room.unwrap_or(0)), most)
+    }
+}
+
+/// Bytes of the largest file that is there.
+fn largest_in(set: &FileSet, state: &SetState) -> u64 {
+    let of = |(range, file): &(Range<u64>, FileState)| {
+        let whole = set.largest_of(range);
+        file.changes.iter().fold(0, |size, change| super::size_after(size, whole, change.kind))
+    };
+    state.files.all().iter().filter(|(_, file)| file.present).map(of).max().unwrap_or(0)
 }
 
 /// Bytes that files hold after their changes, zeros that nothing wrote left out.
@@ -266,13 +322,64 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_file_is_the_one_that_all_steps_together_make() {
-        let operations = read(
+    fn the_largest_file_is_the_largest_that_is_there_at_any_moment() {
+        let largest = |set: &str, steps: &str| read(set, steps).largest_files();
+        let grown = largest(
             "{ name = \"a\", count = 2, size = { from = \"1KiB\", to = \"4KiB\" }, populate = true }",
             "{ operation = \"append\", files = \"a\", block = \"1KiB\" }, \
              { operation = \"fallocate\", files = \"a\", block = \"2KiB\" }, \
              { operation = \"truncate\", files = \"a\", block = \"100\" }",
         );
-        assert_eq!(operations.largest_file(&operations.files[0]), 7 * 1024);
+        assert_eq!(grown, [7 * 1024]);
+        // Each file is appended to once, although the set is five times.
+        let each: Vec<String> = (0..5)
+            .map(|at| {
+                format!(
+                    "{{ name = \"s{at}\", operation = \"fallocate\", files = \"a\", block = \"1GiB\", first = {at}, count = 1 }}"
+                )
+            })
+            .collect();
+        let disjoint = read("{ name = \"a\", count = 5, populate = true }", &each.join(", "));
+        assert_eq!(disjoint.largest_files(), [1 << 30]);
+        assert!(disjoint.asks_for().iter().all(|asked| asked.ability != crate::operations::Ability::LargeFiles));
+        // A set's size is that of no file where none is ever made; of a list only those count that are.
+        let none =
+            largest("{ name = \"d\", directories = 50, size = \"4GiB\" }", "{ operation = \"mkdir\", files = \"d\" }");
+        assert_eq!(none, [0]);
+        let first = largest(
+            "{ name = \"a\", count = 2, size = [\"1MiB\", \"3GiB\"] }",
+            "{ operation = \"create\", files = \"a\", count = 1 }",
+        );
+        assert_eq!(first, [1 << 20]);
+    }
+
+    #[test]
+    fn sums_of_the_largest_sets_stop_at_the_end_and_do_not_begin_again() {
+        let set = |name: &str| format!("{{ name = \"{name}\", count = 100000000, size = \"512GiB\" }}");
+        let both = read(
+            &[set("a"), set("b")].join(", "),
+            "{ operation = \"create\", files = \"a\" }, { operation = \"fallocate\", files = \"a\", block = \"512GiB\" }, \
+             { name = \"b\", operation = \"create\", files = \"b\" }, \
+             { name = \"c\", operation = \"fallocate\", files = \"b\", block = \"512GiB\" }",
+        );
+        assert_eq!(both.working_set_bytes(), u64::MAX);
+    }
+
+    #[test]
+    fn buffers_are_as_large_as_the_largest_call_and_no_larger_than_the_largest_file() {
+        let of = |set: &str, steps: &str| {
+            let operations = read(&format!("{{ name = \"a\", count = 8, {set} }}"), steps);
+            let (bytes, most) = operations.buffers();
+            (bytes, most.map(|(step, bytes)| (step.group().to_owned(), bytes)))
+        };
+        let create = r#"{ operation = "create", files = "a", block = "64MiB" }"#;
+        let read = r#"{ operation = "read", files = "a", block = "64MiB" }"#;
+        let both = format!("{create}, {read}");
+        let mib = 1 << 20;
+        assert_eq!(of(r#"size = "1GiB""#, create), (65 * mib, Some(("create".to_owned(), 64 * mib))));
+        assert_eq!(of(r#"size = "1GiB""#, &both).0, 129 * mib);
+        assert_eq!(of(r#"size = "1KiB""#, &both).0, mib + 2 * 4096);
+        let grown = format!(r#"{create}, {{ operation = "append", files = "a", block = "2MiB" }}, {read}"#);
+        assert_eq!(of(r#"size = "1KiB""#, &grown).0, mib + 2 * (2 * mib + 1024));
     }
 }

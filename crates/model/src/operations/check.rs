@@ -12,6 +12,8 @@ const MOST_ROWS: usize = 600;
 const SETS_NAMED: usize = 20;
 /// Bytes of one call at most: each thread holds a buffer of that size.
 const LARGEST_BLOCK: u64 = 64 * Bytes::MIB;
+/// Bytes of the buffers of all threads together, at most.
+const MOST_BUFFER_BYTES: u64 = 2 << 30;
 /// Bytes of a path at most, the lane's own path left out: the kernel's limit is 4096 for both.
 const LONGEST_PATH: u64 = 3500;
 /// Bytes of a hostile name at most.
@@ -89,7 +91,28 @@ pub(super) fn check(operations: &Operations) -> Result<(), Mistake> {
     state.check_beginning(operations).map_err(|what| Mistake::new(At::Workload, None, what))?;
     let mut advance = |index: usize| state.advance(operations, index);
     (0..operations.step.len())
-        .try_for_each(|index| advance(index).map_err(|what| Mistake::new(At::Step(index), None, what)))
+        .try_for_each(|index| advance(index).map_err(|what| Mistake::new(At::Step(index), None, what)))?;
+    check_buffers(operations)
+}
+
+/// Each thread holds what it writes and what it reads.
+fn check_buffers(operations: &Operations) -> Result<(), Mistake> {
+    let (bytes, most) = operations.buffers();
+    match most {
+        Some((step, call)) if bytes > MOST_BUFFER_BYTES => {
+            let what = format!(
+                "{} threads would hold {} MiB of buffers, more than the {} MiB that are allowed: step {} moves {} at \
+                 once; lower threads or block",
+                operations.threads,
+                bytes.div_ceil(Bytes::MIB),
+                MOST_BUFFER_BYTES / Bytes::MIB,
+                step.group(),
+                Bytes(call)
+            );
+            Err(Mistake::new(At::Workload, Some("threads"), what))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn no_such_set(operations: &Operations, step: &OperationStep) -> String {
@@ -125,6 +148,9 @@ fn check_set(operations: &Operations, set: &FileSet) -> Result<(), String> {
     }
     if !(10..=255).contains(&set.name_bytes) {
         return Err("name_bytes must lie between 10 and 255".to_owned());
+    }
+    if set.populate && set.count == 0 {
+        return Err("it populates nothing, because count is 0; give it a count or leave populate out".to_owned());
     }
     check_folder(operations, set)?;
     if set.count > 10_u64.pow(operations.digits(set)) {
@@ -335,6 +361,7 @@ mod tests {
             ("\"1KiB\"", "\"2TiB\"", "size is above 1TiB"),
             ("\"1KiB\"", "\"1KiB\", folder = \"a/b\"", "without a slash"),
             ("name = \"a\"", "name = \"\"", "name is empty"),
+            ("count = 100", "populate = true", "populates nothing, because count is 0; give it a count or leave"),
         ] {
             let set = SET.replace(from, to);
             assert_ne!(set, SET);
@@ -380,6 +407,28 @@ mod tests {
         }
         assert!(read(SET, "").unwrap_err().contains("no step"));
         assert!(read("", CREATE).unwrap_err().contains("no set of files"));
+    }
+
+    #[test]
+    fn threads_hold_no_more_buffers_than_a_machine_has_memory_for() {
+        let of = |threads: u32, size: &str, block: &str| {
+            let operations: Operations = toml::from_str(&format!(
+                "threads = {threads}\nfiles = [{{ name = \"a\", count = 2000, size = \"{size}\" }}]\n\
+                 step = [{{ operation = \"create\", files = \"a\", block = \"{block}\" }}]"
+            ))
+            .unwrap();
+            operations.mistake()
+        };
+        let mistake = of(1024, "1GiB", "64MiB").unwrap();
+        assert_eq!((mistake.at, mistake.key), (At::Workload, Some("threads")));
+        assert_eq!(
+            mistake.what,
+            "1024 threads would hold 66560 MiB of buffers, more than the 2048 MiB that are allowed: step create moves \
+             64MiB at once; lower threads or block"
+        );
+        assert!(of(31, "1GiB", "64MiB").is_none() && of(32, "1GiB", "64MiB").is_some());
+        // Files that are smaller than a block need no buffer of a block.
+        assert!(of(1024, "64KiB", "64MiB").is_none());
     }
 
     #[test]

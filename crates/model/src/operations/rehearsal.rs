@@ -66,8 +66,8 @@ impl Operations {
             },
             asked_by: Vec::new(),
         };
-        for set in &self.files {
-            self.rehearse(set, &mut rehearsal);
+        for (set, largest) in self.files.iter().zip(self.largest_files()) {
+            self.rehearse(set, largest, &mut rehearsal);
         }
         rehearsal
     }
@@ -90,11 +90,11 @@ impl Operations {
         }
     }
 
-    fn rehearse(&self, set: &FileSet, rehearsal: &mut Rehearsal) {
+    /// `largest`: bytes of the largest file that the set ever has; 0: it has none.
+    fn rehearse(&self, set: &FileSet, largest: u64, rehearsal: &mut Rehearsal) {
         let first = |operation: Operation| self.steps_on(set).find(|step| step.operation == operation);
         let makes = first(Operation::Create).is_some() || first(Operation::Write).is_some();
         let removed = first(Operation::Rmdir).is_some();
-        let largest = self.largest_file(set);
         for operation in ORDER {
             let step = match (operation, first(operation)) {
                 // Nothing is left of the directories.
@@ -272,6 +272,16 @@ mod tests {
             &[Change { generation: 1, kind: ChangeKind::Truncate(truncate.operations.step[1].block().0) }],
         );
         assert_eq!(size.1, 9 << 30);
+        let directories = read(
+            r#"files = [{ name = "d", directories = 50, size = "4GiB" }, { name = "n", count = 3, size = "4GiB" }]
+               step = [{ operation = "mkdir", files = "d" }, { operation = "rmdir", files = "d" },
+                       { operation = "list", files = "n" }]"#,
+        );
+        assert_eq!(
+            rehearsed(&directories),
+            [Operation::Mkdir, Operation::Rmdir, Operation::List],
+            "no file is there that could be truncated"
+        );
         let small = with(r#"{ operation = "append", files = "a", block = "64MiB" }"#);
         assert_eq!(rehearsed(&small), [Operation::Create, Operation::Append], "such files are everywhere");
     }

@@ -51,12 +51,7 @@ static TONGUES: [Tongue; 3] = [
         language: Language::Zh,
         words: &zh::WORDS,
         decimal_comma: false,
-        units: &[
-            ("\u{a0}us", "\u{a0}µs"),
-            ("\u{a0}%", "%"),
-            ("\u{a0}min", "\u{a0}分钟"),
-            ("\u{a0}h", "\u{a0}小时"),
-        ],
+        units: &[("\u{a0}us", "\u{a0}µs"), ("\u{a0}%", "%"), ("\u{a0}min", "\u{a0}分钟"), ("\u{a0}h", "\u{a0}小时")],
         said: said_zh::SENTENCES,
     },
 ];
@@ -74,7 +69,13 @@ impl Tongue {
     /// A figure as this language writes it; it comes as English writes it, its unit glued to it.
     pub(crate) fn figure(&self, english: &str) -> String {
         let swapped = |(at, character): (usize, char)| match character {
-            '.' | ',' if self.decimal_comma && between_digits(english, at) => if character == '.' { ',' } else { '.' },
+            '.' | ',' if self.decimal_comma && between_digits(english, at) => {
+                if character == '.' {
+                    ','
+                } else {
+                    '.'
+                }
+            }
             other => other,
         };
         let said: String = english.char_indices().map(swapped).collect();
@@ -169,15 +170,20 @@ mod tests {
             }
             assert_eq!(tongue.words.months.split(' ').count(), 12);
         }
-        assert_eq!(TONGUES.map(|tongue| Tongue::of(tongue.language).words.decision), ["Decision", "Entscheidung", "结论"]);
+        assert_eq!(
+            TONGUES.map(|tongue| Tongue::of(tongue.language).words.decision),
+            ["Decision", "Entscheidung", "结论"]
+        );
     }
 
     #[test]
     fn sentences_differ_from_english_where_a_language_is_another() {
         for tongue in &TONGUES[1..] {
             let pairs = TONGUES[0].words.all().into_iter().zip(tongue.words.all());
-            let left: Vec<&str> =
-                pairs.filter(|((_, english), (_, own))| english == own && english.contains(' ')).map(|of| of.0.0).collect();
+            let left: Vec<&str> = pairs
+                .filter(|((_, english), (_, own))| english == own && english.contains(' '))
+                .map(|of| of.0.0)
+                .collect();
             // Lists, brackets, and figures that German writes as English does.
             assert!(left.len() <= 12, "{left:?}");
         }

@@ -25,9 +25,11 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
         "die eigene Rechenzeit der Lastmaschine füllt {share} von {workers} Arbeitern in den Messfenstern von {lane}: \
          gemessen wurde die Lastmaschine",
     ),
+    ("cache_answered", "bei {lane} kamen nur {share} der gelesenen Bytes vom Gerät: der Seitencache antwortete"),
     (
-        "cache_answered",
-        "bei {lane} kamen nur {share} der gelesenen Bytes vom Gerät: der Seitencache antwortete",
+        "cache_took",
+        "bei {lane} kamen während der Messung nur {share} der geschriebenen Bytes zum Gerät, und der Messwert enthält kein \
+         Sync: der Seitencache nahm sie auf",
     ),
     (
         "at_the_ceiling",
@@ -38,6 +40,19 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("bare_device", "dem, was das bloße Gerät leistet ({figure})"),
     ("throttle_itself", "dem, was die Drosselung zulässt ({limits})"),
     ("its_bare_figure", "dem, was es ohne Dateisystem leistet ({figure})"),
+    ("own_disks", "dem, was die Platte jeder Bahn leistet ({disks})"),
+    ("lane_on_bare_device", "{lane} auf dem bloßen Gerät mit {figure}"),
+    ("lane_not_limited", "{lane} ohne Grenze"),
+    ("at_own_disk", "jede Bahn erreicht {share} dessen, was ihre eigene Platte leistet ({disks}): {what}"),
+    (
+        "at_own_emulated_disk",
+        "jede Bahn erreicht {share} dessen, was ihre eigene nachgebildete Platte zulässt ({disks}): {what}",
+    ),
+    ("difference_of_disks", "der Unterschied ist der der Platten"),
+    (
+        "difference_of_disks_and_writes",
+        "der Unterschied ist der der Platten und dessen, was die Bahnen je Byte der Anwendung darauf schreiben ({list})",
+    ),
     ("flushes_per_second", "{rate} Flushes/s"),
     (
         "writes_differ",
@@ -93,7 +108,10 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("device_was_measured", "gemessen wurde das Gerät, nicht das Dateisystem"),
     ("cache_not_device", "der Seitencache antwortete, nicht das Gerät"),
     ("one_round", "eine Runde: kein Intervall zwischen Läufen"),
-    ("round_done", "{done} Runde fertig, zum ersten Mal wird nach {first} geurteilt"),
+    ("missed_the_disk", "gemessen wurden Bytes, die nicht über die Platte gingen, nicht das Dateisystem darauf"),
+    ("cache_took_not_device", "der Seitencache nahm die Daten auf, nicht das Gerät"),
+    ("rounds_done_of", "{done} von {planned} Runden fertig"),
+    ("rounds_done_of_resume", "{done} von {planned} Runden fertig, --resume setzt das Rennen fort"),
     ("rounds_done", "{done} Runden fertig, zum ersten Mal wird nach {first} geurteilt"),
     ("difference_between", "nach {rounds} Runden liegt der Unterschied zwischen {low} % und {high} %"),
     (
@@ -101,24 +119,33 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
         "{a} gegenüber {b}: die Runden hängen zusammen (Verzögerung 1: {lag}), {rounds} Runden sind {worth} wert; das \
          Intervall wurde auf das {wider}-Fache verbreitert",
     ),
+    ("stood_still", "{lane} stand in {count} von {of} Runden still"),
+    ("nothing_to_compare", "{each}, und nichts ist keine Rate, die sich vergleichen ließe: {remedy}"),
+    ("more_time", "der Arbeit mehr Zeit oder mehr Operationen geben"),
+    ("longer_slices", "mit {option} längere Scheiben messen"),
+    (
+        "stood_still_rate",
+        "{lane} stand in {count} von {of} Runden still: im Mittel zählen sie als null, und es hat kein Intervall",
+    ),
+    (
+        "stood_still_latency",
+        "{lane} stand in {count} von {of} Runden still: sie haben keine Latenz, und das Mittel ist das der übrigen",
+    ),
     ("failed_in_rounds", "{lane} scheiterte in {failed} von {of} Runden: {reason}"),
     ("void_trials", "{lane}: {count} von {of} Versuchen sind ungültig: {reason}"),
     ("marked", "{lane}: {count} von {of} Versuchen tragen den Vermerk {mark}"),
     ("all_marked", "alle {count} Versuche tragen den Vermerk {mark}"),
     ("mark_with_example", "{kind} (einer davon:{example})"),
-    (
-        "figures_left_out",
-        "{lane}: {count} von {of} Messwerten sind keine positiven Zahlen und wurden weggelassen",
-    ),
+    ("figures_left_out", "{lane}: {count} von {of} Messwerten sind keine positiven Zahlen und wurden weggelassen"),
     ("figures_missing", "{lane}: {count} von {of} Versuchen enthalten kein {metric} für {group}"),
     (
         "warm_up_cut",
-        "{lane}: bei {count} von {of} Versuchen wurde das Warmlaufen abgeschnitten, höchstens {slices} Scheiben (MSER-5)",
+        "{lane}: bei {count} von {of} Versuchen wurde das Warmlaufen abgeschnitten, höchstens {share} eines Versuchs (MSER-5)",
     ),
     ("not_steady", "{lane}: {count} von {of} Versuchen sind nicht stetig: {reason}"),
     ("parts_range", "die Teile streuen über {percent} % ihres Mittels"),
     ("drifts", "von Anfang bis Ende verschiebt es sich um {percent} %"),
-    ("still_changing", "in der zweiten Hälfte änderte es sich noch ({slices} Scheiben)"),
+    ("still_changing", "in der zweiten Hälfte änderte es sich noch ({windows} Fenster)"),
     ("no_reason", "ohne Angabe eines Grundes"),
     // Who may be ranked.
     ("different_promises", "verschiedene Zusagen: {each}"),
@@ -128,10 +155,7 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("in_process_library", "{lane} ist eine Bibliothek im Prozess und wird ohne Systemaufruf gerufen"),
     ("different_venue", "verschiedener Ort: {a} ist {a_is}, {b} ist {b_is}"),
     ("different_disks", "verschiedene Platten: {a} liegt auf {a_on}, {b} auf {b_on}"),
-    (
-        "same_disk_elsewhere",
-        "beide Verzeichnisse liegen auf {disk}, aber verschieden voll und an verschiedener Stelle",
-    ),
+    ("same_disk_elsewhere", "beide Verzeichnisse liegen auf {disk}, aber verschieden voll und an verschiedener Stelle"),
     ("also_checksums", "{lane} bildet auch Prüfsummen der Daten"),
     ("promises_lacking_one", "verspricht {names}"),
     ("promises_lacking_many", "versprechen {names}"),
@@ -154,19 +178,13 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
         "wie veröffentlicht: die Methode des Artikels, einmal ausgeführt; eine Runde zeigt keine Schwankung und gibt \
          kein Urteil, dafür ohne --as-published antreten lassen",
     ),
-    (
-        "as_published_often",
-        "wie veröffentlicht: die Methode des Artikels, öfter ausgeführt als im Artikel",
-    ),
+    ("as_published_often", "wie veröffentlicht: die Methode des Artikels, öfter ausgeführt als im Artikel"),
     ("taken_up_once", "das Rennen wurde unterbrochen und einmal wieder aufgenommen"),
     ("taken_up_often", "das Rennen wurde unterbrochen und {times}-mal wieder aufgenommen"),
     ("not_raced_for_time", "{work} kam nicht mehr an die Reihe: die Zeit war um; --budget gibt mehr"),
     ("not_raced_at_all", "{work} kam nicht mehr an die Reihe: das Rennen endete vorher; --resume setzt es fort"),
     ("never_reached", "{work} (nie erreicht)"),
-    (
-        "histograms_unreadable",
-        "{lane}: {count} Latenzhistogramme sind nicht lesbar und wurden weggelassen",
-    ),
+    ("histograms_unreadable", "{lane}: {count} Latenzhistogramme sind nicht lesbar und wurden weggelassen"),
     (
         "quota_of_streams",
         "wahrscheinlich ein Kontingent: sequenzielles Lesen und Schreiben enden beide bei {cap} und schwanken um weniger \
@@ -178,14 +196,25 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
          1 %",
     ),
     (
+        "on_different_disks",
+        "die Bahnen stehen während der Messung auf verschiedenen Platten: {each}; ein Unterschied kann der der Platten \
+         sein",
+    ),
+    ("shared_rate_disturbed", "die gemeinsame Rate wurde in einem gestörten Augenblick gemessen: {why}"),
+    ("no_round_completed", "keine Runde wurde fertig"),
+    ("failed_without_a_reason", "gescheitert, ohne Angabe eines Grundes"),
+    ("stood_still_always", "stand in jeder Runde still"),
+    ("no_trial_measured", "kein Versuch hat gemessen: {metric}"),
+    ("no_time_of_step", "keine Runde enthält eine Zeit für {step}"),
+    (
         "hardly_emulated",
         "unter {steps} s lang, und die Drosselung lässt auf einmal durch, was die Platte in {burst} s schafft: die \
          nachgebildete Platte zeigt sich darin kaum",
     ),
     (
         "beyond_memory",
-        "{lane}: {rate} ist mehr, als alle CPUs im Arbeitsspeicher kopieren können ({memory}): diese Bytes wurden nie \
-         angefasst",
+        "{lane}: {rate} ist mehr, als dieser Rechner bei der Messung im Arbeitsspeicher kopierte ({memory}): kaum alle \
+         diese Bytes wurden angefasst",
     ),
     ("beyond_the_disk", "{lane}: {rate} ist mehr, als die bloße Platte schafft ({disk}){why}"),
     ("it_compresses", ": das Dateisystem komprimiert, und {share} der Bytes gingen über die Platte"),
@@ -219,6 +248,12 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
         "correlated_comparisons",
         "in {count} von {of} Vergleichen von Bahnen hängen die Runden zusammen; deren Intervalle wurden verbreitert",
     ),
+    // Advice.
+    ("of_part", "{part}: {reason}"),
+    ("rounds_failed", "{failed} von {of} Runden scheiterten: {reason}"),
+    ("too_few_rounds", "weniger als {count} Runden haben einen Messwert"),
+    ("compared_without", "verglichen ohne {parts}, was für diese Bahn als nicht gemessen zählt: {why}"),
+    // Tables of file operations.
     ("steps_and_warning", "{steps}: {warning}"),
     ("and_more_steps", "{steps} und {count} weitere Schritte"),
 ];

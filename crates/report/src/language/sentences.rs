@@ -48,13 +48,19 @@ fn said(findings: &Findings) -> Vec<&Sentence> {
     let of_answer = answer.flat_map(|of| of.not_tested.iter().chain(of.not_ranked.iter().map(|fact| &fact.what)));
     let of_results = findings.results.iter().flat_map(|of| {
         let whys = of.pairs.iter().filter_map(|pair| pair.why.as_ref());
-        std::iter::once(&of.limit_reason).chain(&of.warnings).chain(whys)
+        let failures = of.estimates.iter().filter_map(|lane| lane.failure.as_ref());
+        std::iter::once(&of.limit_reason).chain(&of.warnings).chain(whys).chain(failures)
     });
     let of_tables = findings.operations.iter().flat_map(|of| {
         let whys = of.pairs.iter().filter_map(|pair| pair.why.as_ref());
-        of.warnings.iter().chain(whys)
+        let failures = of.rows.iter().flat_map(|row| &row.figures).filter_map(|lane| lane.failure.as_ref());
+        of.warnings.iter().chain(whys).chain(failures)
     });
-    findings.warnings.iter().chain(of_answer).chain(of_results).chain(of_tables).collect()
+    let of_advice = findings.advice.iter().flat_map(|of| {
+        let facts = of.excluded.iter().flat_map(|lane| &lane.facts).filter_map(|fact| fact.note.as_ref());
+        of.notes.iter().map(|note| &note.text).chain(facts)
+    });
+    findings.warnings.iter().chain(of_answer).chain(of_results).chain(of_tables).chain(of_advice).collect()
 }
 
 /// The names that data files gave to what the findings are about.
@@ -221,6 +227,9 @@ mod tests {
         );
         let parts: Vec<&str> = clauses(&why).into_iter().map(|part| &**part).collect();
         assert_eq!(parts, ["one_round", "cache_not_device"]);
-        assert_eq!(Tongue::of(Language::Zh).sentence(&why), "只有一轮：没有各次运行之间的区间；数据由页缓存返回，不是来自设备");
+        assert_eq!(
+            Tongue::of(Language::Zh).sentence(&why),
+            "只有一轮：没有各次运行之间的区间；数据由页缓存返回，不是来自设备"
+        );
     }
 }

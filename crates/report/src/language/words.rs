@@ -202,7 +202,10 @@ words! {
     /// `{works}`.
     fairlane_measured;
     /// `{works}`.
-    memory_answered;
+    memory_did_it;
+    /// `{works}`.
+    own_disks_measured;
+    different_disks;
     /// `{works}`, each with the time that should settle it.
     noisy;
     /// `{works}`: nobody knows how long.
@@ -271,6 +274,9 @@ words! {
     in_memory;
     /// `{limits}`.
     held_to;
+    /// `{each}`: lanes with the limits of their disks.
+    held_apart;
+    no_limits;
     /// `{command}`: the whole report.
     full_report;
     /// `{count}`, `{command}`: the whole report and its warnings.

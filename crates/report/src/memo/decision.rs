@@ -103,9 +103,8 @@ pub(super) fn brings(findings: &Findings, decision: &Decision, tongue: &Tongue) 
     for reason in reasons(findings).filter(|reason| !decision.takes(&reason.lane)) {
         let Some(result) = result_of(findings, reason) else { continue };
         // The answer names the lane that does best; a lane that is taken is what the reader asks for.
-        let beats = |lane: &&str| {
-            shown_against(result, lane, &reason.lane).is_some_and(|pair| pair.verdict == Verdict::Faster)
-        };
+        let beats =
+            |lane: &&str| shown_against(result, lane, &reason.lane).is_some_and(|pair| pair.verdict == Verdict::Faster);
         let first = Some(reason.against.as_str()).filter(|lane| decision.takes(lane));
         let mut winners = first.into_iter().chain(decision.taken().iter().copied());
         let Some(lane) = winners.find(beats) else { continue };
@@ -227,11 +226,7 @@ fn figures_apart(findings: &Findings, decision: &Decision, tongue: &Tongue) -> V
 
 /// The result in which a figure differs most from lane to lane, and by which factor; `None`: nowhere
 /// by more than the margin.
-fn farthest(
-    findings: &Findings,
-    figure: Figure,
-    fits: fn(&ResultFinding) -> bool,
-) -> Option<(f64, &ResultFinding)> {
+fn farthest(findings: &Findings, figure: Figure, fits: fn(&ResultFinding) -> bool) -> Option<(f64, &ResultFinding)> {
     let spread = |result: &ResultFinding| {
         let of = || shown(findings, result).filter_map(figure).filter(|&value| value > 0.0 && value.is_finite());
         let (low, high) = (of().reduce(f64::min)?, of().reduce(f64::max)?);

@@ -10,6 +10,7 @@ use crate::layout::{Phrase, Tone};
 use crate::operations::others;
 use crate::statements::{Statement, statements};
 use crate::words::sentence;
+use model::Sentence;
 use model::findings::{Advice, Findings, Flip, Limit, OperationsFinding, Pair, ResultFinding, Verdict};
 use model::scenario::Need;
 
@@ -30,6 +31,9 @@ pub(super) fn untold(findings: &Findings, decision: &Decision, settle: Option<&s
         fill(template, &works)
     };
     let mut points = failures(findings, tongue);
+    if findings.answer.as_ref().is_some_and(|answer| answer.different_disks) {
+        points.push(Phrase::of(words.different_disks));
+    }
     let noisy = noisy(findings, tongue);
     if !noisy.is_empty() {
         let timed = noisy.iter().any(|(_, time)| time.is_some());
@@ -45,7 +49,8 @@ pub(super) fn untold(findings: &Findings, decision: &Decision, settle: Option<&s
     let measured = [
         (Limit::Device, words.disk_measured),
         (Limit::Harness, words.fairlane_measured),
-        (Limit::Cache, words.memory_answered),
+        (Limit::Cache, words.memory_did_it),
+        (Limit::OwnDisk, words.own_disks_measured),
     ];
     for (limit, template) in measured {
         let works = works(findings, tongue, |result| match result.limit {
@@ -111,7 +116,8 @@ fn open<'a>(findings: &'a Findings, result: &'a ResultFinding) -> impl Iterator<
 /// Work that is too noisy to tell, with the racing that should settle it.
 fn noisy(findings: &Findings, tongue: &Tongue) -> Vec<(Phrase, Option<Phrase>)> {
     let time = |results: &[&ResultFinding]| {
-        let minutes = results.iter().flat_map(|result| open(findings, result)).filter_map(|pair| pair.minutes_to_settle);
+        let minutes =
+            results.iter().flat_map(|result| open(findings, result)).filter_map(|pair| pair.minutes_to_settle);
         minutes.reduce(f64::max).map(|minutes| match figures::minutes(minutes) {
             Some(time) => fill(tongue.words.more_time, &[("time", Phrase::of(tongue.figure(&time)))]),
             None => Phrase::of(tongue.words.over_a_day),
@@ -169,12 +175,12 @@ fn ties(findings: &Findings, tongue: &Tongue) -> Vec<Phrase> {
 /// Lanes that could not do some of the work.
 fn failures(findings: &Findings, tongue: &Tongue) -> Vec<Phrase> {
     let of = |lane: &str| {
-        let failed = |result: &ResultFinding| -> Option<String> {
+        let failed = |result: &ResultFinding| -> Option<Sentence> {
             result.estimates.iter().find(|of| of.lane == lane)?.failure.clone()
         };
         let reason = findings.results.iter().find_map(failed)?;
         let works = tongue.few(works(findings, tongue, |result| failed(result).is_some()), WORKS_LISTED);
-        let reason = Phrase::of(shorten(&sentence(&reason), REASON_COLUMNS));
+        let reason = Phrase::of(shorten(&sentence(&tongue.sentence(&reason)), REASON_COLUMNS));
         let lane = Phrase::default().name(lane);
         Some(fill(tongue.words.failed_at, &[("lane", lane), ("works", works), ("reason", reason)]))
     };
@@ -224,9 +230,9 @@ fn flip(advice: &Advice, tongue: &Tongue) -> Option<Phrase> {
     let share = |share: f64| Phrase::of(tongue.figure(&figures::small_share(share)));
     let need = |need: &String| {
         let any = need.parse::<Need>().map(|need| need.any).unwrap_or_default();
-        let each = any.into_iter().map(|wish| {
-            fill(words.wish, &[("text", tongue.short_name(&Need::one(wish).title(), NAME_COLUMNS))])
-        });
+        let each = any
+            .into_iter()
+            .map(|wish| fill(words.wish, &[("text", tongue.short_name(&Need::one(wish).title(), NAME_COLUMNS))]));
         let each: Vec<Phrase> = each.collect();
         let unknown = || fill(words.wish, &[("text", Phrase::of(shorten(need, NAME_COLUMNS)))]);
         if each.is_empty() { unknown() } else { tongue.listed(each, words.or) }

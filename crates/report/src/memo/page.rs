@@ -289,7 +289,9 @@ mod tests {
 
     #[test]
     fn no_line_begins_what_its_text_does_not_say() {
-        for (text, second) in [("aaa - b", "\\- b"), ("aaa 12. b", "12\\."), ("aaa === b", "\\==="), ("aaa # b", "\\# b")] {
+        for (text, second) in
+            [("aaa - b", "\\- b"), ("aaa 12. b", "12\\."), ("aaa === b", "\\==="), ("aaa # b", "\\# b")]
+        {
             assert_eq!(lines(&Phrase::of(text), 4)[..2], ["aaa", second]);
         }
         assert_eq!(lines(&Phrase::of("- 1) x"), 40), ["\\- 1) x"]);
@@ -301,10 +303,7 @@ mod tests {
         let all = lines(&said, 5);
         assert_eq!(cut(all, 2), ["x `a", "b c d` …"]);
         let said = Phrase::default().name("a\u{60}b<script>").say(" https://x www.y @me");
-        assert_eq!(
-            lines(&said, 200),
-            ["a\\`b&lt;script&gt; https:<!-- -->//x www<!-- -->.y @<!-- -->me"]
-        );
+        assert_eq!(lines(&said, 200), ["a\\`b&lt;script&gt; https:<!-- -->//x www<!-- -->.y @<!-- -->me"]);
     }
 
     #[test]

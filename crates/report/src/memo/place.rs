@@ -8,6 +8,7 @@ use crate::language::{Tongue, fill};
 use crate::layout::{Phrase, Tone};
 use crate::lines::typed;
 use crate::{Input, facts, words};
+use model::Throttle;
 use model::findings::Findings;
 use model::machine::Machine;
 
@@ -17,6 +18,8 @@ const PART_COLUMNS: usize = 50;
 const COMMAND_COLUMNS: usize = 110;
 /// Columns of a command that stands within a sentence.
 const INLINE_COLUMNS: usize = 160;
+/// Lanes whose limits are listed.
+const LANES_LISTED: usize = 6;
 /// Lines that a command may take.
 const COMMAND_LINES: usize = 4;
 
@@ -31,8 +34,20 @@ pub(super) fn place(input: &Input, tongue: &Tongue) -> Vec<Phrase> {
         ("machine", machine(&findings.machine, tongue)),
     ];
     let mut points = vec![fill(said.measured, &values)];
-    if let Some(throttle) = &findings.throttle {
-        points.push(fill(said.held_to, &[("limits", Phrase::of(shorten(&throttle.to_string(), PART_COLUMNS)))]));
+    let limits = |throttle: &Throttle| Phrase::of(shorten(&throttle.to_string(), PART_COLUMNS));
+    match &findings.throttle {
+        Some(throttle) if findings.lane_throttles.is_empty() => {
+            points.push(fill(said.held_to, &[("limits", limits(throttle))]));
+        }
+        base if !findings.lane_throttles.is_empty() => {
+            let each = raced(findings).map(|lane| {
+                let own = findings.lane_throttles.get(&lane.name).or(base.as_ref());
+                let limits = own.map_or_else(|| Phrase::of(said.no_limits), limits);
+                fill(said.labelled, &[("name", Phrase::default().name(&lane.name)), ("value", limits)])
+            });
+            points.push(fill(said.held_apart, &[("each", tongue.few(each.collect(), LANES_LISTED))]));
+        }
+        _ => {}
     }
     let lanes = Phrase::default().join(raced(findings).map(|of| lane(of, tongue)), said.semicolon);
     points.push(fill(said.labelled, &[("name", Phrase::of(said.lanes)), ("value", lanes)]));

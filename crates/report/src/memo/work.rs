@@ -52,7 +52,9 @@ fn named(findings: &Findings, result: &ResultFinding, tongue: &Tongue) -> Phrase
     let group = |group: &str| shorten(&tongue.name(group), NAME_COLUMNS);
     let name = match facts::group_of(result, &findings.results) {
         Some(step) if result.section.is_some() => group(step),
-        Some(of) => fill(tongue.words.labelled, &[("name", Phrase::of(title)), ("value", Phrase::of(group(of)))]).plain(),
+        Some(of) => {
+            fill(tongue.words.labelled, &[("name", Phrase::of(title)), ("value", Phrase::of(group(of)))]).plain()
+        }
         None => title,
     };
     fill(tongue.words.quoted, &[("text", Phrase::of(name))])

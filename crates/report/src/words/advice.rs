@@ -120,6 +120,10 @@ fn none(advice: &Advice) -> Phrase {
         Some(NoAdvice::Undecided) => Phrase::default()
             .tone(Tone::Undecided, "no advice yet")
             .say(": what was measured is too noisy to rank, and nothing sets the lanes apart"),
+        Some(NoAdvice::NotComparable) => Phrase::default().tone(Tone::NoVerdict, "no advice").say(
+            ": the lanes that are left may not be ranked with each other; race them on one disk and with the same \
+             promises, or fewer of them",
+        ),
         _ => Phrase::default().tone(Tone::NoVerdict, "no advice").say(": no lane that was raced meets the constraints"),
     }
 }
@@ -161,6 +165,7 @@ pub(crate) fn excluded(scenario: &str, lanes: &[&str], sources: &str, out: &Excl
     let note = out.facts.iter().find_map(|fact| fact.note.as_deref()).unwrap_or_default();
     let said = match out.constraint.as_str() {
         "done" => said.say(format!("it could not do the work ({})", sentence(note))),
+        "measured" => said.say(format!("less than half of the work was measured in it ({})", sentence(note))),
         "mounted" => return said.say("no kernel mounts it; it raced inside Fairlane, to be read against"),
         "kept" => return said.say("it keeps nothing across a reboot; it raced in memory, to be read against"),
         "comparable" => said.say(format!("its speed is not ranked beside the others ({})", sentence(note))),
@@ -172,7 +177,7 @@ pub(crate) fn excluded(scenario: &str, lanes: &[&str], sources: &str, out: &Excl
             said.say(format!("{asked}; ")).join(out.facts.iter().map(fact), ", ")
         }
     };
-    if sources.is_empty() || ["done", "comparable"].contains(&out.constraint.as_str()) {
+    if sources.is_empty() || ["done", "measured", "comparable"].contains(&out.constraint.as_str()) {
         return said;
     }
     said.tone(Tone::Quiet, format!(" [{}]", sentence(sources)))
@@ -271,6 +276,9 @@ pub(crate) fn brief(advices: &[&Advice]) -> Phrase {
         Some(lane) => chosen(first, lane),
         None if first.no_advice == Some(NoAdvice::Undecided) => {
             Phrase::default().tone(Tone::Undecided, "too noisy to say")
+        }
+        None if first.no_advice == Some(NoAdvice::NotComparable) => {
+            Phrase::default().tone(Tone::NoVerdict, "no ranking of these lanes")
         }
         None => Phrase::default().tone(Tone::NoVerdict, "none of these lanes"),
     };

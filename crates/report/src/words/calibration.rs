@@ -1,10 +1,13 @@
 //! What is said of a calibration.
 
-use crate::clean::clean;
+use crate::clean::{clean, shorten};
+use crate::facts::TITLE_COLUMNS;
 use crate::layout::GLUE;
+use crate::words::listed_names;
 use model::calibration::{Calibration, EqualRaces};
 
 pub(crate) const FALSE_ALARMS: &str = "FALSE ALARMS";
+pub(crate) const TOO_FEW: &str = "TOO FEW";
 
 pub(crate) fn heading(found: &Calibration) -> String {
     format!(
@@ -37,6 +40,25 @@ pub(crate) fn legend(found: &Calibration) -> String {
     )
 }
 
+/// Work with too few rounds to say how noisy it is; `None`: all has enough.
+pub(crate) fn too_few(found: &Calibration) -> Option<String> {
+    let titles = titles(found, |deviation| deviation.is_none());
+    (!titles.is_empty())
+        .then(|| format!("rounds of {} to know its noise; give it more time with --budget.", listed_names(&titles)))
+}
+
+/// Titles of the workloads of which a result's noise is so, each once.
+fn titles(found: &Calibration, is: impl Fn(Option<f64>) -> bool) -> Vec<String> {
+    let mut titles: Vec<String> = Vec::new();
+    for result in found.results.iter().filter(|result| is(result.deviation)) {
+        let title = shorten(&result.title, TITLE_COLUMNS);
+        if !titles.contains(&title) {
+            titles.push(title);
+        }
+    }
+    titles
+}
+
 /// A share as a percentage, with one digit below ten.
 pub(crate) fn share(share: Option<f64>) -> String {
     match share.map(|share| 100.0 * share) {
@@ -61,9 +83,12 @@ pub(crate) fn false_alarms(found: &Calibration) -> String {
     } else {
         ""
     };
+    let worth = races.worth.map_or_else(String::new, |worth| {
+        format!(" Results of one workload share its rounds, so all count as {worth:.0} independent races at the least.")
+    });
     format!(
         "{} races between equal lanes: {} called different ({}; {} to {} with 95{GLUE}% confidence, at most 5{GLUE}% is \
-         promised), {} called a tie, {} undecided.{beyond}",
+         promised), {} called a tie, {} undecided.{worth}{beyond}",
         races.races,
         races.called_different,
         share(Some(f64::from(races.called_different) / f64::from(races.races))),
@@ -77,8 +102,13 @@ pub(crate) fn false_alarms(found: &Calibration) -> String {
 /// What a later report quotes.
 pub(crate) fn quoted(found: &Calibration) -> String {
     let races = &found.races;
+    // What was calibrated of this race's work, where that is not all of it.
+    let work = match found.not_covered.is_empty() {
+        true => String::new(),
+        false => format!(" for {} alone", listed_names(&titles(found, |_| true))),
+    };
     format!(
-        "this machine was calibrated on {}: {} against itself was called different in {} of {} races ({} to {})",
+        "this machine was calibrated on {}{work}: {} against itself was called different in {} of {} races ({} to {})",
         clean(found.started.get(..10).unwrap_or(&found.started)),
         clean(&found.lane),
         races.called_different,

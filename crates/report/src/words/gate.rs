@@ -206,6 +206,9 @@ pub(crate) fn is_listed(row: &GateRow) -> bool {
 
 /// How many more records would probably do; `None` where none are needed.
 fn more(gate: &Gate, row: &GateRow) -> Option<String> {
+    if row.failing {
+        return None;
+    }
     let wide = gate.need_resolution.filter(|_| row.unresolved && row.half_width.is_some());
     let wide = wide.map(|share| format!("wider than {}, ", plus_minus(share))).unwrap_or_default();
     if !row.unresolved && row.verdict != GateVerdict::Inconclusive {

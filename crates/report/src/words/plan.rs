@@ -3,7 +3,7 @@
 use crate::clean::shorten;
 use crate::figures;
 use crate::layout::Phrase;
-use crate::plan::{Contestants, Foresight, Ground, PlanSummary};
+use crate::plan::{Contestants, Foresight, Ground, KnownNoise, PlanSummary};
 use crate::words;
 
 /// Writing images is told beside the time to race from this share of it on.
@@ -121,12 +121,22 @@ fn foresight(of: &Foresight) -> String {
     let smaller = of.smaller.map_or(String::new(), |(difference, seconds)| {
         format!("; {} needs about {}", percent(difference), figures::duration(seconds))
     });
-    let noise = match of.calibrated {
-        true => "the noise is this machine's, as calibrated",
-        false => "ordinary noise is assumed; `fairlane calibrate` measures this machine's",
+    let noise = match &of.noise {
+        KnownNoise::All => "the noise is this machine's, as calibrated".to_owned(),
+        KnownNoise::Of(titles) => {
+            let titles: Vec<String> = titles.iter().map(|title| words::sentence(title)).collect();
+            format!(
+                "the noise of {} is this machine's, as calibrated; ordinary noise is assumed of the rest",
+                words::listed_names(&titles)
+            )
+        }
+        KnownNoise::None => "ordinary noise is assumed; `fairlane calibrate` measures this machine's".to_owned(),
     };
+    let work = of
+        .of
+        .map_or(String::new(), |(some, all)| format!(" in {some} of {all} workloads, and the others reach no look"));
     format!(
-        "in {} differences of about {} can be resolved{smaller} ({noise}).",
+        "in {} differences of about {} can be resolved{work}{smaller} ({noise}).",
         figures::duration(of.seconds),
         percent(of.difference)
     )

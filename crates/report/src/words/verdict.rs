@@ -14,6 +14,7 @@ const BRIEF_REASON_COLUMNS: usize = 100;
 pub(crate) fn limit(limit: Limit) -> &'static str {
     match limit {
         Limit::Device => "limited by the disk",
+        Limit::OwnDisk => "each limited by its own disk",
         Limit::WriteAmplification => "limited by extra disk writes",
         Limit::FilesystemCpu => "limited by filesystem CPU",
         Limit::FilesystemSerialised => "filesystem keeps the disk waiting",
@@ -29,6 +30,7 @@ pub(crate) fn limit(limit: Limit) -> &'static str {
 pub(crate) fn limit_noun(limit: Limit) -> &'static str {
     match limit {
         Limit::Device => "the disk",
+        Limit::OwnDisk => "each lane's own disk",
         Limit::WriteAmplification => "extra disk writes",
         Limit::FilesystemCpu => "filesystem CPU",
         Limit::FilesystemSerialised => "the filesystem: it keeps the disk waiting",

@@ -204,6 +204,17 @@ fn little() -> Advice {
     }
 }
 
+fn apart() -> Advice {
+    let disks = "different disks: xfs is on /mnt/a, btrfs is on /mnt/b";
+    let comparable = |lane| out(lane, "comparable", None, vec![fact("comparable", "no", None, Some(disks))], "venues");
+    let few = fact("measured", "no", None, Some("commits: the throttle did not hold: the device did 9k writes/s"));
+    Advice {
+        no_advice: Some(NoAdvice::NotComparable),
+        excluded: vec![out("ext4", "measured", None, vec![few], "the race"), comparable("xfs"), comparable("btrfs")],
+        ..empty("web-server", "web server")
+    }
+}
+
 /// Every kind of advice.
 pub fn report() -> AdviceReport {
     AdviceReport {
@@ -213,7 +224,7 @@ pub fn report() -> AdviceReport {
         lanes: ["ext4", "xfs", "btrfs"].map(str::to_owned).to_vec(),
         margin: 0.05,
         needs: vec!["checksums".to_owned()],
-        advice: vec![mysql(), home_server(), level(), same(), shaky(), noisy(), none(), little()],
+        advice: vec![mysql(), home_server(), level(), same(), shaky(), noisy(), none(), little(), apart()],
         warnings: vec!["the race of 2026-07-01T10:00:00Z is interrupted: advice rests on what was finished".to_owned()],
     }
 }

@@ -32,6 +32,7 @@ fn row(
         half_width: Some(half),
         verdict,
         why: None,
+        failing: false,
         unresolved: false,
         more_records: None,
         command_line: ["fairlane", "race", "ext4", "=xfs|`", "--suite", "it's mine.toml", "--seed", "42"]

@@ -7,16 +7,17 @@ pub mod gates;
 pub mod jobs;
 pub mod memos;
 pub mod operations;
+pub mod pages;
 pub mod races;
 
-use model::sentence::Value;
-use model::{Bytes, Sentence};
 use model::findings::*;
 use model::lane::{Contestant, Lane, LaneSpec, Promises};
 use model::machine::{Device, Machine};
 use model::plan::{Ground, Plan, Rounds};
 use model::record::{EndOutcome, Header, Profile, Record};
+use model::sentence::Value;
 use model::trial::{DeviceUse, Group, Latency, Outcome, SystemUse, Trial};
+use model::{Bytes, Sentence};
 use std::collections::BTreeMap;
 
 pub const RECORD_PATH: &str = "~/.local/state/fairlane/runs/2026-07-01T100000Z-quick.jsonl";
@@ -219,6 +220,7 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, answer: Option<Answer
         seed: 42,
         margin: 0.05,
         throttle: None,
+        lane_throttles: BTreeMap::new(),
         outcome: "complete".to_owned(),
         command_line,
         machine: machine(),
@@ -262,6 +264,7 @@ pub fn answer(choose: &[&str], reasons: Vec<Reason>) -> Answer {
         reasons,
         undecided: Vec::new(),
         cannot_tell: Vec::new(),
+        different_disks: false,
         not_ranked: Vec::new(),
         not_tested: ["power cut", "aging", "your database"].map(Into::into).to_vec(),
         next: ["race", "ext4", "xfs", "--budget", "12m"].map(str::to_owned).to_vec(),
@@ -320,6 +323,7 @@ pub fn record(findings: &Findings) -> Record {
             budget_seconds: Some(180.0),
             lane_size: Bytes(2 << 30),
             throttle: findings.throttle,
+            lane_throttles: findings.lane_throttles.clone(),
             seed: findings.seed,
             on: Ground::Images("/home/li".into()),
             command_line: findings.command_line.clone(),
@@ -384,6 +388,7 @@ pub fn trial(lane: &str, round: u32, position: u32) -> Trial {
             device: DeviceUse { write_bytes: 14_000_000, flushes: 2_360, ..DeviceUse::default() },
             ..SystemUse::default()
         },
+        course: None,
         jobs: Vec::new(),
         flags: Vec::new(),
     }

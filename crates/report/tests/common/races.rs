@@ -282,6 +282,35 @@ pub fn interrupted() -> Findings {
     findings
 }
 
+/// The same filesystem on two emulated disks.
+pub fn disks() -> Findings {
+    let own = (
+        Limit::OwnDisk,
+        "each lane runs at 99 to 100 % of its own emulated disk (full 5000iops, less 4500iops): the difference is the \
+         disks'",
+    );
+    let mut estimates = vec![estimate("full", 4_980.0), estimate("less", 4_490.0)];
+    estimates.iter_mut().for_each(|estimate| estimate.device_use = Some(0.996));
+    let pairs = vec![pair("less", "full", (0.902, 0.898, 0.905), Slower)];
+    let results = vec![result(RAND_READ, false, own, estimates, pairs, &[&["full"], &["less"]])];
+    let mut told = answer(&["full"], vec![reason("less", "full", RAND_READ, 0.902)]);
+    told.different_disks = true;
+    told.next = ["report", "--format", "markdown"].map(str::to_owned).to_vec();
+    let named = |name: &str| Lane { spec: format!("{name}=ext4"), ..lane(name, "ext4") };
+    let mut findings = race(vec![named("full"), named("less")], results, Some(told));
+    let disks = [("full", "5000iops"), ("less", "4500iops")];
+    findings.lane_throttles =
+        disks.iter().map(|(lane, limits)| ((*lane).to_owned(), limits.parse().unwrap())).collect();
+    let options = disks.iter().flat_map(|(lane, limits)| ["--throttle".to_owned(), format!("{lane}:{limits}")]);
+    findings.command_line.extend(options);
+    findings.warnings = vec![
+        "the lanes stand on different disks while they are measured: full 5000iops, less 4500iops; a difference may be \
+         the disk's"
+            .to_owned(),
+    ];
+    findings
+}
+
 /// Every string that a person or a stranger's record can choose is hostile.
 pub fn hostile() -> Findings {
     let names = [
@@ -471,6 +500,7 @@ pub fn jobs() -> Findings {
         slowest: "ext4".to_owned(),
         maxima_operations_per_second: BTreeMap::from([("ext4".to_owned(), 17_143.0), ("xfs".to_owned(), 21_000.0)]),
         operations_per_second: 12_000.0,
+        disturbed: None,
     });
     let mut unsustained = latency.clone();
     (unsustained.workload, unsustained.title) = ("write-latency".to_owned(), "random write latency".to_owned());

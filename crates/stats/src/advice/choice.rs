@@ -13,8 +13,8 @@ pub struct Contest<'a> {
     pub lanes: Vec<&'a str>,
     /// Shares of the parts.
     pub shares: Vec<f64>,
-    /// Per part, per lane and other lane: ln(lane/other).
-    differences: Vec<Vec<Vec<f64>>>,
+    /// Per part, per lane and other lane: ln(lane/other); `None` where the two were not measured together.
+    differences: Vec<Vec<Vec<Option<f64>>>>,
 }
 
 /// A choice.
@@ -30,7 +30,7 @@ impl<'a> Contest<'a> {
     /// The lanes over the measured parts.
     pub fn new(parts: &[Part], lanes: Vec<&'a str>) -> Contest<'a> {
         let of = |part: &Part| {
-            let row = |a: &&str| lanes.iter().map(|b| if a == b { 0.0 } else { part.difference(a, b) }).collect();
+            let row = |a: &&str| lanes.iter().map(|b| if a == b { Some(0.0) } else { part.difference(a, b) }).collect();
             lanes.iter().map(row).collect()
         };
         let differences = parts.iter().map(of).collect();
@@ -45,35 +45,44 @@ impl<'a> Contest<'a> {
         Contest { lanes: self.lanes.clone(), shares, differences: self.differences.clone() }
     }
 
-    /// ln(a/b) over all parts.
+    /// ln(a/b) over the parts in which the two were measured together.
     pub fn lead(&self, a: usize, b: usize) -> f64 {
-        let total: f64 = self.shares.iter().sum();
-        let sum: f64 = self.shares.iter().zip(&self.differences).map(|(share, part)| share * part[a][b]).sum();
+        let total = self.total(a, b);
+        let sum: f64 = (0..self.shares.len()).map(|part| self.shares[part] * self.difference(part, a, b)).sum();
         if total > 0.0 { sum / total } else { 0.0 }
     }
 
-    /// ln(a/b) of one part.
+    /// The shares of the parts in which the two were measured together.
+    pub fn total(&self, a: usize, b: usize) -> f64 {
+        let measured = self.shares.iter().zip(&self.differences).filter(|(_, part)| part[a][b].is_some());
+        measured.map(|(share, _)| share).sum()
+    }
+
+    /// ln(a/b) of one part; 0 where no difference counts.
     pub fn difference(&self, part: usize, a: usize, b: usize) -> f64 {
-        self.differences[part][a][b]
+        self.differences[part][a][b].unwrap_or(0.0)
     }
 
     /// Whether no difference of any two lanes counts in any part.
     pub fn is_level(&self) -> bool {
-        self.differences.iter().flatten().flatten().all(|difference| *difference == 0.0)
+        self.differences.iter().flatten().flatten().all(|difference| difference.unwrap_or(0.0) == 0.0)
     }
 
     /// The best lane; of equals the first. `delta`: ln(1 + margin). `None`: there is no lane.
     pub fn choose(&self, delta: f64) -> Option<Choice> {
-        let others = |lane: usize| (0..self.lanes.len()).filter(move |other| *other != lane);
-        let worst = |lane: usize| others(lane).map(|other| self.lead(lane, other)).fold(f64::INFINITY, f64::min);
-        let mut lane = 0;
-        for other in 1..self.lanes.len() {
-            // Rounding must not turn two equal lanes about.
-            if worst(other) > worst(lane) + 1e-12 {
-                lane = other;
-            }
-        }
-        let level = others(lane).filter(|other| self.lead(lane, *other) < delta).collect();
-        (!self.lanes.is_empty()).then_some(Choice { lane, level })
+        let lane = best(self.lanes.len(), |a, b| self.lead(a, b)).first().copied()?;
+        let others = (0..self.lanes.len()).filter(|other| *other != lane);
+        let level = others.filter(|other| self.lead(lane, *other) < delta).collect();
+        Some(Choice { lane, level })
     }
+}
+
+/// The lanes whose worst lead is the best, of so many.
+pub fn best(lanes: usize, lead: impl Fn(usize, usize) -> f64) -> Vec<usize> {
+    let others = |lane: usize| (0..lanes).filter(move |other| *other != lane);
+    let worst: Vec<f64> =
+        (0..lanes).map(|lane| others(lane).map(|other| lead(lane, other)).fold(f64::INFINITY, f64::min)).collect();
+    let most = worst.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    // Rounding must not turn two equal lanes about.
+    (0..lanes).filter(|lane| worst[*lane] >= most - 1e-12).collect()
 }

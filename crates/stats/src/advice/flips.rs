@@ -56,12 +56,11 @@ pub fn by_noise(contest: &Contest, parts: &[Part], choice: &Choice) -> Option<Fl
     let mut worst: Option<(f64, Flip)> = None;
     for (index, part) in parts.iter().enumerate() {
         for other in behind(contest, choice) {
-            let ends = part.series.iter().filter_map(|series| {
-                let (low, _) = series.undecided(contest.lanes[chosen], contest.lanes[other])?;
-                Some(low / part.series.len() as f64)
-            });
+            let (a, b) = (contest.lanes[chosen], contest.lanes[other]);
+            let count = part.measured(a, b).count().max(1) as f64;
+            let ends = part.measured(a, b).filter_map(|series| Some(series.undecided(a, b)?.0 / count));
             let end: f64 = ends.sum();
-            let total: f64 = contest.shares.iter().sum();
+            let total = contest.total(chosen, other).max(f64::MIN_POSITIVE);
             let lead = contest.lead(chosen, other) + contest.shares[index] * end / total;
             if end < 0.0 && lead < 0.0 && worst.as_ref().is_none_or(|(least, _)| lead < *least) {
                 let lane = contest.lanes[other].to_owned();

@@ -7,23 +7,25 @@
 
 mod choice;
 pub mod facts;
+mod field;
 mod flips;
 mod safety;
 mod work;
 
 use crate::answer;
-use crate::comparable::{self, LIBRARY, MEMORY};
+use crate::say::{advice as said, text};
 use choice::{Choice, Contest};
 use facts::{Holds, Table};
-use model::features::{Feature, Features};
+use field::{Divided, Field, names};
+use model::Sentence;
+use model::features::Features;
 use model::findings::{
-    Advice, AdviceLead, AdviceNote, AdviceReason, Equal, EqualWork, Excluded, Findings, Flip, LaneFact, NoAdvice,
-    NotMeasured, RacedWithout,
+    Advice, AdviceLead, AdviceNote, AdviceReason, Equal, EqualWork, Findings, NoAdvice, NotMeasured, RacedWithout,
 };
 use model::lane::{Lane, LaneSpec};
 use model::record::Record;
-use model::scenario::{Need, Note, Scenario, Weight, Wish};
-use std::collections::BTreeMap;
+use model::scenario::{Need, Note, Scenario, Weight};
+use model::sentence::Value;
 use work::Part;
 
 /// The share of a scenario's weight that must have been measured.
@@ -50,7 +52,7 @@ pub struct Knowledge<'a> {
 /// Why races cannot be taken together for one advice, as a sentence that begins with a record's place.
 ///
 /// # Errors
-/// Another machine, other lanes, or the same race twice.
+/// Another machine, another emulated disk, other lanes, or the same race twice.
 pub fn combinable(races: &[Race]) -> Result<(), String> {
     let Some((first, others)) = races.split_first() else {
         return Err("no record was given; name one, or `last`".to_owned());
@@ -70,6 +72,11 @@ pub fn combinable(races: &[Race]) -> Result<(), String> {
         theirs.sort();
         if mine != theirs {
             return Err(format!("record {number} has other lanes; race the same lanes to take records together"));
+        }
+        if a.lanes.iter().any(|lane| a.plan.throttle_of(&lane.name) != b.plan.throttle_of(&lane.name)) {
+            return Err(format!(
+                "record {number} was raced on other emulated disks; race with the same --throttle to take records together"
+            ));
         }
     }
     Ok(())
@@ -100,7 +107,7 @@ pub fn advise(races: &[Race], scenario: &Scenario, needs: &[Need], known: &Knowl
     let lanes: Vec<&Lane> = header.lanes.iter().filter(|lane| !lane.is_self).collect();
     let asked = Asked::of(scenario, needs);
     let field = Field { lanes: &lanes, parts: &parts, table };
-    let (left, excluded) = field.divide(&asked.all());
+    let Divided { left, excluded, apart } = field.divide(&asked.all());
     let suite = best_suite(&missing, known);
     let advice = Advice {
         measured_share: measured_share.min(1.0),
@@ -111,6 +118,9 @@ pub fn advise(races: &[Race], scenario: &Scenario, needs: &[Need], known: &Knowl
     };
     if measured_share < LEAST_MEASURED - 1e-9 {
         return Advice { no_advice: Some(NoAdvice::TooLittleMeasured), ..advice };
+    }
+    if apart {
+        return Advice { no_advice: Some(NoAdvice::NotComparable), next: Vec::new(), ..advice };
     }
     let delta = first.findings.margin.max(0.0).ln_1p();
     let contest = Contest::new(&parts, names(&left));
@@ -125,6 +135,8 @@ pub fn advise(races: &[Race], scenario: &Scenario, needs: &[Need], known: &Knowl
     }
     let winners = std::iter::once(lane).chain(chosen.level.iter().map(|other| left[*other]));
     let winners: Vec<&Lane> = winners.collect();
+    let mut notes: Vec<AdviceNote> = scenario.note.iter().filter_map(|note| told(&table, &winners, note)).collect();
+    notes.extend(left.iter().filter_map(|lane| unmeasured(&parts, lane)));
     Advice {
         no_advice: None,
         lane: Some(lane.name.clone()),
@@ -135,7 +147,7 @@ pub fn advise(races: &[Race], scenario: &Scenario, needs: &[Need], known: &Knowl
         share_of_resampled_races: safety(races, &parts, &contest, &chosen),
         flips_if: field.flips(&asked, &contest, &chosen, delta),
         raced_without: raced_without(&table, lane, &asked),
-        notes: scenario.note.iter().filter_map(|note| told(&table, &winners, note)).collect(),
+        notes,
         ..advice
     }
 }
@@ -199,158 +211,6 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// The lanes that raced, the parts that were measured, and what is known of the lanes.
-struct Field<'a> {
-    lanes: &'a [&'a Lane],
-    parts: &'a [Part<'a>],
-    table: Table<'a>,
-}
-
-impl<'a> Field<'a> {
-    /// The lanes that are left, and the others with what excludes them.
-    fn divide(&self, asked: &[(&Need, Option<&str>)]) -> (Vec<&'a Lane>, Vec<Excluded>) {
-        let (mut left, mut excluded) = (Vec::new(), Vec::new());
-        for lane in self.lanes {
-            match self.exclusion(lane, asked) {
-                Some(found) => excluded.push(found),
-                None => left.push(*lane),
-            }
-        }
-        let class = comparable_class(&left);
-        if let Some(first) = class.first().copied() {
-            for lane in &left {
-                if let Err(why) = comparable::comparable(first, lane)
-                    && !class.iter().any(|one| one.name == lane.name)
-                {
-                    excluded.push(beside(lane, "comparable", why.into(), "the lanes' options and venues"));
-                }
-            }
-        }
-        (class, excluded)
-    }
-
-    /// What excludes a lane by itself.
-    fn exclusion(&self, lane: &Lane, asked: &[(&Need, Option<&str>)]) -> Option<Excluded> {
-        for (need, why) in asked {
-            let (holds, found) = self.table.need(lane, need);
-            if holds != Holds::No {
-                continue;
-            }
-            let mut sources: Vec<&str> = Vec::new();
-            for (_, one) in &found {
-                if !one.fact.source.is_empty() && !sources.contains(&one.fact.source.as_str()) {
-                    sources.push(&one.fact.source);
-                }
-            }
-            return Some(Excluded {
-                lane: lane.name.clone(),
-                constraint: need.to_string(),
-                why: why.map(str::to_owned),
-                facts: found.iter().map(|(wish, one)| facts::told(wish, one)).collect(),
-                source: sources.join("; "),
-            });
-        }
-        if let Some(failure) = self.parts.iter().find_map(|part| part.failure(&lane.name)) {
-            return Some(beside(lane, "done", failure, "the race"));
-        }
-        match lane.venue.as_str() {
-            LIBRARY => Some(beside(lane, "mounted", String::new(), "the lane's venue")),
-            MEMORY => Some(beside(lane, "kept", String::new(), "the lane's venue")),
-            _ => None,
-        }
-    }
-
-    /// The lane that is chosen among those that meet these needs, where it is not this one, and how many
-    /// times as well it does.
-    fn another(&self, asked: &[(&Need, Option<&str>)], than: &str, delta: f64) -> Option<(String, f64)> {
-        let (left, _) = self.divide(asked);
-        let choice = Contest::new(self.parts, names(&left)).choose(delta)?;
-        let lane = left[choice.lane].name.as_str();
-        let ratio = Contest::new(self.parts, vec![lane, than]).lead(0, 1).exp();
-        (lane != than).then(|| (lane.to_owned(), ratio))
-    }
-
-    /// What would choose another lane, the likeliest to matter first.
-    fn flips(&self, asked: &Asked, contest: &Contest, chosen: &Choice, delta: f64) -> Vec<Flip> {
-        let name = contest.lanes[chosen.lane];
-        let mut flips: Vec<Flip> = Vec::new();
-        flips.extend(flips::by_weight(contest, self.parts, chosen, delta));
-        flips.extend(flips::by_noise(contest, self.parts, chosen));
-        let all = asked.all();
-        for dropped in 0..all.len() {
-            let others: Vec<_> =
-                all.iter().enumerate().filter(|(at, _)| *at != dropped).map(|(_, need)| *need).collect();
-            if let Some((lane, ratio)) = self.another(&others, name, delta) {
-                flips.push(Flip::Without { need: all[dropped].0.to_string(), lane, ratio });
-            }
-        }
-        let mut more: BTreeMap<String, (Vec<String>, f64)> = BTreeMap::new();
-        for need in ASKED_OFTEN.iter().map(|wish| Need::one(wish.clone())) {
-            let mut needs = all.clone();
-            needs.push((&need, None));
-            if let Some((lane, ratio)) = self.another(&needs, name, delta) {
-                more.entry(lane).or_insert((Vec::new(), ratio)).0.push(need.to_string());
-            }
-        }
-        flips.extend(more.into_iter().map(|(lane, (needs, ratio))| Flip::With { needs, lane, ratio }));
-        flips
-    }
-}
-
-fn names<'a>(lanes: &[&'a Lane]) -> Vec<&'a str> {
-    lanes.iter().map(|lane| lane.name.as_str()).collect()
-}
-
-/// What people ask for beside speed.
-const ASKED_OFTEN: [Wish; 9] = [
-    Wish::Has(Feature::DataChecksums),
-    Wish::Has(Feature::Snapshots),
-    Wish::Has(Feature::Reflink),
-    Wish::Has(Feature::Compression),
-    Wish::Has(Feature::Encryption),
-    Wish::Has(Feature::Shrink),
-    Wish::Has(Feature::OnlineGrowth),
-    Wish::Has(Feature::Quota),
-    Wish::DynamicInodes,
-];
-
-/// A lane that no need excludes but its place or its promises do.
-fn beside(lane: &Lane, constraint: &str, note: String, source: &str) -> Excluded {
-    let fact = LaneFact {
-        need: constraint.to_owned(),
-        is: "no".to_owned(),
-        with: None,
-        note: (!note.is_empty()).then_some(note),
-    };
-    Excluded {
-        lane: lane.name.clone(),
-        constraint: constraint.to_owned(),
-        why: None,
-        facts: vec![fact],
-        source: source.to_owned(),
-    }
-}
-
-/// The lanes that may be ranked with each other: the largest class, of equal ones that which promises
-/// most. So a lane without barriers is never chosen beside one that has them, however fast it is.
-fn comparable_class<'a>(lanes: &[&'a Lane]) -> Vec<&'a Lane> {
-    let mut classes: Vec<Vec<&'a Lane>> = Vec::new();
-    for lane in lanes {
-        match classes.iter_mut().find(|class| comparable::comparable(class[0], lane).is_ok()) {
-            Some(class) => class.push(lane),
-            None => classes.push(vec![lane]),
-        }
-    }
-    let promised = |lane: &Lane| {
-        let of = &lane.promises;
-        u32::from(of.journal) + u32::from(of.barriers) + u32::from(of.fsync_reaches_stable_storage)
-    };
-    // A class that promises less is not preferred for being larger.
-    let best = classes.iter().map(|class| promised(class[0])).max();
-    let fullest = classes.into_iter().filter(|class| Some(promised(class[0])) == best);
-    fullest.rev().max_by_key(Vec::len).unwrap_or_default()
-}
-
 fn reasons(parts: &[Part], contest: &Contest, chosen: usize) -> Vec<AdviceReason> {
     let mut reasons = Vec::new();
     for (index, part) in parts.iter().enumerate() {
@@ -408,7 +268,7 @@ fn safety(races: &[Race], parts: &[Part], contest: &Contest, chosen: &Choice) ->
     if winners.len() >= contest.lanes.len() {
         return None;
     }
-    safety::share(races, parts, &contest.lanes, &winners)
+    safety::share(races, parts, contest, &winners)
 }
 
 fn raced_without(table: &Table, lane: &Lane, asked: &Asked) -> Vec<RacedWithout> {
@@ -435,7 +295,24 @@ fn applies(table: &Table, lane: &Lane, note: &Note) -> bool {
 fn told(table: &Table, lanes: &[&Lane], note: &Note) -> Option<AdviceNote> {
     let about: Vec<String> =
         lanes.iter().filter(|lane| applies(table, lane, note)).map(|lane| lane.name.clone()).collect();
-    (!about.is_empty()).then(|| AdviceNote { lanes: about, text: note.text.clone(), source: note.source.clone() })
+    (!about.is_empty()).then(|| AdviceNote {
+        lanes: about,
+        text: note.text.as_str().into(),
+        source: note.source.clone(),
+    })
+}
+
+/// The parts that count as not measured for a lane that was compared in the others; `None`: all were.
+fn unmeasured(parts: &[Part], lane: &Lane) -> Option<AdviceNote> {
+    let lacking: Vec<(&str, Sentence)> =
+        parts.iter().filter_map(|part| Some((part.weight.what.as_str(), part.unmeasured(&lane.name)?))).collect();
+    let (_, why) = lacking.first()?;
+    let what = Value::List(lacking.iter().map(|(what, _)| text(*what)).collect());
+    Some(AdviceNote {
+        lanes: vec![lane.name.clone()],
+        text: said::compared_without(what, why.clone()),
+        source: "the race".to_owned(),
+    })
 }
 
 /// A part that was not measured, with the suite that is proposed where it measures the part.

@@ -2,9 +2,16 @@
 
 use super::Race;
 use crate::answer::cannot_tell;
+use crate::estimate;
+use crate::failed;
 use crate::resample::FEWEST_ROUNDS;
+use crate::say::{advice as said, text};
+use crate::series;
+use crate::throttle;
+use model::Sentence;
 use model::findings::{Equal, Limit, Pair, ResultFinding, Verdict};
 use model::scenario::{Scenario, Weight};
+use std::collections::BTreeMap;
 
 /// A part of a scenario that was measured.
 pub struct Part<'a> {
@@ -15,7 +22,6 @@ pub struct Part<'a> {
 }
 
 /// One measured series.
-#[derive(Clone, Copy)]
 pub struct Series<'a> {
     /// Index of the race.
     pub race: usize,
@@ -23,27 +29,66 @@ pub struct Series<'a> {
     pub suite: &'a str,
     /// The result.
     pub result: &'a ResultFinding,
+    lanes: Vec<Raced<'a>>,
+}
+
+/// What one lane did in a series.
+struct Raced<'a> {
+    lane: &'a str,
+    /// (round, figure), ascending by round, those that can be used.
+    figures: Vec<(u32, f64)>,
+    /// How many rounds failed, and why.
+    failed: Option<Sentence>,
+    /// Why its trials count nowhere, because the throttle did not hold.
+    void: Option<Sentence>,
+}
+
+impl<'a> Raced<'a> {
+    fn of(lane: &series::LaneSeries<'a>, result: &ResultFinding) -> Raced<'a> {
+        let mut figures = lane.figures(&result.group, &result.metric);
+        figures.retain(|(_, figure)| estimate::usable(*figure));
+        let failed = failed::trials(lane, &result.group);
+        let all = failed.len() + lane.group(&result.group).count();
+        let said = |last: &&model::trial::Trial| said::rounds_failed(failed.len(), all, failed::reason(last));
+        Raced {
+            lane: &lane.lane.name,
+            figures,
+            failed: failed.last().map(said),
+            void: lane.void.last().map(|&trial| failed::reason(trial)),
+        }
+    }
 }
 
 /// The parts that were measured, and those that were not.
 pub fn parts<'a>(scenario: &'a Scenario, races: &[Race<'a>]) -> (Vec<Part<'a>>, Vec<&'a Weight>) {
     let (mut measured, mut missing) = (Vec::new(), Vec::new());
+    // Groups of a workload share its trials.
+    let mut trials: BTreeMap<(usize, &str), series::Series> = BTreeMap::new();
     for weight in &scenario.weight {
-        let series = weight.series.iter().map(|matcher| {
+        let found = weight.series.iter().map(|matcher| {
             let of = |(race, of): (usize, &Race<'a>)| {
                 let findings = of.findings;
                 let fits = move |result: &&'a ResultFinding| {
                     matcher.matches(&findings.suite, &result.workload, &result.group) && was_measured(result)
                 };
-                findings.results.iter().filter(fits).map(move |result| Series { race, suite: &findings.suite, result })
+                findings.results.iter().filter(fits).map(move |result| (race, result))
             };
             races.iter().enumerate().flat_map(of).collect::<Vec<_>>()
         });
         // The nearest that was measured counts, alone: what is farther away would only dilute it.
-        match series.into_iter().find(|series| !series.is_empty()) {
-            Some(series) => measured.push(Part { weight, series }),
-            None => missing.push(weight),
-        }
+        let Some(found) = found.into_iter().find(|found| !found.is_empty()) else {
+            missing.push(weight);
+            continue;
+        };
+        let series = found.into_iter().map(|(race, result)| {
+            let (record, findings) = (races[race].record, races[race].findings);
+            let of = trials
+                .entry((race, result.workload.as_str()))
+                .or_insert_with(|| series::Series::of(record, &result.workload));
+            let lanes = of.lanes.iter().map(|lane| Raced::of(lane, result)).collect();
+            Series { race, suite: &findings.suite, result, lanes }
+        });
+        measured.push(Part { weight, series: series.collect() });
     }
     (measured, missing)
 }
@@ -54,6 +99,29 @@ fn was_measured(result: &ResultFinding) -> bool {
 }
 
 impl Series<'_> {
+    fn raced(&self, lane: &str) -> Option<&Raced<'_>> {
+        self.lanes.iter().find(|of| of.lane == lane)
+    }
+
+    /// (round, ln(a/b)) of every round that the two share; of times ln(b/a), so that above zero `a` does
+    /// better.
+    pub fn rounds(&self, a: &str, b: &str) -> Vec<(u32, f64)> {
+        let (Some(a), Some(b)) = (self.raced(a), self.raced(b)) else { return Vec::new() };
+        let sign = if self.result.higher_is_better { 1.0 } else { -1.0 };
+        let of = |&(round, of_a): &(u32, f64)| {
+            let at = b.figures.binary_search_by_key(&round, |&(round, _)| round).ok()?;
+            Some((round, sign * (of_a.ln() - b.figures[at].1.ln())))
+        };
+        a.figures.iter().filter_map(of).collect()
+    }
+
+    /// Whether the two share rounds enough to say anything of their difference.
+    pub fn measured(&self, a: &str, b: &str) -> bool {
+        let (Some(a), Some(b)) = (self.raced(a), self.raced(b)) else { return false };
+        let has = |round: u32| b.figures.binary_search_by_key(&round, |&(round, _)| round).is_ok();
+        a.figures.iter().filter(|&&(round, _)| has(round)).count() >= FEWEST_ROUNDS
+    }
+
     /// The pair of two lanes, and whether `a` is the judged one in it.
     pub fn pair(&self, a: &str, b: &str) -> Option<(&Pair, bool)> {
         let is = |pair: &Pair, x: &str, y: &str| pair.a == x && pair.b == y;
@@ -91,20 +159,26 @@ impl Series<'_> {
     }
 }
 
-impl Part<'_> {
-    /// ln(a/b) of this part: the mean over its series, those without a counting difference as zero.
-    pub fn difference(&self, a: &str, b: &str) -> f64 {
-        let sum: f64 = self.series.iter().map(|series| series.difference(a, b).unwrap_or(0.0)).sum();
-        sum / self.series.len() as f64
+impl<'a> Part<'a> {
+    /// The series that the two were measured in together.
+    pub fn measured<'b>(&'b self, a: &'b str, b: &'b str) -> impl Iterator<Item = &'b Series<'a>> {
+        self.series.iter().filter(move |series| series.measured(a, b))
+    }
+
+    /// ln(a/b) of this part: the mean over the series that the two were measured in together, those
+    /// without a counting difference as zero. `None`: there is none.
+    pub fn difference(&self, a: &str, b: &str) -> Option<f64> {
+        let all: Vec<f64> = self.measured(a, b).map(|series| series.difference(a, b).unwrap_or(0.0)).collect();
+        estimate::moments(&all).map(|of| of.mean)
     }
 
     /// Why no difference of any two of these lanes counts in any series; `None`: one does. Where
     /// series or pairs disagree, noise is named before a tie, because more rounds can end it.
     pub fn equal(&self, lanes: &[&str]) -> Option<Equal> {
         let mut reasons = Vec::new();
-        for series in &self.series {
-            for (place, a) in lanes.iter().enumerate() {
-                for b in &lanes[..place] {
+        for (place, a) in lanes.iter().enumerate() {
+            for b in &lanes[..place] {
+                for series in self.measured(a, b) {
                     match series.difference(a, b) {
                         Ok(_) => return None,
                         Err(why) => reasons.push(why),
@@ -116,13 +190,26 @@ impl Part<'_> {
         order.into_iter().find(|why| reasons.contains(why))
     }
 
-    /// Why a lane could not do this part; `None`: it could.
-    pub fn failure(&self, lane: &str) -> Option<String> {
+    /// Why a lane could not do this part, or not in every round; `None`: it could. That a throttle did not
+    /// hold is not the lane's failure.
+    pub fn failure(&self, lane: &str) -> Option<Sentence> {
         let of = |series: &Series| {
             let estimate = series.result.estimates.iter().find(|estimate| estimate.lane == lane)?;
-            Some(format!("{}: {}", series.result.title, estimate.failure.as_ref()?))
+            let none = estimate.failure.clone().filter(|why| !throttle::is_void(why));
+            let some = || series.raced(lane)?.failed.clone();
+            Some(said::of_part(text(&series.result.title), none.or_else(some)?))
         };
         self.series.iter().find_map(of)
+    }
+
+    /// Why this part counts as not measured for a lane; `None`: it does not.
+    pub fn unmeasured(&self, lane: &str) -> Option<Sentence> {
+        let enough = |series: &Series| series.raced(lane).is_some_and(|of| of.figures.len() >= FEWEST_ROUNDS);
+        if self.series.iter().any(enough) {
+            return None;
+        }
+        let void = self.series.iter().find_map(|series| series.raced(lane)?.void.clone());
+        Some(void.unwrap_or_else(|| said::too_few_rounds(FEWEST_ROUNDS)))
     }
 
     /// What stands for it, as `SUITE/WORKLOAD/GROUP`.

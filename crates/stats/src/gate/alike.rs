@@ -3,6 +3,7 @@
 
 use super::{Named, Side};
 use crate::words;
+use model::Throttle;
 use model::lane::Lane;
 use model::record::{EndOutcome, Header};
 use model::workload::Workload;
@@ -133,6 +134,15 @@ fn same_lane((a, mine): (&Named, &Lane), (b, theirs): (&Named, &Lane)) -> Result
         return Err(format!(
             "lane {lane} stands on another venue ({} in {of_a}, {} in {of_b}); race both sides on the same",
             mine.venue, theirs.venue
+        ));
+    }
+    let (before, after) = (a.record.header.plan.throttle_of(lane), b.record.header.plan.throttle_of(lane));
+    if before != after {
+        let said = |throttle: Option<Throttle>| throttle.map_or("nothing".to_owned(), |throttle| throttle.to_string());
+        return Err(format!(
+            "lane {lane} was held to {} in {of_a} and to {} in {of_b}; race both sides with the same --throttle",
+            said(before),
+            said(after)
         ));
     }
     if mine.size_bytes != theirs.size_bytes {

@@ -1,28 +1,51 @@
 //! What one record says about one lane, workload and group: one replicate.
 
 use super::Named;
+use crate::failed;
 use crate::judge;
 use crate::pair;
-use crate::series::Series;
+use crate::series::{LaneSeries, Series};
 use crate::words;
 use model::findings::{Limit, ResultFinding};
-use model::trial::Trial;
 
-/// One record's figure of a lane and group.
+/// One record's figure of a lane and group, and how its rounds came out.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Replicate {
-    /// The geometric mean over its rounds.
-    Figure(f64),
-    /// The lane tried and has no figure that counts; why. `decisive`: that alone says that it cannot do
-    /// the work.
-    Failed {
-        /// One sentence.
-        why: String,
-        /// Whether failing in every record fails the gate.
-        decisive: bool,
+pub struct Replicate {
+    /// The geometric mean over its rounds; `None`: there is none that counts.
+    pub figure: Option<f64>,
+    /// How the rounds came out.
+    pub came: Came,
+    /// The last reason why rounds did not come out.
+    pub why: Option<String>,
+}
+
+/// How the rounds of a record came out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Came {
+    /// All did the work.
+    Through,
+    /// Some failed.
+    InPart {
+        /// Which, ascending.
+        failed: Vec<u32>,
+        /// Rounds that were tried.
+        of: usize,
     },
-    /// The race did not come to it.
-    Missing,
+    /// None did the work.
+    Failed,
+    /// In more than half of the trials that did it the rate could not be sustained.
+    Behind,
+    /// There is no figure, which says nothing of the filesystem: the metric is missing, or a rate could
+    /// not be sustained that every race measures for itself.
+    NoFigure,
+    /// The race did not come to it, or no trial counts, because the throttle did not hold.
+    NotReached,
+}
+
+impl Replicate {
+    fn without(came: Came, why: impl Into<String>) -> Replicate {
+        Replicate { figure: None, came, why: Some(why.into()) }
+    }
 }
 
 /// One workload of one record, judged.
@@ -51,31 +74,50 @@ impl<'a> Judged<'a> {
 
     /// Whether the record raced this lane.
     pub fn has(&self, lane: &str) -> bool {
-        self.series.lanes.iter().any(|of| of.lane.name == lane)
+        self.lane(lane).is_some()
+    }
+
+    fn lane(&self, name: &str) -> Option<&LaneSeries<'a>> {
+        self.series.lanes.iter().find(|of| of.lane.name == name)
+    }
+
+    /// The last round of the workload in which any lane raced; 0 where the race did not come to it. A
+    /// lane that failed twice is left out of later rounds, which are counted all the same.
+    pub fn rounds(&self) -> u32 {
+        let all = self.series.lanes.iter().flat_map(|lane| lane.ok.iter().chain(&lane.failed).chain(&lane.void));
+        all.map(|trial| trial.round).max().unwrap_or(0)
     }
 
     /// The replicate of a lane and group.
     pub fn replicate(&self, lane: &str, group: &str, metric: &str) -> Replicate {
-        let Some(of) = self.series.lanes.iter().find(|of| of.lane.name == lane) else { return Replicate::Missing };
-        if of.ok.is_empty() {
-            let reason = |trial: &&Trial| trial.reason.clone().unwrap_or_else(|| "it failed without a reason".into());
-            return of
-                .failed
-                .last()
-                .map_or(Replicate::Missing, |trial| Replicate::Failed { why: reason(trial), decisive: true });
+        let not_reached = |why| Replicate { figure: None, came: Came::NotReached, why };
+        let Some(of) = self.lane(lane) else { return not_reached(None) };
+        let failed = failed::trials(of, group);
+        let done = of.group(group).count();
+        let why = failed.last().map(|trial| failed::reason(trial).into());
+        if done == 0 && !failed.is_empty() {
+            return Replicate { figure: None, came: Came::Failed, why };
         }
-        let Some(result) = self.result(group) else { return Replicate::Missing };
-        if pair::flagged(of, pair::CANNOT_SUSTAIN) > 0 {
+        if of.ok.is_empty() {
+            return not_reached(of.void.last().map(|trial| failed::reason(trial).into()));
+        }
+        let Some(result) = self.result(group) else { return not_reached(None) };
+        if pair::mostly_behind(of) {
             // A rate that each race measures for itself says nothing of another race's.
-            let decisive = result.shared_rate.is_none();
-            return Replicate::Failed { why: "it cannot sustain the rate".to_owned(), decisive };
+            let came = if result.shared_rate.is_none() { Came::Behind } else { Came::NoFigure };
+            return Replicate::without(came, "it cannot sustain the rate");
         }
         let estimate = result.estimates.iter().find(|estimate| estimate.lane == lane);
         let mean = estimate.filter(|of| of.rounds > 0 && of.mean > 0.0 && of.mean.is_finite()).map(|of| of.mean);
-        match mean {
-            Some(mean) if result.metric == metric => Replicate::Figure(mean),
-            _ => Replicate::Failed { why: format!("its trials hold no {}", metric.replace('_', " ")), decisive: false },
-        }
+        let Some(mean) = mean.filter(|_| result.metric == metric) else {
+            return Replicate::without(Came::NoFigure, format!("its trials hold no {}", metric.replace('_', " ")));
+        };
+        let rounds: Vec<u32> = failed.iter().map(|trial| trial.round).collect();
+        let came = match rounds.len() {
+            0 => Came::Through,
+            some => Came::InPart { failed: rounds, of: some + done },
+        };
+        Replicate { figure: Some(mean), came, why }
     }
 
     /// What limited a group.
@@ -85,7 +127,7 @@ impl<'a> Judged<'a> {
 
     /// Rounds in which a lane failed although it did others.
     pub fn failed_rounds(&self, lane: &str) -> Option<String> {
-        let of = self.series.lanes.iter().find(|of| of.lane.name == lane)?;
+        let of = self.lane(lane)?;
         let (last, false) = (of.failed.last()?, of.ok.is_empty()) else { return None };
         let all = of.failed.len() + of.ok.len();
         let reason = last.reason.as_deref().unwrap_or("no reason given");

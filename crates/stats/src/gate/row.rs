@@ -1,5 +1,6 @@
 //! One row of a gate: a lane, workload and group of both sides, its interval and its verdict.
 
+use super::failures::{self, Failures};
 use super::interval::{self, Interval, Margin};
 use super::planned::Planned;
 use super::replicate::{Judged, Replicate};
@@ -43,16 +44,18 @@ impl Setting<'_> {
         if interval.is_none() {
             why.push(too_few(&logs));
         }
-        self.void(&mut verdict, &mut why, (&judged, group), &replicates);
+        let failing = self.void(&mut verdict, &mut why, (&judged, group), &replicates);
         if interval.is_some() {
             limited(&mut verdict, &mut why, most_limited(&judged, group));
         }
+        let failing = failing && !matches!(verdict, GateVerdict::Slower | GateVerdict::Failed);
         let unresolved = self.terms.need_resolution.is_some_and(|share| {
             !matches!(verdict, GateVerdict::Slower | GateVerdict::Failed)
-                && interval.as_ref().is_none_or(|of| of.half > share.ln_1p())
+                && (failing || interval.as_ref().is_none_or(|of| of.half > share.ln_1p()))
         });
         let fine = -margin.slower / 2.0;
-        let more_records = interval.as_ref().and_then(|of| match self.terms.need_resolution {
+        // No narrower interval lets a candidate pass that fails more often.
+        let more_records = interval.as_ref().filter(|_| !failing).and_then(|of| match self.terms.need_resolution {
             Some(share) if unresolved => of.more_for(share.ln_1p(), self.p),
             _ if verdict == GateVerdict::Inconclusive => {
                 // A mean that happens to lie at the edge would ask for any number: while the interval is
@@ -68,7 +71,7 @@ impl Setting<'_> {
         why.extend(scatter(&logs, self.p));
         let ratio = |log: f64| finite(log.exp());
         let means = logs.each_ref().map(|logs| estimate::moments(logs).map(|of| of.mean));
-        let first = judged[1].iter().find(|of| matches!(of.replicate(lane, group, metric), Replicate::Figure(_)));
+        let first = judged[1].iter().find(|of| of.replicate(lane, group, metric).figure.is_some());
         let first = first.or_else(|| judged[1].iter().find(|of| of.has(lane)));
         GateRow {
             lane: lane.to_owned(),
@@ -90,6 +93,7 @@ impl Setting<'_> {
             half_width: interval.as_ref().and_then(|of| finite(of.half.exp_m1())),
             verdict,
             why: (!why.is_empty()).then(|| why.join("; ")),
+            failing,
             unresolved,
             more_records,
             command_line: first.map_or_else(Vec::new, |of| of.named.record.header.plan.command_line.clone()),
@@ -116,29 +120,35 @@ impl Setting<'_> {
         interval::paired(&differences, self.p)
     }
 
-    /// What voids a verdict or stands beside it: work that failed, and latencies at other rates.
+    /// What voids a verdict or stands beside it: work that failed, and latencies at other rates. Answers
+    /// whether the candidate failed more often than the baseline, so that it cannot pass.
     fn void(
         &self,
         verdict: &mut GateVerdict,
         why: &mut Vec<String>,
         (judged, group): (&[&Vec<Judged>; 2], &str),
         replicates: &[Vec<(&str, Replicate)>; 2],
-    ) {
-        let failures = replicates.each_ref().map(|side| Failures::of(side));
+    ) -> bool {
+        let reached = judged.iter().flat_map(|side| side.iter()).map(Judged::rounds).filter(|&rounds| rounds > 0);
+        let rounds = reached.min().unwrap_or(0);
+        let failures = replicates.each_ref().map(|side| Failures::of(side, rounds));
         let [before, after] = &failures;
         for (side, of) in self.sides.iter().zip(&failures) {
             why.extend(of.said(side.called));
-        }
-        let good = matches!(verdict, GateVerdict::Pass | GateVerdict::Faster);
-        if after.failed > 0 && after.failed == after.records && after.decisive && before.failed < before.records {
-            *verdict = GateVerdict::Failed;
-        } else if after.failed > 0 && before.failed == 0 && good {
-            *verdict = GateVerdict::Inconclusive;
         }
         if let Some(different) = different_rates(judged, group) {
             *verdict = GateVerdict::Inconclusive;
             why.push(different);
         }
+        let more = failures::fails_more(before, after);
+        // As an interval fails the gate on one of its sides only.
+        if failures::fails(before, after, self.p / 2.0) {
+            *verdict = GateVerdict::Failed;
+        } else if more && matches!(verdict, GateVerdict::Pass | GateVerdict::Faster) {
+            *verdict = GateVerdict::Inconclusive;
+            why.push("it fails more often than the baseline, so it cannot pass".to_owned());
+        }
+        more
     }
 }
 
@@ -152,7 +162,7 @@ fn limited(verdict: &mut GateVerdict, why: &mut Vec<String>, limit: Option<Limit
             }
             why.push("Fairlane itself was measured, not the filesystem".to_owned());
         }
-        Some(Limit::Device) => {
+        Some(Limit::Device | Limit::OwnDisk) => {
             why.push("every lane ran at what the bare disk can do: a slower filesystem could hide behind it".into());
         }
         Some(Limit::Cache) => why.push("the page cache answered, not the disk".to_owned()),
@@ -162,11 +172,7 @@ fn limited(verdict: &mut GateVerdict, why: &mut Vec<String>, limit: Option<Limit
 
 /// The logarithm of a replicate's figure, of times turned, so that more is better.
 fn gain(replicate: &Replicate, higher_is_better: bool) -> Option<f64> {
-    match replicate {
-        Replicate::Figure(figure) if higher_is_better => Some(figure.ln()),
-        Replicate::Figure(figure) => Some(-figure.ln()),
-        Replicate::Failed { .. } | Replicate::Missing => None,
-    }
+    replicate.figure.map(|figure| if higher_is_better { figure.ln() } else { -figure.ln() })
 }
 
 fn logs(replicates: &[(&str, Replicate)], higher_is_better: bool) -> Vec<f64> {
@@ -192,47 +198,6 @@ fn too_few(logs: &[Vec<f64>; 2]) -> String {
             words::count(before, "record"),
             words::count(after, "record")
         ),
-    }
-}
-
-/// The records of a side in which a lane has no figure.
-struct Failures<'a> {
-    records: usize,
-    failed: usize,
-    missing: usize,
-    decisive: bool,
-    /// The last reason.
-    reason: Option<&'a str>,
-}
-
-impl<'a> Failures<'a> {
-    fn of(replicates: &'a [(&str, Replicate)]) -> Self {
-        let mut of = Failures { records: replicates.len(), failed: 0, missing: 0, decisive: true, reason: None };
-        for (_, replicate) in replicates {
-            match replicate {
-                Replicate::Figure(_) => {}
-                Replicate::Missing => of.missing += 1,
-                Replicate::Failed { why, decisive } => {
-                    of.failed += 1;
-                    of.decisive &= decisive;
-                    of.reason = Some(why);
-                }
-            }
-        }
-        of
-    }
-
-    fn said(&self, side: &str) -> Vec<String> {
-        let of = |count: usize| format!("in {count} of the {side}'s {}", words::count(self.records, "record"));
-        let mut said = Vec::new();
-        if let Some(reason) = self.reason {
-            // The reason may hold anything; a semicolon would make two remarks of one.
-            said.push(format!("no figure {}: {}", of(self.failed), reason.replace(';', ",")));
-        }
-        if self.missing > 0 {
-            said.push(format!("{} the race did not come to it", of(self.missing)));
-        }
-        said
     }
 }
 

@@ -1,6 +1,7 @@
 //! The rules in order, each with a sentence that names its figures.
 
-use super::{Disturbed, LaneUse, Raw, Sight, of_several_kinds, paced, plain};
+use super::{Disturbed, LaneUse, Raw, Sight, of_several_kinds, only_writes, paced, plain};
+use crate::impossible::HARDLY_ANY_AT_THE_DEVICE;
 use crate::say::{self, limit as said, name, names};
 use model::findings::Limit;
 use model::sentence::Value;
@@ -9,20 +10,20 @@ use model::{Sentence, Throttle};
 
 type Rule = fn(&Sight) -> Option<(Limit, Sentence)>;
 
-/// Rules 2 and 3, which hold for any work.
-const RULES: [Rule; 2] = [harness, cache];
+/// Rules 2 and 3, which hold for any work; with rule 3 what else never came to the disk.
+const RULES: [Rule; 4] = [harness, cache, beyond_the_disk, kept_in_memory];
 
 /// Rules 4 to 8 in order, for work of one kind that runs as fast as it goes.
-const CAUSES: [Rule; 5] = [device, write_amplification, flush, filesystem_cpu, filesystem_serialised];
+const CAUSES: [Rule; 6] = [device, own_disk, write_amplification, flush, filesystem_cpu, filesystem_serialised];
 
 /// Rules 4 and 5, for work of several kinds at once on a disk whose limits are known for each.
-const LIMITS: [Rule; 2] = [device, write_amplification];
+const LIMITS: [Rule; 3] = [device, own_disk, write_amplification];
 
 /// What the first rule that matches says.
 pub(super) fn first(sight: &Sight) -> (Limit, Sentence) {
     let causes = match () {
         () if paced(sight.workload) => &[][..],
-        () if of_several_kinds(sight.workload) && sight.throttle.is_some() => &LIMITS[..],
+        () if of_several_kinds(sight.workload) && sight.is_throttled() => &LIMITS[..],
         () if of_several_kinds(sight.workload) => &[][..],
         () => &CAUSES[..],
     };
@@ -77,6 +78,9 @@ impl Sight<'_> {
 
     /// The same where the device was just spoken of.
     fn own_ceiling(&self) -> Option<Sentence> {
+        if self.disks_differ() && !self.workload.flush_bound() {
+            return Some(said::own_disks(self.disks()));
+        }
         match (self.emulated(), &self.raw) {
             (Some(throttle), _) => Some(said::throttle_itself(name(throttle.to_string()))),
             (None, Some(raw)) => Some(said::its_bare_figure(self.bare(raw))),
@@ -84,17 +88,36 @@ impl Sight<'_> {
         }
     }
 
-    /// The throttle, where it is the ceiling: what a flush costs it does not say.
+    /// The throttle, where it is every lane's ceiling: what a flush costs it does not say.
     fn emulated(&self) -> Option<&Throttle> {
-        self.throttle.filter(|_| !self.workload.flush_bound())
+        let first = self.lanes.first().and_then(|lane| lane.throttle.as_ref());
+        first.filter(|_| !self.disks_differ() && !self.workload.flush_bound())
+    }
+
+    /// Whether any lane's device was held.
+    fn is_throttled(&self) -> bool {
+        self.lanes.iter().any(|lane| lane.throttle.is_some())
+    }
+
+    /// Whether lanes were held to different limits.
+    fn disks_differ(&self) -> bool {
+        self.lanes.windows(2).any(|two| two[0].throttle != two[1].throttle)
+    }
+
+    /// Every lane with its own disk.
+    fn disks(&self) -> Value {
+        let each = self.lanes.iter().map(|lane| match (&lane.throttle, &self.raw) {
+            (Some(throttle), _) => said::lane_and_figure(name(&lane.name), name(throttle.to_string())),
+            (None, Some(raw)) => said::lane_on_bare_device(name(&lane.name), self.bare(raw)),
+            (None, None) => said::lane_not_limited(name(&lane.name)),
+        });
+        Value::Row(each.map(Value::from).collect())
     }
 
     /// What the bare device does: IOPS for small blocks, bandwidth from 64 KiB on.
     fn bare(&self, raw: &Raw) -> Value {
         match &self.workload.kind {
-            _ if self.workload.flush_bound() => {
-                said::flushes_per_second(Value::Rate(raw.operations_per_second)).into()
-            }
+            _ if self.workload.flush_bound() => said::flushes_per_second(Value::Rate(raw.operations_per_second)).into(),
             Kind::Io(io) if io.bs.get() < 64 * 1024 => Value::Iops(raw.iops),
             _ => Value::Bandwidth(raw.bandwidth),
         }
@@ -121,17 +144,21 @@ impl Sight<'_> {
             && self.lanes.iter().all(|lane| lane.device_use.is_some_and(|share| share >= 0.95))
     }
 
-    fn write_amplifications(&self) -> Vec<f64> {
+    /// Whether these lanes write within 5 % of the same amount per byte of the application.
+    fn write_alike<'b>(&self, lanes: impl IntoIterator<Item = &'b LaneUse>) -> bool {
         // Writes of a mixture slow its reads down too.
-        let reads = self.reads && !of_several_kinds(self.workload);
-        if reads { Vec::new() } else { self.lanes.iter().filter_map(|lane| lane.write_amplification).collect() }
-    }
-
-    /// Whether the lanes write within 5 % of the same amount per byte of the application.
-    fn write_alike(&self) -> bool {
-        let all = self.write_amplifications();
+        if self.reads && !of_several_kinds(self.workload) {
+            return true;
+        }
+        let all: Vec<f64> = lanes.into_iter().filter_map(|lane| lane.write_amplification).collect();
         let (low, high) = all.iter().fold((f64::MAX, f64::MIN), |(low, high), &at| (low.min(at), high.max(at)));
         all.is_empty() || high <= 1.05 * low
+    }
+
+    /// What each lane writes to its device per byte of the application.
+    fn write_amplifications(&self) -> Value {
+        let each = self.lanes.iter();
+        figures(each.filter_map(|lane| Some((lane.name.as_str(), Value::Number(lane.write_amplification?, 2)))))
     }
 }
 
@@ -169,13 +196,30 @@ fn cache(sight: &Sight) -> Option<(Limit, Sentence)> {
     if !sight.reads {
         return None;
     }
-    let lane = sight.lanes.iter().find(|lane| lane.read_share.is_some_and(|share| share < 0.10))?;
+    let missed = |lane: &&LaneUse| lane.read_share.is_some_and(|share| share < HARDLY_ANY_AT_THE_DEVICE);
+    let lane = sight.lanes.iter().find(missed)?;
     Some((Limit::Cache, said::cache_answered(name(&lane.name), Value::Share(lane.read_share?))))
+}
+
+/// A figure that neither the disk nor the memory can have made says nothing of a filesystem on that disk.
+fn beyond_the_disk(sight: &Sight) -> Option<(Limit, Sentence)> {
+    sight.beyond.map(|said| (Limit::Cache, said.clone()))
+}
+
+/// What rule 3 is for reads, also where no ceiling is known. Paced work may leave its writes in memory: its
+/// figure is when they were taken. A sync that is charged brings them to the device within the window.
+fn kept_in_memory(sight: &Sight) -> Option<(Limit, Sentence)> {
+    if sight.reads || !only_writes(sight.workload) {
+        return None;
+    }
+    let missed = |lane: &&LaneUse| lane.write_share.is_some_and(|share| share < HARDLY_ANY_AT_THE_DEVICE);
+    let lane = sight.lanes.iter().find(missed)?;
+    Some((Limit::Cache, said::cache_took(name(&lane.name), Value::Share(lane.write_share?))))
 }
 
 /// Rule 4.
 fn device(sight: &Sight) -> Option<(Limit, Sentence)> {
-    if !sight.all_at_the_ceiling() || !sight.write_alike() {
+    if !sight.all_at_the_ceiling() || sight.disks_differ() || !sight.write_alike(&sight.lanes) {
         return None;
     }
     let who: Value = if sight.lanes.len() == 1 { name(&sight.lanes[0].name) } else { said::every_lane().into() };
@@ -193,6 +237,34 @@ fn figures<'a>(each: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
     Value::Row(each.into_iter().map(|(lane, figure)| said::lane_and_figure(name(lane), figure).into()).collect())
 }
 
+/// Rule 4 where the lanes' disks differ: each lane's own was measured. Which lane stands on which is
+/// known, so the verdict stands, of filesystem and disk together.
+fn own_disk(sight: &Sight) -> Option<(Limit, Sentence)> {
+    if !sight.all_at_the_ceiling() || !sight.disks_differ() {
+        return None;
+    }
+    let what = match sight.write_alike(&sight.lanes) {
+        true => said::difference_of_disks(),
+        false => said::difference_of_disks_and_writes(sight.write_amplifications()),
+    };
+    let (share, disks) = (uses(&sight.lanes), sight.disks());
+    let reason = match sight.lanes.iter().all(|lane| lane.throttle.is_some()) {
+        true => said::at_own_emulated_disk(share, disks, what),
+        false => said::at_own_disk(share, disks, what),
+    };
+    Some((Limit::OwnDisk, reason))
+}
+
+/// The pairs of lanes whose disks are held to the same limits and that write alike to them.
+pub(super) fn one_disk(sight: &Sight) -> Vec<[String; 2]> {
+    let alike = |a: &LaneUse, b: &LaneUse| a.throttle == b.throttle && sight.write_alike([a, b]);
+    let mut pairs = Vec::new();
+    for (place, a) in sight.lanes.iter().enumerate() {
+        pairs.extend(sight.lanes[..place].iter().filter(|b| alike(a, b)).map(|b| [a.name.clone(), b.name.clone()]));
+    }
+    pairs
+}
+
 /// What remains to choose by where the device was measured: the lane that spends least first.
 fn by_cpu(lanes: &[LaneUse]) -> Sentence {
     let mut each: Vec<(f64, &str)> = lanes
@@ -208,12 +280,10 @@ fn by_cpu(lanes: &[LaneUse]) -> Sentence {
 
 /// Rule 5.
 fn write_amplification(sight: &Sight) -> Option<(Limit, Sentence)> {
-    if !sight.all_at_the_ceiling() {
+    if !sight.all_at_the_ceiling() || sight.disks_differ() {
         return None;
     }
-    let each = sight.lanes.iter();
-    let each = each.filter_map(|lane| Some((lane.name.as_str(), Value::Number(lane.write_amplification?, 2))));
-    let reason = said::writes_differ(uses(&sight.lanes), sight.ceiling()?, figures(each));
+    let reason = said::writes_differ(uses(&sight.lanes), sight.ceiling()?, sight.write_amplifications());
     Some((Limit::WriteAmplification, reason))
 }
 
@@ -229,7 +299,9 @@ fn flush(sight: &Sight) -> Option<(Limit, Sentence)> {
     let rates = figures(of.iter().filter_map(|lane| Some((lane.name.as_str(), Value::Rate(lane.flushes?)))));
     let one = of.len() == 1 || of.len() == sight.lanes.len();
     let who = sight.who(&of);
-    let reason = match sight.raw.filter(|_| flush_bound) {
+    // Of a lane with limits of its own no bare device's flushes are known.
+    let known = flush_bound && of.iter().all(|lane| lane.device_use.is_some());
+    let reason = match sight.raw.filter(|_| known) {
         Some(raw) if one => said::makes_flushes(who, uses(of), sight.bare(&raw), rates),
         Some(raw) => said::make_flushes(who, uses(of), sight.bare(&raw), rates),
         None => {
@@ -301,7 +373,11 @@ fn filesystem_serialised(sight: &Sight) -> Option<(Limit, Sentence)> {
         None => high,
     };
     let one = of.len() == 1 || of.len() == sight.lanes.len();
-    let keeps = if one { said::keeps_requests(sight.who(&of), range, depth) } else { said::keep_requests(sight.who(&of), range, depth) };
+    let keeps = if one {
+        said::keeps_requests(sight.who(&of), range, depth)
+    } else {
+        said::keep_requests(sight.who(&of), range, depth)
+    };
     Some((Limit::FilesystemSerialised, with_spare(keeps, &of)))
 }
 
@@ -321,7 +397,7 @@ fn unattributed(sight: &Sight) -> (Limit, Sentence) {
         said::shared_rate(say::exact(rate.share), name(&rate.slowest), Value::Rate(rate.operations_per_second))
     } else if paced(sight.workload) {
         said::paced()
-    } else if of_several_kinds(sight.workload) && sight.throttle.is_none() {
+    } else if of_several_kinds(sight.workload) && !sight.is_throttled() {
         said::several_kinds()
     } else if let Some(ceiling) =
         sight.own_ceiling().filter(|_| sight.lanes.iter().any(|lane| lane.device_use.is_some()))

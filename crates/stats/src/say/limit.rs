@@ -16,6 +16,9 @@ templates! {
         "the engine's own user time fills {share} of {workers} workers in {lane}'s windows: the engine was measured";
     cache_answered(lane, share) =
         "in {lane} only {share} of the bytes read came from the device: the page cache answered";
+    cache_took(lane, share) =
+        "in {lane} only {share} of the bytes written came to the device while it was measured, and no sync is part of \
+         the figure: the page cache took them";
     at_the_ceiling(who, share, ceiling, by_cpu) =
         "{who} runs at {share} of {ceiling}: this test cannot tell these filesystems apart{by_cpu}";
     by_cpu(list) = "; by CPU per operation: {list}";
@@ -23,6 +26,15 @@ templates! {
     bare_device(figure) = "the bare device's {figure}";
     throttle_itself(limits) = "the throttle's {limits}";
     its_bare_figure(figure) = "its bare {figure}";
+    own_disks(disks) = "each lane's own disk ({disks})";
+    lane_on_bare_device(lane, figure) = "{lane} the bare device's {figure}";
+    lane_not_limited(lane) = "{lane} not limited";
+    at_own_disk(share, disks, what) = "each lane runs at {share} of its own disk ({disks}): {what}";
+    at_own_emulated_disk(share, disks, what) =
+        "each lane runs at {share} of its own emulated disk ({disks}): {what}";
+    difference_of_disks() = "the difference is the disks'";
+    difference_of_disks_and_writes(list) =
+        "the difference is the disks', and of what the lanes write to them per byte of the application ({list})";
     flushes_per_second(rate) = "{rate} flushes/s";
     writes_differ(share, ceiling, list) =
         "every lane runs at {share} of {ceiling}, but they write different amounts to it per byte of the application \

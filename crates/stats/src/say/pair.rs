@@ -11,12 +11,23 @@ templates! {
     device_was_measured() = "the device was measured, not the filesystem";
     cache_not_device() = "the page cache answered, not the device";
     one_round() = "one round: no interval between runs";
-    round_done(done, first) = "{done} round done, the first look comes after {first}";
+    missed_the_disk() = "bytes that did not pass the disk were measured, not the filesystem on it";
+    cache_took_not_device() = "the page cache took the data, not the device";
+    rounds_done_of(done, planned) = "{done} of {planned} rounds done";
+    rounds_done_of_resume(done, planned) = "{done} of {planned} rounds done, go on with --resume";
     rounds_done(done, first) = "{done} rounds done, the first look comes after {first}";
     difference_between(rounds, low, high) = "after {rounds} rounds the difference lies between {low} % and {high} %";
     correlated(a, b, lag, rounds, worth, wider) =
         "{a} against {b}: the rounds are correlated (lag 1: {lag}), {rounds} rounds are worth {worth}; the interval was \
          made {wider} times wider";
+    stood_still(lane, count, of) = "{lane} stood still in {count} of {of} rounds";
+    nothing_to_compare(each, remedy) = "{each}, and nothing is no rate to compare: {remedy}";
+    more_time() = "give the work more time, or more operations";
+    longer_slices(option) = "measure longer slices with {option}";
+    stood_still_rate(lane, count, of) =
+        "{lane} stood still in {count} of {of} rounds: its mean counts them as zeros and has no interval";
+    stood_still_latency(lane, count, of) =
+        "{lane} stood still in {count} of {of} rounds: they have no latency, and its mean is that of the others";
     failed_in_rounds(lane, failed, of, reason) = "{lane} failed in {failed} of {of} rounds: {reason}";
     void_trials(lane, count, of, reason) = "{lane}: {count} of {of} trials are void: {reason}";
     marked(lane, count, of, mark) = "{lane}: {count} of {of} trials are marked {mark}";
@@ -25,12 +36,12 @@ templates! {
     figures_left_out(lane, count, of) =
         "{lane}: {count} of {of} figures are no positive number and were left out";
     figures_missing(lane, count, of, metric, group) = "{lane}: {count} of {of} trials hold no {metric} for {group}";
-    warm_up_cut(lane, count, of, slices) =
-        "{lane}: warm-up was cut from {count} of {of} trials, up to {slices} slices (MSER-5)";
+    warm_up_cut(lane, count, of, share) =
+        "{lane}: warm-up was cut from {count} of {of} trials, up to {share} of one (MSER-5)";
     not_steady(lane, count, of, reason) = "{lane}: {count} of {of} trials are not steady: {reason}";
     parts_range(percent) = "its parts range over {percent} % of their mean";
     drifts(percent) = "it drifts by {percent} % from start to end";
-    still_changing(slices) = "it was still changing in its second half ({slices} slices)";
+    still_changing(windows) = "it was still changing in its second half ({windows} windows)";
     no_reason() = "no reason given";
 
     // Who may be ranked.

@@ -15,13 +15,22 @@ templates! {
     quota_of_streams(cap) =
         "a probable quota: sequential reads and writes both stop at {cap} and vary by less than 1 %";
     quota_of_requests(cap) = "a probable quota: random reads and writes both stop at {cap} and vary by less than 1 %";
+    on_different_disks(each) =
+        "the lanes stand on different disks while they are measured: {each}; a difference may be the disk's";
+    shared_rate_disturbed(why) = "the shared rate was measured in a disturbed moment: {why}";
+    no_round_completed() = "no round was completed";
+    failed_without_a_reason() = "it failed without a reason";
+    stood_still_always() = "it stood still in every round";
+    no_trial_measured(metric) = "no trial measured {metric}";
+    no_time_of_step(step) = "no round holds a time of {step}";
     hardly_emulated(steps, burst) =
         "under {steps} s long, and the throttle lets through at once what the disk does in {burst} s: the emulated \
          disk hardly shows in it";
 
     // Figures beyond what is possible.
     beyond_memory(lane, rate, memory) =
-        "{lane}: {rate} is more than all CPUs can copy in memory ({memory}): these bytes were never touched";
+        "{lane}: {rate} is more than this machine copied in memory when measured ({memory}): hardly all of these bytes \
+         were touched";
     beyond_the_disk(lane, rate, disk, why) = "{lane}: {rate} is more than the bare disk's {disk}{why}";
     it_compresses(share) = ": the filesystem compresses, and {share} of the bytes passed the disk";
     cache_did_the_rest(share) = ": the page cache did the rest, {share} of the bytes passed the disk";

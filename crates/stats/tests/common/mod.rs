@@ -13,6 +13,7 @@ use model::record::{EndOutcome, Header, Probe, Profile, Record, SCHEMA};
 use model::trial::{DeviceUse, Group, Latency, Outcome, SystemUse, Trial};
 use model::workload::{Io, Kind, Pattern, SmallFiles, Workload};
 use sample::Normal;
+use std::collections::BTreeMap;
 
 /// An image lane that promises everything.
 pub fn lane(name: &str) -> Lane {
@@ -68,6 +69,7 @@ pub fn record(lanes: Vec<Lane>, workloads: Vec<Workload>, rounds: Rounds, first_
         budget_seconds: Some(180.0),
         lane_size: Bytes(2 << 30),
         throttle: None,
+        lane_throttles: BTreeMap::new(),
         seed: 1,
         on: Ground::Images("/tmp".into()),
         command_line: vec!["race".into()],
@@ -135,6 +137,7 @@ pub fn trial(lane: &str, workload: &Workload, round: u32, rate: f64) -> Trial {
             device,
             ..Default::default()
         },
+        course: None,
         jobs: Vec::new(),
         flags: Vec::new(),
     }

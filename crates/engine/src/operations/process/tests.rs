@@ -219,3 +219,28 @@ fn the_words_of_tools_are_understood() {
     assert_eq!(errno_of("dd: error writing 'f': No space left on device\n1+0 records in\n"), Some(libc::ENOSPC));
     assert_eq!(errno_of("it broke"), None);
 }
+
+/// An errno that no tool's words are taken for would fail the lane, where a call is refused by name.
+#[test]
+fn every_answer_that_means_a_lack_is_recognised_in_a_tools_words() {
+    // One of each sort that `lacks` tells apart.
+    let sorts = [
+        Operation::Create,
+        Operation::Link,
+        Operation::Symlink,
+        Operation::Reflink,
+        Operation::Truncate,
+        Operation::Fsync,
+        Operation::Stat,
+    ];
+    let mut lacking = Vec::new();
+    for errno in 1..200 {
+        if sorts.iter().any(|operation| super::super::run::lacks(*operation, errno)) {
+            let words = std::io::Error::from_raw_os_error(errno).to_string();
+            let words = words.split(" (os error").next().unwrap();
+            assert_eq!(errno_of(&format!("mv: cannot do it: {words}\n")), Some(errno), "{words}");
+            lacking.push(errno);
+        }
+    }
+    assert!(lacking.contains(&libc::EFBIG) && lacking.len() >= 8, "{lacking:?}");
+}

@@ -139,7 +139,7 @@ impl Worker {
                     // stall at the end delays must count like any other.
                     over = true;
                 } else if now - start < most {
-                    self.sample();
+                    self.sample(now - start);
                 }
                 event = self.next_event(start, most);
                 if event <= now {
@@ -216,7 +216,7 @@ impl Worker {
                 } else if now - start >= most {
                     break;
                 } else {
-                    self.sample();
+                    self.sample(now - start);
                 }
                 event = self.next_event(start, most);
             }
@@ -279,18 +279,23 @@ impl Worker {
     fn next_event(&self, start: u64, most: u64) -> u64 {
         let end = start.saturating_add(most);
         if !self.task.whole {
-            return end;
+            let Some(noted) = self.noted_at.last().map_or(0, |at| *at).checked_div(self.window_ns) else { return end };
+            return end.min(start.saturating_add((noted + 1) * self.window_ns));
         }
         let samples = self.counts.iter().map(|counts| counts.samples.len()).max().unwrap_or(0) as u64;
         let next = (samples + 1) * SAMPLE_NS;
         end.min(start.saturating_add(next.saturating_sub(self.elapsed_before_ns)))
     }
 
-    /// Notes how many operations there are at each half second.
+    /// Notes how many operations there are: of a job at each half second, of a slice at the end of each of
+    /// its windows, for which there is room.
     #[cold]
-    fn sample(&mut self) {
+    fn sample(&mut self, at: u64) {
         for counts in self.counts.iter_mut() {
             counts.samples.push(counts.operations);
+        }
+        if self.window_ns > 0 {
+            self.noted_at.push(at);
         }
     }
 

@@ -1,0 +1,146 @@
+//! The page of a record, and the file of it that lies beside the record.
+
+use super::screen::tilde;
+use crate::failure::Failure;
+use crate::state::Owner;
+use crate::{knowledge, language, published};
+use model::findings::Findings;
+use model::page::{Language, PAGE_SCHEMA, Page, Show};
+use model::record::Record;
+use std::fs::{self, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// How a page is written.
+type Writer = fn(&Page, &mut dyn Write) -> io::Result<()>;
+
+/// The page of a record with its findings, published figures of its suite beside them.
+///
+/// # Errors
+/// When a built-in file is wrong.
+pub fn of(record: &Record, findings: Findings, path: &Path, language: Language) -> Result<Page, Failure> {
+    let shown = tilde(path);
+    let published = published::beside(record, &shown)?;
+    let mut race = stats::page::race(record, findings, published);
+    race.record = Some(shown);
+    race.sentences = report::language::sentences(&race.findings);
+    let show = Show::Race { race: Box::new(race) };
+    Ok(Page { schema: PAGE_SCHEMA, version: env!("CARGO_PKG_VERSION").to_owned(), language, show })
+}
+
+/// Refuses to show a page on a terminal.
+///
+/// # Errors
+/// Where no file is named and standard output is a terminal.
+pub fn check_place(output: Option<&Path>) -> Result<(), Failure> {
+    match output.is_none() && io::stdout().is_terminal() {
+        true => Err(Failure::usage("an HTML page is for a browser, not for a terminal; add -o report.html")),
+        false => Ok(()),
+    }
+}
+
+/// Writes a page to a file, or to standard output where none is named.
+///
+/// # Errors
+/// When neither can be written.
+pub fn put(page: &Page, write: Writer, file: Option<&Path>) -> Result<(), Failure> {
+    let Some(file) = file else {
+        let mut out = BufWriter::with_capacity(64 << 10, io::stdout().lock());
+        return match write(page, &mut out).and_then(|()| out.flush()) {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(Failure::failed(format!("cannot write the page to standard output: {error}")))
+            }
+            _ => Ok(()),
+        };
+    };
+    let written = fs::File::create(file).and_then(|made| {
+        let mut out = BufWriter::with_capacity(64 << 10, made);
+        write(page, &mut out)?;
+        out.flush()
+    });
+    written.map_err(|error| {
+        Failure::failed(format!("cannot write {}: {error}; name another file with -o", file.display()))
+    })
+}
+
+/// Writes the page of a race that has just ended beside its record, in the language of the locale, and
+/// answers where it lies.
+///
+/// # Errors
+/// One sentence: the race itself has not failed for it.
+pub fn write_beside(record: &Record, findings: Findings, path: &Path) -> Result<PathBuf, String> {
+    let file = beside(path);
+    let elsewhere = || format!("fairlane report {} --format html -o FILE", tilde(path));
+    let cannot = |error: &dyn std::fmt::Display| {
+        format!("the report {} cannot be written: {error}; `{}` writes it elsewhere", tilde(&file), elsewhere())
+    };
+    match may_replace(&file) {
+        Ok(true) => {}
+        Ok(false) => {
+            return Err(format!(
+                "{} exists already and is no report of Fairlane, so it stays as it is; `{}` writes the report elsewhere",
+                tilde(&file),
+                elsewhere()
+            ));
+        }
+        Err(error) => return Err(cannot(&error)),
+    }
+    let page = knowledge::advised(record, findings)
+        .and_then(|findings| of(record, findings, path, language::chosen(None)))
+        .map_err(|failure| cannot(&failure.message))?;
+    replace(&file, &page).map_err(|error| cannot(&error))?;
+    Ok(file)
+}
+
+/// The file of a record's page: its name, with `html` for `jsonl`.
+pub fn beside(record: &Path) -> PathBuf {
+    let mut name = match record.extension().is_some_and(|end| end == "jsonl") {
+        true => record.with_extension("").into_os_string(),
+        false => record.as_os_str().to_owned(),
+    };
+    name.push(".html");
+    PathBuf::from(name)
+}
+
+/// Whether a page may be put there: nothing is there, or an older page of Fairlane.
+fn may_replace(file: &Path) -> io::Result<bool> {
+    match file.symlink_metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(error),
+        Ok(of) if of.is_file() => Ok(report::html::is_page(&fs::read(file)?)),
+        Ok(_) => Ok(false),
+    }
+}
+
+/// Puts a page in its place whole or not at all. Under sudo the folder is the user's, and what is there
+/// under another name is never followed or written to.
+fn replace(file: &Path, page: &Page) -> io::Result<()> {
+    let mut unfinished = file.as_os_str().to_owned();
+    unfinished.push(format!(".{}.part", std::process::id()));
+    let unfinished = PathBuf::from(unfinished);
+    let made = OpenOptions::new().write(true).create_new(true).mode(0o644).open(&unfinished)?;
+    let mut out = BufWriter::with_capacity(64 << 10, made);
+    let written = report::html::page(page, &mut out).and_then(|()| out.flush());
+    // As with the record: who cannot be given it can still read it.
+    let _ = Owner::current().give_file(out.get_ref());
+    written.and_then(|()| fs::rename(&unfinished, file)).inspect_err(|_| _ = fs::remove_file(&unfinished))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_lies_beside_its_record_under_the_same_name() {
+        for (record, page) in [
+            ("r.jsonl", "r.html"),
+            ("/a/b.c.jsonl", "/a/b.c.html"),
+            ("record", "record.html"),
+            ("x.html", "x.html.html"),
+            ("v1.2", "v1.2.html"),
+        ] {
+            assert_eq!(beside(Path::new(record)), Path::new(page));
+        }
+    }
+}

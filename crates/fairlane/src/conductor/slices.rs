@@ -1,0 +1,146 @@
+//! Steady work in slices that alternate between lanes, until it has settled.
+
+use super::round::Track;
+use super::visit::Visit;
+use crate::failure::Failure;
+use model::agent::Request;
+use model::throttle::slice_of_all;
+use model::trial::Group;
+use model::workload::{Io, Workload};
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// Seconds of each slice that run before its window: the queue fills, the lane wakes.
+pub(super) const WARM_UP_SECONDS: f64 = 0.03;
+
+/// So often the slices of a round are made once more where a lane has not settled by its middle; after
+/// that it is marked (methods section 2).
+const EXTENSIONS: usize = 3;
+
+/// What one lane's slices of a round have shown so far.
+#[derive(Debug, Default)]
+struct Shown(BTreeMap<String, Course>);
+
+/// One group's rates in time order.
+#[derive(Debug, Default)]
+struct Course {
+    windows: Vec<f64>,
+    window_seconds: f64,
+    slices: Vec<f64>,
+}
+
+impl Shown {
+    fn add(&mut self, groups: &[Group]) {
+        for group in groups {
+            let course = self.0.entry(group.name.clone()).or_default();
+            course.windows.extend(&group.windows_operations_per_second);
+            course.window_seconds = group.windows_seconds;
+            course.slices.extend(group.metrics.get("operations_per_second"));
+        }
+    }
+
+    /// Whether MSER-5 would cut more than half of it.
+    fn is_changing(&self) -> bool {
+        self.0.values().any(|course| {
+            stats::steady::settled_windows(&course.windows, course.window_seconds, &course.slices)
+                .is_some_and(|settled| settled.past_the_middle)
+        })
+    }
+}
+
+impl Track<'_> {
+    /// Seconds of warm-up and of the window of a slice, the same in every lane.
+    pub(super) fn slice_seconds(&self, io: &Io) -> (f64, f64) {
+        let throttled = slice_of_all(&self.throttles, io);
+        throttled.unwrap_or_else(|| (WARM_UP_SECONDS.min(io.slice_seconds), io.slice_seconds))
+    }
+
+    /// Steady work: all lanes are mounted, and slices alternate between them, so that a burst of
+    /// noise hits all alike. Where one of them is still changing, all go on. A single slice is an
+    /// article's own method, and no more is made of it.
+    pub(super) fn steady(
+        &mut self,
+        workload: &Workload,
+        io: &Io,
+        visits: &mut [Visit],
+        seed: u64,
+        threads: bool,
+    ) -> Result<(), Failure> {
+        for visit in visits.iter_mut() {
+            self.open(workload, visit, seed)?;
+        }
+        self.quiet(visits);
+        self.hold(visits)?;
+        let mut shown: Vec<Shown> = visits.iter().map(|_| Shown::default()).collect();
+        let slices = io.slices as usize;
+        for extension in 0..=EXTENSIONS {
+            for slice in extension * slices..(extension + 1) * slices {
+                self.slice_of_each(io, visits, &mut shown, (slice, threads))?;
+            }
+            let changing = visits.iter().zip(&shown).any(|(visit, shown)| visit.sound() && shown.is_changing());
+            if slices == 1 || !changing {
+                break;
+            }
+        }
+        for visit in visits.iter_mut() {
+            self.finish(visit)?;
+        }
+        Ok(())
+    }
+
+    /// One slice of every lane. The order rotates from slice to slice: no lane always follows the same
+    /// neighbour.
+    fn slice_of_each(
+        &mut self,
+        io: &Io,
+        visits: &mut [Visit],
+        shown: &mut [Shown],
+        (slice, threads): (usize, bool),
+    ) -> Result<(), Failure> {
+        let (warm_up_seconds, seconds) = self.slice_seconds(io);
+        let lanes = visits.len();
+        for turn in 0..lanes {
+            let at = (slice + turn) % lanes;
+            let shown = &mut shown[at];
+            self.step(&mut visits[at], "measure", |track, visit| {
+                let begun = Instant::now();
+                let request = Request::Slice { warm_up_seconds, seconds, threads: threads && slice == 0 };
+                let groups = track.measured(visit, &request)?;
+                shown.add(&groups);
+                visit.charge("measure", begun.elapsed().as_secs_f64());
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The groups of a slice of ten windows.
+    fn slice(rate: f64, number: usize) -> Vec<Group> {
+        let windows = (0..10).map(|window| rate * (1.0 + 0.01 * ((7 * (10 * number + window) % 11) as f64 - 5.0)));
+        let group = Group {
+            name: "write".to_owned(),
+            windows_operations_per_second: windows.collect(),
+            windows_seconds: 0.025,
+            metrics: [("operations_per_second".to_owned(), rate)].into(),
+            ..Group::default()
+        };
+        vec![group]
+    }
+
+    #[test]
+    fn a_lane_that_changed_late_is_changing_until_the_rest_is_longer_than_that() {
+        let mut shown = Shown::default();
+        (0..4).for_each(|number| shown.add(&slice(1000.0, number)));
+        assert!(!shown.is_changing(), "steady");
+        (4..6).for_each(|number| shown.add(&slice(400.0, number)));
+        assert!(shown.is_changing(), "two thirds would have to be cut");
+        (6..12).for_each(|number| shown.add(&slice(400.0, number)));
+        assert!(!shown.is_changing(), "a third is warm-up");
+        assert!(!Shown::default().is_changing());
+    }
+}

@@ -1,0 +1,131 @@
+//! What time is left: whether the next round still fits, from the forecast until one was raced, and what
+//! did not fit.
+
+use super::{Race, probe};
+use crate::failure::Failure;
+use model::plan::{LOOKS, Rounds};
+use model::record::Line;
+use model::trial::Outcome;
+
+/// What a workload is expected to take before anybody has seen it take anything, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Expected {
+    /// Once: a checking pass, the maxima that a shared rate comes of.
+    pub once: f64,
+    /// A round of all lanes.
+    pub round: f64,
+    /// The bare disk's ceiling, in the rounds in which it is measured.
+    pub probe: f64,
+}
+
+impl Expected {
+    /// So many rounds from the first on, ceilings included.
+    fn of_rounds(&self, rounds: u32) -> f64 {
+        let probes = (1..=rounds.min(5)).filter(|round| probe::due(*round)).count();
+        self.once + self.round * f64::from(rounds) + self.probe * probes as f64
+    }
+}
+
+impl Race<'_> {
+    /// Whether the next round of a workload probably ends before a moment. A race that has measured
+    /// nothing yet is of no use: its first round is raced whatever the budget.
+    pub(super) fn fits(&self, index: usize, deadline: Option<f64>) -> bool {
+        let Some(deadline) = deadline else { return true };
+        let nothing_yet = !self.record.trials.iter().any(|trial| trial.outcome == Outcome::Ok);
+        nothing_yet || self.elapsed_seconds() + self.next_round_seconds(index) <= deadline
+    }
+
+    /// Whether the ceilings of a workload are worth their time now: only beside the first workload's
+    /// first round, and where its own first round fits as well.
+    pub(super) fn ceilings_fit(&self, index: usize) -> bool {
+        let Some(budget) = self.budget().filter(|_| index > 0) else { return true };
+        self.elapsed_seconds() + self.next_round_seconds(0) + self.next_round_seconds(index) <= budget
+    }
+
+    /// Seconds that the next round of a workload probably takes, with what is done once before it and
+    /// with its ceilings.
+    fn next_round_seconds(&self, index: usize) -> f64 {
+        let round = self.rounds_raced(index) + 1;
+        let Expected { once, probe, .. } = self.expected[index];
+        let probed = round == 1 && self.is_probed(index);
+        let probe = if probe::due(round) && !probed { probe } else { 0.0 };
+        let once = if self.round_seconds[index] > 0.0 { 0.0 } else { once };
+        once + self.usual_seconds(index) + probe
+    }
+
+    /// Seconds of a round: as the last one took, or as it is expected to take.
+    fn usual_seconds(&self, index: usize) -> f64 {
+        match self.round_seconds[index] {
+            raced if raced > 0.0 => raced,
+            _ => self.expected[index].round,
+        }
+    }
+
+    /// Seconds to a look from here.
+    pub(super) fn seconds_to(&self, index: usize, look: u32) -> f64 {
+        let more = look.saturating_sub(self.rounds_done(index));
+        match more {
+            0 => 0.0,
+            _ => self.next_round_seconds(index) + f64::from(more - 1) * self.usual_seconds(index),
+        }
+    }
+
+    /// Whether a ceiling of a workload was measured.
+    pub(super) fn is_probed(&self, index: usize) -> bool {
+        let name = &self.plan().workloads[index].name;
+        self.record.probes.iter().any(|probe| probe.workload == *name)
+    }
+
+    /// Names the workloads that the budget had no room for, and the budget that has.
+    pub(super) fn name_what_did_not_fit(&mut self) -> Result<(), Failure> {
+        let Some(budget) = self.budget() else { return Ok(()) };
+        let unraced: Vec<usize> =
+            (0..self.plan().workloads.len()).filter(|&index| self.trials_of(index).next().is_none()).collect();
+        let rounds = match self.plan().rounds {
+            // A calibration races as long as it may.
+            Rounds::Fixed(rounds) if !self.plan().calibration => rounds,
+            Rounds::Fixed(_) | Rounds::Auto => LOOKS[0],
+        };
+        let elapsed = self.elapsed_seconds();
+        let whole = elapsed + unraced.iter().map(|&index| self.expected[index].of_rounds(rounds)).sum::<f64>();
+        let said = |&index: &usize| {
+            did_not_fit(&self.plan().workloads[index].title, self.next_round_seconds(index), budget - elapsed, whole)
+        };
+        let notes: Vec<Line> = unraced.iter().map(|index| Line::Note { said: said(index) }).collect();
+        if notes.is_empty() { Ok(()) } else { self.append_all(notes) }
+    }
+}
+
+/// The sentence for a workload that was not raced; `whole`: seconds of a race that has room for it.
+fn did_not_fit(title: &str, round: f64, left: f64, whole: f64) -> String {
+    let minutes = (whole / 60.0).ceil().max(1.0);
+    let left = match left.round() {
+        seconds if seconds >= 1.0 => format!("{} of the budget were left", model::units::human_seconds(seconds)),
+        _ => "the budget was used up".to_owned(),
+    };
+    format!(
+        "{title} was not raced: a round of it takes about {}, and {left}; --budget {minutes:.0}m has room for it",
+        model::units::human_seconds(round)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_did_not_fit_is_named_with_a_budget_that_has_room() {
+        assert_eq!(
+            did_not_fit("random read", 40.0, 12.0, 421.0),
+            "random read was not raced: a round of it takes about 40 s, and 12 s of the budget were left; --budget 8m has \
+             room for it"
+        );
+        assert!(did_not_fit("a", 0.5, -3.0, 10.0).contains("and the budget was used up; --budget 1m"));
+    }
+
+    #[test]
+    fn ceilings_are_expected_in_three_of_the_rounds() {
+        let expected = Expected { once: 100.0, round: 10.0, probe: 1.0 };
+        assert_eq!([1, 2, 3, 5, 20].map(|rounds| expected.of_rounds(rounds)), [111.0, 121.0, 132.0, 153.0, 303.0]);
+    }
+}

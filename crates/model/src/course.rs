@@ -1,0 +1,159 @@
+//! What the system did in the course of one trial: columns of equal length.
+
+use crate::page::Quantity;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Points of a trial at most; of more the smallest and the largest of each stretch are kept.
+pub const MOST_POINTS: usize = 256;
+
+/// What the system did in the course of one trial: one point for each measured window and, inside
+/// windows of a second or more, one for each quarter of a second. All columns are of equal length; one
+/// that was not known is empty. Figures hold four digits, times milliseconds.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct TrialCourse {
+    /// Seconds from the opening of the trial's first window to the end of what the point stands for.
+    pub seconds: Vec<f64>,
+    /// The same without what lay between windows: measured seconds so far.
+    pub measured_seconds: Vec<f64>,
+    /// Operations of the application per second, charged syncs left out; inside a longer window its
+    /// mean, or, of job files, what the engine counted in each half second.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub operations_per_second: Vec<f64>,
+    /// User and system time as a share of all CPUs, 0 to 1.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cpu_share: Vec<f64>,
+    /// Idle while I/O was outstanding, as a share of all CPUs, 0 to 1.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub iowait_share: Vec<f64>,
+    /// Taken by the hypervisor, as a share of all CPUs, 0 to 1.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steal_share: Vec<f64>,
+    /// Bytes that the lane's device read per second.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub device_read_bytes_per_second: Vec<f64>,
+    /// Bytes that the lane's device wrote per second.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub device_write_bytes_per_second: Vec<f64>,
+    /// Requests that the lane's device completed per second.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub device_iops: Vec<f64>,
+    /// Flushes of the lane's device per second.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub device_flushes_per_second: Vec<f64>,
+    /// Requests in flight at the lane's device, the mean.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub device_queue: Vec<f64>,
+    /// Share of the time in which the lane's device had a request in flight, 0 to 1.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub device_busy_share: Vec<f64>,
+    /// Bytes in the page cache that still had to be written, at the point's end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dirty_bytes: Vec<f64>,
+    /// Share of the time in which some task waited for I/O, 0 to 1.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pressure_io_share: Vec<f64>,
+}
+
+impl Quantity {
+    /// Every quantity.
+    pub const ALL: [Quantity; 12] = [
+        Quantity::OperationsPerSecond,
+        Quantity::CpuShare,
+        Quantity::IowaitShare,
+        Quantity::StealShare,
+        Quantity::DeviceReadBytesPerSecond,
+        Quantity::DeviceWriteBytesPerSecond,
+        Quantity::DeviceIops,
+        Quantity::DeviceFlushesPerSecond,
+        Quantity::DeviceQueue,
+        Quantity::DeviceBusyShare,
+        Quantity::DirtyBytes,
+        Quantity::PressureIoShare,
+    ];
+
+    /// Whether it is a counter of the lane's own device, which not every lane has.
+    pub fn is_of_the_device(self) -> bool {
+        use Quantity as Q;
+        matches!(
+            self,
+            Q::DeviceReadBytesPerSecond
+                | Q::DeviceWriteBytesPerSecond
+                | Q::DeviceIops
+                | Q::DeviceFlushesPerSecond
+                | Q::DeviceQueue
+                | Q::DeviceBusyShare
+        )
+    }
+}
+
+impl TrialCourse {
+    /// Number of points: the length of the shorter column of times, in a record that was edited.
+    pub fn points(&self) -> usize {
+        self.seconds.len().min(self.measured_seconds.len())
+    }
+
+    /// The column of a quantity; empty where it was not known.
+    pub fn column(&self, quantity: Quantity) -> &[f64] {
+        match quantity {
+            Quantity::OperationsPerSecond => &self.operations_per_second,
+            Quantity::CpuShare => &self.cpu_share,
+            Quantity::IowaitShare => &self.iowait_share,
+            Quantity::StealShare => &self.steal_share,
+            Quantity::DeviceReadBytesPerSecond => &self.device_read_bytes_per_second,
+            Quantity::DeviceWriteBytesPerSecond => &self.device_write_bytes_per_second,
+            Quantity::DeviceIops => &self.device_iops,
+            Quantity::DeviceFlushesPerSecond => &self.device_flushes_per_second,
+            Quantity::DeviceQueue => &self.device_queue,
+            Quantity::DeviceBusyShare => &self.device_busy_share,
+            Quantity::DirtyBytes => &self.dirty_bytes,
+            Quantity::PressureIoShare => &self.pressure_io_share,
+        }
+    }
+
+    /// The column of a quantity, to be filled.
+    pub fn column_mut(&mut self, quantity: Quantity) -> &mut Vec<f64> {
+        match quantity {
+            Quantity::OperationsPerSecond => &mut self.operations_per_second,
+            Quantity::CpuShare => &mut self.cpu_share,
+            Quantity::IowaitShare => &mut self.iowait_share,
+            Quantity::StealShare => &mut self.steal_share,
+            Quantity::DeviceReadBytesPerSecond => &mut self.device_read_bytes_per_second,
+            Quantity::DeviceWriteBytesPerSecond => &mut self.device_write_bytes_per_second,
+            Quantity::DeviceIops => &mut self.device_iops,
+            Quantity::DeviceFlushesPerSecond => &mut self.device_flushes_per_second,
+            Quantity::DeviceQueue => &mut self.device_queue,
+            Quantity::DeviceBusyShare => &mut self.device_busy_share,
+            Quantity::DirtyBytes => &mut self.dirty_bytes,
+            Quantity::PressureIoShare => &mut self.pressure_io_share,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_quantity_has_a_column_of_its_own_under_its_own_name() {
+        let mut course = TrialCourse::default();
+        for (at, quantity) in Quantity::ALL.into_iter().enumerate() {
+            course.column_mut(quantity).push(at as f64);
+        }
+        let json = serde_json::to_value(&course).unwrap();
+        for (at, quantity) in Quantity::ALL.into_iter().enumerate() {
+            assert_eq!(course.column(quantity), [at as f64], "{quantity:?}");
+            let name = serde_json::to_value(quantity).unwrap();
+            assert_eq!(json[name.as_str().unwrap()][0], at as f64, "{name}");
+        }
+    }
+
+    #[test]
+    fn unknown_columns_of_a_later_version_are_ignored_and_missing_ones_empty() {
+        let course: TrialCourse =
+            serde_json::from_str(r#"{"seconds":[1.0],"measured_seconds":[1.0],"fan_rpm":[900]}"#).unwrap();
+        assert_eq!((course.points(), course.cpu_share.len()), (1, 0));
+        assert_eq!(serde_json::to_string(&course).unwrap(), r#"{"seconds":[1.0],"measured_seconds":[1.0]}"#);
+    }
+}

@@ -1,0 +1,200 @@
+//! Rounds in which something went wrong, or nothing was done: what a verdict may still rest on.
+
+mod common;
+
+use common::{io, lane, record, run, trial};
+use model::findings::{Findings, Pair, ResultFinding, Verdict};
+use model::plan::Rounds;
+use model::record::{EndOutcome, Record};
+use model::trial::{Outcome, Trial};
+use model::workload::Pattern;
+use stats::judge;
+
+/// Two lanes that commit at these rates.
+fn commits(rounds: u32, rates: [f64; 2], plan: Rounds) -> Record {
+    let lanes = vec![lane("ext4"), lane("xfs")];
+    let mut race = record(lanes, vec![io("commit", Pattern::Append, 1, 1)], plan, true);
+    run(&mut race, rounds, &rates, 0.01, 1);
+    race
+}
+
+fn of<'a>(race: &'a mut Record, lane: &str, round: u32) -> &'a mut Trial {
+    race.trials.iter_mut().find(|of| of.lane == lane && of.round == round).unwrap()
+}
+
+fn only(race: &Record) -> ResultFinding {
+    judge::judge_workload(race, "commit").remove(0)
+}
+
+fn pair(race: &Record) -> Pair {
+    only(race).pairs.remove(0)
+}
+
+/// In these rounds xfs does something, but nothing in its middle slice.
+fn stands_still(race: &mut Record, rounds: &[u32]) {
+    for &round in rounds {
+        let group = &mut of(race, "xfs", round).groups[0];
+        group.metrics.insert("operations_per_second".into(), 0.0);
+        group.operations = 3;
+    }
+}
+
+#[test]
+fn a_lane_that_did_nothing_in_some_rounds_is_not_judged_on_its_good_ones() {
+    let mut race = commits(10, [100.0, 105.0], Rounds::Auto);
+    assert_eq!(pair(&race).verdict, Verdict::Faster);
+    stands_still(&mut race, &[2, 4, 7, 9]);
+    let result = only(&race);
+    let pair = &result.pairs[0];
+    assert_eq!((pair.verdict, pair.ratio, pair.low), (Verdict::None, None, None), "{pair:?}");
+    assert_eq!(
+        pair.why.as_deref(),
+        Some(
+            "xfs stood still in 4 of 10 rounds, and nothing is no rate to compare: measure longer slices with --set \
+             commit.slice_seconds=0.8"
+        )
+    );
+    // Zeros are in its own mean too, and in no interval.
+    let of_xfs = &result.estimates[1];
+    assert!((of_xfs.mean - 63.0).abs() < 1.0, "{of_xfs:?}");
+    assert_eq!((of_xfs.low, of_xfs.high, of_xfs.rounds, &of_xfs.failure), (None, None, 10, &None));
+    assert_eq!(
+        result.warnings,
+        ["xfs stood still in 4 of 10 rounds: its mean counts them as zeros and has no interval"]
+    );
+    assert!(result.estimates[0].low.is_some());
+    let Findings { answer, .. } = judge::findings(&race);
+    assert!(answer.unwrap().undecided.is_empty(), "more of the same slices would not help");
+}
+
+#[test]
+fn one_burst_of_stillness_before_the_first_look_does_not_end_the_race() {
+    let mut race = commits(3, [100.0, 105.0], Rounds::Auto);
+    race.end = None;
+    stands_still(&mut race, &[2]);
+    let early = pair(&race);
+    assert_eq!(early.verdict, Verdict::Undecided);
+    assert!(early.why.unwrap().contains("xfs stood still in 1 of 3 rounds"));
+    // What comes after a look changes nothing at it.
+    let mut later = commits(7, [100.0, 200.0], Rounds::Auto);
+    later.end = None;
+    stands_still(&mut later, &[7]);
+    assert_eq!(pair(&later).verdict, Verdict::Faster);
+}
+
+#[test]
+fn slices_are_asked_for_that_hold_enough_operations() {
+    let mut race = commits(6, [100.0, 105.0], Rounds::Auto);
+    stands_still(&mut race, &[1, 2, 3, 4, 5, 6]);
+    let result = only(&race);
+    assert!(result.pairs[0].why.as_deref().unwrap().starts_with("xfs stood still in 6 of 6 rounds"));
+    let failure = result.estimates[1].failure.as_deref().unwrap();
+    assert!(failure.starts_with("it stood still in every round"), "{failure}");
+    let mut race = commits(6, [100.0, 105.0], Rounds::Auto);
+    stands_still(&mut race, &[1, 2, 3, 4, 5]);
+    // Three operations in 1 s of each round: 20 take 6.7 s.
+    of(&mut race, "xfs", 6).groups[0].operations = 3;
+    assert!(pair(&race).why.unwrap().ends_with("commit.slice_seconds=6.7"));
+}
+
+#[test]
+fn a_figure_that_is_no_number_is_left_out_and_said_as_before() {
+    let mut race = commits(6, [100.0, 200.0], Rounds::Auto);
+    of(&mut race, "xfs", 2).groups[0].metrics.insert("operations_per_second".into(), f64::NAN);
+    let result = only(&race);
+    assert_eq!(result.pairs[0].verdict, Verdict::Faster);
+    assert_eq!(result.warnings, ["xfs: 1 of 6 figures are no positive number and were left out"]);
+}
+
+#[test]
+fn an_interrupted_race_of_fixed_rounds_is_undecided_until_it_went_on() {
+    let mut race = commits(8, [100.0, 300.0], Rounds::Fixed(20));
+    for (end, why) in [
+        (Some(EndOutcome::Interrupted), "8 of 20 rounds done, go on with --resume"),
+        (Some(EndOutcome::Failed), "8 of 20 rounds done, go on with --resume"),
+        (None, "8 of 20 rounds done"),
+    ] {
+        race.end = end;
+        let pair = pair(&race);
+        assert_eq!((pair.verdict, pair.why.as_deref()), (Verdict::Undecided, Some(why)));
+        assert_eq!(pair.rounds_to_settle, Some(20), "not before the rounds that were planned");
+        assert!(pair.low.is_some(), "the interval so far is shown");
+    }
+    race.end = Some(EndOutcome::Complete);
+    assert_eq!(pair(&race).verdict, Verdict::Faster, "its budget was used up");
+    let mut whole = commits(20, [100.0, 300.0], Rounds::Fixed(20));
+    whole.end = Some(EndOutcome::Interrupted);
+    assert_eq!(pair(&whole).verdict, Verdict::Faster, "interrupted after its last round");
+    let mut one = commits(1, [100.0, 300.0], Rounds::Fixed(3));
+    one.end = Some(EndOutcome::Interrupted);
+    assert_eq!(pair(&one).why.as_deref(), Some("1 of 3 rounds done, go on with --resume"));
+}
+
+/// A race of three lanes, of which this one failed in these rounds.
+fn with_failures(rounds: u32, plan: Rounds, failed: &[u32]) -> Record {
+    let lanes = ["ext4", "xfs", "btrfs"].map(lane).to_vec();
+    let mut race = record(lanes, vec![io("commit", Pattern::Append, 1, 1)], plan, false);
+    race.end = None;
+    run(&mut race, rounds, &[1000.0, 1050.0, 400.0], 0.03, 3);
+    for &round in failed {
+        let trial = of(&mut race, "btrfs", round);
+        (trial.outcome, trial.reason) = (Outcome::Failed, Some("it broke".into()));
+        trial.groups.clear();
+    }
+    race
+}
+
+#[test]
+fn a_failure_in_the_last_round_is_not_taken_for_a_lane_that_races_no_further() {
+    let at_look = |race: &Record| only(race).pairs[1].clone();
+    let whole = with_failures(10, Rounds::Auto, &[]);
+    let failed = with_failures(10, Rounds::Auto, &[10]);
+    // Nine differences of the look at ten, and not the eight of the look before.
+    let mut eight = whole.clone();
+    eight.trials.retain(|trial| trial.round <= 8);
+    let log = |pair: &Pair| pair.ratio.unwrap().ln();
+    let mean = |race: &Record| {
+        let rate = |lane: &str, round: u32| {
+            race.trials.iter().find(|of| of.lane == lane && of.round == round).unwrap().groups[0].metrics["operations_per_second"]
+        };
+        (1..=9).map(|round| (rate("btrfs", round) / rate("ext4", round)).ln()).sum::<f64>() / 9.0
+    };
+    assert!((log(&at_look(&failed)) - mean(&whole)).abs() < 1e-9, "{:?}", at_look(&failed));
+    assert_ne!(at_look(&failed).ratio, at_look(&eight).ratio);
+}
+
+#[test]
+fn only_a_lane_without_any_trial_in_later_rounds_was_left_out() {
+    // Left out after six rounds: what was decided then stands.
+    let mut left_out = with_failures(10, Rounds::Auto, &[]);
+    left_out.trials.retain(|trial| trial.lane != "btrfs" || trial.round <= 6);
+    let mut six = left_out.clone();
+    six.trials.retain(|trial| trial.round <= 6);
+    assert_eq!(only(&left_out).pairs[1], only(&six).pairs[1]);
+    // A race of fixed rounds leaves nobody out: it has one look.
+    let mut fixed = with_failures(10, Rounds::Fixed(10), &[]);
+    fixed.trials.retain(|trial| trial.lane != "btrfs" || trial.round <= 6);
+    let mut done = fixed.clone();
+    done.trials.retain(|trial| trial.round <= 6);
+    done.header.plan.rounds = Rounds::Fixed(6);
+    let (of_ten, of_six) = (only(&fixed).pairs[1].clone(), only(&done).pairs[1].clone());
+    assert_eq!(of_ten.ratio, of_six.ratio, "the six rounds that both raced");
+}
+
+#[test]
+fn rounds_that_hold_a_comparison_are_what_a_look_counts() {
+    let mut race = commits(7, [100.0, 200.0], Rounds::Auto);
+    race.end = None;
+    let failed = of(&mut race, "xfs", 3);
+    failed.outcome = Outcome::Failed;
+    failed.groups.clear();
+    assert_eq!(judge::rounds_compared(&race, "commit"), 6);
+    assert_eq!(pair(&race).verdict, Verdict::Faster, "seven rounds, of which six count, are the look after six");
+    race.trials.retain(|trial| trial.round <= 6);
+    assert_eq!(judge::rounds_compared(&race, "commit"), 5);
+    assert_eq!(pair(&race).why.as_deref(), Some("5 rounds done, the first look comes after 6"));
+    assert_eq!(judge::rounds_compared(&race, "nothing of this name"), 0);
+    let workload = race.header.plan.workloads[0].clone();
+    race.trials = vec![trial("ext4", &workload, 1, 100.0)];
+    assert_eq!(judge::rounds_compared(&race, "commit"), 1, "a lane that is alone with figures is all there is");
+}

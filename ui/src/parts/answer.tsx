@@ -1,0 +1,117 @@
+// The first screen: which lane to take, what the others cost, what the race could not tell.
+import type { Advice, RacePage } from "../types";
+import { known, useUi, type Ui } from "../ui";
+import { joined, say, text, type Said } from "../words/say";
+import { answerSaid } from "../words/told";
+import { chosenSaid, sharesWon } from "../words/advised";
+import { Command, Speak } from "./basics";
+
+export function Answer({ race }: { race: RacePage }) {
+  const ui = useUi();
+  const { findings } = race;
+  const w = ui.words.answer;
+  const told = answerSaid(ui, findings);
+  const ended = Object.hasOwn(w.outcomes, findings.outcome) ? w.outcomes[findings.outcome] : undefined;
+  const { ok, repeated, failed } = findings.trials;
+  const brief = briefAdvice(ui, findings.advice);
+  const next = findings.answer?.next ?? [];
+  return (
+    <section id="answer" class="answer" aria-labelledby="answer-title">
+      <p class="dateline">
+        <Speak said={w.dateline(text(findings.suite), ui.figures.date(findings.started))} />
+        <span class="dateline-machine">
+          <Speak said={machineSaid(race)} />
+        </span>
+      </p>
+      <h1 id="answer-title" tabIndex={-1}>
+        <Speak said={told.headline} />
+      </h1>
+      {ended === undefined || findings.outcome === "complete" ? null : <p class="ended">{ended}</p>}
+      <div class="answer-columns">
+        <div>
+          {told.why ? (
+            <p>
+              <Speak said={told.why} />
+            </p>
+          ) : null}
+          {told.claims ? (
+            <>
+              <h2 class="label">{told.claims.heading}</h2>
+              <ul class="plain claims">
+                {told.claims.items.map((item, at) => (
+                  <li key={at}>
+                    <Speak said={item} />
+                  </li>
+                ))}
+              </ul>
+            </>
+          ) : null}
+          {next.length > 0 ? (
+            <p class="next">
+              <span class="label">{w.next}</span>
+              <Command words={["fairlane", ...next]} label={w.next} />
+            </p>
+          ) : null}
+        </div>
+        <div>
+          {told.cannot.length > 0 ? (
+            <>
+              <h2 class="label">{w.cannot}</h2>
+              <ul class="plain">
+                {told.cannot.map((item, at) => (
+                  <li key={at}>
+                    <Speak said={item} />
+                  </li>
+                ))}
+              </ul>
+            </>
+          ) : null}
+        </div>
+      </div>
+      {brief.length > 0 ? (
+        <div class="brief">
+          <h2 class="label">{w.brief}</h2>
+          <ul class="plain brief-list">
+            {brief.map((item, at) => (
+              <li key={at}>
+                <Speak said={item} />
+              </li>
+            ))}
+          </ul>
+          <p class="small">
+            {w.briefShares} <a href={ui.href("advice")}>{ui.words.sections.advice}</a>
+          </p>
+        </div>
+      ) : null}
+      <p class="small counted">
+        {w.counted(ui.figures, ok, repeated, failed, findings.trials.void ?? 0, ui.figures.margin(findings.margin))}
+      </p>
+    </section>
+  );
+}
+
+function machineSaid(race: RacePage): Said {
+  const { machine } = race.findings;
+  const parts = [machine.cpu, machine.device?.model, machine.os, machine.kernel].map((part) => part?.trim() ?? "");
+  return joined(
+    parts.filter((part) => part !== "").map((part) => text(part.slice(0, 80))),
+    ", ",
+  );
+}
+
+/** Scenarios gathered by what to take. */
+function briefAdvice(ui: Ui, advice: readonly Advice[]): Said[] {
+  const groups = new Map<string, Advice[]>();
+  for (const one of advice) {
+    const key = JSON.stringify([one.lane ?? null, one.level_with, one.no_advice ?? null]);
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return [...groups.values()].map((group) => {
+    const first = group[0] as Advice;
+    const scenarios = group.map((one) => {
+      const share = one.share_of_resampled_races;
+      return share == null ? known(ui, one.title) : ui.words.advice.part(known(ui, one.title), sharesWon(ui, share));
+    });
+    return say`${chosenSaid(ui, first)}${ui.words.colon}${joined(scenarios, ui.words.comma)}`;
+  });
+}

@@ -1,0 +1,89 @@
+// One race, from the answer to the last trial.
+import { useEffect, useState } from "preact/hooks";
+import type { RacePage } from "../types";
+import { useUi } from "../ui";
+import { tableOf } from "../words/answer";
+import { Advice } from "./advice";
+import { Answer } from "./answer";
+import { Ceilings } from "./ceilings";
+import { Ground } from "./ground";
+import { Operations } from "./operations";
+import { Published } from "./published";
+import { Results } from "./results";
+import { Scoreboard } from "./scoreboard";
+import { Trials } from "./trials";
+
+export function Race({ race, version, section }: { race: RacePage; version: string; section: string | null }) {
+  // The answer is painted before the rest is laid out: large records have long tables.
+  const [whole, setWhole] = useState(false);
+  useEffect(() => {
+    if (whole) return undefined;
+    const soon = setTimeout(() => setWhole(true), 0);
+    return () => clearTimeout(soon);
+  }, [whole]);
+  useEffect(() => {
+    if (!whole) return;
+    goTo(section);
+    document.documentElement.dataset["ready"] = "true";
+  }, [section, whole]);
+  return (
+    <>
+      <Answer race={race} />
+      <Contents race={race} />
+      {whole ? <Rest race={race} version={version} /> : null}
+    </>
+  );
+}
+
+function Rest({ race, version }: { race: RacePage; version: string }) {
+  return (
+    <>
+      <Scoreboard race={race} />
+      <Advice race={race} />
+      <Results race={race} />
+      <Operations race={race} />
+      <Ceilings race={race} />
+      <Published race={race} />
+      <Ground race={race} version={version} />
+      <Trials race={race} />
+    </>
+  );
+}
+
+/** Brings a section to the top and the focus to its heading. */
+function goTo(section: string | null): void {
+  if (section === null) return;
+  const place = document.getElementById(section);
+  if (!place) return;
+  place.scrollIntoView();
+  document.getElementById(`${section}-title`)?.focus({ preventScroll: true });
+}
+
+function Contents({ race }: { race: RacePage }) {
+  const ui = useUi();
+  const { findings } = race;
+  const s = ui.words.sections;
+  const sections: [string, string, boolean][] = [
+    ["scoreboard", s.scoreboard, true],
+    ["advice", s.advice, findings.advice.length > 0],
+    ["results", s.results, findings.results.some((result) => tableOf(findings, result.workload) === null)],
+    ["operations", s.operations, (findings.operations ?? []).length > 0],
+    ["ceilings", s.ceilings, true],
+    ["published", s.published, race.published.length > 0],
+    ["ground", s.ground, true],
+    ["trials", s.trials, true],
+  ];
+  return (
+    <nav class="contents" aria-label={ui.words.page.contents}>
+      <ul>
+        {sections
+          .filter(([, , there]) => there)
+          .map(([id, title]) => (
+            <li key={id}>
+              <a href={ui.href(id)}>{title}</a>
+            </li>
+          ))}
+      </ul>
+    </nav>
+  );
+}

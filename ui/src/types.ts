@@ -1,0 +1,2228 @@
+// Generated from schema/page.schema.json, which Rust generates of its own types: `npm run types`. Do not edit.
+
+/**
+ * A language that people read reports in.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Language".
+ */
+export type Language = "en" | "zh" | "de";
+/**
+ * What a page shows.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Show".
+ */
+export type Show =
+  | {
+      kind: "race";
+      race: RacePage;
+    }
+  | {
+      kind: "dashboard";
+    };
+/**
+ * Why no difference counts.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Equal".
+ */
+export type Equal = "tie" | "undecided" | "device" | "cache" | "harness" | "no-verdict";
+/**
+ * A change that would choose another lane.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Flip".
+ */
+export type Flip =
+  | {
+      /**
+       * The share at which the other lane draws level; beyond it, seen from `share`, that lane is
+       * chosen.
+       */
+      at: number;
+      kind: "weight";
+      /**
+       * The other lane.
+       */
+      lane: string;
+      /**
+       * Its share.
+       */
+      share: number;
+      /**
+       * The part of the work.
+       */
+      what: string;
+    }
+  | {
+      kind: "undecided";
+      /**
+       * The other lane.
+       */
+      lane: string;
+      /**
+       * The part of the work.
+       */
+      what: string;
+    }
+  | {
+      kind: "without";
+      /**
+       * The other lane.
+       */
+      lane: string;
+      /**
+       * The constraint.
+       */
+      need: string;
+      /**
+       * How many times as well that lane does over the measured work: what the constraint costs.
+       */
+      ratio: number;
+    }
+  | {
+      kind: "with";
+      /**
+       * The other lane.
+       */
+      lane: string;
+      /**
+       * What.
+       */
+      needs: string[];
+      /**
+       * How many times as well that lane does over the measured work.
+       */
+      ratio: number;
+    };
+/**
+ * Why there is no advice.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "NoAdvice".
+ */
+export type NoAdvice = "too-little-measured" | "all-excluded" | "undecided" | "not-comparable";
+/**
+ * The profiles of the ceilings.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Profile".
+ */
+export type Profile = "seq-read" | "seq-write" | "rand-read" | "rand-write" | "flush" | "null";
+/**
+ * What limited a result (methods section 3).
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Limit".
+ */
+export type Limit =
+  | "device"
+  | "own-disk"
+  | "write-amplification"
+  | "filesystem-cpu"
+  | "filesystem-serialised"
+  | "flush"
+  | "cache"
+  | "harness"
+  | "other-programs"
+  | "unattributed";
+/**
+ * What a pair's interval means.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Verdict".
+ */
+export type Verdict = "faster" | "slower" | "tie" | "undecided" | "none";
+/**
+ * How exact a published figure is.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Qualifier".
+ */
+export type Qualifier = "about" | "above" | "at-most";
+/**
+ * How a trial ended.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Outcome".
+ */
+export type Outcome = "ok" | "failed" | "repeated" | "void";
+/**
+ * What `/api/live` sends, one JSON object per server-sent event.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Live".
+ */
+export type Live =
+  | {
+      kind: "idle";
+    }
+  | {
+      /**
+       * Seconds that it may take.
+       */
+      budget_seconds?: number | null;
+      /**
+       * Seconds since the race began.
+       */
+      elapsed_seconds: number;
+      kind: "running";
+      /**
+       * The lane at work; empty between them.
+       */
+      lane: string;
+      /**
+       * From 1.
+       */
+      number: number;
+      /**
+       * Workloads in the race.
+       */
+      of: number;
+      /**
+       * What it does: `mkfs`, `populate`, `measure`, …; empty between them.
+       */
+      phase: string;
+      /**
+       * The last figure of each lane in this workload.
+       */
+      rates: LiveRate[];
+      /**
+       * Its record's name.
+       */
+      record: string;
+      /**
+       * Round, from 1; 0 before the first.
+       */
+      round: number;
+      /**
+       * RFC 3339, UTC.
+       */
+      started: string;
+      /**
+       * Name of the suite.
+       */
+      suite: string;
+      /**
+       * Trials in the record: when it grows, the race is worth asking for again.
+       */
+      trials: number;
+      /**
+       * Title of the workload.
+       */
+      workload: string;
+    };
+/**
+ * What is watched of the system.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Quantity".
+ */
+export type Quantity =
+  | "operations_per_second"
+  | "cpu_share"
+  | "iowait_share"
+  | "steal_share"
+  | "device_read_bytes_per_second"
+  | "device_write_bytes_per_second"
+  | "device_iops"
+  | "device_flushes_per_second"
+  | "device_queue"
+  | "device_busy_share"
+  | "dirty_bytes"
+  | "pressure_io_share";
+
+/**
+ * The data of the page.
+ */
+export interface Page {
+  language: Language;
+  /**
+   * [`PAGE_SCHEMA`].
+   */
+  schema: number;
+  show: Show;
+  /**
+   * Version of Fairlane.
+   */
+  version: string;
+}
+/**
+ * One race, as the page shows it.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "RacePage".
+ */
+export interface RacePage {
+  /**
+   * What the system did, in the order of the plan's workloads.
+   */
+  courses: Course[];
+  /**
+   * What lies behind each result, in the order of `findings.results`.
+   */
+  details: Detail[];
+  findings: Findings;
+  /**
+   * Published figures of the same work beside this race.
+   */
+  published: PublishedComparison[];
+  /**
+   * Where the record lies, as the user types it; `None`: nowhere.
+   */
+  record?: string | null;
+  /**
+   * The sentences of the findings in other languages than English.
+   */
+  sentences: {
+    [k: string]: {
+      [k: string]: string;
+    };
+  };
+  trials: Trials;
+}
+/**
+ * What the system did while one workload was raced.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Course".
+ */
+export interface Course {
+  /**
+   * One per lane, in the order of the findings' lanes.
+   */
+  lanes: LaneCourse[];
+  /**
+   * What a person calls it.
+   */
+  title: string;
+  /**
+   * Name of the workload.
+   */
+  workload: string;
+}
+/**
+ * What the system did while one lane was at one workload. All lists are of equal length, in time
+ * order, at most 2,000 points; of more the smallest and the largest of each stretch are kept.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "LaneCourse".
+ */
+export interface LaneCourse {
+  /**
+   * Name of the lane.
+   */
+  lane: string;
+  /**
+   * What was watched, one list per quantity; a quantity that was not known is absent.
+   */
+  quantities: {
+    [k: string]: number[];
+  };
+  /**
+   * The round of each point.
+   */
+  rounds: number[];
+  /**
+   * Seconds of this lane's measured time so far: its windows one after the other, so that lanes can
+   * be laid over each other.
+   */
+  seconds: number[];
+}
+/**
+ * What lies behind one result: every round, and the latencies.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Detail".
+ */
+export interface Detail {
+  /**
+   * One per lane, in the order of the findings' lanes.
+   */
+  lanes: LaneDetail[];
+}
+/**
+ * One lane of a result.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "LaneDetail".
+ */
+export interface LaneDetail {
+  /**
+   * Name of the lane.
+   */
+  lane: string;
+  /**
+   * Latency of single operations, all rounds merged: rising percentiles up to where 20 operations
+   * are slower; empty where no histogram was kept.
+   */
+  latency: PercentilePoint[];
+  /**
+   * The result's metric in each round that counts; at most 2,000, evenly chosen with the smallest
+   * and the largest.
+   */
+  rounds: RoundFigure[];
+  /**
+   * How many rounds count in all.
+   */
+  rounds_in_all: number;
+}
+/**
+ * A point of a curve of percentiles.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "PercentilePoint".
+ */
+export interface PercentilePoint {
+  /**
+   * Nanoseconds.
+   */
+  ns: number;
+  /**
+   * 0 to 100.
+   */
+  percentile: number;
+}
+/**
+ * The figure of one round.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "RoundFigure".
+ */
+export interface RoundFigure {
+  /**
+   * Round, from 1.
+   */
+  round: number;
+  /**
+   * In the unit of the result.
+   */
+  value: number;
+}
+/**
+ * What the statistics make of a record.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Findings".
+ */
+export interface Findings {
+  /**
+   * Advice for scenarios of which at least half was measured.
+   */
+  advice: Advice[];
+  /**
+   * What to do; `None` where nothing was measured.
+   */
+  answer?: Answer | null;
+  /**
+   * What was known of this machine's noise when the race began; of a calibration what it found.
+   */
+  calibration?: Calibration | null;
+  /**
+   * What the device can do without a filesystem.
+   */
+  ceilings: Ceiling[];
+  /**
+   * The command line that runs the race again.
+   */
+  command_line: string[];
+  /**
+   * Lanes' own disks by the lane's name; each replaces `throttle` wholly.
+   */
+  lane_throttles?: {
+    [k: string]: Throttle;
+  };
+  /**
+   * The contestants.
+   */
+  lanes: Lane[];
+  machine: Machine;
+  /**
+   * Tie margin as a share.
+   */
+  margin: number;
+  /**
+   * One per workload of file operations: its groups as one table.
+   */
+  operations?: OperationsFinding[];
+  /**
+   * `complete`, `interrupted`, `failed`, or `unfinished` where no end was written.
+   */
+  outcome: string;
+  /**
+   * One per workload and group.
+   */
+  results: ResultFinding[];
+  /**
+   * Schema of the findings.
+   */
+  schema: number;
+  /**
+   * Seed of the race.
+   */
+  seed: number;
+  /**
+   * When the race started, RFC 3339.
+   */
+  started: string;
+  /**
+   * Name of the suite.
+   */
+  suite: string;
+  /**
+   * The disk that the device of every lane was held to that had none of its own.
+   */
+  throttle?: Throttle | null;
+  trials: TrialCounts;
+  /**
+   * What a reader should know before believing the figures.
+   */
+  warnings: string[];
+}
+/**
+ * Advice for one scenario: which of the raced lanes to take, and how far that can be trusted.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Advice".
+ */
+export interface Advice {
+  /**
+   * Parts of the work in which no difference counts.
+   */
+  equal: EqualWork[];
+  /**
+   * Lanes that a constraint excludes.
+   */
+  excluded: Excluded[];
+  /**
+   * The smallest changes that would choose another lane; of shares and noise one that is not level.
+   */
+  flips_if: Flip[];
+  /**
+   * The lane to take; `None`: `no_advice` says why there is none.
+   */
+  lane?: string | null;
+  /**
+   * The lane against each other one that was not excluded, over all the measured work.
+   */
+  leads: AdviceLead[];
+  /**
+   * Lanes that are as good: over all the work apart by less than the margin.
+   */
+  level_with: string[];
+  /**
+   * Share of the scenario's weight that was measured, 0 to 1.
+   */
+  measured_share: number;
+  /**
+   * The command that measures the most of that, or that should settle what is too noisy, after
+   * `fairlane`; empty: none does.
+   */
+  next: string[];
+  /**
+   * Why there is no advice.
+   */
+  no_advice?: NoAdvice | null;
+  /**
+   * What the race did not measure.
+   */
+  not_measured: NotMeasured[];
+  /**
+   * What is worth knowing about the chosen lanes for this scenario, and about lanes in which parts of it
+   * were not measured.
+   */
+  notes: AdviceNote[];
+  /**
+   * What the lane meets a constraint with, though it was raced without it.
+   */
+  raced_without: RacedWithout[];
+  /**
+   * Name of the scenario.
+   */
+  scenario: string;
+  /**
+   * Share of resampled races in which the lane, or one that is level with it, is the choice: the one
+   * whose worst comparison is the best. `None`: only one lane was left, or nothing sets those left
+   * apart.
+   */
+  share_of_resampled_races?: number | null;
+  /**
+   * What a person calls it.
+   */
+  title: string;
+  /**
+   * What speaks for the lane and against it, one per part of the work and lane that was not
+   * excluded; the weightiest first. Decided differences alone.
+   */
+  why: AdviceReason[];
+}
+/**
+ * A part of the work in which no difference counts.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "EqualWork".
+ */
+export interface EqualWork {
+  because: Equal;
+  /**
+   * Its share of the scenario.
+   */
+  share: number;
+  /**
+   * What the part is.
+   */
+  what: string;
+}
+/**
+ * A lane that a constraint excludes.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Excluded".
+ */
+export interface Excluded {
+  /**
+   * What it had to have, as `--need` takes it; `done` (it could not do the work, or not in every
+   * round), `measured` (less than half of the work was measured in it), `mounted` (no kernel mounts
+   * it), `kept` (it lies in memory), `comparable` (it promises other things, or lives elsewhere, than
+   * the lanes that were ranked, or than the others where none were).
+   */
+  constraint: string;
+  /**
+   * What is known of the lane, one per alternative of the constraint.
+   */
+  facts: LaneFact[];
+  /**
+   * The lane.
+   */
+  lane: string;
+  /**
+   * Where that stands, each once.
+   */
+  source: string;
+  /**
+   * Why the scenario asks for it; `None`: the user does, or every scenario.
+   */
+  why?: string | null;
+}
+/**
+ * What is known of one feature of one lane.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "LaneFact".
+ */
+export interface LaneFact {
+  /**
+   * `no`, `off` (an option at mkfs or mount brings it), `unknown`, or the value that is not enough.
+   */
+  is: string;
+  /**
+   * What was asked for, as `--need` takes it.
+   */
+  need: string;
+  /**
+   * What the word does not say.
+   */
+  note?: string | null;
+  /**
+   * What brings it.
+   */
+  with?: string | null;
+}
+/**
+ * The lane against another one over all the measured work.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "AdviceLead".
+ */
+export interface AdviceLead {
+  /**
+   * The other lane.
+   */
+  against: string;
+  /**
+   * Weighted geometric mean of the decided ratios over the work that both were measured in; above 1 the
+   * lane does better.
+   */
+  ratio: number;
+}
+/**
+ * A part of a scenario that was not measured.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "NotMeasured".
+ */
+export interface NotMeasured {
+  /**
+   * Its share of the scenario.
+   */
+  share: number;
+  /**
+   * A suite that measures it, that of `next` where it does; `None`: none does yet.
+   */
+  suite?: string | null;
+  /**
+   * What the part is.
+   */
+  what: string;
+}
+/**
+ * What is worth knowing about lanes for a scenario.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "AdviceNote".
+ */
+export interface AdviceNote {
+  /**
+   * The lanes, among those that are chosen or were held against them.
+   */
+  lanes: string[];
+  /**
+   * Where that stands.
+   */
+  source: string;
+  /**
+   * What.
+   */
+  text: string;
+}
+/**
+ * Something that a lane can be given without making it anew, and was raced without.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "RacedWithout".
+ */
+export interface RacedWithout {
+  /**
+   * What was asked for, as `--need` takes it.
+   */
+  need: string;
+  /**
+   * Where that stands.
+   */
+  source: string;
+  /**
+   * What brings it.
+   */
+  with: string;
+}
+/**
+ * One part of the work in which the lane and another one are apart.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "AdviceReason".
+ */
+export interface AdviceReason {
+  /**
+   * The other lane.
+   */
+  against: string;
+  /**
+   * Interval of the ratio.
+   */
+  high?: number | null;
+  /**
+   * Interval of the ratio, where one series stands for the part.
+   */
+  low?: number | null;
+  /**
+   * How many times as well the lane does as the other one.
+   */
+  ratio: number;
+  /**
+   * The series that stood for it: `SUITE/WORKLOAD/GROUP`.
+   */
+  series: string[];
+  /**
+   * Its share of the scenario.
+   */
+  share: number;
+  /**
+   * What the part is.
+   */
+  what: string;
+}
+/**
+ * What to do, from the measured results alone.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Answer".
+ */
+export interface Answer {
+  /**
+   * Results that could not tell the lanes apart, as titles.
+   */
+  cannot_tell: string[];
+  /**
+   * Lanes that no other lane beats anywhere without losing elsewhere; one: a clear winner.
+   */
+  choose: string[];
+  /**
+   * The lanes stand on disks that are held to different limits: a difference may be the disk's.
+   */
+  different_disks?: boolean;
+  /**
+   * The command that is worth running next, after `fairlane`.
+   */
+  next: string[];
+  /**
+   * Lanes that may not be ranked against the others, each fact once.
+   */
+  not_ranked?: NotRanked[];
+  /**
+   * What this race did not test.
+   */
+  not_tested: string[];
+  /**
+   * What each other lane costs, and where the chosen ones differ.
+   */
+  reasons: Reason[];
+  /**
+   * Results that were too noisy to rank, as titles.
+   */
+  undecided: string[];
+}
+/**
+ * One fact that keeps lanes from being ranked against the reference.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "NotRanked".
+ */
+export interface NotRanked {
+  /**
+   * The lane that the others are held against.
+   */
+  against: string;
+  /**
+   * The lanes that it is true of.
+   */
+  lanes: string[];
+  /**
+   * What is true of them, from the verb on: `promise no crash-safe metadata`.
+   */
+  what: string;
+}
+/**
+ * One decided difference that the answer rests on.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Reason".
+ */
+export interface Reason {
+  /**
+   * The lane it loses to.
+   */
+  against: string;
+  /**
+   * Group of the workload.
+   */
+  group: string;
+  /**
+   * The slower lane.
+   */
+  lane: string;
+  /**
+   * lane/against, below 1.
+   */
+  ratio: number;
+  /**
+   * Title of the workload.
+   */
+  title: string;
+  /**
+   * Name of the workload.
+   */
+  workload: string;
+}
+/**
+ * What `fairlane calibrate` found on a machine: how often equal lanes are called different, how much
+ * figures scatter, and what can be resolved.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Calibration".
+ */
+export interface Calibration {
+  /**
+   * Its kernel's release.
+   */
+  kernel: string;
+  /**
+   * The filesystem that raced against itself, as written on a command line.
+   */
+  lane: string;
+  /**
+   * Bytes of each lane.
+   */
+  lane_bytes: number;
+  /**
+   * Differences below this share are a tie: 0.05.
+   */
+  margin: number;
+  /**
+   * Titles of the workloads of the race that quotes it which it did not do, or did in another way: of
+   * them it says nothing, and its results are those of the others alone.
+   */
+  not_covered?: string[];
+  races: EqualRaces;
+  /**
+   * One for each group of each workload.
+   */
+  results: CalibratedResult[];
+  /**
+   * When its race began, RFC 3339.
+   */
+  started: string;
+  /**
+   * The suite.
+   */
+  suite: string;
+}
+/**
+ * How races between equal lanes ended, the rounds of a calibration being cut into as many races, one
+ * after the other, as they are enough for.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "EqualRaces".
+ */
+export interface EqualRaces {
+  /**
+   * Called `faster` or `slower`: false.
+   */
+  called_different: number;
+  /**
+   * Its upper end; 1 where there were no races.
+   */
+  high: number;
+  /**
+   * Lower end of the 95 % interval of the share called different (Clopper and Pearson 1934), of as many
+   * races as these are worth.
+   */
+  low: number;
+  /**
+   * Races.
+   */
+  races: number;
+  /**
+   * Called a tie: right.
+   */
+  ties: number;
+  /**
+   * Neither.
+   */
+  undecided: number;
+  /**
+   * Independent races that these are worth at the least, however alike the results of one workload
+   * are, whose races share their rounds; absent: each is independent of the others.
+   */
+  worth?: number | null;
+}
+/**
+ * One group of one workload.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "CalibratedResult".
+ */
+export interface CalibratedResult {
+  /**
+   * Standard deviation of ln(a/b) from round to round; `None` for fewer than three rounds.
+   */
+  deviation?: number | null;
+  /**
+   * Name of the group.
+   */
+  group: string;
+  /**
+   * Lag-1 correlation of ln(a/b) from round to round, corrected for its bias.
+   */
+  lag1?: number | null;
+  /**
+   * The figure that scatters: `operations_per_second`.
+   */
+  metric: string;
+  races: EqualRaces;
+  /**
+   * Geometric mean of a/b: 1 but for noise.
+   */
+  ratio?: number | null;
+  /**
+   * The smallest difference that a race of this suite probably tells from none.
+   */
+  resolves: Resolution[];
+  /**
+   * Rounds in which both lanes have a figure.
+   */
+  rounds: number;
+  /**
+   * Seconds that a round took with both lanes, all phases included.
+   */
+  seconds_per_round?: number | null;
+  /**
+   * As a person reads it.
+   */
+  title: string;
+  /**
+   * Name of the workload.
+   */
+  workload: string;
+}
+/**
+ * What a race of two lanes resolves in a time.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Resolution".
+ */
+export interface Resolution {
+  /**
+   * The smallest difference, as a share, that is found with a probability of 0.8; `None` where not
+   * even the first look is reached.
+   */
+  difference?: number | null;
+  /**
+   * Minutes for the whole suite, shared equally between its workloads.
+   */
+  minutes: number;
+}
+/**
+ * What the device can do without a filesystem.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Ceiling".
+ */
+export interface Ceiling {
+  /**
+   * Median over probes.
+   */
+  bandwidth_bytes_per_second: number;
+  /**
+   * Median over probes.
+   */
+  operations_per_second: number;
+  /**
+   * Number of probes.
+   */
+  probes: number;
+  profile: Profile;
+  /**
+   * Measured on a written file, because the lane is a directory.
+   */
+  through_filesystem: boolean;
+  /**
+   * The workload it matches.
+   */
+  workload: string;
+}
+/**
+ * The limits of an emulated disk; reads and writes are counted apart. What is absent is not limited.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Throttle".
+ */
+export interface Throttle {
+  /**
+   * Bytes read per second.
+   */
+  read_bytes_per_second?: number | null;
+  /**
+   * Read requests per second.
+   */
+  read_iops?: number | null;
+  /**
+   * Bytes written per second.
+   */
+  write_bytes_per_second?: number | null;
+  /**
+   * Write requests per second; a flush is one too.
+   */
+  write_iops?: number | null;
+}
+/**
+ * A lane as it was built for a race, kept in the record's header.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Lane".
+ */
+export interface Lane {
+  /**
+   * The disk under it, as the kernel names it (`nvme0n1`); empty: none.
+   */
+  backing: string;
+  /**
+   * `ext4`, …; for a directory the filesystem found there.
+   */
+  filesystem: string;
+  /**
+   * Journal or log size, allocation groups, profiles: `name: value` as the tools name them.
+   */
+  geometry?: string[];
+  /**
+   * What identifies the ground: lanes whose grounds differ do not stand on equal ground.
+   * The same for all images of a race; a device's or a directory's path otherwise.
+   */
+  ground: string;
+  /**
+   * This lane is the first one again (`--with-self`).
+   */
+  is_self?: boolean;
+  /**
+   * The mkfs command as an argument list, with `{device}` where the device stands; empty: none.
+   */
+  mkfs_command: string[];
+  /**
+   * Mount options, Fairlane's own included.
+   */
+  mount_options: string[];
+  /**
+   * What reports call it.
+   */
+  name: string;
+  promises: Promises;
+  /**
+   * Size of the lane in bytes; 0: unknown.
+   */
+  size_bytes: number;
+  /**
+   * The line that makes this lane again.
+   */
+  spec: string;
+  /**
+   * `image`, `device`, `directory`, `memory`, `library`.
+   */
+  venue: string;
+}
+/**
+ * What a lane promises: what decides whether two lanes' speeds may be ranked.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Promises".
+ */
+export interface Promises {
+  /**
+   * Writes are ordered with flushes on the way to stable storage.
+   */
+  barriers: boolean;
+  /**
+   * Data is checksummed.
+   */
+  data_checksums: boolean;
+  /**
+   * `fsync` returns only after the data was handed to the device as stable.
+   */
+  fsync_reaches_stable_storage: boolean;
+  /**
+   * Metadata survives a crash without a full check: a journal, a log or copy-on-write.
+   */
+  journal: boolean;
+}
+/**
+ * The machine a race ran on; a record is resumed only where `same_ground` holds.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Machine".
+ */
+export interface Machine {
+  /**
+   * Model name.
+   */
+  cpu?: string;
+  /**
+   * Online CPUs.
+   */
+  cpus?: number;
+  device?: Device;
+  /**
+   * vm.dirty_background_ratio.
+   */
+  dirty_background_ratio?: number;
+  /**
+   * vm.dirty_expire_centisecs.
+   */
+  dirty_expire_centisecs?: number;
+  /**
+   * vm.dirty_ratio.
+   */
+  dirty_ratio?: number;
+  /**
+   * vm.dirty_writeback_centisecs.
+   */
+  dirty_writeback_centisecs?: number;
+  /**
+   * cpufreq governor of the first CPU; empty where the kernel shows none.
+   */
+  governor?: string;
+  /**
+   * `uname -r`.
+   */
+  kernel?: string;
+  /**
+   * `uname -v`.
+   */
+  kernel_build?: string;
+  /**
+   * A stable identity: /etc/machine-id, hashed; empty where there is none.
+   */
+  machine_id_hash?: string;
+  /**
+   * Main memory.
+   */
+  memory_bytes?: number;
+  /**
+   * Bytes per second that all CPUs together copied at their best, within their caches; 0: not measured.
+   */
+  memory_copy_bytes_per_second?: number;
+  /**
+   * `PRETTY_NAME` of os-release.
+   */
+  os?: string;
+  /**
+   * Versions of the tools used: `mkfs.ext4 1.47.0`.
+   */
+  tools?: string[];
+  /**
+   * Hypervisor as the CPU shows it; empty: none seen.
+   */
+  virtualization?: string;
+}
+/**
+ * The disk under the lanes.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Device".
+ */
+export interface Device {
+  /**
+   * Forced unit access.
+   */
+  fua?: boolean;
+  /**
+   * Filesystem that holds the images; empty on bare devices.
+   */
+  host_filesystem?: string;
+  /**
+   * Its mount options.
+   */
+  host_mount_options?: string;
+  /**
+   * Model as the device tells it; empty where it does not.
+   */
+  model?: string;
+  /**
+   * Kernel name: `nvme0n1`.
+   */
+  name?: string;
+  /**
+   * Spinning, as the kernel believes.
+   */
+  rotational?: boolean;
+  /**
+   * Active I/O scheduler.
+   */
+  scheduler?: string;
+  /**
+   * Size.
+   */
+  size_bytes?: number;
+  /**
+   * `write back` or `write through`.
+   */
+  write_cache?: string;
+}
+/**
+ * A workload of file operations as one table.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "OperationsFinding".
+ */
+export interface OperationsFinding {
+  /**
+   * The lane in memory that shows what the system calls alone cost.
+   */
+  floor?: string | null;
+  /**
+   * One per pair of lanes, in the order of the totals: `b` is the one that comes first there, so
+   * that every pair with the reference is held against it.
+   */
+  pairs: OperationsPair[];
+  /**
+   * How often a round does every step; a figure of a round is the median of so many.
+   */
+  passes: number;
+  /**
+   * Of the time of all steps and lanes the share that starting processes took, where each
+   * operation was a process of its own.
+   */
+  process_startup_share?: number | null;
+  /**
+   * The lane that the others are held against: the first filesystem on a disk that may get a
+   * verdict against another one.
+   */
+  reference: string;
+  /**
+   * Rounds in which every lane did the work.
+   */
+  rounds: number;
+  /**
+   * One per step, section by section in the order in which sections first occur.
+   */
+  rows: OperationRow[];
+  /**
+   * What a person calls it.
+   */
+  title: string;
+  /**
+   * One per lane: the reference, the other filesystems on disks, what stands beside them.
+   */
+  totals: OperationTotal[];
+  /**
+   * What a reader should know of this workload's rounds, gathered over its steps.
+   */
+  warnings: string[];
+  /**
+   * Name of the workload.
+   */
+  workload: string;
+}
+/**
+ * Two lanes over all steps of a workload of file operations.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "OperationsPair".
+ */
+export interface OperationsPair {
+  /**
+   * The lane that is judged.
+   */
+  a: string;
+  /**
+   * The lane it is judged against.
+   */
+  b: string;
+  /**
+   * Geometric mean of the steps' ratios, above 1 where `a` does better. Steps in which Fairlane
+   * itself was measured are left out.
+   */
+  geometric_mean?: number | null;
+  /**
+   * Steps in which `a` is slower by verdict.
+   */
+  losses: number;
+  /**
+   * Steps whose ratio is in it.
+   */
+  steps: number;
+  /**
+   * Steps in which they tie by verdict.
+   */
+  ties: number;
+  /**
+   * Steps whose interval is still too wide.
+   */
+  undecided: number;
+  /**
+   * Why, where all of those share the reason.
+   */
+  why?: string | null;
+  /**
+   * Steps in which `a` is faster by verdict.
+   */
+  wins: number;
+  /**
+   * Steps with a ratio that can have no verdict.
+   */
+  without_verdict: number;
+}
+/**
+ * One step of file operations across the lanes.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "OperationRow".
+ */
+export interface OperationRow {
+  /**
+   * One per lane.
+   */
+  figures: OperationFigure[];
+  /**
+   * Name of the group; the result of the same workload and group holds the verdicts.
+   */
+  group: string;
+  /**
+   * What was done: `create`, `random-read`, …
+   */
+  operation: string;
+  /**
+   * The section that it belongs to; empty: none.
+   */
+  section: string;
+}
+/**
+ * One lane's figures of one step. Times are of the whole step, its charged sync included.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "OperationFigure".
+ */
+export interface OperationFigure {
+  /**
+   * Bytes by seconds, where bytes were moved.
+   */
+  bandwidth_bytes_per_second?: number | null;
+  /**
+   * Bytes that the application moved in one round; 0: the operation moves none.
+   */
+  bytes: number;
+  /**
+   * Why there is no figure, where there is none.
+   */
+  failure?: string | null;
+  /**
+   * The floor lane's time by this lane's: the share that the system calls alone would take.
+   * Above 1 the lane needs less than the system calls do.
+   */
+  floor_share?: number | null;
+  /**
+   * 95 % interval of this lane alone.
+   */
+  high?: number | null;
+  /**
+   * Name of the lane.
+   */
+  lane: string;
+  /**
+   * 95 % interval of this lane alone; absent with fewer than two rounds.
+   */
+  low?: number | null;
+  /**
+   * Operations of one round.
+   */
+  operations: number;
+  /**
+   * Operations by seconds.
+   */
+  operations_per_second?: number | null;
+  /**
+   * The share of the time that starting processes took, where each operation was one.
+   */
+  process_startup_share?: number | null;
+  /**
+   * Geometric mean over rounds; absent where the lane has no figure.
+   */
+  seconds?: number | null;
+  /**
+   * Of the seconds those of the charged sync, median over rounds.
+   */
+  sync_seconds?: number | null;
+}
+/**
+ * What one lane took in all.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "OperationTotal".
+ */
+export interface OperationTotal {
+  /**
+   * Name of the lane.
+   */
+  lane: string;
+  /**
+   * Sum over the steps that every lane with figures did; absent where there is none.
+   */
+  seconds?: number | null;
+  /**
+   * How many steps that are.
+   */
+  steps: number;
+  /**
+   * The sync after the work, of what no step was charged for; median over rounds.
+   */
+  sync_seconds?: number | null;
+  /**
+   * The unmount after it, median over rounds.
+   */
+  unmount_seconds?: number | null;
+}
+/**
+ * One workload and group across the lanes.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "ResultFinding".
+ */
+export interface ResultFinding {
+  /**
+   * One per lane.
+   */
+  estimates: Estimate[];
+  /**
+   * Name of the group.
+   */
+  group: string;
+  /**
+   * Whether more is better: rates; of latencies less is.
+   */
+  higher_is_better: boolean;
+  limit: Limit;
+  /**
+   * One sentence with the figures.
+   */
+  limit_reason: string;
+  /**
+   * `operations_per_second`, `bandwidth_bytes_per_second`, or a latency such as `latency_p99_ns`.
+   */
+  metric: string;
+  /**
+   * One per pair of lanes.
+   */
+  pairs: Pair[];
+  /**
+   * Best first; lanes in one list are not told apart.
+   */
+  ranking: string[][];
+  /**
+   * Rounds in which two lanes have a figure, of the pair that has the most; of a single lane its own.
+   */
+  rounds: number;
+  /**
+   * Of a step of file operations the section of the table that it stands in, possibly empty;
+   * `None`: other work.
+   */
+  section?: string | null;
+  /**
+   * The rate that all lanes shared, where the work was an open loop at a share of the slowest
+   * lane's maximum.
+   */
+  shared_rate?: SharedRate | null;
+  /**
+   * What a person calls it.
+   */
+  title: string;
+  /**
+   * `operations/s`, `B/s` or `ns`.
+   */
+  unit: string;
+  /**
+   * Remarks: not steady, correlated rounds, failed lanes.
+   */
+  warnings: string[];
+  /**
+   * Name of the workload.
+   */
+  workload: string;
+}
+/**
+ * One lane's figure.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Estimate".
+ */
+export interface Estimate {
+  /**
+   * The agent's own user time per operation.
+   */
+  agent_cpu_seconds_per_operation?: number | null;
+  /**
+   * CPU of the whole system per GiB of the application.
+   */
+  cpu_seconds_per_gib?: number | null;
+  /**
+   * CPU of the whole system per operation.
+   */
+  cpu_seconds_per_operation?: number | null;
+  /**
+   * CPU time of the whole system as a share of all CPUs, 0 to 1.
+   */
+  cpu_share?: number | null;
+  /**
+   * Of that CPU time the kernel's share: system / (user + system), 0 to 1.
+   */
+  cpu_system_share?: number | null;
+  /**
+   * Share of the time in which the lane's device had a request in flight, 0 to 1. It decides
+   * nothing: a device that serves many requests at once is busy long before it is full.
+   */
+  device_busy_share?: number | null;
+  /**
+   * Use of the device against its ceiling (methods section 3).
+   */
+  device_use?: number | null;
+  /**
+   * Why there is no figure, where there is none.
+   */
+  failure?: string | null;
+  /**
+   * Flushes at the device per operation.
+   */
+  flushes_per_operation?: number | null;
+  /**
+   * 95 % interval of this lane alone.
+   */
+  high?: number | null;
+  /**
+   * Name of the lane.
+   */
+  lane: string;
+  /**
+   * Arithmetic mean latency of single operations, median over rounds, nanoseconds.
+   */
+  latency_mean_ns?: number | null;
+  /**
+   * Median latency, all rounds' histograms merged, nanoseconds.
+   */
+  latency_p50_ns?: number | null;
+  /**
+   * 99.9th percentile of latency, all rounds' histograms merged, nanoseconds.
+   */
+  latency_p999_ns?: number | null;
+  /**
+   * 99th percentile of latency, all rounds' histograms merged, nanoseconds.
+   */
+  latency_p99_ns?: number | null;
+  /**
+   * 95 % interval of this lane alone; absent with fewer than two rounds, or where the lane stood still in
+   * some.
+   */
+  low?: number | null;
+  /**
+   * Geometric mean over rounds; the arithmetic one where the lane stood still in some of them.
+   */
+  mean: number;
+  /**
+   * Rounds that count.
+   */
+  rounds: number;
+  /**
+   * Bytes written at the device per byte of the application.
+   */
+  write_amplification?: number | null;
+}
+/**
+ * Two lanes.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Pair".
+ */
+export interface Pair {
+  /**
+   * The lane that is judged.
+   */
+  a: string;
+  /**
+   * The lane it is judged against.
+   */
+  b: string;
+  /**
+   * Interval at the confidence of the look.
+   */
+  high?: number | null;
+  /**
+   * Interval at the confidence of the look.
+   */
+  low?: number | null;
+  /**
+   * For `undecided`: minutes of racing that would probably settle it.
+   */
+  minutes_to_settle?: number | null;
+  /**
+   * a/b of rates and b/a of times, geometric, so that above 1 `a` does better; absent where
+   * nothing could be paired.
+   */
+  ratio?: number | null;
+  /**
+   * For `undecided`: rounds in all that would probably settle it. An adaptive race ends after 20;
+   * more are asked for with `--rounds`.
+   */
+  rounds_to_settle?: number | null;
+  verdict: Verdict;
+  /**
+   * Why there is no verdict, or what stands beside it.
+   */
+  why?: string | null;
+}
+/**
+ * The rate that all lanes of a workload share: a share of the slowest lane's maximum, measured in
+ * the same race (methods section 4).
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "SharedRate".
+ */
+export interface SharedRate {
+  /**
+   * What disturbed the measurement of the maxima, where it could not be made again; one sentence.
+   */
+  disturbed?: string | null;
+  /**
+   * Each lane's maximum of a closed loop, operations per second, median over slices.
+   */
+  maxima_operations_per_second: {
+    [k: string]: number;
+  };
+  /**
+   * The rate that came of it, all workers together.
+   */
+  operations_per_second: number;
+  /**
+   * The share: 0.7.
+   */
+  share: number;
+  /**
+   * The slowest lane.
+   */
+  slowest: string;
+  /**
+   * The workload.
+   */
+  workload: string;
+}
+/**
+ * How many trials there were and what became of them.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "TrialCounts".
+ */
+export interface TrialCounts {
+  /**
+   * Could not be done.
+   */
+  failed: number;
+  /**
+   * They count.
+   */
+  ok: number;
+  /**
+   * Replaced because of foreign noise.
+   */
+  repeated: number;
+  /**
+   * The throttle did not hold.
+   */
+  void?: number;
+}
+/**
+ * A race beside figures that somebody published. There are no verdicts between the two: machine,
+ * method and years lie between them. What can be compared is how far the lanes of each are apart.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "PublishedComparison".
+ */
+export interface PublishedComparison {
+  /**
+   * What the article itself leaves open.
+   */
+  caveats: string[];
+  /**
+   * Why the article's figures differ: hardware, method, promises, disk-bound ties.
+   */
+  differences: Difference[];
+  /**
+   * The article's lanes and yours beside them.
+   */
+  lanes: PublishedPairing[];
+  /**
+   * Name of the published figures.
+   */
+  published: string;
+  /**
+   * The record's name.
+   */
+  record: string;
+  /**
+   * One per workload, group and metric that the article and the record share.
+   */
+  rows: PublishedRow[];
+  /**
+   * Schema of the findings.
+   */
+  schema: number;
+  source: Source;
+  /**
+   * When its race started, RFC 3339.
+   */
+  started: string;
+  /**
+   * What they compare.
+   */
+  title: string;
+  /**
+   * What is not compared, and why.
+   */
+  warnings: string[];
+}
+/**
+ * One reason why figures differ.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Difference".
+ */
+export interface Difference {
+  /**
+   * `hardware`, `kernel`, `method`, `promises`, `disk`.
+   */
+  subject: string;
+  /**
+   * One sentence.
+   */
+  what: string;
+}
+/**
+ * An article's lane and yours.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "PublishedPairing".
+ */
+export interface PublishedPairing {
+  /**
+   * What the article's lane was, where its name does not say it.
+   */
+  about?: string | null;
+  /**
+   * Name in the article.
+   */
+  published: string;
+  /**
+   * Your lane; `None`: none raced.
+   */
+  yours?: string | null;
+}
+/**
+ * One workload, group and metric in a record and in an article.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "PublishedRow".
+ */
+export interface PublishedRow {
+  /**
+   * Name of the group; `total`: all groups together.
+   */
+  group: string;
+  /**
+   * Whether more is better.
+   */
+  higher_is_better: boolean;
+  /**
+   * One per lane of the article that has a figure.
+   */
+  lanes: PublishedFigures[];
+  /**
+   * The metric; its unit stands in the name.
+   */
+  metric: string;
+  /**
+   * One per pair of the article's lanes.
+   */
+  pairs: PublishedRatio[];
+  /**
+   * What a person calls it.
+   */
+  title: string;
+  /**
+   * Name of the workload.
+   */
+  workload: string;
+}
+/**
+ * One lane in a record and in an article.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "PublishedFigures".
+ */
+export interface PublishedFigures {
+  /**
+   * Name in the article.
+   */
+  lane: string;
+  /**
+   * What is remarkable about it.
+   */
+  note?: string | null;
+  /**
+   * The article's figure in the same unit; absent where it gives only a ratio.
+   */
+  published?: number | null;
+  /**
+   * The end of the article's range.
+   */
+  published_to?: number | null;
+  /**
+   * How exact the article's figure is.
+   */
+  qualifier?: Qualifier | null;
+  /**
+   * Geometric mean over the record's rounds.
+   */
+  yours?: number | null;
+}
+/**
+ * How far two lanes are apart in a record and in an article: above 1 `a` does better.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "PublishedRatio".
+ */
+export interface PublishedRatio {
+  /**
+   * The article's lane that is compared.
+   */
+  a: string;
+  /**
+   * The one it is compared with.
+   */
+  b: string;
+  /**
+   * In the article.
+   */
+  published?: number | null;
+  /**
+   * In the record: the geometric mean over rounds; no verdict.
+   */
+  yours?: number | null;
+}
+/**
+ * Where figures were published, as far as is known.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Source".
+ */
+export interface Source {
+  /**
+   * Who wrote it.
+   */
+  author?: string | null;
+  /**
+   * The article's language.
+   */
+  language: string;
+  /**
+   * The site.
+   */
+  site: string;
+  /**
+   * When.
+   */
+  year?: number | null;
+}
+/**
+ * Every trial as a table of columns; of each row what the record holds of it. Lists are of equal
+ * length. At most 20,000 rows; where there were more, `in_all` says how many.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Trials".
+ */
+export interface Trials {
+  /**
+   * 1, or 2 and up where a noisy round was repeated.
+   */
+  attempt: number[];
+  /**
+   * Bytes of the application.
+   */
+  bytes: number[];
+  /**
+   * Index into `names`; of a trial without figures the empty name.
+   */
+  group: number[];
+  /**
+   * How many rows there would be.
+   */
+  in_all: number;
+  /**
+   * Index into `names`.
+   */
+  lane: number[];
+  /**
+   * Names that the columns `workload`, `group` and `lane` point into.
+   */
+  names: string[];
+  /**
+   * Completed operations.
+   */
+  operations: number[];
+  /**
+   * How it ended.
+   */
+  outcome: Outcome[];
+  /**
+   * 99th percentile of latency, nanoseconds.
+   */
+  p99_ns: (number | null)[];
+  /**
+   * Why it failed, was repeated or is void, and its flags, in one text; by row.
+   */
+  remarks: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^\d+$".
+     */
+    [k: string]: string;
+  };
+  /**
+   * Round, from 1.
+   */
+  round: number[];
+  /**
+   * Measured seconds.
+   */
+  seconds: number[];
+  /**
+   * Seconds after the race started.
+   */
+  started_seconds: number[];
+  /**
+   * The group's own metric; `None`: no figure.
+   */
+  value: (number | null)[];
+  /**
+   * Index into `names`.
+   */
+  workload: number[];
+}
+/**
+ * Two records side by side: no pairs, because the races ran apart.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Comparison".
+ */
+export interface Comparison {
+  /**
+   * The first record's name.
+   */
+  a: string;
+  /**
+   * The second record's name.
+   */
+  b: string;
+  /**
+   * One per lane, workload and group that both records hold.
+   */
+  rows: ComparisonRow[];
+  /**
+   * Schema of the findings.
+   */
+  schema: number;
+  /**
+   * Lanes, workloads or machines that differ.
+   */
+  warnings: string[];
+}
+/**
+ * One lane, workload and group in two records.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "ComparisonRow".
+ */
+export interface ComparisonRow {
+  /**
+   * Geometric mean in the first record.
+   */
+  a: number;
+  /**
+   * Geometric mean in the second record.
+   */
+  b: number;
+  /**
+   * Name of the group.
+   */
+  group: string;
+  /**
+   * 95 % interval of the ratio.
+   */
+  high?: number | null;
+  /**
+   * Name of the lane.
+   */
+  lane: string;
+  /**
+   * 95 % interval of the ratio between rounds (Welch on logarithms); absent with too few rounds.
+   */
+  low?: number | null;
+  /**
+   * The metric.
+   */
+  metric: string;
+  /**
+   * b/a of rates and a/b of times, so that above 1 `b` does better.
+   */
+  ratio: number;
+  /**
+   * What a person calls it.
+   */
+  title: string;
+  verdict: Verdict;
+  /**
+   * Why there is no verdict, or the caveat.
+   */
+  why?: string | null;
+  /**
+   * Name of the workload.
+   */
+  workload: string;
+}
+/**
+ * What `/api/compare?a=NAME&b=NAME[&b=NAME…]` answers: the first record against each other one.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Comparisons".
+ */
+export interface Comparisons {
+  /**
+   * One per further record, in the order asked for.
+   */
+  comparisons: Comparison[];
+}
+/**
+ * The last figure of a lane.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "LiveRate".
+ */
+export interface LiveRate {
+  /**
+   * Name of the group.
+   */
+  group: string;
+  /**
+   * Name of the lane.
+   */
+  lane: string;
+  /**
+   * The group's own metric.
+   */
+  metric: string;
+  /**
+   * That round.
+   */
+  round: number;
+  /**
+   * Its value in the last round.
+   */
+  value: number;
+}
+/**
+ * One record that is kept.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "RecordEntry".
+ */
+export interface RecordEntry {
+  /**
+   * Kernel release.
+   */
+  kernel: string;
+  /**
+   * Names of the lanes.
+   */
+  lanes: string[];
+  /**
+   * Operating system, kernel and CPU in one line.
+   */
+  machine: string;
+  /**
+   * Name by which `/api/race/NAME` answers it.
+   */
+  name: string;
+  /**
+   * `complete`, `interrupted`, `failed`, `running`, or `unfinished` where no end was written and
+   * nobody writes it.
+   */
+  outcome: string;
+  /**
+   * RFC 3339, UTC.
+   */
+  started: string;
+  /**
+   * Name of the suite.
+   */
+  suite: string;
+  /**
+   * Trials so far.
+   */
+  trials: number;
+}
+/**
+ * What `/api/records` of the dashboard answers.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "RecordList".
+ */
+export interface RecordList {
+  /**
+   * Newest first.
+   */
+  records: RecordEntry[];
+  /**
+   * Files that are no records, each with the reason.
+   */
+  unreadable: string[];
+}
+/**
+ * What `/api/trend` answers: one figure over many records.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Trend".
+ */
+export interface Trend {
+  /**
+   * Name of the group.
+   */
+  group: string;
+  /**
+   * Whether more is better.
+   */
+  higher_is_better: boolean;
+  /**
+   * What has a figure of this name and is no point, because it is other work than the newest record's
+   * or of a lane made in another way; one sentence each.
+   */
+  left_out: string[];
+  /**
+   * The metric.
+   */
+  metric: string;
+  /**
+   * One per record and lane, in the order of starts.
+   */
+  points: TrendPoint[];
+  /**
+   * What a person calls it.
+   */
+  title: string;
+  /**
+   * Name of the workload.
+   */
+  workload: string;
+}
+/**
+ * One record's figure.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "TrendPoint".
+ */
+export interface TrendPoint {
+  /**
+   * 95 % interval of this lane alone.
+   */
+  high?: number | null;
+  /**
+   * Kernel release.
+   */
+  kernel: string;
+  /**
+   * Name of the lane.
+   */
+  lane: string;
+  /**
+   * 95 % interval of this lane alone.
+   */
+  low?: number | null;
+  /**
+   * Operating system, kernel and CPU in one line: figures of different machines are no trend.
+   */
+  machine: string;
+  /**
+   * Geometric mean over rounds.
+   */
+  mean: number;
+  /**
+   * Name of the record.
+   */
+  record: string;
+  /**
+   * RFC 3339, UTC.
+   */
+  started: string;
+}

@@ -1,0 +1,299 @@
+// Numbers as people read them in each language: percentages under a factor of two and factors above,
+// units always there, three significant digits.
+
+const GLUE = "\u00a0";
+
+/** How far apart two lanes are. */
+export interface Gap {
+  /** On which side the first one lies. */
+  faster: boolean;
+  /** Twice or more: told as a factor, otherwise as a percentage. */
+  factor: boolean;
+  /** `9 %`, or the factor, from 1 up. */
+  size: string;
+  /** Both ends in the unit of the size, the one nearer to no difference first. */
+  interval: [string, string] | null;
+  /** The first one's share of the other one. */
+  share: string;
+  shareInterval: [string, string] | null;
+}
+
+/** A minus as wide as a plus. */
+function minus(text: string): string {
+  return text.replace("-", "\u2212");
+}
+
+export interface UnitWords {
+  operations: string;
+}
+
+export class Figures {
+  private readonly formats = new Map<string, Intl.NumberFormat>();
+
+  constructor(
+    readonly locale: string,
+    private readonly units: UnitWords,
+  ) {}
+
+  private format(options: Intl.NumberFormatOptions): Intl.NumberFormat {
+    const key = JSON.stringify(options);
+    let format = this.formats.get(key);
+    if (!format) {
+      format = new Intl.NumberFormat(this.locale, options);
+      this.formats.set(key, format);
+    }
+    return format;
+  }
+
+  /** At most so many digits behind the point; no zeros that say nothing. */
+  number(value: number, digits: number): string {
+    if (!Number.isFinite(value)) return "?";
+    return this.format({ maximumFractionDigits: digits }).format(value === 0 ? 0 : value);
+  }
+
+  /** Exactly so many digits behind the point. */
+  fixed(value: number, digits: number): string {
+    if (!Number.isFinite(value)) return "?";
+    const text = this.format({
+      minimumFractionDigits: digits,
+      maximumFractionDigits: digits,
+      signDisplay: "negative",
+    }).format(value);
+    return minus(text);
+  }
+
+  whole(value: number): string {
+    return this.number(value, 0);
+  }
+
+  /** Three significant digits, without trailing zeros. */
+  significant(value: number): string {
+    const size = Math.abs(value);
+    return this.number(value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
+  }
+
+  private scaled(value: number, step: number, units: readonly string[], glue: string): string {
+    if (!Number.isFinite(value)) return "?";
+    let unit = 0;
+    let scaled = value;
+    // 999.5 would print as 1000: take the next unit already there.
+    while (Math.abs(scaled) >= step - 0.5 && unit + 1 < units.length) {
+      scaled /= step;
+      unit += 1;
+    }
+    const name = units[unit] ?? "";
+    return this.significant(scaled) + (name === "" ? "" : glue + name);
+  }
+
+  /** A count: `88.1k`. */
+  count(value: number): string {
+    return this.scaled(value, 1000, ["", "k", "M", "G"], "");
+  }
+
+  /** A size in binary units: `2 GiB`. */
+  bytes(value: number): string {
+    return this.scaled(value, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"], GLUE);
+  }
+
+  /** A disk's size, decimal as disks are sold. */
+  diskBytes(value: number): string {
+    return this.scaled(value, 1000, ["B", "kB", "MB", "GB", "TB", "PB"], GLUE);
+  }
+
+  bandwidth(value: number): string {
+    return this.scaled(value, 1000, ["B/s", "kB/s", "MB/s", "GB/s", "TB/s"], GLUE);
+  }
+
+  iops(value: number): string {
+    return Number.isFinite(value) ? `${this.count(value)}${GLUE}IOPS` : "?";
+  }
+
+  /** A figure with its unit, as findings name the unit. */
+  rate(unit: string, value: number): string {
+    if (!Number.isFinite(value)) return "?";
+    switch (unit) {
+      case "B/s":
+        return this.bandwidth(value);
+      case "operations/s":
+        return `${this.count(value)}${GLUE}${this.units.operations}`;
+      case "ns":
+        return this.time(value * 1e-9);
+      case "s":
+        return this.time(value);
+      case "B":
+        return this.bytes(value);
+      case "%":
+        return this.percent(value / 100, 2);
+      default:
+        return unit === "" ? this.significant(value) : `${this.count(value)}${GLUE}${unit}`;
+    }
+  }
+
+  /** A metric's unit, where only its name is known. */
+  static unitOf(metric: string): string {
+    if (metric === "bandwidth_bytes_per_second") return "B/s";
+    if (metric.endsWith("_per_second")) return "operations/s";
+    if (metric.endsWith("_ns")) return "ns";
+    if (metric === "seconds" || metric.endsWith("_seconds") || metric.endsWith("seconds_per_operation")) return "s";
+    if (metric.endsWith("_bytes")) return "B";
+    if (metric.endsWith("_percent")) return "%";
+    return "";
+  }
+
+  /** A time, three digits: `41 µs`, `2.1 ms`, `1.46 s`, `25 min`. */
+  time(seconds: number): string {
+    if (!Number.isFinite(seconds) || seconds < 0) return "?";
+    if (seconds === 0) return `0${GLUE}s`;
+    if (seconds < 999.5e-9) return `${this.significant(seconds * 1e9)}${GLUE}ns`;
+    if (seconds < 999.5e-6) return `${this.significant(seconds * 1e6)}${GLUE}µs`;
+    if (seconds < 0.9995) return `${this.significant(seconds * 1e3)}${GLUE}ms`;
+    if (seconds < 999.5) return `${this.significant(seconds)}${GLUE}s`;
+    return this.duration(seconds);
+  }
+
+  /** A longer time: `2 min 30 s`, `2 h 10 min`. */
+  duration(seconds: number): string {
+    if (!Number.isFinite(seconds) || seconds <= 0) return `0${GLUE}s`;
+    const whole = Math.round(seconds);
+    if (whole < 60) return `${whole}${GLUE}s`;
+    if (whole < 5400) {
+      const rest = whole % 60;
+      return `${Math.floor(whole / 60)}${GLUE}min${rest === 0 ? "" : `${GLUE}${rest}${GLUE}s`}`;
+    }
+    const minutes = Math.round(whole / 60);
+    const rest = minutes % 60;
+    return `${Math.floor(minutes / 60)}${GLUE}h${rest === 0 ? "" : `${GLUE}${rest}${GLUE}min`}`;
+  }
+
+  /** So many minutes of racing, rounded up; `null` above a day. */
+  minutes(minutes: number): string | null {
+    if (!Number.isFinite(minutes) || minutes > 1440) return null;
+    const whole = Math.max(Math.ceil(minutes), 1);
+    return whole < 120 ? `${whole}${GLUE}min` : `${Math.ceil(whole / 60)}${GLUE}h`;
+  }
+
+  percent(share: number, digits = 0): string {
+    if (!Number.isFinite(share)) return "?";
+    return this.format({ style: "percent", maximumFractionDigits: digits }).format(share === 0 ? 0 : share);
+  }
+
+  private percentFixed(share: number, digits: number): string {
+    return minus(
+      this.format({
+        style: "percent",
+        minimumFractionDigits: digits,
+        maximumFractionDigits: digits,
+        signDisplay: "negative",
+      }).format(share),
+    );
+  }
+
+  /** With its sign: `+9 %`. */
+  private signed(share: number, digits: number): string {
+    return minus(
+      this.format({ style: "percent", maximumFractionDigits: digits, signDisplay: "exceptZero" }).format(share),
+    );
+  }
+
+  /** A share that may be small: `0.88 %`, `4.2 %`, `97 %`. */
+  smallShare(share: number): string {
+    const percent = share * 100;
+    return this.percent(share, percent < 0.995 ? 2 : percent < 9.95 ? 1 : 0);
+  }
+
+  /** A margin with the digits that it has. */
+  margin(share: number): string {
+    return this.percent(share, 1);
+  }
+
+  /** A factor as a table holds it: `2.1×`, `0.96×`, `12×`. */
+  times(factor: number): string {
+    return `${this.factor(factor)}×`;
+  }
+
+  /** A factor without its sign. */
+  factor(factor: number): string {
+    if (!Number.isFinite(factor)) return "?";
+    const size = Math.abs(factor);
+    if (size < 0.0995) return this.format({ maximumSignificantDigits: 2 }).format(factor);
+    // Near one the zeros say something: 1.00 is measured, 1 sounds like a guess.
+    if (size < 1.995) return this.fixed(factor, 2);
+    return this.number(factor, size < 9.95 ? 1 : 0);
+  }
+
+  /** The gap of a decided pair; `faster` says on which side it lies. */
+  gap(ratio: number, interval: readonly [number, number] | null, faster: boolean): Gap {
+    const asFactor = (of: number) => (faster ? of : 1 / of);
+    const asShare = (of: number) => (faster ? of - 1 : 1 - of);
+    const ordered = interval === null ? null : faster ? interval : ([interval[1], interval[0]] as const);
+    const factor = asFactor(ratio) >= 1.995;
+    const coarse = (of: number) => this.number(of, Math.abs(of) < 9.95 ? 1 : 0);
+    const size = asShare(ratio);
+    // Under three percent whole numbers would show an interval that seems to touch zero.
+    const digits = Math.abs(size) < 0.0295 ? 1 : 0;
+    const share = (of: number) => this.smallShare(of);
+    return {
+      faster,
+      factor,
+      size: factor ? coarse(asFactor(ratio)) : this.percentFixed(size, digits),
+      interval:
+        ordered === null
+          ? null
+          : factor
+            ? [coarse(asFactor(ordered[0])), coarse(asFactor(ordered[1]))]
+            : [this.fixed(asShare(ordered[0]) * 100, digits), this.percentFixed(asShare(ordered[1]), digits)],
+      share: share(ratio),
+      shareInterval: interval === null ? null : [share(interval[0]), share(interval[1])],
+    };
+  }
+
+  /** Where an undecided ratio lies, with signs, or in factors where it is wider. */
+  span(low: number, high: number): [string, string] {
+    if (low <= 0.5 || high >= 2) return [this.times(low), this.times(high)];
+    const digits = Math.max(Math.abs(low - 1), Math.abs(high - 1)) < 0.0295 ? 1 : 0;
+    return [this.signed(low - 1, digits), this.signed(high - 1, digits)];
+  }
+
+  /** The bound of a tie as a percentage that no value inside exceeds. */
+  within(low: number, high: number): string {
+    const farthest = Math.max(high, 1 / low) - 1;
+    return this.percent(Math.max(Math.ceil(farthest * 100 - 1e-6), 1) / 100);
+  }
+
+  /** Two figures as a range that names a shared unit once. */
+  range(low: string, high: string): string {
+    if (low === high) return low;
+    const [number, unit] = low.split(GLUE);
+    const other = high.split(GLUE)[1];
+    return unit !== undefined && unit === other ? `${number}–${high}` : `${low}–${high}`;
+  }
+
+  /** An interval in rates: `1.05k–1.11k ops/s`. */
+  rates(unit: string, low: number, high: number): string {
+    return this.range(this.rate(unit, low), this.rate(unit, high));
+  }
+
+  date(rfc3339: string): string {
+    const date = new Date(rfc3339);
+    if (Number.isNaN(date.getTime())) return rfc3339;
+    return (
+      new Intl.DateTimeFormat(this.locale, { dateStyle: "long", timeStyle: "short", timeZone: "UTC" }).format(date) +
+      `${GLUE}UTC`
+    );
+  }
+
+  /** The day alone, for an axis. */
+  day(rfc3339: string): string {
+    const date = new Date(rfc3339);
+    if (Number.isNaN(date.getTime())) return "";
+    return new Intl.DateTimeFormat(this.locale, { day: "numeric", month: "short", timeZone: "UTC" }).format(date);
+  }
+
+  shortDate(rfc3339: string): string {
+    const date = new Date(rfc3339);
+    if (Number.isNaN(date.getTime())) return rfc3339;
+    return new Intl.DateTimeFormat(this.locale, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" }).format(
+      date,
+    );
+  }
+}

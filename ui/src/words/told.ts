@@ -1,0 +1,275 @@
+// Findings as sentences of the reader's language: structure from statements and answer, words from the
+// language.
+import type { Difference, Latency, WorkDifference } from "../language/en";
+import type { Findings, Reason, ResultFinding, Throttle } from "../types";
+import { known, sentence, titlesOf, type Ui } from "../ui";
+import { outcome, type Claim, type Outcome } from "./answer";
+import { joined, name, say, type Said } from "./say";
+import { statements, type Shown, type Statement } from "./statements";
+
+/** Rounds before the first look, after which a figure may be called noisy. */
+const FIRST_LOOK = 6;
+
+/** Characters of a reason on the first screen; the results carry the whole. */
+const BRIEF = 160;
+
+/** Which latency a metric is; `null`: a rate. */
+export function latencyOf(metric: string): Latency | null {
+  switch (metric) {
+    case "latency_p50_ns":
+      return "p50";
+    case "latency_p99_ns":
+      return "p99";
+    case "latency_p999_ns":
+      return "p999";
+    case "latency_mean_ns":
+      return "mean";
+    default:
+      return metric.endsWith("_ns") ? "other" : null;
+  }
+}
+
+/** Of latencies the gap is one of the times themselves: the lower one stands under the other. */
+export function differenceOf(
+  ui: Ui,
+  metric: string,
+  other: string,
+  ratio: number,
+  interval: readonly [number, number] | null,
+): Difference {
+  const latency = latencyOf(metric);
+  const faster = ratio >= 1;
+  if (latency === null) return { gap: ui.figures.gap(ratio, interval, faster), other: name(other), latency };
+  const turned = interval === null ? null : ([1 / interval[1], 1 / interval[0]] as const);
+  // The size is told of the times; whether that is good stays with the ratio.
+  const gap = { ...ui.figures.gap(1 / ratio, turned, !faster), faster };
+  return { gap, other: name(other), latency };
+}
+
+/** All verdicts of a result in one sentence. */
+export function resultSaid(ui: Ui, result: ResultFinding): Said {
+  const all = statements(result);
+  const first = all.findIndex((one) => one.kind === "tie" || one.kind === "apart");
+  const parts = all.map((one, at) => {
+    const said = statement(ui, result, one);
+    return result.shared_rate != null && at === first
+      ? say`${said} ${ui.words.statements.atRate(ui.figures.iops(result.shared_rate.operations_per_second))}`
+      : said;
+  });
+  return say`${joined(parts, ui.words.semicolon)}${ui.words.end}`;
+}
+
+function statement(ui: Ui, result: ResultFinding, of: Statement): Said {
+  const { words, figures } = ui;
+  const w = words.statements;
+  const latency = latencyOf(result.metric);
+  switch (of.kind) {
+    case "at-the-disk": {
+      const rate = (value: number) =>
+        result.unit === "operations/s" ? figures.iops(value) : figures.rate(result.unit, value);
+      return w.atTheDisk(figures.range(rate(of.slowest), rate(of.fastest)));
+    }
+    case "tie": {
+      const lanes = words.list(of.lanes.map(name), "and");
+      return w.tie(lanes, latency, of.interval === null ? null : figures.within(of.interval[0], of.interval[1]));
+    }
+    case "apart":
+      return w.apart(
+        name(of.lane),
+        of.pairs.map((pair) => differenceOf(ui, result.metric, pair.b, pair.ratio ?? 1, pair.interval)),
+      );
+    case "undecided": {
+      const pairs = of.pairs.map((pair) => openPair(ui, pair, latency));
+      return w.undecided(result.rounds < FIRST_LOOK, joined(pairs, words.clause), settleIn(ui, of.minutes));
+    }
+    case "no-verdict": {
+      const pairs = of.pairs.map((pair) =>
+        pair.ratio === null
+          ? w.against(name(pair.a), name(pair.b))
+          : w.ratioTo(name(pair.a), figures.times(latency === null ? pair.ratio : 1 / pair.ratio), name(pair.b)),
+      );
+      return w.noVerdict(joined(pairs, words.clause), of.why === "" ? null : sentence(ui, of.why));
+    }
+    case "failed":
+      return w.failed(name(of.lane), sentence(ui, of.reason, BRIEF));
+    case "alone":
+      return w.alone(name(of.lane), laneRate(ui, result, of.mean, of.low, of.high));
+    case "nothing":
+      return w.nothing;
+  }
+}
+
+function openPair(ui: Ui, pair: Shown, latency: Latency | null): Said {
+  const { words, figures } = ui;
+  const w = words.statements;
+  const [a, b] = [name(pair.a), name(pair.b)];
+  if (pair.interval === null) {
+    return pair.ratio === null
+      ? w.notTogether(a, b)
+      : w.soFar(a, b, figures.times(latency === null ? pair.ratio : 1 / pair.ratio));
+  }
+  // Of latencies the times themselves are told: a minus means less time.
+  const [low, high] = latency === null ? pair.interval : [1 / pair.interval[1], 1 / pair.interval[0]];
+  return w.between(a, b, latency, ...figures.span(low, high));
+}
+
+export function settleIn(ui: Ui, minutes: number | null): Said {
+  const w = ui.words.answer;
+  if (minutes === null) return w.settleMore;
+  const text = ui.figures.minutes(minutes);
+  return text === null ? w.settleLong : w.settleIn(text);
+}
+
+/** `1.08k ops/s (1.05k–1.11k)`. */
+export function laneRate(
+  ui: Ui,
+  result: ResultFinding,
+  mean: number,
+  low: number | null | undefined,
+  high: number | null | undefined,
+): string {
+  const rate = ui.figures.rate(result.unit, mean);
+  return low == null || high == null ? rate : `${rate} (${ui.figures.rates(result.unit, low, high)})`;
+}
+
+/** What the work of a group is called in a sentence. */
+function workOf(ui: Ui, reason: Reason, ofTable: boolean): Said {
+  const key = workKey(reason.workload, reason.group);
+  const own = key === null ? undefined : ui.words.works[key];
+  if (own !== undefined) return [own];
+  // A step of file operations is what a reader knows; its workload is the whole table.
+  if (ofTable) return ui.words.workAt(known(ui, reason.group));
+  return ui.words.workAt(
+    reason.group.includes(": ")
+      ? say`${known(ui, reason.title)}${ui.words.comma}${known(ui, reason.group)}`
+      : known(ui, reason.title),
+  );
+}
+
+function workKey(workload: string, group: string): string | null {
+  switch (workload) {
+    case "commit":
+      return "commits";
+    case "sequential-write":
+    case "seq-write":
+      return "sequential writes";
+    case "sequential-read":
+    case "seq-read":
+      return "sequential reads";
+    case "random-read":
+    case "rand-read":
+      return "random reads";
+    case "random-write":
+    case "rand-write":
+      return "random writes";
+    case "small-files":
+      return group === "create" ? "file creations" : group === "read" ? "small-file reads" : group === "delete" ? "file deletions" : null;
+    default:
+      return null;
+  }
+}
+
+export interface ToldAnswer {
+  headline: Said;
+  why: Said | null;
+  /** What sets lanes apart; the heading depends on whether all of them were chosen. */
+  claims: { heading: string; items: Said[] } | null;
+  cannot: Said[];
+}
+
+/** The answer as a headline and lists of sentences. */
+export function answerSaid(ui: Ui, findings: Findings): ToldAnswer {
+  const { words, figures } = ui;
+  const w = words.answer;
+  const of = outcome(findings);
+  const lanes = of.lanes.map(name);
+  const answer = findings.answer ?? null;
+  const chosenAll = of.claims.every((one) => of.lanes.includes(one.subject));
+  const items = of.claims.map((one) => w.claims(name(one.subject), differences(ui, one.claims), one.more));
+  const several = findings.lanes.filter((lane) => lane.is_self !== true).length > 1;
+  return {
+    headline: headline(ui, of, lanes),
+    why:
+      of.choice === "level"
+        ? w.levelWhy(figures.margin(findings.margin))
+        : of.choice === "alone"
+          ? [w.aloneWhy]
+          : null,
+    claims: items.length > 0 ? { heading: chosenAll ? w.apart : w.costs, items } : null,
+    cannot: [
+      ...(findings.throttle ? [w.throttled(throttleSaid(ui, findings.throttle))] : []),
+      ...of.limited.map((one) => {
+        const count = findings.results.filter((result) => result.limit === one.limit).length;
+        const say_ = w.limited[one.limit as "device" | "cache" | "harness"];
+        return say_(count, findings.results.length, titlesOf(ui, one.titles));
+      }),
+      ...(of.cannotTell.length > 0 ? [w.cannotTell(titlesOf(ui, of.cannotTell))] : []),
+      ...(of.undecided.length > 0 ? [w.undecided(titlesOf(ui, of.undecided), settleSaid(ui, of))] : []),
+      ...of.noVerdict.map((one) => w.noVerdictAt(titlesOf(ui, one.titles), sentence(ui, one.why, BRIEF))),
+      ...(several ? (answer?.not_ranked ?? []) : []).map((fact) =>
+        w.notRanked(words.list(fact.lanes.map(name), "and"), sentence(ui, fact.what, BRIEF), name(fact.against)),
+      ),
+      ...of.failed.map((one) => w.failedAt(name(one.lane), titlesOf(ui, one.titles))),
+      ...(answer && answer.not_tested.length > 0
+        ? [w.notTested(joined(answer.not_tested.map((what) => known(ui, what)), words.comma))]
+        : []),
+    ],
+  };
+}
+
+function headline(ui: Ui, of: Outcome, lanes: Said[]): Said {
+  const w = ui.words.answer;
+  switch (of.choice) {
+    case "chosen":
+      return w.choice(lanes);
+    case "level":
+      return w.level(lanes);
+    case "none":
+      return [w.none];
+    case "none-yet":
+      return [w.noneYet];
+    case "nothing":
+      return [w.nothing];
+    case "alone":
+      return [w.alone];
+    case "twice":
+      return [w.twice];
+  }
+}
+
+function settleSaid(ui: Ui, of: Outcome): Said {
+  if ("minutes" in of.settle) return settleIn(ui, of.settle.minutes);
+  return ui.words.answer.settleBy(of.settle.option, of.settle.value);
+}
+
+function differences(ui: Ui, claims: readonly Claim[]): WorkDifference[] {
+  let before = "";
+  return claims.map((claim) => {
+    const again = claim.other === before;
+    before = claim.other;
+    const work = workOf(ui, claim.reason, claim.ofTable);
+    return { ...differenceOf(ui, claim.metric, claim.other, claim.ratio, null), work, again };
+  });
+}
+
+/** What a metric is called. */
+export function metricSaid(ui: Ui, metric: string): string {
+  const table = ui.words.results.metrics;
+  return Object.hasOwn(table, metric) ? (table[metric] ?? metric) : metric.replaceAll("_", " ");
+}
+
+/** The limits of an emulated disk. */
+export function throttleSaid(ui: Ui, throttle: Throttle): string {
+  const { words, figures } = ui;
+  const rate = (bytes: number) => `${figures.bytes(bytes)}/s`;
+  const iops = (of: number) => `${figures.whole(of)}\u00a0IOPS`;
+  const parts = [
+    [words.ground.reads, throttle.read_bytes_per_second, rate],
+    [words.ground.writes, throttle.write_bytes_per_second, rate],
+    [words.ground.reads, throttle.read_iops, iops],
+    [words.ground.writes, throttle.write_iops, iops],
+  ] as const;
+  return parts
+    .flatMap(([what, value, format]) => (value == null ? [] : [`${what} ${format(value)}`]))
+    .join(words.comma);
+}
