@@ -291,8 +291,11 @@ mod tests {
     #[test]
     fn a_language_that_a_format_does_not_speak_is_refused_with_those_that_do() {
         let of = |name: &str, language| format_named(name).unwrap_or_else(|_| unreachable!()).check_language(language);
-        assert_eq!((of("html", Language::Zh), of("text", Language::En)), (Ok(()), Ok(())));
-        let said = "csv speaks English alone; leave --lang out, or choose html";
+        assert_eq!(
+            [of("html", Language::Zh), of("memo", Language::De), of("text", Language::En)],
+            [Ok(()), Ok(()), Ok(())]
+        );
+        let said = "csv speaks English alone; leave --lang out, or choose memo or html";
         assert_eq!(of("csv", Language::De), Err(said.to_owned()));
     }
 

@@ -52,8 +52,8 @@ pub(crate) fn render(input: &Input, language: Language) -> String {
         Err(report) => page.section(said.repeat, &[fill(said.too_long, &[("command", report)])]),
     }
     page.text(|count| {
-        let count = Phrase::of(count.to_string());
-        fill(said.more_points, &[("count", count), ("command", place::full_report(input))])
+        let values = [("count", Phrase::of(count.to_string())), ("command", place::full_report(input))];
+        [fill(said.more_points, &values), fill(said.more_points_plain, &values[..1])]
     })
 }
 

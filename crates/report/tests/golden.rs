@@ -6,7 +6,7 @@ mod common;
 use common::{RECORD_PATH, advice, gates, jobs, memos, operations, races, record};
 use model::findings::Findings;
 use model::page::Language;
-use report::{FORMATS, Input, Style};
+use report::{FORMATS, Input, Render, Style};
 use std::path::Path;
 
 fn assert_golden(name: &str, text: &str) {
@@ -122,7 +122,8 @@ fn markdown_reports_read_as_reviewed() {
 fn memo(findings: &Findings, language: Language) -> String {
     let record = if findings.suite == "mail.fio" { jobs::record_of(findings) } else { record(findings) };
     let input = Input { findings, record: &record, record_path: Some(RECORD_PATH) };
-    report::format_named("memo").unwrap().in_language.unwrap()(&input, language)
+    let Render::Spoken(render) = report::format_named("memo").unwrap().render else { panic!("no memo") };
+    render(&input, language)
 }
 
 fn all_memos() -> Vec<(&'static str, Findings)> {

@@ -307,7 +307,7 @@ fn lanes_that_fill_disks_of_their_own_get_a_verdict_and_the_disks_are_named() {
     let alike = judge::findings(&race);
     assert!(!alike.answer.unwrap().different_disks);
     race.header.warnings.clear();
-    assert_eq!(judge::findings(&race).warnings, Vec::<String>::new());
+    assert_eq!(judge::findings(&race).warnings, Vec::<model::Sentence>::new());
 }
 
 #[test]

@@ -20,6 +20,7 @@ pub(super) static WORDS: Words = Words {
     take_one: "Nehmen Sie {lanes}.",
     take_by_work: "Nehmen Sie {lanes}; welches davon, hängt davon ab, welche Arbeit Ihnen am wichtigsten ist.",
     take_alike: "Nehmen Sie {lanes}: Dieses Rennen fand dazwischen keinen Unterschied von mehr als {margin}.",
+    take_open: "Nehmen Sie {lanes}: Das Gemessene schwankt zu stark, um zwischen ihnen zu wählen.",
     undecided_yet: "Noch keine Entscheidung: Die Messwerte schwanken zu stark, um diese Dateisysteme zu ordnen.",
     undecided_disk: "Keine Entscheidung: In jedem Test war die Platte die Grenze, alle sind bei dieser Arbeit auf ihr \
                      gleich schnell.",
@@ -115,7 +116,7 @@ pub(super) static WORDS: Words = Words {
     if_less: "wenn „{what}“ weniger als {at} der Arbeit wäre (angenommen: {share})",
     if_more: "wenn „{what}“ mehr als {at} der Arbeit wäre (angenommen: {share})",
     if_noise: "wenn „{what}“, wo die Werte noch zu stark schwanken, am äußersten Ende des Möglichen läge",
-    if_without: "wenn die Forderung „{need}“ wegfiele",
+    if_without: "wenn die Forderung {need} wegfiele",
     if_with: "wenn auch {needs} verlangt wäre",
     closest: "Am knappsten ist {lane} gegenüber {other}: {claim}.",
     elsewhere: "Eine andere Platte, Größe oder Kernel-Version kann die Reihenfolge ändern: Vor dem Einsatz dort messen.",
@@ -137,7 +138,8 @@ pub(super) static WORDS: Words = Words {
     held_apart: "Die Platten waren während der Messung verschieden begrenzt: {each}.",
     no_limits: "unbegrenzt",
     full_report: "Alle Zahlen: {command}",
-    full_report_warns: "Alle Zahlen und {count} Warnungen: {command}",
+    full_report_warns: "Alle Zahlen und Warnungen ({count}): {command}",
     more_points: "{count} weitere: {command}",
+    more_points_plain: "Noch {count} im vollständigen Bericht.",
     too_long: "Der Befehl ist zu lang für diese Seite: {command} zeigt ihn.",
 };

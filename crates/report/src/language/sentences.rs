@@ -126,8 +126,12 @@ impl Tongue {
             if (han(last) && latin(first)) || (latin(last) && han(first)) {
                 text.push(' ');
             }
-            if text.ends_with(' ') && han(first) && han(text.trim_end().chars().next_back()) {
-                text.truncate(text.trim_end().len());
+            // A space that the template has for Latin on either side of it.
+            let (before, after) = (text.trim_end(), more.trim_start());
+            if han(before.chars().next_back()) && han(after.chars().next()) {
+                text.truncate(before.len());
+                text.push_str(after);
+                return;
             }
         }
         text.push_str(more);

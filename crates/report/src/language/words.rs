@@ -55,6 +55,8 @@ words! {
     take_by_work;
     /// `{lanes}`, `{margin}`: several that nothing sets apart.
     take_alike;
+    /// `{lanes}`.
+    take_open;
     /// Too noisy.
     undecided_yet;
     /// The disk was measured everywhere.
@@ -283,6 +285,8 @@ words! {
     full_report_warns;
     /// `{count}`, `{command}`: what this page has no room for.
     more_points;
+    /// `{count}`: the same where a line has no room for the command.
+    more_points_plain;
     /// `{command}`: a command that this page has no room for.
     too_long;
 }

@@ -20,6 +20,7 @@ pub(super) static WORDS: Words = Words {
     take_one: "选用 {lanes}。",
     take_by_work: "选用 {lanes}；具体选哪一个，取决于您最看重哪类工作。",
     take_alike: "选用 {lanes} 均可：本次对比没有发现它们之间有超过 {margin} 的差异。",
+    take_open: "选用 {lanes} 中的一个：测得的数据波动太大，还无法在它们之间取舍。",
     undecided_yet: "尚无结论：测得的数据波动太大，还分不出这些文件系统的高下。",
     undecided_disk: "没有结论：每项测试的瓶颈都是磁盘，在这块盘上做这些工作，它们一样快。",
     undecided_apart: "没有结论：这些文件系统中没有任何两个可以直接比较高下。",
@@ -111,7 +112,7 @@ pub(super) static WORDS: Words = Words {
     if_less: "如果“{what}”占工作的比例低于 {at}（这里按 {share} 计）",
     if_more: "如果“{what}”占工作的比例高于 {at}（这里按 {share} 计）",
     if_noise: "如果波动仍然太大的“{what}”最终落在可能范围的最远端",
-    if_without: "如果不要求“{need}”",
+    if_without: "如果不要求{need}",
     if_with: "如果还要求{needs}",
     closest: "差距最小的是 {lane} 相比 {other}：{claim}。",
     elsewhere: "换一块磁盘、换内核或换容量，名次都可能改变：请先在那里测过再采用。",
@@ -135,5 +136,6 @@ pub(super) static WORDS: Words = Words {
     full_report: "全部数据：{command}",
     full_report_warns: "全部数据和 {count} 条警告：{command}",
     more_points: "还有 {count} 条：{command}",
+    more_points_plain: "完整报告中还有 {count} 条。",
     too_long: "命令太长，本页放不下：用 {command} 查看。",
 };

@@ -36,7 +36,13 @@ impl<'a> Decision<'a> {
         if findings.results.iter().any(told_something) && !answer.choose.is_empty() {
             let all = || answer.choose.iter().map(String::as_str);
             let ranked: Vec<&str> = all().filter(|lane| !is_apart(answer, lane)).collect();
-            return Decision::Take(if ranked.is_empty() { all().collect() } else { ranked });
+            let take = if ranked.is_empty() { all().collect() } else { ranked };
+            // Where ties alone are told and nobody is left out, what is still open may decide.
+            let left_out =
+                raced(findings).any(|lane| !is_apart(answer, &lane.name) && !take.contains(&lane.name.as_str()));
+            if left_out || !answer.reasons.is_empty() || !is_open(findings, &take) {
+                return Decision::Take(take);
+            }
         }
         Decision::None(match () {
             () if pairs().any(|pair| pair.verdict == Verdict::Undecided) => words.undecided_yet,
@@ -68,6 +74,7 @@ impl<'a> Decision<'a> {
         let template = match lanes.len() {
             1 => words.take_one,
             _ if reasons(findings).any(between) => words.take_by_work,
+            _ if is_open(findings, lanes) => words.take_open,
             _ => words.take_alike,
         };
         let margin = Phrase::of(tongue.figure(&figures::margin(findings.margin)));
@@ -87,6 +94,13 @@ pub(super) fn raced(findings: &Findings) -> impl Iterator<Item = &Lane> {
 /// Whether the answer keeps a lane out of the ranking.
 fn is_apart(answer: &Answer, lane: &str) -> bool {
     answer.not_ranked.iter().any(|fact| fact.lanes.iter().any(|other| other == lane))
+}
+
+/// Whether more rounds may tell some of these lanes apart.
+fn is_open(findings: &Findings, lanes: &[&str]) -> bool {
+    let among = |lane: &String| lanes.contains(&lane.as_str());
+    let mut pairs = findings.results.iter().flat_map(|result| &result.pairs);
+    pairs.any(|pair| pair.verdict == Verdict::Undecided && among(&pair.a) && among(&pair.b))
 }
 
 fn reasons(findings: &Findings) -> impl Iterator<Item = &Reason> {

@@ -68,15 +68,17 @@ impl Page {
         self.tail.extend(lines.iter().map(|line| format!("    {line}")));
     }
 
-    /// The text, at most [`LINES`] long. `more` says how many points a section has beyond those shown.
-    pub(crate) fn text(mut self, more: impl Fn(usize) -> Phrase) -> String {
+    /// The text, at most [`LINES`] long. `more` says in a line how many points a section has beyond those
+    /// shown; the second way where the first takes more than that.
+    pub(crate) fn text(mut self, more: impl Fn(usize) -> [Phrase; 2]) -> String {
         while self.lines() > LINES && self.shorten() {}
         let mut lines = self.head;
         for section in self.sections {
             lines.push(section.heading);
             lines.extend(section.points.concat());
             if section.dropped > 0 {
-                lines.extend(cut(point(&more(section.dropped)), 1));
+                let [first, second] = more(section.dropped).map(|said| point(&said));
+                lines.extend(if first.len() == 1 { first } else { cut(second, 1) });
             }
             lines.push(String::new());
         }
@@ -183,6 +185,7 @@ pub(crate) fn wrap(phrase: &Phrase, width: usize) -> Vec<String> {
         let at = match (good, fair) {
             _ if end == atoms.len() => end,
             (Some((at, columns)), _) if columns >= width / 2 => at,
+            (Some((good, _)), Some((fair, _))) => good.max(fair),
             (_, Some((at, _))) | (Some((at, _)), None) => at,
             (None, None) => end.max(start + 1),
         };
@@ -281,6 +284,8 @@ mod tests {
     fn chinese_ends_lines_behind_punctuation_and_begins_none_with_it() {
         let said = Phrase::of("提交写入时快很多，顺序写时相差不到百分之五。");
         assert_eq!(lines(&said, 24), ["提交写入时快很多，", "顺序写时相差不到百分之", "五。"]);
+        let said_with_code = Phrase::of("全部数据：").tone(Tone::Name, "a-command-of-one-word");
+        assert_eq!(lines(&said_with_code, 25), ["全部数据：", "`a-command-of-one-word`"]);
         for width in 8..60 {
             let all = lines(&said, width);
             assert!(all.iter().all(|line| !line.starts_with(['，', '。']) && columns(line) <= width), "{all:?}");
@@ -315,7 +320,7 @@ mod tests {
         page.section("many", &points(80));
         page.section("none", &[Phrase::default()]);
         page.command("again", &["x".to_owned()]);
-        let text = page.text(|count| Phrase::of(format!("{count} more")));
+        let text = page.text(|count| [Phrase::of("x".repeat(COLUMNS)), Phrase::of(format!("{count} more"))]);
         assert_eq!(text.lines().count(), LINES);
         assert!(text.contains("- point 1\n\n## many") && text.ends_with("## again\n\n    x\n"), "{text}");
         assert!(text.contains(" more\n") && !text.contains("none"), "{text}");

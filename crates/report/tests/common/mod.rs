@@ -101,7 +101,7 @@ pub fn failed(lane: &str, reason: &str) -> Estimate {
         agent_cpu_seconds_per_operation: None,
         latency_p99_ns: None,
         device_use: None,
-        failure: Some(reason.to_owned()),
+        failure: Some(reason.into()),
         ..estimate(lane, 0.0)
     }
 }

@@ -249,7 +249,7 @@ pub fn as_published() -> Findings {
         }
         if row.section == "delete" {
             let why = "no inode is left after 312 of 400 files; make the lane larger";
-            let of = OperationFigure { failure: Some(why.to_owned()), seconds: None, ..row.figures[2].clone() };
+            let of = OperationFigure { failure: Some(why.into()), seconds: None, ..row.figures[2].clone() };
             row.figures[2] = OperationFigure {
                 operations_per_second: None,
                 bandwidth_bytes_per_second: None,

@@ -306,7 +306,7 @@ pub fn disks() -> Findings {
     findings.warnings = vec![
         "the lanes stand on different disks while they are measured: full 5000iops, less 4500iops; a difference may be \
          the disk's"
-            .to_owned(),
+            .into(),
     ];
     findings
 }
