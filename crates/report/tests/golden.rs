@@ -201,3 +201,16 @@ fn gates_read_as_reviewed() {
     assert_golden("gate-closing", &closing);
     assert!(report::render_gate(&gates::failing(), "text", &Style::default()).unwrap().ends_with(&closing));
 }
+
+/// What docs/report.md asks of a table is there; pandas and DuckDB have run its examples.
+#[test]
+fn the_columns_that_the_examples_of_the_documents_read_exist() {
+    let examples = include_str!("../../../docs/report.md");
+    let table = rendered(&races::three(), "csv", &Style::default());
+    let columns: Vec<&str> = table.lines().next().unwrap().split(',').collect();
+    let read = "record_started seed suite workload group lane round attempt outcome metric value primary window_seconds \
+                loops kernel cpu machine_id_hash";
+    for column in read.split_whitespace() {
+        assert!(columns.contains(&column) && examples.contains(column), "{column}: {columns:?}");
+    }
+}

@@ -182,7 +182,8 @@ fn promises(findings: &Findings, decision: &Decision, tongue: &Tongue) -> Vec<Ph
     let mut points: Vec<Phrase> = answer.not_ranked.iter().map(|fact| not_ranked(fact, tongue)).collect();
     let on_disk = |lane: &&Lane| lane.venue != "library" && lane.venue != "memory";
     let asked = |lane: &&Lane| decision.takes(&lane.name) || is_apart(answer, &lane.name);
-    let lacking: [(fn(&Lane) -> bool, &str); 3] = [
+    type Lacks = fn(&Lane) -> bool;
+    let lacking: [(Lacks, &str); 3] = [
         (|lane| !lane.promises.journal, words.lacks_journal),
         (|lane| !lane.promises.fsync_reaches_stable_storage, words.lacks_fsync),
         (|lane| !lane.promises.barriers, words.lacks_barriers),
