@@ -232,7 +232,7 @@ fn a_full_disk_under_the_record_ends_the_race_and_loses_nothing() {
     let err = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{err}");
     assert!(err.contains("full/r.jsonl") && err.contains("--resume"), "{err}");
-    assert!(text.starts_with("{\"kind\":\"header\""), "what was written before stays");
+    assert!(text.starts_with("{\"kind\":\"header\""), "what was written before stays: {text:.300}\n{err}");
     place.assert_nothing_left();
 }
 

@@ -231,7 +231,7 @@ impl Throttling {
         }
         // What could not be lifted needs the hierarchy still; the next command finds both in the journal.
         let needed = matches!(self.mechanism, Mechanism::V1(_)) && !self.devices.is_empty();
-        if let Some(entry) = self.made.pop().filter(|_| !needed) {
+        if !needed && let Some(entry) = self.made.pop() {
             let unmade = match &self.mechanism {
                 Mechanism::V1(mounted) => mount::unmount_patiently(mounted),
                 Mechanism::V2 { group: Some(group), .. } => mechanism::remove_group(group),

@@ -188,17 +188,20 @@ mod tests {
 
     #[test]
     fn what_a_race_resolves_says_of_how_much_work_and_by_whose_noise() {
-        let lines = |plan: &PlanSummary| plan_lines(plan, &Style { colour: false, width: 400 }).replace('\u{a0}', " ");
+        let lines = |plan: &PlanSummary| {
+            let said = plan_lines(plan, &Style { colour: false, width: 400 }).replace('\u{a0}', " ");
+            said.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
         let mut plan = sample();
         let of = Foresight { difference: 0.06, of: None, seconds: 180.0, smaller: None, noise: KnownNoise::All };
         plan.resolves = Some(of.clone());
-        let said = "in 3 min differences of about 6 % can be resolved (the noise is this machine's, as calibrated).\n";
+        let said = "in 3 min differences of about 6 % can be resolved (the noise is this machine's, as calibrated).";
         assert!(lines(&plan).ends_with(said), "{}", lines(&plan));
         let noise = KnownNoise::Of(vec!["commit 4 KiB".to_owned(), "reads\u{1b}[2J".to_owned()]);
         plan.resolves = Some(Foresight { of: Some((2, 6)), noise, ..of.clone() });
         let said = "in 3 min differences of about 6 % can be resolved in 2 of 6 workloads, and the others reach no look \
                     (the noise of commit 4 KiB and reads[2J is this machine's, as calibrated; ordinary noise is assumed \
-                    of the rest).\n";
+                    of the rest).";
         assert!(lines(&plan).ends_with(said), "{}", lines(&plan));
         plan.resolves = Some(Foresight { noise: KnownNoise::None, ..of });
         assert!(lines(&plan).contains("(ordinary noise is assumed; `fairlane calibrate`"), "{}", lines(&plan));

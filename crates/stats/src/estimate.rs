@@ -72,7 +72,8 @@ pub fn level(figures: &[f64]) -> Option<Level> {
 /// figure is a number.
 pub fn level_with_zeros(figures: &[f64]) -> Option<Level> {
     let counted: Vec<f64> = figures.iter().copied().filter(|figure| figure.is_finite() && *figure >= 0.0).collect();
-    let of = moments(&counted)?;
+    // A sum beyond what a number can hold is no mean.
+    let of = moments(&counted).filter(|of| of.mean.is_finite())?;
     Some(Level { mean: of.mean, interval: None, count: of.count })
 }
 

@@ -239,13 +239,14 @@ fn race(
         decided,
     };
     let result = conductor.run();
-    let Conductor { track: Track { stage, journal, .. }, record, .. } = conductor;
+    let Conductor { track: Track { stage, journal, .. }, record, file, .. } = conductor;
     drop(progress);
     show.clear();
     let failed = matches!(&result, Err(failure) if failure.status == Status::Failed);
     let undone = if terms.keep && failed { keep_all(stage, journal) } else { undo_all(stage, journal) };
-    if record.trials.is_empty() && record.resumes == 0 {
-        // Nothing was measured: an empty record would only be in the way of `last`.
+    if record.trials.is_empty() && record.resumes == 0 && !file.refused() {
+        // Nothing was measured: an empty record would only be in the way of `last`. One that could not be
+        // written stays for the `--resume` that its message names.
         let _ = std::fs::remove_file(path);
         if result.as_ref().is_err_and(|failure| failure.status == Status::Interrupted) {
             eprintln!("interrupted before anything was measured: there is no record, and nothing is left behind");

@@ -18,6 +18,7 @@ pub struct RecordFile {
     path: PathBuf,
     /// Length up to the end of the last whole append.
     whole_bytes: u64,
+    refused: bool,
 }
 
 impl RecordFile {
@@ -55,7 +56,7 @@ impl RecordFile {
             })?;
         let _ = Owner::current().give_file(&file);
         lock(&file, path)?;
-        Ok(RecordFile { file, path: path.to_owned(), whole_bytes: 0 })
+        Ok(RecordFile { file, path: path.to_owned(), whole_bytes: 0, refused: false })
     }
 
     /// Goes on with a record: what follows its last whole line (a trial in flight) is cut off.
@@ -72,7 +73,12 @@ impl RecordFile {
             return Err(Failure::failed(format!("{} became shorter while it was read; try again", path.display())));
         }
         file.set_len(record.whole_bytes).map_err(cannot)?;
-        Ok(RecordFile { file, path: path.to_owned(), whole_bytes: record.whole_bytes })
+        Ok(RecordFile { file, path: path.to_owned(), whole_bytes: record.whole_bytes, refused: false })
+    }
+
+    /// Whether a line could not be written: what is there waits for `--resume`.
+    pub fn refused(&self) -> bool {
+        self.refused
     }
 
     /// Appends lines and syncs them.
@@ -92,6 +98,7 @@ impl RecordFile {
         } else {
             // Half a line in the middle would damage the record: what follows must begin a new one.
             let _ = self.file.set_len(self.whole_bytes);
+            self.refused = true;
         }
         written.map_err(|error| {
             Failure::failed(format!(
