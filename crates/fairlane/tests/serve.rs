@@ -363,11 +363,11 @@ fn slow_greedy_and_senseless_clients_do_not_keep_others_from_their_answers() {
     assert_eq!(server.get("/api/records").status, 200);
 }
 
-/// A file: path, length, time of writing, inode, mode.
-type Stamp = (PathBuf, u64, (i64, i64), u64, u32);
+/// Path, bytes, time of the last change, inode and mode of a file.
+type Entry = (PathBuf, u64, (i64, i64), u64, u32);
 
-/// Every file below.
-fn everything(folder: &Path) -> Vec<Stamp> {
+/// Every file below: path, length, time of writing, inode, mode.
+fn everything(folder: &Path) -> Vec<Entry> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
         let of = entry.metadata().unwrap();

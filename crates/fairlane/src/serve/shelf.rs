@@ -36,9 +36,6 @@ const KEPT_BYTES: usize = 64 << 20;
 /// A page of a record that grows rests for so many times what it cost.
 const REST: u32 = 50;
 
-/// A file that is called like a record, and what it holds or why it cannot be read.
-type Surveyed = (String, Result<RecordEntry, String>);
-
 /// What tells whether a file changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
@@ -47,6 +44,9 @@ struct Stamp {
     bytes: u64,
     written: (i64, i64),
 }
+
+/// A file's name, and what it is or why it cannot be read.
+type Surveyed = (String, Result<RecordEntry, String>);
 
 impl Stamp {
     fn of(file: &File) -> std::io::Result<Stamp> {
