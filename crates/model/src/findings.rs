@@ -382,6 +382,10 @@ pub struct Answer {
     /// The lanes stand on disks that are held to different limits: a difference may be the disk's.
     #[serde(default, skip_serializing_if = "is_false")]
     pub different_disks: bool,
+    /// Other programs disturbed more than half of the trials of what is undecided: a quiet machine would
+    /// do more than further rounds.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub disturbed: bool,
     /// Lanes that may not be ranked against the others, each fact once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_ranked: Vec<NotRanked>,

@@ -204,6 +204,9 @@ fn failures(findings: &Findings) -> Vec<Phrase> {
 /// What would settle what is undecided: the budget or the rounds of the next command where it names
 /// them, or else the longest of the pairs' times.
 fn settle(findings: &Findings, answer: &Answer) -> String {
+    if answer.disturbed {
+        return words::answer::QUIET_FIRST.to_owned();
+    }
     let named = ["--budget", "--rounds"].into_iter().find_map(|option| {
         let at = answer.next.iter().position(|word| word == option)?;
         Some((option, answer.next.get(at + 1)?))

@@ -147,7 +147,7 @@ struct Sight<'a> {
 const LEAST_CPU_WINDOW_SECONDS: f64 = 0.2;
 
 /// A trial that other programs disturbed and that could not be repeated begins a flag with this.
-const FOREIGN_NOISE: &str = "foreign-noise";
+pub(crate) const FOREIGN_NOISE: &str = "foreign-noise";
 
 /// A trial in which Fairlane itself handed operations over too late begins a flag with this.
 const HARNESS_BOUND: &str = "harness-bound-submission";

@@ -265,6 +265,7 @@ pub fn answer(choose: &[&str], reasons: Vec<Reason>) -> Answer {
         undecided: Vec::new(),
         cannot_tell: Vec::new(),
         different_disks: false,
+        disturbed: false,
         not_ranked: Vec::new(),
         not_tested: ["power cut", "aging", "your database"].map(Into::into).to_vec(),
         next: ["race", "ext4", "xfs", "--budget", "12m"].map(str::to_owned).to_vec(),
