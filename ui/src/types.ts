@@ -762,6 +762,11 @@ export interface Answer {
    */
   different_disks?: boolean;
   /**
+   * Other programs disturbed more than half of the trials of what is undecided: a quiet machine would
+   * do more than further rounds.
+   */
+  disturbed?: boolean;
+  /**
    * The command that is worth running next, after `fairlane`.
    */
   next: string[];

@@ -258,12 +258,12 @@ pub struct Report {
     /// A file, `last`, or `last~1` for the one before
     #[arg(default_value = "last")]
     pub record: String,
-    /// text, markdown, csv, json, html or fio-json
+    /// text, markdown, memo (one page for who decides), csv, json, html or fio-json
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: String,
-    /// Language of the page; default: the locale's. Other formats are in English
+    /// Language of a memo or of the page; default: the locale's. Other formats are in English
     #[arg(long, value_name = "en|zh|de", value_parser = crate::language::parse)]
-    pub lang: Option<model::page::Language>,
+    pub lang: Option<Language>,
     /// Write here instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,

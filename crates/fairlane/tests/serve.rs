@@ -5,7 +5,7 @@ mod common;
 mod server;
 
 use common::{Place, assert_one_sentence};
-use model::page::{Comparisons, RacePage, RecordList, Trend};
+use model::page::{Comparisons, Language, RacePage, RecordList, Trend};
 use rustix::process::Signal;
 use server::Server;
 use std::io::{Read, Write};
@@ -61,6 +61,12 @@ fn every_path_answers_what_it_promises() {
     let race: RacePage = server.get("/api/race/a.jsonl").json();
     assert_eq!(race.findings.lanes.len(), 2);
     assert!(race.record.is_some_and(|path| path.ends_with("kept/a.jsonl")));
+    // The same page as `report --format html` writes: rounds, trials, and what is said in every language.
+    let rounds = race.details.iter().flat_map(|of| &of.lanes).map(|lane| lane.rounds.len());
+    assert!(race.details.len() == race.findings.results.len() && rounds.min() == Some(2));
+    assert_eq!((race.trials.in_all, race.trials.round.len()), (20, 20));
+    let english: &str = &race.findings.results[0].limit_reason;
+    assert!(race.sentences[&Language::De].get(english).is_some_and(|german| german != english), "{english}");
     let raw = server.get("/api/race/a.jsonl/record");
     assert_eq!((raw.status, raw.header("content-type")), (200, Some("application/x-ndjson")));
     assert_eq!(raw.header("content-disposition"), Some("attachment; filename=\"a.jsonl\""));

@@ -10,13 +10,15 @@ use crate::limit;
 use crate::operations;
 use crate::pair::{self, Setting, finite};
 use crate::ranking;
+use crate::say::{name, race as said, text};
 use crate::sequential::{self, Rule, Standing};
 use crate::series::{LaneSeries, Reading, Scope, Series};
 use crate::throttle;
-use crate::words;
+use model::Sentence;
 use model::findings::{Ceiling, Estimate, Findings, Pair, ResultFinding, TrialCounts, Verdict};
 use model::plan::{LOOKS, Rounds};
 use model::record::{EndOutcome, Profile, Record, SCHEMA};
+use model::sentence::Value;
 use model::trial::Outcome;
 use model::workload::Workload;
 
@@ -89,12 +91,12 @@ fn judge_group(
             }
         })
         .collect();
-    let mut warnings: Vec<String> = lanes.iter().flat_map(|lane| pair::lane_warnings(lane, group, &metric)).collect();
+    let mut warnings: Vec<Sentence> = lanes.iter().flat_map(|lane| pair::lane_warnings(lane, group, &metric)).collect();
     // What marks whole trials is said with the workload's first group, not with each.
     if workload.groups().first().is_some_and(|first| first == group) {
         warnings.extend(pair::trial_warnings(lanes));
         let disturbed = shared_rate.as_ref().and_then(|rate| rate.disturbed.as_ref());
-        warnings.extend(disturbed.map(|why| format!("the shared rate was measured in a disturbed moment: {why}")));
+        warnings.extend(disturbed.map(|why| said::shared_rate_disturbed(text(why))));
     }
     warnings.extend(judged.iter().filter_map(|of| of.warning.clone()));
     warnings.extend(limited.warnings);
@@ -188,7 +190,7 @@ fn estimate_of(
     metric: &str,
     device_use: Option<f64>,
     reading: &Reading,
-) -> (Estimate, Option<String>) {
+) -> (Estimate, Option<Sentence>) {
     let figures: Vec<f64> = lane.figures(group, metric).into_iter().map(|(_, figure)| figure).collect();
     // Rounds in which a lane did nothing count: a mean of the others would be that of its good rounds.
     let still = !lane.stood_still(group, metric).is_empty();
@@ -198,8 +200,8 @@ fn estimate_of(
     };
     let failure = lane.lacks(group).or_else(|| match (level, still) {
         (Some(_), _) => None,
-        (None, true) => Some("it stood still in every round".to_owned()),
-        (None, false) => Some(format!("no trial measured {}", metric.replace('_', " "))),
+        (None, true) => Some(said::stood_still_always()),
+        (None, false) => Some(said::no_trial_measured(text(metric.replace('_', " ")))),
     });
     let scopes: Vec<_> = lane.group(group).map(|(trial, of)| Scope::of(trial, of, reading)).collect();
     // Sums over several groups say nothing about one of them.
@@ -218,8 +220,7 @@ fn estimate_of(
     let gib = |scope: &Scope| (scope.read_bytes + scope.write_bytes) / (1_u64 << 30) as f64;
     let (histogram, unreadable) = latency::merge(lane.group(group).filter_map(|(_, of)| of.histogram.as_deref()));
     let percentile = |share: f64| histogram.as_ref().and_then(|all| latency::percentile(all, share));
-    let warning = (unreadable > 0)
-        .then(|| format!("{}: {unreadable} latency histograms cannot be read and were left out", lane.lane.name));
+    let warning = (unreadable > 0).then(|| said::histograms_unreadable(name(&lane.lane.name), unreadable));
     let estimate = Estimate {
         lane: lane.lane.name.clone(),
         mean: level.map_or(0.0, |level| level.mean),
@@ -269,13 +270,16 @@ pub fn findings(record: &Record) -> Findings {
     let results: Vec<ResultFinding> =
         header.plan.workloads.iter().flat_map(|workload| judge_workload(record, &workload.name)).collect();
     let ceilings = ceilings(record);
-    let mut warnings: Vec<String> = header.warnings.iter().chain(&record.warnings).cloned().collect();
+    let recorded = header.warnings.iter().chain(&record.warnings).cloned();
+    let mut warnings: Vec<Sentence> = recorded.map(Sentence::from).collect();
     if header.plan.as_published {
-        warnings.insert(0, as_published(header.plan.rounds).to_owned());
+        warnings.insert(0, as_published(header.plan.rounds));
     }
     if record.resumes > 0 {
-        let times = if record.resumes == 1 { "once".to_owned() } else { format!("{} times", record.resumes) };
-        warnings.push(format!("the race was interrupted and taken up again {times}"));
+        warnings.push(match record.resumes {
+            1 => said::taken_up_once(),
+            times => said::taken_up_often(times),
+        });
     }
     // The ceilings' own throttle is a cap of ours.
     if header.plan.throttle.is_none() {
@@ -287,11 +291,10 @@ pub fn findings(record: &Record) -> Findings {
         // Where the budget had no room, the race itself has said so, with one that has.
         record.end.is_some() && !raced(&workload.name) && !noted(&workload.title)
     });
-    let remedy = match record.end {
-        Some(EndOutcome::Complete) => "the time was up; give it more with --budget",
-        _ => "the race ended before it; go on with --resume",
-    };
-    warnings.extend(not_raced.map(|workload| format!("{} was not raced: {remedy}", workload.title)));
+    warnings.extend(not_raced.map(|workload| match record.end {
+        Some(EndOutcome::Complete) => said::not_raced_for_time(text(&workload.title)),
+        _ => said::not_raced_at_all(text(&workload.title)),
+    }));
     // Before all others, and once: the header may say it too.
     if let Some(different) = throttle::different_disks_of(&header.plan) {
         warnings.retain(|warning| *warning != different);
@@ -321,13 +324,10 @@ pub fn findings(record: &Record) -> Findings {
 }
 
 /// What figures of an article's own method can tell.
-fn as_published(rounds: Rounds) -> &'static str {
+fn as_published(rounds: Rounds) -> Sentence {
     match rounds {
-        Rounds::Fixed(1) => {
-            "as published: the article's own method, run once; one round shows no noise and gives no verdicts, race \
-             without --as-published for them"
-        }
-        _ => "as published: the article's own method, run more often than the article did",
+        Rounds::Fixed(1) => said::as_published_once(),
+        _ => said::as_published_often(),
     }
 }
 
@@ -377,7 +377,7 @@ pub fn ceilings(record: &Record) -> Vec<Ceiling> {
 
 /// A plateau with a variation under 1 % and the same cap for reads and writes is a probable quota
 /// (methods section 3): bandwidth for sequential profiles, IOPS for random ones.
-fn quotas(record: &Record, ceilings: &[Ceiling]) -> Vec<String> {
+fn quotas(record: &Record, ceilings: &[Ceiling]) -> Vec<Sentence> {
     let flat = |of: &Ceiling, figure: fn(&model::record::Probe) -> f64| {
         let probes = record.probes.iter().filter(|probe| probe.workload == of.workload && probe.profile == of.profile);
         let figures: Vec<f64> = probes.map(figure).collect();
@@ -389,20 +389,14 @@ fn quotas(record: &Record, ceilings: &[Ceiling]) -> Vec<String> {
         let figure = |probe: &model::record::Probe| probe.bandwidth_bytes_per_second;
         let ratio = read.bandwidth_bytes_per_second / write.bandwidth_bytes_per_second;
         if (ratio - 1.0).abs() < 0.01 && flat(read, figure) && flat(write, figure) {
-            let cap = words::bandwidth(read.bandwidth_bytes_per_second);
-            warnings.push(format!(
-                "a probable quota: sequential reads and writes both stop at {cap} and vary by less than 1 %"
-            ));
+            warnings.push(said::quota_of_streams(Value::Bandwidth(read.bandwidth_bytes_per_second)));
         }
     }
     if let (Some(read), Some(write)) = (find(Profile::RandRead), find(Profile::RandWrite)) {
         let figure = |probe: &model::record::Probe| probe.operations_per_second;
         let ratio = read.operations_per_second / write.operations_per_second;
         if (ratio - 1.0).abs() < 0.01 && flat(read, figure) && flat(write, figure) {
-            let cap = words::iops(read.operations_per_second);
-            warnings.push(format!(
-                "a probable quota: random reads and writes both stop at {cap} and vary by less than 1 %"
-            ));
+            warnings.push(said::quota_of_requests(Value::Iops(read.operations_per_second)));
         }
     }
     warnings

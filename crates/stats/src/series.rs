@@ -1,6 +1,9 @@
 //! What counts of one workload's trials: the last attempt of every round, lane by lane.
 
+use crate::failed;
+use crate::say::race as said;
 use crate::steady;
+use model::Sentence;
 use model::lane::Lane;
 use model::operations::Operation;
 use model::record::Record;
@@ -118,24 +121,20 @@ impl<'a> LaneSeries<'a> {
     }
 
     /// Why this lane has no figure at all; `None`: it has some.
-    pub fn failure(&self) -> Option<String> {
+    pub fn failure(&self) -> Option<Sentence> {
         if !self.ok.is_empty() {
             return None;
         }
-        let reason = self
-            .failed
-            .last()
-            .or(self.void.last())
-            .map(|trial| trial.reason.as_deref().unwrap_or("it failed without a reason"));
-        Some(reason.unwrap_or("no round was completed").to_owned())
+        let reason = self.failed.last().or(self.void.last()).map(|trial| failed::reason(trial));
+        Some(reason.unwrap_or_else(said::no_round_completed))
     }
 
     /// Why this lane has no figure of a group; `None`: it has some, or nobody knows.
-    pub fn lacks(&self, group: &str) -> Option<String> {
+    pub fn lacks(&self, group: &str) -> Option<Sentence> {
         self.failure().or_else(|| match self.group(group).next() {
             Some(_) => None,
             // What stands behind a step that the filesystem cannot do was not done.
-            None => self.ok.iter().rev().find_map(|trial| trial.reason.clone()),
+            None => self.ok.iter().rev().find_map(|trial| trial.reason.clone().map(Sentence::from)),
         })
     }
 }

@@ -6,7 +6,10 @@
 //! nothing is cut and nothing flagged that the windows' own scatter explains.
 
 use crate::estimate::{self, median};
+use crate::say::pair as said;
 use crate::student;
+use model::Sentence;
+use model::sentence::Value;
 use model::trial::Group;
 use std::borrow::Cow;
 
@@ -53,7 +56,7 @@ pub struct Settled {
     /// It was still changing past its middle: more of it is needed.
     pub past_the_middle: bool,
     /// Why the rest is not steady, as the end of a sentence; `None`: it is.
-    pub unsteady: Option<String>,
+    pub unsteady: Option<Sentence>,
 }
 
 /// A trial's group without its warm-up; `None` where it is too short to tell.
@@ -100,7 +103,7 @@ fn judge(windows: &[f64], slices: &[f64]) -> Option<Settled> {
     };
     let past_the_middle = truncation.past_the_middle;
     let unsteady = match past_the_middle {
-        true => Some(format!("it was still changing in its second half ({} windows)", windows.len())),
+        true => Some(said::still_changing(windows.len())),
         false => changes(&units(&windows[discard..], slices, discard as f64 / windows.len() as f64)),
     };
     Some(Settled { cut: discard as f64 / windows.len() as f64, rate, past_the_middle, unsteady })
@@ -209,18 +212,17 @@ const NORMAL_QUANTILE: f64 = 2.5758;
 
 /// Why figures in time order are not steady: they leave the bounds of the SNIA by more than their own
 /// noise explains.
-fn changes(units: &[f64]) -> Option<String> {
+fn changes(units: &[f64]) -> Option<Sentence> {
     let five = parts(units, PARTS);
     if five.len() < PARTS {
         return None;
     }
     let beyond_the_bounds = bounds(&five)?;
     if beyond_the_bounds.range > RANGE && range_shows(units, &five) {
-        return Some(format!("its parts range over {:.0} % of their mean", 100.0 * beyond_the_bounds.range));
+        return Some(said::parts_range(Value::Number(100.0 * beyond_the_bounds.range, 0)));
     }
     let excursion = beyond_the_bounds.excursion;
-    (excursion.abs() > EXCURSION && line_shows(units))
-        .then(|| format!("it drifts by {:.0} % from start to end", 100.0 * excursion))
+    (excursion.abs() > EXCURSION && line_shows(units)).then(|| said::drifts(Value::Number(100.0 * excursion, 0)))
 }
 
 /// The figures that the SNIA bounds.

@@ -5,12 +5,11 @@
 //! that it costs a fiftieth of a CPU.
 
 use super::api::{Refusal, json};
-use crate::commands::screen::tilde;
+use crate::commands::page;
 use crate::{knowledge, state};
 use axum::body::Bytes;
 use axum::http::StatusCode;
-use model::findings::{Findings, PublishedComparison};
-use model::page::{RacePage, RecordEntry, RecordList, Trials};
+use model::page::{RecordEntry, RecordList};
 use model::record::{EndOutcome, Record};
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -210,11 +209,11 @@ impl Shelf {
     /// # Errors
     /// A refusal, where there is no such record or it is damaged.
     pub fn race(&mut self, name: &str) -> Result<Bytes, Refusal> {
-        let place = tilde(&self.folder.join(name));
+        let place = self.folder.join(name);
         self.answer("race", vec![name.to_owned()], |records| {
             let Some((name, record)) = records.first() else { return json(&()) };
-            let findings = knowledge::findings(record).map_err(|failure| unreadable(name, &failure.message))?;
-            json(&RacePage { record: Some(place), ..race_page(record, findings, Vec::new()) })
+            let race = knowledge::findings(record).and_then(|findings| page::race(record, findings, &place));
+            json(&race.map_err(|failure| unreadable(name, &failure.message))?)
         })
     }
 
@@ -279,19 +278,6 @@ impl Shelf {
             }
         }
         Ok(all)
-    }
-}
-
-/// What the statistics make of a record for the page.
-fn race_page(record: &Record, findings: Findings, published: Vec<PublishedComparison>) -> RacePage {
-    RacePage {
-        record: None,
-        findings,
-        details: Vec::new(),
-        courses: Vec::new(),
-        trials: Trials { in_all: record.trials.len() as u64, ..Trials::default() },
-        published,
-        sentences: BTreeMap::new(),
     }
 }
 

@@ -94,12 +94,12 @@ impl<'a> Judged<'a> {
         let Some(of) = self.lane(lane) else { return not_reached(None) };
         let failed = failed::trials(of, group);
         let done = of.group(group).count();
-        let why = failed.last().map(|trial| failed::reason(trial).to_owned());
+        let why = failed.last().map(|trial| failed::reason(trial).into());
         if done == 0 && !failed.is_empty() {
             return Replicate { figure: None, came: Came::Failed, why };
         }
         if of.ok.is_empty() {
-            return not_reached(of.void.last().map(|trial| failed::reason(trial).to_owned()));
+            return not_reached(of.void.last().map(|trial| failed::reason(trial).into()));
         }
         let Some(result) = self.result(group) else { return not_reached(None) };
         if pair::mostly_behind(of) {
