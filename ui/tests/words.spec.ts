@@ -102,6 +102,34 @@ test("the golden race is answered in three languages", () => {
   assert.match(zh.cannot[0] ?? "", /^8 项测试中有 2 项测到的是磁盘/);
 });
 
+test("what other programs disturbed asks for a quiet machine, not for more rounds", () => {
+  const findings = golden("three");
+  assert.ok(findings.answer);
+  findings.answer.disturbed = true;
+  const told = answerSaid(makeUi("en", false, null, (of) => of), findings);
+  const open = told.cannot.map((item) => bare(plain(item))).find((item) => item.startsWith("Still undecided"));
+  assert.match(open ?? "", /other programs disturbed most of these rounds, so race again while they rest\.$/);
+});
+
+test("emulated disks are said once for all lanes, or lane by lane where they differ", () => {
+  const cannot = (throttle: object | null, own: object, differ: boolean) => {
+    const findings = golden("three");
+    Object.assign(findings, { throttle, lane_throttles: own });
+    if (findings.answer) findings.answer.different_disks = differ;
+    const ui = makeUi("en", false, null, (of) => of);
+    return answerSaid(ui, findings).cannot.map((item) => bare(plain(item))).filter((item) => /disks? (was held|of their own)/.test(item));
+  };
+  const both = { read_bytes_per_second: 151 * 2 ** 20, write_bytes_per_second: 151 * 2 ** 20, read_iops: 8050, write_iops: 8050 };
+  const one = { read_iops: 3000 };
+  assert.deepEqual(cannot(null, {}, false), []);
+  const alike = ["Every lane’s disk was held to 151 MiB/s, 8,050 IOPS for reads and for writes: the figures are those of that emulated disk."];
+  assert.deepEqual(cannot(both, {}, false), alike);
+  assert.deepEqual(cannot(null, { ext4: both, xfs: both, btrfs: both }, false), alike);
+  assert.deepEqual(cannot(both, { xfs: one }, true), [
+    "Lanes stood on disks of their own (ext4: 151 MiB/s, 8,050 IOPS for reads and for writes; xfs: reads 3,000 IOPS; btrfs: 151 MiB/s, 8,050 IOPS for reads and for writes): every verdict is of filesystem and disk together.",
+  ]);
+});
+
 /** A result of five lanes with given verdicts. */
 function result(verdicts: Verdict[], turned: boolean[]): ResultFinding {
   const lanes = ["a", "b", "c", "d", "e"];

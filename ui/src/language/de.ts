@@ -149,6 +149,7 @@ export const de: Words = {
     settleBy: (option, value) => say`${[{ code: `${option} ${value}` }]} dürfte das klären`,
     settleIn: (minutes) => say`weitere ${minutes} dürften das klären`,
     settleLong: say`dafür wäre über ein Tag Messzeit nötig`,
+    settleQuiet: say`andere Programme störten die meisten dieser Runden, also noch einmal messen, wenn sie ruhen`,
     settleMore: say`weitere Runden können das klären`,
     noVerdictAt: (titles, why) => say`Kein Urteil bei ${titles}: ${why}.`,
     notRanked: (lanes, what, against) => say`${lanes}, nicht gegen ${against} gewertet: ${what}.`,

@@ -159,6 +159,7 @@ export const en = {
     settleBy: (option: string, value: string) => say`${[{ code: `${option} ${value}` }]} should settle it`,
     settleIn: (minutes: string) => say`about ${minutes} more should settle it`,
     settleLong: say`over a day of racing would be needed`,
+    settleQuiet: say`other programs disturbed most of these rounds, so race again while they rest`,
     settleMore: say`more rounds may settle it`,
     noVerdictAt: (titles: Said, why: Said) => say`No verdict at ${titles}: ${why}.`,
     notRanked: (lanes: Said, what: Said, against: Said) => say`Not ranked against ${against}: ${lanes} ${what}.`,

@@ -138,6 +138,7 @@ export const zh: Words = {
     settleBy: (option, value) => say`用 ${[{ code: `${option} ${value}` }]} 应可定论`,
     settleIn: (minutes) => say`再测约 ${minutes} 应可定论`,
     settleLong: say`需要再测一天以上`,
+    settleQuiet: say`其中多数轮次受到其他程序干扰，请在它们停下后重测`,
     settleMore: say`再测几轮或可定论`,
     noVerdictAt: (titles, why) => say`${titles} 不作判定：${why}。`,
     notRanked: (lanes, what, against) => say`${lanes} 不与 ${against} 排名：${what}。`,

@@ -32,8 +32,8 @@ export interface Outcome {
   /** Results that could not tell the lanes apart for other reasons. */
   cannotTell: Title[];
   undecided: Title[];
-  /** The option of the next command that should settle it. */
-  settle: { option: string; value: string } | { minutes: number | null };
+  /** The option of the next command that should settle it, or a machine on which nothing else runs. */
+  settle: { option: string; value: string } | { minutes: number | null } | "quiet";
   noVerdict: { why: string; titles: Title[] }[];
   failed: { lane: string; titles: Title[] }[];
 }
@@ -161,6 +161,7 @@ function claimsBySubject(findings: Findings, answer: Answer): Outcome["claims"] 
 }
 
 function settle(findings: Findings, answer: Answer): Outcome["settle"] {
+  if (answer.disturbed === true) return "quiet";
   for (const option of ["--budget", "--rounds"]) {
     const at = answer.next.indexOf(option);
     const value = answer.next[at + 1];

@@ -235,6 +235,7 @@ function headline(ui: Ui, of: Outcome, lanes: Said[]): Said {
 }
 
 function settleSaid(ui: Ui, of: Outcome): Said {
+  if (of.settle === "quiet") return ui.words.answer.settleQuiet;
   if ("minutes" in of.settle) return settleIn(ui, of.settle.minutes);
   return ui.words.answer.settleBy(of.settle.option, of.settle.value);
 }
