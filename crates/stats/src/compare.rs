@@ -8,7 +8,7 @@ use crate::judge;
 use crate::operations;
 use crate::pair;
 use crate::sequential::{self, ONE_LOOK_P, Rule};
-use crate::series::Series;
+use crate::series::{LaneSeries, Series};
 use crate::student;
 use crate::words;
 use model::findings::{Comparison, ComparisonRow, Limit, ResultFinding, Verdict};
@@ -131,7 +131,17 @@ pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison
                 p,
                 caveat: caveat(a, b),
             };
-            rows.extend(b.header.lanes.iter().filter_map(|lane| sides.row(lane, b.header.plan.margin)));
+            for lane in &b.header.lanes {
+                match sides.row(lane, b.header.plan.margin) {
+                    Some(row) => rows.push(row),
+                    // Without any figure there is no ratio, and that is no reason to say nothing.
+                    None => warnings.extend(
+                        (0..2)
+                            .find_map(|side| sides.stood_still(side, &lane.name))
+                            .map(|why| format!("{}, {}: {why}", result.title, result.group)),
+                    ),
+                }
+            }
         }
     }
     for workload in &a.header.plan.workloads {
@@ -157,33 +167,54 @@ struct Sides<'a> {
     caveat: &'static str,
 }
 
-impl Sides<'_> {
+/// What the records are called in reasons.
+const WHICH: [&str; 2] = ["first", "second"];
+
+impl<'a> Sides<'a> {
+    fn lane(&self, side: usize, name: &str) -> Option<&LaneSeries<'a>> {
+        self.series[side].lanes.iter().find(|of| of.lane.name == name)
+    }
+
+    /// Why a lane's rounds on one side are no sample of a rate: it did nothing in some of them. `None`: it
+    /// never stood still.
+    fn stood_still(&self, side: usize, name: &str) -> Option<String> {
+        let lane = self.lane(side, name)?;
+        let still = lane.stood_still(&self.results[side].group, &self.results[side].metric).len();
+        let (of, which) = (lane.ok.len(), WHICH[side]);
+        let said = format!("{name} stood still in {still} of {of} rounds of the {which} record");
+        (still > 0).then(|| format!("{said}, and nothing is no rate to compare"))
+    }
+
     fn row(&self, lane: &Lane, margin: f64) -> Option<ComparisonRow> {
         let result = self.results[1];
         let logs = |side: usize| -> Option<(Lane, Vec<f64>)> {
-            let of = self.series[side].lanes.iter().find(|of| of.lane.name == lane.name)?;
+            let of = self.lane(side, &lane.name)?;
             let figures = of.figures(&result.group, &result.metric).into_iter().map(|(_, figure)| figure);
             Some((of.lane.clone(), figures.filter(|&figure| estimate::usable(figure)).map(f64::ln).collect()))
         };
         let ((lane_a, logs_a), (lane_b, logs_b)) = (logs(0)?, logs(1)?);
-        let (mean_a, mean_b) = (estimate::moments(&logs_a)?.mean, estimate::moments(&logs_b)?.mean);
+        let still = (0..2).find_map(|side| self.stood_still(side, &lane.name));
+        let mean = |side: usize, logs: &[f64]| match still {
+            // Those rounds count, as they do in either race's own report.
+            Some(_) => Some(self.lane(side, &lane.name)?.level(&result.group, &result.metric)?.mean.ln()),
+            None => Some(estimate::moments(logs)?.mean),
+        };
+        let (mean_a, mean_b) = (mean(0, &logs_a)?, mean(1, &logs_b)?);
         // Of times the ratio is turned, so that above 1 `b` always does better.
         let better = if result.higher_is_better { (&logs_a, &logs_b) } else { (&logs_b, &logs_a) };
         let gain = if result.higher_is_better { mean_b - mean_a } else { mean_a - mean_b };
         let ratio = pair::finite(gain.exp())?;
-        let apart = apart(better.0, better.1, self.p);
+        let apart = apart(better.0, better.1, self.p).filter(|_| still.is_none());
         let interval = apart.and_then(|of| {
             let low = pair::finite((of.difference - of.half).exp())?;
             Some((low, pair::finite((of.difference + of.half).exp())?))
         });
-        let behind = (0..2).find(|&side| {
-            let mut lanes = self.series[side].lanes.iter();
-            lanes.any(|of| of.lane.name == lane.name && pair::mostly_behind(of))
-        });
+        let behind = (0..2).find(|&side| self.lane(side, &lane.name).is_some_and(pair::mostly_behind));
         let changed = self.changed.clone().or_else(|| different_disks(self.records, &lane.name)).or_else(|| {
-            let which = ["first", "second"][behind?];
+            let which = WHICH[behind?];
             Some(format!("{} cannot sustain the rate of the {which} record", lane.name))
         });
+        let changed = changed.or(still);
         let (verdict, why) = match (&changed, apart) {
             (Some(changed), _) => (Verdict::None, changed.clone()),
             (None, None) => (Verdict::Undecided, "one round: no interval between runs".to_owned()),

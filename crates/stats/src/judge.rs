@@ -191,13 +191,8 @@ fn estimate_of(
     device_use: Option<f64>,
     reading: &Reading,
 ) -> (Estimate, Option<Sentence>) {
-    let figures: Vec<f64> = lane.figures(group, metric).into_iter().map(|(_, figure)| figure).collect();
-    // Rounds in which a lane did nothing count: a mean of the others would be that of its good rounds.
     let still = !lane.stood_still(group, metric).is_empty();
-    let level = match still && metric.ends_with("_per_second") {
-        true => estimate::level_with_zeros(&figures).filter(|level| level.mean > 0.0),
-        false => estimate::level(&figures),
-    };
+    let level = lane.level(group, metric);
     let failure = lane.lacks(group).or_else(|| match (level, still) {
         (Some(_), _) => None,
         (None, true) => Some(said::stood_still_always()),

@@ -1,5 +1,6 @@
 //! What counts of one workload's trials: the last attempt of every round, lane by lane.
 
+use crate::estimate::{self, Level};
 use crate::failed;
 use crate::say::race as said;
 use crate::steady;
@@ -110,6 +111,16 @@ impl<'a> LaneSeries<'a> {
         };
         let measured = |of: &Group| of.seconds > 0.0 && of.seconds.is_finite();
         self.group(group).filter(|(_, of)| measured(of) && still(of)).map(|(trial, _)| trial.round).collect()
+    }
+
+    /// The level of a lane's figures. Rounds in which it did nothing count as zeros of a rate: a mean of the
+    /// others would be that of its good rounds. `None`: it has no figure, or never did anything.
+    pub fn level(&self, group: &str, metric: &str) -> Option<Level> {
+        let figures: Vec<f64> = self.figures(group, metric).into_iter().map(|(_, figure)| figure).collect();
+        match metric.ends_with("_per_second") && !self.stood_still(group, metric).is_empty() {
+            true => estimate::level_with_zeros(&figures).filter(|level| level.mean > 0.0),
+            false => estimate::level(&figures),
+        }
     }
 
     /// Trials of a group whose figure became another one because warm-up was cut, and the largest cut

@@ -150,3 +150,36 @@ fn an_emulated_disk_is_not_compared_with_another_or_with_a_real_one() {
         }
     }
 }
+
+#[test]
+fn rounds_in_which_a_lane_stood_still_count_and_leave_no_verdict() {
+    let stands_still = |race: &mut Record, rounds: u32| {
+        for trial in race.trials.iter_mut().filter(|trial| trial.lane == "xfs" && trial.round <= rounds) {
+            for group in &mut trial.groups {
+                group.metrics.insert("operations_per_second".into(), 0.0);
+            }
+        }
+    };
+    let before = race([1000.0; 2], 0.01, 8, 1);
+    let mut after = race([1000.0, 1200.0], 0.01, 8, 2);
+    stands_still(&mut after, 4);
+    // Of its good rounds alone the lane would be faster by a fifth; of all of them it is far slower.
+    for (first, second, which, ratio) in [(&before, &after, "second", 0.6), (&after, &before, "first", 1.0 / 0.6)] {
+        let of = against(first, second);
+        assert_eq!(of.rows[0].verdict, Verdict::Tie);
+        let row = &of.rows[1];
+        assert_eq!((row.lane.as_str(), row.verdict, row.low), ("xfs", Verdict::None, None));
+        let why = row.why.as_deref().unwrap();
+        assert!(why.starts_with(&format!("xfs stood still in 4 of 8 rounds of the {which} record")), "{why}");
+        assert!((row.ratio / ratio - 1.0).abs() < 0.02 && (row.ratio - row.b / row.a).abs() < 1e-9, "{row:?}");
+    }
+    let figure = stats::judge::judge_workload(&after, "w")[0].estimates[1].mean;
+    assert!((against(&before, &after).rows[1].b / figure - 1.0).abs() < 1e-12, "as in the record's own report");
+
+    // Without one good round there is no ratio, and that is said.
+    stands_still(&mut after, 8);
+    let of = against(&before, &after);
+    assert_eq!(of.rows.len(), 1);
+    let said = "xfs stood still in 8 of 8 rounds of the second record";
+    assert!(of.warnings.iter().any(|warning| warning.contains(said)), "{:?}", of.warnings);
+}
