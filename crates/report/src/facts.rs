@@ -115,9 +115,22 @@ pub(crate) fn self_check(findings: &Findings) -> Option<Phrase> {
 pub(crate) fn notes(input: &Input) -> Vec<String> {
     let mut said = job_notes(input.record);
     said.extend(input.findings.calibration.as_deref().map(words::calibration::quoted));
+    beside_pairs(input.findings, &mut said);
+    said
+}
+
+/// The same for the page, which says what the machine's calibration found in a place of its own.
+pub fn page_notes(record: &Record, findings: &Findings) -> Vec<String> {
+    let mut said = job_notes(record);
+    beside_pairs(findings, &mut said);
+    said
+}
+
+/// What stands beside pairs, put behind what is said already.
+fn beside_pairs(findings: &Findings, said: &mut Vec<String>) {
     // A table says itself which of its steps the page cache answered.
     let said_there = |of: &&ResultFinding| of.section.is_some() && of.limit == Limit::Cache;
-    for pair in input.findings.results.iter().filter(|of| !said_there(of)).flat_map(|result| &result.pairs) {
+    for pair in findings.results.iter().filter(|of| !said_there(of)).flat_map(|result| &result.pairs) {
         // An undecided pair says first why it is undecided, and then what stands beside it.
         let skipped = match pair.verdict {
             Verdict::None => continue,
@@ -130,7 +143,6 @@ pub(crate) fn notes(input: &Input) -> Vec<String> {
             }
         }
     }
-    said
 }
 
 /// What a job file's options became, and what its jobs' data was like.

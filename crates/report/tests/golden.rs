@@ -90,6 +90,15 @@ fn text_reports_read_as_reviewed() {
     }
 }
 
+/// The page words verdicts by itself (`ui/src/words`), in three languages: its own tests compare what it says of
+/// these results with the Markdown of the same races.
+#[test]
+fn results_of_these_races_are_there_for_the_pages_own_tests() {
+    let alone = all_races().into_iter().filter(|(name, of)| of.operations.is_empty() && *name != "hostile");
+    let line = |(name, of): (&str, Findings)| format!("{}\n", serde_json::json!({ "race": name, "results": of.results }));
+    assert_golden("results", &alone.map(line).collect::<String>());
+}
+
 #[test]
 fn a_wide_and_a_narrow_terminal_are_filled_and_never_exceeded() {
     let findings = races::three();

@@ -362,6 +362,23 @@ fn raw_ceiling(probes: &[Probe], workload: &Workload) -> Option<Raw> {
     })
 }
 
+/// What the bare device does of steady work, in the unit of a metric: what a chart may draw beside the lanes'
+/// own figures. `None` where the probe did other work (of several kinds, paced, or files instead of blocks),
+/// where it went through a filesystem, where a lane's disk was held to other limits than it, and of
+/// latencies.
+pub(crate) fn ceiling(record: &Record, workload: &Workload, metric: &str) -> Option<f64> {
+    let (plan, probes) = (&record.header.plan, &record.probes);
+    let alike = matches!(workload.kind, Kind::Io(_)) && !of_several_kinds(workload) && !paced(workload);
+    let one_disk = plan.lanes.iter().all(|lane| plan.throttle_of(&lane.name) == plan.throttle);
+    let bare = !probes.iter().any(|probe| probe.workload == workload.name && probe.through_filesystem);
+    let raw = raw_ceiling(probes, workload).filter(|_| alike && one_disk && bare)?;
+    match metric {
+        "bandwidth_bytes_per_second" => Some(raw.bandwidth),
+        "operations_per_second" => Some(raw.operations_per_second),
+        _ => None,
+    }
+}
+
 /// The bare device's bandwidth for this work, in bytes per second, where the probe is alike and nothing
 /// else holds the lane's own device; of steps on files, which have none of their own, the fastest that
 /// large sequential work of the race reached.

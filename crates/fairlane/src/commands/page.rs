@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 /// How a page is written.
 type Writer = fn(&Page, &mut dyn Write) -> io::Result<()>;
 
-/// What a page shows of a record: published figures of its suite beside the findings, and what those say in
-/// every language.
+/// What a page shows of a record: published figures of its suite and notes beside the findings, and what those
+/// say in every language.
 ///
 /// # Errors
 /// When a built-in file is wrong.
@@ -25,6 +25,7 @@ pub fn race(record: &Record, findings: Findings, path: &Path) -> Result<RacePage
     let published = published::beside(record, &shown)?;
     let mut race = stats::page::race(record, findings, published);
     race.record = Some(shown);
+    race.notes = report::page_notes(record, &race.findings);
     race.sentences = report::language::sentences(&race.findings);
     Ok(race)
 }
