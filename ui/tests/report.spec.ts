@@ -292,6 +292,69 @@ test("operations stand in one table, each step with its details", async () => {
   await context.close();
 });
 
+test("what stands beside verdicts is shown, and the bare disk only where it is drawn", async () => {
+  const data = quick();
+  data.self_check = { lane: "ext4", ties: 7, undecided: 1, apart: 0, without_verdict: 0, low: 0.98, high: 1.02 };
+  const [commit, , , , write, create] = data.findings.results;
+  const [ofCommit, , , , ofWrite, ofCreate] = data.details;
+  assert.ok(commit && write && create && ofCommit && ofWrite && ofCreate);
+  ofCommit.ceiling = null;
+  ofCreate.ceiling = 1e12;
+  // The lane that the others stand against has no figure here.
+  const failed = commit.estimates[0];
+  assert.ok(failed);
+  failed.failure = "mkfs failed";
+  commit.pairs = commit.pairs.map((pair) =>
+    pair.a === failed.lane || pair.b === failed.lane ? { ...pair, verdict: "none", ratio: null, low: null, high: null } : pair,
+  );
+  const open_ = create.pairs.find((pair) => pair.verdict === "undecided");
+  assert.ok(open_);
+  Object.assign(open_, { ratio: null, low: null, high: null, why: "xfs stood still in 1 of 3 rounds" });
+  const { tab, context, errors } = await open(browser, written("quick", page(data)));
+  const caption = (at: number) => tab.locator(`#result-${at} figcaption`).first().innerText();
+  assert.match(await caption(4), /Dashed line: the bare disk/);
+  assert.doesNotMatch(await caption(0), /bare disk/);
+  assert.doesNotMatch(await caption(5), /bare disk/);
+  assert.match(await text(tab, "#result-5 .verdict"), /xfs stood still in 1 of 3 rounds/);
+  assert.match(await text(tab, "#ground .self-check"), /^ext4 against itself: tie in 7 of 8 \(within 3%\), undecided in 1 of 8\.$/);
+  assert.match(await text(tab, "#ground .race-notes"), /both directories are on vda/);
+  assert.match(await text(tab, "#result-0 .columns-note"), /Written: bytes at the disk per byte/);
+  const cell = (row: number, lane: number) => tab.locator("#scoreboard tbody tr").nth(row).locator("td").nth(lane);
+  await tab.locator("#scoreboard select").selectOption(failed.lane);
+  assert.match(await cell(0, 0).innerText(), /failed/);
+  assert.match(await cell(0, 1).innerText(), /reference/);
+  assert.match(await cell(0, 2).innerText(), /▼[^]*against xfs/);
+  assert.match(await cell(5, 1).innerText(), /undecided/);
+  assert.deepEqual(errors, []);
+  await context.close();
+});
+
+test("a step that cannot be done is no failure, and the floor is no contestant", async () => {
+  const data = operations();
+  const [table] = data.findings.operations ?? [];
+  assert.ok(table);
+  const [ext4, xfs, btrfs] = data.findings.lanes.map((lane) => lane.name);
+  const step = table.rows[0]?.figures.find((figure) => figure.lane === xfs);
+  assert.ok(step);
+  Object.assign(step, { seconds: null, failure: "it has no symbolic links" });
+  table.floor = btrfs ?? null;
+  for (const figure of table.rows.flatMap((row) => row.figures)) {
+    if (figure.lane === btrfs) Object.assign(figure, { seconds: null, failure: "the mount failed" });
+  }
+  const { tab, context, errors } = await open(browser, written("operations", page(data)));
+  const cells = tab.locator("#operations .steps tbody tr:has(.step-open)").first().locator("td");
+  assert.equal((await cells.nth(1).innerText()).trim(), "–");
+  assert.match(await cells.nth(2).innerText(), /failed/);
+  const notes = await text(tab, "#operations .notes");
+  assert.match(notes, /xfs has no figure \(–\): it has no symbolic links/);
+  assert.match(notes, /btrfs failed: the mount failed/);
+  const row = tab.locator("#scoreboard tbody tr").last().locator("td");
+  assert.match(await row.nth(1).innerText(), /×/);
+  assert.doesNotMatch(await row.nth(2).innerText(), /×/, `${btrfs} is the floor beside ${ext4}`);
+  assert.deepEqual(errors, []);
+  await context.close();
+});
+
 test("another reference turns every ratio of the scoreboard", async () => {
   const { tab, context } = await open(browser, written("quick", page(quick())));
   const commit = tab.locator("#scoreboard tbody tr").first();

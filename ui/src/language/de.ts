@@ -62,7 +62,6 @@ export const de: Words = {
     badData: (why) => `Die Daten dieser Seite sind nicht lesbar (${why}). Bitte den Bericht neu schreiben.`,
     otherSchema: (schema) =>
       `Diese Daten haben das Schema ${schema}, das die Seite nicht kennt. Bitte den Bericht mit ein und derselben Fairlane-Version neu schreiben.`,
-    downloads: "Herunterladen",
     unnamed: "(ohne Namen)",
   },
 
@@ -193,13 +192,13 @@ export const de: Words = {
     },
     between: (a, b, latency, low, high) =>
       say`${a} zu ${b}${latency ? `, ${latencies[latency]},` : ""} zwischen ${low} und ${high}`,
-    soFar: (a, b, factor) => say`${a} bisher beim ${factor}-Fachen von ${b}`,
+    soFar: (a, b, factor) => say`${a} bisher beim ${factor.replace("×", "")}-Fachen von ${b}`,
     notTogether: (a, b) => say`${a} und ${b} noch nicht zusammen gemessen`,
     undecided: (early, pairs, settle) =>
       say`${toned("undecided", early ? "zu wenige Runden für eine Rangfolge" : "zu verrauscht für eine Rangfolge")}, ${pairs}; ${settle}`,
     noVerdict: (pairs, why) =>
       say`${pairs}${pairs.length > 0 ? ", " : ""}${toned("none", "kein Urteil")}${why ? say`: ${why}` : ""}`,
-    ratioTo: (a, factor, b) => say`${a} zu ${b}: ${factor}`,
+    ratios: (a, to) => say`${a} beim ${list(to.map((of) => say`${of.factor.replace("×", "")}-Fachen von ${of.other}`), "and")}`,
     against: (a, b) => say`${a} gegen ${b}`,
     failed: (lane, why) => say`${lane} ${toned("slower", "gescheitert")}: ${why}`,
     alone: (lane, rate) => say`${lane} ${rate}; die einzige Bahn mit einem Wert, es gibt also nichts zu vergleichen`,
@@ -227,6 +226,7 @@ export const de: Words = {
       ]
         .filter((part) => part !== "")
         .join(" · "),
+    other: (lane) => say`gegen ${lane}`,
     key: "Zeichen: ▲ schneller, ▼ langsamer, = gleichauf, ? offen, – kein Urteil.",
   },
 
@@ -235,11 +235,7 @@ export const de: Words = {
     rounds: runden,
     lane: "Bahn",
     mean: "Mittel",
-    interval: "95-%-Intervall",
-    low: "Von",
-    high: "Bis",
     figures: "Werte jeder Bahn",
-    more: "Alle Werte und der Verlauf des Systems",
     metrics: {
       operations_per_second: "Operationen pro Sekunde",
       bandwidth_bytes_per_second: "Durchsatz",
@@ -286,7 +282,6 @@ export const de: Words = {
     amplification: "Bytes auf der Platte je geschriebenem Byte",
     costCaption: (parts) => joined(parts, " "),
     costPart: (what, lanes) => say`${what}: ${joined(lanes, ", ")}.`,
-    course: "Verlauf des Systems",
     courseOpen: "Verlauf des Systems zeigen",
     courseOverlay: "Bahnen übereinanderlegen",
     courseApart: "Bahnen nebeneinander",
@@ -297,16 +292,12 @@ export const de: Words = {
     zoomAll: "Alles",
     courseHelp:
       "Sekunden der Messzeit jeder Bahn, ihre Zeitfenster aneinandergereiht; jede Bahn hat dieselben Achsen.",
-    seconds: "Sekunden Messzeit",
     second: "Sekunde",
     round: "Runde",
     courseCaption: (what, lanes) => say`${what}. ${joined(lanes, "; ")}.`,
-    courseFigure: (lane, low, median, high) => say`${lane} zwischen ${low} und ${high}, Median ${median}`,
+    courseFigure: (lane, low, high) => say`${lane} zwischen ${low} und ${high}`,
     courseSame: (lane, figure) => say`${lane} durchweg ${figure}`,
     courseNothing: (quantities) => `Auf jeder Bahn durchweg null: ${quantities}.`,
-    minimum: "Kleinster",
-    median: "Median",
-    maximum: "Größter",
     quantities: {
       operations_per_second: "Operationen pro Sekunde",
       cpu_share: "CPU belegt, von allen CPUs",
@@ -361,6 +352,7 @@ export const de: Words = {
     },
     byChance: (f, expected, of) =>
       `Jeder Schritt hält seinen Fehler von 5 % für sich: Wären alle Bahnen gleich, wäre trotzdem zu erwarten, dass bis zu ${f.whole(expected)} von ${f.whole(of)} Schritten eine schnellere nennen.`,
+    missing: (lane, why) => say`${lane} hat keinen Wert (–): ${why}`,
     open: (step) => `Einzelheiten zu ${step}`,
   },
 
@@ -400,7 +392,6 @@ export const de: Words = {
     nothing: "Nichts gemeinsam: Keine Arbeit und Gruppe der Aufzeichnung kommt im Artikel vor.",
     stands: (yours, theirs) => say`${yours} für ${theirs} des Artikels`,
     ratio: (a, b) => say`${a} gegen ${b}`,
-    group: "Gruppe",
     total: "insgesamt",
     metric: "Messgröße",
   },
@@ -411,6 +402,11 @@ export const de: Words = {
     again: "Noch einmal laufen lassen",
     warnings: "Was man wissen sollte, bevor man den Werten glaubt",
     noWarnings: "Nichts war anzumerken.",
+    selfCheck: (lane, parts, believe) =>
+      say`${lane} gegen sich selbst: ${parts}${believe ? "; einem Unterschied dieser Größe ist in diesem Rennen nicht zu trauen" : ""}.`,
+    selfPart: (verdict, count, of, within) =>
+      `${verdict} in ${count === of ? `allen ${of}` : `${count} von ${of}`}${within ? ` (bis auf ${within})` : ""}`,
+    selfApart: "verschieden",
     calibration: "Rauschen dieser Maschine",
     seed: "Seed",
     version: "Fairlane",
@@ -432,7 +428,6 @@ export const de: Words = {
       throttle: "Drossel",
     },
     cpus: (cpu, cpus) => `${cpu}, ${cpus} ${cpus === 1 ? "CPU" : "CPUs"}`,
-    yes: "ja",
     rotational: "rotierend, wie dem Kernel gesagt wurde",
     notRotating: "nicht rotierend",
     unknown: "unbekannt",

@@ -133,9 +133,9 @@ function Charts({ of, lanes, quantities }: { of: Course; lanes: readonly string[
           .filter((lane) => (lane.course.quantities[quantity] ?? []).length > 0);
         const figure = (value: number) => quantityFigure(figures, quantity, value);
         const told = shown.map((lane) => {
-          const { low, median, high } = spread(lane.course.quantities[quantity] ?? []);
-          if (figure(low) === figure(high)) return w.courseSame(name(lane.name), figure(median));
-          return w.courseFigure(name(lane.name), figure(low), figure(median), figure(high));
+          // Of many points the smallest and the largest of each stretch are kept: no middle can be told of them.
+          const [low, high] = ends(lane.course.quantities[quantity] ?? []).map(figure) as [string, string];
+          return low === high ? w.courseSame(name(lane.name), low) : w.courseFigure(name(lane.name), low, high);
         });
         const caption = w.courseCaption(title, told);
         const chart: CourseChart = {
@@ -181,13 +181,8 @@ function Charts({ of, lanes, quantities }: { of: Course; lanes: readonly string[
   );
 }
 
-function spread(values: readonly number[]): { low: number; median: number; high: number } {
-  const sorted = [...values].sort((x, y) => x - y);
-  const middle = Math.floor(sorted.length / 2);
-  const upper = sorted[middle] ?? 0;
-  return {
-    low: sorted[0] ?? 0,
-    median: sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? 0)) / 2,
-    high: sorted[sorted.length - 1] ?? 0,
-  };
+/** The smallest and the largest; a list may be longer than a call takes arguments. */
+export function ends(values: readonly number[]): [number, number] {
+  const first = values[0] ?? 0;
+  return values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [first, first] as [number, number]);
 }

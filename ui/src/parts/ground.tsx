@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import type { Lane, Promises, RacePage, Throttle } from "../types";
 import { sentence, useUi, wordOf } from "../ui";
 import { clean, shellLine } from "../words/say";
-import { throttleOf, throttleSaid } from "../words/told";
+import { selfCheckSaid, throttleOf, throttleSaid } from "../words/told";
 import { Command, LaneName, Section, Speak } from "./basics";
 
 export function Ground({ race, version }: { race: RacePage; version: string }) {
@@ -11,6 +11,7 @@ export function Ground({ race, version }: { race: RacePage; version: string }) {
   const w = ui.words.ground;
   const { findings } = race;
   const races = findings.calibration?.races;
+  const own = selfCheckSaid(ui, race.self_check);
   // Where every lane has the same, the machine's facts say it.
   const apart = Object.keys(findings.lane_throttles ?? {}).length > 0;
   const ownThrottle = (lane: string) => (apart ? throttleOf(findings, lane) : null);
@@ -29,6 +30,19 @@ export function Ground({ race, version }: { race: RacePage; version: string }) {
           ))}
         </ul>
       )}
+      {race.notes.length > 0 ? (
+        <>
+          <h3>{ui.words.results.notes}</h3>
+          <ul class="notes race-notes">
+            {race.notes.map((note) => (
+              <li key={note}>
+                <Speak said={sentence(ui, note)} />
+                {ui.words.end}
+              </li>
+            ))}
+          </ul>
+        </>
+      ) : null}
       <h3>{w.again}</h3>
       <p>
         <Command words={findings.command_line} label={w.again} />
@@ -49,9 +63,14 @@ export function Ground({ race, version }: { race: RacePage; version: string }) {
       </div>
       <h3>{w.machine}</h3>
       <Machine race={race} />
+      {own || (races && races.races > 0) ? <h3>{w.calibration}</h3> : null}
+      {own ? (
+        <p class="self-check">
+          <Speak said={own} />
+        </p>
+      ) : null}
       {races && races.races > 0 ? (
         <>
-          <h3>{w.calibration}</h3>
           <p>
             {w.calibrated(ui.figures, races.called_different, races.races, ui.figures.percent(races.low, 1), ui.figures.percent(races.high, 1))}
           </p>
