@@ -1486,6 +1486,11 @@ export interface ResultFinding {
    */
   metric: string;
   /**
+   * What was measured never passed the disk (writes that stayed in memory, figures above the disk's that
+   * holes or a cache gave): no verdict rests on it.
+   */
+  missed_the_disk?: boolean;
+  /**
    * One per pair of lanes.
    */
   pairs: Pair[];

@@ -375,7 +375,7 @@ pub struct Serve {
     #[arg(long, value_name = "DIR")]
     pub records: Option<PathBuf>,
     /// Language that the page opens in: en, zh or de; default: the browser's own
-    #[arg(long, value_name = "LANGUAGE", value_parser = parse_language)]
+    #[arg(long, value_name = "LANGUAGE", value_parser = crate::language::parse)]
     pub lang: Option<Language>,
 }
 
@@ -385,15 +385,6 @@ fn parse_address(text: &str) -> Result<SocketAddr, String> {
     numeric.as_deref().unwrap_or(text).parse().map_err(|_| {
         "write a numeric address and a port, such as 127.0.0.1:7171, [::1]:7171 or 192.168.1.5:7171".to_owned()
     })
-}
-
-fn parse_language(text: &str) -> Result<Language, String> {
-    match text {
-        "en" => Ok(Language::En),
-        "zh" => Ok(Language::Zh),
-        "de" => Ok(Language::De),
-        _ => Err("write en, zh or de".to_owned()),
-    }
 }
 
 fn parse_rounds(text: &str) -> Result<model::plan::Rounds, String> {

@@ -121,6 +121,10 @@ pub struct ResultFinding {
     pub rounds: u32,
     /// What limited it.
     pub limit: Limit,
+    /// What was measured never passed the disk (writes that stayed in memory, figures above the disk's that
+    /// holes or a cache gave): no verdict rests on it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub missed_the_disk: bool,
     /// One sentence with the figures.
     pub limit_reason: Sentence,
     /// One per lane.

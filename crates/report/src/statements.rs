@@ -389,6 +389,7 @@ mod tests {
             title: "w".to_owned(),
             group: "g".to_owned(),
             section: None,
+            missed_the_disk: false,
             metric: "operations_per_second".to_owned(),
             unit: "operations/s".to_owned(),
             higher_is_better: true,

@@ -70,7 +70,7 @@ fn disturbed(record: &Record, undecided: &[&ResultFinding]) -> bool {
     let workloads: BTreeSet<&str> = undecided.iter().map(|result| result.workload.as_str()).collect();
     let series: Vec<Series> = workloads.iter().map(|name| Series::of(record, name)).collect();
     let lanes = || series.iter().flat_map(|of| &of.lanes);
-    let flagged: usize = lanes().map(|lane| pair::flagged(lane, FOREIGN_NOISE)).sum();
+    let flagged: usize = lanes().map(|lane| pair::flagged(lane, FOREIGN_NOISE, u32::MAX)).sum();
     2 * flagged > lanes().map(|lane| lane.ok.len()).sum()
 }
 

@@ -10,7 +10,7 @@ use crate::limit;
 use crate::operations;
 use crate::pair::{self, Setting, finite};
 use crate::ranking;
-use crate::say::{name, race as said, text};
+use crate::say::{name, pair as pair_said, race as said, text};
 use crate::sequential::{self, Rule, Standing};
 use crate::series::{LaneSeries, Reading, Scope, Series};
 use crate::throttle;
@@ -21,6 +21,7 @@ use model::record::{EndOutcome, Profile, Record, SCHEMA};
 use model::sentence::Value;
 use model::trial::Outcome;
 use model::workload::Workload;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The results of one workload, one per group; empty where the plan does not know the workload or
 /// no trial of it was run yet. Callable at any time of a race.
@@ -51,6 +52,7 @@ fn judge_group(
     let higher_is_better = higher_is_better(&metric);
     let shared_rate = record.rates.iter().rev().find(|rate| rate.workload == workload.name).cloned();
     let limited = limit::judge(record, workload, group, series);
+    let stalled = series.stalled(group, &metric);
     let lanes = &series.lanes;
     let couples: Vec<_> = (0..lanes.len()).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
     let comparable =
@@ -71,27 +73,45 @@ fn judge_group(
         correlation: evidence.correlation(group),
         limit: limited.limit,
         missed_the_disk: limited.missed_the_disk,
+        stalled: &stalled,
         reads: series.reading.reads(group),
         ended: record.end.is_some(),
         seconds_per_round: pair::seconds_per_round(series),
     };
+    // A pair is judged on the rounds of its look, and so is what limited it: what came after changes nothing.
+    let newest = lanes.iter().flat_map(|lane| &lane.ok).map(|trial| trial.round).max().unwrap_or(0);
+    let mut at_looks: BTreeMap<u32, limit::Limited> = BTreeMap::new();
     let judged: Vec<_> = couples
         .iter()
         .map(|&(a, b)| {
+            let stopped = stopped_at(series, [&lanes[a], &lanes[b]], standing, plan.rounds);
+            let last = series.last_round(stopped.unwrap_or(standing));
+            let limited = match last < newest {
+                true => {
+                    &*at_looks.entry(last).or_insert_with(|| limit::judge(record, workload, group, &series.up_to(last)))
+                }
+                false => &limited,
+            };
             let limit = limited.between(&lanes[a].lane.name, &lanes[b].lane.name);
-            match stopped_at(series, [&lanes[a], &lanes[b]], standing, plan.rounds) {
-                None => Setting { limit, ..setting }.judge(&lanes[a], &lanes[b]),
+            let setting = Setting { limit, missed_the_disk: limited.missed_the_disk, ..setting };
+            match stopped {
+                None => setting.judge(&lanes[a], &lanes[b]),
                 Some(look) => {
                     // As at the look after which one of them raced no further: what was decided then stands.
                     let groups = workload.groups();
                     let evidence = Evidence::of(record, &workload.name, &groups, series, look);
-                    let then = Setting { limit, standing: look, correlation: evidence.correlation(group), ..setting };
+                    let then = Setting { standing: look, correlation: evidence.correlation(group), ..setting };
                     then.judge(&lanes[a], &lanes[b])
                 }
             }
         })
         .collect();
-    let mut warnings: Vec<Sentence> = lanes.iter().flat_map(|lane| pair::lane_warnings(lane, group, &metric)).collect();
+    let told = lanes.iter().flat_map(|lane| pair::lane_warnings(lane, group, &metric, &stalled));
+    let mut warnings: Vec<Sentence> = told.collect();
+    // Where there is no other round the lanes' own sentences say it.
+    if !stalled.is_empty() && stalled.len() < series.done.len() {
+        warnings.push(pair_said::every_lane_stood_still(stalled.len(), series.done.len()));
+    }
     // What marks whole trials is said with the workload's first group, not with each.
     if workload.groups().first().is_some_and(|first| first == group) {
         warnings.extend(pair::trial_warnings(lanes));
@@ -107,7 +127,7 @@ fn judge_group(
     }
     let mut estimates = Vec::new();
     for (lane, device_use) in lanes.iter().zip(&limited.device_use) {
-        let (estimate, warning) = estimate_of(lane, group, &metric, *device_use, &series.reading);
+        let (estimate, warning) = estimate_of(lane, (group, &metric), *device_use, &series.reading, &stalled);
         estimates.push(estimate);
         warnings.extend(warning);
     }
@@ -117,6 +137,7 @@ fn judge_group(
         title: workload.title.clone(),
         group: group.to_owned(),
         section: operations::section(workload, group),
+        missed_the_disk: limited.missed_the_disk,
         unit: unit_of(&metric).to_owned(),
         higher_is_better,
         shared_rate,
@@ -183,16 +204,17 @@ fn shared_rounds(series: &Series, group: &str, metric: &str) -> u32 {
     shared.max().unwrap_or(0) as u32
 }
 
-/// One lane's estimate, and a warning where its histograms could not be read.
+/// One lane's estimate, and a warning where its histograms could not be read. `stalled`: rounds in which
+/// every lane stood still.
 fn estimate_of(
     lane: &LaneSeries,
-    group: &str,
-    metric: &str,
+    (group, metric): (&str, &str),
     device_use: Option<f64>,
     reading: &Reading,
+    stalled: &BTreeSet<u32>,
 ) -> (Estimate, Option<Sentence>) {
     let still = !lane.stood_still(group, metric).is_empty();
-    let level = lane.level(group, metric);
+    let level = lane.level(group, metric, stalled);
     let failure = lane.lacks(group).or_else(|| match (level, still) {
         (Some(_), _) => None,
         (None, true) => Some(said::stood_still_always()),

@@ -288,7 +288,7 @@ fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
         in_process: lane.lane.venue == comparable::LIBRARY,
         disturbed,
         trials: lane.ok.len(),
-        lagging: pair::flagged(lane, HARNESS_BOUND),
+        lagging: pair::flagged(lane, HARNESS_BOUND, u32::MAX),
         rate: median(seen.iter().map(|(of, _)| match of.metrics.get("operations_per_second") {
             Some(&rate) => rate,
             None => of.operations as f64 / of.seconds,

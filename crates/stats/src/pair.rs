@@ -2,6 +2,7 @@
 
 use crate::comparable::comparable;
 use crate::estimate;
+use crate::failed;
 use crate::forecast;
 use crate::say::{name, pair as said, text};
 use crate::sequential::{self, Interval, Rule, Standing};
@@ -38,10 +39,12 @@ pub struct Setting<'a> {
     pub standing: Standing,
     /// The correlation from round to round that intervals are made for.
     pub correlation: f64,
-    /// What limited the result.
+    /// What limited the result, by the trials of this look.
     pub limit: Limit,
     /// What was measured never passed the disk.
     pub missed_the_disk: bool,
+    /// Rounds in which every lane stood still: [`Series::stalled`].
+    pub stalled: &'a BTreeSet<u32>,
     /// The group reads.
     pub reads: bool,
     /// The race has ended, whatever ended it.
@@ -56,6 +59,14 @@ pub struct Judged {
     pub pair: Pair,
     /// Correlated rounds.
     pub warning: Option<Sentence>,
+}
+
+/// Lanes that did nothing in some rounds.
+struct Stillness {
+    /// Why there is no ratio.
+    why: Sentence,
+    /// One of them in more than half of its rounds: no burst did that, and more rounds would not help.
+    mostly: bool,
 }
 
 impl Setting<'_> {
@@ -76,14 +87,20 @@ impl Setting<'_> {
             pair.why = Some(said::lane_reason(name(lane), reason));
             return Judged { pair, warning: None };
         }
-        if let Some(why) = self.cannot_sustain(a, b).or_else(|| self.stood_still(a, b)) {
-            // One burst of noise in an early round does not end the race.
-            let early = matches!(self.standing, Standing::Before { .. });
+        let differences = self.differences(a, b);
+        // One burst of noise in an early round does not end the race.
+        let before = matches!(self.standing, Standing::Before { .. });
+        let more_may_come = !matches!(self.standing, Standing::AtLook { last: true, .. });
+        let behind = self.cannot_sustain(a, b).map(|why| (why, before));
+        let without = behind.or_else(|| {
+            let Stillness { why, mostly } = self.stood_still(a, b, differences.is_empty())?;
+            Some((why, before || (more_may_come && !mostly)))
+        });
+        if let Some((why, early)) = without {
             pair.verdict = if early { Verdict::Undecided } else { Verdict::None };
             pair.why = Some(why);
             return Judged { pair, warning: None };
         }
-        let differences = self.differences(a, b);
         let Some(interval) =
             sequential::interval(&differences, &self.rule, self.correlation).filter(|of| of.mean.is_finite())
         else {
@@ -119,29 +136,29 @@ impl Setting<'_> {
 
     /// The last round of this look.
     fn last_round(&self) -> u32 {
-        match self.standing {
-            Standing::AtLook { rounds, .. } => self.series.done.get(rounds as usize - 1).copied().unwrap_or(u32::MAX),
-            Standing::Before { .. } => u32::MAX,
-        }
+        self.series.last_round(self.standing)
     }
 
     /// Why there is no ratio: a lane did nothing in some rounds. Those are an outcome, and the worst one;
-    /// without them the lane would be judged on its good rounds. `None`: none stood still.
-    fn stood_still(&self, a: &LaneSeries, b: &LaneSeries) -> Option<Sentence> {
+    /// without them the lane would be judged on its good rounds. A round in which every lane did nothing says
+    /// nothing of these two, unless there is no other (`all`). `None`: none stood still.
+    fn stood_still(&self, a: &LaneSeries, b: &LaneSeries, all: bool) -> Option<Stillness> {
         let last = self.last_round();
         let count = |lane: &LaneSeries| {
-            lane.stood_still(self.group, self.metric).into_iter().filter(|&round| round <= last).count()
+            let rounds = lane.stood_still(self.group, self.metric).into_iter();
+            rounds.filter(|round| *round <= last && (all || !self.stalled.contains(round))).count()
         };
         let still: Vec<(&LaneSeries, usize)> =
             [a, b].into_iter().map(|lane| (lane, count(lane))).filter(|&(_, count)| count > 0).collect();
-        let rounds = |lane: &LaneSeries| lane.ok.iter().filter(|trial| trial.round <= last).count();
+        let rounds = |lane: &LaneSeries| lane.until(last).count();
         if still.is_empty() {
             return None;
         }
         let each =
             still.iter().map(|&(lane, count)| said::stood_still(name(&lane.lane.name), count, rounds(lane)).into());
         let lanes: Vec<&LaneSeries> = still.iter().map(|(lane, _)| *lane).collect();
-        Some(said::nothing_to_compare(Value::List(each.collect()), self.remedy(&lanes)))
+        let why = said::nothing_to_compare(Value::List(each.collect()), self.remedy(&lanes));
+        Some(Stillness { why, mostly: still.iter().any(|&(lane, count)| 2 * count > rounds(lane)) })
     }
 
     /// What makes lanes that stood still do something in each round.
@@ -167,8 +184,9 @@ impl Setting<'_> {
         let behind: Vec<Value> = [a, b]
             .iter()
             .filter_map(|lane| {
-                let count = flagged(lane, CANNOT_SUSTAIN);
-                mostly_behind(lane).then(|| said::trials_behind(name(&lane.lane.name), count, lane.ok.len()).into())
+                let last = self.last_round();
+                let (count, of) = (flagged(lane, CANNOT_SUSTAIN, last), lane.until(last).count());
+                mostly_behind(lane, last).then(|| said::trials_behind(name(&lane.lane.name), count, of).into())
             })
             .collect();
         (!behind.is_empty()).then(|| said::cannot_sustain(Value::List(behind)))
@@ -259,15 +277,15 @@ pub fn seconds_per_round(series: &Series) -> Option<f64> {
 /// A trial of an open loop whose backlog grew over the window begins a flag with this.
 pub const CANNOT_SUSTAIN: &str = "cannot-sustain-rate";
 
-/// Trials that count and carry a flag that begins so.
-pub fn flagged(lane: &LaneSeries, beginning: &str) -> usize {
-    lane.ok.iter().filter(|trial| trial.flags.iter().any(|flag| flag.starts_with(beginning))).count()
+/// Trials up to this round that count and carry a flag that begins so.
+pub fn flagged(lane: &LaneSeries, beginning: &str, last: u32) -> usize {
+    lane.until(last).filter(|trial| trial.flags.iter().any(|flag| flag.starts_with(beginning))).count()
 }
 
-/// Whether a lane fell behind the rate in more than half of its trials. In fewer it was a burst of noise
-/// that made the backlog grow, which is part of the interval.
-pub fn mostly_behind(lane: &LaneSeries) -> bool {
-    2 * flagged(lane, CANNOT_SUSTAIN) > lane.ok.len()
+/// Whether a lane fell behind the rate in more than half of its trials up to this round. In fewer it was
+/// a burst of noise that made the backlog grow, which is part of the interval.
+pub fn mostly_behind(lane: &LaneSeries, last: u32) -> bool {
+    2 * flagged(lane, CANNOT_SUSTAIN, last) > lane.until(last).count()
 }
 
 /// Warnings about whole trials of all lanes: failed rounds, flags. What marks every trial is said
@@ -277,14 +295,14 @@ pub fn trial_warnings(lanes: &[LaneSeries]) -> Vec<Sentence> {
     for lane in lanes {
         if let (Some(trial), false) = (lane.failed.last(), lane.ok.is_empty()) {
             let all = lane.failed.len() + lane.ok.len();
-            let reason = reason_of(trial);
+            let reason = failed::reason(trial);
             warnings.push(said::failed_in_rounds(name(&lane.lane.name), lane.failed.len(), all, reason));
         }
     }
     for lane in lanes {
         if let (Some(trial), false) = (lane.void.last(), lane.ok.is_empty()) {
             let all = lane.void.len() + lane.ok.len();
-            let reason = reason_of(trial);
+            let reason = failed::reason(trial);
             warnings.push(said::void_trials(name(&lane.lane.name), lane.void.len(), all, reason));
         }
     }
@@ -304,11 +322,6 @@ pub fn trial_warnings(lanes: &[LaneSeries]) -> Vec<Sentence> {
     }
     warnings.extend(everywhere.0.into_values().map(|mark| said::all_marked(of_all, mark.said())));
     warnings
-}
-
-/// Why a trial has no figures.
-fn reason_of(trial: &Trial) -> Value {
-    trial.reason.as_ref().map_or_else(|| said::no_reason().into(), text)
 }
 
 /// The flags of trials by their kind: the words before the first colon. What follows them is often a
@@ -359,37 +372,39 @@ fn unsteady(of: &Group) -> Option<Sentence> {
     crate::steady::settled(of)?.unsteady
 }
 
-/// Warnings about a lane's figures in one group: unusable, missing, unsteady.
-pub fn lane_warnings(lane: &LaneSeries, group: &str, metric: &str) -> Vec<Sentence> {
-    let own = || name(&lane.lane.name);
+/// Warnings about a lane's figures in one group: unusable, missing, unsteady. What every lane did in a round
+/// (`stalled`) is told once, of all of them.
+pub fn lane_warnings(lane: &LaneSeries, group: &str, metric: &str, stalled: &BTreeSet<u32>) -> Vec<Sentence> {
+    let who = || name(&lane.lane.name);
     let mut warnings = Vec::new();
     let figures = lane.figures(group, metric);
     let still = lane.stood_still(group, metric);
     // One that always did is told with its estimate.
-    if !still.is_empty() && still.len() < lane.ok.len() {
-        let (rounds, of) = (still.len(), lane.ok.len());
+    let own = still.iter().filter(|round| !stalled.contains(round)).count();
+    if own > 0 && still.len() < lane.ok.len() {
+        let (rounds, of) = (own, lane.ok.len());
         warnings.push(match metric.ends_with("_per_second") {
-            true => said::stood_still_rate(own(), rounds, of),
-            false => said::stood_still_latency(own(), rounds, of),
+            true => said::stood_still_rate(who(), rounds, of),
+            false => said::stood_still_latency(who(), rounds, of),
         });
     }
     let broken = |&&(round, figure): &&(u32, f64)| !estimate::usable(figure) && !still.contains(&round);
     let unusable = figures.iter().filter(broken).count();
     if unusable > 0 {
-        warnings.push(said::figures_left_out(own(), unusable, figures.len()));
+        warnings.push(said::figures_left_out(who(), unusable, figures.len()));
     }
     let missing = lane.ok.len() - figures.len();
     // Where all are missing, the estimate says why.
     if missing > 0 && lane.lacks(group).is_none() {
-        warnings.push(said::figures_missing(own(), missing, lane.ok.len(), name(metric), text(group)));
+        warnings.push(said::figures_missing(who(), missing, lane.ok.len(), name(metric), text(group)));
     }
     let (trials, share) = lane.cut(group);
     if trials > 0 && metric.ends_with("_per_second") {
-        warnings.push(said::warm_up_cut(own(), trials, lane.ok.len(), Value::Share(share)));
+        warnings.push(said::warm_up_cut(who(), trials, lane.ok.len(), Value::Share(share)));
     }
     let unsteady: Vec<_> = lane.group(group).filter_map(|(_, of)| unsteady(of)).collect();
     if let Some(reason) = unsteady.first() {
-        warnings.push(said::not_steady(own(), unsteady.len(), lane.ok.len(), reason.clone()));
+        warnings.push(said::not_steady(who(), unsteady.len(), lane.ok.len(), reason.clone()));
     }
     warnings
 }

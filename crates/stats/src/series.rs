@@ -3,6 +3,7 @@
 use crate::estimate::{self, Level};
 use crate::failed;
 use crate::say::race as said;
+use crate::sequential::Standing;
 use crate::steady;
 use model::Sentence;
 use model::lane::Lane;
@@ -10,7 +11,7 @@ use model::operations::Operation;
 use model::record::Record;
 use model::trial::{Group, Outcome, SystemUse, Trial};
 use model::workload::Kind;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One workload's trials that count.
 pub struct Series<'a> {
@@ -83,7 +84,57 @@ impl<'a> Series<'a> {
     }
 }
 
+impl<'a> Series<'a> {
+    /// The same as it stood after this round.
+    pub fn up_to(&self, last: u32) -> Series<'a> {
+        let until = |trials: &[&'a Trial]| trials.iter().copied().filter(|trial| trial.round <= last).collect();
+        let lanes = self.lanes.iter().map(|of| LaneSeries {
+            ok: until(&of.ok),
+            failed: until(&of.failed),
+            void: until(&of.void),
+            ..*of
+        });
+        Series {
+            lanes: lanes.collect(),
+            done: self.done.iter().copied().filter(|&round| round <= last).collect(),
+            trials: self.trials,
+            reading: self.reading.clone(),
+        }
+    }
+
+    /// The last round that a look takes.
+    pub fn last_round(&self, standing: Standing) -> u32 {
+        match standing {
+            Standing::AtLook { rounds, .. } => self.done.get(rounds as usize - 1).copied().unwrap_or(u32::MAX),
+            Standing::Before { .. } => u32::MAX,
+        }
+    }
+
+    /// Rounds in which every lane that raced stood still, two at least: something beside them did that, and
+    /// such a round says nothing of any of them.
+    pub fn stalled(&self, group: &str, metric: &str) -> BTreeSet<u32> {
+        let mut still: BTreeMap<u32, usize> = BTreeMap::new();
+        for round in self.lanes.iter().flat_map(|lane| lane.stood_still(group, metric)) {
+            *still.entry(round).or_default() += 1;
+        }
+        still.retain(|_, lanes| *lanes >= 2);
+        if still.is_empty() {
+            return BTreeSet::new();
+        }
+        let raced = |round: u32| {
+            let trials = self.lanes.iter().flat_map(|lane| lane.group(group));
+            trials.filter(|(trial, _)| trial.round == round).count()
+        };
+        still.into_iter().filter(|&(round, lanes)| lanes == raced(round)).map(|(round, _)| round).collect()
+    }
+}
+
 impl<'a> LaneSeries<'a> {
+    /// The trials that count up to this round.
+    pub fn until(&self, last: u32) -> impl Iterator<Item = &'a Trial> {
+        self.ok.iter().copied().filter(move |trial| trial.round <= last)
+    }
+
     /// The trials that hold this group, with it.
     pub fn group<'b>(&'b self, group: &'b str) -> impl Iterator<Item = (&'a Trial, &'a Group)> + 'b {
         self.ok.iter().filter_map(move |&trial| Some((trial, trial.groups.iter().find(|of| of.name == group)?)))
@@ -103,10 +154,17 @@ impl<'a> LaneSeries<'a> {
     }
 
     /// Rounds in which this lane did nothing that its figure could show: a rate of zero in measured time,
-    /// because the middle slice did nothing, or no operation at all.
+    /// because the middle slice did nothing (the warm-up left out), or no operation at all.
     pub fn stood_still(&self, group: &str, metric: &str) -> Vec<u32> {
+        // Without its warm-up a trial comes to zero only where something in it did.
+        let paused = |of: &Group| {
+            of.windows_operations_per_second.iter().chain(&of.slices_operations_per_second).any(|&rate| rate == 0.0)
+        };
         let still = |of: &Group| match of.metrics.get(metric) {
-            Some(&figure) => metric.ends_with("_per_second") && figure == 0.0,
+            Some(&figure) if metric.ends_with("_per_second") => {
+                figure == 0.0 || (paused(of) && self.figure(of, metric) == Some(0.0))
+            }
+            Some(_) => false,
             None => of.operations == 0,
         };
         let measured = |of: &Group| of.seconds > 0.0 && of.seconds.is_finite();
@@ -114,10 +172,13 @@ impl<'a> LaneSeries<'a> {
     }
 
     /// The level of a lane's figures. Rounds in which it did nothing count as zeros of a rate: a mean of the
-    /// others would be that of its good rounds. `None`: it has no figure, or never did anything.
-    pub fn level(&self, group: &str, metric: &str) -> Option<Level> {
-        let figures: Vec<f64> = self.figures(group, metric).into_iter().map(|(_, figure)| figure).collect();
-        match metric.ends_with("_per_second") && !self.stood_still(group, metric).is_empty() {
+    /// others would be that of its good rounds. Those in which every lane stood still ([`Series::stalled`])
+    /// say nothing of it. `None`: it has no figure, or never did anything.
+    pub fn level(&self, group: &str, metric: &str, stalled: &BTreeSet<u32>) -> Option<Level> {
+        let figures = self.figures(group, metric).into_iter().filter(|(round, _)| !stalled.contains(round));
+        let figures: Vec<f64> = figures.map(|(_, figure)| figure).collect();
+        let alone = self.stood_still(group, metric).iter().any(|round| !stalled.contains(round));
+        match metric.ends_with("_per_second") && alone {
             true => estimate::level_with_zeros(&figures).filter(|level| level.mean > 0.0),
             false => estimate::level(&figures),
         }
@@ -151,6 +212,7 @@ impl<'a> LaneSeries<'a> {
 }
 
 /// Which groups of a workload read: by their names, but steps of file operations bear any name.
+#[derive(Clone)]
 pub struct Reading<'a>(Option<Vec<&'a str>>);
 
 impl<'a> Reading<'a> {

@@ -80,9 +80,10 @@ pub fn figures(record: &Record, name: &str) -> RecordFigures {
         let series = Series::of(record, &workload.name);
         let of_group = |group: String| {
             let metric = primary_metric(&series, &group);
+            let stalled = series.stalled(&group, &metric);
             let level = |index: usize| {
                 // As in the record's own report.
-                Some((index, series.lanes[index].level(&group, &metric)?))
+                Some((index, series.lanes[index].level(&group, &metric, &stalled)?))
             };
             let levels: Vec<_> = (0..series.lanes.len()).filter_map(level).collect();
             (!levels.is_empty()).then_some(GroupFigures { group, metric, levels })

@@ -6,7 +6,7 @@ use common::{io, lane, operations, record, run, step};
 use model::findings::{Comparison, Verdict};
 use model::operations::Operation;
 use model::plan::Rounds;
-use model::record::Record;
+use model::record::{EndOutcome, Record};
 use model::workload::{Kind, Pattern};
 use stats::compare::compare;
 
@@ -182,4 +182,48 @@ fn rounds_in_which_a_lane_stood_still_count_and_leave_no_verdict() {
     assert_eq!(of.rows.len(), 1);
     let said = "xfs stood still in 8 of 8 rounds of the second record";
     assert!(of.warnings.iter().any(|warning| warning.contains(said)), "{:?}", of.warnings);
+}
+
+#[test]
+fn a_race_that_was_interrupted_before_its_look_decides_nothing() {
+    let before = race([1000.0; 2], 0.01, 6, 1);
+    let mut after = race([3000.0; 2], 0.01, 6, 2);
+    assert_eq!(against(&before, &after).rows[0].verdict, Verdict::Faster);
+    after.header.plan.rounds = Rounds::Fixed(20);
+    after.end = Some(EndOutcome::Interrupted);
+    let of = against(&before, &after).rows.remove(0);
+    assert_eq!(of.verdict, Verdict::Undecided);
+    assert!(of.low.is_some() && (of.ratio - 3.0).abs() < 0.1, "what it shows so far is told: {of:?}");
+    assert_eq!(of.why.as_deref(), Some("6 of 20 rounds of the second record are done; go on with it (--resume)"));
+    // Whichever side it is; a race whose budget was used up ended as planned.
+    let turned = against(&after, &before).rows.remove(0);
+    assert!(turned.why.as_deref().unwrap().starts_with("6 of 20 rounds of the first record"), "{turned:?}");
+    after.end = Some(EndOutcome::Complete);
+    assert_eq!(against(&before, &after).rows[0].verdict, Verdict::Faster);
+    // Looks of a race that ends by itself are planned: rounds between them wait for the next.
+    let mut adaptive = race([3000.0; 2], 0.01, 7, 2);
+    adaptive.end = Some(EndOutcome::Interrupted);
+    let at_six = {
+        let mut at_six = adaptive.clone();
+        at_six.trials.retain(|trial| trial.round <= 6);
+        at_six
+    };
+    let [seven, six] = [adaptive.clone(), at_six].map(|race| against(&before, &race).rows.remove(0));
+    assert_eq!((seven.b, seven.low, seven.verdict), (six.b, six.low, Verdict::Faster));
+    adaptive.trials.retain(|trial| trial.round <= 5);
+    let early = against(&before, &adaptive).rows.remove(0);
+    assert_eq!(early.verdict, Verdict::Undecided);
+    assert!(early.why.as_deref().unwrap().starts_with("5 rounds of the second record are done"), "{early:?}");
+}
+
+#[test]
+fn writes_that_stay_in_memory_get_no_verdict() {
+    let before = race([1000.0; 2], 0.01, 6, 1);
+    let mut after = race([3000.0; 2], 0.01, 6, 2);
+    after.trials.iter_mut().for_each(|trial| trial.system.device.write_bytes /= 20);
+    for (a, b) in [(&before, &after), (&after, &before)] {
+        let of = against(a, b).rows.remove(0);
+        assert_eq!(of.verdict, Verdict::None);
+        assert!(of.why.as_deref().unwrap().starts_with("bytes that did not pass the disk were measured"), "{of:?}");
+    }
 }

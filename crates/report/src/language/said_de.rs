@@ -124,6 +124,10 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("more_time", "der Arbeit mehr Zeit oder mehr Operationen geben"),
     ("longer_slices", "mit {option} längere Scheiben messen"),
     (
+        "every_lane_stood_still",
+        "alle standen in {count} von {of} Runden still: solche Runden sagen über keinen etwas und wurden weggelassen",
+    ),
+    (
         "stood_still_rate",
         "{lane} stand in {count} von {of} Runden still: im Mittel zählen sie als null, und es hat kein Intervall",
     ),
@@ -202,7 +206,6 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ),
     ("shared_rate_disturbed", "die gemeinsame Rate wurde in einem gestörten Augenblick gemessen: {why}"),
     ("no_round_completed", "keine Runde wurde fertig"),
-    ("failed_without_a_reason", "gescheitert, ohne Angabe eines Grundes"),
     ("stood_still_always", "stand in jeder Runde still"),
     ("no_trial_measured", "kein Versuch hat gemessen: {metric}"),
     ("no_time_of_step", "keine Runde enthält eine Zeit für {step}"),

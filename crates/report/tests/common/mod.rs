@@ -119,6 +119,7 @@ pub fn result(
         title: title.to_owned(),
         group: group.to_owned(),
         section: None,
+        missed_the_disk: false,
         metric: if bandwidth { "bandwidth_bytes_per_second" } else { "operations_per_second" }.to_owned(),
         unit: if bandwidth { "B/s" } else { "operations/s" }.to_owned(),
         higher_is_better: true,

@@ -28,6 +28,8 @@ templates! {
         "{lane} stood still in {count} of {of} rounds: its mean counts them as zeros and has no interval";
     stood_still_latency(lane, count, of) =
         "{lane} stood still in {count} of {of} rounds: they have no latency, and its mean is that of the others";
+    every_lane_stood_still(count, of) =
+        "every lane stood still in {count} of {of} rounds: such rounds say nothing of any of them and were left out";
     failed_in_rounds(lane, failed, of, reason) = "{lane} failed in {failed} of {of} rounds: {reason}";
     void_trials(lane, count, of, reason) = "{lane}: {count} of {of} trials are void: {reason}";
     marked(lane, count, of, mark) = "{lane}: {count} of {of} trials are marked {mark}";

@@ -19,7 +19,6 @@ templates! {
         "the lanes stand on different disks while they are measured: {each}; a difference may be the disk's";
     shared_rate_disturbed(why) = "the shared rate was measured in a disturbed moment: {why}";
     no_round_completed() = "no round was completed";
-    failed_without_a_reason() = "it failed without a reason";
     stood_still_always() = "it stood still in every round";
     no_trial_measured(metric) = "no trial measured {metric}";
     no_time_of_step(step) = "no round holds a time of {step}";
