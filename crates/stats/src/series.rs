@@ -113,19 +113,16 @@ impl<'a> Series<'a> {
     /// Rounds in which every lane that raced stood still, two at least: something beside them did that, and
     /// such a round says nothing of any of them.
     pub fn stalled(&self, group: &str, metric: &str) -> BTreeSet<u32> {
-        let mut still: BTreeMap<u32, usize> = BTreeMap::new();
+        // Lanes that stood still and lanes that raced.
+        let mut rounds: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
         for round in self.lanes.iter().flat_map(|lane| lane.stood_still(group, metric)) {
-            *still.entry(round).or_default() += 1;
+            rounds.entry(round).or_default().0 += 1;
         }
-        still.retain(|_, lanes| *lanes >= 2);
-        if still.is_empty() {
-            return BTreeSet::new();
+        for (trial, _) in self.lanes.iter().flat_map(|lane| lane.group(group)) {
+            rounds.entry(trial.round).and_modify(|(_, raced)| *raced += 1);
         }
-        let raced = |round: u32| {
-            let trials = self.lanes.iter().flat_map(|lane| lane.group(group));
-            trials.filter(|(trial, _)| trial.round == round).count()
-        };
-        still.into_iter().filter(|&(round, lanes)| lanes == raced(round)).map(|(round, _)| round).collect()
+        let stalled = rounds.into_iter().filter(|(_, (still, raced))| *still >= 2 && still == raced);
+        stalled.map(|(round, _)| round).collect()
     }
 }
 
