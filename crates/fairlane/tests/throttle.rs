@@ -144,7 +144,9 @@ fn three_filesystems_tie_on_random_reads_of_an_emulated_disk() {
     for pair in result["pairs"].as_array().unwrap() {
         // How wide its interval is depends on what else the machine does.
         assert!((0.95..1.05).contains(&pair["ratio"].as_f64().unwrap()), "{pair:#}");
-        assert_eq!(pair["why"], "the device was measured, not the filesystem");
+        // A tie says so as well as a pair without a verdict; what else differs (checksums) follows.
+        let why = pair["why"].as_str().unwrap_or_default();
+        assert!(why.starts_with("the device was measured, not the filesystem"), "{pair:#}");
     }
     place.assert_nothing_left();
 }
