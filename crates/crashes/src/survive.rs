@@ -1,0 +1,146 @@
+//! What of the writes that no flush confirmed is on the disk after a cut.
+//!
+//! A disk may write its cache in any order and stop anywhere, so any subset is possible; what it does
+//! not do is to tear a sector. Everything here is drawn from a seed and nothing else.
+
+use crate::log::Log;
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
+
+/// What survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Survival {
+    /// Nothing that was not flushed.
+    Nothing,
+    /// All of it.
+    Everything,
+    /// The first so many writes.
+    Prefix(u64),
+    /// All but one write.
+    AllBut(u64),
+    /// Each write or not, drawn from this seed.
+    Random(u64),
+    /// As `Random`, and one write is torn between sectors of so many bytes.
+    Torn {
+        /// Of the draw.
+        seed: u64,
+        /// 512 or 4096.
+        sector_bytes: u32,
+    },
+}
+
+/// A part of an entry that reached the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Piece {
+    /// The entry's number in the log.
+    pub entry: usize,
+    /// From here, in bytes from the beginning of its range.
+    pub from: u64,
+    /// So many bytes.
+    pub bytes: u64,
+}
+
+/// The parts of the volatile writes of a cut that are on the disk, in the order in which they were answered.
+pub fn survivors(log: &Log, cut: u64, survival: Survival) -> Vec<Piece> {
+    let volatile = log.volatile(cut);
+    let length = |entry: usize| log.entries()[entry].range().map_or(0, |(_, bytes)| bytes);
+    let whole = |entry: &usize| Piece { entry: *entry, from: 0, bytes: length(*entry) };
+    match survival {
+        Survival::Nothing => Vec::new(),
+        Survival::Everything => volatile.iter().map(whole).collect(),
+        Survival::Prefix(count) => volatile.iter().take(count as usize).map(whole).collect(),
+        Survival::AllBut(missing) => {
+            let kept = volatile.iter().enumerate().filter(|(index, _)| *index as u64 != missing);
+            kept.map(|(_, entry)| whole(entry)).collect()
+        }
+        Survival::Random(seed) => draw(&volatile, seed, None, &length),
+        Survival::Torn { seed, sector_bytes } => draw(&volatile, seed, Some(u64::from(sector_bytes)), &length),
+    }
+}
+
+fn draw(volatile: &[usize], seed: u64, sector: Option<u64>, length: &dyn Fn(usize) -> u64) -> Vec<Piece> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    // Few, half or most of them: a cache that was nearly empty is as likely as one that was nearly full.
+    let share = [32u64, 128, 224][(random.next_u64() % 3) as usize];
+    let mut kept: Vec<bool> = volatile.iter().map(|_| random.next_u64() % 256 < share).collect();
+    let torn = match (sector, volatile.len() as u64) {
+        (Some(_), count) if count > 0 => Some((random.next_u64() % count) as usize),
+        _ => None,
+    };
+    if let Some(torn) = torn {
+        kept[torn] = true;
+    }
+    let mut pieces = Vec::new();
+    for (index, &entry) in volatile.iter().enumerate() {
+        if !kept[index] {
+            continue;
+        }
+        let bytes = length(entry);
+        match sector.filter(|_| torn == Some(index)) {
+            None => pieces.push(Piece { entry, from: 0, bytes }),
+            Some(sector) => tear(entry, bytes, sector, &mut random, &mut pieces),
+        }
+    }
+    pieces
+}
+
+/// One write, of which only some sectors arrived: its first ones, or any.
+fn tear(entry: usize, bytes: u64, sector: u64, random: &mut impl Rng, pieces: &mut Vec<Piece>) {
+    let sectors = bytes.div_ceil(sector);
+    let prefix = random.next_u64().is_multiple_of(2).then(|| random.next_u64() % sectors.max(1));
+    for index in 0..sectors {
+        let arrived = match prefix {
+            Some(count) => index < count,
+            None => random.next_u64().is_multiple_of(2),
+        };
+        let from = index * sector;
+        let length = sector.min(bytes - from);
+        match pieces.last_mut() {
+            Some(last) if arrived && last.entry == entry && last.from + last.bytes == from => last.bytes += length,
+            _ if arrived => pieces.push(Piece { entry, from, bytes: length }),
+            _ => {}
+        }
+    }
+}
+
+/// One simulated cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cut {
+    /// When, in ticks of the log.
+    pub tick: u64,
+    /// What survived.
+    pub survival: Survival,
+}
+
+/// So many cuts of a log, drawn from a seed and sorted by time: two thirds right after a flush or an
+/// acknowledgement, where a promise is freshest, the others at any moment.
+pub fn cuts(log: &Log, from: u64, count: usize, seed: u64) -> Vec<Cut> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let moments = log.moments(from);
+    let span = log.end().saturating_sub(from).max(1);
+    let mut cuts: Vec<Cut> = (0..count)
+        .map(|index| {
+            let any = from + random.next_u64() % span;
+            let tick = match moments.len() {
+                0 => any,
+                _ if index % 3 == 2 => any,
+                length => moments[(random.next_u64() % length as u64) as usize],
+            };
+            let open = log.volatile(tick).len() as u64;
+            let one = random.next_u64();
+            let survival = match random.next_u64() % 16 {
+                0 | 1 => Survival::Nothing,
+                2 => Survival::Everything,
+                3..=5 => Survival::Prefix(one % (open + 1)),
+                6 | 7 if open > 0 => Survival::AllBut(one % open),
+                8..=11 => Survival::Torn { seed: one, sector_bytes: if one.is_multiple_of(2) { 512 } else { 4096 } },
+                _ => Survival::Random(one),
+            };
+            Cut { tick, survival }
+        })
+        .collect();
+    cuts.sort_by_key(|cut| cut.tick);
+    cuts
+}

@@ -1,0 +1,177 @@
+//! The images against a second, simple implementation: it reads the log's bytes itself, builds every
+//! image from an empty disk in plain memory, and knows nothing of mappings or of what was built before.
+
+use crashes::image::Images;
+use crashes::log::{Entry, Log, LogWriter, What};
+use crashes::survive::{Cut, Survival, cuts, survivors};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::path::Path;
+use std::sync::Arc;
+
+const DISK: u64 = 256 << 10;
+
+/// One entry as the oracle reads it.
+struct Line {
+    kind: u8,
+    offset: u64,
+    bytes: u64,
+    received: u64,
+    replied: u64,
+    data: Vec<u8>,
+}
+
+fn read(path: &Path) -> Vec<Line> {
+    let bytes = std::fs::read(path).unwrap();
+    let mut lines = Vec::new();
+    let mut at = 16;
+    while at < bytes.len() {
+        let word = |index: usize| {
+            let from = at + 1 + 8 * index;
+            u64::from_le_bytes(bytes[from..from + 8].try_into().unwrap())
+        };
+        let kind = bytes[at];
+        let length = if kind == 1 { word(1) as usize } else { 0 };
+        let data = bytes[at + 41..at + 41 + length].to_vec();
+        lines.push(Line { kind, offset: word(0), bytes: word(1), received: word(2), replied: word(3), data });
+        at += 41 + length;
+    }
+    lines
+}
+
+/// The disk at a cut: everything that a flush confirmed, then the pieces that survived.
+fn plain_image(lines: &[Line], cut: u64, pieces: &[(usize, u64, u64)]) -> Vec<u8> {
+    let mut disk = vec![0u8; DISK as usize];
+    let mut put = |line: &Line, from: u64, bytes: u64| {
+        for index in from..from + bytes {
+            let value = if line.kind == 1 { line.data[index as usize] } else { 0 };
+            disk[(line.offset + index) as usize] = value;
+        }
+    };
+    let confirmed = |line: &Line| {
+        lines.iter().any(|flush| flush.kind == 3 && flush.replied <= cut && line.replied < flush.received)
+    };
+    for line in lines {
+        if line.kind <= 2 && confirmed(line) {
+            put(line, 0, line.bytes);
+        }
+    }
+    for &(entry, from, bytes) in pieces {
+        assert!(lines[entry].received <= cut && !confirmed(&lines[entry]), "only open writes may or may not survive");
+        put(&lines[entry], from, bytes);
+    }
+    disk
+}
+
+/// A log as several threads would write it: requests overlap in time, and some are answered late.
+fn random_log(path: &Path, seed: u64) {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut log = LogWriter::create(path, DISK).unwrap();
+    let mut tick = 1;
+    let mut open: Vec<(What, u64, Vec<u8>)> = Vec::new();
+    for record in 0..400u64 {
+        let draw = random.next_u64();
+        let bytes = 512 * (1 + draw / 7 % 24);
+        let offset = 512 * (draw / 1000 % ((DISK - bytes) / 512));
+        let data: Vec<u8> = (0..bytes).map(|index| (draw.wrapping_mul(index + 1) >> 24) as u8).collect();
+        let entry = match draw % 10 {
+            0 => (What::Flush, Vec::new()),
+            1 => (What::Zero { offset, bytes }, Vec::new()),
+            2 => (What::Acknowledged { record }, Vec::new()),
+            _ => (What::Write { offset, bytes, data: 0 }, data),
+        };
+        open.push((entry.0, tick, entry.1));
+        tick += 1;
+        while open.len() > 4 || (!open.is_empty() && random.next_u64().is_multiple_of(3)) {
+            let (what, received, data) = open.swap_remove((random.next_u64() % open.len() as u64) as usize);
+            log.append(Entry { what, received, replied: tick }, &data).unwrap();
+            tick += 1;
+        }
+    }
+    log.flush().unwrap();
+}
+
+#[test]
+fn every_image_is_that_of_the_oracle() {
+    let folder = tempfile::tempdir().unwrap();
+    for seed in 0..6 {
+        let path = folder.path().join("log");
+        random_log(&path, seed);
+        let lines = read(&path);
+        let log = Arc::new(Log::open(&path).unwrap());
+        assert_eq!(log.entries().len(), lines.len());
+        let mut images = Images::new(Arc::clone(&log)).unwrap();
+        let mut differing = std::collections::BTreeSet::new();
+        for cut in cuts(&log, 0, 120, seed ^ 77) {
+            let pieces: Vec<_> =
+                survivors(&log, cut.tick, cut.survival).iter().map(|it| (it.entry, it.from, it.bytes)).collect();
+            let wanted = plain_image(&lines, cut.tick, &pieces);
+            let image = images.image(cut).unwrap();
+            let mut found = vec![0u8; DISK as usize];
+            image.read(0, &mut found).unwrap();
+            assert!(found == wanted, "seed {seed}, {cut:?}");
+            differing.insert(crc32c::crc32c(&found));
+            // A recovery writes into its image: the next one must know nothing of it.
+            image.write(4096, &[0x5a; 8192]).unwrap();
+            image.zero(0, 4096).unwrap();
+        }
+        assert!(differing.len() > 60, "the images differ: {}", differing.len());
+    }
+}
+
+#[test]
+fn going_back_in_time_gives_the_same_image_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    random_log(&path, 9);
+    let log = Arc::new(Log::open(&path).unwrap());
+    let mut images = Images::new(Arc::clone(&log)).unwrap();
+    let mut contents = |tick| {
+        let image = images.image(Cut { tick, survival: Survival::Random(5) }).unwrap();
+        let mut found = vec![0u8; DISK as usize];
+        image.read(0, &mut found).unwrap();
+        found
+    };
+    let early = contents(log.end() / 3);
+    let late = contents(log.end());
+    assert!(early != late && contents(log.end() / 3) == early);
+}
+
+#[test]
+fn what_a_flush_confirmed_is_never_open_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    let mut log = LogWriter::create(&path, DISK).unwrap();
+    let write = |offset| What::Write { offset, bytes: 512, data: 0 };
+    // The second write was answered only after the flush came: nothing is known of it.
+    let entries = [
+        (write(0), 1, 2),
+        (write(512), 3, 6),
+        (What::Flush, 5, 7),
+        (What::Acknowledged { record: 1 }, 8, 9),
+        (write(1024), 10, 11),
+    ];
+    for (what, received, replied) in entries {
+        let data = if matches!(what, What::Write { .. }) { vec![7; 512] } else { Vec::new() };
+        log.append(Entry { what, received, replied }, &data).unwrap();
+    }
+    log.flush().unwrap();
+    let log = Log::open(&path).unwrap();
+    assert_eq!(log.volatile(6), [0, 1]);
+    assert_eq!(log.volatile(7), [1]);
+    assert_eq!(log.volatile(10), [1, 4]);
+    assert_eq!((log.acknowledged_by(8), log.acknowledged_by(9)), (0, 1));
+}
+
+#[test]
+fn a_log_whose_writer_died_is_read_up_to_its_last_whole_entry() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    random_log(&path, 3);
+    let whole = Log::open(&path).unwrap().entries().len();
+    let bytes = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
+    assert_eq!(Log::open(&path).unwrap().entries().len(), whole - 1);
+    std::fs::write(&path, b"something else entirely").unwrap();
+    assert!(Log::open(&path).is_err());
+}
