@@ -25,6 +25,7 @@ pub mod loop_device;
 pub mod mount;
 pub mod mountinfo;
 mod promises;
+mod specimen;
 mod recover;
 pub mod signature;
 mod stage;
@@ -35,5 +36,6 @@ pub mod undo;
 
 pub use abilities::Lack;
 pub use failure::{FailureKind, LaneFailure};
+pub use specimen::{Consistency, Specimen};
 pub use stage::{Closed, Cold, Opened, Settings, Stage};
 pub use undo::Journal;

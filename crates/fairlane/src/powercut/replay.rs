@@ -1,0 +1,150 @@
+//! Crash images, one after the other: shown, mounted, looked at, unmounted, checked.
+
+use super::bench::{Bench, Place, unmount};
+use super::recording::{Recording, SECTOR_BYTES};
+use crate::commands::lane_failure;
+use crate::failure::Failure;
+use crashes::Replayer;
+use crashes::serve::FILE;
+use crashes::survive::Cut;
+use crashes::work::{Found, Kind, Terms};
+use lanes::loop_device::LoopDevice;
+use lanes::{Consistency, LaneFailure, Specimen};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What one image showed.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// The cut.
+    pub cut: Cut,
+    /// Records that were acknowledged before it.
+    pub acknowledged: u64,
+    /// Why it did not mount; `None`: it did.
+    pub unmountable: Option<String>,
+    /// What was wrong with the records.
+    pub found: Found,
+    /// What the checker complained of; `None`: of nothing.
+    pub complaint: Option<String>,
+    /// What was repaired before the mount, on a lane without a journal.
+    pub repaired: bool,
+}
+
+/// One worker's places.
+struct Seat {
+    fuse: Place,
+    disk: Place,
+    lane: Place,
+}
+
+/// What is looked at.
+pub struct Inspection<'a> {
+    /// The lane.
+    pub specimen: &'a Specimen,
+    /// The work.
+    pub kind: &'a Kind,
+    /// Its terms.
+    pub terms: Terms,
+}
+
+/// Looks at the image of each cut, with so many workers side by side. Answers in the order of the cuts.
+///
+/// # Errors
+/// What the system or the image server says; interrupted.
+pub fn replay(
+    bench: &mut Bench,
+    recording: &Recording,
+    inspection: &Inspection,
+    cuts: &[Cut],
+    workers: usize,
+    stop: &AtomicBool,
+) -> Result<Vec<Seen>, Failure> {
+    let mut seats = Vec::new();
+    for worker in 0..workers.clamp(1, cuts.len().max(1)) {
+        let fuse = bench.mount_place(&format!("images{worker}"))?;
+        let disk = bench.loop_place(fuse.path.join(FILE))?;
+        let lane = bench.mount_place(&format!("look{worker}"))?;
+        seats.push(Seat { fuse, disk, lane });
+    }
+    let share = cuts.len().div_ceil(seats.len()).max(1);
+    let results: Vec<Result<Vec<Seen>, Failure>> = std::thread::scope(|scope| {
+        let running: Vec<_> = seats
+            .iter()
+            .zip(cuts.chunks(share))
+            .map(|(seat, part)| scope.spawn(move || serve(seat, recording, inspection, part, stop)))
+            .collect();
+        let gone = |_| Err(Failure::failed("a thread that looked at crash images failed"));
+        running.into_iter().map(|thread| thread.join().unwrap_or_else(gone)).collect()
+    });
+    for seat in seats {
+        for place in [seat.lane, seat.disk, seat.fuse] {
+            bench.clear(place)?;
+        }
+    }
+    let mut seen = Vec::new();
+    for result in results {
+        seen.extend(result?);
+    }
+    Ok(seen)
+}
+
+fn serve(
+    seat: &Seat,
+    recording: &Recording,
+    inspection: &Inspection,
+    cuts: &[Cut],
+    stop: &AtomicBool,
+) -> Result<Vec<Seen>, Failure> {
+    let mut replayer = Replayer::start(&seat.fuse.path, &recording.log)
+        .map_err(|error| Failure::failed(format!("cannot show crash images: {error}")))?;
+    let mut seen = Vec::with_capacity(cuts.len());
+    let mut result = Ok(());
+    for &cut in cuts {
+        if stop.load(Ordering::Relaxed) {
+            result = Err(Failure::interrupted());
+            break;
+        }
+        match look(seat, &mut replayer, inspection, cut, stop) {
+            Ok(one) => seen.push(one),
+            Err(failure) => {
+                result = Err(failure);
+                break;
+            }
+        }
+    }
+    let released = unmount(&seat.lane.path).and(unmount(&seat.fuse.path));
+    replayer.wait();
+    result.and(released).map(|()| seen)
+}
+
+/// One image.
+fn look(
+    seat: &Seat,
+    replayer: &mut Replayer,
+    inspection: &Inspection,
+    cut: Cut,
+    stop: &AtomicBool,
+) -> Result<Seen, Failure> {
+    let Inspection { specimen, kind, terms } = inspection;
+    let acknowledged =
+        replayer.show(cut).map_err(|error| Failure::failed(format!("cannot make a crash image: {error}")))?;
+    let mut seen =
+        Seen { cut, acknowledged, unmountable: None, found: Found::default(), complaint: None, repaired: false };
+    let mut device = LoopDevice::attach(&seat.disk.path, Some(SECTOR_BYTES)).map_err(lane_failure)?;
+    let path = device.path();
+    if specimen.is_repaired_before_mount() {
+        seen.repaired = specimen.repair(&path, stop).map_err(lane_failure)? != Consistency::Clean;
+    }
+    match specimen.mount(&path, &seat.lane.path) {
+        Ok(()) => {
+            seen.found = (kind.check)(&seat.lane.path.join("work"), *terms, acknowledged);
+            unmount(&seat.lane.path)?;
+            if let Consistency::Complaint(said) = specimen.check(&path, stop).map_err(lane_failure)? {
+                seen.complaint = Some(said);
+            }
+        }
+        Err(LaneFailure::Failed(said)) => seen.unmountable = Some(said),
+        Err(other) => return Err(lane_failure(other)),
+    }
+    device.detach().map_err(lane_failure)?;
+    Ok(seen)
+}
