@@ -93,8 +93,11 @@ pub struct Hooks {
 /// # Errors
 /// What the system answers.
 pub fn serve(hooks: Hooks) -> std::io::Result<()> {
-    let mut lines = std::io::stdin().lines();
-    let Some(first) = lines.next().transpose()? else { return Ok(()) };
+    // Line by line without holding the lock on the input: the thread that reads the rest needs it.
+    let mut first = String::new();
+    if std::io::stdin().read_line(&mut first)? == 0 {
+        return Ok(());
+    }
     match serde_json::from_str(&first)? {
         Ask::Record { mount, contents, log, bytes } => {
             let disk = said(RecordingDisk::create(&contents, &log, bytes))?;

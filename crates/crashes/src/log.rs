@@ -210,6 +210,24 @@ impl Log {
         self.file.read_exact_at(into, data + from)
     }
 
+    /// Writes another log, of what had come by a cut: all that its image is made of.
+    ///
+    /// # Errors
+    /// What the system answers.
+    pub fn copy_until(&self, cut: u64, path: &Path) -> std::io::Result<()> {
+        let mut copy = LogWriter::create(path, self.disk_bytes)?;
+        let mut buffer = Vec::new();
+        for entry in self.entries.iter().filter(|entry| entry.received <= cut) {
+            buffer.clear();
+            if let What::Write { bytes, data, .. } = entry.what {
+                buffer.resize(bytes as usize, 0);
+                self.read_data(data, 0, &mut buffer)?;
+            }
+            copy.append(*entry, &buffer)?;
+        }
+        copy.flush()
+    }
+
     /// The last tick.
     pub fn end(&self) -> u64 {
         self.entries.last().map_or(0, |entry| entry.replied)

@@ -7,6 +7,8 @@ use crate::log::Log;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
 
 /// What survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,12 +116,65 @@ pub struct Cut {
     pub survival: Survival,
 }
 
-/// So many cuts of a log, drawn from a seed and sorted by time: two thirds right after a flush or an
-/// acknowledgement, where a promise is freshest, the others at any moment.
-pub fn cuts(log: &Log, from: u64, count: usize, seed: u64) -> Vec<Cut> {
+impl fmt::Display for Survival {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Survival::Nothing => write!(f, "nothing"),
+            Survival::Everything => write!(f, "everything"),
+            Survival::Prefix(count) => write!(f, "first:{count}"),
+            Survival::AllBut(missing) => write!(f, "all-but:{missing}"),
+            Survival::Random(seed) => write!(f, "random:{seed}"),
+            Survival::Torn { seed, sector_bytes } => write!(f, "torn:{seed}:{sector_bytes}"),
+        }
+    }
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}/{}", self.tick, self.survival)
+    }
+}
+
+impl FromStr for Cut {
+    type Err = String;
+
+    /// Reads what [`Display`](fmt::Display) writes.
+    fn from_str(text: &str) -> Result<Cut, String> {
+        let wrong = || {
+            format!("`{text}` names no cut; write it as a report does: TICK/nothing, TICK/first:3, TICK/random:SEED, …")
+        };
+        let number = |text: Option<&str>| text.and_then(|text| text.parse().ok()).ok_or_else(wrong);
+        let (tick, survival) = text.split_once('/').ok_or_else(wrong)?;
+        let mut words = survival.split(':');
+        let survival = match words.next() {
+            Some("nothing") => Survival::Nothing,
+            Some("everything") => Survival::Everything,
+            Some("first") => Survival::Prefix(number(words.next())?),
+            Some("all-but") => Survival::AllBut(number(words.next())?),
+            Some("random") => Survival::Random(number(words.next())?),
+            Some("torn") => {
+                let seed = number(words.next())?;
+                match number(words.next())? {
+                    size @ (512 | 4096) => Survival::Torn { seed, sector_bytes: size as u32 },
+                    _ => return Err(wrong()),
+                }
+            }
+            _ => return Err(wrong()),
+        };
+        match words.next() {
+            None => Ok(Cut { tick: number(Some(tick))?, survival }),
+            Some(_) => Err(wrong()),
+        }
+    }
+}
+
+/// So many cuts between two ticks of a log, drawn from a seed and sorted by time: two thirds right after a flush or
+/// an acknowledgement, where a promise is freshest, the others at any moment.
+pub fn cuts(log: &Log, (from, until): (u64, u64), count: usize, seed: u64) -> Vec<Cut> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let moments = log.moments(from);
-    let span = log.end().saturating_sub(from).max(1);
+    let mut moments = log.moments(from);
+    moments.retain(|&tick| tick <= until);
+    let span = until.saturating_sub(from).max(1);
     let mut cuts: Vec<Cut> = (0..count)
         .map(|index| {
             let any = from + random.next_u64() % span;
@@ -143,4 +198,28 @@ pub fn cuts(log: &Log, from: u64, count: usize, seed: u64) -> Vec<Cut> {
         .collect();
     cuts.sort_by_key(|cut| cut.tick);
     cuts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_is_read_as_it_is_written() {
+        let all = [
+            Survival::Nothing,
+            Survival::Everything,
+            Survival::Prefix(3),
+            Survival::AllBut(0),
+            Survival::Random(u64::MAX),
+            Survival::Torn { seed: 9, sector_bytes: 512 },
+        ];
+        for survival in all {
+            let cut = Cut { tick: 77, survival };
+            assert_eq!(cut.to_string().parse::<Cut>(), Ok(cut));
+        }
+        for wrong in ["", "7", "7/", "x/nothing", "7/first", "7/torn:1", "7/torn:1:1024", "7/nothing:1", "7/random:1:2"] {
+            assert!(wrong.parse::<Cut>().is_err(), "{wrong}");
+        }
+    }
 }

@@ -9,6 +9,8 @@ mod database;
 mod replace;
 mod sequences;
 
+pub use content::of as bytes_of;
+
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

@@ -54,6 +54,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Serve(options) => commands::serve::run(options),
         Command::Clean => commands::clean::run(),
         Command::Powercut(options) => commands::powercut::run(options),
+        Command::Integrity(options) => commands::integrity::run(options),
         Command::Agent => commands::agent::run(),
         Command::Recorder(options) => commands::recorder::run(options.sweep),
     }

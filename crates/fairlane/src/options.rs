@@ -2,7 +2,7 @@
 
 mod durability;
 
-pub use durability::{Powercut, Recorder};
+pub use durability::{Integrity, Powercut, Recorder};
 
 use crate::serve::Token;
 use clap::{Args, Parser, Subcommand};
@@ -48,6 +48,8 @@ pub enum Command {
     Serve(Serve),
     /// What a power cut costs each lane: thousands of simulated ones, and what is left after each
     Powercut(Box<Powercut>),
+    /// Damaged blocks, a full disk, a failing disk: does each lane tell the truth?
+    Integrity(Box<Integrity>),
     /// Remove what a crashed race left behind
     Clean,
     /// Make the load on behalf of a race (internal)

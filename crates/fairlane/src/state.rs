@@ -92,6 +92,14 @@ pub fn calibrations_folder() -> Result<PathBuf, Failure> {
     make_folder("calibrations")
 }
 
+/// The folder of what `fairlane powercut` and `fairlane integrity` keep, made where it is missing.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn durability_folder() -> Result<PathBuf, Failure> {
+    make_folder("durability")
+}
+
 /// The calibrations kept, newest first. What cannot be read is passed over: no race fails for what is
 /// only quoted.
 pub fn calibrations() -> impl Iterator<Item = Record> {

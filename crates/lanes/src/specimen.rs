@@ -137,6 +137,16 @@ impl Specimen {
         self.mount_with(device, target, &[])
     }
 
+    /// Mounts one of several copies of it, which may be mounted at the same time: xfs refuses a second of the same
+    /// name unless it is told.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn mount_copy(&self, device: &Path, target: &Path) -> Result<(), LaneFailure> {
+        let more = if self.row.name == "xfs" { vec!["nouuid".to_owned()] } else { Vec::new() };
+        self.mount_with(device, target, &more)
+    }
+
     /// Mounts it with more options.
     ///
     /// # Errors
@@ -145,6 +155,29 @@ impl Specimen {
         let mut options = self.mount_options.clone();
         options.extend_from_slice(more);
         mount::mount(self.row.name, &device.to_string_lossy(), &options, target)
+    }
+
+    /// Whether it was told to keep two copies on two devices.
+    pub fn wants_two_devices(&self) -> bool {
+        self.spec.mkfs_options.iter().any(|word| word == "raid1" || word.ends_with("raid1"))
+    }
+
+    /// Has the mounted filesystem look at everything that it stores, where it can (btrfs scrub). What it found, in
+    /// its own words; `Clean` where nothing was wrong.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Privilege`] where the tool is missing, [`LaneFailure::Interrupted`].
+    pub fn scrub(&self, target: &Path, stop: &AtomicBool) -> Result<Consistency, LaneFailure> {
+        if self.row.name != "btrfs" {
+            return Ok(Consistency::Unknown);
+        }
+        let words = ["btrfs", "scrub", "start", "-B"].map(str::to_owned).into_iter();
+        match command::run(&words.chain([target.display().to_string()]).collect::<Vec<_>>(), stop) {
+            Ok(output) if output.stdout.contains("no errors found") => Ok(Consistency::Clean),
+            Ok(output) => Ok(Consistency::Complaint(summary_of(&output.stdout))),
+            Err(LaneFailure::Failed(said)) => Ok(Consistency::Complaint(said)),
+            Err(other) => Err(other),
+        }
     }
 
     /// Runs the checker, which only reads.
@@ -188,4 +221,11 @@ impl Specimen {
             Err(other) => Err(other),
         }
     }
+}
+
+/// The lines of a scrub that count errors.
+fn summary_of(text: &str) -> String {
+    let told = ["Error summary", "Corrected", "Uncorrectable", "Unverified"];
+    let lines = text.lines().map(str::trim).filter(|line| told.iter().any(|word| line.starts_with(word)));
+    lines.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>().join("; ")
 }

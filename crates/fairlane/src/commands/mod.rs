@@ -12,6 +12,7 @@ pub mod fio;
 mod forecast;
 mod foresight;
 pub mod gate;
+pub mod integrity;
 pub mod page;
 pub mod planning;
 pub mod powercut;

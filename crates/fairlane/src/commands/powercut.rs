@@ -1,50 +1,249 @@
-//! `fairlane powercut`.
+//! `fairlane powercut`: what a power cut costs each lane.
 
-use crate::failure::Failure;
+use super::report::print;
+use super::screen::{style, tilde};
+use super::{lane_failure, planning};
+use crate::conductor::{machine, visit};
+use crate::failure::{Failure, Status};
 use crate::options::Powercut;
 use crate::powercut::bench::Bench;
-use crate::powercut::recording::record;
-use crate::powercut::replay::{Inspection, replay};
-use crashes::work::{KINDS, Terms};
+use crate::powercut::cutting::{Job, cut};
+use crate::powercut::notebook::Notebook;
+use crate::powercut::{described, kept, speed};
+use crate::state;
+use crashes::work::{KINDS, Kind};
+use lanes::Specimen;
+use model::durability::{DurabilityHeader, DurabilityLine, SCHEMA};
+use model::lane::LaneSpec;
+use model::record::EndOutcome;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
-/// Cuts each lane.
+/// The lane that must keep everything, and the one that must lose something.
+const CONTROLS: [&str; 2] = ["ext4", "ext4,nobarrier"];
+/// The lanes where none is named.
+const DEFAULT_LANES: [&str; 4] = ["ext4", "ext4,nobarrier", "xfs", "btrfs"];
+/// How many images are looked at side by side, at most; more than two of them for each CPU only wait.
+const MOST_WORKERS: usize = 8;
+
+/// Cuts each lane, or shows one image again.
 ///
 /// # Errors
-/// With the documented exit statuses.
+/// With the documented exit statuses; 1 too where the controls show that the run cannot be trusted.
 pub fn run(options: &Powercut) -> Result<(), Failure> {
+    if !report::DURABILITY_FORMATS.contains(&options.format.as_str()) {
+        return Err(Failure::usage(format!(
+            "there is no format `{}`; choose one of {}",
+            report::clean_text(&options.format),
+            report::DURABILITY_FORMATS.join(", ")
+        )));
+    }
+    let on = directory(options.on.as_deref())?;
+    if let Some(folder) = &options.look {
+        return print(&kept::look(folder, options.cut, &on)?);
+    }
+    let stop = stop_flag()?;
+    let kinds = kinds(&options.workloads)?;
+    let (specimens, controls) = specimens(&options.lanes)?;
+    let smallest = specimens.iter().map(Specimen::minimum_bytes).max().unwrap_or(0);
+    if options.lane_size.0 < smallest || !options.lane_size.0.is_multiple_of(1 << 20) {
+        return Err(Failure::usage(format!(
+            "--lane-size {} is too small for these lanes, or no whole MiB; take {} or more",
+            options.lane_size,
+            model::Bytes(smallest)
+        )));
+    }
+    let seed = options.seed.unwrap_or_else(planning::new_seed);
+    let path = record_path(options.output.as_deref(), "powercut", seed)?;
+    let header = DurabilityHeader {
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: "powercut".to_owned(),
+        started: visit::now(),
+        seed,
+        again: again(options, seed),
+        machine: machine_of(&on)?,
+        lane_bytes: options.lane_size.0,
+        lanes: specimens.iter().map(described).collect(),
+        controls,
+    };
+    let mut book = Notebook::begin(&path, header)?;
+    let mut bench = Bench::begin(&on, &planning::run_id())?;
+    let keep_in = path.with_extension("kept");
+    let worked = all(options, seed, &specimens, &kinds, &keep_in, &mut bench, &mut book, &stop);
+    let ended = bench.end();
+    let outcome = match &worked {
+        Ok(()) => EndOutcome::Complete,
+        Err(failure) if failure.status == Status::Interrupted => EndOutcome::Interrupted,
+        Err(_) => EndOutcome::Failed,
+    };
+    book.add(DurabilityLine::End { finished: visit::now(), outcome })?;
+    worked?;
+    ended?;
+    show(&book, &options.format)
+}
+
+#[expect(clippy::too_many_arguments, reason = "each is another thing, and a struct would only be taken apart again")]
+fn all(
+    options: &Powercut,
+    seed: u64,
+    specimens: &[Specimen],
+    kinds: &[&Kind],
+    keep_in: &Path,
+    bench: &mut Bench,
+    book: &mut Notebook,
+    stop: &AtomicBool,
+) -> Result<(), Failure> {
+    let promised = kinds.iter().filter(|kind| kind.promised).count().max(1);
+    let cuts = (options.cuts as usize).div_ceil(promised);
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let workers = cpus.clamp(1, MOST_WORKERS);
+    for specimen in specimens {
+        for kind in kinds {
+            let job =
+                Job { specimen, kind, seed, cuts, disk_bytes: options.lane_size.0, workers, keep_in };
+            let found = cut(bench, &job, stop)?;
+            if !options.quiet {
+                eprintln!(
+                    "{} {}: {} of {} cuts broke something, {:.1} s",
+                    report::clean_text(&found.lane),
+                    found.workload,
+                    found.broken,
+                    found.cuts,
+                    found.recording_seconds + found.replay_seconds
+                );
+            }
+            book.add(DurabilityLine::Cuts(Box::new(found)))?;
+        }
+    }
+    if options.no_speed {
+        return Ok(());
+    }
+    let promised: Vec<&Kind> = kinds.iter().copied().filter(|kind| kind.promised).collect();
+    for one in speed::measure(bench, specimens, &promised, seed, options.lane_size.0, stop)? {
+        book.add(DurabilityLine::Speed(one))?;
+    }
+    Ok(())
+}
+
+/// Prints what was found. A run whose controls failed is shown, and ends as failed.
+///
+/// # Errors
+/// Where it cannot be printed, and where it is not to be trusted.
+pub fn show(book: &Notebook, format: &str) -> Result<(), Failure> {
+    let found = stats::durability::findings(book.record());
+    let shown = tilde(book.path());
+    print(&report::render_durability(&found, format, Some(&shown), &style()).map_err(Failure::usage)?)?;
+    match found.untrusted.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::failed(
+            "the controls did not do what they must, so this run shows nothing; take more cuts with --cuts, or report \
+             it with the record",
+        )),
+    }
+}
+
+/// A flag that Ctrl-C and its kin set.
+///
+/// # Errors
+/// Where signals cannot be caught.
+pub fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(&stop))
             .map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
     }
-    let seed = options.seed.unwrap_or(1);
-    let on = std::path::absolute(options.on.clone().unwrap_or_else(|| ".".into())).unwrap();
-    let mut bench = Bench::begin(&on, &super::planning::run_id())?;
-    for lane in &options.lanes {
-        let spec: model::lane::LaneSpec = lane.parse().map_err(|error| Failure::usage(format!("{error}")))?;
-        let specimen = lanes::Specimen::resolve(&spec).map_err(super::lane_failure)?;
-        for kind in KINDS.iter().filter(|kind| options.workloads.is_empty() || options.workloads.iter().any(|name| name == kind.name)) {
-            let terms = Terms { records: kind.records, seed };
-            let started = Instant::now();
-            let recording = record(&mut bench, &specimen, kind, terms, options.lane_size.0, "log", &stop)?;
-            let recorded = started.elapsed().as_secs_f64();
-            let log = crashes::log::Log::open(&recording.log).unwrap();
-            let cuts = crashes::survive::cuts(&log, recording.from, options.cuts as usize, seed);
-            let started = Instant::now();
-            let seen = replay(&mut bench, &recording, &Inspection { specimen: &specimen, kind, terms }, &cuts, 2, &stop)?;
-            let seconds = started.elapsed().as_secs_f64();
-            let bad = seen.iter().filter(|one| !one.found.is_clean()).count();
-            let unmountable = seen.iter().filter(|one| one.unmountable.is_some()).count();
-            let complaints = seen.iter().filter(|one| one.complaint.is_some()).count();
-            println!("{lane} {}: recorded {recorded:.2}s records {} writes {} flushes {} log {} bytes; {} cuts {seconds:.2}s {:.1} ms each {:.0}/h; bad {bad} unmountable {unmountable} complaints {complaints}",
-                kind.name, recording.records, recording.writes, recording.flushes, std::fs::metadata(&recording.log).unwrap().len(), seen.len(), seconds * 1000.0 / seen.len() as f64, seen.len() as f64 * 3600.0 / seconds);
-            for one in seen.iter().filter(|one| !one.found.is_clean()).take(2) { println!("   {:?} acked {} {:?}", one.cut, one.acknowledged, one.found); }
-            for one in seen.iter().filter(|one| one.unmountable.is_some()).take(2) { println!("   {:?} {:?}", one.cut, one.unmountable); }
-            for one in seen.iter().filter(|one| one.complaint.is_some()).take(2) { println!("   {:?} {:?}", one.cut, one.complaint); }
+    Ok(stop)
+}
+
+/// Where lanes and logs go.
+///
+/// # Errors
+/// What is no directory.
+pub fn directory(on: Option<&Path>) -> Result<PathBuf, Failure> {
+    let path = std::path::absolute(on.unwrap_or(Path::new("."))).map_err(|error| Failure::failed(error.to_string()))?;
+    match path.canonicalize() {
+        Ok(real) if real.is_dir() => Ok(real),
+        _ => Err(Failure::usage(format!("--on {}: there is no such directory; name one", path.display()))),
+    }
+}
+
+/// The machine with the disk under a directory.
+///
+/// # Errors
+/// Where the directory cannot be looked at.
+pub fn machine_of(on: &Path) -> Result<model::machine::Machine, Failure> {
+    let host = lanes::host::of(on).map_err(lane_failure)?;
+    Ok(machine::read(host.disk.as_deref().unwrap_or_default()))
+}
+
+/// Where the record goes: among those of durability, or where the user says.
+///
+/// # Errors
+/// Where the folder cannot be made.
+pub fn record_path(output: Option<&Path>, command: &str, seed: u64) -> Result<PathBuf, Failure> {
+    match output {
+        Some(path) => std::path::absolute(path).map_err(|error| Failure::failed(error.to_string())),
+        None => {
+            let name = format!("{}-{command}-{:04x}.jsonl", visit::now().replace(':', "-"), seed & 0xffff);
+            Ok(state::durability_folder()?.join(name))
         }
     }
-    bench.end()
+}
+
+fn kinds(names: &[String]) -> Result<Vec<&'static Kind>, Failure> {
+    let all = || KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
+    let find = |name: &String| {
+        crashes::work::find(name).ok_or_else(|| {
+            Failure::usage(format!("there is no workload `{}`; choose one of {}", report::clean_text(name), all()))
+        })
+    };
+    match names {
+        [] => Ok(KINDS.iter().collect()),
+        names => names.iter().map(find).collect(),
+    }
+}
+
+/// The lanes, controls among them, and the names of the two controls.
+fn specimens(texts: &[String]) -> Result<(Vec<Specimen>, Vec<String>), Failure> {
+    let defaults = DEFAULT_LANES.map(str::to_owned);
+    let texts = if texts.is_empty() { &defaults[..] } else { texts };
+    let mut specs = planning::lanes(texts)?;
+    let mut controls = Vec::new();
+    for text in CONTROLS {
+        let wanted: LaneSpec = text.parse().map_err(|error| Failure::failed(format!("{text}: {error}")))?;
+        let same = |spec: &&LaneSpec| {
+            (&spec.contestant, &spec.mkfs_options, &spec.mount_options, &spec.venue)
+                == (&wanted.contestant, &wanted.mkfs_options, &wanted.mount_options, &wanted.venue)
+        };
+        match specs.iter().find(same) {
+            Some(spec) => controls.push(spec.name.clone()),
+            None => {
+                let taken = specs.iter().any(|spec| spec.name == wanted.name);
+                let name = if taken { format!("control-{text}") } else { wanted.name.clone() };
+                controls.push(name.clone());
+                specs.push(LaneSpec { name, ..wanted });
+            }
+        }
+    }
+    for (index, spec) in specs.iter().enumerate() {
+        if specs[..index].iter().any(|other| other.name == spec.name) {
+            return Err(Failure::usage(format!(
+                "two lanes are called {}; name one of them with NAME=",
+                report::clean_text(&spec.name)
+            )));
+        }
+    }
+    let specimens = specs.iter().map(Specimen::resolve).collect::<Result<_, _>>().map_err(lane_failure)?;
+    Ok((specimens, controls))
+}
+
+fn again(options: &Powercut, seed: u64) -> Vec<String> {
+    let mut line = vec!["powercut".to_owned()];
+    line.extend(options.lanes.iter().cloned());
+    line.extend(options.workloads.iter().flat_map(|name| ["--workload".to_owned(), name.clone()]));
+    line.extend(["--cuts".to_owned(), options.cuts.to_string(), "--seed".to_owned(), seed.to_string()]);
+    line.extend(["--lane-size".to_owned(), options.lane_size.to_string()]);
+    line
 }

@@ -37,6 +37,60 @@ pub struct Powercut {
     /// Directory for the log and the lanes; default: the working directory
     #[arg(long, value_name = "DIR")]
     pub on: Option<PathBuf>,
+    /// Do not measure the speed of the same work
+    #[arg(long)]
+    pub no_speed: bool,
+    /// Make a kept failing image again, mount it and say what is wrong with it
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["lanes", "cuts", "workloads", "seed", "output"])]
+    pub look: Option<PathBuf>,
+    /// With --look: another cut of the same log
+    #[arg(long, value_name = "TICK/SURVIVAL", requires = "look")]
+    pub cut: Option<crashes::survive::Cut>,
+    /// text, markdown or json
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: String,
+    /// Write the record here
+    #[arg(short, long, value_name = "RECORD")]
+    pub output: Option<PathBuf>,
+    /// No progress: only the result, at the end
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+const INTEGRITY_HELP: &str = "\
+Blocks of data, then of metadata, are overwritten while the lane is unmounted; then every file is read and
+compared, and the filesystem's own check looks. A lane called raid1 stands on two devices of which one
+is damaged. Then a full disk: what can still be deleted, and does the space come back? Then a disk that
+refuses a write or a flush: is fsync told, and what is left?
+
+  fairlane integrity                                     ext4, xfs, btrfs, and btrfs as raid1
+  fairlane integrity btrfs 'raid1=btrfs(-m raid1 -d raid1)' --blocks 64";
+
+/// Options of `integrity`.
+#[derive(Debug, Args)]
+#[command(after_help = INTEGRITY_HELP)]
+pub struct Integrity {
+    /// The lanes, as `fairlane race` takes them; one with `raid1` among its mkfs options gets two devices
+    #[arg(value_name = "LANE")]
+    pub lanes: Vec<String>,
+    /// Damaged blocks of 4 KiB, of data and of metadata
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub blocks: u32,
+    /// Size of each lane; the file behind it is sparse
+    #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = |text: &str| text.parse::<Bytes>())]
+    pub lane_size: Bytes,
+    /// Seed of files and damage; default: a new one, kept in the record
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Directory for the lanes; default: the working directory
+    #[arg(long, value_name = "DIR")]
+    pub on: Option<PathBuf>,
+    /// text, markdown or json
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: String,
+    /// Write the record here
+    #[arg(short, long, value_name = "RECORD")]
+    pub output: Option<PathBuf>,
     /// No progress: only the result, at the end
     #[arg(short, long)]
     pub quiet: bool,

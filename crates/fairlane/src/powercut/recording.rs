@@ -1,6 +1,7 @@
 //! One kind of work on one lane, written down by the recording disk.
 
 use super::bench::{Bench, unmount};
+use super::cannot;
 use crate::commands::lane_failure;
 use crate::failure::Failure;
 use crashes::Recorder;
@@ -32,10 +33,6 @@ pub struct Recording {
     pub flushes: u64,
 }
 
-fn cannot(what: &str) -> impl Fn(std::io::Error) -> Failure {
-    move |error| Failure::failed(format!("cannot {what}: {error}"))
-}
-
 /// Records one kind of work on a fresh filesystem of a lane.
 ///
 /// # Errors
@@ -61,7 +58,7 @@ pub fn record(
         flush_arrives(&mut recorder, &attached.path())?;
         specimen.format(&attached.path(), &[], stop).map_err(lane_failure)?;
         specimen.mount(&attached.path(), &lane.path).map_err(lane_failure)?;
-        work(&mut recorder, &lane.path, kind, terms, stop)
+        work(&mut recorder, &attached.path(), &lane.path, kind, terms, stop)
     })();
     // Whatever happened, from the top down: the disk is served until nothing needs it.
     let unmounted = unmount(&lane.path);
@@ -78,13 +75,13 @@ pub fn record(
 
 /// Proves before every run that a flush of the block device arrives at the recorder as one: without that every
 /// filesystem would look unsafe, or the log would call safe what is not.
-fn flush_arrives(recorder: &mut Recorder, device: &Path) -> Result<(), Failure> {
-    let read = cannot("talk to the recording disk");
-    let before = recorder.settle().map_err(&read)?;
+pub fn flush_arrives(recorder: &mut Recorder, device: &Path) -> Result<(), Failure> {
+    let talk = cannot("talk to the recording disk");
+    let before = recorder.settle().map_err(&talk)?;
     let file = File::options().read(true).write(true).open(device).map_err(cannot("open the loop device"))?;
     file.write_all_at(&[0u8; 4096], 0).map_err(cannot("write to the recording disk"))?;
     file.sync_all().map_err(cannot("flush the recording disk"))?;
-    let after = recorder.settle().map_err(&read)?;
+    let after = recorder.settle().map_err(&talk)?;
     match after.flushes > before.flushes && after.writes > before.writes {
         true => Ok(()),
         false => Err(Failure::failed(
@@ -96,6 +93,7 @@ fn flush_arrives(recorder: &mut Recorder, device: &Path) -> Result<(), Failure> 
 
 fn work(
     recorder: &mut Recorder,
+    device: &Path,
     lane: &Path,
     kind: &Kind,
     terms: Terms,
@@ -103,11 +101,12 @@ fn work(
 ) -> Result<(u64, u64, u64, u64, u64), Failure> {
     let folder = lane.join("work");
     std::fs::create_dir(&folder).map_err(cannot("make a folder on the lane"))?;
-    let failed = |error| cannot(&format!("do the work {}", kind.name))(error);
+    let failed = |error| cannot(format!("do the work {}", kind.name))(error);
     (kind.prepare)(&folder, terms).map_err(failed)?;
     rustix::fs::syncfs(File::open(lane).map_err(failed)?).map_err(|error| failed(error.into()))?;
-    // What a lane without barriers was never told to keep must not count as lost before the first record:
-    // a second look at the device makes it safe on every lane.
+    // A lane without barriers sends no flush with it. What it made before the first record must not count as lost:
+    // the device itself is flushed.
+    File::open(device).and_then(|device| device.sync_all()).map_err(failed)?;
     let begun = recorder.settle().map_err(failed)?;
     let mut records = 0;
     let done = (kind.run)(&folder, terms, &mut |record| {

@@ -134,7 +134,7 @@ fn look(
     if specimen.is_repaired_before_mount() {
         seen.repaired = specimen.repair(&path, stop).map_err(lane_failure)? != Consistency::Clean;
     }
-    match specimen.mount(&path, &seat.lane.path) {
+    match specimen.mount_copy(&path, &seat.lane.path) {
         Ok(()) => {
             seen.found = (kind.check)(&seat.lane.path.join("work"), *terms, acknowledged);
             unmount(&seat.lane.path)?;

@@ -1,0 +1,161 @@
+//! Power cuts and damage as text, Markdown and JSON.
+
+use crate::Style;
+use crate::clean::{name, shell_line};
+use crate::layout::{Phrase, Tone, align, hang};
+use crate::words::durability as said;
+use crate::{json, words};
+use model::durability::{DurabilityFindings, LaneDurability};
+
+/// The formats of a record of durability.
+pub const DURABILITY_FORMATS: [&str; 3] = ["text", "markdown", "json"];
+/// Columns of the labels.
+const LABEL_COLUMNS: usize = 12;
+
+/// Renders findings of durability in one of [`DURABILITY_FORMATS`]. `path`: where the record lies.
+///
+/// # Errors
+/// A format that there is not, as a sentence.
+pub fn render_durability(
+    found: &DurabilityFindings,
+    format: &str,
+    path: Option<&str>,
+    style: &Style,
+) -> Result<String, String> {
+    match format {
+        "text" => Ok(text(found, path, style)),
+        "markdown" => Ok(markdown(found)),
+        "json" => Ok(json::pretty(found)),
+        other => Err(format!(
+            "a record of durability is not rendered as `{}`; choose one of {}",
+            crate::clean::clean(other),
+            DURABILITY_FORMATS.join(", ")
+        )),
+    }
+}
+
+fn text(found: &DurabilityFindings, path: Option<&str>, style: &Style) -> String {
+    let mut out = String::new();
+    let label = if found.command == "integrity" { said::INTEGRITY } else { said::POWER_CUTS };
+    hang(&mut out, label, LABEL_COLUMNS, &Phrase::of(said::heading(found)), None, style);
+    out.push('\n');
+    if found.command == "integrity" {
+        damage(&mut out, found, style);
+    } else {
+        cuts(&mut out, found, style);
+    }
+    if let Some(path) = path {
+        hang(&mut out, words::RECORD, LABEL_COLUMNS, &Phrase::of(path), None, style);
+    }
+    if !found.again.is_empty() {
+        // Never wrapped: it must survive being copied.
+        let blanks = " ".repeat(LABEL_COLUMNS - words::AGAIN.len());
+        let label = Phrase::default().tone(Tone::Label, words::AGAIN).paint(style);
+        out.push_str(&format!("{label}{blanks}fairlane {}\n", shell_line(&found.again)));
+    }
+    out
+}
+
+fn cuts(out: &mut String, found: &DurabilityFindings, style: &Style) {
+    let first = found.lanes.first().map_or("", |lane| lane.lane.as_str());
+    for rows in [table(found), more(found, first)] {
+        for (index, line) in align(&rows).into_iter().enumerate() {
+            let tone = if index == 0 { Tone::Quiet } else { Tone::Plain };
+            out.push_str(&Phrase::default().tone(tone, line).paint(style));
+            out.push('\n');
+        }
+        out.push('\n');
+    }
+    for lane in &found.lanes {
+        hang(out, "", 0, &said::lane(lane, first), None, style);
+    }
+    out.push('\n');
+    if found.untrusted.is_empty() {
+        hang(out, said::CONTROLS, LABEL_COLUMNS, &said::controls(found), None, style);
+    }
+    for reason in &found.untrusted {
+        hang(out, said::UNTRUSTED, LABEL_COLUMNS, &said::untrusted(*reason, found), None, style);
+    }
+    for lane in &found.lanes {
+        for of in &lane.examples {
+            hang(out, words::NOTE, LABEL_COLUMNS, &said::example(&lane.lane, of), None, style);
+            if !of.example.kept.is_empty() {
+                let command = ["powercut".to_owned(), "--look".to_owned(), of.example.kept.clone()];
+                let blanks = " ".repeat(LABEL_COLUMNS - said::LOOK.len());
+                let label = Phrase::default().tone(Tone::Label, said::LOOK).paint(style);
+                out.push_str(&format!("{label}{blanks}fairlane {}\n", shell_line(&command)));
+            }
+        }
+    }
+    hang(out, said::BEWARE, LABEL_COLUMNS, &Phrase::of(said::CANNOT_PROVE), None, style);
+    if found.lanes.iter().any(|lane| lane.speed.is_some()) {
+        hang(out, "", LABEL_COLUMNS, &Phrase::of(said::SPEED_LEGEND), None, style);
+    }
+}
+
+fn table(found: &DurabilityFindings) -> Vec<Vec<String>> {
+    let head = said::COLUMNS.map(str::to_owned).to_vec();
+    let row = |lane: &LaneDurability| {
+        let figures =
+            [lane.cuts, lane.broken, lane.lost, lane.torn, lane.stale, lane.mixed, lane.unmountable].map(|n| n.to_string());
+        std::iter::once(name(&lane.lane)).chain(figures).collect()
+    };
+    std::iter::once(head).chain(found.lanes.iter().map(row)).collect()
+}
+
+fn more(found: &DurabilityFindings, first: &str) -> Vec<Vec<String>> {
+    let head = said::MORE_COLUMNS.map(str::to_owned).to_vec();
+    let row = |lane: &LaneDurability| {
+        vec![name(&lane.lane), lane.complaints.to_string(), said::bare(lane), said::speed(lane, first)]
+    };
+    std::iter::once(head).chain(found.lanes.iter().map(row)).collect()
+}
+
+fn damage(out: &mut String, found: &DurabilityFindings, style: &Style) {
+    let mut part = |label: &str, lines: Vec<Phrase>| {
+        let mut label = label;
+        for line in lines {
+            hang(out, label, LABEL_COLUMNS, &line, None, style);
+            label = "";
+        }
+    };
+    part(said::DAMAGE, found.damage.iter().map(said::damage).collect());
+    part(said::FULL, found.full.iter().map(said::full).collect());
+    part(said::FAULTS, found.faults.iter().map(said::fault).collect());
+    part(said::BEWARE, vec![Phrase::of(said::CANNOT_PROVE_DAMAGE)]);
+}
+
+/// Tables and sentences for a pull request or the documentation.
+fn markdown(found: &DurabilityFindings) -> String {
+    let mut out = String::new();
+    let cell = |text: &str| crate::clean::clean(text).replace('|', "\\|");
+    let mut rows = |rows: Vec<Vec<String>>| {
+        for (index, row) in rows.iter().enumerate() {
+            out.push_str(&format!("| {} |\n", row.iter().map(|text| cell(text)).collect::<Vec<_>>().join(" | ")));
+            if index == 0 {
+                out.push_str(&format!("|{}\n", " --- |".repeat(row.len())));
+            }
+        }
+        out.push('\n');
+    };
+    let first = found.lanes.first().map_or("", |lane| lane.lane.as_str());
+    if found.command != "integrity" {
+        rows(table(found));
+        rows(more(found, first));
+    }
+    let mut lines: Vec<Phrase> = found.lanes.iter().map(|lane| said::lane(lane, first)).collect();
+    match (found.command.as_str(), found.untrusted.is_empty()) {
+        ("integrity", _) => {}
+        (_, true) => lines.push(said::controls(found)),
+        (_, false) => lines.extend(found.untrusted.iter().map(|reason| said::untrusted(*reason, found))),
+    }
+    lines.extend(found.damage.iter().map(said::damage));
+    lines.extend(found.full.iter().map(said::full));
+    lines.extend(found.faults.iter().map(said::fault));
+    let beware = if found.command == "integrity" { said::CANNOT_PROVE_DAMAGE } else { said::CANNOT_PROVE };
+    lines.push(Phrase::of(beware));
+    for line in lines {
+        out.push_str(&format!("- {}\n", line.plain()));
+    }
+    out
+}
