@@ -218,7 +218,8 @@ mod tests {
             let cut = Cut { tick: 77, survival };
             assert_eq!(cut.to_string().parse::<Cut>(), Ok(cut));
         }
-        for wrong in ["", "7", "7/", "x/nothing", "7/first", "7/torn:1", "7/torn:1:1024", "7/nothing:1", "7/random:1:2"] {
+        for wrong in ["", "7", "7/", "x/nothing", "7/first", "7/torn:1", "7/torn:1:1024", "7/nothing:1", "7/random:1:2"]
+        {
             assert!(wrong.parse::<Cut>().is_err(), "{wrong}");
         }
     }

@@ -2,7 +2,7 @@
 //! filesystem or a scenario: one file, and its row here.
 
 use crate::failure::Failure;
-use crate::suites;
+use crate::{state, suites};
 use model::features::Features;
 use model::findings::{Advice, Findings};
 use model::record::Record;
@@ -92,7 +92,8 @@ pub fn scenario(name: &str) -> Result<Scenario, Failure> {
 pub fn advise(races: &[Race], scenarios: &[Scenario], needs: &[Need]) -> Result<Vec<Advice>, Failure> {
     let features = features()?;
     let suites: Vec<&str> = suites::BUILT_IN.iter().map(|(name, _)| *name).collect();
-    let known = Knowledge { features: &features, suites: &suites };
+    let broken = state::broken_lanes();
+    let known = Knowledge { features: &features, suites: &suites, broken: &broken };
     Ok(scenarios.iter().map(|scenario| stats::advice::advise(races, scenario, needs, &known)).collect())
 }
 
@@ -167,7 +168,7 @@ mod tests {
     fn the_table_says_of_data_checksums_what_lanes_promise() {
         use model::lane::{Lane, LaneSpec};
         let features = features().unwrap();
-        let table = stats::advice::facts::Table { features: &features, kernel: "6.18" };
+        let table = stats::advice::facts::Table { features: &features, kernel: "6.18", broken: &[] };
         let mut compared = 0;
         for row in lanes::filesystem::FILESYSTEMS.iter().filter(|row| row.name != "zfs") {
             for option in ["", ",nodatacow", ",nodatasum", ",nodatasum,datasum", ",noatime"] {

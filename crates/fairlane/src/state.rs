@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use anyhow::{Context, anyhow};
+use model::durability::DurabilityRecord;
 use model::record::{EndOutcome, Record};
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, fchown, lchown};
@@ -98,6 +99,18 @@ pub fn calibrations_folder() -> Result<PathBuf, Failure> {
 /// When it cannot be made.
 pub fn durability_folder() -> Result<PathBuf, Failure> {
     make_folder("durability")
+}
+
+/// How many records of durability are looked through, the newest first.
+const DURABILITY_RECORDS: usize = 40;
+
+/// The lanes that broke a promise in simulated power cuts on this machine. What cannot be read is passed over: no
+/// advice fails for what it only adds.
+pub fn broken_lanes() -> Vec<stats::advice::facts::Broken> {
+    let paths = state_folder().and_then(|folder| records_in(&folder.join("durability"))).unwrap_or_default();
+    let texts = paths.into_iter().rev().take(DURABILITY_RECORDS).filter_map(|path| fs::read_to_string(path).ok());
+    let records = texts.filter_map(|text| DurabilityRecord::parse(&text).ok());
+    records.flat_map(|record| stats::durability::broken(&record)).collect()
 }
 
 /// The calibrations kept, newest first. What cannot be read is passed over: no race fails for what is

@@ -30,11 +30,7 @@ struct Checker {
 
 /// The table of checkers. To add one: one row.
 static CHECKERS: [Checker; 5] = [
-    Checker {
-        filesystem: "ext2",
-        look: &["e2fsck", "-fn", "{device}"],
-        repair: &["e2fsck", "-fy", "{device}"],
-    },
+    Checker { filesystem: "ext2", look: &["e2fsck", "-fn", "{device}"], repair: &["e2fsck", "-fy", "{device}"] },
     Checker { filesystem: "ext3", look: &["e2fsck", "-fn", "{device}"], repair: &["e2fsck", "-fy", "{device}"] },
     Checker { filesystem: "ext4", look: &["e2fsck", "-fn", "{device}"], repair: &["e2fsck", "-fy", "{device}"] },
     Checker { filesystem: "xfs", look: &["xfs_repair", "-n", "{device}"], repair: &[] },

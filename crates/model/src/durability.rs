@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 mod findings;
 
 pub use findings::{
-    DamageFindings, DurabilityFindings, DurabilityVerdict, Honesty, LaneDurability, LaneExample, SpeedFinding, Untrusted,
+    DamageFindings, DurabilityFindings, DurabilityVerdict, Honesty, LaneDurability, LaneExample, SpeedFinding,
+    Untrusted,
 };
 
 /// The schema that this version writes.
@@ -128,8 +129,10 @@ pub struct Cuts {
     pub replay_seconds: f64,
     /// How many were looked at side by side.
     pub workers: u32,
-    /// The first failures of each sort.
+    /// The first images that broke a promise.
     pub examples: Vec<Example>,
+    /// The first images of which the checker complained.
+    pub complained: Vec<Example>,
 }
 
 /// One image that broke a promise.

@@ -87,6 +87,11 @@ fn cuts(out: &mut String, found: &DurabilityFindings, style: &Style) {
             }
         }
     }
+    for lane in &found.lanes {
+        for of in &lane.complained {
+            hang(out, said::CHECKER, LABEL_COLUMNS, &said::example(&lane.lane, of), None, style);
+        }
+    }
     hang(out, said::BEWARE, LABEL_COLUMNS, &Phrase::of(said::CANNOT_PROVE), None, style);
     if found.lanes.iter().any(|lane| lane.speed.is_some()) {
         hang(out, "", LABEL_COLUMNS, &Phrase::of(said::SPEED_LEGEND), None, style);
@@ -96,8 +101,8 @@ fn cuts(out: &mut String, found: &DurabilityFindings, style: &Style) {
 fn table(found: &DurabilityFindings) -> Vec<Vec<String>> {
     let head = said::COLUMNS.map(str::to_owned).to_vec();
     let row = |lane: &LaneDurability| {
-        let figures =
-            [lane.cuts, lane.broken, lane.lost, lane.torn, lane.stale, lane.mixed, lane.unmountable].map(|n| n.to_string());
+        let figures = [lane.cuts, lane.broken, lane.lost, lane.torn, lane.stale, lane.mixed, lane.unmountable]
+            .map(|n| n.to_string());
         std::iter::once(name(&lane.lane)).chain(figures).collect()
     };
     std::iter::once(head).chain(found.lanes.iter().map(row)).collect()

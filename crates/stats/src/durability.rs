@@ -3,6 +3,7 @@
 //! None of N images with a fault leaves a failure rate below 1 - 0.05^(1/N) at 95 %, which is at most 3/N (the
 //! rule of three; Hanley and Lippman-Hand 1983), for images such as the sampler draws.
 
+use crate::advice::facts::Broken;
 use model::durability::{
     Cuts, Damage, DamageFindings, DurabilityFindings, DurabilityRecord, DurabilityVerdict, Honesty, LaneDurability,
     LaneExample, SCHEMA, SpeedFinding, Untrusted,
@@ -15,6 +16,27 @@ const EXAMPLES: usize = 3;
 /// The failure rate that is excluded at 95 % where none of `cuts` failed; `None`: there were none.
 pub fn below(cuts: u64) -> Option<f64> {
     (cuts > 0).then(|| 1.0 - 0.05f64.powf(1.0 / cuts as f64))
+}
+
+/// The lanes that broke a promise, where the controls did what they must: what advice excludes.
+pub fn broken(record: &DurabilityRecord) -> Vec<Broken> {
+    let found = findings(record);
+    if !found.untrusted.is_empty() || record.header.controls.is_empty() {
+        return Vec::new();
+    }
+    let lanes = record.header.lanes.iter().zip(&found.lanes);
+    lanes
+        .filter(|(_, seen)| seen.verdict == DurabilityVerdict::Broke)
+        .map(|(lane, seen)| Broken {
+            filesystem: lane.filesystem.clone(),
+            mkfs_command: lane.mkfs_command.clone(),
+            mount_options: lane.mount_options.clone(),
+            kernel: found.kernel.clone(),
+            broken: seen.broken,
+            cuts: seen.cuts,
+            started: found.started.clone(),
+        })
+        .collect()
 }
 
 /// Everything.
@@ -60,6 +82,10 @@ fn of_lane(record: &DurabilityRecord, lane: &str) -> LaneDurability {
     let bare = |figure: fn(&Cuts) -> u64| all.iter().filter(|cuts| !cuts.promised).map(|cuts| figure(cuts)).sum();
     let every = |figure: fn(&Cuts) -> u64| all.iter().map(|cuts| figure(cuts)).sum();
     let (cuts, broken): (u64, u64) = (promised(|cuts| cuts.cuts), promised(|cuts| cuts.broken));
+    let complaints = all.iter().flat_map(|cuts| {
+        let workload = cuts.workload.clone();
+        cuts.complained.iter().map(move |example| LaneExample { workload: workload.clone(), example: example.clone() })
+    });
     let examples = all.iter().filter(|cuts| cuts.promised || cuts.unmountable > 0).flat_map(|cuts| {
         let workload = cuts.workload.clone();
         cuts.examples.iter().map(move |example| LaneExample { workload: workload.clone(), example: example.clone() })
@@ -86,6 +112,7 @@ fn of_lane(record: &DurabilityRecord, lane: &str) -> LaneDurability {
         speed: None,
         promises_fsync: true,
         examples: examples.take(EXAMPLES).collect(),
+        complained: complaints.take(1).collect(),
     }
 }
 
@@ -208,7 +235,10 @@ mod tests {
         assert_eq!((safe.verdict, safe.broken, safe.bare_missing), (DurabilityVerdict::Kept, 0, 20));
         assert!(safe.below.is_some() && safe.examples.is_empty());
         let unsafe_one = &found.lanes[1];
-        assert_eq!((unsafe_one.verdict, unsafe_one.below, unsafe_one.examples.len()), (DurabilityVerdict::Broke, None, 3));
+        assert_eq!(
+            (unsafe_one.verdict, unsafe_one.below, unsafe_one.examples.len()),
+            (DurabilityVerdict::Broke, None, 3)
+        );
         assert!(found.untrusted.is_empty());
     }
 
@@ -223,6 +253,18 @@ mod tests {
         assert_eq!(judged(0, 0), [Untrusted::UnsafeControlKept]);
         assert_eq!(judged(0, 1), []);
         assert_eq!(findings(&record(&["safe", "unsafe"])).untrusted, [Untrusted::ControlMissing]);
+    }
+
+    #[test]
+    fn advice_hears_of_a_broken_lane_only_from_a_trusted_run() {
+        let told = |safe| {
+            let mut record = record(&["safe", "unsafe"]);
+            record.cuts = vec![cuts("safe", true, 9, safe), cuts("unsafe", true, 9, 4)];
+            broken(&record)
+        };
+        let one = told(0);
+        assert_eq!((one.len(), one[0].broken, one[0].cuts), (1, 4, 9));
+        assert!(told(1).is_empty());
     }
 
     #[test]
@@ -247,9 +289,8 @@ mod tests {
 
     #[test]
     fn wrong_bytes_without_an_error_are_the_worst() {
-        let of = |silent, refused, repaired| {
-            of_damage(&Damage { silent, refused, repaired, ..Damage::default() }).honesty
-        };
+        let of =
+            |silent, refused, repaired| of_damage(&Damage { silent, refused, repaired, ..Damage::default() }).honesty;
         assert_eq!(of(1, 5, 5), Honesty::Silent);
         assert_eq!(of(0, 1, 5), Honesty::Refused);
         assert_eq!(of(0, 0, 5), Honesty::Repaired);

@@ -8,6 +8,7 @@ pub mod clean;
 pub mod compare;
 pub mod contest;
 pub mod doctor;
+pub mod durability;
 pub mod fio;
 mod forecast;
 mod foresight;

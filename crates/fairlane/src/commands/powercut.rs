@@ -101,8 +101,7 @@ fn all(
     let workers = cpus.clamp(1, MOST_WORKERS);
     for specimen in specimens {
         for kind in kinds {
-            let job =
-                Job { specimen, kind, seed, cuts, disk_bytes: options.lane_size.0, workers, keep_in };
+            let job = Job { specimen, kind, seed, cuts, disk_bytes: options.lane_size.0, workers, keep_in };
             let found = cut(bench, &job, stop)?;
             if !options.quiet {
                 eprintln!(

@@ -4,7 +4,7 @@
 use crate::commands::lane_failure;
 use crate::failure::Failure;
 use lanes::undo::{EntryId, RUN_DIRECTORY_PREFIX, Thing};
-use lanes::{Journal, mount, undo};
+use lanes::{Journal, mount, mountinfo, undo};
 use std::fs::DirBuilder;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
@@ -97,6 +97,14 @@ impl Bench {
     /// # Errors
     /// What the system answers.
     pub fn end(mut self) -> Result<(), Failure> {
+        let mounts =
+            mountinfo::read().map_err(|error| Failure::failed(format!("cannot read /proc/self/mountinfo: {error}")))?;
+        if let Some(mount) = mountinfo::below(&mounts, &self.folder).next() {
+            return Err(Failure::failed(format!(
+                "{} is still mounted; end what uses it, then run `fairlane clean`",
+                mount.target.display()
+            )));
+        }
         std::fs::remove_dir_all(&self.folder)
             .map_err(|error| Failure::failed(format!("cannot remove {}: {error}", self.folder.display())))?;
         let own = self.own;

@@ -58,6 +58,9 @@ pub fn cut(bench: &mut Bench, job: &Job, stop: &AtomicBool) -> Result<Cuts, Fail
     for one in seen.iter().filter(|one| is_broken(one)).take(EXAMPLES) {
         counted.examples.push(example(one));
     }
+    for one in seen.iter().filter(|one| one.complaint.is_some()).take(EXAMPLES) {
+        counted.complained.push(Example { said: one.complaint.clone().unwrap_or_default(), ..example(one) });
+    }
     // The first failure of promised work is kept: its log is the shortest.
     if let (Some(first), Some(one)) = (counted.examples.first_mut(), seen.iter().find(|one| is_broken(one)))
         && kind.promised

@@ -37,7 +37,8 @@ pub struct Case {
 /// # Errors
 /// What the system answers.
 pub fn keep(folder: &Path, case: &Case, log: &Log) -> Result<PathBuf, Failure> {
-    let plain: String = case.lane.chars().map(|c| if c.is_ascii_alphanumeric() || c == '^' { c } else { '-' }).collect();
+    let plain: String =
+        case.lane.chars().map(|c| if c.is_ascii_alphanumeric() || c == '^' { c } else { '-' }).collect();
     let own = folder.join(format!("{plain}-{}", case.workload));
     let kept = cannot(format!("keep a failing image in {}", own.display()));
     std::fs::create_dir_all(&own).map_err(&kept)?;

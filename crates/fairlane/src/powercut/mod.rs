@@ -11,8 +11,8 @@ pub mod replay;
 pub mod speed;
 
 use crate::failure::Failure;
-use model::durability::DurabilityLane;
 use lanes::Specimen;
+use model::durability::DurabilityLane;
 
 /// A lane as the record keeps it.
 pub fn described(specimen: &Specimen) -> DurabilityLane {

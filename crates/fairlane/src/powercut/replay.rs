@@ -138,6 +138,8 @@ fn look(
         Ok(()) => {
             seen.found = (kind.check)(&seat.lane.path.join("work"), *terms, acknowledged);
             unmount(&seat.lane.path)?;
+            // The checker reads through the cache of the device, which filesystems go past.
+            device.drop_cache().map_err(lane_failure)?;
             if let Consistency::Complaint(said) = specimen.check(&path, stop).map_err(lane_failure)? {
                 seen.complaint = Some(said);
             }

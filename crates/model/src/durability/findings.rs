@@ -96,6 +96,8 @@ pub struct LaneDurability {
     pub promises_fsync: bool,
     /// First failures.
     pub examples: Vec<LaneExample>,
+    /// The first complaint of the checker.
+    pub complained: Vec<LaneExample>,
 }
 
 /// An example with the work that it is of.

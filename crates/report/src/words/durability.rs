@@ -12,6 +12,7 @@ pub(crate) const INTEGRITY: &str = "INTEGRITY";
 pub(crate) const CONTROLS: &str = "CONTROLS";
 pub(crate) const UNTRUSTED: &str = "UNTRUSTED";
 pub(crate) const BEWARE: &str = "BEWARE";
+pub(crate) const CHECKER: &str = "CHECKER";
 pub(crate) const LOOK: &str = "LOOK";
 pub(crate) const DAMAGE: &str = "DAMAGE";
 pub(crate) const FULL: &str = "FULL DISK";
@@ -163,9 +164,11 @@ pub(crate) fn example(lane: &str, of: &LaneExample) -> Phrase {
 pub(crate) fn damage(found: &DamageFindings) -> Phrase {
     let damage = &found.damage;
     let stands = if damage.devices > 1 { format!(" on {} devices", damage.devices) } else { String::new() };
-    let phrase = Phrase::default()
-        .name(&damage.lane)
-        .say(format!("{stands}, {} blocks of {} damaged: ", damage.blocks, clean(&damage.of)));
+    let phrase = Phrase::default().name(&damage.lane).say(format!(
+        "{stands}, {} blocks of {} damaged: ",
+        damage.blocks,
+        clean(&damage.of)
+    ));
     let files = format!("of {} files {} were hit", damage.files, damage.hit);
     let phrase = match found.honesty {
         Honesty::Silent => phrase.say(format!(

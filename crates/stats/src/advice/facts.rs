@@ -32,6 +32,36 @@ pub struct Table<'a> {
     pub features: &'a [Features],
     /// `uname -r` of the machine that raced.
     pub kernel: &'a str,
+    /// What simulated power cuts showed of lanes.
+    pub broken: &'a [Broken],
+}
+
+/// A lane that broke a promise in simulated power cuts whose controls did what they must.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// `ext4`.
+    pub filesystem: String,
+    /// The mkfs command, with `{device}` where the device stands.
+    pub mkfs_command: Vec<String>,
+    /// Mount options, Fairlane's own included.
+    pub mount_options: Vec<String>,
+    /// `uname -r`.
+    pub kernel: String,
+    /// Cuts that broke something.
+    pub broken: u64,
+    /// Of so many.
+    pub cuts: u64,
+    /// When, RFC 3339.
+    pub started: String,
+}
+
+impl Broken {
+    fn is_of(&self, lane: &Lane, kernel: &str) -> bool {
+        self.kernel == kernel
+            && self.filesystem == lane.filesystem
+            && self.mkfs_command == lane.mkfs_command
+            && self.mount_options == lane.mount_options
+    }
 }
 
 impl Table<'_> {
@@ -68,7 +98,10 @@ impl Table<'_> {
             has(feature, &|fact| features::bytes(&fact.is).is_some_and(|limit| limit >= bytes))
         };
         match wish {
-            Wish::Durable => durable(lane),
+            Wish::Durable => match self.broken.iter().find(|broken| broken.is_of(lane, self.kernel)) {
+                Some(broken) => lost(broken),
+                None => durable(lane),
+            },
             Wish::Has(feature) => has(*feature, &|_| true),
             Wish::ShrinksOnline => has(Feature::Shrink, &|fact| fact.is == "online"),
             Wish::Limits(kind) => self.limits(lane, kind),
@@ -118,6 +151,13 @@ impl Table<'_> {
 
 /// Where a lane's own options or promises say it.
 const OWN_WORD: &str = "the lane's own description";
+
+/// What was seen weighs more than what options promise.
+fn lost(broken: &Broken) -> Finding {
+    let note = format!("it broke a promise in {} of {} simulated power cuts", broken.broken, broken.cuts);
+    let source = format!("fairlane powercut of {}", broken.started);
+    Finding { holds: Holds::No, fact: Fact { is: "no".into(), note: Some(note), source, ..Fact::default() } }
+}
 
 /// What fsync and a crash mean for a lane as it was raced.
 fn durable(lane: &Lane) -> Finding {

@@ -1,0 +1,136 @@
+//! Power cuts and damage as reports say them: the figures stand in the sentences, and names of others harm nothing.
+
+use model::durability::{
+    Damage, DamageFindings, DurabilityFindings, DurabilityVerdict, Example, Fault, Full, Honesty, LaneDurability,
+    LaneExample, SpeedFinding, Untrusted,
+};
+use report::{DURABILITY_FORMATS, Style, render_durability};
+
+fn lane(name: &str, broken: u64) -> LaneDurability {
+    let example = Example {
+        cut: "88/random:7".to_owned(),
+        acknowledged: 3,
+        said: "record 1 is missing".to_owned(),
+        kept: "/state/it's kept".to_owned(),
+    };
+    LaneDurability {
+        lane: name.to_owned(),
+        verdict: if broken > 0 { DurabilityVerdict::Broke } else { DurabilityVerdict::Kept },
+        cuts: 2000,
+        broken,
+        below: (broken == 0).then_some(0.0015),
+        lost: broken,
+        torn: 0,
+        stale: 0,
+        mixed: 0,
+        unmountable: 0,
+        complaints: 0,
+        repaired: 0,
+        bare_cuts: 400,
+        bare_missing: 31,
+        speed: (broken > 0).then_some(SpeedFinding { ratio: 1.4, low: 1.1, high: 2.0 }),
+        promises_fsync: broken == 0,
+        examples: if broken > 0 { vec![LaneExample { workload: "append".to_owned(), example }] } else { Vec::new() },
+        complained: Vec::new(),
+    }
+}
+
+fn found(command: &str) -> DurabilityFindings {
+    DurabilityFindings {
+        schema: 1,
+        command: command.to_owned(),
+        started: "2026-11-22T10:00:00Z".to_owned(),
+        kernel: "6.18".to_owned(),
+        seed: 7,
+        again: vec![command.to_owned(), "ext4(-O ^has_journal)".to_owned()],
+        outcome: "complete".to_owned(),
+        controls: vec!["ext4".to_owned(), "ext4,nobarrier".to_owned()],
+        untrusted: Vec::new(),
+        lanes: vec![lane("ext4", 0), lane("ext4,nobarrier", 1430)],
+        damage: Vec::new(),
+        full: Vec::new(),
+        faults: Vec::new(),
+    }
+}
+
+fn text(found: &DurabilityFindings) -> String {
+    render_durability(found, "text", Some("r.jsonl"), &Style { colour: false, width: 140 }).unwrap()
+}
+
+#[test]
+fn speed_and_price_stand_in_one_sentence() {
+    let text = text(&found("powercut"));
+    assert!(text.contains("ext4 kept every acknowledged record: 0 of 2000 cuts, so below 0.15 % at 95 %."), "{text}");
+    assert!(text.contains("broke a promise in 1430 of 2000 cuts (1430 lost acknowledged records)"), "{text}");
+    assert!(text.contains("1.40x faster than ext4"), "{text}");
+    assert!(text.contains("missing in 31 of 400, not promised"), "{text}");
+    assert!(text.contains("whether your own drive"), "{text}");
+    // Both lines survive being copied into a shell.
+    assert!(text.contains(r"fairlane powercut --look '/state/it'\''s kept'"), "{text}");
+    assert!(text.contains("fairlane powercut 'ext4(-O ^has_journal)'"), "{text}");
+}
+
+#[test]
+fn an_untrusted_run_says_so_instead_of_naming_its_controls() {
+    for (reason, says) in [
+        (Untrusted::SafeControlLost, "No verdict of this run is to be believed"),
+        (Untrusted::UnsafeControlKept, "losses are not seen here"),
+        (Untrusted::ControlMissing, "a control was not cut"),
+    ] {
+        let text = text(&DurabilityFindings { untrusted: vec![reason], ..found("powercut") });
+        assert!(text.contains("UNTRUSTED") && text.contains(says) && !text.contains("CONTROLS"), "{text}");
+    }
+}
+
+#[test]
+fn damage_a_full_disk_and_a_failing_one_are_told() {
+    let damage = |honesty, silent, refused, repaired| DamageFindings {
+        honesty,
+        damage: Damage {
+            lane: "x".to_owned(),
+            of: "data".to_owned(),
+            devices: 2,
+            blocks: 9,
+            files: 50,
+            hit: 8,
+            silent,
+            refused,
+            repaired,
+            ..Damage::default()
+        },
+    };
+    let mut found = found("integrity");
+    found.damage = vec![
+        damage(Honesty::Silent, 8, 0, 0),
+        damage(Honesty::Refused, 0, 8, 0),
+        damage(Honesty::Repaired, 0, 0, 8),
+        damage(Honesty::Unharmed, 0, 0, 0),
+    ];
+    found.full = vec![Full { lane: "x".to_owned(), could_delete: false, ..Full::default() }];
+    found.faults = vec![Fault { lane: "x".to_owned(), happened: true, acknowledged: 5, lost: 2, ..Fault::default() }];
+    let text = text(&found);
+    for says in [
+        "8 files were wrong or gone WITHOUT AN ERROR",
+        "of 50 files 8 were hit: 8 refused",
+        "all read whole, from another copy",
+        "every file was read whole",
+        "NOTHING could be deleted",
+        "the application was told nothing; 2 of 5 acknowledged records LOST",
+    ] {
+        assert!(text.contains(says), "{says}: {text}");
+    }
+    assert!(!text.contains("POWER CUTS"));
+}
+
+#[test]
+fn every_format_bears_hostile_names() {
+    let hostile = "a\u{1b}[31m|<script>\u{202e}";
+    let mut found = found("powercut");
+    found.lanes[1].lane = hostile.to_owned();
+    found.lanes[1].examples[0].example.said = hostile.to_owned();
+    for format in DURABILITY_FORMATS {
+        let text = render_durability(&found, format, None, &Style::default()).unwrap();
+        assert!(!text.chars().any(|c| c == '\u{1b}' || c == '\u{202e}'), "{format}: {text}");
+    }
+    assert!(render_durability(&found, "csv", None, &Style::default()).is_err());
+}
