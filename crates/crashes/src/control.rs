@@ -179,7 +179,9 @@ impl Server {
     fn start(first: &Ask) -> std::io::Result<Server> {
         let mut command = Command::new("/proc/self/exe");
         // In a group of its own: Ctrl-C on the terminal ends the parent, which unmounts first.
-        command.arg0("fairlane").arg("recorder").stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
+        command.arg0("fairlane").arg("recorder").stdin(Stdio::piped()).stdout(Stdio::piped());
+        // It may outlive whoever reads our errors: an inherited pipe would never end.
+        command.stderr(Stdio::null()).process_group(0);
         let mut child = command.spawn()?;
         let missing = || std::io::Error::other("the process that serves a disk cannot be talked to");
         let input = child.stdin.take().ok_or_else(missing)?;

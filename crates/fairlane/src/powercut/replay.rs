@@ -65,12 +65,21 @@ pub fn replay(
         let lane = bench.mount_place(&format!("look{worker}"))?;
         seats.push(Seat { fuse, disk, lane });
     }
+    // One worker that fails ends the others.
+    let over = AtomicBool::new(false);
     let share = cuts.len().div_ceil(seats.len()).max(1);
     let results: Vec<Result<Vec<Seen>, Failure>> = std::thread::scope(|scope| {
         let running: Vec<_> = seats
             .iter()
             .zip(cuts.chunks(share))
-            .map(|(seat, part)| scope.spawn(move || serve(seat, recording, inspection, part, stop)))
+            .map(|(seat, part)| {
+                let over = &over;
+                scope.spawn(move || {
+                    let seen = serve(seat, recording, inspection, part, (stop, over));
+                    over.fetch_or(seen.is_err(), Ordering::Relaxed);
+                    seen
+                })
+            })
             .collect();
         let gone = |_| Err(Failure::failed("a thread that looked at crash images failed"));
         running.into_iter().map(|thread| thread.join().unwrap_or_else(gone)).collect()
@@ -92,7 +101,7 @@ fn serve(
     recording: &Recording,
     inspection: &Inspection,
     cuts: &[Cut],
-    stop: &AtomicBool,
+    (stop, over): (&AtomicBool, &AtomicBool),
 ) -> Result<Vec<Seen>, Failure> {
     let mut replayer = Replayer::start(&seat.fuse.path, &recording.log)
         .map_err(|error| Failure::failed(format!("cannot show crash images: {error}")))?;
@@ -101,6 +110,9 @@ fn serve(
     for &cut in cuts {
         if stop.load(Ordering::Relaxed) {
             result = Err(Failure::interrupted());
+            break;
+        }
+        if over.load(Ordering::Relaxed) {
             break;
         }
         match look(seat, &mut replayer, inspection, cut, stop) {
