@@ -24,7 +24,9 @@ use std::sync::atomic::AtomicBool;
 const CONTROLS: [&str; 2] = ["ext4", "ext4,nobarrier"];
 /// The lanes where none is named.
 const DEFAULT_LANES: [&str; 4] = ["ext4", "ext4,nobarrier", "xfs", "btrfs"];
-/// How many images are looked at side by side, at most; more than two of them for each CPU only wait.
+/// How many images are looked at side by side for each CPU: much of a mount is waiting for the kernel's grace periods.
+const WORKERS_EACH: usize = 3;
+/// And how many at most: each holds the pages of its image in memory.
 const MOST_WORKERS: usize = 8;
 
 /// Cuts each lane, or shows one image again.
@@ -98,7 +100,7 @@ fn all(
     let promised = kinds.iter().filter(|kind| kind.promised).count().max(1);
     let cuts = (options.cuts as usize).div_ceil(promised);
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let workers = cpus.clamp(1, MOST_WORKERS);
+    let workers = (cpus * WORKERS_EACH).clamp(1, MOST_WORKERS);
     for specimen in specimens {
         for kind in kinds {
             let job = Job { specimen, kind, seed, cuts, disk_bytes: options.lane_size.0, workers, keep_in };
