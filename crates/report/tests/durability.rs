@@ -54,7 +54,9 @@ fn found(command: &str) -> DurabilityFindings {
 }
 
 fn text(found: &DurabilityFindings) -> String {
-    render_durability(found, "text", Some("r.jsonl"), &Style { colour: false, width: 140 }).unwrap()
+    let text = render_durability(found, "text", Some("r.jsonl"), &Style { colour: false, width: 140 }).unwrap();
+    // Sentences are looked for, wherever their lines break.
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
