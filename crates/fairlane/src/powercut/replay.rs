@@ -11,6 +11,7 @@ use crashes::work::{Found, Kind, Terms};
 use lanes::loop_device::LoopDevice;
 use lanes::{Consistency, LaneFailure, Specimen};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{PoisonError, RwLock};
 
 /// What one image showed.
 #[derive(Debug, Clone)]
@@ -67,15 +68,16 @@ pub fn replay(
     }
     // One worker that fails ends the others.
     let over = AtomicBool::new(false);
+    let alone = RwLock::new(());
     let share = cuts.len().div_ceil(seats.len()).max(1);
     let results: Vec<Result<Vec<Seen>, Failure>> = std::thread::scope(|scope| {
         let running: Vec<_> = seats
             .iter()
             .zip(cuts.chunks(share))
             .map(|(seat, part)| {
-                let over = &over;
+                let (over, alone) = (&over, &alone);
                 scope.spawn(move || {
-                    let seen = serve(seat, recording, inspection, part, (stop, over));
+                    let seen = serve(seat, recording, inspection, part, (stop, over, alone));
                     over.fetch_or(seen.is_err(), Ordering::Relaxed);
                     seen
                 })
@@ -101,7 +103,7 @@ fn serve(
     recording: &Recording,
     inspection: &Inspection,
     cuts: &[Cut],
-    (stop, over): (&AtomicBool, &AtomicBool),
+    (stop, over, alone): (&AtomicBool, &AtomicBool, &RwLock<()>),
 ) -> Result<Vec<Seen>, Failure> {
     let mut replayer = Replayer::start(&seat.fuse.path, &recording.log)
         .map_err(|error| Failure::failed(format!("cannot show crash images: {error}")))?;
@@ -115,7 +117,7 @@ fn serve(
         if over.load(Ordering::Relaxed) {
             break;
         }
-        match look(seat, &mut replayer, inspection, cut, stop) {
+        match confirmed(seat, &mut replayer, inspection, cut, (stop, alone)) {
             Ok(one) => seen.push(one),
             Err(failure) => {
                 result = Err(failure);
@@ -126,6 +128,26 @@ fn serve(
     let released = unmount(&seat.lane.path).and(unmount(&seat.fuse.path));
     replayer.wait();
     result.and(released).map(|()| seen)
+}
+
+/// One image. All images of a log carry the same name, and btrfs confuses devices of one name for a moment while
+/// another is being mounted: what did not mount, or was complained of, counts only where it does so again while no
+/// other image is there.
+fn confirmed(
+    seat: &Seat,
+    replayer: &mut Replayer,
+    inspection: &Inspection,
+    cut: Cut,
+    (stop, alone): (&AtomicBool, &RwLock<()>),
+) -> Result<Seen, Failure> {
+    let among_others = alone.read().unwrap_or_else(PoisonError::into_inner);
+    let seen = look(seat, replayer, inspection, cut, stop)?;
+    drop(among_others);
+    if seen.unmountable.is_none() && seen.complaint.is_none() {
+        return Ok(seen);
+    }
+    let _alone = alone.write().unwrap_or_else(PoisonError::into_inner);
+    look(seat, replayer, inspection, cut, stop)
 }
 
 /// One image.
