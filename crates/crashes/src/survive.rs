@@ -169,8 +169,9 @@ impl FromStr for Cut {
 }
 
 /// So many cuts between two ticks of a log, drawn from a seed and sorted by time: two thirds right after a flush or
-/// an acknowledgement, where a promise is freshest, the others at any moment.
-pub fn cuts(log: &Log, (from, until): (u64, u64), count: usize, seed: u64) -> Vec<Cut> {
+/// an acknowledgement, where a promise is freshest, the others at any moment. `sectors`: sizes in bytes (512, 4096)
+/// between which writes are torn.
+pub fn cuts(log: &Log, (from, until): (u64, u64), count: usize, seed: u64, sectors: &[u32]) -> Vec<Cut> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut moments = log.moments(from);
     moments.retain(|&tick| tick <= until);
@@ -190,7 +191,7 @@ pub fn cuts(log: &Log, (from, until): (u64, u64), count: usize, seed: u64) -> Ve
                 2 => Survival::Everything,
                 3..=5 => Survival::Prefix(one % (open + 1)),
                 6 | 7 if open > 0 => Survival::AllBut(one % open),
-                8..=11 => Survival::Torn { seed: one, sector_bytes: if one.is_multiple_of(2) { 512 } else { 4096 } },
+                8..=11 => Survival::Torn { seed: one, sector_bytes: sectors[(one % sectors.len() as u64) as usize] },
                 _ => Survival::Random(one),
             };
             Cut { tick, survival }

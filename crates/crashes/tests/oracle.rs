@@ -102,7 +102,7 @@ fn every_image_is_that_of_the_oracle() {
         assert_eq!(log.entries().len(), lines.len());
         let mut images = Images::new(Arc::clone(&log)).unwrap();
         let mut differing = std::collections::BTreeSet::new();
-        for cut in cuts(&log, (0, log.end()), 120, seed ^ 77) {
+        for cut in cuts(&log, (0, log.end()), 120, seed ^ 77, &[512, 4096]) {
             let pieces: Vec<_> =
                 survivors(&log, cut.tick, cut.survival).iter().map(|it| (it.entry, it.from, it.bytes)).collect();
             let wanted = plain_image(&lines, cut.tick, &pieces);

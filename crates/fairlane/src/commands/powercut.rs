@@ -97,13 +97,15 @@ fn all(
     book: &mut Notebook,
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
+    let both = [512, 4096];
+    let sectors = options.sector.as_ref().map_or(&both[..], std::slice::from_ref);
     let promised = kinds.iter().filter(|kind| kind.promised).count().max(1);
     let cuts = (options.cuts as usize).div_ceil(promised);
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let workers = (cpus * WORKERS_EACH).clamp(1, MOST_WORKERS);
     for specimen in specimens {
         for kind in kinds {
-            let job = Job { specimen, kind, seed, cuts, disk_bytes: options.lane_size.0, workers, keep_in };
+            let job = Job { specimen, kind, seed, cuts, sectors, disk_bytes: options.lane_size.0, workers, keep_in };
             let found = cut(bench, &job, stop)?;
             if !options.quiet {
                 eprintln!(
@@ -246,5 +248,6 @@ fn again(options: &Powercut, seed: u64) -> Vec<String> {
     line.extend(options.workloads.iter().flat_map(|name| ["--workload".to_owned(), name.clone()]));
     line.extend(["--cuts".to_owned(), options.cuts.to_string(), "--seed".to_owned(), seed.to_string()]);
     line.extend(["--lane-size".to_owned(), options.lane_size.to_string()]);
+    line.extend(options.sector.iter().flat_map(|bytes| ["--sector".to_owned(), bytes.to_string()]));
     line
 }

@@ -14,6 +14,14 @@ and ext4,nobarrier must lose something, or the run is refused as untrusted.
   fairlane powercut ext4 ext4,nobarrier xfs btrfs 'ext4(-O ^has_journal)' --cuts 2000
   fairlane powercut xfs --workload sqlite-wal --seed 7";
 
+fn parse_sector(text: &str) -> Result<u32, String> {
+    match text {
+        "512" => Ok(512),
+        "4096" => Ok(4096),
+        _ => Err("drives have sectors of 512 or of 4096 bytes; write one of them".to_owned()),
+    }
+}
+
 /// Options of `powercut`.
 #[derive(Debug, Args)]
 #[command(after_help = POWERCUT_HELP)]
@@ -37,6 +45,10 @@ pub struct Powercut {
     /// Directory for the log and the lanes; default: the working directory
     #[arg(long, value_name = "DIR")]
     pub on: Option<PathBuf>,
+    /// Tear writes only between sectors of this size, 512 or 4096 bytes, as the drive that you have in mind does;
+    /// default: some at the one, some at the other
+    #[arg(long, value_name = "BYTES", value_parser = parse_sector)]
+    pub sector: Option<u32>,
     /// Do not measure the speed of the same work
     #[arg(long)]
     pub no_speed: bool,

@@ -27,6 +27,8 @@ pub struct Job<'a> {
     pub seed: u64,
     /// How many cuts.
     pub cuts: usize,
+    /// Sizes of sectors between which writes are torn.
+    pub sectors: &'a [u32],
     /// Size of the disk.
     pub disk_bytes: u64,
     /// How many images at a time.
@@ -46,7 +48,7 @@ pub fn cut(bench: &mut Bench, job: &Job, stop: &AtomicBool) -> Result<Cuts, Fail
     let recording = record(bench, specimen, kind, terms, job.disk_bytes, "log", stop)?;
     let recording_seconds = started.elapsed().as_secs_f64();
     let log = Log::open(&recording.log).map_err(cannot("read the log of writes"))?;
-    let chosen = cuts(&log, (recording.from, recording.until), job.cuts, job.seed ^ name_hash(kind.name));
+    let chosen = cuts(&log, (recording.from, recording.until), job.cuts, job.seed ^ name_hash(kind.name), job.sectors);
     let inspection = Inspection { specimen, kind, terms };
     let started = Instant::now();
     let seen = replay(bench, &recording, &inspection, &chosen, job.workers, stop)?;
