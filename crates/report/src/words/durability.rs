@@ -185,6 +185,8 @@ pub(crate) fn damage(found: &DamageFindings) -> Phrase {
     match (damage.noticed, damage.scrub.is_empty()) {
         (true, false) => phrase.say(format!("; the check noticed: {}.", clean(&damage.scrub))),
         (true, true) => phrase.say("; the check noticed."),
+        // Reading had written the other copy over what was damaged.
+        (false, _) if found.honesty == Honesty::Repaired => phrase.say("; nothing was left for the check to notice."),
         (false, _) => phrase.say("; the check noticed nothing."),
     }
 }
