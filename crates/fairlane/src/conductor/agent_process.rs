@@ -139,7 +139,8 @@ impl AgentProcess {
                     return Err(CallError::Lost(format!("the agent ended by itself ({status})")));
                 }
                 Err(RecvTimeoutError::Timeout) if begun.elapsed() > patience => {
-                    // It may hang in the kernel, where no signal reaches it: it is not waited for.
+                    // It may hang in the kernel, where no signal reaches it, perhaps behind its own limit.
+                    stopping();
                     let _ = self.child.kill();
                     return Err(CallError::Lost(format!(
                         "the lane did not answer for {}{}; look at the kernel's log (dmesg)",
@@ -155,8 +156,7 @@ impl AgentProcess {
                         asked_to_stop = Some(Instant::now());
                     }
                     Some(at) if at.elapsed() > GRACE => {
-                        let _ = self.child.kill();
-                        let _ = self.child.wait();
+                        self.kill();
                         return Err(CallError::Interrupted);
                     }
                     Some(_) => {}
@@ -185,15 +185,30 @@ impl AgentProcess {
     fn finish(&mut self) {
         // Closing its input is the agent's sign to end.
         self.stdin.take();
+        if self.ends_within(GRACE) {
+            return;
+        }
+        self.kill();
+    }
+
+    /// Kills it. One that hangs in the kernel is given up: the race goes on, and what it holds is undone
+    /// once it is gone.
+    fn kill(&mut self) {
+        let _ = self.child.kill();
+        self.ends_within(GRACE);
+    }
+
+    fn ends_within(&mut self, patience: Duration) -> bool {
         let begun = Instant::now();
-        while begun.elapsed() < GRACE {
+        loop {
             if matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
-                return;
+                return true;
+            }
+            if begun.elapsed() > patience {
+                return false;
             }
             std::thread::sleep(Duration::from_millis(2));
         }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
