@@ -54,6 +54,8 @@ pub enum Ask {
         /// Which flush.
         flush: u64,
     },
+    /// Of either: what it costs.
+    Cost,
     /// Of a showing disk: this image.
     Cut {
         /// Which.
@@ -79,6 +81,9 @@ pub struct Answer {
     /// The last record that was acknowledged.
     #[serde(default)]
     pub acknowledged: u64,
+    /// The most memory that the process held, and what it holds outside of its own.
+    #[serde(default)]
+    pub memory_bytes: u64,
 }
 
 /// What the process that serves does when it is left alone.
@@ -111,6 +116,7 @@ pub fn serve(hooks: Hooks) -> std::io::Result<()> {
                     disk.fail(write, flush);
                     Ok(Answer::default())
                 }
+                Ask::Cost => Ok(Answer { memory_bytes: most_resident(), ..Answer::default() }),
                 _ => Err(std::io::Error::other("a recording disk does not do that")),
             })
         }
@@ -118,6 +124,8 @@ pub fn serve(hooks: Hooks) -> std::io::Result<()> {
             let disk = said(ImageDisk::open(&log))?;
             run(Arc::new(disk), &mount, SHOWING_THREADS, hooks, |disk, ask| match ask {
                 Ask::Cut { cut } => Ok(Answer { acknowledged: disk.show(cut)?, ..Answer::default() }),
+                // Pages that are in the mapping of an image count twice: it is a bound from above.
+                Ask::Cost => Ok(Answer { memory_bytes: most_resident() + disk.durable_bytes()?, ..Answer::default() }),
                 _ => Err(std::io::Error::other("a disk of images does not do that")),
             })
         }
@@ -167,6 +175,14 @@ fn run<D: Disk>(
     said(served)
 }
 
+/// The most memory that this process held so far, in bytes; 0 where the kernel does not tell.
+pub fn most_resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kibibytes = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+    kibibytes.unwrap_or(0) * 1024
+}
+
 /// A process that serves a disk, as its parent holds it.
 #[derive(Debug)]
 struct Server {
@@ -176,10 +192,10 @@ struct Server {
 }
 
 impl Server {
-    fn start(first: &Ask) -> std::io::Result<Server> {
+    fn start(first: &Ask, mount: &Path) -> std::io::Result<Server> {
         let mut command = Command::new("/proc/self/exe");
         // In a group of its own: Ctrl-C on the terminal ends the parent, which unmounts first.
-        command.arg0("fairlane").arg("recorder").stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.arg0("fairlane").args(["recorder", "--at"]).arg(mount).stdin(Stdio::piped()).stdout(Stdio::piped());
         // It may outlive whoever reads our errors: an inherited pipe would never end.
         command.stderr(Stdio::null()).process_group(0);
         let mut child = command.spawn()?;
@@ -232,8 +248,8 @@ impl Recorder {
     /// # Errors
     /// What the process or the system says.
     pub fn start(mount: &Path, contents: &Path, log: &Path, bytes: u64) -> std::io::Result<Recorder> {
-        let (mount, contents, log) = (mount.to_owned(), contents.to_owned(), log.to_owned());
-        Server::start(&Ask::Record { mount, contents, log, bytes }).map(Recorder)
+        let (at, contents, log) = (mount.to_owned(), contents.to_owned(), log.to_owned());
+        Server::start(&Ask::Record { mount: at, contents, log, bytes }, mount).map(Recorder)
     }
 
     /// Writes down that a record is acknowledged.
@@ -260,9 +276,12 @@ impl Recorder {
         self.0.ask(&Ask::Fail { write, flush }).map(drop)
     }
 
-    /// Its process.
-    pub fn pid(&self) -> u32 {
-        self.0.child.id()
+    /// The most memory that its process held, in bytes.
+    ///
+    /// # Errors
+    /// What the process or the system says.
+    pub fn memory_bytes(&mut self) -> std::io::Result<u64> {
+        self.0.ask(&Ask::Cost).map(|answer| answer.memory_bytes)
     }
 
     /// Waits for its end: only after its file was unmounted.
@@ -281,7 +300,7 @@ impl Replayer {
     /// # Errors
     /// What the process or the system says.
     pub fn start(mount: &Path, log: &Path) -> std::io::Result<Replayer> {
-        Server::start(&Ask::Show { mount: mount.to_owned(), log: log.to_owned() }).map(Replayer)
+        Server::start(&Ask::Show { mount: mount.to_owned(), log: log.to_owned() }, mount).map(Replayer)
     }
 
     /// Shows an image; answers the last record that was acknowledged before its cut.
@@ -290,6 +309,14 @@ impl Replayer {
     /// What the process or the system says.
     pub fn show(&mut self, cut: Cut) -> std::io::Result<u64> {
         self.0.ask(&Ask::Cut { cut }).map(|answer| answer.acknowledged)
+    }
+
+    /// The most memory that its process held, with what is durable, in bytes; shared pages count twice.
+    ///
+    /// # Errors
+    /// What the process or the system says.
+    pub fn memory_bytes(&mut self) -> std::io::Result<u64> {
+        self.0.ask(&Ask::Cost).map(|answer| answer.memory_bytes)
     }
 
     /// Waits for its end: only after its file was unmounted.

@@ -75,6 +75,15 @@ impl Images {
         Ok(image)
     }
 
+    /// Bytes of memory that hold what is durable; an image shares them until it writes.
+    ///
+    /// # Errors
+    /// What the system answers.
+    pub fn durable_bytes(&self) -> std::io::Result<u64> {
+        // Always in units of 512 bytes: stat(2).
+        Ok(std::os::unix::fs::MetadataExt::blocks(&self.durable.metadata()?) * 512)
+    }
+
     /// The log.
     pub fn log(&self) -> &Log {
         &self.log

@@ -168,17 +168,18 @@ impl FromStr for Cut {
     }
 }
 
-/// So many cuts between two ticks of a log, drawn from a seed and sorted by time: two thirds right after a flush or
-/// an acknowledgement, where a promise is freshest, the others at any moment. `sectors`: sizes in bytes (512, 4096)
-/// between which writes are torn.
-pub fn cuts(log: &Log, (from, until): (u64, u64), count: usize, seed: u64, sectors: &[u32]) -> Vec<Cut> {
+/// So many cuts in windows of a log, each from one tick to another, drawn from a seed and sorted by time: two thirds
+/// right after a flush or an acknowledgement, where a promise is freshest, the others at any moment of any window.
+/// `sectors`: sizes in bytes (512, 4096) between which writes are torn. None where there is no window.
+pub fn cuts(log: &Log, windows: &[(u64, u64)], count: usize, seed: u64, sectors: &[u32]) -> Vec<Cut> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut moments = log.moments(from);
-    moments.retain(|&tick| tick <= until);
-    let span = until.saturating_sub(from).max(1);
+    let Some(&(first, _)) = windows.first() else { return Vec::new() };
+    let mut moments = log.moments(first);
+    moments.retain(|&tick| windows.iter().any(|&(from, until)| (from..=until).contains(&tick)));
     let mut cuts: Vec<Cut> = (0..count)
         .map(|index| {
-            let any = from + random.next_u64() % span;
+            let (from, until) = windows[(random.next_u64() % windows.len() as u64) as usize];
+            let any = from + random.next_u64() % until.saturating_sub(from).max(1);
             let tick = match moments.len() {
                 0 => any,
                 _ if index % 3 == 2 => any,

@@ -9,6 +9,7 @@ mod database;
 mod replace;
 mod sequences;
 
+pub use append::{Call, run_telling};
 pub use content::of as bytes_of;
 
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,21 @@ pub struct Terms {
     pub records: u64,
     /// Of every size and byte.
     pub seed: u64,
+    /// On a filesystem of its own: this record alone, of those that there are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<u64>,
+}
+
+impl Terms {
+    /// So many records, all on one filesystem.
+    pub const fn of(records: u64, seed: u64) -> Terms {
+        Terms { records, seed, only: None }
+    }
+
+    /// The records that this filesystem is for.
+    pub fn numbers(&self) -> std::ops::RangeInclusive<u64> {
+        self.only.map_or(1..=self.records, |one| one..=one)
+    }
 }
 
 /// Called with each record once it is safe.
@@ -65,11 +81,13 @@ pub struct Kind {
     pub promised: bool,
     /// How many records it writes by default: recovery takes longer the more there are.
     pub records: u64,
+    /// Whether each record gets a filesystem of its own.
+    pub fresh: bool,
     /// Makes what must be there before the first record, and has it safe.
     pub prepare: fn(&Path, Terms) -> std::io::Result<()>,
     /// Writes the records.
     pub run: fn(&Path, Terms, Acknowledge) -> std::io::Result<()>,
-    /// Looks at them after a cut before which so many were acknowledged.
+    /// Looks at them after a cut before which the records up to this one were acknowledged.
     pub check: fn(&Path, Terms, u64) -> Found,
 }
 
@@ -80,6 +98,7 @@ pub static KINDS: [Kind; 6] = [
         what: "records appended to one file, fsync after each",
         promised: true,
         records: 300,
+        fresh: false,
         prepare: append::prepare,
         run: append::run,
         check: append::check,
@@ -89,6 +108,7 @@ pub static KINDS: [Kind; 6] = [
         what: "a file replaced: temporary file, fsync, rename, fsync of the directory",
         promised: true,
         records: 200,
+        fresh: false,
         prepare: replace::prepare,
         run: replace::run,
         check: replace::check,
@@ -98,6 +118,7 @@ pub static KINDS: [Kind; 6] = [
         what: "transactions of SQLite, write-ahead log, synchronous=FULL",
         promised: true,
         records: 200,
+        fresh: false,
         prepare: database::prepare_wal,
         run: database::run_wal,
         check: database::check_wal,
@@ -107,15 +128,17 @@ pub static KINDS: [Kind; 6] = [
         what: "transactions of SQLite, rollback journal, synchronous=EXTRA",
         promised: true,
         records: 120,
+        fresh: false,
         prepare: database::prepare_rollback,
         run: database::run_rollback,
         check: database::check_rollback,
     },
     Kind {
         name: "sequences",
-        what: "up to three operations on files, then fsync of the files and their directories, or syncfs",
+        what: "up to three operations on a fresh filesystem, then fsync of the files and their directories, or syncfs",
         promised: true,
         records: 100,
+        fresh: true,
         prepare: sequences::prepare,
         run: sequences::run_promised,
         check: sequences::check_promised,
@@ -125,6 +148,7 @@ pub static KINDS: [Kind; 6] = [
         what: "the same without fsync of the directories: names are not promised",
         promised: false,
         records: 100,
+        fresh: true,
         prepare: sequences::prepare,
         run: sequences::run_bare,
         check: sequences::check_bare,

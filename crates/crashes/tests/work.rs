@@ -3,7 +3,7 @@
 use crashes::work::{Found, KINDS, Terms, find};
 use std::path::Path;
 
-const TERMS: Terms = Terms { records: 12, seed: 7 };
+const TERMS: Terms = Terms::of(12, 7);
 
 fn done(name: &str, folder: &Path) -> u64 {
     let kind = find(name).unwrap();

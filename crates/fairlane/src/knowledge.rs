@@ -105,7 +105,8 @@ pub fn findings(record: &Record) -> Result<Findings, Failure> {
     advised(record, stats::judge::findings(record))
 }
 
-/// The same, where the findings are known but for the advice.
+/// The same, where the findings are known but for the advice, and for what power cuts and damage showed of the
+/// lanes on this machine.
 ///
 /// # Errors
 /// When a built-in file is wrong.
@@ -113,6 +114,7 @@ pub fn advised(record: &Record, mut findings: Findings) -> Result<Findings, Fail
     let mut advice = advise(&[Race { record, findings: &findings }], &scenarios()?, &[])?;
     advice.retain(|advice| advice.measured_share >= LEAST_MEASURED);
     findings.advice = advice;
+    findings.warnings.extend(stats::durability::warnings(&record.header, &state::broken_lanes()));
     Ok(findings)
 }
 

@@ -104,13 +104,21 @@ pub fn durability_folder() -> Result<PathBuf, Failure> {
 /// How many records of durability are looked through, the newest first.
 const DURABILITY_RECORDS: usize = 40;
 
-/// The lanes that broke a promise in simulated power cuts on this machine. What cannot be read is passed over: no
+/// The lanes that broke a promise in simulated power cuts or under damage on this machine. What cannot be read is passed over: no
 /// advice fails for what it only adds.
 pub fn broken_lanes() -> Vec<stats::advice::facts::Broken> {
-    let paths = state_folder().and_then(|folder| records_in(&folder.join("durability"))).unwrap_or_default();
+    let paths = durability_records().unwrap_or_default();
     let texts = paths.into_iter().rev().take(DURABILITY_RECORDS).filter_map(|path| fs::read_to_string(path).ok());
     let records = texts.filter_map(|text| DurabilityRecord::parse(&text).ok());
     records.flat_map(|record| stats::durability::broken(&record)).collect()
+}
+
+/// The records of power cuts and damage kept, oldest first.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn durability_records() -> Result<Vec<PathBuf>, Failure> {
+    records_in(&state_folder()?.join("durability"))
 }
 
 /// The calibrations kept, newest first. What cannot be read is passed over: no race fails for what is

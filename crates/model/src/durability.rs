@@ -109,6 +109,8 @@ pub struct Cuts {
     pub cuts: u64,
     /// Cuts after which some promise was broken: any of the four below, or an image that did not mount.
     pub broken: u64,
+    /// Of the broken ones, those where a write was torn between sectors of 512 bytes.
+    pub broken_torn_512: u64,
     /// An acknowledged record was missing or not readable.
     pub lost: u64,
     /// An acknowledged record had wrong bytes.
@@ -129,6 +131,9 @@ pub struct Cuts {
     pub replay_seconds: f64,
     /// How many were looked at side by side.
     pub workers: u32,
+    /// The most memory that the run and the processes that served its disks held together, in bytes: a bound from
+    /// above, in which shared pages count twice.
+    pub memory_bytes: u64,
     /// The first images that broke a promise.
     pub examples: Vec<Example>,
     /// The first images of which the checker complained.
@@ -224,8 +229,14 @@ pub struct Fault {
     pub happened: bool,
     /// What the application was told, in the system's words; empty: nothing.
     pub told: String,
+    /// The call that told it: `write`, `fsync`; empty: none.
+    pub by: String,
     /// Records acknowledged before anything was told.
     pub acknowledged: u64,
+    /// Acknowledged records that were not whole while it was still mounted.
+    pub lost_mounted: u64,
+    /// Whether a file could be written and synced then, the disk being whole again.
+    pub writable: bool,
     /// Acknowledged records that were not whole after a new mount.
     pub lost: u64,
     /// What was wrong, one sentence.

@@ -5,12 +5,49 @@ use crate::clean::{name, shell_line};
 use crate::layout::{Phrase, Tone, align, hang};
 use crate::words::durability as said;
 use crate::{json, words};
-use model::durability::{DurabilityFindings, LaneDurability};
+use model::durability::{DurabilityFindings, LaneDurability, LaneExample};
+use model::page::Language;
 
 /// The formats of a record of durability.
 pub const DURABILITY_FORMATS: [&str; 3] = ["text", "markdown", "json"];
 /// Columns of the labels.
 const LABEL_COLUMNS: usize = 12;
+
+/// What is about to be done.
+#[derive(Debug, Clone, Copy)]
+pub struct DurabilityPlan<'a> {
+    /// How many lanes.
+    pub lanes: usize,
+    /// Cuts of each; `None`: they are damaged instead.
+    pub cuts: Option<u64>,
+    /// Where files are made.
+    pub folder: &'a str,
+    /// How many bytes these take at most.
+    pub bytes: u64,
+}
+
+/// The line that is shown before anything is written.
+pub fn durability_plan(plan: &DurabilityPlan) -> String {
+    said::plan(plan)
+}
+
+/// Refuses what a record of durability is not rendered in.
+///
+/// # Errors
+/// The format or the language, as a sentence.
+pub fn check_durability(format: &str, language: Option<Language>) -> Result<(), String> {
+    if !DURABILITY_FORMATS.contains(&format) {
+        return Err(format!(
+            "power cuts and damage are not rendered as `{}`; choose one of {}",
+            crate::clean::clean(format),
+            DURABILITY_FORMATS.join(", ")
+        ));
+    }
+    match language {
+        None | Some(Language::En) => Ok(()),
+        Some(_) => Err("power cuts and damage are told in English only; leave --lang out".to_owned()),
+    }
+}
 
 /// Renders findings of durability in one of [`DURABILITY_FORMATS`]. `path`: where the record lies.
 ///
@@ -22,16 +59,12 @@ pub fn render_durability(
     path: Option<&str>,
     style: &Style,
 ) -> Result<String, String> {
-    match format {
-        "text" => Ok(text(found, path, style)),
-        "markdown" => Ok(markdown(found)),
-        "json" => Ok(json::pretty(found)),
-        other => Err(format!(
-            "a record of durability is not rendered as `{}`; choose one of {}",
-            crate::clean::clean(other),
-            DURABILITY_FORMATS.join(", ")
-        )),
-    }
+    check_durability(format, None)?;
+    Ok(match format {
+        "json" => json::pretty(found),
+        "markdown" => markdown(found),
+        _ => text(found, path, style),
+    })
 }
 
 fn text(found: &DurabilityFindings, path: Option<&str>, style: &Style) -> String {
@@ -78,23 +111,31 @@ fn cuts(out: &mut String, found: &DurabilityFindings, style: &Style) {
     }
     for lane in &found.lanes {
         for of in &lane.examples {
-            hang(out, words::NOTE, LABEL_COLUMNS, &said::example(&lane.lane, of), None, style);
-            if !of.example.kept.is_empty() {
-                let command = ["powercut".to_owned(), "--look".to_owned(), of.example.kept.clone()];
-                let blanks = " ".repeat(LABEL_COLUMNS - said::LOOK.len());
-                let label = Phrase::default().tone(Tone::Label, said::LOOK).paint(style);
-                out.push_str(&format!("{label}{blanks}fairlane {}\n", shell_line(&command)));
-            }
+            example(out, words::NOTE, &lane.lane, of, style);
         }
     }
     for lane in &found.lanes {
         for of in &lane.complained {
-            hang(out, said::CHECKER, LABEL_COLUMNS, &said::example(&lane.lane, of), None, style);
+            example(out, said::CHECKER, &lane.lane, of, style);
         }
+    }
+    for (index, cost) in found.lanes.iter().filter_map(said::cost).enumerate() {
+        hang(out, if index == 0 { said::COST } else { "" }, LABEL_COLUMNS, &cost, None, style);
     }
     hang(out, said::BEWARE, LABEL_COLUMNS, &Phrase::of(said::CANNOT_PROVE), None, style);
     if found.lanes.iter().any(|lane| lane.speed.is_some()) {
         hang(out, "", LABEL_COLUMNS, &Phrase::of(said::SPEED_LEGEND), None, style);
+    }
+}
+
+/// One image, and the line that makes it again.
+fn example(out: &mut String, label: &str, lane: &str, of: &LaneExample, style: &Style) {
+    hang(out, label, LABEL_COLUMNS, &said::example(lane, of), None, style);
+    if !of.example.kept.is_empty() {
+        let command = ["powercut".to_owned(), "--look".to_owned(), of.example.kept.clone()];
+        let blanks = " ".repeat(LABEL_COLUMNS - said::LOOK.len());
+        let label = Phrase::default().tone(Tone::Label, said::LOOK).paint(style);
+        out.push_str(&format!("{label}{blanks}fairlane {}\n", shell_line(&command)));
     }
 }
 
@@ -154,6 +195,7 @@ fn markdown(found: &DurabilityFindings) -> String {
         (_, true) => lines.push(said::controls(found)),
         (_, false) => lines.extend(found.untrusted.iter().map(|reason| said::untrusted(*reason, found))),
     }
+    lines.extend(found.lanes.iter().filter_map(said::cost));
     lines.extend(found.damage.iter().map(said::damage));
     lines.extend(found.full.iter().map(said::full));
     lines.extend(found.faults.iter().map(said::fault));

@@ -3,12 +3,16 @@
 //! None of N images with a fault leaves a failure rate below 1 - 0.05^(1/N) at 95 %, which is at most 3/N (the
 //! rule of three; Hanley and Lippman-Hand 1983), for images such as the sampler draws.
 
-use crate::advice::facts::Broken;
+use crate::advice::facts::{Broken, Promise};
+use crate::say::{name, race as said};
+use model::Sentence;
 use model::durability::{
-    Cuts, Damage, DamageFindings, DurabilityFindings, DurabilityRecord, DurabilityVerdict, Honesty, LaneDurability,
-    LaneExample, SCHEMA, SpeedFinding, Untrusted,
+    Cuts, Damage, DamageFindings, DurabilityFindings, DurabilityLane, DurabilityRecord, DurabilityVerdict, Honesty,
+    LaneDurability, LaneExample, SCHEMA, SpeedFinding, Untrusted,
 };
+use model::lane::Lane;
 use model::record::EndOutcome;
+use model::sentence::Value;
 
 /// How many examples of a lane are shown.
 const EXAMPLES: usize = 3;
@@ -18,25 +22,55 @@ pub fn below(cuts: u64) -> Option<f64> {
     (cuts > 0).then(|| 1.0 - 0.05f64.powf(1.0 / cuts as f64))
 }
 
-/// The lanes that broke a promise, where the controls did what they must: what advice excludes.
+/// The lanes that broke a promise: of durability, where the controls did what they must, and of checksums, where
+/// damage was read without an error. What advice excludes.
 pub fn broken(record: &DurabilityRecord) -> Vec<Broken> {
     let found = findings(record);
-    if !found.untrusted.is_empty() || record.header.controls.is_empty() {
-        return Vec::new();
-    }
-    let lanes = record.header.lanes.iter().zip(&found.lanes);
-    lanes
-        .filter(|(_, seen)| seen.verdict == DurabilityVerdict::Broke)
-        .map(|(lane, seen)| Broken {
-            filesystem: lane.filesystem.clone(),
-            mkfs_command: lane.mkfs_command.clone(),
-            mount_options: lane.mount_options.clone(),
-            kernel: found.kernel.clone(),
-            broken: seen.broken,
-            cuts: seen.cuts,
-            started: found.started.clone(),
-        })
-        .collect()
+    let of = |lane: &DurabilityLane, promise: Promise| Broken {
+        filesystem: lane.filesystem.clone(),
+        mkfs_command: lane.mkfs_command.clone(),
+        mount_options: lane.mount_options.clone(),
+        kernel: found.kernel.clone(),
+        promise,
+        started: found.started.clone(),
+    };
+    let trusted = found.untrusted.is_empty() && !record.header.controls.is_empty();
+    let cut = record.header.lanes.iter().zip(&found.lanes).filter(|_| trusted);
+    let lost = cut.filter(|(_, seen)| seen.verdict == DurabilityVerdict::Broke).map(|(lane, seen)| {
+        let others = if seen.bare_unmountable > 0 { (seen.bare_unmountable, seen.bare_cuts) } else { (0, 0) };
+        let (broken, cuts) = (seen.broken + others.0, seen.cuts + others.1);
+        of(lane, Promise::Durable { broken, cuts, only_torn_512: broken == seen.broken_torn_512 })
+    });
+    let silent = record.header.lanes.iter().filter(|lane| lane.promises.data_checksums).filter_map(|lane| {
+        let told = found.damage.iter().filter(|of| of.damage.lane == lane.name && of.damage.of == "data");
+        let files = told.map(|of| of.damage.silent).max().filter(|&files| files > 0)?;
+        Some(of(lane, Promise::Checksums { files }))
+    });
+    lost.chain(silent).collect()
+}
+
+/// What a report of a race must say of its lanes: the promises that they were seen to break, each once.
+pub fn warnings(race: &model::record::Header, broken: &[Broken]) -> Vec<Sentence> {
+    let kernel = &race.machine.kernel;
+    let count = Value::Count;
+    let of_lane = |lane: &Lane| {
+        let such = |durable: bool| {
+            let mut mine = broken.iter().filter(|broken| broken.is_of(lane, kernel));
+            mine.find(|broken| matches!(broken.promise, Promise::Durable { .. }) == durable)
+        };
+        let own = || name(&lane.name);
+        let sentence = |of: &Broken| match of.promise {
+            Promise::Durable { broken, cuts, only_torn_512: true } => {
+                said::lane_broke_a_promise_torn(own(), count(broken), count(cuts), name(&of.started))
+            }
+            Promise::Durable { broken, cuts, only_torn_512: false } => {
+                said::lane_broke_a_promise(own(), count(broken), count(cuts), name(&of.started))
+            }
+            Promise::Checksums { files } => said::lane_read_damage(own(), count(files), name(&of.started)),
+        };
+        [such(true), such(false)].into_iter().flatten().map(sentence).collect::<Vec<_>>()
+    };
+    race.lanes.iter().filter(|lane| !lane.is_self).flat_map(of_lane).collect()
 }
 
 /// Everything.
@@ -86,29 +120,41 @@ fn of_lane(record: &DurabilityRecord, lane: &str) -> LaneDurability {
         let workload = cuts.workload.clone();
         cuts.complained.iter().map(move |example| LaneExample { workload: workload.clone(), example: example.clone() })
     });
+    // Of work that promises nothing of its names, only the image that did not mount: the first one.
     let examples = all.iter().filter(|cuts| cuts.promised || cuts.unmountable > 0).flat_map(|cuts| {
         let workload = cuts.workload.clone();
-        cuts.examples.iter().map(move |example| LaneExample { workload: workload.clone(), example: example.clone() })
+        let shown = if cuts.promised { cuts.examples.len() } else { 1 };
+        cuts.examples
+            .iter()
+            .take(shown)
+            .map(move |example| LaneExample { workload: workload.clone(), example: example.clone() })
     });
+    let bare_unmountable = bare(|cuts| cuts.unmountable);
+    let images: u64 = every(|cuts| cuts.cuts);
+    let seconds: f64 = all.iter().map(|cuts| cuts.replay_seconds).sum();
     LaneDurability {
         lane: lane.to_owned(),
-        verdict: match (cuts, broken) {
+        verdict: match (cuts, broken + bare_unmountable) {
+            (_, 1..) => DurabilityVerdict::Broke,
             (0, _) => DurabilityVerdict::Unknown,
-            (_, 0) => DurabilityVerdict::Kept,
-            _ => DurabilityVerdict::Broke,
+            _ => DurabilityVerdict::Kept,
         },
         cuts,
         broken,
-        below: below(cuts).filter(|_| broken == 0),
+        below: below(cuts).filter(|_| broken + bare_unmountable == 0),
+        broken_torn_512: promised(|cuts| cuts.broken_torn_512),
         lost: promised(|cuts| cuts.lost),
         torn: promised(|cuts| cuts.torn),
         stale: promised(|cuts| cuts.stale),
         mixed: promised(|cuts| cuts.mixed),
-        unmountable: every(|cuts| cuts.unmountable),
+        unmountable: promised(|cuts| cuts.unmountable),
         complaints: every(|cuts| cuts.complaints),
         repaired: every(|cuts| cuts.repaired),
         bare_cuts: bare(|cuts| cuts.cuts),
         bare_missing: bare(|cuts| cuts.broken),
+        bare_unmountable,
+        images_per_hour: (seconds > 0.0).then_some(images as f64 / seconds * 3600.0),
+        memory_bytes: all.iter().map(|cuts| cuts.memory_bytes).max().unwrap_or(0),
         speed: None,
         promises_fsync: true,
         examples: examples.take(EXAMPLES).collect(),
@@ -263,8 +309,49 @@ mod tests {
             broken(&record)
         };
         let one = told(0);
-        assert_eq!((one.len(), one[0].broken, one[0].cuts), (1, 4, 9));
+        assert_eq!(one.len(), 1);
+        assert_eq!(one[0].promise, Promise::Durable { broken: 4, cuts: 9, only_torn_512: false });
         assert!(told(1).is_empty());
+    }
+
+    #[test]
+    fn a_filesystem_that_does_not_mount_broke_a_promise_whatever_was_synced() {
+        let mut record = record(&["safe", "unsafe"]);
+        let lost_names = cuts("safe", false, 50, 20);
+        record.cuts = vec![cuts("safe", true, 100, 0), Cuts { unmountable: 2, ..lost_names }];
+        let found = findings(&record);
+        let safe = &found.lanes[0];
+        assert_eq!((safe.verdict, safe.broken, safe.unmountable), (DurabilityVerdict::Broke, 0, 0));
+        assert_eq!((safe.bare_unmountable, safe.below, safe.examples.len()), (2, None, 1));
+        assert!(found.untrusted.contains(&Untrusted::SafeControlLost));
+    }
+
+    #[test]
+    fn images_an_hour_and_memory_are_of_all_work() {
+        let mut record = record(&["safe"]);
+        let of = |seconds, bytes| Cuts { replay_seconds: seconds, memory_bytes: bytes, ..cuts("safe", true, 100, 0) };
+        record.cuts = vec![of(9.0, 5), Cuts { promised: false, ..of(11.0, 7) }];
+        let found = findings(&record);
+        assert_eq!(found.lanes[0].images_per_hour.map(f64::round), Some(36_000.0));
+        assert_eq!(found.lanes[0].memory_bytes, 7);
+        record.cuts.clear();
+        assert_eq!(findings(&record).lanes[0].images_per_hour, None);
+    }
+
+    #[test]
+    fn wrong_bytes_break_a_promise_only_where_checksums_were_promised() {
+        let told = |checksums, silent, of: &str| {
+            let mut record = record(&["a"]);
+            record.header.command = "integrity".to_owned();
+            record.header.controls.clear();
+            record.header.lanes[0].promises.data_checksums = checksums;
+            record.damage = vec![Damage { lane: "a".to_owned(), of: of.to_owned(), silent, ..Damage::default() }];
+            broken(&record).into_iter().map(|broken| broken.promise).collect::<Vec<_>>()
+        };
+        assert_eq!(told(true, 3, "data"), [Promise::Checksums { files: 3 }]);
+        assert_eq!(told(false, 3, "data"), []);
+        assert_eq!(told(true, 0, "data"), []);
+        assert_eq!(told(true, 3, "metadata"), []);
     }
 
     #[test]

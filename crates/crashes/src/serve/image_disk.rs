@@ -51,6 +51,15 @@ impl ImageDisk {
         Ok(images.log().acknowledged_by(cut.tick))
     }
 
+    /// Bytes of memory that hold what is durable.
+    ///
+    /// # Errors
+    /// What the system answers.
+    pub fn durable_bytes(&self) -> std::io::Result<u64> {
+        let images = self.images.lock().map_err(|_| std::io::Error::other("a thread of the image server failed"))?;
+        images.durable_bytes()
+    }
+
     fn with<T>(&self, inode: u64, act: impl FnOnce(&Image) -> std::io::Result<T>) -> std::io::Result<T> {
         let shown = self.shown.read().map_err(|_| std::io::Error::from_raw_os_error(libc::EIO))?;
         match &shown.image {

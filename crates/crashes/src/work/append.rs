@@ -15,11 +15,45 @@ pub fn prepare(folder: &Path, _: Terms) -> std::io::Result<()> {
 }
 
 pub fn run(folder: &Path, terms: Terms, acknowledge: Acknowledge) -> std::io::Result<()> {
-    let mut file = OpenOptions::new().append(true).open(folder.join(NAME))?;
+    run_telling(folder, terms, acknowledge).map_err(|(_, error)| error)
+}
+
+/// What an application calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Call {
+    /// open.
+    Open,
+    /// write.
+    Write,
+    /// fsync.
+    Fsync,
+    /// None of the filesystem's: the acknowledgement was not taken.
+    Acknowledge,
+}
+
+impl Call {
+    /// As POSIX calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Call::Open => "open",
+            Call::Write => "write",
+            Call::Fsync => "fsync",
+            Call::Acknowledge => "acknowledge",
+        }
+    }
+}
+
+/// The same, and says which call failed.
+///
+/// # Errors
+/// The call with what the system answered.
+pub fn run_telling(folder: &Path, terms: Terms, acknowledge: Acknowledge) -> Result<(), (Call, std::io::Error)> {
+    let of = |call: Call| move |error| (call, error);
+    let mut file = OpenOptions::new().append(true).open(folder.join(NAME)).map_err(of(Call::Open))?;
     for record in 1..=terms.records {
-        file.write_all(&content::of(terms.seed, record, MOST))?;
-        file.sync_all()?;
-        acknowledge(record)?;
+        file.write_all(&content::of(terms.seed, record, MOST)).map_err(of(Call::Write))?;
+        file.sync_all().map_err(of(Call::Fsync))?;
+        acknowledge(record).map_err(of(Call::Acknowledge))?;
     }
     Ok(())
 }

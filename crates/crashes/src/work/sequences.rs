@@ -119,7 +119,7 @@ fn folder_of(folder: &Path, record: u64) -> PathBuf {
 }
 
 pub fn prepare(folder: &Path, terms: Terms) -> std::io::Result<()> {
-    for record in 1..=terms.records {
+    for record in terms.numbers() {
         let own = folder_of(folder, record);
         std::fs::create_dir_all(own.join("d"))?;
         let tree = start(terms, record);
@@ -166,20 +166,46 @@ fn perform(own: &Path, sequence: &Sequence, terms: Terms, record: u64) -> std::i
 }
 
 fn run(folder: &Path, terms: Terms, acknowledge: Acknowledge, bare: bool) -> std::io::Result<()> {
-    for record in 1..=terms.records {
+    for record in terms.numbers() {
         perform(&folder_of(folder, record), &generate(terms, record, bare), terms, record)?;
         acknowledge(record)?;
     }
     Ok(())
 }
 
+/// How far a sequence was when the power went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Acknowledged: the tree must be as it leaves it.
+    Done,
+    /// Whatever it touches may be in any state; what it does not touch was safe before.
+    UnderWay,
+    /// The tree must be as it was prepared.
+    NotBegun,
+}
+
+/// What a name must lead to: nothing, a file, or `None`: that is open.
+fn wanted<'a>(stage: Stage, before: &'a Tree, sequence: &'a Sequence, name: usize) -> Option<Option<&'a Vec<u8>>> {
+    let of = |tree: &'a Tree| tree.names.get(&name).map(|&file| &tree.files[file]);
+    match stage {
+        Stage::Done => Some(of(&sequence.after)),
+        Stage::UnderWay if sequence.touched.contains(&name) => None,
+        Stage::UnderWay | Stage::NotBegun => Some(of(before)),
+    }
+}
+
 fn check(folder: &Path, terms: Terms, acknowledged: u64, bare: bool) -> Found {
     let mut found = Found::default();
-    for record in 1..=acknowledged {
-        let sequence = generate(terms, record, bare);
+    for record in terms.numbers() {
+        let (sequence, before) = (generate(terms, record, bare), start(terms, record));
+        let stage = match record {
+            record if record <= acknowledged => Stage::Done,
+            record if record == acknowledged + 1 => Stage::UnderWay,
+            _ => Stage::NotBegun,
+        };
         let own = folder_of(folder, record);
         for (index, name) in NAMES.iter().enumerate() {
-            let wanted = sequence.after.names.get(&index).map(|&file| &sequence.after.files[file]);
+            let Some(wanted) = wanted(stage, &before, &sequence, index) else { continue };
             let there = std::fs::read(own.join(name));
             let what = match (wanted, there) {
                 (Some(wanted), Ok(bytes)) if bytes == *wanted => continue,
@@ -202,7 +228,7 @@ fn check(folder: &Path, terms: Terms, acknowledged: u64, bare: bool) -> Found {
                 }
             };
             let (operations, end) = (&sequence.operations, sequence.end);
-            found.say(|| format!("sequence {record} ({operations:?}, {end:?}): {name} {what}"));
+            found.say(|| format!("sequence {record} ({operations:?}, {end:?}, {stage:?}): {name} {what}"));
         }
     }
     found

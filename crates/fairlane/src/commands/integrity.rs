@@ -1,7 +1,7 @@
 //! `fairlane integrity`: does each lane tell the truth about damage, a full disk and a failing one?
 
 use super::powercut::{directory, machine_of, record_path, show, stop_flag};
-use super::{lane_failure, planning};
+use super::{durability, lane_failure, planning};
 use crate::conductor::visit;
 use crate::failure::{Failure, Status};
 use crate::options::Integrity;
@@ -23,6 +23,7 @@ const DEFAULT_LANES: [&str; 4] = ["ext4", "xfs", "btrfs", "btrfs-raid1=btrfs(-m 
 /// # Errors
 /// With the documented exit statuses.
 pub fn run(options: &Integrity) -> Result<(), Failure> {
+    report::check_durability(&options.format, None).map_err(Failure::usage)?;
     let stop = stop_flag()?;
     let on = directory(options.on.as_deref())?;
     let defaults = DEFAULT_LANES.map(str::to_owned);
@@ -38,6 +39,8 @@ pub fn run(options: &Integrity) -> Result<(), Failure> {
             model::Bytes(smallest)
         )));
     }
+    durability::check_system()?;
+    durability::announce(specimens.len(), None, options.lane_size.0, &on, options.quiet)?;
     let seed = options.seed.unwrap_or_else(planning::new_seed);
     let path = record_path(options.output.as_deref(), "integrity", seed)?;
     let mut again = vec!["integrity".to_owned()];

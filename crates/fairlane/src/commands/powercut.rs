@@ -2,7 +2,7 @@
 
 use super::report::print;
 use super::screen::{style, tilde};
-use super::{lane_failure, planning};
+use super::{durability, lane_failure, planning};
 use crate::conductor::{machine, visit};
 use crate::failure::{Failure, Status};
 use crate::options::Powercut;
@@ -34,13 +34,7 @@ const MOST_WORKERS: usize = 8;
 /// # Errors
 /// With the documented exit statuses; 1 too where the controls show that the run cannot be trusted.
 pub fn run(options: &Powercut) -> Result<(), Failure> {
-    if !report::DURABILITY_FORMATS.contains(&options.format.as_str()) {
-        return Err(Failure::usage(format!(
-            "there is no format `{}`; choose one of {}",
-            report::clean_text(&options.format),
-            report::DURABILITY_FORMATS.join(", ")
-        )));
-    }
+    report::check_durability(&options.format, None).map_err(Failure::usage)?;
     let on = directory(options.on.as_deref())?;
     if let Some(folder) = &options.look {
         return print(&kept::look(folder, options.cut, &on)?);
@@ -56,6 +50,8 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
             model::Bytes(smallest)
         )));
     }
+    durability::check_system()?;
+    durability::announce(specimens.len(), Some(options.cuts.into()), options.lane_size.0, &on, options.quiet)?;
     let seed = options.seed.unwrap_or_else(planning::new_seed);
     let path = record_path(options.output.as_deref(), "powercut", seed)?;
     let header = DurabilityHeader {

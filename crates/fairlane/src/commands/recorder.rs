@@ -7,7 +7,8 @@ use std::time::Duration;
 /// How long what a dead parent left is tried to be taken away.
 const ATTEMPTS: u32 = 5;
 
-/// Serves until its file is unmounted.
+/// Serves until its file is unmounted. Where it is mounted stands in the command line too, for `fairlane clean` and
+/// for whoever lists processes.
 ///
 /// # Errors
 /// Where it cannot be served.

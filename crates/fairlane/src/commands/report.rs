@@ -17,7 +17,7 @@ use std::path::Path;
 pub fn run(options: &Report) -> Result<(), Failure> {
     let shown = state::resolve(&options.record).ok().filter(|path| durability::is_record(path));
     if let Some(path) = shown {
-        return put(&durability::render(&path, &options.format)?, options.output.as_deref());
+        return put(&durability::render(&path, &options.format, options.lang)?, options.output.as_deref());
     }
     let format = report::format_named(&options.format).map_err(|error| Failure::usage(error.to_string()))?;
     if let Some(language) = options.lang {

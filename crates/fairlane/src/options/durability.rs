@@ -114,4 +114,7 @@ pub struct Recorder {
     /// Take away what dead runs left, and serve nothing
     #[arg(long)]
     pub sweep: bool,
+    /// Where the disk is mounted; the first line of the input says what it is
+    #[arg(long, value_name = "FOLDER")]
+    pub at: Option<PathBuf>,
 }

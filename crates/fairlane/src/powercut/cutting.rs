@@ -1,12 +1,13 @@
 //! One kind of work in one lane: recorded, cut, looked at, counted.
 
 use super::bench::Bench;
-use super::recording::{Recording, record};
+use super::recording::{Recording, Take, record};
 use super::replay::{Inspection, Seen, replay};
 use super::{cannot, kept};
 use crate::failure::Failure;
+use crashes::control::most_resident;
 use crashes::log::Log;
-use crashes::survive::cuts;
+use crashes::survive::{Cut, Survival, cuts};
 use crashes::work::{Kind, Terms};
 use lanes::Specimen;
 use model::durability::{Cuts, Example};
@@ -43,32 +44,42 @@ pub struct Job<'a> {
 /// What the machine says; interrupted.
 pub fn cut(bench: &mut Bench, job: &Job, stop: &AtomicBool) -> Result<Cuts, Failure> {
     let Job { specimen, kind, .. } = job;
-    let terms = Terms { records: kind.records, seed: job.seed };
     let started = Instant::now();
-    let recording = record(bench, specimen, kind, terms, job.disk_bytes, "log", stop)?;
+    let take = Take { specimen, kind, terms: Terms::of(kind.records, job.seed), disk_bytes: job.disk_bytes };
+    let recording = record(bench, &take, stop)?;
     let recording_seconds = started.elapsed().as_secs_f64();
     let log = Log::open(&recording.log).map_err(cannot("read the log of writes"))?;
-    let chosen = cuts(&log, (recording.from, recording.until), job.cuts, job.seed ^ name_hash(kind.name), job.sectors);
-    let inspection = Inspection { specimen, kind, terms };
+    let chosen = cuts(&log, &recording.windows, job.cuts, job.seed ^ name_hash(kind.name), job.sectors);
+    let workers = if specimen.copies_stand_side_by_side() { job.workers } else { 1 };
     let started = Instant::now();
-    let seen = replay(bench, &recording, &inspection, &chosen, job.workers, stop)?;
-    let mut counted = count(specimen, kind, &recording, &seen);
+    let replayed = replay(bench, &recording, &Inspection { specimen, kind }, &chosen, workers, stop)?;
+    let seen = &replayed.seen;
+    let mut counted = count(specimen, kind, &recording, seen);
     counted.recording_seconds = recording_seconds;
     counted.replay_seconds = started.elapsed().as_secs_f64();
-    counted.workers = job.workers as u32;
+    counted.workers = workers as u32;
     counted.log_bytes = std::fs::metadata(&recording.log).map_or(0, |metadata| metadata.len());
-    for one in seen.iter().filter(|one| is_broken(one)).take(EXAMPLES) {
-        counted.examples.push(example(one));
+    counted.memory_bytes = most_resident() + recording.memory_bytes.max(replayed.memory_bytes);
+    // Work that promises nothing of its names promises that the filesystem mounts.
+    let blamed = |one: &&Seen| one.unmountable.is_some() || (kind.promised && is_broken(one));
+    let first_blamed = seen.iter().find(blamed).map(|one| one.cut);
+    let others = seen.iter().filter(|one| is_broken(one) && Some(one.cut) != first_blamed);
+    let shown = seen.iter().find(blamed).into_iter().chain(others);
+    counted.examples = shown.take(EXAMPLES).map(example).collect();
+    let complaint = |one: &Seen| Example { said: one.complaint.clone().unwrap_or_default(), ..example(one) };
+    counted.complained = seen.iter().filter(|one| one.complaint.is_some()).take(EXAMPLES).map(complaint).collect();
+    // The first of each is kept: its log is the shortest.
+    let keep = |cut: Cut, what: &str| {
+        let (lane, workload) = (specimen.spec().to_line(), kind.name.to_owned());
+        let case = kept::Case { lane, workload, terms: recording.terms_at(cut.tick), cut };
+        kept::keep(job.keep_in, &case, what, &log).map(|folder| folder.display().to_string())
+    };
+    if let (Some(cut), Some(first)) = (first_blamed, counted.examples.first_mut()) {
+        first.kept = keep(cut, "")?;
     }
-    for one in seen.iter().filter(|one| one.complaint.is_some()).take(EXAMPLES) {
-        counted.complained.push(Example { said: one.complaint.clone().unwrap_or_default(), ..example(one) });
-    }
-    // The first failure of promised work is kept: its log is the shortest.
-    if let (Some(first), Some(one)) = (counted.examples.first_mut(), seen.iter().find(|one| is_broken(one)))
-        && kind.promised
-    {
-        let case = kept::Case { lane: specimen.spec().to_line(), workload: kind.name.to_owned(), terms, cut: one.cut };
-        first.kept = kept::keep(job.keep_in, &case, &log)?.display().to_string();
+    let complained = seen.iter().find(|one| one.complaint.is_some());
+    if let (Some(one), Some(first)) = (complained, counted.complained.first_mut()) {
+        first.kept = keep(one.cut, "-checker")?;
     }
     drop(log);
     std::fs::remove_file(&recording.log).map_err(cannot("remove the log of writes"))?;
@@ -104,6 +115,9 @@ fn count(specimen: &Specimen, kind: &Kind, recording: &Recording, seen: &[Seen])
         flushes: recording.flushes,
         cuts: seen.len() as u64,
         broken: of(is_broken),
+        broken_torn_512: of(|one| {
+            is_broken(one) && matches!(one.cut.survival, Survival::Torn { sector_bytes: 512, .. })
+        }),
         lost: of(|one| one.found.lost > 0),
         torn: of(|one| one.found.torn > 0),
         stale: of(|one| one.found.stale > 0),

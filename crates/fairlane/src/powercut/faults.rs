@@ -7,7 +7,7 @@ use crate::commands::lane_failure;
 use crate::failure::Failure;
 use crashes::Recorder;
 use crashes::serve::FILE;
-use crashes::work::{Terms, bytes_of, find};
+use crashes::work::{Terms, bytes_of, find, run_telling};
 use lanes::Specimen;
 use lanes::loop_device::LoopDevice;
 use model::durability::{Fault, Full};
@@ -162,7 +162,7 @@ fn work(
     seed: u64,
 ) -> Result<Fault, Failure> {
     let kind = find("append").ok_or_else(|| Failure::failed("the work `append` is missing"))?;
-    let terms = Terms { records: RECORDS, seed };
+    let terms = Terms::of(RECORDS, seed);
     let failed = cannot("prepare the work");
     let folder = lane.join("work");
     std::fs::create_dir(&folder).map_err(&failed)?;
@@ -171,11 +171,11 @@ fn work(
     let before = recorder.settle().map_err(&failed)?;
     recorder.fail(write, flush).map_err(&failed)?;
     let mut acknowledged = 0;
-    let told = (kind.run)(&folder, terms, &mut |record| {
+    let told = run_telling(&folder, terms, &mut |record| {
         acknowledged = record;
         Ok(())
     });
-    let told = told.err().map(|error| reason(&error)).unwrap_or_default();
+    let (by, told) = told.err().map(|(call, error)| (call.name(), reason(&error))).unwrap_or_default();
     let after = recorder.settle().map_err(&failed)?;
     // Whole again, as after the cable was plugged in.
     recorder.fail(0, 0).map_err(&failed)?;
@@ -188,9 +188,17 @@ fn work(
             false => after.flushes - before.flushes >= flush,
         },
         told,
+        by: by.to_owned(),
         acknowledged,
         ..Fault::default()
     };
+    let while_mounted = (kind.check)(&folder, terms, acknowledged);
+    found.lost_mounted = while_mounted.lost + while_mounted.torn;
+    let another = File::create(lane.join("another")).and_then(|mut file| {
+        file.write_all(b"another")?;
+        file.sync_all()
+    });
+    found.writable = another.is_ok();
     unmount(lane)?;
     match specimen.mount(device, lane) {
         Ok(()) => {

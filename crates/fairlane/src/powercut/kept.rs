@@ -3,7 +3,7 @@
 use super::bench::Bench;
 use super::cannot;
 use super::recording::SECTOR_BYTES;
-use crate::commands::{lane_failure, planning};
+use crate::commands::{durability, lane_failure, planning};
 use crate::failure::Failure;
 use crashes::Replayer;
 use crashes::log::Log;
@@ -32,14 +32,14 @@ pub struct Case {
     pub cut: Cut,
 }
 
-/// Keeps a case in a folder of its own; answers where.
+/// Keeps a case in a folder of its own, whose name ends with `what` it is; answers where.
 ///
 /// # Errors
 /// What the system answers.
-pub fn keep(folder: &Path, case: &Case, log: &Log) -> Result<PathBuf, Failure> {
+pub fn keep(folder: &Path, case: &Case, what: &str, log: &Log) -> Result<PathBuf, Failure> {
     let plain: String =
         case.lane.chars().map(|c| if c.is_ascii_alphanumeric() || c == '^' { c } else { '-' }).collect();
-    let own = folder.join(format!("{plain}-{}", case.workload));
+    let own = folder.join(format!("{plain}-{}{what}", case.workload));
     let kept = cannot(format!("keep a failing image in {}", own.display()));
     std::fs::create_dir_all(&own).map_err(&kept)?;
     log.copy_until(case.cut.tick, &own.join(LOG)).map_err(&kept)?;
@@ -64,6 +64,7 @@ pub fn look(folder: &Path, cut: Option<Cut>, on: &Path) -> Result<String, Failur
     let kind = work::find(&case.workload)
         .ok_or_else(|| Failure::usage(format!("this version knows no work {}", case.workload)))?;
     let log = std::path::absolute(folder.join(LOG)).map_err(cannot("find the log"))?;
+    durability::check_system()?;
     let mut bench = Bench::begin(on, &planning::run_id())?;
     let fuse = bench.mount_place("image")?;
     let disk = bench.loop_place(fuse.path.join(FILE))?;

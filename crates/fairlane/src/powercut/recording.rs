@@ -5,10 +5,12 @@ use super::cannot;
 use crate::commands::lane_failure;
 use crate::failure::Failure;
 use crashes::Recorder;
+use crashes::control::Answer;
 use crashes::serve::FILE;
 use crashes::work::{Kind, Terms};
 use lanes::Specimen;
 use lanes::loop_device::LoopDevice;
+use rustix::fs::{FallocateFlags, fallocate};
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
@@ -21,56 +23,93 @@ pub const SECTOR_BYTES: u32 = 512;
 pub struct Recording {
     /// The log.
     pub log: PathBuf,
-    /// Cuts make sense from this tick on: the filesystem and what the work needs first were safe.
-    pub from: u64,
-    /// The last tick of the work.
-    pub until: u64,
+    /// Where cuts make sense, in ticks: from when the filesystem and what the work needs first were safe, to when the
+    /// work ended. One for each filesystem that was made, in their order.
+    pub windows: Vec<(u64, u64)>,
+    /// What the work was told; [`Recording::terms_at`] has that of one window.
+    pub terms: Terms,
+    /// Whether each record had a filesystem of its own.
+    pub fresh: bool,
     /// Records acknowledged.
     pub records: u64,
-    /// Writes that the disk saw from `from` on.
+    /// Writes that the disk saw in the windows.
     pub writes: u64,
-    /// Flushes that it saw from `from` on.
+    /// Flushes that it saw in them.
     pub flushes: u64,
+    /// The most memory that the recorder held, in bytes.
+    pub memory_bytes: u64,
 }
 
-/// Records one kind of work on a fresh filesystem of a lane.
+impl Recording {
+    /// What the work was told on the filesystem that a cut is of.
+    pub fn terms_at(&self, tick: u64) -> Terms {
+        let window = self.windows.partition_point(|&(_, until)| until < tick);
+        Terms { only: self.fresh.then_some(window as u64 + 1), ..self.terms }
+    }
+}
+
+/// What is recorded.
+pub struct Take<'a> {
+    /// The lane.
+    pub specimen: &'a Specimen,
+    /// The work.
+    pub kind: &'a Kind,
+    /// Its terms.
+    pub terms: Terms,
+    /// Size of the disk.
+    pub disk_bytes: u64,
+}
+
+/// Records one kind of work on a fresh filesystem of a lane, or each of its records on one of its own.
 ///
 /// # Errors
 /// What the system, mkfs or the recorder says; where a flush does not arrive, nothing here can be trusted.
-pub fn record(
-    bench: &mut Bench,
-    specimen: &Specimen,
-    kind: &Kind,
-    terms: Terms,
-    disk_bytes: u64,
-    log: &str,
-    stop: &AtomicBool,
-) -> Result<Recording, Failure> {
+pub fn record(bench: &mut Bench, take: &Take, stop: &AtomicBool) -> Result<Recording, Failure> {
     let fuse = bench.mount_place("recorder")?;
     let disk = bench.loop_place(fuse.path.join(FILE))?;
     let lane = bench.mount_place("lane")?;
-    let log = bench.path(log);
-    let mut recorder = Recorder::start(&fuse.path, &bench.path("contents"), &log, disk_bytes)
-        .map_err(cannot("start the recording disk"))?;
+    let log = bench.path("log");
+    let contents = bench.path("contents");
+    let mut recorder =
+        Recorder::start(&fuse.path, &contents, &log, take.disk_bytes).map_err(cannot("start the recording disk"))?;
     let mut device = None;
     let worked = (|| {
         let attached = device.insert(LoopDevice::attach(&disk.path, Some(SECTOR_BYTES)).map_err(lane_failure)?);
         flush_arrives(&mut recorder, &attached.path())?;
-        specimen.format(&attached.path(), &[], stop).map_err(lane_failure)?;
-        specimen.mount(&attached.path(), &lane.path).map_err(lane_failure)?;
-        work(&mut recorder, &attached.path(), &lane.path, kind, terms, stop)
+        let mut recording = Recording {
+            log,
+            windows: Vec::new(),
+            terms: take.terms,
+            fresh: take.kind.fresh,
+            records: 0,
+            writes: 0,
+            flushes: 0,
+            memory_bytes: 0,
+        };
+        if take.kind.fresh {
+            for record in take.terms.numbers() {
+                let terms = Terms { only: Some(record), ..take.terms };
+                work(&mut recorder, (&attached.path(), &lane.path), take, terms, &mut recording, stop)?;
+                unmount(&lane.path)?;
+            }
+        } else {
+            work(&mut recorder, (&attached.path(), &lane.path), take, take.terms, &mut recording, stop)?;
+        }
+        recording.memory_bytes = recorder.memory_bytes().map_err(cannot("talk to the recording disk"))?;
+        Ok(recording)
     })();
     // Whatever happened, from the top down: the disk is served until nothing needs it.
     let unmounted = unmount(&lane.path);
     let detached = device.map_or(Ok(()), |mut device| device.detach().map_err(lane_failure));
     let released = unmount(&fuse.path);
     recorder.wait();
-    let (from, until, records, writes, flushes) = worked?;
+    let recording = worked?;
     unmounted.and(detached).and(released)?;
     for place in [lane, disk, fuse] {
         bench.clear(place)?;
     }
-    Ok(Recording { log, from, until, records, writes, flushes })
+    std::fs::remove_file(&contents).map_err(cannot("remove what the recording disk held"))?;
+    Ok(recording)
 }
 
 /// Proves before every run that a flush of the block device arrives at the recorder as one: without that every
@@ -82,6 +121,11 @@ pub fn flush_arrives(recorder: &mut Recorder, device: &Path) -> Result<(), Failu
     file.write_all_at(&[0u8; 4096], 0).map_err(cannot("write to the recording disk"))?;
     file.sync_all().map_err(cannot("flush the recording disk"))?;
     let after = recorder.settle().map_err(&talk)?;
+    arrived(&before, &after)
+}
+
+/// Judges what the recorder had seen before a write and a flush, and what after them.
+fn arrived(before: &Answer, after: &Answer) -> Result<(), Failure> {
     match after.flushes > before.flushes && after.writes > before.writes {
         true => Ok(()),
         false => Err(Failure::failed(
@@ -91,14 +135,24 @@ pub fn flush_arrives(recorder: &mut Recorder, device: &Path) -> Result<(), Failu
     }
 }
 
+/// Makes the filesystem, does the work on it, and notes the window.
 fn work(
     recorder: &mut Recorder,
-    device: &Path,
-    lane: &Path,
-    kind: &Kind,
+    (device, lane): (&Path, &Path),
+    take: &Take,
     terms: Terms,
+    recording: &mut Recording,
     stop: &AtomicBool,
-) -> Result<(u64, u64, u64, u64, u64), Failure> {
+) -> Result<(), Failure> {
+    let Take { specimen, kind, disk_bytes, .. } = take;
+    // Nothing of the filesystem before lies under this one.
+    let empty = || -> std::io::Result<()> {
+        let file = File::options().read(true).write(true).open(device)?;
+        Ok(fallocate(&file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, 0, *disk_bytes)?)
+    };
+    empty().map_err(cannot("empty the recording disk"))?;
+    specimen.format(device, &[], stop).map_err(lane_failure)?;
+    specimen.mount(device, lane).map_err(lane_failure)?;
     let folder = lane.join("work");
     std::fs::create_dir(&folder).map_err(cannot("make a folder on the lane"))?;
     let failed = |error| cannot(format!("do the work {}", kind.name))(error);
@@ -108,7 +162,7 @@ fn work(
     // the device itself is flushed.
     File::open(device).and_then(|device| device.sync_all()).map_err(failed)?;
     let begun = recorder.settle().map_err(failed)?;
-    let mut records = 0;
+    let mut records = recording.records;
     let done = (kind.run)(&folder, terms, &mut |record| {
         if stop.load(Ordering::Relaxed) {
             return Err(std::io::Error::from(std::io::ErrorKind::Interrupted));
@@ -121,5 +175,43 @@ fn work(
     }
     done.map_err(failed)?;
     let ended = recorder.settle().map_err(failed)?;
-    Ok((begun.tick, ended.tick, records, ended.writes - begun.writes, ended.flushes - begun.flushes))
+    recording.windows.push((begun.tick, ended.tick));
+    recording.records = records;
+    recording.writes += ended.writes - begun.writes;
+    recording.flushes += ended.flushes - begun.flushes;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_that_swallows_flushes_is_refused() {
+        let seen = |flushes, writes| Answer { flushes, writes, ..Answer::default() };
+        assert!(arrived(&seen(3, 3), &seen(4, 4)).is_ok());
+        for after in [seen(3, 4), seen(4, 3), seen(3, 3)] {
+            let failure = arrived(&seen(3, 3), &after).unwrap_err();
+            assert!(failure.message.contains("did not arrive"), "{}", failure.message);
+        }
+    }
+
+    #[test]
+    fn a_cut_belongs_to_the_filesystem_of_its_window() {
+        let recording = |fresh, windows| Recording {
+            log: PathBuf::new(),
+            windows,
+            terms: Terms::of(3, 1),
+            fresh,
+            records: 3,
+            writes: 0,
+            flushes: 0,
+            memory_bytes: 0,
+        };
+        let several = recording(true, vec![(10, 20), (50, 60), (90, 95)]);
+        for (tick, record) in [(10, 1), (20, 1), (50, 2), (60, 2), (95, 3)] {
+            assert_eq!(several.terms_at(tick).only, Some(record), "{tick}");
+        }
+        assert_eq!(recording(false, vec![(10, 20)]).terms_at(15).only, None);
+    }
 }

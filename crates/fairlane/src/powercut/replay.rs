@@ -7,9 +7,11 @@ use crate::failure::Failure;
 use crashes::Replayer;
 use crashes::serve::FILE;
 use crashes::survive::Cut;
-use crashes::work::{Found, Kind, Terms};
+use crashes::work::{Found, Kind};
 use lanes::loop_device::LoopDevice;
-use lanes::{Consistency, LaneFailure, Specimen};
+use lanes::{Consistency, LaneFailure, Specimen, mountinfo};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
 
@@ -30,6 +32,14 @@ pub struct Seen {
     pub repaired: bool,
 }
 
+/// What all images showed.
+pub struct Replay {
+    /// In the order of the cuts.
+    pub seen: Vec<Seen>,
+    /// The most memory that the processes held that showed them, all together.
+    pub memory_bytes: u64,
+}
+
 /// One worker's places.
 struct Seat {
     fuse: Place,
@@ -43,11 +53,9 @@ pub struct Inspection<'a> {
     pub specimen: &'a Specimen,
     /// The work.
     pub kind: &'a Kind,
-    /// Its terms.
-    pub terms: Terms,
 }
 
-/// Looks at the image of each cut, with so many workers side by side. Answers in the order of the cuts.
+/// Looks at the image of each cut, with so many workers side by side.
 ///
 /// # Errors
 /// What the system or the image server says; interrupted.
@@ -58,7 +66,7 @@ pub fn replay(
     cuts: &[Cut],
     workers: usize,
     stop: &AtomicBool,
-) -> Result<Vec<Seen>, Failure> {
+) -> Result<Replay, Failure> {
     let mut seats = Vec::new();
     for worker in 0..workers.clamp(1, cuts.len().max(1)) {
         let fuse = bench.mount_place(&format!("images{worker}"))?;
@@ -70,7 +78,7 @@ pub fn replay(
     let over = AtomicBool::new(false);
     let alone = RwLock::new(());
     let share = cuts.len().div_ceil(seats.len()).max(1);
-    let results: Vec<Result<Vec<Seen>, Failure>> = std::thread::scope(|scope| {
+    let results: Vec<Result<Replay, Failure>> = std::thread::scope(|scope| {
         let running: Vec<_> = seats
             .iter()
             .zip(cuts.chunks(share))
@@ -91,11 +99,13 @@ pub fn replay(
             bench.clear(place)?;
         }
     }
-    let mut seen = Vec::new();
+    let mut all = Replay { seen: Vec::new(), memory_bytes: 0 };
     for result in results {
-        seen.extend(result?);
+        let part = result?;
+        all.seen.extend(part.seen);
+        all.memory_bytes += part.memory_bytes;
     }
-    Ok(seen)
+    Ok(all)
 }
 
 fn serve(
@@ -104,7 +114,7 @@ fn serve(
     inspection: &Inspection,
     cuts: &[Cut],
     (stop, over, alone): (&AtomicBool, &AtomicBool, &RwLock<()>),
-) -> Result<Vec<Seen>, Failure> {
+) -> Result<Replay, Failure> {
     let mut replayer = Replayer::start(&seat.fuse.path, &recording.log)
         .map_err(|error| Failure::failed(format!("cannot show crash images: {error}")))?;
     let mut seen = Vec::with_capacity(cuts.len());
@@ -117,7 +127,7 @@ fn serve(
         if over.load(Ordering::Relaxed) {
             break;
         }
-        match confirmed(seat, &mut replayer, inspection, cut, (stop, alone)) {
+        match confirmed(seat, &mut replayer, (recording, inspection), cut, (stop, alone)) {
             Ok(one) => seen.push(one),
             Err(failure) => {
                 result = Err(failure);
@@ -125,40 +135,49 @@ fn serve(
             }
         }
     }
+    let memory_bytes = replayer.memory_bytes();
     let released = unmount(&seat.lane.path).and(unmount(&seat.fuse.path));
     replayer.wait();
-    result.and(released).map(|()| seen)
+    result.and(released)?;
+    let memory_bytes = memory_bytes.map_err(super::cannot("talk to the disk of crash images"))?;
+    Ok(Replay { seen, memory_bytes })
 }
 
 /// One image. All images of a log carry the same name, and btrfs confuses devices of one name for a moment while
 /// another is being mounted: what did not mount, or was complained of, counts only where it does so again while no
-/// other image is there.
+/// other image is there; and an image is believed only where the kernel says that it is the one that was asked for.
 fn confirmed(
     seat: &Seat,
     replayer: &mut Replayer,
-    inspection: &Inspection,
+    what: (&Recording, &Inspection),
     cut: Cut,
     (stop, alone): (&AtomicBool, &RwLock<()>),
 ) -> Result<Seen, Failure> {
     let among_others = alone.read().unwrap_or_else(PoisonError::into_inner);
-    let seen = look(seat, replayer, inspection, cut, stop)?;
+    let seen = look(seat, replayer, what, cut, stop)?;
     drop(among_others);
-    if seen.unmountable.is_none() && seen.complaint.is_none() {
-        return Ok(seen);
+    match seen {
+        Some(seen) if seen.unmountable.is_none() && seen.complaint.is_none() => return Ok(seen),
+        _ => {}
     }
     let _alone = alone.write().unwrap_or_else(PoisonError::into_inner);
-    look(seat, replayer, inspection, cut, stop)
+    look(seat, replayer, what, cut, stop)?.ok_or_else(|| {
+        Failure::failed(
+            "the kernel mounted another device than the crash image that it was given, so nothing can be said of it; \
+             run again while nothing else of this filesystem is mounted",
+        )
+    })
 }
 
-/// One image.
+/// One image; `None`: the kernel mounted another device than this one.
 fn look(
     seat: &Seat,
     replayer: &mut Replayer,
-    inspection: &Inspection,
+    (recording, inspection): (&Recording, &Inspection),
     cut: Cut,
     stop: &AtomicBool,
-) -> Result<Seen, Failure> {
-    let Inspection { specimen, kind, terms } = inspection;
+) -> Result<Option<Seen>, Failure> {
+    let Inspection { specimen, kind } = inspection;
     let acknowledged =
         replayer.show(cut).map_err(|error| Failure::failed(format!("cannot make a crash image: {error}")))?;
     let mut seen =
@@ -168,19 +187,34 @@ fn look(
     if specimen.is_repaired_before_mount() {
         seen.repaired = specimen.repair(&path, stop).map_err(lane_failure)? != Consistency::Clean;
     }
+    let mut itself = true;
     match specimen.mount_copy(&path, &seat.lane.path) {
         Ok(()) => {
-            seen.found = (kind.check)(&seat.lane.path.join("work"), *terms, acknowledged);
+            itself = carries(&seat.lane.path, &path)?;
+            if itself {
+                let terms = recording.terms_at(cut.tick);
+                seen.found = (kind.check)(&seat.lane.path.join("work"), terms, acknowledged);
+            }
             unmount(&seat.lane.path)?;
-            // The checker reads through the cache of the device, which filesystems go past.
-            device.drop_cache().map_err(lane_failure)?;
-            if let Consistency::Complaint(said) = specimen.check(&path, stop).map_err(lane_failure)? {
-                seen.complaint = Some(said);
+            if itself {
+                // The checker reads through the cache of the device, which filesystems go past.
+                device.drop_cache().map_err(lane_failure)?;
+                if let Consistency::Complaint(said) = specimen.check(&path, stop).map_err(lane_failure)? {
+                    seen.complaint = Some(said);
+                }
             }
         }
         Err(LaneFailure::Failed(said)) => seen.unmountable = Some(said),
         Err(other) => return Err(lane_failure(other)),
     }
     device.detach().map_err(lane_failure)?;
-    Ok(seen)
+    Ok(itself.then_some(seen))
+}
+
+/// Whether what is mounted at `target` is this device. btrfs names the device that it really took.
+fn carries(target: &Path, device: &Path) -> Result<bool, Failure> {
+    let mounts = mountinfo::read().map_err(super::cannot("read /proc/self/mountinfo"))?;
+    let number = |path: &Path| path.metadata().map(|of| of.rdev()).ok();
+    let mounted = mountinfo::at(&mounts, target).map(|mount| Path::new(&mount.source));
+    Ok(mounted.is_some_and(|source| source == device || (number(source).is_some() && number(source) == number(device))))
 }

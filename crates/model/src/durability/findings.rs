@@ -80,8 +80,10 @@ pub struct LaneDurability {
     pub stale: u64,
     /// With a replacement that was not atomic.
     pub mixed: u64,
-    /// Images that did not mount, of all work.
+    /// Images of promised work that did not mount.
     pub unmountable: u64,
+    /// Of the broken ones, those where a write was torn between sectors of 512 bytes.
+    pub broken_torn_512: u64,
     /// Images of which the checker complained, of all work.
     pub complaints: u64,
     /// Images that were repaired before the mount.
@@ -90,6 +92,12 @@ pub struct LaneDurability {
     pub bare_cuts: u64,
     /// Of these, with something missing: nobody promised it.
     pub bare_missing: u64,
+    /// Of these, images that did not mount: that is promised whatever was fsynced.
+    pub bare_unmountable: u64,
+    /// Crash images an hour, mounting and checking included, of all work.
+    pub images_per_hour: Option<f64>,
+    /// The most memory that the run held while it made them, in bytes; shared pages count twice.
+    pub memory_bytes: u64,
     /// Speed beside the first lane.
     pub speed: Option<SpeedFinding>,
     /// Whether its own options promise that fsync reaches stable storage.

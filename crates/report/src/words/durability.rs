@@ -1,6 +1,8 @@
 //! What is said of power cuts, damage, full and failing disks.
 
 use crate::clean::clean;
+use crate::durability::DurabilityPlan;
+use crate::figures;
 use crate::layout::Phrase;
 use model::durability::{
     DamageFindings, DurabilityFindings, DurabilityVerdict, Fault, Full, Honesty, LaneDurability, LaneExample,
@@ -14,6 +16,7 @@ pub(crate) const UNTRUSTED: &str = "UNTRUSTED";
 pub(crate) const BEWARE: &str = "BEWARE";
 pub(crate) const CHECKER: &str = "CHECKER";
 pub(crate) const LOOK: &str = "LOOK";
+pub(crate) const COST: &str = "COST";
 pub(crate) const DAMAGE: &str = "DAMAGE";
 pub(crate) const FULL: &str = "FULL DISK";
 pub(crate) const FAULTS: &str = "FAULTS";
@@ -35,6 +38,20 @@ pub(crate) fn heading(found: &DurabilityFindings) -> String {
     }
 }
 
+/// Before anything is written.
+pub(crate) fn plan(plan: &DurabilityPlan) -> String {
+    let lanes = |count: usize| if count == 1 { "1 lane".to_owned() } else { format!("{count} lanes") };
+    let work = match plan.cuts {
+        Some(cuts) => format!("{}, about {} power cuts in each", lanes(plan.lanes), figures::whole(cuts)),
+        None => format!("{}, damaged, filled and failed", lanes(plan.lanes)),
+    };
+    format!(
+        "{work}. Formats no disk; files in {} take up to {}. Ctrl-C cleans up.",
+        clean(plan.folder),
+        figures::bytes(plan.bytes)
+    )
+}
+
 /// The heads of the table of lanes.
 pub(crate) const COLUMNS: [&str; 8] =
     ["lane", "cuts", "broke a promise", "lost", "torn", "stale", "not atomic", "no mount"];
@@ -51,9 +68,11 @@ pub(crate) fn lane(found: &LaneDurability, first: &str) -> Phrase {
             found.cuts,
             small_share(found.below.unwrap_or(1.0))
         )),
-        DurabilityVerdict::Broke => {
-            phrase.say(format!(" broke a promise in {} of {} cuts", found.broken, found.cuts)).say(sorts(found))
-        }
+        DurabilityVerdict::Broke => phrase
+            .say(format!(" broke a promise in {} of {} cuts", found.broken, found.cuts))
+            .say(sorts(found))
+            .say(torn(found))
+            .say(not_even_mounted(found)),
     };
     let phrase = match found.speed {
         Some(speed) => phrase.say("; ").say(pace(speed)).say(" ").name(first),
@@ -66,6 +85,22 @@ pub(crate) fn lane(found: &LaneDurability, first: &str) -> Phrase {
         _ => phrase,
     };
     phrase.say(".")
+}
+
+fn torn(found: &LaneDurability) -> &'static str {
+    match found.broken > 0 && found.broken == found.broken_torn_512 {
+        true => {
+            ", each of which tore a write between sectors of 512 bytes, which a drive whose sectors are 4 KiB does not do"
+        }
+        false => "",
+    }
+}
+
+fn not_even_mounted(found: &LaneDurability) -> String {
+    match found.bare_unmountable {
+        0 => String::new(),
+        count => format!("; without fsync of directories {count} of {} images did not mount", found.bare_cuts),
+    }
 }
 
 fn sorts(found: &LaneDurability) -> String {
@@ -103,6 +138,16 @@ pub(crate) fn speed(found: &LaneDurability, first: &str) -> String {
 
 pub(crate) const SPEED_LEGEND: &str = "Speed: acknowledged records per second of the same work on an ordinary image, beside the first lane: geometric \
                                        mean over the kinds of work, and their range; medians of few rounds, without an interval. A race decides.";
+
+/// What the images cost.
+pub(crate) fn cost(found: &LaneDurability) -> Option<Phrase> {
+    let rate = format!(": {} images an hour", figures::whole(found.images_per_hour?.round() as u64));
+    let memory = match found.memory_bytes {
+        0 => String::new(),
+        bytes => format!(", at most {} of memory", figures::bytes(bytes)),
+    };
+    Some(Phrase::default().name(&found.lane).say(format!("{rate}{memory}.")))
+}
 
 /// What has no promise behind it, in a cell.
 pub(crate) fn bare(found: &LaneDurability) -> String {
@@ -198,7 +243,7 @@ pub(crate) fn full(found: &Full) -> Phrase {
     };
     Phrase::default().name(&found.lane).say(format!(
         ": full after {}, answered \"{}\"; {deleted}; {} of {} earlier files whole.",
-        model::Bytes(found.filled_bytes),
+        figures::bytes(found.filled_bytes),
         clean(&found.answered),
         found.whole,
         found.files
@@ -211,11 +256,23 @@ pub(crate) fn fault(found: &Fault) -> Phrase {
     let phrase = match (found.happened, found.told.is_empty()) {
         (false, _) => return phrase.say("it never came to that."),
         (true, true) => phrase.say("the application was told nothing"),
-        (true, false) => phrase.say(format!("the application was told \"{}\"", clean(&found.told))),
+        (true, false) if found.by.is_empty() => {
+            phrase.say(format!("the application was told \"{}\"", clean(&found.told)))
+        }
+        (true, false) => phrase.say(format!("{} answered \"{}\"", clean(&found.by), clean(&found.told))),
     };
-    let lost = match found.lost {
-        0 => format!("; all {} acknowledged records whole after a new mount.", found.acknowledged),
-        lost => format!("; {lost} of {} acknowledged records LOST ({}).", found.acknowledged, clean(&found.said)),
+    let phrase = match (found.told.is_empty(), found.writable) {
+        (true, _) => phrase,
+        (false, true) => phrase.say(", and the filesystem took further writes"),
+        (false, false) => phrase.say(", and the filesystem took no more writes until a new mount"),
+    };
+    let count = found.acknowledged;
+    let lost = match (found.lost_mounted, found.lost) {
+        (0, 0) => format!("; all {count} acknowledged records whole, before and after a new mount."),
+        (mounted, 0) => {
+            format!("; {mounted} of {count} acknowledged records could not be read before a new mount, all after it.")
+        }
+        (_, lost) => format!("; {lost} of {count} acknowledged records LOST ({}).", clean(&found.said)),
     };
     phrase.say(lost)
 }

@@ -33,11 +33,11 @@ pub struct Table<'a> {
     pub features: &'a [Features],
     /// `uname -r` of the machine that raced.
     pub kernel: &'a str,
-    /// What simulated power cuts showed of lanes.
+    /// What simulated power cuts and damage showed of lanes.
     pub broken: &'a [Broken],
 }
 
-/// A lane that broke a promise in simulated power cuts whose controls did what they must.
+/// A lane that broke a promise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
     /// `ext4`.
@@ -48,17 +48,37 @@ pub struct Broken {
     pub mount_options: Vec<String>,
     /// `uname -r`.
     pub kernel: String,
-    /// Cuts that broke something.
-    pub broken: u64,
-    /// Of so many.
-    pub cuts: u64,
+    /// Which, and how.
+    pub promise: Promise,
     /// When, RFC 3339.
     pub started: String,
 }
 
+/// A promise that was broken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Promise {
+    /// What fsync acknowledged survives, in simulated power cuts whose controls did what they must.
+    Durable {
+        /// Cuts that broke something.
+        broken: u64,
+        /// Of so many.
+        cuts: u64,
+        /// Only where a write was torn between sectors of 512 bytes.
+        only_torn_512: bool,
+    },
+    /// Checksums of data: these files were read with wrong bytes and without an error.
+    Checksums {
+        /// How many.
+        files: u64,
+    },
+}
+
 impl Broken {
-    fn is_of(&self, lane: &Lane, kernel: &str) -> bool {
-        self.kernel == kernel
+    /// Whether it is of a lane with these options, on this kernel.
+    pub fn is_of(&self, lane: &Lane, kernel: &str) -> bool {
+        // Guests and libraries are not what was cut: the host's own kernel was.
+        ["image", "device"].contains(&lane.venue.as_str())
+            && self.kernel == kernel
             && self.filesystem == lane.filesystem
             && self.mkfs_command == lane.mkfs_command
             && self.mount_options == lane.mount_options
@@ -98,11 +118,18 @@ impl Table<'_> {
         let at_least = |feature: Feature, bytes: u128| {
             has(feature, &|fact| features::bytes(&fact.is).is_some_and(|limit| limit >= bytes))
         };
+        let seen = match wish {
+            Wish::Durable => self.seen(lane, |promise| matches!(promise, Promise::Durable { .. })),
+            Wish::Has(Feature::DataChecksums) => {
+                self.seen(lane, |promise| matches!(promise, Promise::Checksums { .. }))
+            }
+            _ => None,
+        };
+        if let Some(broken) = seen {
+            return lost(broken);
+        }
         match wish {
-            Wish::Durable => match self.broken.iter().find(|broken| broken.is_of(lane, self.kernel)) {
-                Some(broken) => lost(broken),
-                None => durable(lane),
-            },
+            Wish::Durable => durable(lane),
             Wish::Has(feature) => has(*feature, &|_| true),
             Wish::ShrinksOnline => has(Feature::Shrink, &|fact| fact.is == "online"),
             Wish::Limits(kind) => self.limits(lane, kind),
@@ -114,6 +141,11 @@ impl Table<'_> {
                 has(Feature::Kernel, &|fact| in_tree(fact, version))
             }
         }
+    }
+
+    /// The first time that a lane was seen to break such a promise.
+    fn seen(&self, lane: &Lane, such: impl Fn(&Promise) -> bool) -> Option<&Broken> {
+        self.broken.iter().find(|broken| such(&broken.promise) && broken.is_of(lane, self.kernel))
     }
 
     /// Quotas by a kind of owner. An option that limits one kind leaves the others to be switched on
@@ -155,8 +187,16 @@ const OWN_WORD: &str = "the lane's own description";
 
 /// What was seen weighs more than what options promise.
 fn lost(broken: &Broken) -> Finding {
-    let note = format!("it broke a promise in {} of {} simulated power cuts", broken.broken, broken.cuts);
-    let source = format!("fairlane powercut of {}", broken.started);
+    let (note, command) = match broken.promise {
+        Promise::Durable { broken, cuts, only_torn_512 } => {
+            let torn = if only_torn_512 { ", all of which tore a write between sectors of 512 bytes" } else { "" };
+            (format!("it broke a promise in {broken} of {cuts} simulated power cuts{torn}"), "powercut")
+        }
+        Promise::Checksums { files } => {
+            (format!("it gave {files} damaged files to a reader without an error"), "integrity")
+        }
+    };
+    let source = format!("fairlane {command} of {}", broken.started);
     Finding { holds: Holds::No, fact: Fact { is: "no".into(), note: Some(note), source, ..Fact::default() } }
 }
 
