@@ -1,67 +1,16 @@
-//! The images against a second, simple implementation: it reads the log's bytes itself, builds every
-//! image from an empty disk in plain memory, and knows nothing of mappings or of what was built before.
+//! The images against a second, simple implementation, the one in `plain`.
+
+mod plain;
 
 use crashes::image::Images;
 use crashes::log::{Entry, Log, LogWriter, What};
-use crashes::survive::{Cut, Survival, cuts, survivors};
+use crashes::survive::{Cut, Survival, cuts};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::path::Path;
 use std::sync::Arc;
 
 const DISK: u64 = 256 << 10;
-
-/// One entry as the oracle reads it.
-struct Line {
-    kind: u8,
-    offset: u64,
-    bytes: u64,
-    received: u64,
-    replied: u64,
-    data: Vec<u8>,
-}
-
-fn read(path: &Path) -> Vec<Line> {
-    let bytes = std::fs::read(path).unwrap();
-    let mut lines = Vec::new();
-    let mut at = 16;
-    while at < bytes.len() {
-        let word = |index: usize| {
-            let from = at + 1 + 8 * index;
-            u64::from_le_bytes(bytes[from..from + 8].try_into().unwrap())
-        };
-        let kind = bytes[at];
-        let length = if kind == 1 { word(1) as usize } else { 0 };
-        let data = bytes[at + 41..at + 41 + length].to_vec();
-        lines.push(Line { kind, offset: word(0), bytes: word(1), received: word(2), replied: word(3), data });
-        at += 41 + length;
-    }
-    lines
-}
-
-/// The disk at a cut: everything that a flush confirmed, then the pieces that survived.
-fn plain_image(lines: &[Line], cut: u64, pieces: &[(usize, u64, u64)]) -> Vec<u8> {
-    let mut disk = vec![0u8; DISK as usize];
-    let mut put = |line: &Line, from: u64, bytes: u64| {
-        for index in from..from + bytes {
-            let value = if line.kind == 1 { line.data[index as usize] } else { 0 };
-            disk[(line.offset + index) as usize] = value;
-        }
-    };
-    let confirmed = |line: &Line| {
-        lines.iter().any(|flush| flush.kind == 3 && flush.replied <= cut && line.replied < flush.received)
-    };
-    for line in lines {
-        if line.kind <= 2 && confirmed(line) {
-            put(line, 0, line.bytes);
-        }
-    }
-    for &(entry, from, bytes) in pieces {
-        assert!(lines[entry].received <= cut && !confirmed(&lines[entry]), "only open writes may or may not survive");
-        put(&lines[entry], from, bytes);
-    }
-    disk
-}
 
 /// A log as several threads would write it: requests overlap in time, and some are answered late.
 fn random_log(path: &Path, seed: u64) {
@@ -97,15 +46,13 @@ fn every_image_is_that_of_the_oracle() {
     for seed in 0..6 {
         let path = folder.path().join("log");
         random_log(&path, seed);
-        let lines = read(&path);
+        let lines = plain::read(&path);
         let log = Arc::new(Log::open(&path).unwrap());
         assert_eq!(log.entries().len(), lines.len());
         let mut images = Images::new(Arc::clone(&log)).unwrap();
         let mut differing = std::collections::BTreeSet::new();
-        for cut in cuts(&log, (0, log.end()), 120, seed ^ 77, &[512, 4096]) {
-            let pieces: Vec<_> =
-                survivors(&log, cut.tick, cut.survival).iter().map(|it| (it.entry, it.from, it.bytes)).collect();
-            let wanted = plain_image(&lines, cut.tick, &pieces);
+        for cut in cuts(&log, &[(0, log.end())], 120, seed ^ 77, &[512, 4096]) {
+            let wanted = plain::image(&lines, cut).whole(DISK);
             let image = images.image(cut).unwrap();
             let mut found = vec![0u8; DISK as usize];
             image.read(0, &mut found).unwrap();
@@ -117,6 +64,25 @@ fn every_image_is_that_of_the_oracle() {
         }
         assert!(differing.len() > 60, "the images differ: {}", differing.len());
     }
+}
+
+#[test]
+fn cuts_fall_into_windows_alone_and_are_the_same_for_the_same_seed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    random_log(&path, 2);
+    let log = Log::open(&path).unwrap();
+    let end = log.end();
+    let windows = [(10, end / 4), (end / 2, end / 2 + 40), (end - 30, end)];
+    let drawn = |seed| cuts(&log, &windows, 300, seed, &[512]);
+    for cut in drawn(1) {
+        assert!(windows.iter().any(|&(from, until)| (from..=until).contains(&cut.tick)), "{cut}");
+    }
+    for (from, until) in windows {
+        assert!(drawn(1).iter().any(|cut| (from..=until).contains(&cut.tick)), "none from {from} to {until}");
+    }
+    assert!(drawn(1) == drawn(1) && drawn(1) != drawn(2));
+    assert!(cuts(&log, &[], 10, 1, &[512]).is_empty());
 }
 
 #[test]

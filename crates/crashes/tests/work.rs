@@ -92,3 +92,40 @@ fn a_sequence_whose_tree_differs_is_found() {
     }
     assert!(check("sequences", folder.path(), 12).is_clean());
 }
+
+#[test]
+fn a_sequence_under_way_may_be_half_done_but_only_where_it_works() {
+    let kind = find("sequences").unwrap();
+    let mut half_done = 0;
+    for seed in 0..40 {
+        let folder = tempfile::tempdir().unwrap();
+        let terms = Terms { only: Some(5), ..Terms::of(12, seed) };
+        (kind.prepare)(folder.path(), terms).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "one record on its own filesystem");
+        assert!((kind.check)(folder.path(), terms, 4).is_clean(), "nothing was done yet");
+        (kind.run)(folder.path(), terms, &mut |record| {
+            assert_eq!(record, 5);
+            Ok(())
+        })
+        .unwrap();
+        for acknowledged in [4, 5] {
+            let found = (kind.check)(folder.path(), terms, acknowledged);
+            assert!(found.is_clean(), "seed {seed}, {acknowledged}: {found:?}");
+        }
+        // What a sequence does not touch was safe before it began.
+        std::fs::write(folder.path().join("s5/a"), b"other").unwrap();
+        assert!(!(kind.check)(folder.path(), terms, 5).is_clean(), "seed {seed}");
+        let untouched = !(kind.check)(folder.path(), terms, 4).is_clean();
+        half_done += u32::from(!untouched);
+    }
+    assert!((5..40).contains(&half_done), "{half_done}");
+}
+
+#[test]
+fn what_was_prepared_for_later_sequences_must_be_there() {
+    let folder = tempfile::tempdir().unwrap();
+    (find("sequences").unwrap().prepare)(folder.path(), TERMS).unwrap();
+    assert!(check("sequences", folder.path(), 0).is_clean());
+    std::fs::remove_file(folder.path().join("s7/a")).unwrap();
+    assert_eq!(check("sequences", folder.path(), 0).lost, 1);
+}

@@ -2,12 +2,15 @@
 //! nothing left after any death.
 
 mod common;
+#[path = "../../crashes/tests/plain/mod.rs"]
+mod plain;
 
 use common::{Place, root};
+use crashes::image::Images;
+use crashes::log::Log;
+use crashes::survive::cuts;
 use model::durability::{DurabilityFindings, DurabilityVerdict, Untrusted};
-use rustix::process::{Pid, Signal, kill_process};
-use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 fn findings(text: &str) -> DurabilityFindings {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -34,6 +37,10 @@ fn the_safe_control_keeps_everything_and_the_unsafe_one_does_not() {
     let unsafe_one = &found.lanes[1];
     assert_eq!(unsafe_one.verdict, DurabilityVerdict::Broke);
     assert!(unsafe_one.lost + unsafe_one.stale > 0, "{unsafe_one:?}");
+    for lane in &found.lanes {
+        assert!(lane.images_per_hour.is_some_and(|rate| rate > 0.0), "{lane:?}");
+        assert!((1..1 << 30).contains(&lane.memory_bytes), "{lane:?}");
+    }
     place.assert_nothing_left();
 
     // The record says the same again, and a failing image is made again from what was kept of it.
@@ -41,6 +48,19 @@ fn the_safe_control_keeps_everything_and_the_unsafe_one_does_not() {
     assert_eq!(findings(&again), found);
     let (text, _) = place.expect(0, &["report", "cuts.jsonl"]);
     assert!(text.contains("CONTROLS") && text.contains("honours every flush"), "{text}");
+    // What else reads records says what this one is, in one sentence.
+    for (arguments, says) in [
+        (vec!["report", "cuts.jsonl", "--format", "html"], "not rendered as `html`"),
+        (vec!["report", "cuts.jsonl", "--format", "memo"], "not rendered as `memo`"),
+        (vec!["report", "cuts.jsonl", "--lang", "de"], "in English only"),
+    ] {
+        let (_, err) = place.expect(2, &arguments);
+        common::assert_one_sentence(&err, &[says]);
+    }
+    for arguments in [vec!["compare", "cuts.jsonl", "cuts.jsonl"], vec!["advise", "cuts.jsonl"]] {
+        let (_, err) = place.expect(1, &arguments);
+        assert!(err.contains("power cuts or damage, not of a race"), "{err}");
+    }
     let kept = &unsafe_one.examples.iter().find(|of| !of.example.kept.is_empty()).expect("one is kept").example;
     let (look, _) = place.expect(0, &["powercut", "--look", &kept.kept]);
     assert!(look.contains(&kept.said) && look.contains("mounted at"), "{look}");
@@ -80,6 +100,73 @@ fn the_same_seed_and_log_give_the_same_image() {
     }
     assert_eq!(said[0], said[1]);
     place.assert_nothing_left();
+
+    // The log of a real filesystem, against the oracle.
+    let path = std::path::Path::new(&folder).join("log");
+    let lines = plain::read(&path);
+    let log = Arc::new(Log::open(&path).expect("a log"));
+    let mut images = Images::new(Arc::clone(&log)).expect("images");
+    let mut open = 0;
+    for cut in cuts(&log, &[(log.end() / 2, log.end())], 40, 4, &[512, 4096]) {
+        let wanted = plain::image(&lines, cut);
+        let image = images.image(cut).expect("an image");
+        let sectors: Vec<u64> = lines.iter().filter(|line| line.kind == 1).flat_map(plain::Line::sectors).collect();
+        assert!(sectors.len() > 1000, "{}", sectors.len());
+        for sector in sectors.into_iter().chain(0..64) {
+            let mut found = [0; 512];
+            image.read(sector * 512, &mut found).expect("a sector");
+            assert!(found == wanted.sector(sector), "{cut}, sector {sector}");
+        }
+        open += log.volatile(cut.tick).len();
+    }
+    assert!(open > 40, "some writes were open: {open}");
+}
+
+#[test]
+fn sequences_stand_on_filesystems_of_their_own() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let arguments = ["powercut", "ext4", "--cuts", "60", "--seed", "3", "--no-speed", "--format", "json", "-q"];
+    let work = ["--workload", "sequences", "--workload", "sequences-no-dirsync"];
+    let (out, _) = place.expect(0, &[&arguments[..], &work].concat());
+    let found = findings(&out);
+    let [safe, unsafe_one] = &found.lanes[..] else { panic!("{out}") };
+    assert_eq!((safe.verdict, safe.cuts, safe.bare_cuts, safe.bare_unmountable), (DurabilityVerdict::Kept, 60, 60, 0));
+    assert_eq!(unsafe_one.verdict, DurabilityVerdict::Broke);
+    // Kept with the record that its filesystem was for.
+    let kept = &unsafe_one.examples.iter().find(|of| !of.example.kept.is_empty()).expect("one is kept").example;
+    let case = std::fs::read_to_string(std::path::Path::new(&kept.kept).join("case.json")).expect("a case");
+    assert!(case.contains("\"only\""), "{case}");
+    let (look, _) = place.expect(0, &["powercut", "--look", &kept.kept]);
+    assert!(look.contains(&kept.said), "{look} {kept:?}");
+    place.expect(0, &["clean"]);
+    place.assert_nothing_left();
+}
+
+#[test]
+fn a_race_of_a_lane_that_was_cut_tells_its_price() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    place.expect(0, &["powercut", "ext4", "--cuts", "40", "--workload", "append", "--no-speed", "-q", "--seed", "5"]);
+    let suite = place.tiny_suite();
+    let race = ["race", "ext4", "ext4,nobarrier", "--suite", &suite, "--workload", "commit", "--rounds", "1", "-q"];
+    place.expect(0, &[&race[..], &["--lane-size", "320MiB", "-o", "r.jsonl"]].concat());
+    let (out, _) = place.expect(0, &["report", "r.jsonl", "--format", "json"]);
+    let said = out.matches(" broke a promise in ").count();
+    assert!(out.contains("ext4,nobarrier broke a promise in ") && said == 1, "{said}: {out}");
+    let (out, _) = place.expect(0, &["report", "r.jsonl", "--format", "memo", "--lang", "de"]);
+    assert!(!out.contains(" broke a promise in "), "{out}");
+    // A folder of records that holds one of durability too.
+    let state = place.path().join("state/fairlane");
+    let record = std::fs::read_dir(state.join("durability")).expect("kept").flatten().map(|entry| entry.path());
+    let record = record.into_iter().find(|path| path.extension().is_some_and(|end| end == "jsonl")).expect("one");
+    let (out, _) = place.expect(0, &["records"]);
+    assert!(out.contains(&record.display().to_string()) && out.contains("powercut  complete"), "{out}");
+    place.assert_nothing_left();
 }
 
 #[test]
@@ -116,7 +203,8 @@ fn what_cannot_be_cut_is_refused_with_a_sentence() {
         (vec!["powercut", "ext4", "--workload", "nothing"], "there is no workload"),
         (vec!["powercut", "ext4", "--on", "/nonexistent"], "no such directory"),
         (vec!["powercut", "--look", "."], "keeps no failing image"),
-        (vec!["powercut", "ext4", "--format", "pdf"], "there is no format"),
+        (vec!["powercut", "ext4", "--format", "pdf"], "not rendered as `pdf`"),
+        (vec!["integrity", "ext4", "--format", "html"], "not rendered as `html`"),
     ] {
         let (_, err) = place.expect(2, &arguments);
         assert!(err.contains(says), "{arguments:?}: {err}");
@@ -126,54 +214,6 @@ fn what_cannot_be_cut_is_refused_with_a_sentence() {
             let (_, err) = place.expect(2, &["powercut", lane]);
             assert!(err.contains("lane"), "{lane}: {err}");
         }
-        place.assert_nothing_left();
-    }
-}
-
-/// The processes that serve disks for a run: children of any of its threads.
-fn servers(parent: u32) -> Vec<u32> {
-    let tasks = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
-    let lists = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
-    let all: Vec<u32> =
-        lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()).collect();
-    let of = |pid: &u32| {
-        std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim() == "fairlane-disk")
-    };
-    all.into_iter().filter(of).collect()
-}
-
-#[test]
-fn sigkill_of_the_run_or_of_its_disk_leaves_nothing() {
-    if !root() {
-        return;
-    }
-    for (of_the_disk, delay) in [(false, 0), (false, 150), (false, 700), (true, 0), (true, 150), (true, 700)] {
-        let place = Place::new();
-        let arguments = ["powercut", "ext4", "--cuts", "4000", "--workload", "append", "--no-speed", "-q"];
-        let mut command = place.fairlane(&arguments);
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("fairlane starts");
-        let begun = Instant::now();
-        let mut found = servers(child.id());
-        while found.is_empty() {
-            assert!(begun.elapsed() < Duration::from_secs(60), "no disk was served");
-            std::thread::sleep(Duration::from_millis(2));
-            found = servers(child.id());
-        }
-        std::thread::sleep(Duration::from_millis(delay));
-        let mut victims = if of_the_disk { servers(child.id()) } else { vec![child.id()] };
-        while victims.is_empty() {
-            // Between two disks.
-            assert!(begun.elapsed() < Duration::from_secs(60), "no disk was served");
-            std::thread::sleep(Duration::from_millis(2));
-            victims = servers(child.id());
-        }
-        for victim in victims {
-            let _ = kill_process(Pid::from_raw(victim as i32).expect("a pid"), Signal::KILL);
-        }
-        let status = child.wait().expect("it ends");
-        assert!(!status.success(), "{status}");
-        // A served disk outlives its run until the next command, or itself, has unmounted it.
-        place.expect(0, &["records"]);
         place.assert_nothing_left();
     }
 }
@@ -195,10 +235,13 @@ fn damage_is_told_as_each_filesystem_tells_it() {
     use model::durability::Honesty::{Refused, Repaired, Silent};
     assert_eq!([of("ext4").honesty, of("btrfs").honesty, of("raid1").honesty], [Silent, Refused, Repaired]);
     assert_eq!((of("raid1").damage.devices, of("btrfs").damage.blocks), (2, 12));
-    assert!(of("btrfs").damage.noticed && !of("ext4").damage.noticed);
+    assert!(of("btrfs").damage.noticed && of("raid1").damage.noticed && !of("ext4").damage.noticed);
     let full = found.full.iter().find(|full| full.lane == "ext4").expect("ext4 was filled");
     assert!(full.could_delete && full.whole == full.files && full.came_back > 0.9, "{full:?}");
     let flush = found.faults.iter().find(|fault| fault.lane == "ext4" && fault.of == "flush").expect("a flush failed");
     assert!(flush.happened && flush.told.contains("Input/output error") && flush.lost == 0, "{flush:?}");
+    assert_eq!(flush.by, "fsync", "{flush:?}");
+    let (listed, _) = place.expect(0, &["records"]);
+    assert!(listed.contains("integrity") && listed.contains("raid1"), "{listed}");
     place.assert_nothing_left();
 }

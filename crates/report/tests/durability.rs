@@ -24,10 +24,14 @@ fn lane(name: &str, broken: u64) -> LaneDurability {
         stale: 0,
         mixed: 0,
         unmountable: 0,
+        broken_torn_512: 0,
         complaints: 0,
         repaired: 0,
         bare_cuts: 400,
         bare_missing: 31,
+        bare_unmountable: 0,
+        images_per_hour: Some(143_210.4),
+        memory_bytes: 212 << 20,
         speed: (broken > 0).then_some(SpeedFinding { ratio: 1.4, low: 1.1, high: 2.0 }),
         promises_fsync: broken == 0,
         examples: if broken > 0 { vec![LaneExample { workload: "append".to_owned(), example }] } else { Vec::new() },
@@ -66,10 +70,34 @@ fn speed_and_price_stand_in_one_sentence() {
     assert!(text.contains("broke a promise in 1430 of 2000 cuts (1430 lost acknowledged records)"), "{text}");
     assert!(text.contains("1.40x faster than ext4"), "{text}");
     assert!(text.contains("missing in 31 of 400, not promised"), "{text}");
+    assert!(text.contains("ext4: 143,210 images an hour, at most 212 MiB of memory."), "{text}");
     assert!(text.contains("whether your own drive"), "{text}");
     // Both lines survive being copied into a shell.
     assert!(text.contains(r"fairlane powercut --look '/state/it'\''s kept'"), "{text}");
     assert!(text.contains("fairlane powercut 'ext4(-O ^has_journal)'"), "{text}");
+}
+
+#[test]
+fn a_lane_that_only_tore_sectors_or_did_not_mount_is_told_apart() {
+    let mut found = found("powercut");
+    found.lanes[1].broken_torn_512 = 1430;
+    found.lanes[0].verdict = DurabilityVerdict::Broke;
+    found.lanes[0].bare_unmountable = 3;
+    let text = text(&found);
+    assert!(text.contains("each of which tore a write between sectors of 512 bytes, which a drive"), "{text}");
+    assert!(text.contains("in 0 of 2000 cuts; without fsync of directories 3 of 400 images did not mount"), "{text}");
+}
+
+#[test]
+fn what_is_not_rendered_is_refused_in_one_sentence() {
+    use model::page::Language;
+    assert_eq!(report::check_durability("text", Some(Language::En)), Ok(()));
+    let german = report::check_durability("text", Some(Language::De)).unwrap_err();
+    assert!(german.contains("English only"), "{german}");
+    for format in ["html", "memo", "csv", "\u{1b}"] {
+        let refused = report::check_durability(format, None).unwrap_err();
+        assert!(refused.contains("choose one of text, markdown, json") && !refused.contains('\u{1b}'), "{refused}");
+    }
 }
 
 #[test]
@@ -109,7 +137,18 @@ fn damage_a_full_disk_and_a_failing_one_are_told() {
         damage(Honesty::Unharmed, 0, 0, 0),
     ];
     found.full = vec![Full { lane: "x".to_owned(), could_delete: false, ..Full::default() }];
-    found.faults = vec![Fault { lane: "x".to_owned(), happened: true, acknowledged: 5, lost: 2, ..Fault::default() }];
+    let fault = |told: &str, lost, lost_mounted, writable| Fault {
+        lane: "x".to_owned(),
+        happened: true,
+        told: told.to_owned(),
+        by: if told.is_empty() { "" } else { "fsync" }.to_owned(),
+        acknowledged: 5,
+        lost,
+        lost_mounted,
+        writable,
+        ..Fault::default()
+    };
+    found.faults = vec![fault("", 2, 0, true), fault("EIO", 0, 3, false), fault("EIO", 0, 0, true)];
     let text = text(&found);
     for says in [
         "8 files were wrong or gone WITHOUT AN ERROR",
@@ -118,6 +157,9 @@ fn damage_a_full_disk_and_a_failing_one_are_told() {
         "every file was read whole",
         "NOTHING could be deleted",
         "the application was told nothing; 2 of 5 acknowledged records LOST",
+        "fsync answered \"EIO\", and the filesystem took no more writes until a new mount; 3 of 5 acknowledged records \
+         could not be read before a new mount, all after it.",
+        "and the filesystem took further writes; all 5 acknowledged records whole, before and after a new mount.",
     ] {
         assert!(text.contains(says), "{says}: {text}");
     }
