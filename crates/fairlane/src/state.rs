@@ -32,7 +32,10 @@ impl Owner {
     }
 
     /// Gives a folder that root made to its user. A link put in its place meanwhile is not followed.
-    fn give_folder(&self, path: &Path) -> std::io::Result<()> {
+    ///
+    /// # Errors
+    /// What the system answers.
+    pub fn give_folder(&self, path: &Path) -> std::io::Result<()> {
         self.ids.map_or(Ok(()), |(user, group)| lchown(path, Some(user), Some(group)))
     }
 

@@ -91,6 +91,10 @@ fn text(found: &DurabilityFindings, path: Option<&str>, style: &Style) -> String
 
 fn cuts(out: &mut String, found: &DurabilityFindings, style: &Style) {
     let first = found.lanes.first().map_or("", |lane| lane.lane.as_str());
+    // Before the figures, and instead of what they would say of each lane.
+    for reason in &found.untrusted {
+        hang(out, said::UNTRUSTED, LABEL_COLUMNS, &said::untrusted(*reason, found), None, style);
+    }
     for rows in [table(found), more(found, first)] {
         for (index, line) in align(&rows).into_iter().enumerate() {
             let tone = if index == 0 { Tone::Quiet } else { Tone::Plain };
@@ -99,15 +103,12 @@ fn cuts(out: &mut String, found: &DurabilityFindings, style: &Style) {
         }
         out.push('\n');
     }
-    for lane in &found.lanes {
-        hang(out, "", 0, &said::lane(lane, first), None, style);
-    }
-    out.push('\n');
     if found.untrusted.is_empty() {
+        for lane in &found.lanes {
+            hang(out, "", 0, &said::lane(lane, first), None, style);
+        }
+        out.push('\n');
         hang(out, said::CONTROLS, LABEL_COLUMNS, &said::controls(found), None, style);
-    }
-    for reason in &found.untrusted {
-        hang(out, said::UNTRUSTED, LABEL_COLUMNS, &said::untrusted(*reason, found), None, style);
     }
     for lane in &found.lanes {
         for of in &lane.examples {
@@ -189,11 +190,10 @@ fn markdown(found: &DurabilityFindings) -> String {
         rows(table(found));
         rows(more(found, first));
     }
-    let mut lines: Vec<Phrase> = found.lanes.iter().map(|lane| said::lane(lane, first)).collect();
-    match (found.command.as_str(), found.untrusted.is_empty()) {
-        ("integrity", _) => {}
-        (_, true) => lines.push(said::controls(found)),
-        (_, false) => lines.extend(found.untrusted.iter().map(|reason| said::untrusted(*reason, found))),
+    let mut lines: Vec<Phrase> = found.untrusted.iter().map(|reason| said::untrusted(*reason, found)).collect();
+    if lines.is_empty() && found.command != "integrity" {
+        lines.extend(found.lanes.iter().map(|lane| said::lane(lane, first)));
+        lines.push(said::controls(found));
     }
     lines.extend(found.lanes.iter().filter_map(said::cost));
     lines.extend(found.damage.iter().map(said::damage));

@@ -109,6 +109,8 @@ fn an_untrusted_run_says_so_instead_of_naming_its_controls() {
     ] {
         let text = text(&DurabilityFindings { untrusted: vec![reason], ..found("powercut") });
         assert!(text.contains("UNTRUSTED") && text.contains(says) && !text.contains("CONTROLS"), "{text}");
+        assert!(!text.contains("kept every acknowledged record") && !text.contains("faster than"), "{text}");
+        assert!(text.find("UNTRUSTED") < text.find("broke a promise"), "before any figure: {text}");
     }
 }
 

@@ -77,7 +77,7 @@ pub fn warnings(race: &model::record::Header, broken: &[Broken]) -> Vec<Sentence
 pub fn findings(record: &DurabilityRecord) -> DurabilityFindings {
     let header = &record.header;
     let first = header.lanes.first().map(|lane| lane.name.as_str()).unwrap_or_default();
-    let lanes: Vec<LaneDurability> = header
+    let mut lanes: Vec<LaneDurability> = header
         .lanes
         .iter()
         .filter(|_| header.command == "powercut")
@@ -87,6 +87,11 @@ pub fn findings(record: &DurabilityRecord) -> DurabilityFindings {
             ..of_lane(record, &lane.name)
         })
         .collect();
+    let untrusted = untrusted(&header.controls, &lanes);
+    // Where the controls show nothing, only they keep their verdicts, which are why.
+    for lane in lanes.iter_mut().filter(|lane| !untrusted.is_empty() && !header.controls.contains(&lane.lane)) {
+        (lane.verdict, lane.below) = (DurabilityVerdict::Unknown, None);
+    }
     DurabilityFindings {
         schema: SCHEMA,
         command: header.command.clone(),
@@ -102,7 +107,7 @@ pub fn findings(record: &DurabilityRecord) -> DurabilityFindings {
         }
         .to_owned(),
         controls: header.controls.clone(),
-        untrusted: untrusted(&header.controls, &lanes),
+        untrusted,
         lanes,
         damage: record.damage.iter().map(of_damage).collect(),
         full: record.full.clone(),
@@ -298,6 +303,13 @@ mod tests {
         assert_eq!(judged(1, 1), [Untrusted::SafeControlLost]);
         assert_eq!(judged(0, 0), [Untrusted::UnsafeControlKept]);
         assert_eq!(judged(0, 1), []);
+        let mut record_of_three = record(&["safe", "unsafe", "third"]);
+        let of = |lane| cuts(lane, true, 9, 0);
+        record_of_three.cuts = vec![of("safe"), of("unsafe"), of("third")];
+        let found = findings(&record_of_three);
+        let verdicts: Vec<_> = found.lanes.iter().map(|lane| (lane.verdict, lane.below.is_some())).collect();
+        let kept = (DurabilityVerdict::Kept, true);
+        assert_eq!(verdicts, [kept, kept, (DurabilityVerdict::Unknown, false)], "nothing is said of the third");
         assert_eq!(findings(&record(&["safe", "unsafe"])).untrusted, [Untrusted::ControlMissing]);
     }
 

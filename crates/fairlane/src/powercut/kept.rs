@@ -5,6 +5,7 @@ use super::cannot;
 use super::recording::SECTOR_BYTES;
 use crate::commands::{durability, lane_failure, planning};
 use crate::failure::Failure;
+use crate::state::Owner;
 use crashes::Replayer;
 use crashes::log::Log;
 use crashes::serve::FILE;
@@ -45,6 +46,11 @@ pub fn keep(folder: &Path, case: &Case, what: &str, log: &Log) -> Result<PathBuf
     log.copy_until(case.cut.tick, &own.join(LOG)).map_err(&kept)?;
     let text = serde_json::to_string_pretty(case).map_err(|error| kept(error.into()))?;
     std::fs::write(own.join(CASE), text + "\n").map_err(&kept)?;
+    // Under sudo they are the user's, as the record is.
+    let owner = Owner::current();
+    let give_file = |name: &str| std::fs::File::open(own.join(name)).and_then(|file| owner.give_file(&file));
+    let given = give_file(LOG).and_then(|()| give_file(CASE));
+    given.and_then(|()| owner.give_folder(&own)).and_then(|()| owner.give_folder(folder)).map_err(&kept)?;
     Ok(own)
 }
 

@@ -73,7 +73,7 @@ pub fn record(bench: &mut Bench, take: &Take, stop: &AtomicBool) -> Result<Recor
     let mut recorder =
         Recorder::start(&fuse.path, &contents, &log, take.disk_bytes).map_err(cannot("start the recording disk"))?;
     let mut device = None;
-    let worked = (|| {
+    let worked: Result<Recording, Failure> = (|| {
         let attached = device.insert(LoopDevice::attach(&disk.path, Some(SECTOR_BYTES)).map_err(lane_failure)?);
         flush_arrives(&mut recorder, &attached.path())?;
         let mut recording = Recording {

@@ -55,7 +55,7 @@ pub enum DurabilityVerdict {
     Kept,
     /// Some were.
     Broke,
-    /// There were no cuts.
+    /// There were no cuts, or the controls showed that they prove nothing.
     Unknown,
 }
 

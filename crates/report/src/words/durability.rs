@@ -214,6 +214,9 @@ pub(crate) fn damage(found: &DamageFindings) -> Phrase {
         damage.blocks,
         clean(&damage.of)
     ));
+    if damage.blocks == 0 {
+        return phrase.say("no such block was found, so this shows nothing.");
+    }
     let files = format!("of {} files {} were hit", damage.files, damage.hit);
     let phrase = match found.honesty {
         Honesty::Silent => phrase.say(format!(
