@@ -56,7 +56,7 @@ pub struct Disk(BTreeMap<u64, [u8; SECTOR as usize]>);
 
 impl Disk {
     fn put(&mut self, line: &Line, from: u64, bytes: u64) {
-        assert!(line.offset % SECTOR == 0 && from % SECTOR == 0 && bytes % SECTOR == 0, "whole sectors");
+        assert!([line.offset, from, bytes].iter().all(|at| at.is_multiple_of(SECTOR)), "whole sectors");
         let first = (line.offset + from) / SECTOR;
         if line.kind == 2 {
             // Zeros of a whole disk: what is not in the map is zero.
@@ -157,7 +157,7 @@ fn drawn<'a>(open: &[&'a Line], seed: u64, sector: Option<u64>) -> Vec<(&'a Line
         for number in 0..count {
             let arrived = match first_ones {
                 Some(limit) => number < limit,
-                None => random.next_u64() % 2 == 0,
+                None => random.next_u64().is_multiple_of(2),
             };
             if arrived {
                 parts.push((*line, number * size, size.min(line.bytes - number * size)));
