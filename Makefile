@@ -35,14 +35,16 @@ test: test-tools
 	$(CARGO) test --workspace --locked
 
 # Timings are printed here and asserted nowhere: machines are shared. About an hour, as root, alone
-# on the machine; docs/performance.md keeps a run. BENCH=rows, agreement, memory, operations or page
-# runs a part.
-BENCH ?= rows agreement memory operations page
+# on the machine; docs/performance.md keeps a run. BENCH=rows, agreement, memory, operations, page or
+# durability (crash images an hour and memory) runs a part.
+BENCH ?= rows agreement memory operations page durability
 bench: race-tools
 	@./scripts/install-tools fio:fio fs_mark:fsmark
 	$(CARGO) build --release --locked -p fairlane --example performance
-	for part in $(filter-out page,$(BENCH)); do $(SUDO) ./target/release/examples/performance $$part || exit; done
+	for part in $(filter-out page durability,$(BENCH)); do $(SUDO) ./target/release/examples/performance $$part || exit; done
 	$(if $(filter page,$(BENCH)),./scripts/ui bench)
+	$(if $(filter durability,$(BENCH)),$(CARGO) build --release --locked)
+	$(if $(filter durability,$(BENCH)),$(SUDO) ./target/release/fairlane powercut ext4 btrfs xfs --cuts 3000 --no-speed --quiet)
 
 # A million hostile job files (CASES); make test runs a few hundred.
 CASES ?= 1000000

@@ -2,7 +2,7 @@
 //! filesystem or a scenario: one file, and its row here.
 
 use crate::failure::Failure;
-use crate::suites;
+use crate::{state, suites};
 use model::features::Features;
 use model::findings::{Advice, Findings};
 use model::record::Record;
@@ -92,7 +92,8 @@ pub fn scenario(name: &str) -> Result<Scenario, Failure> {
 pub fn advise(races: &[Race], scenarios: &[Scenario], needs: &[Need]) -> Result<Vec<Advice>, Failure> {
     let features = features()?;
     let suites: Vec<&str> = suites::BUILT_IN.iter().map(|(name, _)| *name).collect();
-    let known = Knowledge { features: &features, suites: &suites };
+    let broken = state::broken_lanes();
+    let known = Knowledge { features: &features, suites: &suites, broken: &broken };
     Ok(scenarios.iter().map(|scenario| stats::advice::advise(races, scenario, needs, &known)).collect())
 }
 
@@ -104,7 +105,8 @@ pub fn findings(record: &Record) -> Result<Findings, Failure> {
     advised(record, stats::judge::findings(record))
 }
 
-/// The same, where the findings are known but for the advice.
+/// The same, where the findings are known but for the advice, and for what power cuts and damage showed of the
+/// lanes on this machine.
 ///
 /// # Errors
 /// When a built-in file is wrong.
@@ -112,6 +114,7 @@ pub fn advised(record: &Record, mut findings: Findings) -> Result<Findings, Fail
     let mut advice = advise(&[Race { record, findings: &findings }], &scenarios()?, &[])?;
     advice.retain(|advice| advice.measured_share >= LEAST_MEASURED);
     findings.advice = advice;
+    findings.warnings.extend(stats::durability::warnings(&record.header, &state::broken_lanes()));
     Ok(findings)
 }
 
@@ -167,7 +170,7 @@ mod tests {
     fn the_table_says_of_data_checksums_what_lanes_promise() {
         use model::lane::{Lane, LaneSpec};
         let features = features().unwrap();
-        let table = stats::advice::facts::Table { features: &features, kernel: "6.18" };
+        let table = stats::advice::facts::Table { features: &features, kernel: "6.18", broken: &[] };
         let mut compared = 0;
         for row in lanes::filesystem::FILESYSTEMS.iter().filter(|row| row.name != "zfs") {
             for option in ["", ",nodatacow", ",nodatasum", ",nodatasum,datasum", ",noatime"] {

@@ -8,6 +8,7 @@ mod failure;
 mod knowledge;
 mod language;
 mod options;
+mod powercut;
 mod progress;
 mod published;
 mod serve;
@@ -35,7 +36,7 @@ fn main() -> ExitCode {
 }
 
 fn run(command: &Command) -> Result<(), Failure> {
-    if !matches!(command, Command::Agent | Command::Serve(_)) {
+    if !matches!(command, Command::Agent | Command::Recorder(_) | Command::Serve(_)) {
         // Whatever a crashed race left behind is undone by the next command, but for the one that only
         // reads.
         commands::clean::recover();
@@ -52,6 +53,9 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Advise(options) => commands::advise::run(options),
         Command::Serve(options) => commands::serve::run(options),
         Command::Clean => commands::clean::run(),
+        Command::Powercut(options) => commands::powercut::run(options),
+        Command::Integrity(options) => commands::integrity::run(options),
         Command::Agent => commands::agent::run(),
+        Command::Recorder(options) => commands::recorder::run(options.sweep),
     }
 }

@@ -1,5 +1,9 @@
 //! Every option, declared once.
 
+mod durability;
+
+pub use durability::{Integrity, Powercut, Recorder};
+
 use crate::serve::Token;
 use clap::{Args, Parser, Subcommand};
 use model::Bytes;
@@ -42,11 +46,18 @@ pub enum Command {
     Advise(Advise),
     /// The dashboard in the browser: races live, records, comparisons, trends; it only reads
     Serve(Serve),
+    /// What a power cut costs each lane: thousands of simulated ones, and what is left after each
+    Powercut(Box<Powercut>),
+    /// Damaged blocks, a full disk, a failing disk: does each lane tell the truth?
+    Integrity(Box<Integrity>),
     /// Remove what a crashed race left behind
     Clean,
     /// Make the load on behalf of a race (internal)
     #[command(hide = true)]
     Agent,
+    /// Serve a disk on behalf of power cuts (internal)
+    #[command(hide = true)]
+    Recorder(Recorder),
 }
 
 const LANES_HELP: &str = "\

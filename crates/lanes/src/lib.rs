@@ -27,6 +27,7 @@ pub mod mountinfo;
 mod promises;
 mod recover;
 pub mod signature;
+mod specimen;
 mod stage;
 mod stage_check;
 mod stage_describe;
@@ -35,5 +36,6 @@ pub mod undo;
 
 pub use abilities::Lack;
 pub use failure::{FailureKind, LaneFailure};
+pub use specimen::{Consistency, Specimen};
 pub use stage::{Closed, Cold, Opened, Settings, Stage};
 pub use undo::Journal;

@@ -3,6 +3,8 @@
 //! A journal is a claim, not a command: each thing is looked up in the kernel first (mount table,
 //! loop devices, owner of the directory), and nothing outside of the run directory is touched.
 
+mod dead;
+
 use crate::failure::{LaneFailure, cannot, failed};
 use crate::loop_device;
 use crate::mount::unmount_patiently;
@@ -29,6 +31,9 @@ pub struct Recovered {
     pub failures: Vec<String>,
     /// Runs that were kept on purpose and passed over.
     pub kept: Vec<String>,
+    /// Run folders that no journal knows, in which disks of dead processes are mounted: [`recover_kept`] takes them
+    /// away.
+    pub dead: Vec<PathBuf>,
 }
 
 /// Undoes what dead runs left. Journals of living runs and of runs kept on purpose are passed over.
@@ -57,6 +62,19 @@ fn recover_journals(directory: &Path, kept_too: bool) -> Recovered {
             Some("new") => remove_stale_draft(&path),
             _ => {}
         }
+    }
+    let known = |folder: &Path| {
+        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let run_id = name.strip_prefix(RUN_DIRECTORY_PREFIX).unwrap_or_default();
+        directory.join(format!("{run_id}.jsonl")).exists()
+    };
+    let dead = dead::folders().into_iter().filter(|folder| !known(folder));
+    match kept_too {
+        false => recovered.dead.extend(dead),
+        true => dead.for_each(|folder| match dead::take_away(&folder) {
+            Ok(cleaned) => recovered.cleaned.extend(cleaned),
+            Err(error) => recovered.failures.push(error.to_string()),
+        }),
     }
     recovered
 }

@@ -7,6 +7,7 @@
 pub mod agent;
 pub mod calibration;
 pub mod course;
+pub mod durability;
 pub mod event;
 pub mod features;
 pub mod findings;

@@ -175,6 +175,9 @@ pub enum RecordError {
         "this is no record of Fairlane: its first line is not a header; name a .jsonl file that `fairlane records` lists"
     )]
     NoHeader,
+    /// A record of durability.
+    #[error("this is a record of power cuts or damage, not of a race; `fairlane report FILE` shows it")]
+    Durability,
     /// Written by a later version.
     #[error("this record has schema {0}, newer than this version reads ({SCHEMA}); update Fairlane to read it")]
     Newer(u64),
@@ -212,8 +215,10 @@ impl Record {
         let mut lines = text.split_inclusive('\n').enumerate();
         let (_, first) = lines.next().ok_or(RecordError::NoHeader)?;
         let value: serde_json::Value = serde_json::from_str(first).map_err(|_| RecordError::NoHeader)?;
-        if value.get("kind").and_then(|kind| kind.as_str()) != Some("header") {
-            return Err(RecordError::NoHeader);
+        match value.get("kind").and_then(|kind| kind.as_str()) {
+            Some("header") => {}
+            Some("durability") => return Err(RecordError::Durability),
+            _ => return Err(RecordError::NoHeader),
         }
         match value.get("schema").and_then(serde_json::Value::as_u64) {
             Some(schema) if schema > u64::from(SCHEMA) => return Err(RecordError::Newer(schema)),

@@ -6,6 +6,7 @@ pub(crate) mod answer;
 pub(crate) mod calibration;
 pub(crate) mod columns;
 pub(crate) mod comparison;
+pub(crate) mod durability;
 pub(crate) mod facts;
 pub(crate) mod features;
 pub(crate) mod gate;

@@ -12,6 +12,7 @@ pub mod compare;
 pub mod compare_published;
 pub mod correlation;
 pub mod course;
+pub mod durability;
 pub mod estimate;
 mod evidence;
 mod failed;

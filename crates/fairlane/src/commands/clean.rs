@@ -23,6 +23,12 @@ pub fn recover() {
     for line in &recovered.failures {
         eprintln!("could not clean up after an earlier race: {line}");
     }
+    for folder in &recovered.dead {
+        eprintln!(
+            "disks of a process that is gone are still mounted in {}; `fairlane clean` takes them away",
+            report::clean_text(&folder.display().to_string())
+        );
+    }
 }
 
 /// Removes what crashed races left and what `--keep` kept.

@@ -188,6 +188,21 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("not_raced_for_time", "{work} kam nicht mehr an die Reihe: die Zeit war um; --budget gibt mehr"),
     ("not_raced_at_all", "{work} kam nicht mehr an die Reihe: das Rennen endete vorher; --resume setzt es fort"),
     ("never_reached", "{work} (nie erreicht)"),
+    (
+        "lane_broke_a_promise",
+        "{lane} brach in {broken} von {cuts} simulierten Stromausfällen ein Versprechen (fairlane powercut vom {when}): \
+         das ist der Preis der Geschwindigkeit",
+    ),
+    (
+        "lane_broke_a_promise_torn",
+        "{lane} brach in {broken} von {cuts} simulierten Stromausfällen ein Versprechen (fairlane powercut vom {when}), \
+         jedes Mal riss dabei ein Schreibvorgang zwischen Sektoren von 512 Byte",
+    ),
+    (
+        "lane_read_damage",
+        "{lane} verspricht Prüfsummen der Daten und gab {files} beschädigte Dateien ohne Fehler an einen Leser (fairlane \
+         integrity vom {when})",
+    ),
     ("histograms_unreadable", "{lane}: {count} Latenzhistogramme sind nicht lesbar und wurden weggelassen"),
     (
         "quota_of_streams",

@@ -129,6 +129,18 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("not_raced_for_time", "{work} 没有测到：时间已用完；可用 --budget 延长"),
     ("not_raced_at_all", "{work} 没有测到：对比在此之前就结束了；可用 --resume 继续"),
     ("never_reached", "{work}（未测到）"),
+    (
+        "lane_broke_a_promise",
+        "{lane} 在 {cuts} 次模拟断电中有 {broken} 次违背了承诺（fairlane powercut，{when}）：它的速度有这个代价",
+    ),
+    (
+        "lane_broke_a_promise_torn",
+        "{lane} 在 {cuts} 次模拟断电中有 {broken} 次违背了承诺（fairlane powercut，{when}），每次都有一次写入在 512 字节扇区之间撕裂",
+    ),
+    (
+        "lane_read_damage",
+        "{lane} 承诺数据校验和，却把 {files} 个损坏的文件不报错地交给了读取者（fairlane integrity，{when}）",
+    ),
     ("histograms_unreadable", "{lane}：{count} 个延迟直方图无法读取，已略去"),
     ("quota_of_streams", "可能有配额：顺序读和顺序写都停在 {cap}，波动不到 1%"),
     ("quota_of_requests", "可能有配额：随机读和随机写都停在 {cap}，波动不到 1%"),
