@@ -84,6 +84,7 @@ mod tests {
             first_answer: suite.first_answer,
             as_published: false,
             calibration: false,
+            find_max: None,
             lanes: Vec::new(),
             with_self: false,
             workloads: suite.workload,

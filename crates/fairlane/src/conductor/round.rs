@@ -12,7 +12,7 @@ use lanes::{Cold, Journal, LaneFailure, Stage};
 use model::Throttle;
 use model::agent::{Part, Reply, Request, Target};
 use model::event::Event;
-use model::workload::{Kind, Workload};
+use model::workload::{Appenders, Kind, Workload};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -138,6 +138,9 @@ impl Track<'_> {
                 .try_for_each(|visit| self.steady(workload, io, std::slice::from_mut(visit), seed, threads)),
             Kind::Jobs(_) | Kind::Fio(_) => {
                 visits.iter_mut().try_for_each(|visit| self.whole(workload, visit, seed, threads))
+            }
+            Kind::Appenders(swarm) => {
+                visits.iter_mut().try_for_each(|visit| self.swarm(workload, swarm, visit, seed, threads))
             }
             Kind::SmallFiles(_) if self.stage.side_by_side() => self.once(workload, visits, seed, threads),
             Kind::Operations(operations) if self.stage.side_by_side() => {
@@ -307,6 +310,38 @@ impl Track<'_> {
         Ok(())
     }
 
+    /// A swarm of writers has one window, lane after lane: what a filesystem writes late falls into its own.
+    /// What was appended is read back after a remount, in every round.
+    pub(super) fn swarm(
+        &mut self,
+        workload: &Workload,
+        swarm: &Appenders,
+        visit: &mut Visit,
+        seed: u64,
+        threads: bool,
+    ) -> Result<(), Failure> {
+        visit.swarm = true;
+        self.open(workload, visit, seed)?;
+        self.quiet(std::slice::from_mut(visit));
+        self.hold(std::slice::from_mut(visit))?;
+        self.step(visit, "measure", |track, visit| {
+            let begun = Instant::now();
+            let (warm_up_seconds, seconds) = (swarm.warm_up_seconds, swarm.seconds);
+            track.measured(visit, &Request::Slice { warm_up_seconds, seconds, threads })?;
+            visit.charge("measure", begun.elapsed().as_secs_f64());
+            Ok(())
+        })?;
+        self.step(visit, "verify", |track, visit| {
+            let synced = track.tell(visit.lane, &Request::Sync)?;
+            visit.charge("sync", synced);
+            track.make_cold(visit)?;
+            let seconds = track.tell(visit.lane, &Request::Verify)?;
+            visit.charge("verify", seconds);
+            Ok(())
+        })?;
+        self.finish(visit)
+    }
+
     /// A step that the filesystem cannot do ends what the visit does, and not what it has done.
     pub(super) fn phase(&mut self, visit: &mut Visit, group: &str, part: Part, threads: bool) -> Result<(), Failure> {
         if !visit.goes_on_to(group) {
@@ -367,7 +402,8 @@ impl Track<'_> {
             None => Target::Directory(visit.directory.clone()),
         };
         // After a remount it goes on.
-        visit.course.get_or_insert_with(|| Gathered::of(&devices));
+        let swarm = visit.swarm;
+        visit.course.get_or_insert_with(|| Gathered::of(&devices, swarm));
         visit.devices.clone_from(&devices);
         let begun = Instant::now();
         self.tell(visit.lane, &Request::Attach { target, devices })?;

@@ -317,6 +317,7 @@ pub fn record(findings: &Findings) -> Record {
             first_answer: true,
             as_published: false,
             calibration: false,
+            find_max: None,
             lanes: lanes.collect(),
             with_self: findings.lanes.iter().any(|lane| lane.is_self),
             workloads: Vec::new(),

@@ -44,6 +44,7 @@ pub fn record_of(rounds: u32, points: u32) -> Record {
         first_answer: true,
         as_published: false,
         calibration: false,
+        find_max: None,
         lanes: names.iter().filter_map(|name| name.parse().ok()).collect(),
         with_self: false,
         workloads: workloads(),

@@ -61,6 +61,7 @@ pub fn record(lanes: Vec<Lane>, workloads: Vec<Workload>, rounds: Rounds, first_
         first_answer,
         as_published: false,
         calibration: false,
+        find_max: None,
         lanes: lanes.iter().filter(|lane| !lane.is_self).map(|lane| lane.spec.parse().unwrap()).collect(),
         with_self: lanes.iter().any(|lane| lane.is_self),
         workloads,
