@@ -229,6 +229,8 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, answer: Option<Answer
         ceilings: ceilings(),
         results,
         operations: Vec::new(),
+        swarms: Vec::new(),
+        searches: Vec::new(),
         answer,
         advice: Vec::new(),
         warnings: Vec::new(),
@@ -342,6 +344,7 @@ pub fn record(findings: &Findings) -> Record {
     Record {
         header,
         rates: Vec::new(),
+        steps: Vec::new(),
         probes: Vec::new(),
         trials: trials.collect(),
         end: Some(EndOutcome::Complete),

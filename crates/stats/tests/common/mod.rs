@@ -91,6 +91,7 @@ pub fn record(lanes: Vec<Lane>, workloads: Vec<Workload>, rounds: Rounds, first_
         rates: Vec::new(),
         probes: Vec::new(),
         trials: Vec::new(),
+        steps: Vec::new(),
         end: Some(EndOutcome::Complete),
         resumes: 0,
         warnings: Vec::new(),
