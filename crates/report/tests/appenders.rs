@@ -105,7 +105,7 @@ fn search() -> SearchFinding {
 }
 
 fn shown(format: &str, width: usize, searched: bool) -> String {
-    let mut findings = common::race();
+    let mut findings = common::races::three();
     if searched {
         findings.results.clear();
         findings.answer = None;

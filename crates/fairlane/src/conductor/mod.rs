@@ -19,6 +19,7 @@ mod search;
 mod shared_rate;
 pub mod slices;
 mod steps;
+mod swarm;
 pub mod time;
 pub mod visit;
 

@@ -12,7 +12,7 @@ use lanes::{Cold, Journal, LaneFailure, Stage};
 use model::Throttle;
 use model::agent::{Part, Reply, Request, Target};
 use model::event::Event;
-use model::workload::{Appenders, Kind, Workload};
+use model::workload::{Kind, Workload};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -308,38 +308,6 @@ impl Track<'_> {
             course.fill_from_series(jobs, &visit.jobs, &visit.groups);
         }
         Ok(())
-    }
-
-    /// A swarm of writers has one window, lane after lane: what a filesystem writes late falls into its own.
-    /// What was appended is read back after a remount, in every round.
-    pub(super) fn swarm(
-        &mut self,
-        workload: &Workload,
-        swarm: &Appenders,
-        visit: &mut Visit,
-        seed: u64,
-        threads: bool,
-    ) -> Result<(), Failure> {
-        visit.swarm = true;
-        self.open(workload, visit, seed)?;
-        self.quiet(std::slice::from_mut(visit));
-        self.hold(std::slice::from_mut(visit))?;
-        self.step(visit, "measure", |track, visit| {
-            let begun = Instant::now();
-            let (warm_up_seconds, seconds) = (swarm.warm_up_seconds, swarm.seconds);
-            track.measured(visit, &Request::Slice { warm_up_seconds, seconds, threads })?;
-            visit.charge("measure", begun.elapsed().as_secs_f64());
-            Ok(())
-        })?;
-        self.step(visit, "verify", |track, visit| {
-            let synced = track.tell(visit.lane, &Request::Sync)?;
-            visit.charge("sync", synced);
-            track.make_cold(visit)?;
-            let seconds = track.tell(visit.lane, &Request::Verify)?;
-            visit.charge("verify", seconds);
-            Ok(())
-        })?;
-        self.finish(visit)
     }
 
     /// A step that the filesystem cannot do ends what the visit does, and not what it has done.

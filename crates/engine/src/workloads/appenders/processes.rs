@@ -88,11 +88,6 @@ impl Crowd {
         Ok(())
     }
 
-    /// How many there are.
-    pub(super) fn len(&self) -> usize {
-        self.left.len()
-    }
-
     /// Waits until all are ready.
     pub(super) fn wait_ready(&mut self, board: &Board, stop: &AtomicBool) -> Result<(), EngineError> {
         let all = self.left.len();
