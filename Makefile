@@ -35,9 +35,9 @@ test: test-tools
 	$(CARGO) test --workspace --locked
 
 # Timings are printed here and asserted nowhere: machines are shared. About an hour, as root, alone
-# on the machine; docs/performance.md keeps a run. BENCH=rows, agreement, memory, operations or page
-# runs a part.
-BENCH ?= rows agreement memory operations page
+# on the machine; docs/performance.md keeps a run. BENCH=rows, agreement, memory, operations, appenders
+# or page runs a part.
+BENCH ?= rows agreement memory operations appenders page
 bench: race-tools
 	@./scripts/install-tools fio:fio fs_mark:fsmark
 	$(CARGO) build --release --locked -p fairlane --example performance
