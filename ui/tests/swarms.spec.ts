@@ -50,7 +50,7 @@ test("lateness, bursts and the search are told in every language", async () => {
   const section = async () => (await tab.locator("#swarms").innerText()).replace(/\u00a0/g, " ");
   const english = await section();
   for (const part of [
-    "4000 writers at 0.5 s: 4k writers with 4 files each, every 0.5 s.",
+    "4000 writers at 0.5 s: 4k writers with 4 files each, every 500 ms.",
     "btrfs fell behind in 2 of 6 rounds: its backlog grew.",
     "btrfs writes every 30 s in bursts of 240 MiB",
     "xfs sustains 21× more writers than ext4",

@@ -9,13 +9,12 @@ use model::agent::Target;
 use model::workload::{Suite, Workload};
 use std::path::Path;
 use std::process::Command;
-use std::sync::{Arc, Mutex, MutexGuard};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 fn swarm(text: &str) -> Workload {
-    let text = format!(
-        "name = \"t\"\nabout = \"t\"\n[[workload]]\nname = \"w\"\ntitle = \"w\"\nkind = \"appenders\"\n{text}"
-    );
+    let text =
+        format!("name = \"t\"\nabout = \"t\"\n[[workload]]\nname = \"w\"\ntitle = \"w\"\nkind = \"appenders\"\n{text}");
     Suite::from_toml(&text).unwrap_or_else(|error| panic!("{error}\n{text}")).workload.remove(0)
 }
 
@@ -46,7 +45,8 @@ fn children() -> usize {
     let is_child = |pid: &str| {
         let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
         let (name, rest) = stat.rsplit_once(')').unwrap();
-        (name.contains("(fairlane-writer") || name.contains("(fairlane-reader")) && rest.split_whitespace().nth(1) == Some(own.as_str())
+        (name.contains("(fairlane-writer") || name.contains("(fairlane-reader"))
+            && rest.split_whitespace().nth(1) == Some(own.as_str())
     };
     let all = std::fs::read_dir("/proc").unwrap().flatten();
     all.filter(|entry| is_child(&entry.file_name().to_string_lossy())).count()

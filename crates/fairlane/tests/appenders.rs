@@ -73,8 +73,12 @@ fn swarms_race_on_three_real_filesystems_and_every_report_shows_how_late_they_we
     let table = &found["swarms"][0];
     assert_eq!((table["writers"].as_u64(), table["rows"].as_array().map(Vec::len)), (Some(300), Some(6)), "{table}");
     let result = &found["results"][0];
-    assert_eq!((result["metric"].as_str(), result["higher_is_better"].as_bool()), (Some("lateness_p99_ns"), Some(false)));
-    for (format, says) in [("text", "LATENESS"), ("markdown", "Lateness of the writers"), ("csv", "late_writers_share")] {
+    assert_eq!(
+        (result["metric"].as_str(), result["higher_is_better"].as_bool()),
+        (Some("lateness_p99_ns"), Some(false))
+    );
+    for (format, says) in [("text", "LATENESS"), ("markdown", "Lateness of the writers"), ("csv", "late_writers_share")]
+    {
         let (out, _) = place.expect(0, &["report", "r.jsonl", "--format", format]);
         assert!(out.contains(says), "{format}: {out}");
     }
@@ -111,7 +115,11 @@ fn a_search_writes_down_every_step_and_goes_on_where_it_was_interrupted() {
     }
     let found = findings(&place);
     let search = &found["searches"][0];
-    assert_eq!((search["passes"].as_u64(), search["lanes"][0]["at_least"].as_bool()), (Some(2), Some(true)), "{search}");
+    assert_eq!(
+        (search["passes"].as_u64(), search["lanes"][0]["at_least"].as_bool()),
+        (Some(2), Some(true)),
+        "{search}"
+    );
     assert_eq!(search["pairs"][0]["verdict"], "none", "both end at what is tried at most: {search}");
     // The same, cut after its second step, goes on to the same steps.
     let path = place.path().join("r.jsonl");
@@ -137,7 +145,8 @@ fn a_search_finds_where_a_slow_disk_gives_way() {
     }
     let place = Place::new();
     // Each writer syncs each record: 100 writes a second carry a few dozen of them.
-    let suite = suite(&place, "writers = 4\nperiod_seconds = 0.5\nseconds = 2.0\nfiles = 1\nfsync_records = 1\nthreads = 64");
+    let suite =
+        suite(&place, "writers = 4\nperiod_seconds = 0.5\nseconds = 2.0\nfiles = 1\nfsync_records = 1\nthreads = 64");
     let throttle = ["--throttle", "write=100iops", "--lane-size", "320MiB", "-o", "r.jsonl", "--rounds", "1"];
     let arguments: Vec<&str> = ["race", "ext4", "--suite", &suite, "--find-max", "--most-writers", "4000"]
         .into_iter()

@@ -99,7 +99,11 @@ pub(crate) fn markdown(out: &mut String, findings: &Findings) {
         }
     }
     for search in &findings.searches {
-        out.push_str(&format!("\n**{}.** {}\n\n", said::MOST_WRITERS_TITLE, phrase(&said::search_heading(search), false)));
+        out.push_str(&format!(
+            "\n**{}.** {}\n\n",
+            said::MOST_WRITERS_TITLE,
+            phrase(&said::search_heading(search), false)
+        ));
         let lanes = search.lanes.iter().map(said::sustained);
         for line in lanes.chain(search.pairs.iter().map(said::search_pair)) {
             out.push_str(&format!("- {}.\n", phrase(&line, false)));

@@ -26,7 +26,7 @@ fn row(lane: &str, p99_ns: f64) -> SwarmRow {
 }
 
 fn swarm() -> SwarmFinding {
-    let story = "btrfs writes every 30 s in bursts of 240 MiB; p99 lateness rises from 2 ms to 0.9 s";
+    let story = "btrfs writes every 30 s in bursts of 240 MiB; p99 lateness rises from 2 ms to 900 ms";
     SwarmFinding {
         workload: "appenders-4000".to_owned(),
         title: "4000 writers at 0.5 s".to_owned(),
@@ -91,7 +91,7 @@ fn search() -> SearchFinding {
         most_writers: 200_000,
         passes: 4,
         lanes: vec![
-            lane("ext4", 9439.0, false, "with 9900 writers p99 lateness is 0.7 s, in a period of 0.5 s"),
+            lane("ext4", 9439.0, false, "with 9900 writers p99 lateness is 700 ms, in a period of 500 ms"),
             lane("xfs", 200_000.0, true, "200000 writers are sustained, and more were not tried"),
             none,
         ],
@@ -123,22 +123,23 @@ fn a_table_of_lateness_says_who_was_late_and_what_came_in_bursts() {
     let text = shown("text", 120, false);
     for part in [
         "LATENESS",
-        "4000 writers at 0.5 s, 4000 writers with 4 files each every 0.5 s, a process each, 6 rounds",
+        "4000 writers at 0.5 s, 4000 writers with 4 files each every 500 ms, a process each, 6 rounds",
         "own p99",
         "btrfs fell behind in 2 of 6 rounds: its backlog grew",
-        "btrfs writes every 30 s in bursts of 240 MiB; p99 lateness rises from 2 ms to 0.9 s",
+        "btrfs writes every 30 s in bursts of 240 MiB; p99 lateness rises from 2 ms to 900 ms",
         "jfs failed: no mount",
     ] {
         assert!(text.contains(part), "{part}:\n{text}");
     }
-    let line = text.lines().find(|line| line.starts_with("  btrfs ") && line.contains("0.9 s")).unwrap();
+    let line = text.lines().find(|line| line.starts_with("  btrfs ") && line.contains("12.5")).unwrap();
     for cell in ["12.5 %", "0.4 %", "90 us", "240 MiB", "31 %", "2.3"] {
         assert!(line.replace('\u{a0}', " ").contains(cell), "{cell}: {line}");
     }
     // A narrow terminal loses the last columns and no line is too long.
     let narrow = shown("text", 60, false);
     assert!(narrow.contains("p99") && !narrow.contains("own p99  dirty"), "{narrow}");
-    let table: Vec<&str> = narrow.lines().filter(|line| line.starts_with("  lane ") || line.starts_with("  btrfs ")).collect();
+    let table: Vec<&str> =
+        narrow.lines().filter(|line| line.starts_with("  lane ") || line.starts_with("  btrfs ")).collect();
     assert!(!table.is_empty() && table.iter().all(|line| line.chars().count() <= 60), "{table:?}");
     let markdown = shown("markdown", 100, false);
     assert!(markdown.contains("**Lateness of the writers.**") && markdown.contains("| btrfs | 12.5"), "{markdown}");
@@ -150,12 +151,12 @@ fn a_search_says_how_many_each_lane_sustains_and_answers_with_it() {
     for part in [
         "WRITERS",
         "4 passes; sustained means p99 lateness under one period and no growing backlog",
-        "ext4 sustains 9,440 writers (8,780 to 10,100): with 9900 writers p99 lateness is 0.7 s",
+        "ext4 sustains 9,440 writers (8,780 to 10,100): with 9900 writers p99 lateness is 700 ms",
         "xfs sustains at least 200,000 writers",
         "jfs failed: not even 1 writers are sustained",
         "xfs sustains 21x more writers than ext4",
         "jfs by ext4, no verdict",
-        "Every 0.5 s: xfs at least 200,000 writers",
+        "Every 500 ms: xfs at least 200,000 writers",
     ] {
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flat.contains(part), "{part}:\n{text}");

@@ -87,9 +87,9 @@ fn in_trial(trial: &Trial) -> Option<(&Trial, Vec<Burst>, f64)> {
             None => bursts.push(Burst { from: from(point), until: at[point], bytes: bytes(point) }),
         }
     }
-    let (in_bursts, length) = bursts.iter().fold((0.0, 0.0), |(bytes, length), burst| {
-        (bytes + burst.bytes, length + burst.until - burst.from)
-    });
+    let (in_bursts, length) = bursts
+        .iter()
+        .fold((0.0, 0.0), |(bytes, length), burst| (bytes + burst.bytes, length + burst.until - burst.from));
     let shows = !bursts.is_empty() && in_bursts >= LEAST_SHARE * written && length <= MOST_TIME * seconds;
     shows.then_some((trial, bursts, written))
 }
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!((bursts.p99_between_ns, bursts.p99_in_ns), (Some(2e6), Some(900e6)));
         assert_eq!(
             sentence("btrfs", &bursts).as_str(),
-            "btrfs writes every 30 s in bursts of 240 MiB; p99 lateness rises from 2 ms to 0.9 s"
+            "btrfs writes every 30 s in bursts of 240 MiB; p99 lateness rises from 2 ms to 900 ms"
         );
         let calm = [trial(90, rhythm, |_| 2e6)];
         let bursts = of_trials(&calm.iter().collect::<Vec<_>>()).unwrap();
@@ -200,7 +200,11 @@ mod tests {
         assert_eq!(of(&[trial(30, |_| 50.0 * MIB, |_| 1e6)]), None, "steady");
         assert_eq!(of(&[trial(30, |at| 0.01 * rhythm(at), |_| 1e6)]), None, "under 1 MiB/s");
         assert_eq!(of(&[trial(4, |at| if at < 1.0 { 9.0 * MIB } else { 0.0 }, |_| 1e6)]), None, "too short");
-        assert_eq!(of(&[trial(30, |at| if at as u64 % 2 == 0 { 9.0 * MIB } else { 0.0 }, |_| 1e6)]), None, "half of it");
+        assert_eq!(
+            of(&[trial(30, |at| if at as u64 % 2 == 0 { 9.0 * MIB } else { 0.0 }, |_| 1e6)]),
+            None,
+            "half of it"
+        );
         let blind = Trial { course: None, ..trial(30, rhythm, |_| 1e6) };
         assert_eq!(of(std::slice::from_ref(&blind)), None);
         assert_eq!(of(&[trial(90, rhythm, |_| 1e6), blind.clone()]), None, "one of two is not most");

@@ -6,8 +6,8 @@
 
 pub mod advice;
 pub mod answer;
-pub mod calibrate;
 mod bursts;
+pub mod calibrate;
 mod comparable;
 pub mod compare;
 pub mod compare_published;

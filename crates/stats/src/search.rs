@@ -209,7 +209,8 @@ impl<'a> View<'a> {
         let couples: Vec<(usize, usize)> = (0..lanes.len()).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
         let may = couples.iter().filter(|&&(a, b)| comparable(&header.lanes[a], &header.lanes[b]).is_ok()).count();
         let rounds = Rounds::Fixed(passes_of(header.plan.rounds));
-        let rule = Rule { pairs: may.max(1), rounds, margin: header.plan.margin, first_answer: header.plan.first_answer };
+        let rule =
+            Rule { pairs: may.max(1), rounds, margin: header.plan.margin, first_answer: header.plan.first_answer };
         let standing = sequential::standing(done, rounds, self.record.end);
         let judged = couples.into_iter().map(|(a, b)| {
             let mut pair = Pair {
@@ -223,7 +224,9 @@ impl<'a> View<'a> {
                 minutes_to_settle: None,
                 rounds_to_settle: None,
             };
-            if let Some((lane, why)) = [a, b].into_iter().find_map(|at| Some((&lanes[at].lane, lanes[at].failure.clone()?))) {
+            if let Some((lane, why)) =
+                [a, b].into_iter().find_map(|at| Some((&lanes[at].lane, lanes[at].failure.clone()?)))
+            {
                 pair.why = Some(pair_said::lane_reason(name(lane), why));
                 return pair;
             }
@@ -365,7 +368,10 @@ mod tests {
     fn walk(limit: u32, begin: u32, factor: f64, plan: &FindMax) -> Vec<(u32, StepOutcome)> {
         let mut tried = Vec::new();
         while let Next::Try(writers) = step_after(&tried, begin, factor, plan) {
-            assert!((1..=plan.most_writers).contains(&writers) && tried.iter().all(|(of, _)| *of != writers), "{tried:?}");
+            assert!(
+                (1..=plan.most_writers).contains(&writers) && tried.iter().all(|(of, _)| *of != writers),
+                "{tried:?}"
+            );
             tried.push((writers, if writers <= limit { StepOutcome::Sustained } else { StepOutcome::Late }));
             assert!(tried.len() < 60, "{tried:?}");
         }

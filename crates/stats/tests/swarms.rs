@@ -72,7 +72,10 @@ fn less_lateness_is_better_and_the_table_holds_what_was_seen() {
     let race = raced(&[("ext4", 40e6), ("btrfs", 90e6)], 6);
     let found = stats::judge::findings(&race);
     let result = &found.results[0];
-    assert_eq!((result.metric.as_str(), result.unit.as_str(), result.higher_is_better), ("lateness_p99_ns", "ns", false));
+    assert_eq!(
+        (result.metric.as_str(), result.unit.as_str(), result.higher_is_better),
+        ("lateness_p99_ns", "ns", false)
+    );
     assert_ne!(result.limit, Limit::Harness);
     let pair = &result.pairs[0];
     assert_eq!((pair.a.as_str(), pair.b.as_str(), pair.verdict), ("btrfs", "ext4", Verdict::Slower), "{pair:?}");
@@ -138,7 +141,11 @@ fn searched(lanes: &[(&str, f64)], passes: u32, most_writers: u32) -> Record {
 fn a_search_brackets_each_lane_in_every_pass_and_tells_them_apart() {
     let race = searched(&[("ext4", 9000.0), ("xfs", 21_000.0), ("btrfs", 9100.0)], 4, 200_000);
     let found = stats::judge::findings(&race);
-    assert!(found.results.is_empty() && found.warnings.iter().all(|said| !said.contains("not raced")), "{:?}", found.warnings);
+    assert!(
+        found.results.is_empty() && found.warnings.iter().all(|said| !said.contains("not raced")),
+        "{:?}",
+        found.warnings
+    );
     let search = &found.searches[0];
     assert_eq!((search.passes, search.period_seconds, search.criterion), (4, 0.5, Criterion::Lateness));
     for (lane, limit) in search.lanes.iter().zip([9000.0, 21_000.0, 9100.0]) {
@@ -151,7 +158,7 @@ fn a_search_brackets_each_lane_in_every_pass_and_tells_them_apart() {
         }
         assert!(lane.passes[1].steps <= lane.passes[0].steps, "a later pass begins at what the first found: {lane:?}");
         let reason = lane.reason.as_ref().unwrap();
-        assert!(reason.contains("p99 lateness is 0.7 s, in a period of 0.5 s"), "{reason}");
+        assert!(reason.contains("p99 lateness is 700 ms, in a period of 500 ms"), "{reason}");
     }
     let verdict = |a: &str, b: &str| search.pairs.iter().find(|pair| pair.a == a && pair.b == b).unwrap().verdict;
     assert_eq!(verdict("xfs", "ext4"), Verdict::Faster);
@@ -198,11 +205,9 @@ fn a_step_is_judged_by_what_was_asked_for() {
     let Kind::Appenders(of) = swarm(100).kind else { unreachable!() };
     let base = || trial("ext4", &swarm(100), 1, 1.0);
     let judged = |trial: &Trial, criterion| search::outcome(trial, &of, 2, criterion);
-    for (p99, grew, expected) in [
-        (499e6, false, StepOutcome::Sustained),
-        (500e6, false, StepOutcome::Late),
-        (5e6, true, StepOutcome::Backlog),
-    ] {
+    for (p99, grew, expected) in
+        [(499e6, false, StepOutcome::Sustained), (500e6, false, StepOutcome::Late), (5e6, true, StepOutcome::Backlog)]
+    {
         assert_eq!(judged(&late(base(), p99, grew), Criterion::Lateness), expected);
     }
     // The load at the end is 3.5, on two CPUs; how late records are does not count then.

@@ -39,7 +39,9 @@ const SWARMS: [(&str, &str, &str); 4] = [
 
 /// Prints the table: medians over rounds, and the worst of them.
 pub fn print() -> Result<()> {
-    println!("| swarm | must reach | appends/s | own p99 | lateness p99 | user CPU of a core | system CPU of a core | memory | start | stop |");
+    println!(
+        "| swarm | must reach | appends/s | own p99 | lateness p99 | user CPU of a core | system CPU of a core | memory | start | stop |"
+    );
     println!("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
     for (name, swarm, bar) in SWARMS {
         let mut rounds = Vec::new();

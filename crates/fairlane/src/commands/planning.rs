@@ -174,8 +174,7 @@ pub fn check_tools(plan: &Plan) -> Result<(), Failure> {
 pub fn check_limits(plan: &Plan) -> Result<(), Failure> {
     for workload in &plan.workloads {
         let Kind::Appenders(swarm) = &workload.kind else { continue };
-        engine::check_limits(swarm)
-            .map_err(|said| Failure::missing(format!("workload {}: {said}", workload.name)))?;
+        engine::check_limits(swarm).map_err(|said| Failure::missing(format!("workload {}: {said}", workload.name)))?;
     }
     Ok(())
 }

@@ -66,7 +66,16 @@ fn said(findings: &Findings) -> Vec<&Sentence> {
         let facts = of.excluded.iter().flat_map(|lane| &lane.facts).filter_map(|fact| fact.note.as_ref());
         of.notes.iter().map(|note| &note.text).chain(facts)
     });
-    findings.warnings.iter().chain(of_answer).chain(of_results).chain(of_tables).chain(of_swarms).chain(of_searches).chain(of_advice).collect()
+    findings
+        .warnings
+        .iter()
+        .chain(of_answer)
+        .chain(of_results)
+        .chain(of_tables)
+        .chain(of_swarms)
+        .chain(of_searches)
+        .chain(of_advice)
+        .collect()
 }
 
 /// The names that data files gave to what the findings are about.

@@ -15,9 +15,8 @@ pub(crate) const MOST_WRITERS: &str = "WRITERS";
 pub(crate) const MOST_WRITERS_TITLE: &str = "Writers that each lane sustains";
 
 /// The columns of a table of lateness, the lane first. Where there is no room the last ones go.
-pub(crate) const COLUMNS: [&str; 11] = [
-    "lane", "late", "records", "p50", "p99", "p99.9", "max", "own p99", "dirty", "iowait", "load",
-];
+pub(crate) const COLUMNS: [&str; 11] =
+    ["lane", "late", "records", "p50", "p99", "p99.9", "max", "own p99", "dirty", "iowait", "load"];
 
 /// What they mean.
 pub(crate) const LEGEND: &str = "Lateness: from when a record was due to when it was appended. Late: writers of which \

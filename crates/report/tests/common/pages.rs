@@ -159,6 +159,7 @@ fn trial(name: &str, workload: &Workload, round: u32, speed: f64, points: u32, n
         device_busy_share: column(0.8),
         dirty_bytes: column(3e6),
         pressure_io_share: column(0.3),
+        ..TrialCourse::default()
     };
     Trial {
         round,

@@ -456,7 +456,9 @@ mod tests {
         board.records(11).store(5, Relaxed);
         board.written().store(77, Relaxed);
         let lateness = board.lateness(Role::Writer);
-        assert_eq!((lateness.operations(), lateness.summary().unwrap().max), (3, 5e6));
+        assert_eq!(lateness.operations(), 3);
+        // Three digits, as everywhere.
+        assert!((lateness.summary().unwrap().max / 5e6 - 1.0).abs() < 1e-3);
         assert_eq!(board.scheduling(Role::Reader).summary().unwrap().max, 70.0);
         assert_eq!((board.late_members(Role::Writer), board.late_members(Role::Reader)), (1, 0));
         let (p99, largest) = board.intervals(Role::Writer, 3);

@@ -187,7 +187,8 @@ impl<'a> Hand<'a> {
         match self.role {
             Role::Writer => {
                 for file in 0..self.shape.files {
-                    self.append(clock, member, file).map_err(|(action, errno)| (action, member, file, errno.raw_os_error()))?;
+                    self.append(clock, member, file)
+                        .map_err(|(action, errno)| (action, member, file, errno.raw_os_error()))?;
                     let bytes = self.shape.size(file) as u64;
                     self.board.written().fetch_add(bytes, Relaxed);
                     self.done(due, clock.now(), member, bytes);

@@ -169,7 +169,10 @@ mod tests {
         assert!(user.contains("ulimit -n 80256"), "{user}");
         assert_eq!(judge(&swarm("reopen = true"), &few), Ok(()), "each is open for a moment");
         let full = said("", Allowed { files: 79_999, ..PLENTY });
-        assert!(full.contains("80000 open files") && full.contains("79999 left") && full.contains("fs.file-max"), "{full}");
+        assert!(
+            full.contains("80000 open files") && full.contains("79999 left") && full.contains("fs.file-max"),
+            "{full}"
+        );
         let processes = said("method = \"processes\"", Allowed { processes: 20_000, ..PLENTY });
         assert!(processes.contains("20000 processes") && processes.contains("kernel.pid_max"), "{processes}");
         assert_eq!(judge(&swarm("method = \"processes\""), &few), Ok(()), "each has four descriptors");

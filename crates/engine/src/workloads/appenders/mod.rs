@@ -421,8 +421,12 @@ fn worded(action: &'static str, path: &Path, errno: i32, top: Option<BorrowedFd<
             "the lane is full (no inode is left): give mkfs more inodes, raise --lane-size, or lower writers or files"
         }
         libc::ENOSPC | libc::EDQUOT => "the lane is full: raise --lane-size, or lower writers or seconds",
-        libc::EMFILE => "this process has no descriptor left: raise the limit (ulimit -n), set reopen = true, or lower writers",
-        libc::ENFILE => "the system has no open file left: raise it (sysctl fs.file-max), set reopen = true, or lower writers",
+        libc::EMFILE => {
+            "this process has no descriptor left: raise the limit (ulimit -n), set reopen = true, or lower writers"
+        }
+        libc::ENFILE => {
+            "the system has no open file left: raise it (sysctl fs.file-max), set reopen = true, or lower writers"
+        }
         _ => return EngineError::file(action, path, Errno::from_raw_os_error(errno)),
     };
     EngineError::Worker {

@@ -54,7 +54,7 @@ impl Crowd {
         // Made once: a process takes its own place in it, in memory that is its own from then on.
         let mut members = Members::new(schedule, std::iter::once(0));
         let files = ground.top.map_or(Files::Nowhere, Files::Named);
-        let mut hand = Hand::new(ground.board, ground.shape, role, files, schedule.period_ns());
+        let hand = Hand::new(ground.board, ground.shape, role, files, schedule.period_ns());
         // The clock is compared with the kernel's before there are processes.
         let _ = Clock::get();
         let parent = rustix::process::getpid();

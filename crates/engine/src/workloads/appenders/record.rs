@@ -34,8 +34,7 @@ pub(super) fn fill(room: &mut [u8], tag: Tag, seed: u64) {
     room[8..12].copy_from_slice(&tag.number.to_le_bytes());
     room[12..14].copy_from_slice(&tag.file.to_le_bytes());
     room[14..16].copy_from_slice(&length.to_le_bytes());
-    let mut state =
-        seed ^ (u64::from(tag.writer) << 32 | u64::from(tag.number)) ^ u64::from(tag.file).rotate_left(56);
+    let mut state = seed ^ (u64::from(tag.writer) << 32 | u64::from(tag.number)) ^ u64::from(tag.file).rotate_left(56);
     for word in room[16..].chunks_mut(8) {
         let bytes = next_word(&mut state).to_le_bytes();
         word.copy_from_slice(&bytes[..word.len()]);
