@@ -35,9 +35,9 @@ test: test-tools
 	$(CARGO) test --workspace --locked
 
 # Timings are printed here and asserted nowhere: machines are shared. About an hour, as root, alone
-# on the machine; docs/performance.md keeps a run. BENCH=rows, agreement, memory, operations, page or
-# durability (crash images an hour and memory) runs a part.
-BENCH ?= rows agreement memory operations page durability
+# on the machine; docs/performance.md keeps a run. BENCH=rows, agreement, memory, operations, appenders,
+# page or durability (crash images an hour and memory) runs a part.
+BENCH ?= rows agreement memory operations appenders page durability
 bench: race-tools
 	@./scripts/install-tools fio:fio fs_mark:fsmark
 	$(CARGO) build --release --locked -p fairlane --example performance

@@ -97,8 +97,16 @@ pub struct Race {
     /// Change a parameter of a workload: WORKLOAD.KEY=VALUE, such as small-files.files=1000
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// Search the largest swarm of writers that each lane sustains, in place of a race: `lateness` (p99 under
+    /// one period and no growing backlog) or `load` (load average of one minute at most the number of CPUs).
+    /// The last workload of kind appenders is varied; --rounds is the number of passes
+    #[arg(long, value_name = "CRITERION", num_args = 0..=1, require_equals = true, default_missing_value = "lateness", value_enum)]
+    pub find_max: Option<FindMaxBy>,
+    /// More writers than this are not tried
+    #[arg(long, value_name = "N", default_value_t = 200_000, requires = "find_max", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub most_writers: u32,
     /// Go on with an interrupted race
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["lanes", "suite", "workloads", "on", "lane_size", "rounds", "margin", "seed", "set", "with_self", "throttle", "output", "as_published"])]
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["lanes", "suite", "workloads", "on", "lane_size", "rounds", "margin", "seed", "set", "with_self", "throttle", "output", "as_published", "find_max"])]
     pub resume: Option<String>,
     /// Write the record here
     #[arg(short, long, value_name = "RECORD")]
@@ -109,6 +117,15 @@ pub struct Race {
     /// What every race takes.
     #[command(flatten)]
     pub terms: Terms,
+}
+
+/// When a lane sustains its writers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum FindMaxBy {
+    /// p99 lateness under one period, and no growing backlog
+    Lateness,
+    /// Load average of one minute at most the number of CPUs
+    Load,
 }
 
 /// What every race takes, whatever its work is.

@@ -116,7 +116,9 @@ mod tests {
     #[test]
     fn figures_name_workloads_and_groups_of_their_suite() {
         // These suites are not built yet.
-        const LATER: [&str; 3] = ["appenders", "database", "media"];
+        const LATER: [&str; 2] = ["database", "media"];
+        // The article drew these results and gives no number of them.
+        const DRAWN: [&str; 1] = ["appenders-2000"];
         for published in all() {
             if LATER.contains(&published.suite.as_str()) {
                 assert!(suites::find(&published.suite).is_err(), "{}: take it off the list", published.suite);
@@ -130,7 +132,7 @@ mod tests {
                 assert!(known, "{}: no group {}", figure.workload, figure.group);
             }
             // And the other way round: every group of the suite has its figures.
-            for workload in &suite.workload {
+            for workload in suite.workload.iter().filter(|of| !DRAWN.contains(&of.name.as_str())) {
                 for group in workload.groups() {
                     let has = published.figure.iter().any(|of| of.workload == workload.name && of.group == group);
                     assert!(has, "{}, {group}: no published figure", workload.name);

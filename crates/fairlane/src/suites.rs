@@ -11,6 +11,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("general", include_str!("../../../suites/general.toml")),
     ("operations", include_str!("../../../suites/operations.toml")),
     ("latency", include_str!("../../../suites/latency.toml")),
+    ("appenders", include_str!("../../../suites/appenders.toml")),
 ];
 
 /// Finds a suite by its name, or reads it from a file.

@@ -5,6 +5,7 @@
 //! statistics make of it ([`findings`]). Units stand in the field names.
 
 pub mod agent;
+pub mod appenders;
 pub mod calibration;
 pub mod course;
 pub mod durability;
@@ -22,6 +23,7 @@ pub mod plan;
 pub mod published;
 pub mod record;
 pub mod scenario;
+pub mod search;
 pub mod sentence;
 pub mod suite_text;
 pub mod text;

@@ -3,6 +3,7 @@
 use crate::Bytes;
 use crate::Throttle;
 use crate::lane::{LaneSpec, twin_name};
+use crate::search::FindMax;
 use crate::throttle::Throttles;
 use crate::workload::Workload;
 use schemars::JsonSchema;
@@ -25,6 +26,9 @@ pub struct Plan {
     /// A filesystem against itself, to know the machine's noise (`fairlane calibrate`).
     #[serde(default, skip_serializing_if = "is_false")]
     pub calibration: bool,
+    /// The largest swarm that each lane sustains is searched for, instead of a race (`race --find-max`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub find_max: Option<FindMax>,
     /// The contestants in the order of the command line.
     pub lanes: Vec<LaneSpec>,
     /// The first lane runs twice.

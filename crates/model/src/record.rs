@@ -4,6 +4,7 @@ use crate::calibration::Calibration;
 use crate::lane::Lane;
 use crate::machine::Machine;
 use crate::plan::Plan;
+use crate::search::SearchStep;
 use crate::trial::{SystemUse, Trial};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,8 @@ pub enum Line {
     Trial(Box<Trial>),
     /// The shared rate of an open loop, decided from the lanes' maxima.
     Rate(Box<SharedRate>),
+    /// One step of the search for the largest swarm that a lane sustains.
+    Step(Box<SearchStep>),
     /// What a reader should know, found out while the race went on.
     Note {
         /// One sentence.
@@ -157,6 +160,8 @@ pub struct Record {
     pub rates: Vec<SharedRate>,
     /// The trials in the order they were run.
     pub trials: Vec<Trial>,
+    /// The steps of a search in the order they were run.
+    pub steps: Vec<SearchStep>,
     /// How the last run ended; `None`: it crashed or still runs.
     pub end: Option<EndOutcome>,
     /// How often it was taken up again.
@@ -199,6 +204,7 @@ impl Record {
             probes: Vec::new(),
             rates: Vec::new(),
             trials: Vec::new(),
+            steps: Vec::new(),
             end: None,
             resumes: 0,
             warnings: Vec::new(),
@@ -251,7 +257,7 @@ impl Record {
     fn take(&mut self, line: &str) -> Result<(), String> {
         let value: serde_json::Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let kind = value.get("kind").and_then(|kind| kind.as_str()).ok_or("it has no kind")?;
-        if !["probe", "rate", "trial", "note", "resume", "end"].contains(&kind) {
+        if !["probe", "rate", "trial", "step", "note", "resume", "end"].contains(&kind) {
             return Ok(());
         }
         match serde_json::from_value(value).map_err(|error| error.to_string())? {
@@ -259,6 +265,7 @@ impl Record {
             Line::Probe(probe) => self.probes.push(*probe),
             Line::Rate(rate) => self.rates.push(*rate),
             Line::Trial(trial) => self.trials.push(*trial),
+            Line::Step(step) => self.steps.push(*step),
             Line::Note { said } => self.warnings.push(said),
             Line::Resume { .. } => {
                 self.resumes += 1;

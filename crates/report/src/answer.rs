@@ -11,6 +11,9 @@ const REASONS_PER_LANE: usize = 3;
 
 /// The answer of a race: what to take, what the others cost, and what the race cannot say.
 pub(crate) fn answer(findings: &Findings) -> Phrase {
+    if let Some(search) = findings.searches.first() {
+        return words::appenders::answer(search);
+    }
     let Some(answer) = findings.answer.as_ref().filter(|_| measured_anything(findings)) else {
         return Phrase::of(words::answer::NOTHING_MEASURED);
     };

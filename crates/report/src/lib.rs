@@ -11,6 +11,7 @@
 
 mod advice;
 mod answer;
+mod appenders;
 mod calibration;
 mod clean;
 mod comparison;

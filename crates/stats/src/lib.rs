@@ -6,6 +6,7 @@
 
 pub mod advice;
 pub mod answer;
+mod bursts;
 pub mod calibrate;
 mod comparable;
 pub mod compare;
@@ -31,10 +32,12 @@ mod ranking;
 pub mod resample;
 pub mod resolution;
 pub mod say;
+pub mod search;
 pub mod sequential;
 mod series;
 pub mod steady;
 pub mod student;
+mod swarms;
 pub mod throttle;
 pub mod trend;
 mod words;

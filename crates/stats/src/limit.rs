@@ -208,7 +208,7 @@ fn of_several_kinds(workload: &Workload) -> bool {
     match &workload.kind {
         Kind::Io(io) => io.rw.directions().len() > 1,
         Kind::Jobs(_) | Kind::Fio(_) => true,
-        Kind::SmallFiles(_) | Kind::Operations(_) => false,
+        Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Appenders(_) => false,
     }
 }
 
@@ -217,6 +217,7 @@ fn paced(workload: &Workload) -> bool {
     match &workload.kind {
         Kind::Io(io) => paces(io),
         Kind::Jobs(jobs) => jobs.jobs.iter().any(|job| paces(&job.io)),
+        Kind::Appenders(_) => true,
         Kind::Fio(_) | Kind::SmallFiles(_) | Kind::Operations(_) => false,
     }
 }
@@ -246,7 +247,7 @@ fn only_writes(workload: &Workload) -> bool {
     match &workload.kind {
         Kind::Io(io) => writes(io),
         Kind::Jobs(jobs) => jobs.jobs.iter().all(|job| writes(&job.io)),
-        Kind::Fio(_) | Kind::SmallFiles(_) | Kind::Operations(_) => false,
+        Kind::Fio(_) | Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Appenders(_) => false,
     }
 }
 

@@ -3,6 +3,7 @@ import type { Figures, Gap } from "../words/figures";
 import { joined, say, toned, type Said } from "../words/say";
 import { dashboard } from "./de_dashboard";
 import { knowledge } from "./de_knowledge";
+import { swarms } from "./de_swarms";
 import type { Difference, Latency, WorkDifference, Words } from "./en";
 
 const list = (parts: readonly Said[], last: "and" | "or"): Said => {
@@ -76,6 +77,8 @@ export const de: Words = {
     ground: "Maschine, Bahnen, Wiederholung",
     trials: "Alle Versuche",
   },
+
+  swarms,
 
   verdict: {
     faster: "schneller",
@@ -242,6 +245,7 @@ export const de: Words = {
       bandwidth_bytes_per_second: "Durchsatz",
       latency_p50_ns: "Mediane Latenz",
       latency_p99_ns: "p99-Latenz",
+      ...swarms.metrics,
       latency_p999_ns: "p99,9-Latenz",
       latency_mean_ns: "Mittlere Latenz",
       seconds: "Zeit",
@@ -312,6 +316,7 @@ export const de: Words = {
       device_busy_share: "Zeit, in der das Gerät eine Anfrage hatte",
       dirty_bytes: "Im Page-Cache, noch zu schreiben",
       pressure_io_share: "Zeit, in der ein Prozess auf E/A wartete",
+      ...swarms.quantities,
     },
     steps: "Die Schritte dieser Tabelle im Einzelnen",
     notes: "Anmerkungen",

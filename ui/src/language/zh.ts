@@ -4,6 +4,7 @@ import { joined, say, toned, type Said } from "../words/say";
 import type { Difference, Latency, WorkDifference, Words } from "./en";
 import { dashboard } from "./zh_dashboard";
 import { knowledge } from "./zh_knowledge";
+import { swarms } from "./zh_swarms";
 
 const list = (parts: readonly Said[], last: "and" | "or"): Said => {
   const before = parts.slice(0, -1);
@@ -80,6 +81,8 @@ export const zh: Words = {
     ground: "机器、赛道与复现方法",
     trials: "全部试验",
   },
+
+  swarms,
 
   verdict: {
     faster: "更快",
@@ -226,6 +229,7 @@ export const zh: Words = {
       bandwidth_bytes_per_second: "吞吐量",
       latency_p50_ns: "中位延迟",
       latency_p99_ns: "p99 延迟",
+      ...swarms.metrics,
       latency_p999_ns: "p99.9 延迟",
       latency_mean_ns: "平均延迟",
       seconds: "时间",
@@ -294,6 +298,7 @@ export const zh: Words = {
       device_busy_share: "设备有请求在处理的时间",
       dirty_bytes: "页缓存中待写回的数据",
       pressure_io_share: "有任务等待 I/O 的时间",
+      ...swarms.quantities,
     },
     steps: "此表各步详情",
     notes: "备注",

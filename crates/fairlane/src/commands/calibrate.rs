@@ -144,6 +144,7 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
         first_answer: suite.first_answer,
         as_published: false,
         calibration: true,
+        find_max: None,
         command_line,
         lanes,
         with_self: false,

@@ -67,6 +67,7 @@ pub fn run(contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Failure>
     check_libraries(plan)?;
     let run_id = planning::run_id();
     planning::check_tools(plan)?;
+    planning::check_limits(plan)?;
     let mut stage = Stage::check(settings(plan, terms, &run_id)).map_err(lane_failure)?;
     abilities::check(plan, &stage)?;
     if let (None, Some(path)) = (&contest.resumed, contest.record) {
@@ -246,7 +247,7 @@ fn race(
     show.clear();
     let failed = matches!(&result, Err(failure) if failure.status == Status::Failed);
     let undone = if terms.keep && failed { keep_all(stage, journal) } else { undo_all(stage, journal) };
-    if record.trials.is_empty() && record.resumes == 0 && !file.refused() {
+    if record.trials.is_empty() && record.steps.is_empty() && record.resumes == 0 && !file.refused() {
         // Nothing was measured: an empty record would only be in the way of `last`. One that could not be
         // written stays for the `--resume` that its message names.
         let _ = std::fs::remove_file(path);

@@ -215,6 +215,7 @@ fn plan(
         first_answer: false,
         as_published: false,
         calibration: false,
+        find_max: None,
         lanes,
         with_self: terms.with_self,
         workloads: vec![workload],

@@ -162,6 +162,8 @@ impl Course {
     }
 }
 
+/// Until the last writer of a swarm has ended.
+const SWARM_ENDS_SECONDS: f64 = 0.5;
 /// Starts of a process that tell what one takes.
 const TRIAL_STARTS: usize = 21;
 /// What starting one takes on a machine that does nothing else: a moment in which others keep it busy
@@ -193,6 +195,7 @@ impl Setting {
         match &workload.kind {
             Kind::Io(io) => self.steady(workload, io),
             Kind::Operations(operations) => self.operations(operations),
+            Kind::Appenders(swarm) => self.swarm(workload, swarm),
             Kind::SmallFiles(small) => {
                 let files = small.files as f64;
                 let bytes = files * small.size.get().next_multiple_of(4096) as f64;
@@ -211,6 +214,21 @@ impl Setting {
                 // Each lane waits by itself.
                 Course { round: round + Work::seconds(self.quiet_seconds * self.lanes), ..Course::default() }
             }
+        }
+    }
+
+    /// A swarm of writers: its files are made one by one, its window is as long as it is, and what it wrote is
+    /// synced and read back after a remount.
+    fn swarm(&self, workload: &Workload, swarm: &model::workload::Appenders) -> Course {
+        let rates = &self.rates;
+        let made = swarm.files_of_all() as f64 * rates.change_seconds;
+        let seconds = made + swarm.warm_up_seconds + swarm.seconds + SWARM_ENDS_SECONDS + self.remount_seconds();
+        let bytes = workload.working_set_bytes() as f64;
+        let round = (self.visit() + Work { seconds: seconds + bytes / rates.sequential, bytes }) * self.lanes;
+        Course {
+            round: round + Work::seconds(self.quiet_seconds * self.lanes),
+            probe: self.flushes(),
+            ..Course::default()
         }
     }
 

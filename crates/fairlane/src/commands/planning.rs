@@ -167,6 +167,18 @@ pub fn check_tools(plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What the kernel allows is enough for every swarm of writers.
+///
+/// # Errors
+/// Names the limit and how to raise it.
+pub fn check_limits(plan: &Plan) -> Result<(), Failure> {
+    for workload in &plan.workloads {
+        let Kind::Appenders(swarm) = &workload.kind else { continue };
+        engine::check_limits(swarm).map_err(|said| Failure::missing(format!("workload {}: {said}", workload.name)))?;
+    }
+    Ok(())
+}
+
 /// The lane with the least room for the work: half of an image or a device, and of a directory what
 /// is free but for a reserve. `None` where that cannot be told yet.
 pub fn room(lanes: &[LaneSpec], on: &Ground, lane_size: Bytes) -> Option<Room> {

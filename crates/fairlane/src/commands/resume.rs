@@ -99,7 +99,8 @@ pub fn same_lanes(record: &Record, now: &[Lane], path: &Path) -> Result<(), Fail
 
 /// Seconds that the trials of a record took: what a resumed race has spent already.
 pub fn raced_seconds(record: &Record) -> f64 {
-    record.trials.iter().flat_map(|trial| trial.phases_seconds.values()).sum()
+    let steps = record.steps.iter().map(|step| &*step.trial);
+    record.trials.iter().chain(steps).flat_map(|trial| trial.phases_seconds.values()).sum()
 }
 
 /// Seconds that a round of a workload took on average; 0 where none was raced.

@@ -9,6 +9,9 @@ use model::plan::{LOOKS, Plan, Rounds};
 use model::workload::{Kind, Workload};
 use report::{Contestants, Ground, PlanSummary};
 
+/// Steps of a pass of a search, on average: five to twelve in the first one, four in a later one.
+const STEPS_OF_A_PASS: f64 = 6.0;
+
 /// Sums a race up.
 pub fn summary(plan: &Plan, stage: &Stage, keep: bool) -> PlanSummary {
     let rounds = match plan.rounds {
@@ -16,8 +19,13 @@ pub fn summary(plan: &Plan, stage: &Stage, keep: bool) -> PlanSummary {
         Rounds::Fixed(rounds) => (rounds, rounds),
     };
     let setting = setting(plan, stage);
-    let courses: Vec<Course> =
-        plan.workloads.iter().map(|workload| setting.course(workload, whole_seconds(workload))).collect();
+    // Of a search a pass is a round, of so many steps.
+    let steps = if plan.find_max.is_some() { STEPS_OF_A_PASS } else { 1.0 };
+    let course = |workload: &Workload| {
+        let of = setting.course(workload, whole_seconds(workload));
+        Course { round: of.round * steps, ..of }
+    };
+    let courses: Vec<Course> = plan.workloads.iter().map(course).collect();
     let raced = |rounds: u32| courses.iter().fold(Work::default(), |sum, course| sum + course.of_rounds(rounds));
     let (least, most) = (raced(rounds.0), raced(rounds.1));
     // A race ends when all is decided or the time is up: the forecast is the longer of the two ends, but

@@ -13,12 +13,14 @@ use model::course::TrialCourse;
 use model::page::Quantity;
 use model::trial::{Group, JobUse, SystemUse};
 use model::workload::Jobs;
-use sampler::Sampler;
-use stats::course::{Point, Thinner, figures, operations_in, trial_course};
+use sampler::{Look, Sampler, Story};
+use stats::course::{Figures, Point, Thinner, average_iowait, figures, operations_in, place_of, trial_course};
 use std::time::{Duration, Instant};
 
 /// From one look to the next.
 const INTERVAL: Duration = Duration::from_millis(250);
+/// The same of a swarm of writers.
+const SWARM_INTERVAL: Duration = Duration::from_millis(100);
 /// Windows that are shorter are one point.
 const LONG_SECONDS: f64 = 1.0;
 /// By how much a look may lie outside of a window and still be of it: what a request takes to arrive.
@@ -35,6 +37,8 @@ pub struct Watch<'a> {
     interval: Duration,
     due: Instant,
     sampler: Option<Sampler>,
+    /// What is watched of a swarm of writers beside all else.
+    story: Option<Story>,
     looks: Vec<Point>,
 }
 
@@ -48,15 +52,17 @@ pub struct Seen {
 impl<'a> Watch<'a> {
     /// Begins right before a request is sent. What will last is looked at from the first moment on; of
     /// what may be over soon only what comes after the first interval.
-    pub fn begin(devices: &'a Devices, request: &Request) -> Self {
+    pub fn begin(devices: &'a Devices, request: &Request, swarm: bool) -> Self {
         let lasts = match request {
             Request::Slice { seconds, .. } => *seconds >= LONG_SECONDS,
             Request::Run { .. } => true,
             _ => false,
         };
+        let story = swarm.then(Story::open);
         let sampler = lasts.then(|| begun(devices));
+        let interval = if swarm { SWARM_INTERVAL } else { INTERVAL };
         let sent = Instant::now();
-        Watch { devices, sent, interval: INTERVAL, due: sent + INTERVAL, sampler, looks: Vec::new() }
+        Watch { devices, sent, interval, due: sent + interval, sampler, story, looks: Vec::new() }
     }
 
     /// Looks, where it is time to.
@@ -75,7 +81,11 @@ impl<'a> Watch<'a> {
         };
         let from = since(sampler.opened_at());
         let used = sampler.lap();
-        self.looks.push(Point { at: [from, since(sampler.opened_at())], figures: figures(&used, 0.0) });
+        let mut figures = figures(&used, 0.0);
+        if let Some(story) = &mut self.story {
+            tell(&mut figures, story.look(), used.cpus);
+        }
+        self.looks.push(Point { at: [from, since(sampler.opened_at())], figures });
         if self.looks.len() >= MOST_LOOKS {
             let mut thinner = Thinner::new(self.looks.len(), MOST_LOOKS / 2);
             self.looks.drain(..).for_each(|look| thinner.push(look));
@@ -94,7 +104,7 @@ impl Track<'_> {
     /// Asks for measured work. Its figures come at the end of the visit; what the system does meanwhile is
     /// kept in the visit's course, but for what is only checked.
     pub(super) fn measured(&mut self, visit: &mut Visit, request: &Request) -> Result<Vec<Group>, CallError> {
-        let mut watch = Watch::begin(&visit.devices, request);
+        let mut watch = Watch::begin(&visit.devices, request, visit.swarm);
         let reply = self.call_watched(visit.lane, request, &mut || watch.tick())?;
         let seen = watch.end();
         let Reply::Measured { groups, system, opened_after_seconds } = reply else {
@@ -105,6 +115,22 @@ impl Track<'_> {
             course.add(seen, opened_after_seconds, &groups, &system, whole);
         }
         Ok(groups)
+    }
+}
+
+/// Puts what was seen of a swarm among a point's figures.
+fn tell(figures: &mut Figures, look: Look, cpus: u32) {
+    let share = |cores: f64| if cpus > 0 { (cores / f64::from(cpus)).min(1.0) } else { 0.0 };
+    for (quantity, figure) in [
+        (Quantity::BuffersBytes, look.buffers_bytes as f64),
+        (Quantity::CachedBytes, look.cached_bytes as f64),
+        (Quantity::DirtyBytes, look.dirty_bytes as f64),
+        (Quantity::WritebackBytes, look.writeback_bytes as f64),
+        (Quantity::LoadAverage, look.load_average),
+        (Quantity::BlockedTasks, f64::from(look.blocked_tasks)),
+        (Quantity::KworkerShare, share(look.kworker_cores)),
+    ] {
+        figures[place_of(quantity)] = figure;
     }
 }
 
@@ -128,13 +154,15 @@ pub struct Gathered {
     unknown_inside: usize,
     knows_device: bool,
     knows_pressure: bool,
+    /// What is watched of a swarm alone was.
+    swarm: bool,
 }
 
 impl Gathered {
     /// Nothing yet, of a lane that has these devices.
-    pub fn of(devices: &Devices) -> Self {
+    pub fn of(devices: &Devices, swarm: bool) -> Self {
         let knows_pressure = sampler::knows_pressure();
-        Gathered { knows_device: devices.device.is_some(), knows_pressure, ..Gathered::default() }
+        Gathered { knows_device: devices.device.is_some(), knows_pressure, swarm, ..Gathered::default() }
     }
 
     /// Adds a window: what was seen inside of it where it lasted, otherwise its sums. `whole`: jobs ran one
@@ -207,11 +235,15 @@ impl Gathered {
 
     /// The course that the trial keeps; `None`: nothing was measured. A rate that is only known as the mean
     /// of the whole would look steady, and is left out.
-    pub fn into_course(self) -> Option<Box<TrialCourse>> {
+    pub fn into_course(mut self) -> Option<Box<TrialCourse>> {
+        if self.swarm {
+            average_iowait(&mut self.points, 1);
+        }
         let rate_is_flat = self.windows == 1 && self.unknown_inside == 1;
         trial_course(&self.points, |quantity| match quantity {
             Quantity::OperationsPerSecond => !rate_is_flat,
             Quantity::PressureIoShare => self.knows_pressure,
+            other if other.is_of_a_swarm() && !self.swarm => false,
             other => self.knows_device || !other.is_of_the_device(),
         })
     }
@@ -271,7 +303,7 @@ mod tests {
     }
 
     fn gathered() -> Gathered {
-        Gathered::of(&Devices { device: Some("loop0".to_owned()), ..Devices::default() })
+        Gathered::of(&Devices { device: Some("loop0".to_owned()), ..Devices::default() }, false)
     }
 
     #[test]
@@ -344,7 +376,7 @@ mod tests {
     #[test]
     fn the_system_is_looked_at_while_an_answer_is_waited_for() {
         let devices = Devices::default();
-        let mut watch = Watch::begin(&devices, &Request::Run { threads: false });
+        let mut watch = Watch::begin(&devices, &Request::Run { threads: false }, false);
         while watch.looks.len() < 2 {
             watch.tick();
             std::thread::sleep(Duration::from_millis(5));
@@ -353,7 +385,7 @@ mod tests {
         assert_eq!(seen.looks[1].at[0], seen.looks[0].at[1], "one look begins where the last one ended");
         assert!(seen.looks[0].at[1] >= 0.24, "{:?}", seen.looks[0]);
         // A part of a phase is over before the first look; nothing is opened for it.
-        let short = Watch::begin(&devices, &Request::Sync);
+        let short = Watch::begin(&devices, &Request::Sync, false);
         assert!(short.sampler.is_none() && short.end().looks.is_empty());
     }
 }

@@ -15,9 +15,11 @@ pub mod record_file;
 pub mod rehearse;
 pub mod round;
 mod rounds;
+mod search;
 mod shared_rate;
 pub mod slices;
 mod steps;
+mod swarm;
 pub mod time;
 pub mod visit;
 
@@ -89,6 +91,9 @@ impl Race<'_> {
     }
 
     fn race_all(&mut self) -> Result<(), Failure> {
+        if self.plan().find_max.is_some() {
+            return self.search_all();
+        }
         let count = self.plan().workloads.len();
         self.first_ceilings()?;
         for index in 0..count {
@@ -424,6 +429,7 @@ impl Race<'_> {
                 Line::Rate(rate) => self.record.rates.push(*rate),
                 Line::Note { said } => self.record.warnings.push(said),
                 Line::Trial(trial) => self.record.trials.push(*trial),
+                Line::Step(step) => self.record.steps.push(*step),
                 Line::End { outcome, .. } => self.record.end = Some(outcome),
                 Line::Header(_) | Line::Resume { .. } => {}
             }

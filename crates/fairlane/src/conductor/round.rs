@@ -139,6 +139,9 @@ impl Track<'_> {
             Kind::Jobs(_) | Kind::Fio(_) => {
                 visits.iter_mut().try_for_each(|visit| self.whole(workload, visit, seed, threads))
             }
+            Kind::Appenders(swarm) => {
+                visits.iter_mut().try_for_each(|visit| self.swarm(workload, swarm, visit, seed, threads))
+            }
             Kind::SmallFiles(_) if self.stage.side_by_side() => self.once(workload, visits, seed, threads),
             Kind::Operations(operations) if self.stage.side_by_side() => {
                 self.steps(workload, operations, visits, seed, threads)
@@ -367,7 +370,8 @@ impl Track<'_> {
             None => Target::Directory(visit.directory.clone()),
         };
         // After a remount it goes on.
-        visit.course.get_or_insert_with(|| Gathered::of(&devices));
+        let swarm = visit.swarm;
+        visit.course.get_or_insert_with(|| Gathered::of(&devices, swarm));
         visit.devices.clone_from(&devices);
         let begun = Instant::now();
         self.tell(visit.lane, &Request::Attach { target, devices })?;

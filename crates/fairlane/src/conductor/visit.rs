@@ -47,6 +47,8 @@ pub struct Visit {
     pub open: bool,
     /// What happens now is no part of the measured work.
     pub checking: bool,
+    /// It is a swarm of writers, of which more is watched.
+    pub swarm: bool,
 }
 
 impl Visit {
@@ -71,6 +73,7 @@ impl Visit {
             past_cut: false,
             open: false,
             checking: false,
+            swarm: false,
         }
     }
 

@@ -274,4 +274,26 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     // Tables of file operations.
     ("steps_and_warning", "{steps}: {warning}"),
     ("and_more_steps", "{steps} und {count} weitere Schritte"),
+    // Swarms of writers.
+    (
+        "bursts_rise",
+        "{lane} schreibt alle {seconds} in Schüben von {bytes}; die p99-Verspätung steigt von {between} auf {within}",
+    ),
+    ("bursts_hidden", "{lane} schreibt alle {seconds} in Schüben von {bytes}, die sich in der Verspätung nicht zeigen"),
+    (
+        "lone_bursts_rise",
+        "{lane} schreibt in Schüben von {bytes}; die p99-Verspätung steigt von {between} auf {within}",
+    ),
+    ("lone_bursts_hidden", "{lane} schreibt in Schüben von {bytes}, die sich in der Verspätung nicht zeigen"),
+    ("too_late", "mit {writers} Schreibern beträgt die p99-Verspätung {lateness}, bei einer Periode von {period}"),
+    ("backlog_grows", "mit {writers} Schreibern wächst der Rückstand, am Ende auf {backlog}"),
+    ("load_too_high", "mit {writers} Schreibern ist die mittlere Last {load} auf {cpus} CPUs"),
+    ("could_not_be_done", "mit {writers} Schreibern: {reason}"),
+    ("all_sustained", "{writers} Schreiber werden getragen, und mehr wurden nicht versucht"),
+    ("not_even", "nicht einmal {writers} Schreiber werden getragen"),
+    ("no_pass_ended", "kein Durchgang der Suche ging zu Ende"),
+    ("more_not_tried", "mehr Schreiber, als {lanes} trägt, wurden nicht versucht: das Verhältnis kann größer sein"),
+    ("both_at_the_end", "beide tragen {writers} Schreiber, und mehr wurden nicht versucht; --most-writers erhöhen"),
+    ("passes_done_of", "{done} von {planned} Durchgängen fertig"),
+    ("one_pass", "ein Durchgang: kein Intervall zwischen Durchgängen"),
 ];

@@ -175,4 +175,20 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     // Tables of file operations.
     ("steps_and_warning", "{steps}：{warning}"),
     ("and_more_steps", "{steps}等，另有 {count} 步"),
+    // Swarms of writers.
+    ("bursts_rise", "{lane} 每 {seconds} 集中写入一次，每次 {bytes}；p99 延误从 {between} 升到 {within}"),
+    ("bursts_hidden", "{lane} 每 {seconds} 集中写入一次，每次 {bytes}，延误中看不出影响"),
+    ("lone_bursts_rise", "{lane} 集中写入，每次 {bytes}；p99 延误从 {between} 升到 {within}"),
+    ("lone_bursts_hidden", "{lane} 集中写入，每次 {bytes}，延误中看不出影响"),
+    ("too_late", "{writers} 个写入者时，p99 延误为 {lateness}，而周期为 {period}"),
+    ("backlog_grows", "{writers} 个写入者时积压不断增长，最后达到 {backlog}"),
+    ("load_too_high", "{writers} 个写入者时平均负载为 {load}，而 CPU 有 {cpus} 个"),
+    ("could_not_be_done", "{writers} 个写入者时：{reason}"),
+    ("all_sustained", "能承受 {writers} 个写入者，没有试更多"),
+    ("not_even", "连 {writers} 个写入者也承受不了"),
+    ("no_pass_ended", "没有一遍搜索完成"),
+    ("more_not_tried", "没有试比 {lanes} 所能承受的更多的写入者：差距可能更大"),
+    ("both_at_the_end", "两者都能承受 {writers} 个写入者，没有试更多；请增大 --most-writers"),
+    ("passes_done_of", "{planned} 遍中已完成 {done} 遍"),
+    ("one_pass", "只有一遍：没有遍与遍之间的区间"),
 ];

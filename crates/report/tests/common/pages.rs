@@ -44,6 +44,7 @@ pub fn record_of(rounds: u32, points: u32) -> Record {
         first_answer: true,
         as_published: false,
         calibration: false,
+        find_max: None,
         lanes: names.iter().filter_map(|name| name.parse().ok()).collect(),
         with_self: false,
         workloads: workloads(),
@@ -158,6 +159,7 @@ fn trial(name: &str, workload: &Workload, round: u32, speed: f64, points: u32, n
         device_busy_share: column(0.8),
         dirty_bytes: column(3e6),
         pressure_io_share: column(0.3),
+        ..TrialCourse::default()
     };
     Trial {
         round,

@@ -46,6 +46,7 @@ impl Sight<'_> {
             }
             Kind::SmallFiles(_) | Kind::Fio(_) => 1,
             Kind::Operations(operations) => operations.threads,
+            Kind::Appenders(swarm) => swarm.threads,
         }
     }
 
@@ -55,7 +56,7 @@ impl Sight<'_> {
         match &self.workload.kind {
             Kind::Io(_) => true,
             Kind::Jobs(jobs) => matches!(jobs.jobs.as_slice(), [job] if job.io.numjobs == 1 && plain(&job.io)),
-            Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Fio(_) => false,
+            Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Appenders(_) | Kind::Fio(_) => false,
         }
     }
 
@@ -63,7 +64,7 @@ impl Sight<'_> {
         match &self.workload.kind {
             Kind::Io(io) => io.iodepth.saturating_mul(io.numjobs),
             // Jobs come and go: no one depth is asked for all the time.
-            Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Jobs(_) | Kind::Fio(_) => 1,
+            Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Appenders(_) | Kind::Jobs(_) | Kind::Fio(_) => 1,
         }
     }
 
