@@ -113,6 +113,7 @@ export const de: Words = {
       lanes.length < 2
         ? say`Für diese Mischung: ${list(lanes, "or")}`
         : say`Für diese Mischung ${lanes.length === 2 ? "entweder " : "eines von "}${list(lanes, "or")}`,
+    byWork: (lanes) => say`${list(lanes, "or")}, je nach Arbeit`,
     level: (lanes) => say`Kein Unterschied zählt: ${lanes.length === 2 ? "" : "gleich ob "}${list(lanes, "or")}`,
     levelWhy: (margin) => say`Kein Unterschied über der Schwelle von ${margin} wurde gefunden.`,
     none: "Keine Wahl möglich",

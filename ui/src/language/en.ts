@@ -123,6 +123,7 @@ export const en = {
       const opening = lanes.length < 2 ? "" : lanes.length === 2 ? "Either " : "Any of ";
       return lanes.length < 2 ? say`Take ${list(lanes, "or")} for this mix` : say`${opening}${list(lanes, "or")} for this mix`;
     },
+    byWork: (lanes: readonly Said[]): Said => say`${list(lanes, "or")}, depending on your work`,
     level: (lanes: readonly Said[]) =>
       say`No difference counts: ${lanes.length === 2 ? "either " : "any of "}${list(lanes, "or")}`,
     levelWhy: (margin: string) => say`No difference above the margin of ${margin} was found.`,

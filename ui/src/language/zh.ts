@@ -108,6 +108,7 @@ export const zh: Words = {
   answer: {
     dateline: (suite, date) => say`测试集 ${suite}，测于 ${date}`,
     choice: (lanes) => (lanes.length < 2 ? say`这组负载选 ${list(lanes, "or")}` : say`这组负载选 ${list(lanes, "or")} 均可`),
+    byWork: (lanes) => say`选 ${list(lanes, "or")}，视具体负载而定`,
     level: (lanes) => say`差别都不作数：选 ${list(lanes, "or")} 均可`,
     levelWhy: (margin) => say`没有发现超过 ${margin} 界限的差别。`,
     none: "无法给出选择",

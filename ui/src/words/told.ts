@@ -260,6 +260,8 @@ function headline(ui: Ui, of: Outcome, lanes: Said[]): Said {
   switch (of.choice) {
     case "chosen":
       return w.choice(lanes);
+    case "by-work":
+      return w.byWork(lanes);
     case "level":
       return w.level(lanes);
     case "none":
