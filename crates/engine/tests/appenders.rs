@@ -75,7 +75,7 @@ fn every_turn_is_done_once_and_everything_is_read_back_in_order() {
             // Eight periods in the window: each writer is due eight times there, one more or less with jitter.
             let files = u64::from(swarm.files);
             let due = lateness.due / files;
-            assert!(lateness.due % files == 0 && (8 * 60 - 60..=8 * 60 + 60).contains(&due), "{more}: {due}");
+            assert!(lateness.due.is_multiple_of(files) && (8 * 60 - 60..=8 * 60 + 60).contains(&due), "{more}: {due}");
             assert_eq!(windows[0].operations + lateness.missed, lateness.due, "{more}");
             assert_eq!(windows[0].latencies.operations(), lateness.due, "{more}: nothing that was due is left out");
             assert!(lateness.late <= lateness.due && lateness.late_writers <= 60);
@@ -263,6 +263,38 @@ fn a_stall_delays_everything_that_was_due_meanwhile() {
     assert!(windows[0].group().metrics[LATENESS_P99] > 300e6, "{:?}", windows[0].group().metrics);
     assert!(!lateness.backlog_grew, "it was over before the window's end");
     assert_eq!(lateness.missed, 0);
+    work.release();
+    work.verify(&place).unwrap();
+    drop(place);
+}
+
+#[test]
+fn what_is_not_done_long_after_the_window_is_missed_and_a_backlog() {
+    if !is_root("what_is_not_done_long_after_the_window_is_missed_and_a_backlog") {
+        return;
+    }
+    let disk = Loop::new(64 * MIB, &[]);
+    make_ext4(&disk.device);
+    let mount = Mount::new(&[disk.device.to_str().unwrap()]);
+    let place = directory(mount.path());
+    let workload = swarm("writers = 20\nperiod_seconds = 0.05\nseconds = 1\nwarm_up_seconds = 0\nthreads = 2");
+    let mut work = prepare_it(&place, &workload).unwrap();
+    let path = mount.path().to_owned();
+    let freezer = std::thread::spawn(move || {
+        let freeze = |flag: &str| assert!(Command::new("fsfreeze").arg(flag).arg(&path).status().unwrap().success());
+        std::thread::sleep(std::time::Duration::from_millis(400));
+        freeze("-f");
+        std::thread::sleep(std::time::Duration::from_millis(1800));
+        freeze("-u");
+    });
+    let windows = run(&mut *work, &place, 1.0).unwrap();
+    freezer.join().unwrap();
+    let lateness = windows[0].lateness.clone().unwrap();
+    assert!(lateness.backlog_grew && lateness.missed > lateness.due / 4, "{lateness:?}");
+    assert!(lateness.backlog_seconds > 1.0, "{lateness:?}");
+    assert_eq!(windows[0].latencies.operations(), lateness.due, "what was missed is late, not forgotten");
+    assert!(work.notes().iter().any(|note| note.starts_with("cannot-sustain-rate")), "{:?}", work.notes());
+    // Nothing of what was given up was appended.
     work.release();
     work.verify(&place).unwrap();
     drop(place);

@@ -152,7 +152,9 @@ impl<'a> Hand<'a> {
                     counts = true;
                     opened();
                 }
-                self.follow(due, now, waited);
+                if now <= give_up {
+                    self.follow(due, now, waited);
+                }
             }
             if now > give_up {
                 self.miss(due, now, member);
@@ -231,6 +233,7 @@ impl<'a> Hand<'a> {
             self.board.count(self.role, late, ((due - from) / self.interval_ns) as usize);
         }
         self.board.sum(self.role, Sum::Missed).fetch_add(records.into(), Relaxed);
+        self.board.sum(self.role, Sum::BehindAtEnd).fetch_max(late, Relaxed);
         if late > self.period_ns {
             self.board.sum(self.role, Sum::Late).fetch_add(records.into(), Relaxed);
             self.board.mark_late(self.role, member);

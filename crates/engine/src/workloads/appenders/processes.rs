@@ -186,6 +186,34 @@ impl Drop for Crowd {
     }
 }
 
+/// This thread comes before all others while it lives, where that is allowed: it sleeps nearly all the time.
+pub(super) struct Urgent {
+    raised: bool,
+}
+
+impl Urgent {
+    pub(super) fn begin() -> Self {
+        Urgent { raised: schedule_as(libc::SCHED_FIFO, 1) }
+    }
+}
+
+impl Drop for Urgent {
+    fn drop(&mut self) {
+        if self.raised {
+            schedule_as(libc::SCHED_OTHER, 0);
+        }
+    }
+}
+
+fn schedule_as(policy: libc::c_int, priority: libc::c_int) -> bool {
+    // SAFETY: the structure is plain numbers, zeros among them valid, and the call reads it alone; 0 is this thread.
+    unsafe {
+        let mut parameters: libc::sched_param = std::mem::zeroed();
+        parameters.sched_priority = priority;
+        libc::sched_setscheduler(0, policy, &parameters) == 0
+    }
+}
+
 /// A process from its beginning to its end.
 fn child(ground: Ground<'_>, role: Role, member: u32, members: &mut Members, hand: Hand<'_>) {
     let Ground { board, shape, top } = ground;
