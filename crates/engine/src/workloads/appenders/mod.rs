@@ -25,7 +25,7 @@ use hand::{Files, Hand, Shape};
 use model::appenders::{Appenders, SwarmMethod};
 use model::trial::Lateness;
 use names::Name;
-use processes::{Crowd, Ground, Urgent};
+use processes::{Crowd, Deal, Ground, Urgent};
 use rustix::fs::{Mode, OFlags, fstatvfs, mkdirat, openat};
 use rustix::io::Errno;
 use schedule::{Members, Schedule};
@@ -61,7 +61,9 @@ pub struct AppendersWork {
     swarm: Appenders,
     shape: Shape,
     board: Board,
-    /// The open files of all writers, where they stay open and are no processes.
+    /// How many processes the writers are; `None`: they share threads of this one.
+    carriers: Option<u32>,
+    /// The open files of all writers, where they share threads and files stay open.
     files: Vec<OwnedFd>,
     notes: Vec<String>,
     stop: Arc<AtomicBool>,
@@ -73,7 +75,7 @@ impl AppendersWork {
     /// # Errors
     /// On a bare device; where a limit cannot be raised, or a call fails.
     pub fn prepare(place: &Place, swarm: &Appenders, seed: u64, stop: Arc<AtomicBool>) -> Result<Self, EngineError> {
-        limits::raise(swarm)?;
+        let carriers = limits::raise(swarm)?;
         let shape = Shape::of(swarm, seed);
         match place {
             // `prepare` of all workloads refuses a library by the workload's name.
@@ -87,12 +89,19 @@ impl AppendersWork {
             Place::Directory { path, directory } => make_files(&shape, path, directory, &stop)?,
         }
         let board = Board::new(swarm.writers, swarm.readers, swarm.files_of_all())?;
-        Ok(AppendersWork { swarm: swarm.clone(), shape, board, files: Vec::new(), notes: Vec::new(), stop })
+        let mut notes = Vec::new();
+        if let (Some(carriers), SwarmMethod::Multiplexed) = (carriers, swarm.method) {
+            notes.push(format!(
+                "writers-in-processes: the writers share {carriers} processes in place of threads, because one process may \
+                 not have so many descriptors"
+            ));
+        }
+        Ok(AppendersWork { swarm: swarm.clone(), shape, board, carriers, files: Vec::new(), notes, stop })
     }
 
     /// Opens every file of every writer, where they stay open in this process.
     fn open_files(&mut self, top: BorrowedFd<'_>, path: &Path) -> Result<(), EngineError> {
-        if self.swarm.method == SwarmMethod::Processes || self.swarm.reopen || !self.files.is_empty() {
+        if self.carriers.is_some() || self.swarm.reopen || !self.files.is_empty() {
             return Ok(());
         }
         let mut files = Vec::with_capacity(self.swarm.files_of_all() as usize);
@@ -195,9 +204,10 @@ impl AppendersWork {
         })
     }
 
-    /// Each writer and each reader is a process. Answers when it was, and the seconds of start and stop.
+    /// Writers are so many processes, and so are readers. Answers when it was, and the seconds of start and stop.
     fn run_processes(
         &self,
+        carriers: u32,
         top: Option<BorrowedFd<'_>>,
         (warm_up, window): (u64, u64),
         observer: &mut dyn Observer,
@@ -206,8 +216,13 @@ impl AppendersWork {
         let ground = Ground { board, shape, top };
         let begun = Instant::now();
         let mut crowd = Crowd::default();
-        crowd.start(ground, Role::Writer, swarm.writers, Schedule::of_writers(swarm, shape.seed), stop)?;
-        crowd.start(ground, Role::Reader, swarm.readers, Schedule::of_readers(swarm, shape.seed), stop)?;
+        let writers = Deal { hands: carriers, members: swarm.writers };
+        let readers = match swarm.method {
+            SwarmMethod::Processes => Deal::one_each(swarm.readers),
+            SwarmMethod::Multiplexed => Deal { hands: swarm.readers.min(swarm.threads), members: swarm.readers },
+        };
+        crowd.start(ground, Role::Writer, writers, Schedule::of_writers(swarm, shape.seed), stop)?;
+        crowd.start(ground, Role::Reader, readers, Schedule::of_readers(swarm, shape.seed), stop)?;
         crowd.wait_ready(board, stop)?;
         let start_seconds = begun.elapsed().as_secs_f64();
         let times = self.times(warm_up, window);
@@ -336,9 +351,9 @@ impl Work for AppendersWork {
         }
         self.board.clear();
         let lengths = (nanoseconds(warm_up_seconds), nanoseconds(window_seconds));
-        let ran = match self.swarm.method {
-            SwarmMethod::Multiplexed => self.run_multiplexed(top, lengths, observer).map(|times| (times, 0.0, 0.0)),
-            SwarmMethod::Processes => self.run_processes(top, lengths, observer),
+        let ran = match self.carriers {
+            None => self.run_multiplexed(top, lengths, observer).map(|times| (times, 0.0, 0.0)),
+            Some(carriers) => self.run_processes(carriers, top, lengths, observer),
         };
         heed(&self.stop)?;
         if let Some(fault) = self.board.fault() {
