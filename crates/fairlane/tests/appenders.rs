@@ -226,6 +226,31 @@ fn ctrl_c_and_sigkill_leave_none_of_a_swarms_processes() {
 }
 
 #[test]
+fn more_files_than_one_process_may_open_are_shared_by_several() {
+    let place = Place::new();
+    let suite = suite(&place, "writers = 400\nperiod_seconds = 0.2\nseconds = 0.6");
+    let folder = place.path().join("a");
+    std::fs::create_dir(&folder).expect("a folder");
+    // Who may raise its limits does: that right is given up first.
+    let program = env!("CARGO_BIN_EXE_fairlane");
+    let mut command = std::process::Command::new("prlimit");
+    command.args(["--nofile=600:600", "setpriv", "--bounding-set=-sys_resource", "--inh-caps=-sys_resource", program]);
+    let output = command
+        .args(["race", folder.to_str().unwrap(), "--suite", &suite, "--rounds", "1", "-o", "r.jsonl"])
+        .current_dir(place.path())
+        .env("XDG_STATE_HOME", place.path().join("state"))
+        .env("FAIRLANE_UNDO_DIR", place.path().join("undo"))
+        .output()
+        .expect("prlimit runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let record = lines(&place);
+    let trial = record.iter().find(|line| line["kind"] == "trial").expect("a trial");
+    let flags = trial["flags"].to_string();
+    assert!(flags.contains("writers-in-processes: the writers share 8 processes"), "{flags}");
+    assert_eq!(trial["groups"][0]["lateness"]["due"], 3 * 400 * 4, "{trial}");
+}
+
+#[test]
 fn what_the_kernel_does_not_allow_is_said_before_anything_is_made() {
     let place = Place::new();
     let folder = place.path().join("a");

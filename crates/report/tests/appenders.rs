@@ -131,8 +131,9 @@ fn a_table_of_lateness_says_who_was_late_and_what_came_in_bursts() {
     ] {
         assert!(text.contains(part), "{part}:\n{text}");
     }
-    let line = text.lines().find(|line| line.starts_with("  btrfs ") && line.contains("12.5")).unwrap();
-    for cell in ["12.5 %", "0.4 %", "90 us", "240 MiB", "31 %", "2.3"] {
+    let line = text.lines().find(|line| line.starts_with("  btrfs ") && line.contains("12 %"));
+    let line = line.unwrap_or_else(|| panic!("no row of btrfs:\n{text}"));
+    for cell in ["12 %", "0.4 %", "90 us", "240 MiB", "31 %", "2.3"] {
         assert!(line.replace('\u{a0}', " ").contains(cell), "{cell}: {line}");
     }
     // A narrow terminal loses the last columns and no line is too long.
@@ -142,7 +143,7 @@ fn a_table_of_lateness_says_who_was_late_and_what_came_in_bursts() {
         narrow.lines().filter(|line| line.starts_with("  lane ") || line.starts_with("  btrfs ")).collect();
     assert!(!table.is_empty() && table.iter().all(|line| line.chars().count() <= 60), "{table:?}");
     let markdown = shown("markdown", 100, false);
-    assert!(markdown.contains("**Lateness of the writers.**") && markdown.contains("| btrfs | 12.5"), "{markdown}");
+    assert!(markdown.contains("**Lateness of the writers.**") && markdown.contains("| btrfs | 12"), "{markdown}");
 }
 
 #[test]

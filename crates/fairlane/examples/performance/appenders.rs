@@ -85,9 +85,9 @@ pub fn print() -> Result<()> {
     Ok(())
 }
 
-/// CPU time of this process and of its children that have ended, at the window's ends.
+/// CPU time of this process at the window's ends, and at the second one the memory of it and of its children.
 #[derive(Default)]
-struct Used(Vec<[f64; 2]>);
+struct Used(Vec<[f64; 2]>, u64);
 
 impl Observer for Used {
     fn window_opens(&mut self) {
@@ -95,6 +95,7 @@ impl Observer for Used {
     }
     fn window_closes(&mut self) {
         self.0.push(cpu_seconds());
+        self.1 = memory_of_all();
     }
 }
 
@@ -128,7 +129,7 @@ pub fn work(swarm: &str, directory: &Path) -> Result<()> {
         "lateness_p99_ns": window.latencies.value_at(0.99),
         "user_cores": cores(0, window.own_cpu_seconds.0),
         "system_cores": cores(1, window.own_cpu_seconds.1),
-        "peak_bytes": peak_bytes(),
+        "peak_bytes": peak_bytes().unwrap_or(0).max(used.1),
         "start_seconds": lateness.start_seconds,
         "stop_seconds": lateness.stop_seconds,
     });
@@ -136,6 +137,19 @@ pub fn work(swarm: &str, directory: &Path) -> Result<()> {
     work.verify(&place)?;
     println!("{figures}");
     Ok(())
+}
+
+/// Memory of this process and its children, what several share divided among them.
+fn memory_of_all() -> u64 {
+    let own = std::process::id();
+    let children = std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
+    let of = |pid: u32| {
+        let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+        let line = text.lines().find(|line| line.starts_with("Pss:"))?;
+        Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
+    };
+    let pids = children.split_whitespace().filter_map(|child| child.parse().ok()).chain([own]);
+    pids.filter_map(of).sum()
 }
 
 /// The most memory that this process ever had resident.

@@ -80,6 +80,8 @@ pub(super) enum Sum {
     /// The same of its last quarter.
     BehindLate,
     TurnsLate,
+    /// How far behind the first turn was that was given up.
+    BehindAtEnd,
     Count,
 }
 

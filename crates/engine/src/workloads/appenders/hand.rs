@@ -70,7 +70,7 @@ impl Shape {
 pub(super) enum Files<'a> {
     /// Open, all files of all writers.
     Open(&'a [OwnedFd]),
-    /// Open, the files of this writer alone.
+    /// Open, those of every writer that this one of so many processes has.
     Own(u32, &'a [OwnedFd]),
     /// By name, below this directory.
     Named(BorrowedFd<'a>),
@@ -152,7 +152,9 @@ impl<'a> Hand<'a> {
                     counts = true;
                     opened();
                 }
-                self.follow(due, now, waited);
+                if now <= give_up {
+                    self.follow(due, now, waited);
+                }
             }
             if now > give_up {
                 self.miss(due, now, member);
@@ -231,6 +233,7 @@ impl<'a> Hand<'a> {
             self.board.count(self.role, late, ((due - from) / self.interval_ns) as usize);
         }
         self.board.sum(self.role, Sum::Missed).fetch_add(records.into(), Relaxed);
+        self.board.sum(self.role, Sum::BehindAtEnd).fetch_max(late, Relaxed);
         if late > self.period_ns {
             self.board.sum(self.role, Sum::Late).fetch_add(records.into(), Relaxed);
             self.board.mark_late(self.role, member);
@@ -249,10 +252,8 @@ impl<'a> Hand<'a> {
                 return Ok(());
             }
             Files::Open(files) => files[slot].as_fd(),
-            Files::Own(own, files) => {
-                debug_assert_eq!(own, writer);
-                files[file as usize].as_fd()
-            }
+            // Writers are dealt out in turns.
+            Files::Own(hands, files) => files[self.shape.slot(writer / hands, file)].as_fd(),
             Files::Named(top) => {
                 self.shape.name(&mut self.name, writer, file);
                 let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CLOEXEC;

@@ -8,6 +8,8 @@ use std::path::Path;
 
 /// Descriptors beside those of the work: the agent's own, and what it inherited.
 const RESERVE: u64 = 256;
+/// Multiplexed writers are spread over at most so many processes.
+const MOST_CARRIERS: u32 = 256;
 /// Processes beside those of the work.
 const PROCESS_RESERVE: u64 = 64;
 
@@ -16,7 +18,7 @@ const PROCESS_RESERVE: u64 = 64;
 struct Allowed {
     /// Descriptors of one process: the hard limit, or what a privileged one may raise it to.
     descriptors: u64,
-    /// Of the limit above the privileged part.
+    /// The hard limit may be raised.
     privileged: bool,
     /// Open files of the whole system that are still to be had.
     files: u64,
@@ -34,28 +36,51 @@ pub fn check(swarm: &Appenders) -> Result<(), String> {
     judge(swarm, &allowed())
 }
 
-/// Raises this process's own limit of descriptors as far as the work needs it.
-pub(super) fn raise(swarm: &Appenders) -> Result<(), EngineError> {
-    check(swarm).map_err(EngineError::Unsuitable)?;
-    let needed = swarm.descriptors().0 + RESERVE;
+/// Raises this process's own limit of descriptors as far as the work needs it. Answers how many processes the
+/// writers become: each one of its own where they are processes, so many as it takes where one process may not have
+/// all files open, and `None` where they share threads of this one.
+pub(super) fn raise(swarm: &Appenders) -> Result<Option<u32>, EngineError> {
+    let allowed = allowed();
+    judge(swarm, &allowed).map_err(EngineError::Unsuitable)?;
+    let carriers = carriers(swarm, &allowed);
+    let of_one = match carriers {
+        Some(carriers) => u64::from(swarm.writers.div_ceil(carriers)) * u64::from(swarm.files),
+        None => swarm.descriptors().0,
+    };
+    let needed = of_one + RESERVE;
     let now = getrlimit(Resource::Nofile);
     if now.current.is_none_or(|current| current >= needed) {
-        return Ok(());
+        return Ok(carriers);
     }
     let maximum = now.maximum.map(|maximum| maximum.max(needed));
-    setrlimit(Resource::Nofile, Rlimit { current: Some(needed), maximum }).map_err(|errno| {
+    let raised = setrlimit(Resource::Nofile, Rlimit { current: Some(needed), maximum }).map_err(|errno| {
         EngineError::Unsuitable(format!(
             "{needed} descriptors are needed and cannot be had: {}; raise the limit (ulimit -n {needed}) or lower \
              writers or files",
             std::io::Error::from_raw_os_error(errno.raw_os_error())
         ))
-    })
+    });
+    raised.map(|()| carriers)
+}
+
+/// See [`raise`].
+fn carriers(swarm: &Appenders, allowed: &Allowed) -> Option<u32> {
+    if swarm.method == SwarmMethod::Processes {
+        return Some(swarm.writers);
+    }
+    if swarm.descriptors().0 + RESERVE <= allowed.descriptors {
+        return None;
+    }
+    let writers_each = allowed.descriptors.saturating_sub(RESERVE) / u64::from(swarm.files.max(1));
+    let least = u64::from(swarm.writers).div_ceil(writers_each.max(1));
+    Some(u32::try_from(least).unwrap_or(u32::MAX).max(swarm.threads).min(swarm.writers))
 }
 
 fn judge(swarm: &Appenders, allowed: &Allowed) -> Result<(), String> {
     let (of_one, of_all) = swarm.descriptors();
     let needed = of_one + RESERVE;
-    if needed > allowed.descriptors {
+    let spread = || swarm.method == SwarmMethod::Multiplexed && carriers(swarm, allowed) <= Some(MOST_CARRIERS);
+    if needed > allowed.descriptors && !spread() {
         let remedy = match allowed.privileged {
             true => format!("sysctl -w fs.nr_open={needed}"),
             false => format!("ulimit -n {needed}, as root"),
@@ -86,12 +111,12 @@ fn judge(swarm: &Appenders, allowed: &Allowed) -> Result<(), String> {
 }
 
 fn allowed() -> Allowed {
-    let privileged = rustix::process::geteuid().is_root();
+    let privileged = may_raise();
     let hard = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
     let most = number_in("/proc/sys/fs/nr_open", 0).unwrap_or(u64::MAX);
     let files = number_in("/proc/sys/fs/file-max", 0).unwrap_or(u64::MAX);
     let open = number_in("/proc/sys/fs/file-nr", 0).unwrap_or(0);
-    let (processes, process_limit) = processes_left(privileged);
+    let (processes, process_limit) = processes_left(rustix::process::geteuid().is_root());
     Allowed {
         // Only a privileged process may raise its hard limit.
         descriptors: if privileged { hard.max(most) } else { hard },
@@ -100,6 +125,13 @@ fn allowed() -> Allowed {
         processes,
         process_limit,
     }
+}
+
+/// Whether this process has CAP_SYS_RESOURCE (capabilities(7)): root in a container often has not.
+fn may_raise() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & (1 << 24) != 0)
 }
 
 /// Processes that are still to be had, and by which limit.
@@ -162,7 +194,7 @@ mod tests {
     fn what_is_short_is_named_with_what_is_needed_and_how_to_raise_it() {
         assert_eq!(judge(&swarm(""), &PLENTY), Ok(()));
         let said = |text: &str, allowed: Allowed| judge(&swarm(text), &allowed).unwrap_err();
-        let few = Allowed { descriptors: 1024, ..PLENTY };
+        let few = Allowed { descriptors: 300, ..PLENTY };
         let root = said("", few);
         assert!(root.contains("80256 descriptors") && root.contains("sysctl -w fs.nr_open=80256"), "{root}");
         let user = said("", Allowed { privileged: false, ..few });
@@ -176,6 +208,19 @@ mod tests {
         let processes = said("method = \"processes\"", Allowed { processes: 20_000, ..PLENTY });
         assert!(processes.contains("20000 processes") && processes.contains("kernel.pid_max"), "{processes}");
         assert_eq!(judge(&swarm("method = \"processes\""), &few), Ok(()), "each has four descriptors");
+    }
+
+    #[test]
+    fn writers_become_processes_where_one_may_not_have_all_files_open() {
+        let with = |text: &str, descriptors| carriers(&swarm(text), &Allowed { descriptors, ..PLENTY });
+        assert_eq!(with("", 1 << 20), None);
+        assert_eq!(with("", 80_256), None);
+        assert_eq!(with("", 80_255), Some(8), "as many as there were threads");
+        assert_eq!(with("threads = 2", 20_000), Some(5));
+        assert_eq!(with("threads = 2", 1024), Some(105), "of 192 writers each");
+        assert_eq!(judge(&swarm("threads = 2"), &Allowed { descriptors: 1024, ..PLENTY }), Ok(()));
+        assert_eq!(with("reopen = true", 300), None);
+        assert_eq!(with("method = \"processes\"", 300), Some(20_000));
     }
 
     #[test]

@@ -25,7 +25,7 @@ use hand::{Files, Hand, Shape};
 use model::appenders::{Appenders, SwarmMethod};
 use model::trial::Lateness;
 use names::Name;
-use processes::{Crowd, Ground};
+use processes::{Crowd, Deal, Ground, Urgent};
 use rustix::fs::{Mode, OFlags, fstatvfs, mkdirat, openat};
 use rustix::io::Errno;
 use schedule::{Members, Schedule};
@@ -40,10 +40,13 @@ const TOP: &str = "fairlane-swarm";
 /// From when everybody is ready to the first turn: what wakes thousands, and a little more.
 const LEAD_NS: u64 = 50_000_000;
 const LEAD_EACH_NS: u64 = 20_000;
-/// How long after the window what was due in it is still done: a period, within these bounds.
+/// How long after the window what was due in it is still done: a period, or this part of the window where that
+/// is longer, within these bounds. A stall at the window's end is made up for as one in its middle is.
+const GIVE_UP_PART: u64 = 10;
 const GIVE_UP_NS: (u64, u64) = (500_000_000, 10_000_000_000);
 /// A backlog grows where turns at the window's end begin later than those before its middle by more than this
-/// share of the time between: the lane does so much less than it is asked for. Chosen, as for open loops.
+/// share of the time between: the lane does so much less than it is asked for. So does one that has still not
+/// done this share of what was due when the rest is given up. Chosen, as for open loops.
 const BEHIND_SHARE: f64 = 0.05;
 /// Where the harness's own lateness is this share of all lateness, the harness was measured. Chosen: what is
 /// left is then the smaller part.
@@ -58,7 +61,9 @@ pub struct AppendersWork {
     swarm: Appenders,
     shape: Shape,
     board: Board,
-    /// The open files of all writers, where they stay open and are no processes.
+    /// How many processes the writers are; `None`: they share threads of this one.
+    carriers: Option<u32>,
+    /// The open files of all writers, where they share threads and files stay open.
     files: Vec<OwnedFd>,
     notes: Vec<String>,
     stop: Arc<AtomicBool>,
@@ -70,7 +75,7 @@ impl AppendersWork {
     /// # Errors
     /// On a bare device; where a limit cannot be raised, or a call fails.
     pub fn prepare(place: &Place, swarm: &Appenders, seed: u64, stop: Arc<AtomicBool>) -> Result<Self, EngineError> {
-        limits::raise(swarm)?;
+        let carriers = limits::raise(swarm)?;
         let shape = Shape::of(swarm, seed);
         match place {
             // `prepare` of all workloads refuses a library by the workload's name.
@@ -84,12 +89,19 @@ impl AppendersWork {
             Place::Directory { path, directory } => make_files(&shape, path, directory, &stop)?,
         }
         let board = Board::new(swarm.writers, swarm.readers, swarm.files_of_all())?;
-        Ok(AppendersWork { swarm: swarm.clone(), shape, board, files: Vec::new(), notes: Vec::new(), stop })
+        let mut notes = Vec::new();
+        if let (Some(carriers), SwarmMethod::Multiplexed) = (carriers, swarm.method) {
+            notes.push(format!(
+                "writers-in-processes: the writers share {carriers} processes in place of threads, because one process may \
+                 not have so many descriptors"
+            ));
+        }
+        Ok(AppendersWork { swarm: swarm.clone(), shape, board, carriers, files: Vec::new(), notes, stop })
     }
 
     /// Opens every file of every writer, where they stay open in this process.
     fn open_files(&mut self, top: BorrowedFd<'_>, path: &Path) -> Result<(), EngineError> {
-        if self.swarm.method == SwarmMethod::Processes || self.swarm.reopen || !self.files.is_empty() {
+        if self.carriers.is_some() || self.swarm.reopen || !self.files.is_empty() {
             return Ok(());
         }
         let mut files = Vec::with_capacity(self.swarm.files_of_all() as usize);
@@ -112,7 +124,8 @@ impl AppendersWork {
     fn times(&self, warm_up: u64, window: u64) -> Times {
         let begin = Clock::get().now() + LEAD_NS + LEAD_EACH_NS * u64::from(self.swarm.writers.min(20_000));
         let (from, to) = (begin + warm_up, begin + warm_up + window);
-        let grace = nanoseconds(self.swarm.period_seconds).clamp(GIVE_UP_NS.0, GIVE_UP_NS.1);
+        let period = nanoseconds(self.swarm.period_seconds);
+        let grace = period.max(window / GIVE_UP_PART).clamp(GIVE_UP_NS.0, GIVE_UP_NS.1);
         Times { begin, from, to, give_up: to + grace }
     }
 
@@ -191,9 +204,10 @@ impl AppendersWork {
         })
     }
 
-    /// Each writer and each reader is a process. Answers when it was, and the seconds of start and stop.
+    /// Writers are so many processes, and so are readers. Answers when it was, and the seconds of start and stop.
     fn run_processes(
         &self,
+        carriers: u32,
         top: Option<BorrowedFd<'_>>,
         (warm_up, window): (u64, u64),
         observer: &mut dyn Observer,
@@ -202,14 +216,23 @@ impl AppendersWork {
         let ground = Ground { board, shape, top };
         let begun = Instant::now();
         let mut crowd = Crowd::default();
-        crowd.start(ground, Role::Writer, swarm.writers, Schedule::of_writers(swarm, shape.seed), stop)?;
-        crowd.start(ground, Role::Reader, swarm.readers, Schedule::of_readers(swarm, shape.seed), stop)?;
+        let writers = Deal { hands: carriers, members: swarm.writers };
+        let readers = match swarm.method {
+            SwarmMethod::Processes => Deal::one_each(swarm.readers),
+            SwarmMethod::Multiplexed => Deal { hands: swarm.readers.min(swarm.threads), members: swarm.readers },
+        };
+        crowd.start(ground, Role::Writer, writers, Schedule::of_writers(swarm, shape.seed), stop)?;
+        crowd.start(ground, Role::Reader, readers, Schedule::of_readers(swarm, shape.seed), stop)?;
         crowd.wait_ready(board, stop)?;
         let start_seconds = begun.elapsed().as_secs_f64();
         let times = self.times(warm_up, window);
         board.set_times(times);
-        Crowd::open_gate(board);
-        self.watch(times, observer);
+        {
+            // Thousands are woken at once, and who watches must not wait until they have all had their turn.
+            let _urgent = Urgent::begin();
+            Crowd::open_gate(board);
+            self.watch(times, observer);
+        }
         let closed = Instant::now();
         crowd.end(board, stop)?;
         Ok((times, start_seconds, closed.elapsed().as_secs_f64()))
@@ -231,18 +254,20 @@ impl AppendersWork {
         };
         let window_seconds = seconds(times.to - times.from);
         let early = mean(Sum::BehindEarly, Sum::TurnsEarly);
-        let backlog_seconds = mean(Sum::BehindLate, Sum::TurnsLate);
+        let late = mean(Sum::BehindLate, Sum::TurnsLate);
         let missed = sum(Sum::Missed);
+        let due = sum(Sum::Operations) + missed;
+        let fell_behind = late - early > BEHIND_SHARE * window_seconds / 2.0;
         let lateness = Lateness {
             writers,
             late_writers: board.late_members(role),
             period_seconds,
-            due: sum(Sum::Operations) + missed,
+            due,
             late: sum(Sum::Late),
             missed,
             scheduling_ns: board.scheduling(role).summary(),
-            backlog_seconds,
-            backlog_grew: backlog_seconds - early > BEHIND_SHARE * window_seconds / 2.0,
+            backlog_seconds: late.max(seconds(sum(Sum::BehindAtEnd))),
+            backlog_grew: fell_behind || missed as f64 > BEHIND_SHARE * due as f64,
             start_seconds,
             stop_seconds,
             interval_seconds: seconds(interval_ns),
@@ -326,9 +351,9 @@ impl Work for AppendersWork {
         }
         self.board.clear();
         let lengths = (nanoseconds(warm_up_seconds), nanoseconds(window_seconds));
-        let ran = match self.swarm.method {
-            SwarmMethod::Multiplexed => self.run_multiplexed(top, lengths, observer).map(|times| (times, 0.0, 0.0)),
-            SwarmMethod::Processes => self.run_processes(top, lengths, observer),
+        let ran = match self.carriers {
+            None => self.run_multiplexed(top, lengths, observer).map(|times| (times, 0.0, 0.0)),
+            Some(carriers) => self.run_processes(carriers, top, lengths, observer),
         };
         heed(&self.stop)?;
         if let Some(fault) = self.board.fault() {
@@ -437,5 +462,27 @@ fn worded(action: &'static str, path: &Path, errno: i32, top: Option<BorrowedFd<
         ),
         errno: Some(errno),
         corrupt: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_short_is_named_with_a_remedy() {
+        for (errno, says) in [
+            (libc::EMFILE, "ulimit -n"),
+            (libc::ENFILE, "fs.file-max"),
+            (libc::ENOSPC, "the lane is full: raise --lane-size"),
+            (libc::EDQUOT, "the lane is full: raise --lane-size"),
+        ] {
+            let error = worded("open", Path::new("/lane/d000000/w000007.01"), errno, None);
+            let said = error.to_string();
+            assert!(said.starts_with("cannot open /lane/d000000/w000007.01: ") && said.contains(says), "{said}");
+            assert_eq!((error.errno(), error.is_corrupt()), (Some(errno), false));
+        }
+        let other = worded("sync", Path::new("/lane/f"), libc::EIO, None);
+        assert_eq!(other.to_string(), "cannot sync /lane/f: Input/output error (os error 5)");
     }
 }

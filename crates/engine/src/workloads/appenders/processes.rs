@@ -41,37 +41,55 @@ pub(super) struct Ground<'a> {
     pub(super) top: Option<BorrowedFd<'a>>,
 }
 
+/// Members and the processes among which they are dealt out.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Deal {
+    pub(super) hands: u32,
+    pub(super) members: u32,
+}
+
+impl Deal {
+    /// One process for each member.
+    pub(super) fn one_each(members: u32) -> Self {
+        Deal { hands: members, members }
+    }
+
+    /// The members of one of the processes.
+    fn members(self, number: u32) -> impl Iterator<Item = u32> {
+        (number..self.members).step_by(self.hands.max(1) as usize)
+    }
+}
+
 impl Crowd {
-    /// Starts one process for each of `count` members.
+    /// Starts so many processes, among which all members are dealt out in turns; as many as members: one each.
     pub(super) fn start(
         &mut self,
         ground: Ground<'_>,
         role: Role,
-        count: u32,
+        deal: Deal,
         schedule: Schedule,
         stop: &AtomicBool,
     ) -> Result<(), EngineError> {
-        // Made once: a process takes its own place in it, in memory that is its own from then on.
-        let mut members = Members::new(schedule, std::iter::once(0));
+        let count = deal.hands;
         let files = ground.top.map_or(Files::Nowhere, Files::Named);
         let hand = Hand::new(ground.board, ground.shape, role, files, schedule.period_ns());
         // The clock is compared with the kernel's before there are processes.
         let _ = Clock::get();
         let parent = rustix::process::getpid();
-        for member in 0..count {
-            if member % 64 == 0 {
+        for number in 0..count {
+            if number % 64 == 0 {
                 heed(stop)?;
             }
+            let mut members = Members::new(schedule, deal.members(number));
             // SAFETY: the child does nothing but `child`, which makes system calls, and allocates in two small
             // places; the C library keeps its allocator usable across `fork`. It leaves by `_exit`.
             match unsafe { libc::fork() } {
-                -1 => return Err(not_started(member, count)),
+                -1 => return Err(not_started(number, count)),
                 0 => {
                     let follows = rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).is_ok();
                     if follows && rustix::process::getppid() == Some(parent) {
-                        members.become_member(member);
                         // A panic that went on would go on as a second agent.
-                        let work = || child(ground, role, member, &mut members, hand);
+                        let work = || child(ground, role, (deal, number), &mut members, hand);
                         let ended = catch_unwind(AssertUnwindSafe(work));
                         if ended.is_err() {
                             // SAFETY: as below; any status but 0 tells the parent.
@@ -186,8 +204,36 @@ impl Drop for Crowd {
     }
 }
 
+/// This thread comes before all others while it lives, where that is allowed: it sleeps nearly all the time.
+pub(super) struct Urgent {
+    raised: bool,
+}
+
+impl Urgent {
+    pub(super) fn begin() -> Self {
+        Urgent { raised: schedule_as(libc::SCHED_FIFO, 1) }
+    }
+}
+
+impl Drop for Urgent {
+    fn drop(&mut self) {
+        if self.raised {
+            schedule_as(libc::SCHED_OTHER, 0);
+        }
+    }
+}
+
+fn schedule_as(policy: libc::c_int, priority: libc::c_int) -> bool {
+    // SAFETY: the structure is plain numbers, zeros among them valid, and the call reads it alone; 0 is this thread.
+    unsafe {
+        let mut parameters: libc::sched_param = std::mem::zeroed();
+        parameters.sched_priority = priority;
+        libc::sched_setscheduler(0, policy, &parameters) == 0
+    }
+}
+
 /// A process from its beginning to its end.
-fn child(ground: Ground<'_>, role: Role, member: u32, members: &mut Members, hand: Hand<'_>) {
+fn child(ground: Ground<'_>, role: Role, (deal, number): (Deal, u32), members: &mut Members, hand: Hand<'_>) {
     let Ground { board, shape, top } = ground;
     // Seen in ps and in the list of tasks.
     let _ = rustix::thread::set_name(if role == Role::Writer { c"fairlane-writer" } else { c"fairlane-reader" });
@@ -195,9 +241,9 @@ fn child(ground: Ground<'_>, role: Role, member: u32, members: &mut Members, han
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     let mut own = Vec::new();
     if let (Role::Writer, Some(top), false) = (role, top, shape.reopen) {
-        match open_own(shape, top, member) {
+        match open_own(shape, top, deal.members(number)) {
             Ok(files) => own = files,
-            Err((file, errno)) => {
+            Err((member, file, errno)) => {
                 let errno = errno.raw_os_error();
                 return board.fail(Fault { action: Action::Open, errno, member, file });
             }
@@ -216,7 +262,7 @@ fn child(ground: Ground<'_>, role: Role, member: u32, members: &mut Members, han
             )
         };
     }
-    let mut hand = if own.is_empty() { hand } else { hand.with_files(Files::Own(member, &own)) };
+    let mut hand = if own.is_empty() { hand } else { hand.with_files(Files::Own(deal.hands, &own)) };
     let mut before = None;
     hand.work(members, || before = Some(Usage::now()));
     if let Some(before) = before {
@@ -233,14 +279,19 @@ fn child(ground: Ground<'_>, role: Role, member: u32, members: &mut Members, han
     }
 }
 
-fn open_own(shape: &Shape, top: BorrowedFd<'_>, writer: u32) -> Result<Vec<OwnedFd>, (u32, rustix::io::Errno)> {
+/// Opens the files of these writers, or says at which file of which one it failed.
+fn open_own(
+    shape: &Shape,
+    top: BorrowedFd<'_>,
+    writers: impl Iterator<Item = u32>,
+) -> Result<Vec<OwnedFd>, (u32, u32, rustix::io::Errno)> {
     let mut name = super::names::Name::new();
-    let mut open = |file: u32| {
+    let open = |(writer, file): (u32, u32)| {
         shape.name(&mut name, writer, file);
         let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CLOEXEC;
-        openat(top, name.as_c_str(), flags, Mode::empty()).map_err(|errno| (file, errno))
+        openat(top, name.as_c_str(), flags, Mode::empty()).map_err(|errno| (writer, file, errno))
     };
-    (0..shape.files).map(&mut open).collect()
+    writers.flat_map(|writer| (0..shape.files).map(move |file| (writer, file))).map(open).collect()
 }
 
 fn not_started(member: u32, count: u32) -> EngineError {

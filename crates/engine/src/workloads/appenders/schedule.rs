@@ -77,14 +77,6 @@ impl Members {
         Members { schedule, next, members }
     }
 
-    /// Takes the only member's place: what a process does that was made of another one.
-    pub(super) fn become_member(&mut self, member: u32) {
-        self.members[0] = (member, 0);
-        if let Some(mut top) = self.next.peek_mut() {
-            *top = Reverse((self.schedule.due(member, 0), 0));
-        }
-    }
-
     /// The member whose turn is next: when it is due, the member, and which turn it is. `None`: there is none.
     #[inline]
     pub(super) fn next(&self) -> Option<(u64, u32, u32)> {
@@ -157,14 +149,5 @@ mod tests {
                 assert!((5..=6).contains(&seen[member as usize]), "{jitter}: {}", seen[member as usize]);
             }
         }
-    }
-
-    #[test]
-    fn one_member_takes_the_place_of_another() {
-        let all = schedule(0.2);
-        let mut only = Members::new(all, std::iter::once(0));
-        only.step();
-        only.become_member(9);
-        assert_eq!(only.next(), Some((all.due(9, 0), 9, 0)));
     }
 }
