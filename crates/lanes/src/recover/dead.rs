@@ -1,9 +1,8 @@
 //! Disks that processes of ours served, of runs that no journal knows: it lay in another directory, or is lost.
 
-use super::remove_run_directory;
+use super::{remove_run_directory, unmount_all};
 use crate::failure::{LaneFailure, cannot};
 use crate::loop_device;
-use crate::mount::unmount_patiently;
 use crate::mountinfo;
 use crate::undo::{RUN_DIRECTORY_PREFIX, is_run_id};
 use std::os::unix::ffi::OsStrExt;
@@ -24,7 +23,7 @@ pub(super) fn folders() -> Vec<PathBuf> {
     }
     let served = served_places();
     let mut folders: Vec<PathBuf> = ours
-        .filter(|mount| !served.contains(&mount.target))
+        .filter(|mount| !served.contains(&mount.target) && is_dead(&mount.target))
         .filter_map(|mount| {
             mount.target.ancestors().skip(1).find(|folder| is_run_directory(folder)).map(Path::to_owned)
         })
@@ -32,6 +31,12 @@ pub(super) fn folders() -> Vec<PathBuf> {
     folders.sort();
     folders.dedup();
     folders
+}
+
+/// Whether a disk that no process serves is really dead: since the mount table was read, a living run may have unmounted
+/// it, or have mounted another one there. A dead one answers at once.
+fn is_dead(target: &Path) -> bool {
+    std::fs::metadata(target).is_err_and(|error| error.raw_os_error() == Some(libc::ENOTCONN))
 }
 
 fn is_run_directory(folder: &Path) -> bool {
@@ -67,8 +72,7 @@ pub(super) fn take_away(folder: &Path) -> Result<Vec<String>, LaneFailure> {
                 cleaned.push(format!("detached /dev/loop{number}"));
             }
         }
-        unmount_patiently(&mount.target)?;
-        cleaned.push(format!("unmounted {}", mount.target.display()));
+        cleaned.extend(unmount_all(&mount.target, None)?);
     }
     cleaned.extend(remove_run_directory(folder, None)?);
     Ok(cleaned)
@@ -85,6 +89,7 @@ mod tests {
         for other in ["", "fairlane recorder --sweep", "vim /a/.fairlane-r/images0", "fairlane race recorder"] {
             assert_eq!(line(other), None, "{other}");
         }
+        assert!(!is_dead(Path::new("/proc")) && !is_dead(Path::new("/nonexistent")), "only ENOTCONN is a dead disk");
         assert!(is_run_directory(Path::new("/a/.fairlane-1a-b")));
         for other in ["/a/.fairlane-", "/a/fairlane-1", "/a/.fairlane-a.b", "/"] {
             assert!(!is_run_directory(Path::new(other)), "{other}");
