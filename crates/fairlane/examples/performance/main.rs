@@ -43,11 +43,12 @@ fn main() -> Result<()> {
         ["memory"] => memory::print(10.0),
         ["memory", minutes] => memory::print(minutes.parse()?),
         ["operations"] => operations::print(),
+        ["fs_mark"] => operations::print_fs_mark(),
         ["appenders"] => appenders::print(),
         ["appenders-child", swarm, directory] => appenders::work(swarm, Path::new(directory)),
         ["operations-child", what, directory] => operations::work(what, Path::new(directory)),
         ["operations-memory", files, directory] => operations::memory(files.parse()?, Path::new(directory)),
-        _ => bail!("say what: rows [PART], agreement [PART], operations, appenders or memory [MINUTES]"),
+        _ => bail!("say what: rows [PART], agreement [PART], operations, fs_mark, appenders or memory [MINUTES]"),
     }
 }
 

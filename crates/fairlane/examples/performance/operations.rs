@@ -23,6 +23,8 @@ const FINE_ROUNDS: usize = 7;
 const FILES: u64 = 50_000;
 const DIRECTORIES: u64 = 50;
 const SIZE: usize = 1024;
+/// Bytes of a file's name: Fairlane's default, and fs_mark's.
+const NAMES: [usize; 2] = [10, 40];
 /// What is compared: the group's name.
 const GROUPS: [&str; 5] = ["create", "stat", "read", "rename", "unlink"];
 
@@ -117,44 +119,65 @@ fn two_threads(memory: &Path) -> Result<()> {
     rows(&groups, ("two bare loops in two processes, tmpfs", "one", ""), 2 * FINE_ROUNDS, &round)
 }
 
-/// fs_mark and Fairlane fill one directory with names of ten bytes, each first in every other round; and
-/// so does a bare loop: no more can be reached by doing the same calls.
+/// Prints the rows beside fs_mark alone.
+pub fn print_fs_mark() -> Result<()> {
+    let memory = folder_in("/dev/shm")?;
+    println!("| work | against | ratio (range) | at least | ours /s | theirs /s |");
+    println!("| --- | --- | --- | --- | --- | --- |");
+    let printed = beside_fs_mark("tmpfs", &memory, "1.35");
+    std::fs::remove_dir_all(memory)?;
+    printed
+}
+
+/// fs_mark and Fairlane fill one directory with names of the same length, each first in every other round;
+/// and so does a bare loop: no more can be reached by doing the same calls.
 fn beside_fs_mark(name: &str, directory: &Path, bar: &str) -> Result<()> {
     if Command::new("fs_mark").arg("-h").output().is_err() {
         println!("| create, {name} | fs_mark is missing: apt-get install fsmark | | {bar} | | |");
         return Ok(());
     }
-    let work = format!("1 KiB files in one directory, {name}");
-    let beside = |what: &'static str| {
-        move |round| {
-            let ours = || child(&["operations-child", what], directory).map(|[ours, _]| ours);
-            if round % 2 == 0 {
-                let ours = ours()?;
-                Ok([ours, fs_mark(directory)?])
-            } else {
-                let theirs = fs_mark(directory)?;
-                Ok([ours()?, theirs])
+    for bytes in NAMES {
+        let work = format!("1 KiB files in one directory, names of {bytes} bytes, {name}");
+        let beside = |what: &'static str| {
+            move |round| {
+                let what = format!("{what}-{bytes}");
+                let ours = || child(&["operations-child", &what], directory).map(|[ours, _]| ours);
+                if round % 2 == 0 {
+                    let ours = ours()?;
+                    Ok([ours, fs_mark(directory, bytes)?])
+                } else {
+                    let theirs = fs_mark(directory, bytes)?;
+                    Ok([ours()?, theirs])
+                }
             }
-        }
-    };
-    rows(&["create"], (&work, "fs_mark -S 0 -p 10", bar), ROUNDS, &beside("one-directory"))?;
-    let bare = format!("a bare loop, {work}");
-    rows(&["create"], (&bare, "fs_mark -S 0 -p 10", ""), ROUNDS, &beside("bare-directory"))
+        };
+        let against = format!("fs_mark -S 0 {}", fs_mark_names(bytes).join(" "));
+        rows(&["create"], (&work, against.trim_end(), bar), ROUNDS, &beside("one-directory"))?;
+        let bare = format!("a bare loop, {work}");
+        rows(&["create"], (&bare, against.trim_end(), ""), ROUNDS, &beside("bare-directory"))?;
+    }
+    Ok(())
 }
 
-fn fs_mark(directory: &Path) -> Result<Rates> {
+/// The options for names of so many bytes; its default is 40.
+fn fs_mark_names(bytes: usize) -> &'static [&'static str] {
+    if bytes == 40 { &[] } else { &["-p", "10", "-r", "3"] }
+}
+
+fn fs_mark(directory: &Path, bytes: usize) -> Result<Rates> {
     // It takes no path of forty bytes or more.
     let (folder, log) = ("fs_mark", "fs_mark.log");
     let files = FILES.to_string();
     let output = Command::new("fs_mark")
-        .args(["-S", "0", "-s", "1024", "-n", &files, "-L", "1", "-p", "10", "-r", "3", "-k", "-l", log, "-d", folder])
+        .args(["-S", "0", "-s", "1024", "-n", &files, "-L", "1", "-k", "-l", log, "-d", folder])
+        .args(fs_mark_names(bytes))
         .current_dir(directory)
         .output()?;
     ensure!(output.status.success(), "fs_mark failed: {}", String::from_utf8_lossy(&output.stderr));
     let (folder, log) = (directory.join(folder), directory.join(log));
     let text = String::from_utf8(output.stdout)?;
     let longest = std::fs::read_dir(&folder)?.filter_map(|entry| Some(entry.ok()?.file_name().len())).max();
-    ensure!(longest == Some(10), "fs_mark's names have {longest:?} bytes, not 10");
+    ensure!(longest == Some(bytes), "fs_mark's names have {longest:?} bytes, not {bytes}");
     std::fs::remove_dir_all(&folder)?;
     std::fs::remove_file(&log)?;
     // FSUse%, Count, Size, Files/sec, App Overhead.
@@ -185,20 +208,29 @@ fn child(arguments: &[&str], directory: &Path) -> Result<Pair> {
 
 /// What the parent starts: the rates of one round.
 pub fn work(what: &str, directory: &Path) -> Result<()> {
-    let fairlane = |threads| move |name: &str| Fairlane::prepare(directory, name, DIRECTORIES, threads);
+    let short = NAMES[0];
+    let fairlane = |threads| move |name: &str| Fairlane::prepare(directory, name, DIRECTORIES, threads, short);
     let (ones, parts) = (DIRECTORIES as u32, DIRECTORIES as u32 / 10);
     let pair = match what {
-        "bare" => alternate(ones, fairlane(1), |name| Bare::prepare(directory, name, DIRECTORIES))?,
+        "bare" => alternate(ones, fairlane(1), |name| Bare::prepare(directory, name, DIRECTORIES, short))?,
         // The control: what difference is none.
         "same" => alternate(ones, fairlane(1), fairlane(1))?,
         // Threads begin together: parts are long beside that.
         "threads" => alternate(parts, fairlane(2), fairlane(1))?,
         "alone" => {
-            let [ours, _] = alternate(parts, |name| Bare::prepare(directory, name, DIRECTORIES), |_| Ok(Nothing))?;
+            let [ours, _] =
+                alternate(parts, |name| Bare::prepare(directory, name, DIRECTORIES, short), |_| Ok(Nothing))?;
             [ours, Rates::new()]
         }
-        "bare-directory" => [created(Bare::prepare(directory, "bare", 1)?)?, Rates::new()],
-        _ => [created(Fairlane::prepare(directory, "ours", 1, 1)?)?, Rates::new()],
+        _ => {
+            let (which, bytes) = what.rsplit_once('-').context("no such child")?;
+            let bytes = bytes.parse()?;
+            let rates = match which {
+                "bare-directory" => created(Bare::prepare(directory, "bare", 1, bytes)?)?,
+                _ => created(Fairlane::prepare(directory, "ours", 1, 1, bytes)?)?,
+            };
+            [rates, Rates::new()]
+        }
     };
     println!("{}", serde_json::to_string(&pair)?);
     Ok(())
@@ -282,12 +314,15 @@ struct Fairlane {
 }
 
 impl Fairlane {
-    fn prepare(directory: &Path, name: &str, directories: u64, threads: u32) -> Result<Self> {
+    fn prepare(directory: &Path, name: &str, directories: u64, threads: u32, name_bytes: usize) -> Result<Self> {
         let folder = directory.join(name);
         std::fs::create_dir(&folder)?;
         let steps =
             GROUPS.map(|group| format!("{{ operation = \"{group}\", files = \"a\", sync = \"none\" }}")).join(", ");
-        let set = format!("{{ name = \"a\", count = {FILES}, directories = {directories}, size = \"{SIZE}\" }}");
+        let set = format!(
+            "{{ name = \"a\", count = {FILES}, directories = {directories}, size = \"{SIZE}\", \
+             name_bytes = {name_bytes} }}"
+        );
         let workload = workload(&format!("threads = {threads}\nfiles = [{set}]\nstep = [{steps}]"))?;
         let (work, place) = prepared(&workload, &folder)?;
         Ok(Fairlane { work, place, folder })
@@ -329,11 +364,12 @@ struct Bare {
     folder: PathBuf,
     top: std::fs::File,
     directories: u64,
+    name_bytes: usize,
     room: [u8; SIZE + 1],
 }
 
 impl Bare {
-    fn prepare(directory: &Path, name: &str, directories: u64) -> Result<Self> {
+    fn prepare(directory: &Path, name: &str, directories: u64, name_bytes: usize) -> Result<Self> {
         let folder = directory.join(name);
         // As deep as Fairlane's.
         let inner = folder.join("fairlane-operations");
@@ -343,17 +379,17 @@ impl Bare {
         for number in 0..directories {
             mkdirat(&top, format!("set-000/d{number:09}").as_str(), Mode::from_raw_mode(0o755))?;
         }
-        Ok(Bare { folder, top, directories, room: [1; SIZE + 1] })
+        Ok(Bare { folder, top, directories, name_bytes, room: [1; SIZE + 1] })
     }
 }
 
 impl Contestant for Bare {
     fn part(&mut self, group: &'static str, part: Part) -> Result<f64> {
-        let Bare { top, room, directories, .. } = self;
+        let Bare { top, room, directories, name_bytes, .. } = self;
         let contents = [0xa5_u8; SIZE];
         let new = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let old = OFlags::RDONLY | OFlags::CLOEXEC;
-        each_path(group, part, *directories, &mut |path, other| {
+        each_path(group, part, (*directories, *name_bytes), &mut |path, other| {
             match group {
                 "create" => {
                     let file = openat(&*top, path, new, Mode::from_raw_mode(0o644))?;
@@ -393,7 +429,7 @@ impl Contestant for Nothing {
 fn each_path(
     group: &str,
     part: Part,
-    directories: u64,
+    (directories, name_bytes): (u64, usize),
     call: &mut dyn FnMut(&CStr, &CStr) -> Result<()>,
 ) -> Result<f64> {
     let letter = if group == "unlink" { b'r' } else { b'f' };
@@ -403,13 +439,15 @@ fn each_path(
     while number < range.end {
         let at = number * directories / FILES;
         let last = range.end.min((at + 1) * FILES / directories);
-        let path = |letter| format!("set-000/d{at:09}/{}{number:09}\0", char::from(letter));
+        let name = |letter| format!("{}{number:09}", char::from(letter));
+        let path = |letter| format!("set-000/d{at:09}/{:x<name_bytes$}\0", name(letter));
         let (mut path, mut other) = (path(letter).into_bytes(), path(b'r').into_bytes());
+        let digits = path.len() - 1 - (name_bytes - NAMES[0]);
         for _ in number..last {
             call(CStr::from_bytes_with_nul(&path)?, CStr::from_bytes_with_nul(&other)?)?;
-            count_up(&mut path);
+            count_up(&mut path[..digits]);
             if group == "rename" {
-                count_up(&mut other);
+                count_up(&mut other[..digits]);
             }
         }
         number = last;
@@ -417,10 +455,9 @@ fn each_path(
     Ok(begun.elapsed().as_secs_f64())
 }
 
-/// The next number, in the digits before the zero byte.
+/// The next number, in the digits at the end.
 fn count_up(path: &mut [u8]) {
-    let end = path.len() - 1;
-    for digit in path[..end].iter_mut().rev() {
+    for digit in path.iter_mut().rev() {
         if *digit != b'9' {
             *digit += 1;
             return;
