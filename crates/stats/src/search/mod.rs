@@ -69,7 +69,7 @@ pub fn next(record: &Record, lane: &str, pass: u32) -> Next {
     view.after(&view.passes(lane, pass), &view.tried(lane, pass))
 }
 
-/// What came of a step that is in the record, after all that the record shows.
+/// What came of a step, which may not be in the record yet, after all that the record shows.
 pub fn outcome_of(record: &Record, step: &SearchStep) -> StepOutcome {
     let Some((_, swarm, find_max)) = workload_of(record) else { return step.outcome };
     View::of(record, swarm, find_max).outcome(step)
@@ -81,7 +81,7 @@ pub fn asks_for_a_run_without_filesystem(record: &Record, trial: &Trial, writers
     let Some((_, swarm, find_max)) = workload_of(record) else { return false };
     let view = View::of(record, swarm, find_max);
     let fell = matches!(view.of_trial(trial), StepOutcome::Late | StepOutcome::Backlog | StepOutcome::Load);
-    fell && view.holds_without_filesystem(writers).is_none()
+    fell && view.holds_without_filesystem(writers, None).is_none()
 }
 
 /// What a record says of its search; empty: it holds none.
@@ -127,14 +127,18 @@ impl<'a> View<'a> {
         outcome(trial, self.swarm, self.record.header.machine.cpus, self.find_max.criterion)
     }
 
-    fn holds_without_filesystem(&self, writers: u32) -> Option<bool> {
-        without_filesystem(self.record, writers, &|trial| self.of_trial(trial))
+    /// Whether so many writers are sustained without a filesystem; `None`: nobody knows. `also`: a step that may not
+    /// be in the record yet.
+    fn holds_without_filesystem(&self, writers: u32, also: Option<&SearchStep>) -> Option<bool> {
+        let steps = self.record.steps.iter().chain(also);
+        let alone = |step: &'_ SearchStep| Some((step.writers, self.of_trial(step.without_filesystem.as_deref()?)));
+        without_filesystem(steps.filter_map(alone), writers)
     }
 
     fn outcome(&self, step: &SearchStep) -> StepOutcome {
         match self.of_trial(&step.trial) {
             StepOutcome::Late | StepOutcome::Backlog | StepOutcome::Load
-                if self.holds_without_filesystem(step.writers) == Some(false) =>
+                if self.holds_without_filesystem(step.writers, Some(step)) == Some(false) =>
             {
                 StepOutcome::Harness
             }

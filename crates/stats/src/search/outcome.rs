@@ -4,7 +4,6 @@ use crate::limit::HARNESS_BOUND;
 use crate::load;
 use crate::say::{appenders as said, text};
 use model::Sentence;
-use model::record::Record;
 use model::search::{Criterion, SearchStep, StepOutcome};
 use model::sentence::Value;
 use model::trial::{Lateness, Outcome, Trial};
@@ -44,15 +43,9 @@ fn is_flagged(trial: &Trial) -> bool {
     trial.flags.iter().any(|flag| flag.starts_with(HARNESS_BOUND))
 }
 
-/// What the runs without a filesystem of a record say of so many writers; `None`: nothing.
-pub(super) fn without_filesystem(record: &Record, writers: u32, judge: &dyn Fn(&Trial) -> StepOutcome) -> Option<bool> {
-    let ran = record.steps.iter().filter_map(|step| Some((step.writers, judge(step.without_filesystem.as_deref()?))));
-    without_filesystem_of(ran, writers)
-}
-
-/// Whether so many writers are sustained without a filesystem, by what was tried. Where more were sustained once,
+/// Whether so many writers are sustained without a filesystem, by what was tried; `None`: it says nothing. Where more were sustained once,
 /// a failure of fewer was chance.
-fn without_filesystem_of(ran: impl Iterator<Item = (u32, StepOutcome)>, writers: u32) -> Option<bool> {
+pub(super) fn without_filesystem(ran: impl Iterator<Item = (u32, StepOutcome)>, writers: u32) -> Option<bool> {
     let mut fell = false;
     for (tried, outcome) in ran {
         match outcome {
@@ -123,7 +116,7 @@ mod tests {
     #[test]
     fn what_is_known_without_a_filesystem_holds_for_fewer_and_for_more() {
         let (held, fell, failed) = (StepOutcome::Sustained, StepOutcome::Late, StepOutcome::Failed);
-        let of = |ran: &[(u32, StepOutcome)], writers| without_filesystem_of(ran.iter().copied(), writers);
+        let of = |ran: &[(u32, StepOutcome)], writers| without_filesystem(ran.iter().copied(), writers);
         assert_eq!(of(&[], 100), None);
         assert_eq!(of(&[(200, held)], 100), Some(true), "who carries 200 carries 100");
         assert_eq!(of(&[(200, held)], 300), None);
