@@ -25,7 +25,7 @@ use model::sentence::Value;
 use model::trial::Trial;
 use model::workload::{Appenders, Kind, Workload};
 pub use outcome::outcome;
-use outcome::{reason, without_filesystem};
+use outcome::{Alone, reason};
 
 /// Passes of a search that asks for no number.
 pub const USUAL_PASSES: u32 = 4;
@@ -81,7 +81,7 @@ pub fn asks_for_a_run_without_filesystem(record: &Record, trial: &Trial, writers
     let Some((_, swarm, find_max)) = workload_of(record) else { return false };
     let view = View::of(record, swarm, find_max);
     let fell = matches!(view.of_trial(trial), StepOutcome::Late | StepOutcome::Backlog | StepOutcome::Load);
-    fell && view.holds_without_filesystem(writers, None).is_none()
+    fell && view.alone.holds(writers).is_none()
 }
 
 /// What a record says of its search; empty: it holds none.
@@ -111,11 +111,13 @@ struct View<'a> {
     record: &'a Record,
     swarm: &'a Appenders,
     find_max: FindMax,
+    alone: Alone,
 }
 
 impl<'a> View<'a> {
     fn of(record: &'a Record, swarm: &'a Appenders, find_max: FindMax) -> Self {
-        View { record, swarm, find_max }
+        let view = View { record, swarm, find_max, alone: Alone::default() };
+        View { alone: record.steps.iter().fold(Alone::default(), |alone, step| view.and(alone, step)), ..view }
     }
 
     fn steps(&self, lane: &'a str, pass: u32) -> impl Iterator<Item = &'a SearchStep> {
@@ -127,18 +129,15 @@ impl<'a> View<'a> {
         outcome(trial, self.swarm, self.record.header.machine.cpus, self.find_max.criterion)
     }
 
-    /// Whether so many writers are sustained without a filesystem; `None`: nobody knows. `also`: a step that may not
-    /// be in the record yet.
-    fn holds_without_filesystem(&self, writers: u32, also: Option<&SearchStep>) -> Option<bool> {
-        let steps = self.record.steps.iter().chain(also);
-        let alone = |step: &'_ SearchStep| Some((step.writers, self.of_trial(step.without_filesystem.as_deref()?)));
-        without_filesystem(steps.filter_map(alone), writers)
+    /// With what a step shows of its writers without a filesystem.
+    fn and(&self, alone: Alone, step: &SearchStep) -> Alone {
+        step.without_filesystem.as_deref().map_or(alone, |trial| alone.and(step.writers, self.of_trial(trial)))
     }
 
     fn outcome(&self, step: &SearchStep) -> StepOutcome {
         match self.of_trial(&step.trial) {
             StepOutcome::Late | StepOutcome::Backlog | StepOutcome::Load
-                if self.holds_without_filesystem(step.writers, Some(step)) == Some(false) =>
+                if self.and(self.alone, step).holds(step.writers) == Some(false) =>
             {
                 StepOutcome::Harness
             }

@@ -43,19 +43,33 @@ fn is_flagged(trial: &Trial) -> bool {
     trial.flags.iter().any(|flag| flag.starts_with(HARNESS_BOUND))
 }
 
-/// Whether so many writers are sustained without a filesystem, by what was tried; `None`: it says nothing. Where more were sustained once,
-/// a failure of fewer was chance.
-pub(super) fn without_filesystem(ran: impl Iterator<Item = (u32, StepOutcome)>, writers: u32) -> Option<bool> {
-    let mut fell = false;
-    for (tried, outcome) in ran {
-        match outcome {
-            StepOutcome::Sustained if tried >= writers => return Some(true),
-            // What could not be run says nothing.
-            StepOutcome::Sustained | StepOutcome::Failed => {}
-            _ => fell |= tried <= writers,
+/// What runs without a filesystem have shown.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Alone {
+    /// The most writers that were sustained.
+    sustained: u32,
+    /// The fewest that were not.
+    fell: Option<u32>,
+}
+
+impl Alone {
+    /// With one more run. What could not be run says nothing.
+    pub(super) fn and(self, writers: u32, came: StepOutcome) -> Self {
+        match came {
+            StepOutcome::Sustained => Alone { sustained: self.sustained.max(writers), ..self },
+            StepOutcome::Failed => self,
+            _ => Alone { fell: Some(self.fell.map_or(writers, |fell| fell.min(writers))), ..self },
         }
     }
-    fell.then_some(false)
+
+    /// Whether so many writers are sustained without a filesystem; `None`: nobody knows. Where more were sustained
+    /// once, a failure of fewer was chance.
+    pub(super) fn holds(self, writers: u32) -> Option<bool> {
+        if writers <= self.sustained {
+            return Some(true);
+        }
+        self.fell.is_some_and(|fell| fell <= writers).then_some(false)
+    }
 }
 
 /// Why a step was not sustained; `None`: it was. `came`: what came of it, all things considered.
@@ -116,7 +130,9 @@ mod tests {
     #[test]
     fn what_is_known_without_a_filesystem_holds_for_fewer_and_for_more() {
         let (held, fell, failed) = (StepOutcome::Sustained, StepOutcome::Late, StepOutcome::Failed);
-        let of = |ran: &[(u32, StepOutcome)], writers| without_filesystem(ran.iter().copied(), writers);
+        let of = |ran: &[(u32, StepOutcome)], writers: u32| {
+            ran.iter().fold(Alone::default(), |alone, &(tried, came)| alone.and(tried, came)).holds(writers)
+        };
         assert_eq!(of(&[], 100), None);
         assert_eq!(of(&[(200, held)], 100), Some(true), "who carries 200 carries 100");
         assert_eq!(of(&[(200, held)], 300), None);
