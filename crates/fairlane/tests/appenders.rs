@@ -65,6 +65,9 @@ fn swarms_race_on_three_real_filesystems_and_every_report_shows_how_late_they_we
         let course = &trial["course"];
         let points = course["seconds"].as_array().unwrap().len();
         assert!((8..=14).contains(&points), "ten points a second: {points}");
+        let seconds = course["each_second"]["seconds"].as_array().map(Vec::len).unwrap_or(0);
+        assert!((1..=3).contains(&seconds), "and every second: {seconds}");
+        assert_eq!(course["device_written_bytes"].as_array().map(Vec::len), Some(points));
         for column in ["cached_bytes", "buffers_bytes", "load_average", "blocked_tasks", "iowait_average_share"] {
             assert_eq!(course[column].as_array().map(Vec::len), Some(points), "{column}");
         }

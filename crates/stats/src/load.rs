@@ -24,15 +24,17 @@ pub(crate) fn of_window(course: &TrialCourse) -> Option<f64> {
     if points < 2 || loads.len() != points || at[points - 1] - at[0] < LEAST_SECONDS {
         return None;
     }
-    // Two decimals are read: between two counts the number stands still, and a count is where it changes.
+    // Two decimals are read: between two counts the number stands still, and where it changes one was made. Those
+    // that changed nothing came before and after at the same distance.
     let changes: Vec<usize> = (1..points).filter(|&point| loads[point] != loads[point - 1]).collect();
     let (Some(&first), Some(&last)) = (changes.first(), changes.last()) else {
         // It tends to what it is.
         return Some(loads[0]);
     };
-    let counts = 1.0 + ((at[last] - at[first]) / COUNT_SECONDS).round();
-    let kept = KEEPS.powf(counts);
-    Some(((loads[last] - loads[first - 1] * kept) / (1.0 - kept)).max(0.0))
+    let counts_in = |from: usize, until: usize| (at[until] - at[from]) / COUNT_SECONDS;
+    let unchanged = counts_in(0, first).floor() + counts_in(last, points - 1).floor();
+    let kept = KEEPS.powf(1.0 + counts_in(first, last).round() + unchanged);
+    Some(((loads[points - 1] - loads[0] * kept) / (1.0 - kept)).max(0.0))
 }
 
 #[cfg(test)]
@@ -79,9 +81,11 @@ mod tests {
 
     #[test]
     fn a_load_that_changes_is_its_mean_with_the_kernels_weights() {
-        let found = of_window(&shown(5.0, 60, 1.0, |at| if at < 30.0 { 0 } else { 100 })).unwrap();
-        // The later half weighs more: 1 / (1 + exp(-1/2)).
-        assert!((found - 62.0).abs() < 4.0, "{found}");
+        for before in [0.0, 5.0, 80.0] {
+            let found = of_window(&shown(before, 60, 1.0, |at| if at < 30.0 { 0 } else { 100 })).unwrap();
+            // The later half weighs more: 1 / (1 + exp(-1/2)).
+            assert!((found - 62.0).abs() < 4.0, "after {before}: {found}");
+        }
     }
 
     #[test]

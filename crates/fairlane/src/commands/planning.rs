@@ -40,9 +40,8 @@ pub fn lanes_of_suite(texts: &[String], suite: &Suite, notes: &mut Vec<String>) 
     if !texts.is_empty() || suite.lanes.is_empty() {
         return lanes(texts);
     }
-    let of_row = |name: &str| {
-        lanes::filesystem::find(name).map_or(availability::Availability::KernelLacks, availability::of)
-    };
+    let of_row =
+        |name: &str| lanes::filesystem::find(name).map_or(availability::Availability::KernelLacks, availability::of);
     let (ready, left_out) = ready_of(suite, of_row)?;
     if ready.len() < 2 {
         return Err(Failure::missing(format!(

@@ -120,12 +120,7 @@ const PROCESSES_BY_LOAD: &str = "writers are processes, as in the article: the l
     writers on a few threads are only a few";
 
 /// Leaves the workload whose writers are varied alone in the suite: the last of kind `appenders`.
-fn search(
-    suite: &mut Suite,
-    by: FindMaxBy,
-    options: &Race,
-    notes: &mut Vec<String>,
-) -> Result<FindMax, Failure> {
+fn search(suite: &mut Suite, by: FindMaxBy, options: &Race, notes: &mut Vec<String>) -> Result<FindMax, Failure> {
     let last = suite.workload.iter().rposition(|workload| matches!(workload.kind, Kind::Appenders(_)));
     let Some(last) = last else {
         return Err(Failure::usage(format!(

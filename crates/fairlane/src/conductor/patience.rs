@@ -134,9 +134,8 @@ mod tests {
 
     #[test]
     fn a_swarm_of_processes_is_waited_for_longer_than_the_engine_waits_itself() {
-        let swarm = |more: &str| {
-            workload(&format!("kind = \"appenders\"\nperiod_seconds = 60.0\nseconds = 180.0\n{more}"))
-        };
+        let swarm =
+            |more: &str| workload(&format!("kind = \"appenders\"\nperiod_seconds = 60.0\nseconds = 180.0\n{more}"));
         let slice = Request::Slice { warm_up_seconds: 2.0, seconds: 180.0, threads: false };
         // The engine gives each process 50 ms to become ready, waits ten seconds for what is late, and a minute for
         // the end of all of them.

@@ -71,10 +71,7 @@ impl Track<'_> {
         let detached = self.call(lane, &Request::Detach);
         match (ran, detached) {
             (Err(CallError::Interrupted), _) | (_, Err(CallError::Interrupted)) => Err(Failure::interrupted()),
-            (
-                Err(CallError::Refused(reason) | CallError::Lost(reason) | CallError::Corrupt(reason)),
-                _,
-            )
+            (Err(CallError::Refused(reason) | CallError::Lost(reason) | CallError::Corrupt(reason)), _)
             | (Err(CallError::Unsupported { reason, .. }), _) => {
                 visit.failure = Some(reason);
                 Ok(visit)

@@ -186,9 +186,7 @@ impl<'a> View<'a> {
         let reason = telling.and_then(|pass| self.reason(lane, pass));
         let failure = match (telling, level) {
             (None, _) => Some(said::no_pass_ended()),
-            (Some(pass), None) => {
-                Some(reason.clone().unwrap_or_else(|| said::not_even(pass.too_many.unwrap_or(1))))
-            }
+            (Some(pass), None) => Some(reason.clone().unwrap_or_else(|| said::not_even(pass.too_many.unwrap_or(1)))),
             (Some(_), Some(_)) => None,
         };
         SearchLane {

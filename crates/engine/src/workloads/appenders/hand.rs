@@ -331,8 +331,7 @@ mod tests {
 
     #[test]
     fn what_was_given_up_is_late_whatever_the_period_and_stands_behind_all_else() {
-        let swarm: Appenders =
-            toml::from_str("writers = 1\nperiod_seconds = 60.0\nseconds = 10.0").expect("a swarm");
+        let swarm: Appenders = toml::from_str("writers = 1\nperiod_seconds = 60.0\nseconds = 10.0").expect("a swarm");
         let (shape, schedule) = (Shape::of(&swarm, 0), Schedule::of_writers(&swarm, 0));
         let board = Board::new(1, 0, swarm.files_of_all()).unwrap();
         // The one turn was due 20 ms ago, and given up long before a period had gone by.
