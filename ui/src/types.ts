@@ -1774,17 +1774,22 @@ export interface SearchFinding {
  */
 export interface SearchLane {
   /**
-   * Some pass ended at the most writers that are tried: the lane sustains these or more.
+   * The lane sustains these or more: some pass ended at the most writers that are tried, or one of the next two
+   * holds.
    */
   at_least: boolean;
   /**
-   * Its last pass ended at a number that could not be tried: the lane was full, or something else was short.
+   * Some pass ended at a number that could not be tried: the lane was full, or something else was short.
    */
   could_not_go_on: boolean;
   /**
    * Why there is no figure, where there is none.
    */
   failure?: string | null;
+  /**
+   * Some pass ended where Fairlane and the scheduler gave way, not the lane.
+   */
+  harness?: boolean;
   /**
    * 95 % interval between passes of this lane alone.
    */
@@ -1802,7 +1807,8 @@ export interface SearchLane {
    */
   passes: SearchPass[];
   /**
-   * What was the matter where it did not sustain them, of the step next to its maximum in the last pass.
+   * What was the matter where it did not sustain them, of the step next to its maximum: in the last pass, or in
+   * the last one that says why the lane may sustain more.
    */
   reason?: string | null;
   /**

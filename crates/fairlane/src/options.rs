@@ -98,7 +98,7 @@ pub struct Race {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Search the largest swarm of writers that each lane sustains, in place of a race: `lateness` (p99 under
-    /// one period and no growing backlog) or `load` (load average of one minute at most the number of CPUs).
+    /// one period and no growing backlog) or `load` (load average of a step at most the number of CPUs).
     /// The last workload of kind appenders is varied; --rounds is the number of passes
     #[arg(long, value_name = "CRITERION", num_args = 0..=1, require_equals = true, default_missing_value = "lateness", value_enum)]
     pub find_max: Option<FindMaxBy>,

@@ -65,6 +65,9 @@ fn swarms_race_on_three_real_filesystems_and_every_report_shows_how_late_they_we
         let course = &trial["course"];
         let points = course["seconds"].as_array().unwrap().len();
         assert!((8..=14).contains(&points), "ten points a second: {points}");
+        let seconds = course["each_second"]["seconds"].as_array().map(Vec::len).unwrap_or(0);
+        assert!((1..=3).contains(&seconds), "and every second: {seconds}");
+        assert_eq!(course["device_written_bytes"].as_array().map(Vec::len), Some(points));
         for column in ["cached_bytes", "buffers_bytes", "load_average", "blocked_tasks", "iowait_average_share"] {
             assert_eq!(course[column].as_array().map(Vec::len), Some(points), "{column}");
         }
@@ -165,6 +168,50 @@ fn a_search_finds_where_a_slow_disk_gives_way() {
     let (sustained, too_many) = (sustained.unwrap(), too_many.expect("4000 syncs in half a second are too many"));
     assert!(sustained < too_many && too_many <= 1 + sustained * 11 / 10 + 1, "{lane}");
     assert!(lane["reason"].as_str().unwrap().contains(&format!("with {too_many} writers")), "{lane}");
+    // That it was the disk is known because so many writers without it are no trouble.
+    let record = lines(&place);
+    let steps: Vec<_> = record.iter().filter(|line| line["kind"] == "step").collect();
+    let alone: Vec<_> = steps.iter().filter(|step| !step["without_filesystem"].is_null()).collect();
+    assert!(!alone.is_empty() && lane["harness"] == false, "{lane}");
+    for step in alone {
+        assert_ne!(step["outcome"], "sustained", "nobody asks where the lane carries them");
+        let lateness = &step["without_filesystem"]["groups"][0]["lateness"];
+        assert_eq!((&lateness["writers"], &lateness["missed"]), (&step["writers"], &serde_json::json!(0)), "{step}");
+        assert_eq!(step["without_filesystem"]["lane"], "(no filesystem)");
+    }
+}
+
+#[test]
+fn by_the_load_writers_are_processes_and_that_is_said() {
+    let place = Place::new();
+    let folders = [place.path().join("a"), place.path().join("b")];
+    folders.iter().for_each(|folder| std::fs::create_dir(folder).expect("a folder"));
+    let of = |method: &str, by: &str| {
+        let suite = suite(&place, &format!("writers = 16\nperiod_seconds = 0.1\nseconds = 0.3\nmethod = \"{method}\""));
+        let [a, b] = folders.each_ref().map(|folder| folder.to_str().unwrap());
+        let (out, err) = place.expect(0, &["race", a, b, "--suite", &suite, by, "--dry-run"]);
+        out + &err
+    };
+    let says = "writers are processes";
+    assert!(of("multiplexed", "--find-max=load").contains(says));
+    assert!(!of("processes", "--find-max=load").contains(says), "nothing had to differ");
+    assert!(!of("multiplexed", "--find-max").contains(says));
+}
+
+#[test]
+fn the_articles_filesystems_are_raced_where_none_is_named_or_left_out_by_name() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let (out, err) = place.expect(0, &["race", "--suite", "appenders", "--dry-run"]);
+    let said = out + &err;
+    let (left_out, raced): (Vec<&str>, Vec<&str>) = said.lines().partition(|line| line.contains("left out of suite"));
+    let (left_out, raced) = (left_out.concat(), raced.concat());
+    for name in ["ext3", "ext4", "ntfs", "jfs", "xfs", "btrfs"] {
+        assert_ne!(left_out.contains(&format!("{name} (")), raced.contains(name), "{name}: {said}");
+    }
+    assert!(raced.contains("ext3"), "{said}");
 }
 
 /// Processes of swarms below a process, by their ids.

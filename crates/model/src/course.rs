@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// Points of a trial at most; of more the smallest and the largest of each stretch are kept.
 pub const MOST_POINTS: usize = 256;
+/// Points of [`TrialCourse::each_second`] at most; longer trials have one in so many seconds.
+pub const MOST_SECONDS: usize = 3600;
 
 /// What the system did in the course of one trial: one point for each measured window and, inside
 /// windows of a second or more, one for each quarter of a second, of a swarm of writers for each tenth. All columns are of equal length; one
@@ -81,6 +83,14 @@ pub struct TrialCourse {
     /// Writes that the lane's device completed per second.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub device_writes_per_second: Vec<f64>,
+    /// Bytes that the lane's device wrote from the opening of the first window to the point's end, all digits of
+    /// them: a point that stands for a stretch says nothing of what was written between. Of a swarm of writers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub device_written_bytes: Vec<f64>,
+    /// The same second by second, of a swarm of writers: rates and shares are means of the second, what is there
+    /// (bytes of memory, the load average, tasks) is as it was at its end. It has no such list itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub each_second: Option<Box<TrialCourse>>,
 }
 
 impl Quantity {
@@ -127,6 +137,21 @@ impl Quantity {
         )
     }
 
+    /// Whether it is what is there at a moment, and not what was done in a time.
+    pub fn is_a_level(self) -> bool {
+        use Quantity as Q;
+        matches!(
+            self,
+            Q::DirtyBytes
+                | Q::BuffersBytes
+                | Q::CachedBytes
+                | Q::WritebackBytes
+                | Q::IowaitAverageShare
+                | Q::LoadAverage
+                | Q::BlockedTasks
+        )
+    }
+
     /// Whether it is a counter of the lane's own device, which not every lane has.
     pub fn is_of_the_device(self) -> bool {
         use Quantity as Q;
@@ -148,6 +173,17 @@ impl TrialCourse {
     /// Number of points: the length of the shorter column of times, in a record that was edited.
     pub fn points(&self) -> usize {
         self.seconds.len().min(self.measured_seconds.len())
+    }
+
+    /// The list that tells moments apart best: that of seconds, or the thinned one, of which two points stand for a
+    /// stretch.
+    pub fn finest(&self) -> &TrialCourse {
+        self.each_second.as_deref().filter(|seconds| 2 * seconds.points() > self.points()).unwrap_or(self)
+    }
+
+    /// The list whose mean is that of the whole trial: that of seconds, or the only one there is.
+    pub fn evenly(&self) -> &TrialCourse {
+        self.each_second.as_deref().unwrap_or(self)
     }
 
     /// The largest figure of a quantity; `None`: it was not known.

@@ -23,7 +23,9 @@ pub enum Criterion {
     /// The 99th percentile of lateness is below one period, and the backlog does not grow.
     #[default]
     Lateness,
-    /// The load average of one minute is at most the number of CPUs, at the end of each step: the article's.
+    /// The load average is at most the number of CPUs: the article's. Of each step it is the kernel's own number of
+    /// tasks that run or wait in the kernel, averaged as the kernel does for its mean of one minute, over the step's
+    /// window alone.
     Load,
 }
 
@@ -40,6 +42,10 @@ pub struct SearchStep {
     pub outcome: StepOutcome,
     /// What was measured; its round is the pass, its attempt the step.
     pub trial: Box<Trial>,
+    /// The same writers without a filesystem, right after a step that was not sustained, where no other step had
+    /// told yet whether Fairlane and the machine themselves carry so many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub without_filesystem: Option<Box<Trial>>,
 }
 
 /// What came of a step.
@@ -54,6 +60,9 @@ pub enum StepOutcome {
     Backlog,
     /// The load average was above the number of CPUs.
     Load,
+    /// One of these, and it was Fairlane and the scheduler that gave way: most of the lateness was their own, or so
+    /// many writers are not sustained without a filesystem either.
+    Harness,
     /// It could not be done: the lane was full, or something was short.
     Failed,
 }

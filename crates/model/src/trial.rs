@@ -129,15 +129,17 @@ pub struct Lateness {
     pub due: u64,
     /// Of these those that were not done a period after they were due.
     pub late: u64,
-    /// Of these those that were still not done when the work was ended; their lateness counts as it was then.
+    /// Of these those that were still not done when the work was ended. Each is late, and its lateness counts as
+    /// the time from the window's opening to that end, or a period where that is longer: nobody knows it, and no
+    /// other is larger.
     pub missed: u64,
-    /// From when a writer was to be woken to when it was, where nothing else had kept it: the harness's and
-    /// the scheduler's own lateness, which is part of all others.
+    /// How late turns would have begun if the filesystem's calls had taken no time: the harness's and the
+    /// scheduler's own lateness, which is part of all others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduling_ns: Option<Latency>,
     /// How far the work was behind its schedule when the window ended, in seconds.
     pub backlog_seconds: f64,
-    /// The backlog grew over the second half of the window.
+    /// Over the second half of the window the backlog grew, and was not made up for; or much was given up.
     pub backlog_grew: bool,
     /// Seconds in which the writers' processes were started and made ready; 0: they are none.
     #[serde(skip_serializing_if = "is_zero")]

@@ -18,6 +18,10 @@ pub struct Suite {
     pub name: String,
     /// One sentence: whose question this suite answers.
     pub about: String,
+    /// Lanes that are raced where none is named, of these the ones that this machine mounts and formats; none:
+    /// ext4, xfs and btrfs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lanes: Vec<String>,
     /// What the suite leaves out, named in every answer.
     #[serde(default)]
     pub not_tested: Vec<String>,

@@ -74,6 +74,7 @@ fn search() -> SearchFinding {
         high: Some(writers * 1.07),
         at_least,
         could_not_go_on: false,
+        harness: false,
         reason: Some(reason.into()),
         passes: vec![SearchPass { pass: 1, sustained: 9000, too_many: Some(9900), steps: 7 }],
         failure: None,

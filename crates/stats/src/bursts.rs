@@ -66,19 +66,22 @@ pub(crate) fn of_trials(trials: &[&Trial]) -> Option<Bursts> {
 /// A trial's bursts and all bytes that its device was written in the window; `None`: it is not written in
 /// bursts.
 fn in_trial(trial: &Trial) -> Option<(&Trial, Vec<Burst>, f64)> {
-    let course = trial.course.as_ref()?;
-    let (at, rates) = (&course.measured_seconds, &course.device_write_bytes_per_second);
+    // A rate of a thinned course holds for no time: what was written by each point is known exactly.
+    let course = trial.course.as_ref()?.finest();
+    let (at, by) = (&course.measured_seconds, &course.device_written_bytes);
     let points = course.points();
     let seconds = at.get(points.checked_sub(1)?).copied()?;
-    if rates.len() != points || points < LEAST_POINTS || seconds < LEAST_SECONDS {
+    if by.len() != points || points < LEAST_POINTS || seconds < LEAST_SECONDS {
         return None;
     }
-    let from = |point: usize| if point == 0 { 0.0 } else { at[point - 1] };
-    let bytes = |point: usize| rates[point].max(0.0) * (at[point] - from(point)).max(0.0);
-    let written: f64 = (0..points).map(bytes).sum();
+    let since = |column: &[f64], point: usize| if point == 0 { 0.0 } else { column[point - 1] };
+    let from = |point: usize| since(at, point);
+    let bytes = |point: usize| (by[point] - since(by, point)).max(0.0);
+    let written = by[points - 1];
     let least = (TIMES_THE_MEAN * written / seconds).max(LEAST_RATE);
+    let is_much = |point: &usize| bytes(*point) >= least * (at[*point] - from(*point)) && bytes(*point) > 0.0;
     let mut bursts: Vec<Burst> = Vec::new();
-    for point in (0..points).filter(|&point| rates[point] >= least) {
+    for point in (0..points).filter(is_much) {
         match bursts.last_mut().filter(|last| from(point) - last.until <= PAUSE_SECONDS) {
             Some(last) => {
                 last.until = at[point];
@@ -126,22 +129,24 @@ pub(crate) fn sentence(lane: &str, bursts: &Bursts) -> Sentence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::course::TrialCourse;
+    use crate::course::{Point, place_of, trial_course};
+    use model::page::Quantity;
     use model::trial::{Group, Outcome, SystemUse};
 
     /// A trial of so many seconds, ten points a second.
     fn trial(seconds: usize, rate: impl Fn(f64) -> f64, late: impl Fn(f64) -> f64) -> Trial {
         let at: Vec<f64> = (1..=10 * seconds).map(|point| point as f64 / 10.0).collect();
+        let point = |at: &f64| {
+            let mut figures = [0.0; crate::course::QUANTITIES];
+            figures[place_of(Quantity::DeviceWriteBytesPerSecond)] = rate(at - 0.05);
+            Point { at: [*at; 2], figures }
+        };
+        // As a record keeps it: thinned.
+        let course = trial_course(&at.iter().map(point).collect::<Vec<_>>(), |_| true);
         let lateness = Lateness {
             interval_seconds: 0.5,
             interval_p99_ns: (0..2 * seconds).map(|interval| late(interval as f64 / 2.0 + 0.25)).collect(),
             ..Lateness::default()
-        };
-        let course = TrialCourse {
-            seconds: at.clone(),
-            device_write_bytes_per_second: at.iter().map(|at| rate(at - 0.05)).collect(),
-            measured_seconds: at,
-            ..TrialCourse::default()
         };
         Trial {
             round: 1,
@@ -156,7 +161,7 @@ mod tests {
             phases_seconds: Default::default(),
             groups: vec![Group { lateness: Some(Box::new(lateness)), ..Group::default() }],
             system: SystemUse::default(),
-            course: Some(Box::new(course)),
+            course,
             jobs: Vec::new(),
             flags: Vec::new(),
         }
@@ -181,9 +186,30 @@ mod tests {
             sentence("btrfs", &bursts).as_str(),
             "btrfs writes every 30 s in bursts of 240 MiB; p99 lateness rises from 2 ms to 900 ms"
         );
+        let all = 2.0 * 90.0 * (0.1 * 0.9 + 80.0 * 0.1) * MIB;
+        assert!((bursts.share - 6.0 * 240.0 * MIB / all).abs() < 0.01, "{}", bursts.share);
         let calm = [trial(90, rhythm, |_| 2e6)];
         let bursts = of_trials(&calm.iter().collect::<Vec<_>>()).unwrap();
         assert!(sentence("xfs", &bursts).ends_with("which do not show in the lateness"));
+    }
+
+    #[test]
+    fn bursts_keep_their_bytes_however_long_the_course_was() {
+        // 35 s are 350 looks, and three minutes 1800, of which a record keeps 146 with their extremes.
+        for (seconds, count) in [(12, 1), (35, 2), (180, 6), (600, 20)] {
+            // Within a burst every other look sees nothing: a queue comes and goes.
+            let rate = |at: f64| match rhythm(at - 12.0 + 30.0) > MIB && (at * 10.0) as u64 % 2 == 0 {
+                true => 160.0 * MIB,
+                false => 0.05 * MIB,
+            };
+            let rate = |at: f64| if seconds == 12 { rate(at - 2.0) } else { rate(at) };
+            let trial = trial(seconds, rate, |_| 1e6);
+            let found = of_trials(&[&trial]).unwrap_or_else(|| panic!("{seconds} s: none"));
+            assert_eq!(found.count, count, "{seconds} s: {found:?}");
+            assert!((found.bytes / (240.0 * MIB) - 1.0).abs() < 0.02, "{seconds} s: {found:?}");
+            assert!((found.seconds - 3.0).abs() < 1.1, "{seconds} s: {found:?}");
+            assert!(found.every_seconds.is_none_or(|every| (every - 30.0).abs() < 0.6), "{seconds} s: {found:?}");
+        }
     }
 
     #[test]

@@ -212,7 +212,8 @@ fn of_trial(trial: &Trial, workload: &Workload, group: &str, metric: &str) -> Op
 
 /// The mean of what was watched in the course of a trial; `None`: it was not known.
 fn mean_of(trial: &Trial, quantity: Quantity) -> Option<f64> {
-    let seen = trial.course.as_ref()?.column(quantity);
+    // Extremes have no mean.
+    let seen = trial.course.as_ref()?.evenly().column(quantity);
     let mean = seen.iter().sum::<f64>() / seen.len().max(1) as f64;
     (!seen.is_empty()).then_some(mean).filter(|&figure| estimate::usable(figure))
 }

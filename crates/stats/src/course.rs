@@ -98,8 +98,8 @@ pub fn at_work(groups: &[Group]) -> impl Iterator<Item = &Group> {
 }
 
 /// The course that a record keeps of a trial: at most [`model::course::MOST_POINTS`] of the points, fewer of a
-/// swarm of writers, of which more is watched, and of
-/// the quantities those that are known. The columns of [`Point::at`] are the seconds since the first
+/// swarm of writers, of which more is watched, and of the quantities those that are known. Of a swarm what the
+/// device had written by each point stands beside them, and the same second by second. The columns of [`Point::at`] are the seconds since the first
 /// window opened, and the measured seconds. `None`: there is no point.
 pub fn trial_course(points: &[Point], known: impl Fn(Quantity) -> bool) -> Option<Box<TrialCourse>> {
     if points.is_empty() {
@@ -110,7 +110,21 @@ pub fn trial_course(points: &[Point], known: impl Fn(Quantity) -> bool) -> Optio
     let most = model::course::MOST_POINTS * usual / count.max(usual);
     let mut thinner = Thinner::new(points.len(), most);
     points.iter().for_each(|point| thinner.push(*point));
-    let points = thinner.finish();
+    let kept = thinner.finish();
+    let mut course = columns(&kept, &known);
+    if known(Quantity::LoadAverage) {
+        let seconds = each_second(points);
+        let mut of_seconds = columns(&seconds, &known);
+        if known(Quantity::DeviceWriteBytesPerSecond) {
+            course.device_written_bytes = written_by(points, &kept);
+            of_seconds.device_written_bytes = written_by(points, &seconds);
+        }
+        course.each_second = Some(Box::new(of_seconds));
+    }
+    Some(Box::new(course))
+}
+
+fn columns(points: &[Point], known: &impl Fn(Quantity) -> bool) -> TrialCourse {
     let mut course = TrialCourse {
         seconds: points.iter().map(|point| milliseconds(point.at[0])).collect(),
         measured_seconds: points.iter().map(|point| milliseconds(point.at[1])).collect(),
@@ -119,7 +133,51 @@ pub fn trial_course(points: &[Point], known: impl Fn(Quantity) -> bool) -> Optio
     for (at, quantity) in Quantity::ALL.into_iter().enumerate().filter(|(_, quantity)| known(*quantity)) {
         *course.column_mut(quantity) = points.iter().map(|point| digits(point.figures[at], DIGITS)).collect();
     }
-    Some(Box::new(course))
+    course
+}
+
+/// Measured seconds for which each point stands.
+fn lengths(points: &[Point]) -> impl Iterator<Item = (&Point, f64)> {
+    let before = std::iter::once(0.0).chain(points.iter().map(|point| point.at[1]));
+    points.iter().zip(before).map(|(point, before)| (point, (point.at[1] - before).max(0.0)))
+}
+
+/// The points second by second, or in so many seconds that [`model::course::MOST_SECONDS`] of them are enough:
+/// means of what was done, and what was there at the end.
+fn each_second(points: &[Point]) -> Vec<Point> {
+    let whole = points.last().map_or(0.0, |last| last.at[1]);
+    let step = (whole / (model::course::MOST_SECONDS - 1) as f64).ceil().max(1.0);
+    let (mut seconds, mut sums, mut length) = (Vec::new(), [0.0; QUANTITIES], 0.0);
+    let mut end = step;
+    for (place, (point, of_point)) in lengths(points).enumerate() {
+        length += of_point;
+        sums.iter_mut().zip(&point.figures).for_each(|(sum, figure)| *sum += figure * of_point);
+        let is_last = place + 1 == points.len();
+        // Looks come when they come: a second ends with the first one behind it.
+        if (point.at[1] >= end || is_last) && length > 0.0 {
+            let figures = std::array::from_fn(|at| match Quantity::ALL[at].is_a_level() {
+                true => point.figures[at],
+                false => sums[at] / length,
+            });
+            seconds.push(Point { at: point.at, figures });
+            (sums, length) = ([0.0; QUANTITIES], 0.0);
+            end = (point.at[1] / step).floor() * step + step;
+        }
+    }
+    seconds
+}
+
+/// Bytes that the device had written by each of some points, of all of them: whole ones.
+fn written_by(points: &[Point], some: &[Point]) -> Vec<f64> {
+    let rate = place_of(Quantity::DeviceWriteBytesPerSecond);
+    let (mut all, mut written) = (lengths(points).peekable(), 0.0);
+    let by = |some: &Point| {
+        while let Some((point, seconds)) = all.next_if(|(point, _)| point.at[1] <= some.at[1]) {
+            written += point.figures[rate].max(0.0) * seconds;
+        }
+        written.round()
+    };
+    some.iter().map(by).collect()
 }
 
 /// Thins points as they come. Where there are too many, they are cut into stretches of equal length, and
@@ -354,10 +412,46 @@ mod tests {
         assert_eq!((course.cpu_share[0], course.cpu_share[255]), (0.0, 714.1));
         assert_eq!(course.seconds[255], 1666.333);
         assert!(serde_json::to_string(&course).unwrap().len() < 32 << 10);
-        let all = trial_course(&points, |_| true).unwrap();
+        let mut all = trial_course(&points, |_| true).unwrap();
         assert_eq!((all.points(), all.load_average.len()), (146, 146));
+        let seconds = all.each_second.take().unwrap();
         assert!(serde_json::to_string(&all).unwrap().len() < 32 << 10);
+        assert_eq!((seconds.points(), seconds.device_written_bytes.len()), (1667, 1667));
         assert_eq!(trial_course(&[], |_| true), None);
+    }
+
+    #[test]
+    fn seconds_keep_means_and_what_was_there_and_no_byte_is_lost() {
+        let (rate, load) = (place_of(Quantity::DeviceWriteBytesPerSecond), place_of(Quantity::LoadAverage));
+        // Three minutes, ten looks a second; what is written is different in each look.
+        let figure = |at: u32, quantity: usize| match quantity {
+            quantity if quantity == rate => f64::from(at % 17) * 1e6 + 7.0,
+            quantity if quantity == load => f64::from(at),
+            _ => f64::from(at % 10),
+        };
+        let points: Vec<Point> =
+            (0..1800).map(|at| point(f64::from(at + 1) / 10.0, |quantity| figure(at, quantity))).collect();
+        let course = trial_course(&points, |_| true).unwrap();
+        let seconds = course.each_second.as_deref().unwrap();
+        assert_eq!((seconds.points(), seconds.seconds[0], seconds.seconds[179]), (180, 1.0, 180.0));
+        assert!(seconds.cpu_share.iter().all(|mean| *mean == 4.5), "the mean of 0 to 9: {:?}", &seconds.cpu_share[..5]);
+        assert_eq!(seconds.load_average[59], 599.0, "as it was at the end");
+        assert!(course.points() < 150 && seconds.each_second.is_none());
+        let all: f64 = (0..1800).map(|at| figure(at, rate) / 10.0).sum();
+        for of in [&*course, seconds] {
+            assert_eq!(of.device_written_bytes.last().copied(), Some(all.round()));
+            for (at, written) in of.measured_seconds.iter().zip(&of.device_written_bytes) {
+                let exact: f64 = (0..(at * 10.0).round() as u32).map(|at| figure(at, rate) / 10.0).sum();
+                assert!((written - exact).abs() <= 1.0, "{at}: {written} of {exact}");
+            }
+        }
+        assert_eq!(course.finest().points(), 180);
+        // An hour and more, and what is watched of other work.
+        let long: Vec<Point> = (1..=9000).map(|at| point(f64::from(at), |_| 1.0)).collect();
+        let long = trial_course(&long, |_| true).unwrap().each_second.unwrap();
+        assert!((3000..=model::course::MOST_SECONDS).contains(&long.points()), "{}", long.points());
+        let usual = trial_course(&points, |quantity| !quantity.is_of_a_swarm()).unwrap();
+        assert!(usual.each_second.is_none() && usual.device_written_bytes.is_empty());
     }
 
     #[test]

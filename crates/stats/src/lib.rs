@@ -23,6 +23,7 @@ mod impossible;
 pub mod judge;
 pub mod latency;
 pub mod limit;
+mod load;
 pub mod noise;
 pub mod operations;
 pub mod order;

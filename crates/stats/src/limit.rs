@@ -150,7 +150,7 @@ const LEAST_CPU_WINDOW_SECONDS: f64 = 0.2;
 pub(crate) const FOREIGN_NOISE: &str = "foreign-noise";
 
 /// A trial in which Fairlane itself handed operations over too late begins a flag with this.
-const HARNESS_BOUND: &str = "harness-bound-submission";
+pub(crate) const HARNESS_BOUND: &str = "harness-bound-submission";
 
 /// What limited one group of a workload, over all lanes' trials that count.
 pub fn limit_of(record: &Record, workload: &Workload, group: &str) -> Limited {

@@ -43,10 +43,10 @@ fn late(trial: Trial, p99_ns: f64, grew: bool) -> Trial {
         ..Group::default()
     };
     let course = TrialCourse {
-        seconds: vec![1.0, 2.0],
-        measured_seconds: vec![1.0, 2.0],
+        seconds: vec![1.0, 61.0],
+        measured_seconds: vec![1.0, 61.0],
         dirty_bytes: vec![5e6, 9e6],
-        load_average: vec![0.5, 3.5],
+        load_average: vec![3.5, 3.5],
         ..TrialCourse::default()
     };
     Trial { groups: vec![group], course: Some(Box::new(course)), ..trial }
@@ -113,6 +113,10 @@ fn lateness_that_is_the_harness_own_gives_no_verdict() {
     assert_eq!((result.limit, result.pairs[0].verdict), (Limit::Harness, Verdict::None));
 }
 
+fn step((pass, number): (u32, u32), writers: u32, outcome: StepOutcome, trial: Trial) -> SearchStep {
+    SearchStep { pass, number, writers, outcome, trial: Box::new(trial), without_filesystem: None }
+}
+
 /// A search in which each lane sustains so many, in each pass a little more or less.
 fn searched(lanes: &[(&str, f64)], passes: u32, most_writers: u32) -> Record {
     let all = lanes.iter().map(|of| lane(of.0)).collect();
@@ -129,7 +133,7 @@ fn searched(lanes: &[(&str, f64)], passes: u32, most_writers: u32) -> Record {
                 let base = Trial { attempt: number, ..trial(lane, &swarm(writers), pass, 800.0) };
                 let trial = late(base, if holds { 5e6 } else { 700e6 }, false);
                 let outcome = if holds { StepOutcome::Sustained } else { StepOutcome::Late };
-                race.steps.push(SearchStep { pass, number, writers, outcome, trial: Box::new(trial) });
+                race.steps.push(step((pass, number), writers, outcome, trial));
             }
         }
     }
@@ -191,8 +195,7 @@ fn what_was_not_tried_is_no_tie_and_what_never_ran_has_its_reason() {
         let Next::Try(writers) = search::next(&broken, "jfs", 1) else { panic!("{number}") };
         let base = trial("jfs", &swarm(writers), 1, 1.0);
         let failed = Trial { outcome: Outcome::Failed, reason: Some("no mount".into()), groups: Vec::new(), ..base };
-        let outcome = StepOutcome::Failed;
-        broken.steps.push(SearchStep { pass: 1, number, writers, outcome, trial: Box::new(failed) });
+        broken.steps.push(step((1, number), writers, StepOutcome::Failed, failed));
     }
     assert_eq!(search::next(&broken, "jfs", 1), Next::Done);
     let search = &stats::judge::findings(&broken).searches[0];
@@ -215,6 +218,66 @@ fn lanes_that_could_not_be_tried_further_are_not_ranked() {
     assert!(pair.why.as_ref().unwrap().contains("neither xfs nor ext4 gave way"), "{pair:?}");
 }
 
+/// The steps above so many writers that fell in these passes could not be tried.
+fn full(race: &mut Record, lane: &str, passes: &[u32]) {
+    let of = |step: &&mut SearchStep| step.trial.lane == lane && passes.contains(&step.pass);
+    for step in race.steps.iter_mut().filter(of).filter(|step| step.outcome == StepOutcome::Late) {
+        step.trial.outcome = Outcome::Failed;
+        step.trial.reason = Some("the lane is full (no inode is left)".into());
+    }
+}
+
+#[test]
+fn a_lane_that_was_full_carries_at_least_its_number_and_loses_to_nobody() {
+    // xfs carries three times as much as ext4, whose inodes ran out in one pass that is not the last.
+    let mut race = searched(&[("ext4", 3000.0), ("xfs", 9000.0)], 4, 100_000);
+    full(&mut race, "ext4", &[2]);
+    let search = &stats::judge::findings(&race).searches[0];
+    assert!(search.lanes[0].could_not_go_on && search.lanes[0].at_least && !search.lanes[1].at_least);
+    assert!(search.lanes[0].reason.as_ref().unwrap().contains("no inode is left"), "{:?}", search.lanes[0].reason);
+    let pair = &search.pairs[0];
+    assert_eq!(pair.verdict, Verdict::None, "{pair:?}");
+    let why = pair.why.as_ref().unwrap();
+    assert!(why.contains("ext4 has the smaller number and may sustain more: with"), "{why}");
+    // Where the larger number is open, the order is known, and the ratio may be larger.
+    let mut race = searched(&[("ext4", 3000.0), ("xfs", 9000.0)], 4, 100_000);
+    full(&mut race, "xfs", &[1, 3]);
+    let pair = &stats::judge::findings(&race).searches[0].pairs[0];
+    assert_eq!((pair.a.as_str(), pair.verdict), ("xfs", Verdict::Faster), "{pair:?}");
+    assert!(pair.why.as_ref().unwrap().contains("may be larger"), "{pair:?}");
+}
+
+#[test]
+fn where_the_harness_gives_way_too_no_lane_is_blamed() {
+    let lanes = [("ext4", 3000.0), ("xfs", 9000.0)];
+    let mut race = searched(&lanes, 4, 100_000);
+    assert_eq!(stats::judge::findings(&race).searches[0].pairs[0].verdict, Verdict::Faster);
+    let (at, writers) = {
+        let fell = |step: &&SearchStep| step.trial.lane == "xfs" && step.outcome == StepOutcome::Late;
+        let step = race.steps.iter().filter(fell).min_by_key(|step| step.writers).unwrap();
+        assert!(search::asks_for_a_run_without_filesystem(&race, &step.trial, step.writers));
+        (race.steps.iter().position(|of| of == step).unwrap(), step.writers)
+    };
+    let alone = |p99: f64| Some(Box::new(late(trial("xfs", &swarm(writers), 1, 800.0), p99, false)));
+    // The machine carries so many: it is xfs that gives way, and for fewer nobody need be asked.
+    race.steps[at].without_filesystem = alone(3e6);
+    let search = &stats::judge::findings(&race).searches[0];
+    assert!(search.pairs[0].verdict == Verdict::Faster && !search.lanes[1].harness);
+    let first = race.steps[at].clone();
+    assert!(!search::asks_for_a_run_without_filesystem(&race, &first.trial, writers));
+    assert_eq!(search::outcome_of(&race, &first), StepOutcome::Late);
+    // It does not: nothing is known of xfs beyond that.
+    race.steps[at].without_filesystem = alone(800e6);
+    assert_eq!(search::outcome_of(&race, &race.steps[at].clone()), StepOutcome::Harness);
+    let search = &stats::judge::findings(&race).searches[0];
+    let xfs = &search.lanes[1];
+    assert!(xfs.harness && xfs.at_least && !search.lanes[0].harness, "{xfs:?}");
+    assert!(xfs.reason.as_ref().unwrap().contains("not sustained without a filesystem either"), "{xfs:?}");
+    let pair = &search.pairs[0];
+    assert_eq!(pair.verdict, Verdict::None);
+    assert!(pair.why.as_ref().unwrap().contains("Fairlane and the scheduler were measured"), "{pair:?}");
+}
+
 #[test]
 fn a_step_is_judged_by_what_was_asked_for() {
     let Kind::Appenders(of) = swarm(100).kind else { unreachable!() };
@@ -225,11 +288,29 @@ fn a_step_is_judged_by_what_was_asked_for() {
     {
         assert_eq!(judged(&late(base(), p99, grew), Criterion::Lateness), expected);
     }
-    // The load at the end is 3.5, on two CPUs; how late records are does not count then.
+    // The load is 3.5 throughout, on two CPUs; how late records are does not count then.
     assert_eq!(judged(&late(base(), 900e6, true), Criterion::Load), StepOutcome::Load);
-    let mut calm = late(base(), 900e6, true);
-    calm.course.as_mut().unwrap().load_average = vec![3.5, 2.0];
-    assert_eq!(judged(&calm, Criterion::Load), StepOutcome::Sustained);
+    let with_load = |load: &[f64]| {
+        let mut trial = late(base(), 900e6, true);
+        trial.course.as_mut().unwrap().load_average = load.to_vec();
+        trial
+    };
+    assert_eq!(judged(&with_load(&[2.0, 2.0]), Criterion::Load), StepOutcome::Sustained);
+    // What nobody looked at is no load that was low.
+    assert_eq!(judged(&with_load(&[]), Criterion::Load), StepOutcome::Failed);
+    let blind = Trial { course: None, ..with_load(&[]) };
+    assert_eq!(judged(&blind, Criterion::Load), StepOutcome::Failed);
+    // Most of the lateness is the harness's own, or the engine says so.
+    let mut own = late(base(), 900e6, false);
+    let lateness = own.groups[0].lateness.as_mut().unwrap();
+    lateness.scheduling_ns = Some(Latency { p99: Some(460e6), ..Latency::default() });
+    assert_eq!(judged(&own, Criterion::Lateness), StepOutcome::Harness);
+    let mut flagged = late(base(), 900e6, true);
+    flagged.flags.push("harness-bound-submission: turns begin up to 800 ms late".into());
+    assert_eq!(judged(&flagged, Criterion::Lateness), StepOutcome::Harness);
+    // It carries them all the same.
+    flagged.groups = late(base(), 5e6, false).groups;
+    assert_eq!(judged(&flagged, Criterion::Lateness), StepOutcome::Sustained);
     let failed = Trial { outcome: Outcome::Failed, ..late(base(), 1e6, false) };
     assert_eq!(judged(&failed, Criterion::Lateness), StepOutcome::Failed);
     let nothing = Trial { groups: Vec::new(), ..base() };

@@ -36,7 +36,7 @@ export const swarms: typeof english = {
   search: "Schreiber, die jede Bahn trägt",
   searchBy: {
     lateness: "Getragen heißt: p99-Verspätung unter einer Periode, und kein wachsender Rückstand.",
-    load: "Getragen heißt: mittlere Last einer Minute höchstens so groß wie die Zahl der CPUs.",
+    load: "Getragen heißt: mittlere Last, des Schrittes allein, höchstens so groß wie die Zahl der CPUs.",
   },
   searchHeading: (title, files, period, passes) =>
     say`${title}, variiert: je ${files} Dateien, alle ${period}; ${passes} Durchgänge.`,

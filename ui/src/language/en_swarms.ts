@@ -35,7 +35,7 @@ export const swarms = {
   search: "Writers that each lane sustains",
   searchBy: {
     lateness: "Sustained: p99 lateness under one period, and no growing backlog.",
-    load: "Sustained: a load average of one minute of at most the number of CPUs.",
+    load: "Sustained: a load average, of the step alone, of at most the number of CPUs.",
   },
   searchHeading: (title: Said, files: string, period: string, passes: string) =>
     say`${title}, varied: ${files} files each, every ${period}; ${passes} passes.`,

@@ -36,7 +36,7 @@ export const swarms: typeof english = {
   search: "各赛道能承受的写入者",
   searchBy: {
     lateness: "能承受：p99 延误小于一个周期，且积压不增长。",
-    load: "能承受：一分钟平均负载不超过 CPU 数。",
+    load: "能承受：仅这一步的平均负载不超过 CPU 数。",
   },
   searchHeading: (title, files, period, passes) =>
     say`${title}，改变写入者数：各 ${files} 个文件，每 ${period} 一次；${passes} 遍。`,

@@ -13,6 +13,9 @@ use std::sync::atomic::AtomicBool;
 
 const ROUNDS: usize = 5;
 
+/// Seconds of the window in which memory is looked at: longer than it takes to look at thousands of processes.
+const MEMORY_SECONDS: f64 = 3.0;
+
 /// What is run, as a suite says it, and what it must reach.
 const SWARMS: [(&str, &str, &str); 4] = [
     (
@@ -40,9 +43,9 @@ const SWARMS: [(&str, &str, &str); 4] = [
 /// Prints the table: medians over rounds, and the worst of them.
 pub fn print() -> Result<()> {
     println!(
-        "| swarm | must reach | appends/s | own p99 | lateness p99 | user CPU of a core | system CPU of a core | memory | start | stop |"
+        "| swarm | must reach | appends/s | own p99 | lateness p99 | user CPU of a core | system CPU of a core | memory | of processes | start | stop |"
     );
-    println!("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
+    println!("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
     for (name, swarm, bar) in SWARMS {
         let mut rounds = Vec::new();
         for _ in 0..ROUNDS {
@@ -70,13 +73,14 @@ pub fn print() -> Result<()> {
             format!("{:.digits$} ({:.digits$}) {unit}", middle * scale, worst * scale)
         };
         println!(
-            "| {name} | {bar} | {:.0} | {} | {} | {} | {} | {} | {} | {} |",
+            "| {name} | {bar} | {:.0} | {} | {} | {} | {} | {} | {:.0} | {} | {} |",
             column("appends_per_second").0,
             with_worst("own_p99_ns", 1e-6, 3, "ms"),
             with_worst("lateness_p99_ns", 1e-6, 3, "ms"),
             with_worst("user_cores", 100.0, 1, "%"),
             with_worst("system_cores", 100.0, 1, "%"),
             with_worst("peak_bytes", 1.0 / 1_048_576.0, 0, "MiB"),
+            column("processes").0,
             with_worst("start_seconds", 1.0, 2, "s"),
             with_worst("stop_seconds", 1.0, 2, "s"),
         );
@@ -85,9 +89,9 @@ pub fn print() -> Result<()> {
     Ok(())
 }
 
-/// CPU time of this process at the window's ends, and at the second one the memory of it and of its children.
+/// CPU time of this process at the window's ends.
 #[derive(Default)]
-struct Used(Vec<[f64; 2]>, u64);
+struct Used(Vec<[f64; 2]>);
 
 impl Observer for Used {
     fn window_opens(&mut self) {
@@ -95,8 +99,19 @@ impl Observer for Used {
     }
     fn window_closes(&mut self) {
         self.0.push(cpu_seconds());
-        self.1 = memory_of_all();
     }
+}
+
+/// Memory of this process and its children when the window opens: at its end children begin to go. To look at
+/// thousands of them takes a while, so nothing else is measured in that window.
+#[derive(Default)]
+struct Held(u64, usize);
+
+impl Observer for Held {
+    fn window_opens(&mut self) {
+        (self.0, self.1) = memory_of_all();
+    }
+    fn window_closes(&mut self) {}
 }
 
 /// User and system time.
@@ -122,6 +137,8 @@ pub fn work(swarm: &str, directory: &Path) -> Result<()> {
     let window = windows.first().context("no window")?;
     let lateness = window.lateness.clone().context("no lateness")?;
     let (Some(before), Some(after)) = (used.0.first(), used.0.last()) else { bail!("nobody saw the window") };
+    let mut held = Held::default();
+    work.slice(&place, swarm.warm_up_seconds, MEMORY_SECONDS, &mut held)?;
     let cores = |at: usize, own: f64| (after[at] - before[at] + own) / window.seconds;
     let figures = serde_json::json!({
         "appends_per_second": window.operations_per_second(),
@@ -129,7 +146,8 @@ pub fn work(swarm: &str, directory: &Path) -> Result<()> {
         "lateness_p99_ns": window.latencies.value_at(0.99),
         "user_cores": cores(0, window.own_cpu_seconds.0),
         "system_cores": cores(1, window.own_cpu_seconds.1),
-        "peak_bytes": peak_bytes().unwrap_or(0).max(used.1),
+        "peak_bytes": peak_bytes().unwrap_or(0).max(held.0),
+        "processes": held.1,
         "start_seconds": lateness.start_seconds,
         "stop_seconds": lateness.stop_seconds,
     });
@@ -139,8 +157,8 @@ pub fn work(swarm: &str, directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Memory of this process and its children, what several share divided among them.
-fn memory_of_all() -> u64 {
+/// Memory of this process and its children, what several share divided among them, and how many they are.
+fn memory_of_all() -> (u64, usize) {
     let own = std::process::id();
     let children = std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
     let of = |pid: u32| {
@@ -149,7 +167,7 @@ fn memory_of_all() -> u64 {
         Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
     };
     let pids = children.split_whitespace().filter_map(|child| child.parse().ok()).chain([own]);
-    pids.filter_map(of).sum()
+    pids.filter_map(of).fold((0, 0), |(bytes, count), one| (bytes + one, count + 1))
 }
 
 /// The most memory that this process ever had resident.

@@ -9,7 +9,7 @@ use model::Bytes;
 use model::lane::{Contestant, LaneSpec, Venue};
 use model::plan::{Ground, Plan, Rounds};
 use model::throttle::Throttles;
-use model::workload::Kind;
+use model::workload::{Kind, Suite};
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
 
@@ -29,6 +29,52 @@ pub fn lanes(texts: &[String]) -> Result<Vec<LaneSpec>, Failure> {
     }
     let parsed: Result<Vec<LaneSpec>, _> = texts.iter().map(|text| text.parse()).collect();
     parsed.map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// Reads the lanes of a suite's race; where none is named, those that the suite names as far as this machine mounts
+/// and formats them, and of a suite that names none the usual ones. `notes`: which are left out, and why.
+///
+/// # Errors
+/// When a lane makes no sense, or too few can be raced here.
+pub fn lanes_of_suite(texts: &[String], suite: &Suite, notes: &mut Vec<String>) -> Result<Vec<LaneSpec>, Failure> {
+    if !texts.is_empty() || suite.lanes.is_empty() {
+        return lanes(texts);
+    }
+    let of_row =
+        |name: &str| lanes::filesystem::find(name).map_or(availability::Availability::KernelLacks, availability::of);
+    let (ready, left_out) = ready_of(suite, of_row)?;
+    if ready.len() < 2 {
+        return Err(Failure::missing(format!(
+            "fewer than two of the lanes of suite {} ({}) can be raced here; `fairlane doctor --install` adds tools, or name \
+             lanes yourself",
+            suite.name,
+            suite.lanes.join(", ")
+        )));
+    }
+    notes.extend(left_out);
+    Ok(ready)
+}
+
+/// A suite's lanes that can be raced, and a sentence about the others.
+fn ready_of(
+    suite: &Suite,
+    available: impl Fn(&str) -> availability::Availability,
+) -> Result<(Vec<LaneSpec>, Option<String>), Failure> {
+    let (mut ready, mut left_out) = (Vec::new(), Vec::new());
+    for text in &suite.lanes {
+        let lane: LaneSpec =
+            text.parse().map_err(|error| Failure::usage(format!("suite {}: lanes: {error}", suite.name)))?;
+        let found = match &lane.contestant {
+            Contestant::Filesystem(name) => available(name),
+            _ => availability::Availability::Ready,
+        };
+        match found {
+            availability::Availability::Ready => ready.push(lane),
+            missing => left_out.push(format!("{text} ({})", missing.describe())),
+        }
+    }
+    let said = format!("left out of suite {}: {}", suite.name, left_out.join(", "));
+    Ok((ready, (!left_out.is_empty()).then_some(said)))
 }
 
 fn default_lanes() -> Result<Vec<LaneSpec>, Failure> {
@@ -243,5 +289,33 @@ impl Tail<'_> {
         if self.terms.with_self {
             line.push("--with-self".to_owned());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suites;
+    use availability::Availability;
+
+    #[test]
+    fn a_suites_own_lanes_are_raced_as_far_as_they_are_there_and_the_others_are_named() {
+        let suite = suites::find("appenders").unwrap();
+        assert_eq!(suite.lanes, ["ext3", "ext4", "ntfs", "jfs", "xfs", "btrfs"], "the article's six");
+        let here = |name: &str| match name {
+            "ntfs" => Availability::KernelLacks,
+            "jfs" => Availability::ToolMissing { program: "mkfs.jfs", package: "jfsutils" },
+            _ => Availability::Ready,
+        };
+        let (ready, left_out) = ready_of(&suite, here).unwrap();
+        let names: Vec<&str> = ready.iter().map(|lane| lane.name.as_str()).collect();
+        assert_eq!(names, ["ext3", "ext4", "xfs", "btrfs"]);
+        assert_eq!(
+            left_out.unwrap(),
+            "left out of suite appenders: ntfs (the kernel lacks it), jfs (mkfs.jfs is missing: apt install jfsutils)"
+        );
+        assert_eq!(ready_of(&suite, |_| Availability::Ready).unwrap().1, None);
+        let wrong = Suite { lanes: vec!["ext4,=".to_owned(), String::new()], ..suite };
+        assert!(ready_of(&wrong, here).is_err_and(|failure| failure.message.contains("suite appenders: lanes:")));
     }
 }

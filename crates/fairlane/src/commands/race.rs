@@ -7,6 +7,7 @@ use super::screen::Channel;
 use crate::failure::Failure;
 use crate::options::{FindMaxBy, Race};
 use crate::suites;
+use model::appenders::{MOST_PROCESSES, SwarmMethod};
 use model::lane::LaneSpec;
 use model::plan::{Plan, Rounds};
 use model::search::{Criterion, FindMax};
@@ -43,7 +44,7 @@ pub fn run(options: &Race) -> Result<(), Failure> {
 fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
     let mut suite = suites::find(&options.suite)?;
     let terms = &options.terms;
-    let lanes = planning::lanes(&options.lanes)?;
+    let lanes = planning::lanes_of_suite(&options.lanes, &suite, notes)?;
     let throttles = planning::throttles(terms, &lanes)?;
     let on = planning::ground(terms.on.as_deref(), &lanes)?;
     let mut reduced = Vec::new();
@@ -58,7 +59,7 @@ fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
     let chosen = |name: &String| suite.workload.iter().any(|workload| workload.name == *name);
     notes.extend(reduced.into_iter().filter(|(name, _)| chosen(name)).map(|(_, note)| note));
     notes.extend(planning::throttle_note(&throttles, &lanes));
-    let find_max = options.find_max.map(|by| search(&mut suite, by, options)).transpose()?;
+    let find_max = options.find_max.map(|by| search(&mut suite, by, options, notes)).transpose()?;
     let usual = match (options.as_published, find_max) {
         (_, Some(_)) => Rounds::Fixed(stats::search::USUAL_PASSES),
         (true, None) => Rounds::Fixed(1),
@@ -114,9 +115,12 @@ fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
 const RESOLUTION: f64 = 0.1;
 /// By the load average a step takes a minute at least: it is the mean of one.
 const LEAST_SECONDS_BY_LOAD: f64 = 60.0;
+/// What is said where writers become processes although nobody asked for it.
+const PROCESSES_BY_LOAD: &str = "writers are processes, as in the article: the load average counts tasks, and so many \
+    writers on a few threads are only a few";
 
 /// Leaves the workload whose writers are varied alone in the suite: the last of kind `appenders`.
-fn search(suite: &mut Suite, by: FindMaxBy, options: &Race) -> Result<FindMax, Failure> {
+fn search(suite: &mut Suite, by: FindMaxBy, options: &Race, notes: &mut Vec<String>) -> Result<FindMax, Failure> {
     let last = suite.workload.iter().rposition(|workload| matches!(workload.kind, Kind::Appenders(_)));
     let Some(last) = last else {
         return Err(Failure::usage(format!(
@@ -130,9 +134,16 @@ fn search(suite: &mut Suite, by: FindMaxBy, options: &Race) -> Result<FindMax, F
         FindMaxBy::Lateness => Criterion::Lateness,
         FindMaxBy::Load => Criterion::Load,
     };
+    let mut most_writers = options.most_writers;
     if let (Kind::Appenders(swarm), Criterion::Load) = (&mut workload.kind, criterion) {
         swarm.seconds = swarm.seconds.max(LEAST_SECONDS_BY_LOAD);
+        if swarm.method != SwarmMethod::Processes {
+            notes.push(format!("{}: {PROCESSES_BY_LOAD}", workload.title));
+        }
+        swarm.method = SwarmMethod::Processes;
+        most_writers = most_writers.min(MOST_PROCESSES);
     }
+    workload.check().map_err(Failure::usage)?;
     suite.workload = vec![workload];
-    Ok(FindMax { criterion, most_writers: options.most_writers, resolution: RESOLUTION })
+    Ok(FindMax { criterion, most_writers, resolution: RESOLUTION })
 }

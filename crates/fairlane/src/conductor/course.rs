@@ -27,6 +27,9 @@ const LONG_SECONDS: f64 = 1.0;
 const SLACK_SECONDS: f64 = 0.02;
 /// Looks that are kept of one window. Then each other one goes, and from there on half as many are taken.
 const MOST_LOOKS: usize = 8192;
+/// The same of a swarm of writers, whose every look counts for the bytes that were written: two hours of them, more
+/// than its longest window and warm-up.
+const MOST_LOOKS_OF_A_SWARM: usize = 80_000;
 /// Distance of the figures of a job file's series, in seconds, as the engine takes them.
 const SERIES_SECONDS: f64 = 0.5;
 
@@ -86,8 +89,9 @@ impl<'a> Watch<'a> {
             tell(&mut figures, story.look(), used.cpus);
         }
         self.looks.push(Point { at: [from, since(sampler.opened_at())], figures });
-        if self.looks.len() >= MOST_LOOKS {
-            let mut thinner = Thinner::new(self.looks.len(), MOST_LOOKS / 2);
+        let most = if self.story.is_some() { MOST_LOOKS_OF_A_SWARM } else { MOST_LOOKS };
+        if self.looks.len() >= most {
+            let mut thinner = Thinner::new(self.looks.len(), most / 2);
             self.looks.drain(..).for_each(|look| thinner.push(look));
             self.looks = thinner.finish();
             self.interval *= 2;
@@ -163,6 +167,11 @@ impl Gathered {
     pub fn of(devices: &Devices, swarm: bool) -> Self {
         let knows_pressure = sampler::knows_pressure();
         Gathered { knows_device: devices.device.is_some(), knows_pressure, swarm, ..Gathered::default() }
+    }
+
+    /// Nothing yet, of a swarm of writers without a filesystem.
+    pub fn of_no_device() -> Self {
+        Gathered { swarm: true, ..Gathered::default() }
     }
 
     /// Adds a window: what was seen inside of it where it lasted, otherwise its sums. `whole`: jobs ran one

@@ -18,16 +18,24 @@ const TIMES: f64 = 4.0;
 /// Bytes of a request of sequential work: what the kernel reads ahead by default.
 const REQUEST_BYTES: f64 = 128.0 * 1024.0;
 
-/// What an emulated disk adds to it.
+/// What an emulated disk, and a swarm of writers, add to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Slack {
     seconds: f64,
-    throttle: Throttle,
+    /// `None`: the lanes are held to nothing.
+    throttle: Option<Throttle>,
+    /// How long the engine itself waits in a slice, beside what is measured.
+    in_a_slice: Duration,
 }
 
 impl Slack {
-    /// Of a workload on the slowest of these disks; `None`: the lanes are held to nothing.
+    /// Of a workload on the slowest of these disks; `None`: it takes no longer than is usual.
     pub fn of(throttles: &[Throttle], workload: &Workload) -> Option<Slack> {
+        let in_a_slice = match &workload.kind {
+            Kind::Appenders(swarm) => engine::swarm_allowance(swarm),
+            _ => Duration::ZERO,
+        };
+        let free = (!in_a_slice.is_zero()).then_some(Slack { seconds: 0.0, throttle: None, in_a_slice });
         let (bytes, requests) = amount(workload);
         let of = |throttle: &Throttle| {
             let tightest = |quantities: [Quantity; 2]| {
@@ -36,14 +44,17 @@ impl Slack {
             let seconds = |amount: f64, limit: Option<u64>| limit.map_or(0.0, |limit| amount / limit as f64);
             let seconds = seconds(bytes, tightest([Quantity::ReadBytes, Quantity::WriteBytes]))
                 + seconds(requests, tightest([Quantity::Reads, Quantity::Writes]));
-            Slack { seconds: TIMES * seconds, throttle: *throttle }
+            Slack { seconds: TIMES * seconds, throttle: Some(*throttle), in_a_slice }
         };
-        throttles.iter().map(of).max_by(|a, b| a.seconds.total_cmp(&b.seconds))
+        throttles.iter().map(of).max_by(|a, b| a.seconds.total_cmp(&b.seconds)).or(free)
     }
 
     /// Why an answer may take so long, for the sentence that says it did not come.
     pub fn words(&self) -> String {
-        format!(" although it was given the time that a disk of {} needs", self.throttle)
+        match self.throttle {
+            Some(throttle) => format!(" although it was given the time that a disk of {throttle} needs"),
+            None => String::new(),
+        }
     }
 }
 
@@ -77,7 +88,8 @@ fn amount(workload: &Workload) -> (f64, f64) {
 pub fn of(request: &Request, slack: Option<&Slack>) -> Duration {
     let usual = match request {
         Request::Slice { warm_up_seconds, seconds, .. } => {
-            Duration::from_secs_f64(warm_up_seconds + seconds + AFTER_A_SLICE_SECONDS)
+            let in_a_slice = slack.map_or(Duration::ZERO, |slack| slack.in_a_slice);
+            Duration::from_secs_f64(warm_up_seconds + seconds + AFTER_A_SLICE_SECONDS) + in_a_slice
         }
         Request::Run { .. } => return LONGEST,
         _ => USUAL,
@@ -95,7 +107,7 @@ mod tests {
         toml::from_str(&format!("name = \"w\"\ntitle = \"w\"\n{text}")).unwrap()
     }
 
-    fn large() -> Workload {
+    fn large_files() -> Workload {
         workload(
             "kind = \"operations\"\nfiles = [{ name = \"a\", count = 1, size = \"8GiB\" }]\n\
              step = [{ operation = \"create\", files = \"a\" }]",
@@ -108,7 +120,7 @@ mod tests {
 
     #[test]
     fn an_emulated_disk_is_given_the_time_that_it_needs() {
-        let of_disk = |limits: &str| Slack::of(&[limits.parse().unwrap()], &large()).unwrap();
+        let of_disk = |limits: &str| Slack::of(&[limits.parse().unwrap()], &large_files()).unwrap();
         // 8 GiB at 1 MiB/s take 8192 s, more than the hour that a lane has without a throttle.
         assert_eq!(of(&phase(), Some(&of_disk("1MiB/s"))), Duration::from_secs(3600 + 4 * 8192));
         // 65,536 requests of 128 KiB and the operation itself.
@@ -117,13 +129,32 @@ mod tests {
         let both = of_disk("read=1MiB/s,write=4MiB/s,128iops");
         assert_eq!(of(&phase(), Some(&both)).as_secs(), 3600 + 4 * 8192 + 4 * 65_537 / 128);
         assert_eq!(of(&phase(), None), Duration::from_secs(3600));
-        assert_eq!(Slack::of(&[], &large()), None);
+        assert_eq!(Slack::of(&[], &large_files()), None);
+    }
+
+    #[test]
+    fn a_swarm_of_processes_is_waited_for_longer_than_the_engine_waits_itself() {
+        let swarm =
+            |more: &str| workload(&format!("kind = \"appenders\"\nperiod_seconds = 60.0\nseconds = 180.0\n{more}"));
+        let slice = Request::Slice { warm_up_seconds: 2.0, seconds: 180.0, threads: false };
+        // The engine gives each process 50 ms to become ready, waits ten seconds for what is late, and a minute for
+        // the end of all of them.
+        let large = swarm("writers = 20000\nmethod = \"processes\"");
+        let slack = Slack::of(&[], &large).unwrap();
+        assert!(of(&slice, Some(&slack)).as_secs() >= 182 + 20_000 / 20 + 10 + 60, "{:?}", of(&slice, Some(&slack)));
+        assert_eq!(slack.words(), "");
+        // On an emulated disk the time that this one needs comes on top.
+        let held = Slack::of(&["100iops".parse().unwrap()], &large).unwrap();
+        assert!(of(&slice, Some(&held)) > of(&slice, Some(&slack)) && held.words().contains("100iops"));
+        // Other requests, and other work, are waited for as ever.
+        assert_eq!(of(&Request::Sync, Some(&slack)), USUAL);
+        assert_eq!(Slack::of(&[], &large_files()), None);
     }
 
     #[test]
     fn the_slowest_disk_counts_and_is_named() {
         let disks = ["100MiB/s", "1MiB/s", "2MiB/s"].map(|limits| limits.parse().unwrap());
-        let slack = Slack::of(&disks, &large()).unwrap();
+        let slack = Slack::of(&disks, &large_files()).unwrap();
         assert!(slack.words().contains("a disk of 1MiB/s"), "{}", slack.words());
     }
 

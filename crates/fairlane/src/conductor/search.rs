@@ -1,12 +1,13 @@
 //! The search for the largest swarm that each lane sustains: pass by pass, lane by lane, step by step. What is
 //! tried next, and what came of it, is decided by `stats::search`.
 
+use super::swarm::WITHOUT_FILESYSTEM;
 use super::{Race, round_seed};
 use crate::conductor::visit::Visit;
 use crate::failure::{Failure, Status};
 use model::event::Event;
 use model::record::Line;
-use model::search::SearchStep;
+use model::search::{SearchStep, StepOutcome};
 use model::trial::Outcome;
 use model::workload::{Appenders, Kind, Workload};
 use stats::search::{self, Next};
@@ -75,9 +76,20 @@ impl Race<'_> {
             let title = format!("{}, {writers} writers", workload.title);
             (self.track.screen)(&Event::TrialFailed { lane: name, title, reason });
         }
-        let criterion = self.plan().find_max.map(|of| of.criterion).unwrap_or_default();
-        let outcome = search::outcome(&trial, &swarm, self.record.header.machine.cpus, criterion);
-        let step = SearchStep { pass, number, writers, outcome, trial: Box::new(trial) };
+        // What ends a lane's search may be Fairlane or the machine: then they give way without a filesystem too.
+        let asks = ran.is_ok() && search::asks_for_a_run_without_filesystem(&self.record, &trial, writers);
+        let without_filesystem = match asks {
+            true => {
+                let visit = self.track.swarm_without_filesystem(&work, &swarm, lane, seed)?;
+                let mut alone = visit.into_trial(WITHOUT_FILESYSTEM, &work, pass, number);
+                alone.groups.iter_mut().for_each(|group| group.histogram = None);
+                Some(Box::new(alone))
+            }
+            false => None,
+        };
+        let outcome = StepOutcome::Failed;
+        let mut step = SearchStep { pass, number, writers, outcome, trial: Box::new(trial), without_filesystem };
+        step.outcome = search::outcome_of(&self.record, &step);
         match ran {
             Err(failure) if failure.status != Status::Failed => Err(failure),
             // Data that was lost or changed is written down, and ends the search.

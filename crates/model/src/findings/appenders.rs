@@ -124,11 +124,16 @@ pub struct SearchLane {
     pub low: Option<f64>,
     /// 95 % interval between passes of this lane alone.
     pub high: Option<f64>,
-    /// Some pass ended at the most writers that are tried: the lane sustains these or more.
+    /// The lane sustains these or more: some pass ended at the most writers that are tried, or one of the next two
+    /// holds.
     pub at_least: bool,
-    /// Its last pass ended at a number that could not be tried: the lane was full, or something else was short.
+    /// Some pass ended at a number that could not be tried: the lane was full, or something else was short.
     pub could_not_go_on: bool,
-    /// What was the matter where it did not sustain them, of the step next to its maximum in the last pass.
+    /// Some pass ended where Fairlane and the scheduler gave way, not the lane.
+    #[serde(default)]
+    pub harness: bool,
+    /// What was the matter where it did not sustain them, of the step next to its maximum: in the last pass, or in
+    /// the last one that says why the lane may sustain more.
     pub reason: Option<Sentence>,
     /// Its passes that ended.
     pub passes: Vec<SearchPass>,

@@ -287,7 +287,26 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("lone_bursts_hidden", "{lane} schreibt in Schüben von {bytes}, die sich in der Verspätung nicht zeigen"),
     ("too_late", "mit {writers} Schreibern beträgt die p99-Verspätung {lateness}, bei einer Periode von {period}"),
     ("backlog_grows", "mit {writers} Schreibern wächst der Rückstand, am Ende auf {backlog}"),
-    ("load_too_high", "mit {writers} Schreibern ist die mittlere Last {load} auf {cpus} CPUs"),
+    ("load_too_high", "mit {writers} Schreibern strebt die mittlere Last gegen {load}, auf {cpus} CPUs"),
+    (
+        "load_unknown",
+        "mit {writers} Schreibern: die mittlere Last ist nicht bekannt, weil niemand eine halbe Minute lang hinsah",
+    ),
+    (
+        "harness_late",
+        "mit {writers} Schreibern beträgt die p99-Verspätung {lateness}, wovon {own} Fairlane und der Scheduler verursachen",
+    ),
+    (
+        "harness_falls_too",
+        "{writers} Schreiber werden auch ohne Dateisystem nicht getragen: Fairlane und der Scheduler gaben nach",
+    ),
+    ("harness_flagged", "mit {writers} Schreibern wurden Fairlane und der Scheduler gemessen"),
+    (
+        "harness_measured",
+        "mit den Schreibern, bei denen {lanes} endete, wurden Fairlane und der Scheduler gemessen, nicht das Dateisystem",
+    ),
+    ("fewer_but_open", "{lane} hat die kleinere Zahl und trägt vielleicht mehr"),
+    ("fewer_but_open_because", "{lane} hat die kleinere Zahl und trägt vielleicht mehr: {reason}"),
     ("could_not_be_done", "mit {writers} Schreibern: {reason}"),
     ("all_sustained", "{writers} Schreiber werden getragen, und mehr wurden nicht versucht"),
     ("not_even", "nicht einmal {writers} Schreiber werden getragen"),

@@ -72,7 +72,7 @@ pub(crate) fn backlog(row: &SwarmRow) -> Option<Phrase> {
 pub(crate) fn search_heading(search: &SearchFinding) -> Phrase {
     let by = match search.criterion {
         Criterion::Lateness => "p99 lateness under one period and no growing backlog",
-        Criterion::Load => "load average of one minute at most the number of CPUs",
+        Criterion::Load => "load average, of the step alone, at most the number of CPUs",
     };
     let passes = if search.passes == 1 { "1 pass".to_owned() } else { format!("{} passes", search.passes) };
     Phrase::default().tone(Tone::Label, shorten(&search.title, 60)).say(format!(

@@ -3,6 +3,7 @@
 use super::share_of;
 use crate::course::{self, Point, Thinner, digits, milliseconds};
 use crate::series::{LaneSeries, Series};
+use model::course::TrialCourse;
 use model::findings::Findings;
 use model::lane::Lane;
 use model::page::{Course, LaneCourse, Quantity};
@@ -48,12 +49,12 @@ fn lane_course(lane: &LaneSeries, pressure: bool, most: usize) -> LaneCourse {
         other if other.is_of_a_swarm() => false,
         other => device || !other.is_of_the_device(),
     };
-    let points = |trial: &Trial| trial.course.as_ref().map_or(usize::from(of_sums(trial).is_some()), |of| of.points());
+    let points = |trial: &Trial| kept(trial).map_or(usize::from(of_sums(trial).is_some()), TrialCourse::points);
     let total: usize = lane.ok.iter().map(|trial| points(trial)).sum();
     // Known is what every trial knows: a list has a figure at every point.
     let known = Quantity::ALL.map(|quantity| {
         total > 0
-            && lane.ok.iter().filter(|trial| points(trial) > 0).all(|trial| match &trial.course {
+            && lane.ok.iter().filter(|trial| points(trial) > 0).all(|trial| match kept(trial) {
                 Some(course) => course.column(quantity).len() == course.points(),
                 None => known_of_sums(quantity),
             })
@@ -63,7 +64,7 @@ fn lane_course(lane: &LaneSeries, pressure: bool, most: usize) -> LaneCourse {
     for trial in &lane.ok {
         let at = |seconds: f64| [offset + seconds, f64::from(trial.round)];
         let mut seconds = trial.system.window_seconds;
-        match &trial.course {
+        match kept(trial) {
             Some(course) => {
                 for point in 0..course.points() {
                     let figure = |column: usize| match known[column] {
@@ -94,6 +95,11 @@ fn lane_course(lane: &LaneSeries, pressure: bool, most: usize) -> LaneCourse {
         rounds: points.iter().map(|point| point.at[1] as u32).collect(),
         quantities,
     }
+}
+
+/// What is drawn of a trial's course.
+fn kept(trial: &Trial) -> Option<&TrialCourse> {
+    trial.course.as_deref().map(TrialCourse::finest)
 }
 
 /// A trial's sums as one point, and its measured seconds; `None` where it has none.

@@ -1,6 +1,7 @@
 //! What threads and processes of a swarm count, in memory that survives `fork`: numbers alone, each changed
 //! by one atomic instruction, so that nobody waits for anybody.
 
+use super::backlog::PARTS;
 use crate::error::EngineError;
 use crate::histogram::{Latencies, PLACES, place_of};
 use rustix::io::Errno;
@@ -74,12 +75,6 @@ pub(super) enum Sum {
     /// Smallest and largest of the harness's own lateness, as above.
     SchedulingSmallest,
     SchedulingLargest,
-    /// How far behind the turns of the window's second quarter were, and how many there were.
-    BehindEarly,
-    TurnsEarly,
-    /// The same of its last quarter.
-    BehindLate,
-    TurnsLate,
     /// How far behind the first turn was that was given up.
     BehindAtEnd,
     Count,
@@ -134,6 +129,8 @@ struct Tally {
     sums: Range<usize>,
     lateness: Range<usize>,
     scheduling: Range<usize>,
+    /// Of each part of the window: the sum of the delays with which turns began, and how many there were.
+    delays: Range<usize>,
     buckets: Range<usize>,
     interval_largest: Range<usize>,
 }
@@ -156,6 +153,7 @@ impl Board {
             sums: take(Sum::Count as usize),
             lateness: take(PLACES),
             scheduling: take(PLACES),
+            delays: take(2 * PARTS),
             buckets: take(BUCKETS * MOST_INTERVALS as usize),
             interval_largest: take(MOST_INTERVALS as usize),
         };
@@ -327,6 +325,23 @@ impl Board {
         self.extremes(role, late_ns, Sum::SchedulingSmallest, Sum::SchedulingLargest);
     }
 
+    /// A turn that was due in this part of the window begins so late.
+    #[inline]
+    pub(super) fn count_delay(&self, role: Role, part: usize, behind_ns: u64) {
+        let from = self.tallies[role as usize].delays.start + 2 * part.min(PARTS - 1);
+        self.all()[from].fetch_add(behind_ns, Relaxed);
+        self.all()[from + 1].fetch_add(1, Relaxed);
+    }
+
+    /// The mean delay in seconds of the turns of each part; `None`: none was due.
+    pub(super) fn delays(&self, role: Role) -> [Option<f64>; PARTS] {
+        let words = &self.all()[self.tallies[role as usize].delays.clone()];
+        std::array::from_fn(|part| match words[2 * part + 1].load(Relaxed) {
+            0 => None,
+            turns => Some(words[2 * part].load(Relaxed) as f64 / turns as f64 / 1e9),
+        })
+    }
+
     #[inline]
     fn extremes(&self, role: Role, value: u64, smallest: Sum, largest: Sum) {
         // Looked at first: it seldom changes, and a look leaves the line with its neighbours.
@@ -455,6 +470,11 @@ mod tests {
         }
         board.count_scheduling(Role::Reader, 70);
         board.mark_late(Role::Writer, 2);
+        for (part, behind) in [(3, 1_000_000_000), (3, 3_000_000_000), (PARTS + 9, 7_000_000_000)] {
+            board.count_delay(Role::Writer, part, behind);
+        }
+        let delays = board.delays(Role::Writer);
+        assert_eq!((delays[3], delays[PARTS - 1], delays[0]), (Some(2.0), Some(7.0), None));
         board.records(11).store(5, Relaxed);
         board.written().store(77, Relaxed);
         let lateness = board.lateness(Role::Writer);
@@ -471,6 +491,7 @@ mod tests {
         board.clear();
         assert_eq!((board.fault(), board.is_stopped(), board.lateness(Role::Writer).operations()), (None, false, 0));
         assert_eq!((board.late_members(Role::Writer), board.intervals(Role::Writer, 1).1[0]), (0, 0.0));
+        assert_eq!(board.delays(Role::Writer), [None; PARTS]);
         assert_eq!((board.records(11).load(Relaxed), board.written().load(Relaxed)), (5, 77));
     }
 

@@ -1,8 +1,10 @@
 //! What one thread or one process of a swarm does: it waits for the next turn of its members, does it, and
 //! counts how late it was done. Nothing is allocated and nothing is locked meanwhile.
 
+use super::backlog::PARTS;
 use super::board::{Action, Board, Fault, Role, Sum, Times};
 use super::names::Name;
+use super::own::OwnTime;
 use super::record::{self, Tag, next_word};
 use super::schedule::Members;
 use crate::clock::{Clock, nanoseconds};
@@ -88,7 +90,7 @@ pub(super) struct Hand<'a> {
     period_ns: u64,
     times: Times,
     interval_ns: u64,
-    middle: (u64, u64),
+    own: OwnTime,
     name: Name,
     record: Box<[u8]>,
     scratch: Box<[u8]>,
@@ -108,7 +110,7 @@ impl<'a> Hand<'a> {
             period_ns,
             times: Times::default(),
             interval_ns: 1,
-            middle: (0, 0),
+            own: OwnTime::default(),
             name: Name::new(),
             record: room(),
             scratch: room(),
@@ -126,8 +128,7 @@ impl<'a> Hand<'a> {
         self.times = self.board.times();
         let Times { begin, from, to, give_up } = self.times;
         self.interval_ns = self.times.intervals().0;
-        let quarter = (to - from) / 4;
-        self.middle = (from + quarter, from + 2 * quarter);
+        self.own = OwnTime::default();
         let mut counts = false;
         while let Some((after, member, turn)) = members.next() {
             let due = begin + after;
@@ -147,14 +148,15 @@ impl<'a> Hand<'a> {
             if self.board.is_stopped() {
                 return;
             }
+            let own = self.own.begin(due, now, waited);
             if due >= from {
                 if !counts {
                     counts = true;
                     opened();
                 }
-                if now <= give_up {
-                    self.follow(due, now, waited);
-                }
+                self.board.count_scheduling(self.role, own);
+                let part = u128::from(due - from) * PARTS as u128 / u128::from(to - from);
+                self.board.count_delay(self.role, part as usize, now.saturating_sub(due));
             }
             if now > give_up {
                 self.miss(due, now, member);
@@ -166,39 +168,28 @@ impl<'a> Hand<'a> {
         }
     }
 
-    /// Takes note of how far behind a turn begins.
-    fn follow(&mut self, due: u64, now: u64, waited: bool) {
-        let behind = now.saturating_sub(due);
-        if waited {
-            self.board.count_scheduling(self.role, behind);
-        }
-        let Times { to, .. } = self.times;
-        let (second, third) = self.middle;
-        let last = to - (third - second);
-        let sums = match due {
-            _ if due >= last => (Sum::BehindLate, Sum::TurnsLate),
-            _ if due >= second && due < third => (Sum::BehindEarly, Sum::TurnsEarly),
-            _ => return,
-        };
-        self.board.sum(self.role, sums.0).fetch_add(behind, Relaxed);
-        self.board.sum(self.role, sums.1).fetch_add(1, Relaxed);
-    }
-
     /// One turn: a record for each file of a writer, one record of a reader.
     fn turn(&mut self, clock: Clock, due: u64, member: u32, turn: u32) -> Result<(), Refused> {
         match self.role {
             Role::Writer => {
                 for file in 0..self.shape.files {
+                    self.fill(member, file);
+                    let begun = clock.now();
                     self.append(clock, member, file)
                         .map_err(|(action, errno)| (action, member, file, errno.raw_os_error()))?;
+                    let ended = clock.now();
+                    self.own.called(ended.saturating_sub(begun));
                     let bytes = self.shape.size(file) as u64;
                     self.board.written().fetch_add(bytes, Relaxed);
-                    self.done(due, clock.now(), member, bytes);
+                    self.done(due, ended, member, bytes);
                 }
             }
             Role::Reader => {
+                let begun = clock.now();
                 let bytes = self.read(member, turn)?;
-                self.done(due, clock.now(), member, bytes);
+                let ended = clock.now();
+                self.own.called(ended.saturating_sub(begun));
+                self.done(due, ended, member, bytes);
             }
         }
         Ok(())
@@ -221,30 +212,37 @@ impl<'a> Hand<'a> {
         }
     }
 
-    /// A turn that will not be done any more: it is as late as it is now, at least.
+    /// A turn that will not be done any more. How late it would have been nobody knows: it is late whatever the
+    /// period, and stands behind everything that was done.
     fn miss(&self, due: u64, now: u64, member: u32) {
-        let Times { from, .. } = self.times;
+        let Times { from, give_up, .. } = self.times;
         if due < from {
             return;
         }
-        let late = now.saturating_sub(due);
+        let behind = now.saturating_sub(due);
+        let late = behind.max(give_up - from).max(self.period_ns.saturating_add(1));
         let records = if self.role == Role::Writer { self.shape.files } else { 1 };
         for _ in 0..records {
             self.board.count(self.role, late, ((due - from) / self.interval_ns) as usize);
         }
         self.board.sum(self.role, Sum::Missed).fetch_add(records.into(), Relaxed);
-        self.board.sum(self.role, Sum::BehindAtEnd).fetch_max(late, Relaxed);
-        if late > self.period_ns {
-            self.board.sum(self.role, Sum::Late).fetch_add(records.into(), Relaxed);
-            self.board.mark_late(self.role, member);
-        }
+        self.board.sum(self.role, Sum::BehindAtEnd).fetch_max(behind, Relaxed);
+        self.board.sum(self.role, Sum::Late).fetch_add(records.into(), Relaxed);
+        self.board.mark_late(self.role, member);
     }
 
+    /// Makes the next record of a file.
+    fn fill(&mut self, writer: u32, file: u32) {
+        let number = self.board.records(self.shape.slot(writer, file)).load(Relaxed);
+        let bytes = &mut self.record[..self.shape.size(file)];
+        record::fill(bytes, Tag { writer, file: file as u16, number: number as u32 }, self.shape.seed);
+    }
+
+    /// Appends the record that was made.
     fn append(&mut self, clock: Clock, writer: u32, file: u32) -> Result<(), (Action, Errno)> {
         let slot = self.shape.slot(writer, file);
         let number = self.board.records(slot).load(Relaxed);
-        let bytes = &mut self.record[..self.shape.size(file)];
-        record::fill(bytes, Tag { writer, file: file as u16, number: number as u32 }, self.shape.seed);
+        let bytes = &self.record[..self.shape.size(file)];
         let opened;
         let to = match self.files {
             Files::Nowhere => {
@@ -262,7 +260,7 @@ impl<'a> Hand<'a> {
                 opened.as_fd()
             }
         };
-        let mut rest = &*bytes;
+        let mut rest = bytes;
         while !rest.is_empty() {
             // The rest of a record that was cut short follows at once: whoever is out of room says so then.
             let moved = again(|| write(to, rest)).map_err(|errno| (Action::Append, errno))?;
@@ -323,5 +321,32 @@ fn again<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
             Err(Errno::INTR) => {}
             answer => return answer,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::schedule::Schedule;
+    use super::*;
+
+    #[test]
+    fn what_was_given_up_is_late_whatever_the_period_and_stands_behind_all_else() {
+        let swarm: Appenders = toml::from_str("writers = 1\nperiod_seconds = 60.0\nseconds = 10.0").expect("a swarm");
+        let (shape, schedule) = (Shape::of(&swarm, 0), Schedule::of_writers(&swarm, 0));
+        let board = Board::new(1, 0, swarm.files_of_all()).unwrap();
+        // The one turn was due 20 ms ago, and given up long before a period had gone by.
+        let begin = Clock::get().now() - 20_000_000;
+        let times = Times { begin, from: begin, to: begin + 10_000_000, give_up: begin + 11_000_000 };
+        board.set_times(times);
+        let mut members = Members::new(schedule, 0..1);
+        Hand::new(&board, &shape, Role::Writer, Files::Nowhere, schedule.period_ns()).work(&mut members, || ());
+        let sum = |sum: Sum| board.sum(Role::Writer, sum).load(Relaxed);
+        assert_eq!((sum(Sum::Missed), sum(Sum::Late), sum(Sum::Operations)), (4, 4, 0));
+        assert_eq!(board.late_members(Role::Writer), 1);
+        let lateness = board.lateness(Role::Writer);
+        assert_eq!(lateness.operations(), 4);
+        assert!(lateness.summary().unwrap().max >= 60e9, "{:?}", lateness.summary());
+        // How far behind the schedule it was is known, and is not a period.
+        assert!(sum(Sum::BehindAtEnd) >= 20_000_000);
     }
 }

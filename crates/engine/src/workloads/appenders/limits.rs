@@ -9,7 +9,7 @@ use std::path::Path;
 /// Descriptors beside those of the work: the agent's own, and what it inherited.
 const RESERVE: u64 = 256;
 /// Multiplexed writers are spread over at most so many processes.
-const MOST_CARRIERS: u32 = 256;
+pub(super) const MOST_CARRIERS: u32 = 256;
 /// Processes beside those of the work.
 const PROCESS_RESERVE: u64 = 64;
 

@@ -4,22 +4,26 @@
 //! ([`board`]). Every turn is due at a moment known in advance ([`schedule`]), and what is recorded is the time
 //! from then to its end, whatever held it up.
 
+mod backlog;
 mod board;
 mod check;
 mod hand;
 mod limits;
 mod names;
+mod own;
 mod processes;
 mod record;
 mod schedule;
 
 pub use limits::check as check_limits;
+pub use processes::allowance;
 
 use super::{Observer, Work, heed};
 use crate::clock::{Clock, nanoseconds, seconds};
 use crate::error::EngineError;
 use crate::target::Place;
 use crate::window::{LATENESS_P99, Window};
+use backlog::Backlog;
 use board::{Action, Board, Fault, Role, Sum, Times};
 use hand::{Files, Hand, Shape};
 use model::appenders::{Appenders, SwarmMethod};
@@ -44,10 +48,6 @@ const LEAD_EACH_NS: u64 = 20_000;
 /// is longer, within these bounds. A stall at the window's end is made up for as one in its middle is.
 const GIVE_UP_PART: u64 = 10;
 const GIVE_UP_NS: (u64, u64) = (500_000_000, 10_000_000_000);
-/// A backlog grows where turns at the window's end begin later than those before its middle by more than this
-/// share of the time between: the lane does so much less than it is asked for. So does one that has still not
-/// done this share of what was due when the rest is given up. Chosen, as for open loops.
-const BEHIND_SHARE: f64 = 0.05;
 /// Where the harness's own lateness is this share of all lateness, the harness was measured. Chosen: what is
 /// left is then the smaller part.
 const OWN_SHARE: f64 = 0.5;
@@ -125,8 +125,7 @@ impl AppendersWork {
         let begin = Clock::get().now() + LEAD_NS + LEAD_EACH_NS * u64::from(self.swarm.writers.min(20_000));
         let (from, to) = (begin + warm_up, begin + warm_up + window);
         let period = nanoseconds(self.swarm.period_seconds);
-        let grace = period.max(window / GIVE_UP_PART).clamp(GIVE_UP_NS.0, GIVE_UP_NS.1);
-        Times { begin, from, to, give_up: to + grace }
+        Times { begin, from, to, give_up: to + grace_ns(period, window) }
     }
 
     /// Lets the observer see the window open and close, while others work.
@@ -223,7 +222,7 @@ impl AppendersWork {
         };
         crowd.start(ground, Role::Writer, writers, Schedule::of_writers(swarm, shape.seed), stop)?;
         crowd.start(ground, Role::Reader, readers, Schedule::of_readers(swarm, shape.seed), stop)?;
-        crowd.wait_ready(board, stop)?;
+        crowd.wait_ready(board, stop, processes::ready_patience(swarm, carriers))?;
         let start_seconds = begun.elapsed().as_secs_f64();
         let times = self.times(warm_up, window);
         board.set_times(times);
@@ -248,16 +247,10 @@ impl AppendersWork {
         };
         let (interval_ns, intervals) = times.intervals();
         let (interval_p99_ns, interval_max_ns) = board.intervals(role, intervals);
-        let mean = |behind: Sum, turns: Sum| match sum(turns) {
-            0 => 0.0,
-            turns => sum(behind) as f64 / turns as f64 / 1e9,
-        };
         let window_seconds = seconds(times.to - times.from);
-        let early = mean(Sum::BehindEarly, Sum::TurnsEarly);
-        let late = mean(Sum::BehindLate, Sum::TurnsLate);
         let missed = sum(Sum::Missed);
         let due = sum(Sum::Operations) + missed;
-        let fell_behind = late - early > BEHIND_SHARE * window_seconds / 2.0;
+        let backlog = Backlog::of(&board.delays(role), window_seconds).or_given_up(missed, due);
         let lateness = Lateness {
             writers,
             late_writers: board.late_members(role),
@@ -266,8 +259,8 @@ impl AppendersWork {
             late: sum(Sum::Late),
             missed,
             scheduling_ns: board.scheduling(role).summary(),
-            backlog_seconds: late.max(seconds(sum(Sum::BehindAtEnd))),
-            backlog_grew: fell_behind || missed as f64 > BEHIND_SHARE * due as f64,
+            backlog_seconds: backlog.seconds.max(seconds(sum(Sum::BehindAtEnd))),
+            backlog_grew: backlog.grew,
             start_seconds,
             stop_seconds,
             interval_seconds: seconds(interval_ns),
@@ -304,8 +297,8 @@ impl AppendersWork {
                 && own > OWN_SHARE * all
             {
                 self.notes.push(format!(
-                    "harness-bound-submission: writers are woken up to {:.2} ms late (p99) by themselves, and their records \
-                     are up to {:.2} ms late",
+                    "harness-bound-submission: turns begin up to {:.2} ms late (p99) by the harness and the scheduler alone, \
+                     and records are up to {:.2} ms late",
                     own / 1e6,
                     all / 1e6
                 ));
@@ -388,6 +381,11 @@ impl Work for AppendersWork {
     fn notes(&self) -> Vec<String> {
         self.notes.clone()
     }
+}
+
+/// How long after the window what was due in it is still done.
+fn grace_ns(period_ns: u64, window_ns: u64) -> u64 {
+    period_ns.max(window_ns / GIVE_UP_PART).clamp(GIVE_UP_NS.0, GIVE_UP_NS.1)
 }
 
 fn open_top(place: &Place) -> Result<(Option<OwnedFd>, PathBuf), EngineError> {

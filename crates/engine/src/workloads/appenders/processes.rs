@@ -3,10 +3,11 @@
 use super::board::{Action, Board, Fault, Role};
 use super::hand::{Files, Hand, Shape};
 use super::schedule::{Members, Schedule};
-use crate::clock::Clock;
+use crate::clock::{Clock, nanoseconds};
 use crate::error::EngineError;
 use crate::workloads::heed;
 use crate::workloads::team::Usage;
+use model::appenders::{Appenders, SwarmMethod};
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -21,6 +22,10 @@ const LOOK: Duration = Duration::from_millis(200);
 /// How long they may take to become ready, each, and at least all together.
 const READY_EACH: Duration = Duration::from_millis(50);
 const READY_LEAST: Duration = Duration::from_secs(60);
+/// How long each file may take to be opened: a disk that has to look for its inode.
+const OPEN_EACH: Duration = Duration::from_millis(10);
+/// How long each process may take to be started.
+const START_EACH: Duration = Duration::from_millis(5);
 /// How long after the work was given up a process may take to end.
 const END: Duration = Duration::from_secs(60);
 
@@ -30,6 +35,33 @@ pub(super) struct Crowd {
     left: Vec<Pid>,
     /// Of those that have ended the ones that did not end by their own will.
     lost: usize,
+}
+
+/// How long so many processes, readers beside them, may take to open their files and become ready.
+pub(super) fn ready_patience(swarm: &Appenders, carriers: u32) -> Duration {
+    let processes = carriers.saturating_add(swarm.readers);
+    READY_LEAST.max(READY_EACH * processes) + opening(swarm)
+}
+
+/// How long the files that stay open may take to be opened.
+fn opening(swarm: &Appenders) -> Duration {
+    let files = if swarm.reopen { 0 } else { swarm.files_of_all() };
+    OPEN_EACH * u32::try_from(files).unwrap_or(u32::MAX)
+}
+
+/// How long a window of a swarm may take beside its warm-up and its measured seconds before the engine itself
+/// gives it up: files are opened, processes start, become ready and end, and what was due is still done for a
+/// while. Whoever waits for the engine waits longer than this.
+pub fn allowance(swarm: &Appenders) -> Duration {
+    // Multiplexed writers may become processes too, at most one each.
+    let processes = match swarm.method {
+        SwarmMethod::Processes => swarm.writers,
+        SwarmMethod::Multiplexed => swarm.writers.min(super::limits::MOST_CARRIERS),
+    };
+    let starting = START_EACH * processes.saturating_add(swarm.readers);
+    let (period, window) = (nanoseconds(swarm.period_seconds), nanoseconds(swarm.seconds));
+    let lead = Duration::from_nanos(super::LEAD_NS + super::LEAD_EACH_NS * u64::from(swarm.writers.min(20_000)));
+    starting + ready_patience(swarm, processes) + lead + Duration::from_nanos(super::grace_ns(period, window)) + END
 }
 
 /// What a process needs to know.
@@ -106,10 +138,14 @@ impl Crowd {
         Ok(())
     }
 
-    /// Waits until all are ready.
-    pub(super) fn wait_ready(&mut self, board: &Board, stop: &AtomicBool) -> Result<(), EngineError> {
+    /// Waits until all are ready, but no longer than this.
+    pub(super) fn wait_ready(
+        &mut self,
+        board: &Board,
+        stop: &AtomicBool,
+        patience: Duration,
+    ) -> Result<(), EngineError> {
         let all = self.left.len();
-        let patience = READY_LEAST.max(READY_EACH * all as u32);
         let begun = Instant::now();
         let mut looked = begun;
         while (board.ready() as usize) < all {
@@ -320,5 +356,33 @@ fn gone(count: usize, all: usize) -> EngineError {
         message: format!("{count} of {all} processes ended before they began; was memory short? See the kernel's log"),
         errno: None,
         corrupt: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_allowance_holds_every_wait_of_the_engine_itself() {
+        let swarm = |text: &str| -> Appenders {
+            toml::from_str(&format!("period_seconds = 60.0\nseconds = 180.0\n{text}")).unwrap()
+        };
+        for text in [
+            "writers = 4000\nmethod = \"processes\"",
+            "writers = 100000\nmethod = \"processes\"\nreopen = true",
+            "writers = 20000\nreaders = 50",
+            "writers = 1",
+        ] {
+            let swarm = swarm(text);
+            let processes = if swarm.method == SwarmMethod::Processes { swarm.writers } else { 0 };
+            let grace = Duration::from_secs(10);
+            let all = ready_patience(&swarm, processes) + grace + END;
+            assert!(allowance(&swarm) >= all, "{text}: {:?} of {all:?}", allowance(&swarm));
+            assert!(ready_patience(&swarm, processes) >= READY_LEAST.max(READY_EACH * processes), "{text}");
+        }
+        // Opening takes a slow disk its time, also where few processes share the files.
+        let (kept, reopened) = (swarm("writers = 20000"), swarm("writers = 20000\nreopen = true"));
+        assert_eq!(ready_patience(&kept, 8) - ready_patience(&reopened, 8), OPEN_EACH * 80_000);
     }
 }

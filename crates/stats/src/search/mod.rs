@@ -7,22 +7,25 @@
 //! are. A later pass begins at what the earlier ones found, and goes on in smaller steps: chance moves the edge
 //! only a little.
 
+mod outcome;
+
 use crate::comparable::comparable;
 use crate::correlation;
 use crate::estimate::{self, Level};
 use crate::pair::finite;
 use crate::ranking;
-use crate::say::{appenders as said, name, names, pair as pair_said, text};
+use crate::say::{appenders as said, name, names, pair as pair_said};
 use crate::sequential::{self, Rule, Standing};
 use model::Sentence;
 use model::findings::{Estimate, Pair, SearchFinding, SearchLane, SearchPass, Verdict};
-use model::page::Quantity;
 use model::plan::Rounds;
 use model::record::Record;
-use model::search::{Criterion, FindMax, SearchStep, StepOutcome};
+use model::search::{FindMax, SearchStep, StepOutcome};
 use model::sentence::Value;
-use model::trial::{Lateness, Outcome, Trial};
+use model::trial::Trial;
 use model::workload::{Appenders, Kind, Workload};
+pub use outcome::outcome;
+use outcome::{Alone, reason};
 
 /// Passes of a search that asks for no number.
 pub const USUAL_PASSES: u32 = 4;
@@ -66,20 +69,19 @@ pub fn next(record: &Record, lane: &str, pass: u32) -> Next {
     view.after(&view.passes(lane, pass), &view.tried(lane, pass))
 }
 
-/// What came of one step.
-pub fn outcome(trial: &Trial, swarm: &Appenders, cpus: u32, criterion: Criterion) -> StepOutcome {
-    if trial.outcome == Outcome::Failed {
-        return StepOutcome::Failed;
-    }
-    let Some(late) = lateness(trial) else { return StepOutcome::Failed };
-    match criterion {
-        Criterion::Load if load(trial).is_some_and(|load| load > f64::from(cpus)) => StepOutcome::Load,
-        Criterion::Load => StepOutcome::Sustained,
-        // A percentile that too few records show is at most the largest.
-        Criterion::Lateness if p99_seconds(trial) >= swarm.period_seconds => StepOutcome::Late,
-        Criterion::Lateness if late.backlog_grew => StepOutcome::Backlog,
-        Criterion::Lateness => StepOutcome::Sustained,
-    }
+/// What came of a step, which may not be in the record yet, after all that the record shows.
+pub fn outcome_of(record: &Record, step: &SearchStep) -> StepOutcome {
+    let Some((_, swarm, find_max)) = workload_of(record) else { return step.outcome };
+    View::of(record, swarm, find_max).outcome(step)
+}
+
+/// Whether it must still be seen how so many writers do without a filesystem: this trial of theirs was not
+/// sustained, and no step tells whose fault that is.
+pub fn asks_for_a_run_without_filesystem(record: &Record, trial: &Trial, writers: u32) -> bool {
+    let Some((_, swarm, find_max)) = workload_of(record) else { return false };
+    let view = View::of(record, swarm, find_max);
+    let fell = matches!(view.of_trial(trial), StepOutcome::Late | StepOutcome::Backlog | StepOutcome::Load);
+    fell && view.alone.holds(writers).is_none()
 }
 
 /// What a record says of its search; empty: it holds none.
@@ -109,19 +111,38 @@ struct View<'a> {
     record: &'a Record,
     swarm: &'a Appenders,
     find_max: FindMax,
+    alone: Alone,
 }
 
 impl<'a> View<'a> {
     fn of(record: &'a Record, swarm: &'a Appenders, find_max: FindMax) -> Self {
-        View { record, swarm, find_max }
+        let view = View { record, swarm, find_max, alone: Alone::default() };
+        View { alone: record.steps.iter().fold(Alone::default(), |alone, step| view.and(alone, step)), ..view }
     }
 
     fn steps(&self, lane: &'a str, pass: u32) -> impl Iterator<Item = &'a SearchStep> {
         self.record.steps.iter().filter(move |step| step.trial.lane == lane && step.pass == pass)
     }
 
+    /// What came of a trial, taken by itself.
+    fn of_trial(&self, trial: &Trial) -> StepOutcome {
+        outcome(trial, self.swarm, self.record.header.machine.cpus, self.find_max.criterion)
+    }
+
+    /// With what a step shows of its writers without a filesystem.
+    fn and(&self, alone: Alone, step: &SearchStep) -> Alone {
+        step.without_filesystem.as_deref().map_or(alone, |trial| alone.and(step.writers, self.of_trial(trial)))
+    }
+
     fn outcome(&self, step: &SearchStep) -> StepOutcome {
-        outcome(&step.trial, self.swarm, self.record.header.machine.cpus, self.find_max.criterion)
+        match self.of_trial(&step.trial) {
+            StepOutcome::Late | StepOutcome::Backlog | StepOutcome::Load
+                if self.and(self.alone, step).holds(step.writers) == Some(false) =>
+            {
+                StepOutcome::Harness
+            }
+            came => came,
+        }
     }
 
     fn tried(&self, lane: &str, pass: u32) -> Vec<(u32, StepOutcome)> {
@@ -156,13 +177,16 @@ impl<'a> View<'a> {
     fn lane(&self, lane: &'a str) -> SearchLane {
         let passes = self.passes(lane, u32::MAX);
         let level = level(&passes);
-        let at_least = passes.iter().any(|pass| pass.too_many.is_none() && pass.sustained > 0);
-        let failure = match (passes.last(), level) {
+        let ended = |pass: &SearchPass| self.edge(lane, pass).map(|step| self.outcome(step));
+        let ended_by = |by: StepOutcome| passes.iter().any(|pass| ended(pass) == Some(by));
+        let (could_not_go_on, harness) = (ended_by(StepOutcome::Failed), ended_by(StepOutcome::Harness));
+        // What says why the lane may sustain more is told before what says why it does not.
+        let open = |pass: &&SearchPass| matches!(ended(pass), Some(StepOutcome::Failed | StepOutcome::Harness));
+        let telling = passes.iter().rfind(open).or(passes.last());
+        let reason = telling.and_then(|pass| self.reason(lane, pass));
+        let failure = match (telling, level) {
             (None, _) => Some(said::no_pass_ended()),
-            (Some(last), None) => Some(match self.reason(lane, last) {
-                Some(reason) => reason,
-                None => said::not_even(last.too_many.unwrap_or(1)),
-            }),
+            (Some(pass), None) => Some(reason.clone().unwrap_or_else(|| said::not_even(pass.too_many.unwrap_or(1)))),
             (Some(_), Some(_)) => None,
         };
         SearchLane {
@@ -170,11 +194,12 @@ impl<'a> View<'a> {
             writers: level.map(|level| level.mean),
             low: level.and_then(|level| Some(level.interval?.0)),
             high: level.and_then(|level| Some(level.interval?.1)),
-            at_least,
-            could_not_go_on: passes.last().is_some_and(|last| {
-                self.edge(lane, last).is_some_and(|step| self.outcome(step) == StepOutcome::Failed)
-            }),
-            reason: passes.last().and_then(|last| self.reason(lane, last)),
+            at_least: could_not_go_on
+                || harness
+                || passes.iter().any(|pass| pass.too_many.is_none() && pass.sustained > 0),
+            could_not_go_on,
+            harness,
+            reason,
             passes,
             failure,
         }
@@ -189,28 +214,12 @@ impl<'a> View<'a> {
 
     /// What was the matter at the smallest number that a pass did not sustain; where there is none, that.
     fn reason(&self, lane: &'a str, pass: &SearchPass) -> Option<Sentence> {
-        let Some(too_many) = pass.too_many else { return Some(said::all_sustained(pass.sustained)) };
+        if pass.too_many.is_none() {
+            return Some(said::all_sustained(pass.sustained));
+        }
         let step = self.edge(lane, pass)?;
-        let late = lateness(&step.trial);
-        Some(match self.outcome(step) {
-            StepOutcome::Sustained => return None,
-            StepOutcome::Late => said::too_late(
-                too_many,
-                Value::Seconds(p99_seconds(&step.trial)),
-                Value::Seconds(self.swarm.period_seconds),
-            ),
-            StepOutcome::Backlog => {
-                said::backlog_grows(too_many, Value::Seconds(late.map_or(0.0, |late| late.backlog_seconds)))
-            }
-            StepOutcome::Load => {
-                let load = Value::Number(load(&step.trial).unwrap_or(0.0), 1);
-                said::load_too_high(too_many, load, self.record.header.machine.cpus)
-            }
-            StepOutcome::Failed => {
-                let reason = step.trial.reason.as_deref().unwrap_or("no record was due; raise seconds");
-                said::could_not_be_done(too_many, text(reason.trim_end_matches('.')))
-            }
-        })
+        let terms = (self.record.header.machine.cpus, self.find_max.criterion);
+        reason(step, self.outcome(step), self.swarm, terms)
     }
 
     fn pairs(&self, lanes: &[SearchLane], done: u32) -> Vec<Pair> {
@@ -255,26 +264,20 @@ impl<'a> View<'a> {
                     return pair;
                 }
             };
-            let ends: Vec<&SearchLane> = [&lanes[a], &lanes[b]].into_iter().filter(|lane| lane.at_least).collect();
-            let stopped = |lane: &SearchLane| lane.at_least || lane.could_not_go_on;
-            match ends.len() {
-                0 | 1 if stopped(&lanes[a]) && stopped(&lanes[b]) => {
-                    pair.why = Some(said::neither_gave_way(name(&pair.a), name(&pair.b)));
-                    return pair;
-                }
-                2 => {
-                    pair.why = Some(said::both_at_the_end(self.find_max.most_writers));
-                    return pair;
-                }
-                1 => beside.push(said::more_not_tried(names(ends.iter().map(|lane| lane.lane.as_str())))),
-                _ => {}
+            if let Some(why) = why_none([&lanes[a], &lanes[b]], interval.mean, self.find_max.most_writers) {
+                pair.why = Some(why);
+                return pair;
+            }
+            let open: Vec<&SearchLane> = [&lanes[a], &lanes[b]].into_iter().filter(|lane| lane.at_least).collect();
+            if !open.is_empty() {
+                beside.push(said::more_not_tried(names(open.iter().map(|lane| lane.lane.as_str()))));
             }
             let (verdict, why) = match standing {
                 _ if interval.count < 2 => (Verdict::Undecided, Some(said::one_pass())),
                 Standing::Before { first } => (Verdict::Undecided, Some(said::passes_done_of(done, first))),
                 Standing::AtLook { last, .. } => match rule.verdict(interval.mean, interval.half, last) {
                     // A lane that sustains at least so many may sustain more: that is no tie.
-                    Verdict::Tie if !ends.is_empty() => (Verdict::Undecided, None),
+                    Verdict::Tie if !open.is_empty() => (Verdict::Undecided, None),
                     Verdict::Undecided => {
                         let percent = |log: f64| Value::Signed(100.0 * log.clamp(-50.0, 50.0).exp_m1(), 0);
                         let (low, high) = (interval.mean - interval.half, interval.mean + interval.half);
@@ -291,6 +294,27 @@ impl<'a> View<'a> {
         });
         judged.collect()
     }
+}
+
+/// Why the two numbers of a pair say nothing of which lane sustains more; `None`: they do. `log_ratio`: above 0 the
+/// first one is larger.
+fn why_none([a, b]: [&SearchLane; 2], log_ratio: f64, most_writers: u32) -> Option<Sentence> {
+    let measured: Vec<&str> = [a, b].into_iter().filter(|lane| lane.harness).map(|lane| lane.lane.as_str()).collect();
+    if !measured.is_empty() {
+        return Some(said::harness_measured(names(measured)));
+    }
+    if a.at_least && b.at_least {
+        return Some(match a.could_not_go_on || b.could_not_go_on {
+            true => said::neither_gave_way(name(&a.lane), name(&b.lane)),
+            false => said::both_at_the_end(most_writers),
+        });
+    }
+    // The larger number may be larger still, and the ratio with it; the smaller one says nothing of the order.
+    let fewer = if log_ratio > 0.0 { b } else { a };
+    fewer.at_least.then(|| match &fewer.reason {
+        Some(reason) => said::fewer_but_open_because(name(&fewer.lane), reason.clone()),
+        None => said::fewer_but_open(name(&fewer.lane)),
+    })
 }
 
 /// The largest number that was sustained below every one that was not, and the smallest that was not.
@@ -345,22 +369,6 @@ fn figures(lane: &SearchLane) -> Vec<(u32, f64)> {
     lane.passes.iter().filter_map(|pass| Some((pass.pass, figure(pass)?))).collect()
 }
 
-fn lateness(trial: &Trial) -> Option<&Lateness> {
-    let group = trial.groups.iter().find(|group| group.name == "append")?;
-    group.lateness.as_deref().filter(|late| late.due > 0)
-}
-
-/// The 99th percentile of lateness in seconds; the largest where too few records were due.
-fn p99_seconds(trial: &Trial) -> f64 {
-    let latency = trial.groups.iter().find(|group| group.name == "append").and_then(|group| group.latency_ns);
-    latency.map_or(0.0, |latency| latency.p99.unwrap_or(latency.max) / 1e9)
-}
-
-/// The load average at the end of a step.
-fn load(trial: &Trial) -> Option<f64> {
-    trial.course.as_ref()?.column(Quantity::LoadAverage).last().copied()
-}
-
 /// What the ranking looks at.
 fn estimates(lanes: &[SearchLane]) -> Vec<Estimate> {
     let of = |lane: &SearchLane| Estimate {
@@ -375,6 +383,7 @@ fn estimates(lanes: &[SearchLane]) -> Vec<Estimate> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::search::Criterion;
 
     const PLAN: FindMax = FindMax { criterion: Criterion::Lateness, most_writers: 100_000, resolution: 0.1 };
 
