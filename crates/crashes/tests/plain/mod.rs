@@ -6,7 +6,7 @@
 use crashes::survive::{Cut, Survival};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 const SECTOR: u64 = 512;
@@ -84,7 +84,18 @@ impl Disk {
 
     /// All of it, for a small disk.
     pub fn whole(&self, bytes: u64) -> Vec<u8> {
-        (0..bytes / SECTOR).flat_map(|number| self.sector(number)).collect()
+        self.part(0, bytes)
+    }
+
+    /// A part of it, in whole sectors.
+    pub fn part(&self, offset: u64, bytes: u64) -> Vec<u8> {
+        let first = offset / SECTOR;
+        let mut part = vec![0; bytes as usize];
+        for (number, sector) in self.0.range(first..first + bytes / SECTOR) {
+            let at = ((number - first) * SECTOR) as usize;
+            part[at..at + SECTOR as usize].copy_from_slice(sector);
+        }
+        part
     }
 }
 
@@ -148,20 +159,25 @@ fn drawn<'a>(open: &[&'a Line], seed: u64, sector: Option<u64>) -> Vec<(&'a Line
             }
             continue;
         }
+        // Which of the disk's own sectors the write lies in, and what of them arrived, by their addresses.
         let size = sector.unwrap();
-        let count = line.bytes.div_ceil(size);
+        let touched: BTreeSet<u64> = line.sectors().map(|at| at * SECTOR / size).collect();
         let first_ones = match random.next_u64() % 2 {
-            0 => Some(random.next_u64() % count.max(1)),
+            0 => Some((random.next_u64() % touched.len().max(1) as u64) as usize),
             _ => None,
         };
-        for number in 0..count {
-            let arrived = match first_ones {
-                Some(limit) => number < limit,
+        let mut arrived = BTreeSet::new();
+        for (place, &number) in touched.iter().enumerate() {
+            let has = match first_ones {
+                Some(limit) => place < limit,
                 None => random.next_u64().is_multiple_of(2),
             };
-            if arrived {
-                parts.push((*line, number * size, size.min(line.bytes - number * size)));
+            if has {
+                arrived.insert(number);
             }
+        }
+        for at in line.sectors().filter(|at| arrived.contains(&(at * SECTOR / size))) {
+            parts.push((*line, at * SECTOR - line.offset, SECTOR));
         }
     }
     parts
