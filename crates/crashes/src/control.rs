@@ -16,6 +16,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Of `linux/prctl.h`; libc has it for other systems only.
+const PR_SET_IO_FLUSHER: libc::c_int = 57;
 /// How many requests a recording disk has under way.
 const RECORDING_THREADS: usize = 4;
 /// How many of a disk that shows images; reads and writes of it are copies in memory.
@@ -161,10 +163,9 @@ pub fn serve(hooks: Hooks) -> std::io::Result<()> {
 /// Tells the kernel that a filesystem's writeback waits for this process, before it has other threads, which inherit it:
 /// memory that it needs must not be made free by writing to the very disk that it serves. Without the privilege, and on
 /// kernels before 5.6, it is refused and nothing is lost but that.
-#[expect(unsafe_code, reason = "no safe wrapper has this option of prctl")]
 fn flush_for_others() {
     // SAFETY: sets a flag of this thread from plain numbers.
-    let _ = unsafe { libc::prctl(libc::PR_SET_IO_FLUSHER, 1, 0, 0, 0) };
+    let _ = unsafe { libc::prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0) };
 }
 
 /// Says an error to the parent before it is handed on.

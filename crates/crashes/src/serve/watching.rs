@@ -74,7 +74,7 @@ mod tests {
         let path = folder.path().join("contents");
         std::fs::write(&path, vec![7; 64 << 10]).unwrap();
         let disk = WatchingDisk::open(&path).unwrap();
-        assert_eq!(disk.blocks_read(), []);
+        assert!(disk.blocks_read().is_empty());
         disk.write(INODE, 8192, &[1; 512]).unwrap();
         disk.zero(INODE, 0, 4096).unwrap();
         let mut there = vec![0; 1024];

@@ -99,17 +99,26 @@ impl Disk {
     }
 }
 
+/// When the last flush came of those that were answered by a tick: what was answered before it is safe.
+fn safe_before(lines: &[Line], tick: u64) -> u64 {
+    let flushes = lines.iter().filter(|line| line.kind == 3 && line.replied <= tick);
+    flushes.fold(0, |last, flush| last.max(flush.received))
+}
+
+/// The writes that had come by a tick and that no flush confirmed.
+pub fn open(lines: &[Line], tick: u64) -> Vec<&Line> {
+    let safe = safe_before(lines, tick);
+    lines.iter().filter(|line| line.changes() && line.received <= tick && line.replied >= safe).collect()
+}
+
 /// The disk at a cut: everything that a flush confirmed, then what survived of the rest.
 pub fn image(lines: &[Line], cut: Cut) -> Disk {
-    let flushes: Vec<&Line> = lines.iter().filter(|line| line.kind == 3 && line.replied <= cut.tick).collect();
-    let confirmed = |line: &Line| flushes.iter().any(|flush| line.replied < flush.received);
     let mut disk = Disk::default();
-    for line in lines.iter().filter(|line| line.changes() && confirmed(line)) {
+    let safe = safe_before(lines, cut.tick);
+    for line in lines.iter().filter(|line| line.changes() && line.replied < safe) {
         disk.put(line, 0, line.bytes);
     }
-    let open: Vec<&Line> =
-        lines.iter().filter(|line| line.changes() && line.received <= cut.tick && !confirmed(line)).collect();
-    for (line, from, bytes) in survivors(&open, cut.survival) {
+    for (line, from, bytes) in survivors(&open(lines, cut.tick), cut.survival) {
         disk.put(line, from, bytes);
     }
     disk
