@@ -38,7 +38,8 @@ static CHECKERS: [Checker; 5] = [
 ];
 
 /// Profiles of several devices with the fewest that each takes, as mkfs.btrfs has them. raid0 is content with one.
-static PROFILES: [(&str, u32); 6] = [("raid1", 2), ("raid1c3", 3), ("raid1c4", 4), ("raid10", 2), ("raid5", 2), ("raid6", 3)];
+static PROFILES: [(&str, u32); 6] =
+    [("raid1", 2), ("raid1c3", 3), ("raid1c4", 4), ("raid10", 2), ("raid5", 2), ("raid6", 3)];
 
 /// What a look at everything that a mounted filesystem stores found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -294,7 +295,9 @@ mod tests {
 
     #[test]
     fn a_profile_of_several_devices_says_how_many() {
-        for (options, least) in [("", 1), ("-m dup", 1), ("-d raid0", 1), ("-m raid1 -d raid1", 2), ("--data=raid1c3", 3)] {
+        for (options, least) in
+            [("", 1), ("-m dup", 1), ("-d raid0", 1), ("-m raid1 -d raid1", 2), ("--data=raid1c3", 3)]
+        {
             let words: Vec<String> = options.split_whitespace().map(str::to_owned).collect();
             assert_eq!(least_of(&words), least, "{options}");
         }

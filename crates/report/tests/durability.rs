@@ -1,8 +1,8 @@
 //! Power cuts and damage as reports say them: the figures stand in the sentences, and names of others harm nothing.
 
 use model::durability::{
-    Damage, DamageFindings, DurabilityFindings, DurabilityVerdict, Example, Failed, Fault, Full, Honesty, LaneDurability,
-    LaneExample, SpeedFinding, Untrusted,
+    Damage, DamageFindings, DurabilityFindings, DurabilityVerdict, Example, Failed, Fault, Full, Honesty,
+    LaneDurability, LaneExample, SpeedFinding, Untrusted,
 };
 use report::{DURABILITY_FORMATS, Style, render_durability};
 
@@ -116,8 +116,14 @@ fn work_that_no_control_proves_and_lanes_that_were_given_up_are_told() {
     third.failed = Some(Failed { lane: "third".to_owned(), at: "sequences".to_owned(), reason });
     found.lanes.push(third);
     let text = text(&found);
-    assert!(text.contains("But at replace ext4,nobarrier broke nothing, so that no control proves a 0 there"), "{text}");
-    assert!(text.contains("third was not cut to the end; it failed at sequences: cannot make an image: no room."), "{text}");
+    assert!(
+        text.contains("But at replace ext4,nobarrier broke nothing, so that no control proves a 0 there"),
+        "{text}"
+    );
+    assert!(
+        text.contains("third was not cut to the end; it failed at sequences: cannot make an image: no room."),
+        "{text}"
+    );
     assert!(text.contains("ext4 kept every acknowledged record"), "the others are told: {text}");
 }
 

@@ -479,7 +479,8 @@ mod tests {
     #[test]
     fn wrong_bytes_without_an_error_are_the_worst_and_another_copy_must_be_seen() {
         let of = |damage: Damage| of_damage(&Damage { blocks: 9, ..damage }).honesty;
-        let files = |silent, refused, repaired, devices| Damage { silent, refused, repaired, devices, ..Damage::default() };
+        let files =
+            |silent, refused, repaired, devices| Damage { silent, refused, repaired, devices, ..Damage::default() };
         assert_eq!(of(files(1, 5, 5, 2)), Honesty::Silent);
         assert_eq!(of(files(0, 1, 5, 2)), Honesty::Refused);
         assert_eq!(of(files(0, 0, 5, 2)), Honesty::Repaired);
