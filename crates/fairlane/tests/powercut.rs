@@ -6,12 +6,12 @@ mod common;
 mod plain;
 
 use common::{Place, root};
+use crashes::control::{Answer, Ask};
 use crashes::image::Images;
 use crashes::log::Log;
+use crashes::survive::Cut;
 use crashes::survive::cuts;
 use model::durability::{DurabilityFindings, DurabilityVerdict, Untrusted};
-use crashes::control::{Answer, Ask};
-use crashes::survive::Cut;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Stdio};
@@ -173,7 +173,8 @@ fn what_is_served_is_the_image_of_the_oracle() {
     let place = Place::new();
     // Lanes that lose something: of those the log is kept.
     let lanes = ["ext4,nobarrier", "btrfs,nobarrier"];
-    let arguments = ["--cuts", "40", "--workload", "append", "--seed", "4", "--no-speed", "--lane-size", "256MiB", "-q"];
+    let arguments =
+        ["--cuts", "40", "--workload", "append", "--seed", "4", "--no-speed", "--lane-size", "256MiB", "-q"];
     place.expect(0, &[&["powercut"][..], &lanes, &arguments, &["-o", "a.jsonl"]].concat());
     let at = place.path().join("served");
     std::fs::create_dir(&at).expect("a folder");

@@ -149,7 +149,7 @@ fn noting_reads<T>(
     act: impl FnOnce(&Path, &[LoopDevice]) -> Result<T, Failure>,
 ) -> Result<(Result<T, Failure>, BTreeSet<u64>), Failure> {
     let mut watchers = Vec::new();
-    let done = (|| {
+    let done: Result<_, Failure> = (|| {
         for disk in disks {
             let watcher = Watcher::start(&disk.shown.path, &disk.path);
             watchers.push(watcher.map_err(cannot("start the disk that notes what is read"))?);
