@@ -4,19 +4,26 @@
 //! its input ends, it has what the dead run left taken away ([`Hooks::orphaned`]), and it ends itself when its own
 //! file is unmounted.
 
-use crate::serve::{Disk, ImageDisk, RecordingDisk, mount_and_serve};
+use crate::serve::{Disk, ImageDisk, RecordingDisk, WatchingDisk, mount_and_serve};
 use crate::survive::Cut;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
+/// Of `linux/prctl.h`; libc has it for other systems only.
+const PR_SET_IO_FLUSHER: libc::c_int = 57;
 /// How many requests a recording disk has under way.
 const RECORDING_THREADS: usize = 4;
 /// How many of a disk that shows images; reads and writes of it are copies in memory.
 const SHOWING_THREADS: usize = 1;
+/// How long the parent waits for an answer: far longer than any takes, since the longest copies a log into memory.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What the parent asks.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -40,6 +47,15 @@ pub enum Ask {
         /// The log.
         log: PathBuf,
     },
+    /// The first line: show a file, which stays as it is, and note what is read of it.
+    Watch {
+        /// Where to mount.
+        mount: PathBuf,
+        /// The file.
+        contents: PathBuf,
+    },
+    /// Of a watching disk: the blocks that were read.
+    Read,
     /// Of a recording disk: a record is acknowledged.
     Acknowledge {
         /// Which.
@@ -84,6 +100,9 @@ pub struct Answer {
     /// The most memory that the process held, and what it holds outside of its own.
     #[serde(default)]
     pub memory_bytes: u64,
+    /// Numbers of blocks that were read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocks: Vec<u64>,
 }
 
 /// What the process that serves does when it is left alone.
@@ -98,6 +117,7 @@ pub struct Hooks {
 /// # Errors
 /// What the system answers.
 pub fn serve(hooks: Hooks) -> std::io::Result<()> {
+    flush_for_others();
     // Line by line without holding the lock on the input: the thread that reads the rest needs it.
     let mut first = String::new();
     if std::io::stdin().read_line(&mut first)? == 0 {
@@ -129,8 +149,23 @@ pub fn serve(hooks: Hooks) -> std::io::Result<()> {
                 _ => Err(std::io::Error::other("a disk of images does not do that")),
             })
         }
+        Ask::Watch { mount, contents } => {
+            let disk = said(WatchingDisk::open(&contents))?;
+            run(Arc::new(disk), &mount, SHOWING_THREADS, hooks, |disk, ask| match ask {
+                Ask::Read => Ok(Answer { blocks: disk.blocks_read(), ..Answer::default() }),
+                _ => Err(std::io::Error::other("a watching disk does not do that")),
+            })
+        }
         _ => Err(std::io::Error::other("the first line says what to serve")),
     }
+}
+
+/// Tells the kernel that a filesystem's writeback waits for this process, before it has other threads, which inherit it:
+/// memory that it needs must not be made free by writing to the very disk that it serves. Without the privilege, and on
+/// kernels before 5.6, it is refused and nothing is lost but that.
+fn flush_for_others() {
+    // SAFETY: sets a flag of this thread from plain numbers.
+    let _ = unsafe { libc::prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0) };
 }
 
 /// Says an error to the parent before it is handed on.
@@ -189,6 +224,7 @@ struct Server {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
+    patience: Duration,
 }
 
 impl Server {
@@ -202,7 +238,7 @@ impl Server {
         let missing = || std::io::Error::other("the process that serves a disk cannot be talked to");
         let input = child.stdin.take().ok_or_else(missing)?;
         let output = BufReader::new(child.stdout.take().ok_or_else(missing)?);
-        let mut server = Server { child, input: Some(input), output };
+        let mut server = Server { child, input: Some(input), output, patience: PATIENCE };
         server.ask(first)?;
         Ok(server)
     }
@@ -212,6 +248,14 @@ impl Server {
         let mut line = serde_json::to_vec(ask)?;
         line.push(b'\n');
         self.input.as_mut().ok_or_else(gone)?.write_all(&line).map_err(|_| gone())?;
+        if !self.has_answered()? {
+            // What waits for its disk, this process on its way out among it, is answered by the kernel then.
+            let _ = self.child.kill();
+            let seconds = self.patience.as_secs();
+            return Err(std::io::Error::other(format!(
+                "the process that serves a disk did not answer within {seconds} seconds and was ended; run again"
+            )));
+        }
         let mut text = String::new();
         if self.output.read_line(&mut text)? == 0 {
             return Err(gone());
@@ -220,6 +264,20 @@ impl Server {
         match answer.error.is_empty() {
             true => Ok(answer),
             false => Err(std::io::Error::other(answer.error)),
+        }
+    }
+
+    /// Whether an answer came, or the end, before the patience was over.
+    fn has_answered(&self) -> std::io::Result<bool> {
+        let until = std::time::Instant::now() + self.patience;
+        loop {
+            let left = until.saturating_duration_since(std::time::Instant::now());
+            let left = Timespec::try_from(left).map_err(std::io::Error::other)?;
+            let mut answer = [PollFd::new(self.output.get_ref(), PollFlags::IN)];
+            match poll(&mut answer, Some(&left)) {
+                Err(rustix::io::Errno::INTR) => {}
+                ready => return Ok(ready? > 0),
+            }
         }
     }
 
@@ -322,5 +380,49 @@ impl Replayer {
     /// Waits for its end: only after its file was unmounted.
     pub fn wait(mut self) {
         self.0.wait();
+    }
+}
+
+/// A disk that notes what is read of a file, in a process of its own. The file stays as it is.
+#[derive(Debug)]
+pub struct Watcher(Server);
+
+impl Watcher {
+    /// Starts it; its file is `mount`/[`FILE`](crate::serve::FILE).
+    ///
+    /// # Errors
+    /// What the process or the system says.
+    pub fn start(mount: &Path, contents: &Path) -> std::io::Result<Watcher> {
+        let (at, contents) = (mount.to_owned(), contents.to_owned());
+        Server::start(&Ask::Watch { mount: at, contents }, mount).map(Watcher)
+    }
+
+    /// The numbers of the blocks of [`WATCHED_BLOCK`](crate::serve::WATCHED_BLOCK) bytes that were read so far.
+    ///
+    /// # Errors
+    /// What the process or the system says.
+    pub fn blocks_read(&mut self) -> std::io::Result<BTreeSet<u64>> {
+        self.0.ask(&Ask::Read).map(|answer| answer.blocks.into_iter().collect())
+    }
+
+    /// Waits for its end: only after its file was unmounted.
+    pub fn wait(mut self) {
+        self.0.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_never_answers_is_ended_and_told_of() {
+        let mut command = Command::new("sleep");
+        let mut child = command.arg("3600").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        let mut server = Server { child, input, output, patience: Duration::from_millis(20) };
+        let error = server.ask(&Ask::Settle).unwrap_err();
+        assert!(error.to_string().contains("did not answer"), "{error}");
+        assert!(!server.child.wait().unwrap().success());
     }
 }

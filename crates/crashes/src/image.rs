@@ -7,13 +7,17 @@
 use crate::log::{Log, What};
 use crate::survive::{Cut, Piece, survivors};
 use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, ftruncate, memfd_create};
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
 /// How much of a write is moved at a time.
 const CHUNK: u64 = 1 << 20;
+/// Bytes from which on whole pages are replaced instead of looked at: each replacement is a mapping of its own.
+const REPLACED: u64 = 64 << 10;
+/// What a mapping is made of.
+const PAGE: u64 = 4096;
 
 /// The images of a log, best asked for in the order of their cuts.
 #[derive(Debug)]
@@ -110,7 +114,11 @@ unsafe impl Send for Image {}
 unsafe impl Sync for Image {}
 
 impl Image {
-    fn of(file: &File, bytes: usize) -> std::io::Result<Image> {
+    /// Of a file at least that long, which stays as it is: what is written stays in the image.
+    ///
+    /// # Errors
+    /// What the system answers.
+    pub fn of(file: &File, bytes: usize) -> std::io::Result<Image> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         // SAFETY: a new mapping at an address of the kernel's choice; the file is as long as it.
@@ -165,16 +173,26 @@ impl Image {
         Ok(())
     }
 
-    /// Zeroes a range, in this image alone. Pages that are zero already are not touched: zeroing all of a
-    /// large disk would make a copy of it.
+    /// Zeroes a range, in this image alone. Of a short one, pages that are zero already are not touched; of a long one
+    /// none is even looked at, since looking at a hole of the file below fills it.
     ///
     /// # Errors
     /// Where it reaches beyond the end.
     pub fn zero(&self, offset: u64, length: u64) -> std::io::Result<()> {
         let start = self.at(offset, length)?;
+        let (first, end) = (offset.next_multiple_of(PAGE), (offset + length) / PAGE * PAGE);
+        if length >= REPLACED && end > first {
+            let protection = ProtFlags::READ | ProtFlags::WRITE;
+            let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED;
+            let (at, bytes) = (self.at(first, end - first)?, (end - first) as usize);
+            // SAFETY: whole pages inside the mapping of this value, which only raw copies of bytes ever reach.
+            unsafe { mmap_anonymous(at.cast(), bytes, protection, flags)? };
+            self.zero(offset, first - offset)?;
+            return self.zero(end, offset + length - end);
+        }
         let mut done = 0;
         while done < length {
-            let step = (4096 - (offset + done) % 4096).min(length - done);
+            let step = (PAGE - (offset + done) % PAGE).min(length - done);
             // SAFETY: inside the range that was checked.
             let part = unsafe { std::slice::from_raw_parts_mut(start.add(done as usize), step as usize) };
             if part.iter().any(|&byte| byte != 0) {

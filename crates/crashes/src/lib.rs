@@ -14,4 +14,4 @@ pub mod serve;
 pub mod survive;
 pub mod work;
 
-pub use control::{Recorder, Replayer};
+pub use control::{Recorder, Replayer, Watcher};

@@ -14,7 +14,7 @@ use std::path::Path;
 const MAGIC: &[u8; 8] = b"FLCUT001";
 /// Bytes of one entry before its data.
 const ENTRY_BYTES: usize = 41;
-/// How many entries a log may hold: it keeps their index in memory (56 bytes each) when it is read.
+/// How many entries a log may hold: it keeps their index in memory (64 bytes each) when it is read.
 pub const MOST_ENTRIES: usize = 4_000_000;
 
 /// What happened.
@@ -133,6 +133,8 @@ pub struct Log {
     entries: Vec<Entry>,
     /// The earliest `received` of this entry and all after it: a request may be answered long after it came.
     earliest: Vec<u64>,
+    /// When the latest flush came of this entry and all before it; 0: none did.
+    confirmed: Vec<u64>,
     disk_bytes: u64,
 }
 
@@ -189,7 +191,13 @@ impl Log {
         for index in (1..earliest.len()).rev() {
             earliest[index - 1] = earliest[index - 1].min(earliest[index]);
         }
-        Ok(Log { file, entries, earliest, disk_bytes })
+        let mut latest = 0;
+        let mut seen = |entry: &Entry| {
+            latest = if entry.what == What::Flush { entry.received.max(latest) } else { latest };
+            latest
+        };
+        let confirmed = entries.iter().map(&mut seen).collect();
+        Ok(Log { file, entries, earliest, confirmed, disk_bytes })
     }
 
     /// Size of the disk in bytes.
@@ -237,8 +245,7 @@ impl Log {
     /// latest flush came that was answered by then.
     pub fn durable_before(&self, cut: u64) -> u64 {
         let known = self.entries.partition_point(|entry| entry.replied <= cut);
-        let flushes = self.entries[..known].iter().filter(|entry| entry.what == What::Flush);
-        flushes.map(|entry| entry.received).max().unwrap_or(0)
+        known.checked_sub(1).map_or(0, |last| self.confirmed[last])
     }
 
     /// The last record that was acknowledged by a cut; 0: none.
@@ -267,10 +274,18 @@ impl Log {
         found
     }
 
-    /// The cuts that matter from a tick on: after every flush and every acknowledgement.
-    pub fn moments(&self, from: u64) -> Vec<u64> {
-        let matter = |entry: &&Entry| matches!(entry.what, What::Flush | What::Acknowledged { .. });
-        self.entries.iter().filter(matter).map(|entry| entry.replied).filter(|&tick| tick >= from).collect()
+    /// The cuts at which a promise is freshest: right after every acknowledgement.
+    pub fn acknowledgements(&self) -> Vec<u64> {
+        let matter = |entry: &&Entry| matches!(entry.what, What::Acknowledged { .. });
+        self.entries.iter().filter(matter).map(|entry| entry.replied).collect()
+    }
+
+    /// The spans before every flush from its arrival to right before its answer: nothing since the flush before is safe
+    /// then, so that most is open. Those at whose end nothing is open are left out.
+    pub fn brinks(&self) -> Vec<(u64, u64)> {
+        let flushes = self.entries.iter().filter(|entry| entry.what == What::Flush);
+        let spans = flushes.map(|flush| (flush.received, flush.replied - 1));
+        spans.filter(|&(from, until)| from <= until && !self.volatile(until).is_empty()).collect()
     }
 }
 

@@ -3,11 +3,13 @@
 //! A disk may write its cache in any order and stop anywhere, so any subset is possible; what it does
 //! not do is to tear a sector. Everything here is drawn from a seed and nothing else.
 
-use crate::log::Log;
+use crate::log::{Entry, Log};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::str::FromStr;
 
 /// What survives.
@@ -24,7 +26,7 @@ pub enum Survival {
     AllBut(u64),
     /// Each write or not, drawn from this seed.
     Random(u64),
-    /// As `Random`, and one write is torn between sectors of so many bytes.
+    /// As `Random`, and one write is torn between sectors of so many bytes, counted from the disk's beginning.
     Torn {
         /// Of the draw.
         seed: u64,
@@ -34,7 +36,7 @@ pub enum Survival {
 }
 
 /// A part of an entry that reached the disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Piece {
     /// The entry's number in the log.
     pub entry: usize,
@@ -57,12 +59,12 @@ pub fn survivors(log: &Log, cut: u64, survival: Survival) -> Vec<Piece> {
             let kept = volatile.iter().enumerate().filter(|(index, _)| *index as u64 != missing);
             kept.map(|(_, entry)| whole(entry)).collect()
         }
-        Survival::Random(seed) => draw(&volatile, seed, None, &length),
-        Survival::Torn { seed, sector_bytes } => draw(&volatile, seed, Some(u64::from(sector_bytes)), &length),
+        Survival::Random(seed) => draw(log.entries(), &volatile, seed, None),
+        Survival::Torn { seed, sector_bytes } => draw(log.entries(), &volatile, seed, Some(u64::from(sector_bytes))),
     }
 }
 
-fn draw(volatile: &[usize], seed: u64, sector: Option<u64>, length: &dyn Fn(usize) -> u64) -> Vec<Piece> {
+fn draw(entries: &[Entry], volatile: &[usize], seed: u64, sector: Option<u64>) -> Vec<Piece> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     // Few, half or most of them: a cache that was nearly empty is as likely as one that was nearly full.
     let share = [32u64, 128, 224][(random.next_u64() % 3) as usize];
@@ -79,26 +81,27 @@ fn draw(volatile: &[usize], seed: u64, sector: Option<u64>, length: &dyn Fn(usiz
         if !kept[index] {
             continue;
         }
-        let bytes = length(entry);
+        let Some(range) = entries[entry].range() else { continue };
         match sector.filter(|_| torn == Some(index)) {
-            None => pieces.push(Piece { entry, from: 0, bytes }),
-            Some(sector) => tear(entry, bytes, sector, &mut random, &mut pieces),
+            None => pieces.push(Piece { entry, from: 0, bytes: range.1 }),
+            Some(sector) => tear(entry, range, sector, &mut random, &mut pieces),
         }
     }
     pieces
 }
 
-/// One write, of which only some sectors arrived: its first ones, or any.
-fn tear(entry: usize, bytes: u64, sector: u64, random: &mut impl Rng, pieces: &mut Vec<Piece>) {
-    let sectors = bytes.div_ceil(sector);
-    let prefix = random.next_u64().is_multiple_of(2).then(|| random.next_u64() % sectors.max(1));
-    for index in 0..sectors {
+/// One write, of which only some of the disk's sectors arrived: its first ones, or any. Sectors lie where the disk has
+/// them, wherever the write begins; of a sector that it covers in part, its part arrived or did not.
+fn tear(entry: usize, (offset, bytes): (u64, u64), sector: u64, random: &mut impl Rng, pieces: &mut Vec<Piece>) {
+    let (first, end) = (offset / sector, (offset + bytes).div_ceil(sector));
+    let prefix = random.next_u64().is_multiple_of(2).then(|| random.next_u64() % (end - first).max(1));
+    for number in first..end {
         let arrived = match prefix {
-            Some(count) => index < count,
+            Some(count) => number - first < count,
             None => random.next_u64().is_multiple_of(2),
         };
-        let from = index * sector;
-        let length = sector.min(bytes - from);
+        let from = (number * sector).saturating_sub(offset);
+        let length = ((number + 1) * sector - offset).min(bytes) - from;
         match pieces.last_mut() {
             Some(last) if arrived && last.entry == entry && last.from + last.bytes == from => last.bytes += length,
             _ if arrived => pieces.push(Piece { entry, from, bytes: length }),
@@ -168,38 +171,109 @@ impl FromStr for Cut {
     }
 }
 
-/// So many cuts in windows of a log, each from one tick to another, drawn from a seed and sorted by time: two thirds
-/// right after a flush or an acknowledgement, where a promise is freshest, the others at any moment of any window.
-/// `sectors`: sizes in bytes (512, 4096) between which writes are torn. None where there is no window.
+/// How often a cut is drawn again that gives an image which was drawn before: short logs have few.
+const DRAWS: u32 = 4;
+
+/// So many cuts in windows of a log, each from one tick to another, drawn from a seed and sorted by time: half of them
+/// while a flush is under way, where most is open; a third right after an acknowledgement, where a promise is freshest;
+/// the others at any moment of any window. An image that was drawn before, with the same acknowledgements, is taken only
+/// where no other is found. `sectors`: sizes in bytes (512, 4096) between which writes are torn. None
+/// where there is no window.
 pub fn cuts(log: &Log, windows: &[(u64, u64)], count: usize, seed: u64, sectors: &[u32]) -> Vec<Cut> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let Some(&(first, _)) = windows.first() else { return Vec::new() };
-    let mut moments = log.moments(first);
-    moments.retain(|&tick| windows.iter().any(|&(from, until)| (from..=until).contains(&tick)));
-    let mut cuts: Vec<Cut> = (0..count)
-        .map(|index| {
+    if windows.is_empty() {
+        return Vec::new();
+    }
+    let inside = |tick: u64| windows.iter().any(|&(from, until)| (from..=until).contains(&tick));
+    let (mut fresh, mut brinks) = (log.acknowledgements(), log.brinks());
+    fresh.retain(|&tick| inside(tick));
+    brinks.retain(|&(from, until)| inside(from) && inside(until));
+    let mut drawn: HashSet<(u64, u64)> = HashSet::new();
+    let mut cuts = Vec::with_capacity(count);
+    for index in 0..count {
+        for attempt in 1..=DRAWS {
             let (from, until) = windows[(random.next_u64() % windows.len() as u64) as usize];
             let any = from + random.next_u64() % until.saturating_sub(from).max(1);
-            let tick = match moments.len() {
-                0 => any,
-                _ if index % 3 == 2 => any,
-                length => moments[(random.next_u64() % length as u64) as usize],
+            let (pick, within) = (random.next_u64(), random.next_u64());
+            let tick = match (index % 6, brinks.len() as u64, fresh.len() as u64) {
+                (0..=2, spans @ 1.., _) => {
+                    let (came, last) = brinks[(pick % spans) as usize];
+                    // Right before the answer, or at any moment from its arrival on.
+                    if within.is_multiple_of(2) { last } else { came + within / 2 % (last - came + 1) }
+                }
+                (0..=4, _, ticks @ 1..) => fresh[(pick % ticks) as usize],
+                _ => any,
             };
-            let open = log.volatile(tick).len() as u64;
-            let one = random.next_u64();
-            let survival = match random.next_u64() % 16 {
-                0 | 1 => Survival::Nothing,
-                2 => Survival::Everything,
-                3..=5 => Survival::Prefix(one % (open + 1)),
-                6 | 7 if open > 0 => Survival::AllBut(one % open),
-                8..=11 => Survival::Torn { seed: one, sector_bytes: sectors[(one % sectors.len() as u64) as usize] },
-                _ => Survival::Random(one),
-            };
-            Cut { tick, survival }
-        })
-        .collect();
+            let survival = survival(log.volatile(tick).len() as u64, &mut random, sectors);
+            let cut = Cut { tick, survival };
+            if drawn.insert((log.acknowledged_by(tick), Image::of(log, cut).number())) || attempt == DRAWS {
+                cuts.push(cut);
+                break;
+            }
+        }
+    }
     cuts.sort_by_key(|cut| cut.tick);
     cuts
+}
+
+fn survival(open: u64, random: &mut impl Rng, sectors: &[u32]) -> Survival {
+    let one = random.next_u64();
+    match random.next_u64() % 16 {
+        0 | 1 => Survival::Nothing,
+        2 => Survival::Everything,
+        3..=5 => Survival::Prefix(one % (open + 1)),
+        6 | 7 if open > 0 => Survival::AllBut(one % open),
+        8..=11 => Survival::Torn { seed: one, sector_bytes: sectors[(one % sectors.len() as u64) as usize] },
+        _ => Survival::Random(one),
+    }
+}
+
+/// What an image is made of: all writes before one, and parts of those after it. Two cuts with the same are one image;
+/// of two that differ, the bytes may still be the same where one write repeats another.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Image {
+    whole_before: usize,
+    then: Vec<Piece>,
+}
+
+impl Image {
+    fn of(log: &Log, cut: Cut) -> Image {
+        let entries = log.entries();
+        let durable = log.durable_before(cut.tick);
+        let mut whole_before = entries.partition_point(|entry| entry.replied < durable);
+        let mut then = survivors(log, cut.tick, cut.survival);
+        let mut taken = 0;
+        // Writes that survived as if a flush had confirmed them.
+        while let Some(entry) = entries.get(whole_before) {
+            match (entry.range(), then.get(taken)) {
+                (None, _) => {}
+                (Some((_, bytes)), Some(piece))
+                    if (piece.entry, piece.from, piece.bytes) == (whole_before, 0, bytes) =>
+                {
+                    taken += 1;
+                }
+                (Some(_), _) => break,
+            }
+            whole_before += 1;
+        }
+        then.drain(..taken);
+        Image { whole_before, then }
+    }
+
+    /// A number of its own: of a million images, two share theirs once in tens of millions of runs.
+    fn number(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+/// How many of these cuts had writes of which any part might be on the disk, and how many images the cuts give that are
+/// made of different writes.
+pub fn variety(log: &Log, cuts: &[Cut]) -> (u64, u64) {
+    let open = cuts.iter().filter(|cut| !log.volatile(cut.tick).is_empty()).count() as u64;
+    let images: HashSet<u64> = cuts.iter().map(|&cut| Image::of(log, cut).number()).collect();
+    (open, images.len() as u64)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ mod plain;
 
 use crashes::image::Images;
 use crashes::log::{Entry, Log, LogWriter, What};
-use crashes::survive::{Cut, Survival, cuts};
+use crashes::survive::{Cut, Survival, cuts, survivors, variety};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::path::Path;
@@ -160,4 +160,116 @@ fn a_log_whose_writer_died_is_read_up_to_its_last_whole_entry() {
     assert_eq!(Log::open(&path).unwrap().entries().len(), whole - 1);
     std::fs::write(&path, b"something else entirely").unwrap();
     assert!(Log::open(&path).is_err());
+}
+
+/// A log with these entries; writes hold their number.
+fn written(path: &Path, disk: u64, entries: &[(What, u64, u64)]) -> Log {
+    let mut log = LogWriter::create(path, disk).unwrap();
+    for (index, &(what, received, replied)) in entries.iter().enumerate() {
+        let data =
+            if let What::Write { bytes, .. } = what { vec![1 + index as u8; bytes as usize] } else { Vec::new() };
+        log.append(Entry { what, received, replied }, &data).unwrap();
+    }
+    log.flush().unwrap();
+    Log::open(path).unwrap()
+}
+
+#[test]
+fn a_write_is_torn_where_the_disk_has_its_sectors() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |offset, bytes| What::Write { offset, bytes, data: 0 };
+    // From the middle of a sector of 4 KiB into another; and one that lies within a sector.
+    for (offset, bytes) in [(512, 12 << 10), (4096 + 1024, 1024)] {
+        let log = written(&folder.path().join("log"), DISK, &[(write(offset, bytes), 1, 2)]);
+        let mut torn = 0;
+        for seed in 0..200 {
+            for piece in survivors(&log, 2, Survival::Torn { seed, sector_bytes: 4096 }) {
+                for border in [offset + piece.from, offset + piece.from + piece.bytes] {
+                    let end = border == offset || border == offset + bytes;
+                    assert!(end || border.is_multiple_of(4096), "seed {seed}: {piece:?}");
+                }
+                torn += u32::from(piece.bytes < bytes);
+            }
+        }
+        assert_eq!(torn > 50, offset == 512, "{torn}");
+    }
+}
+
+#[test]
+fn most_cuts_have_something_open_and_images_differ() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut entries = Vec::new();
+    let mut tick = 0;
+    let mut next = |what| {
+        tick += 2;
+        entries.push((what, tick - 1, tick));
+    };
+    // As a journal does it: a few writes, a flush, one write, a flush, and only then an acknowledgement. Nothing is open
+    // after most of these.
+    for record in 1..=40u64 {
+        for part in 0..3 {
+            next(What::Write { offset: (record * 4 + part) * 1024, bytes: 1024, data: 0 });
+        }
+        next(What::Flush);
+        next(What::Write { offset: 0, bytes: 512, data: 0 });
+        next(What::Flush);
+        next(What::Acknowledged { record });
+    }
+    let path = folder.path().join("log");
+    let log = written(&path, DISK, &entries);
+    let drawn = cuts(&log, &[(0, log.end())], 240, 5, &[512, 4096]);
+    let (open, images) = variety(&log, &drawn);
+    assert!(open >= 120 && images >= 120, "{open} open, {images} images");
+    let acknowledged = entries.iter().filter(|entry| matches!(entry.0, What::Acknowledged { .. }));
+    let fresh: Vec<u64> = acknowledged.map(|entry| entry.2).collect();
+    let after = drawn.iter().filter(|cut| fresh.contains(&cut.tick)).count();
+    assert!(after >= 40, "{after} right after an acknowledgement");
+
+    // The oracle counts the same: what is open from its own reading, images by their bytes. Bytes can only be the same
+    // more often than choices of writes.
+    let lines = plain::read(&path);
+    let oracle_open = drawn.iter().filter(|cut| !plain::open(&lines, cut.tick).is_empty()).count() as u64;
+    let bytes: std::collections::BTreeSet<Vec<u8>> =
+        drawn.iter().map(|&cut| plain::image(&lines, cut).whole(DISK)).collect();
+    assert_eq!(oracle_open, open);
+    assert!(bytes.len() as u64 <= images && bytes.len() >= 120, "{} of {images}", bytes.len());
+}
+
+#[test]
+fn images_are_counted_once_however_they_came_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |offset| What::Write { offset, bytes: 512, data: 0 };
+    let entries = [(write(0), 1, 2), (write(512), 3, 4), (What::Flush, 5, 7), (write(1024), 8, 9)];
+    let log = written(&folder.path().join("log"), DISK, &entries);
+    let cut = |tick, survival| Cut { tick, survival };
+    // All that was open before the flush is what is safe after it.
+    let same = [
+        cut(6, Survival::Everything),
+        cut(7, Survival::Nothing),
+        cut(6, Survival::Prefix(2)),
+        cut(9, Survival::Nothing),
+    ];
+    assert_eq!(variety(&log, &same), (3, 1));
+    let others = [cut(6, Survival::Prefix(1)), cut(6, Survival::AllBut(0)), cut(9, Survival::Everything)];
+    assert_eq!(variety(&log, &[&same[..], &others].concat()), (6, 4));
+}
+
+#[test]
+fn zeroing_a_disk_takes_no_memory_and_leaves_what_is_beside() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = 64 << 20;
+    let entries = [
+        (What::Write { offset: 0, bytes: 8192, data: 0 }, 1, 2),
+        (What::Write { offset: disk - 8192, bytes: 8192, data: 0 }, 3, 4),
+        (What::Flush, 5, 6),
+        (What::Zero { offset: 512, bytes: disk - 1024 }, 7, 8),
+    ];
+    let log = Arc::new(written(&folder.path().join("log"), disk, &entries));
+    let mut images = Images::new(log).unwrap();
+    let image = images.image(Cut { tick: 8, survival: Survival::Everything }).unwrap();
+    assert!(images.durable_bytes().unwrap() < 1 << 20, "{}", images.durable_bytes().unwrap());
+    let mut there = vec![0; disk as usize];
+    image.read(0, &mut there).unwrap();
+    let zeros = there.iter().filter(|&&byte| byte == 0).count() as u64;
+    assert!(zeros == disk - 1024 && there[..512] == [1; 512] && there[there.len() - 512..] == [2; 512]);
 }

@@ -6,10 +6,15 @@ mod common;
 mod plain;
 
 use common::{Place, root};
+use crashes::control::{Answer, Ask};
 use crashes::image::Images;
 use crashes::log::Log;
+use crashes::survive::Cut;
 use crashes::survive::cuts;
 use model::durability::{DurabilityFindings, DurabilityVerdict, Untrusted};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Stdio};
 use std::sync::Arc;
 
 fn findings(text: &str) -> DurabilityFindings {
@@ -28,12 +33,16 @@ fn the_safe_control_keeps_everything_and_the_unsafe_one_does_not() {
     let found = findings(&out);
     assert_eq!(found.controls, ["ext4", "ext4,nobarrier"]);
     assert_eq!(found.untrusted, []);
+    assert!(found.unproven.is_empty(), "{:?}", found.unproven);
     let safe = &found.lanes[0];
+    let (open, images) = (safe.open.unwrap_or(0), safe.images.unwrap_or(0));
+    // What a cut tries is a choice among open writes: most cuts of a lane that flushes have one.
+    assert!(open >= 40 && (40..=80).contains(&images), "{open} open, {images} images");
     assert_eq!(
         (safe.verdict, safe.cuts, safe.broken, safe.unmountable, safe.complaints),
         (DurabilityVerdict::Kept, 80, 0, 0, 0)
     );
-    assert!(safe.below.is_some_and(|below| below < 3.0 / 80.0));
+    assert!(safe.below.is_some_and(|below| below <= 3.0 / images as f64 && below > 2.0 / images as f64));
     let unsafe_one = &found.lanes[1];
     assert_eq!(unsafe_one.verdict, DurabilityVerdict::Broke);
     assert!(unsafe_one.lost + unsafe_one.stale > 0, "{unsafe_one:?}");
@@ -48,6 +57,7 @@ fn the_safe_control_keeps_everything_and_the_unsafe_one_does_not() {
     assert_eq!(findings(&again), found);
     let (text, _) = place.expect(0, &["report", "cuts.jsonl"]);
     assert!(text.contains("CONTROLS") && text.contains("honours every flush"), "{text}");
+    assert!(text.contains("different images, by which the bound goes"), "{text}");
     // What else reads records says what this one is, in one sentence.
     for (arguments, says) in [
         (vec!["report", "cuts.jsonl", "--format", "html"], "not rendered as `html`"),
@@ -120,6 +130,104 @@ fn the_same_seed_and_log_give_the_same_image() {
         open += log.volatile(cut.tick).len();
     }
     assert!(open > 40, "some writes were open: {open}");
+}
+
+/// The process that serves disks, asked as its parent asks it.
+struct Disk {
+    child: Child,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Disk {
+    fn start(place: &Place, first: &Ask, at: &Path) -> Disk {
+        let mut command = place.fairlane(&["recorder", "--at", &at.display().to_string()]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+        let answers = BufReader::new(child.stdout.take().expect("its output"));
+        let mut disk = Disk { child, answers };
+        disk.ask(first);
+        disk
+    }
+
+    fn ask(&mut self, ask: &Ask) {
+        let line = serde_json::to_string(ask).expect("a line") + "\n";
+        self.child.stdin.as_mut().expect("its input").write_all(line.as_bytes()).expect("it listens");
+        let mut text = String::new();
+        self.answers.read_line(&mut text).expect("an answer");
+        let answer: Answer = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+        assert_eq!(answer.error, "");
+    }
+
+    fn end(mut self, at: &Path) {
+        rustix::mount::unmount(at, rustix::mount::UnmountFlags::empty()).expect("it is unmounted");
+        drop(self.child.stdin.take());
+        self.child.wait().expect("it ends");
+    }
+}
+
+#[test]
+fn what_is_served_is_the_image_of_the_oracle() {
+    if !root() {
+        return;
+    }
+    const PART: u64 = 1 << 20;
+    let place = Place::new();
+    // Lanes that lose something: of those the log is kept.
+    let lanes = ["ext4,nobarrier", "btrfs,nobarrier"];
+    let arguments =
+        ["--cuts", "40", "--workload", "append", "--seed", "4", "--no-speed", "--lane-size", "256MiB", "-q"];
+    place.expect(0, &[&["powercut"][..], &lanes, &arguments, &["-o", "a.jsonl"]].concat());
+    let at = place.path().join("served");
+    std::fs::create_dir(&at).expect("a folder");
+    for lane in ["ext4-nobarrier", "btrfs-nobarrier"] {
+        let log = place.path().join(format!("a.kept/{lane}-append/log"));
+        let lines = plain::read(&log);
+        let (bytes, drawn): (u64, Vec<Cut>) = {
+            let log = Log::open(&log).expect("a log");
+            (log.disk_bytes(), cuts(&log, &[(log.end() / 2, log.end())], 5, 4, &[512, 4096]))
+        };
+        let mut disk = Disk::start(&place, &Ask::Show { mount: at.clone(), log }, &at);
+        // The kernel frees no memory for it by writing to the disk that it serves: PF_MEMALLOC_NOIO of sched.h.
+        for task in std::fs::read_dir(format!("/proc/{}/task", disk.child.id())).expect("threads").flatten() {
+            let stat = std::fs::read_to_string(task.path().join("stat")).expect("its state");
+            let flags = stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(6)).expect("flags");
+            assert_ne!(flags.parse::<u64>().expect("a number") & 0x0008_0000, 0, "{stat}");
+        }
+        for cut in drawn {
+            disk.ask(&Ask::Cut { cut });
+            let wanted = plain::image(&lines, cut);
+            let mut file = std::fs::File::open(at.join("disk")).expect("the served file");
+            assert_eq!(file.metadata().expect("its size").len(), bytes);
+            let mut there = vec![0; PART as usize];
+            for offset in (0..bytes).step_by(PART as usize) {
+                file.read_exact(&mut there).expect("a part");
+                assert!(there == wanted.part(offset, PART), "{lane}, {cut}, from {offset}");
+            }
+        }
+        disk.end(&at);
+    }
+    place.assert_nothing_left();
+}
+
+#[test]
+fn a_lane_that_fails_leaves_the_others_their_results() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    // mkfs refuses it; a lane named before both controls.
+    let lanes = ["broken=ext4(-O no_such_feature)", "ext4", "ext4,nobarrier"];
+    let arguments = ["--cuts", "24", "--workload", "append", "--workload", "append", "--seed", "4", "--no-speed", "-q"];
+    let (out, err) = place.expect(1, &[&["powercut"][..], &lanes, &arguments, &["--format", "json"]].concat());
+    common::assert_one_sentence(&err, &["broken failed"]);
+    let found = findings(&out);
+    assert!(found.untrusted.is_empty(), "{out}");
+    let verdicts: Vec<DurabilityVerdict> = found.lanes.iter().map(|lane| lane.verdict).collect();
+    assert_eq!(verdicts, [DurabilityVerdict::Unknown, DurabilityVerdict::Kept, DurabilityVerdict::Broke]);
+    let failed = found.lanes[0].failed.as_ref().expect("it failed");
+    assert!(failed.at == "append" && failed.reason.contains("no_such_feature"), "{failed:?}");
+    // Named twice, done once.
+    assert_eq!(found.lanes[1].cuts, 24);
+    place.assert_nothing_left();
 }
 
 #[test]
@@ -201,6 +309,8 @@ fn what_cannot_be_cut_is_refused_with_a_sentence() {
     let place = Place::new();
     for (arguments, says) in [
         (vec!["powercut", "ext4", "--workload", "nothing"], "there is no workload"),
+        (vec!["powercut", "btrfs(-m raid1 -d raid1)", "--cuts", "12"], "wants 2 devices"),
+        (vec!["integrity", "btrfs(-d raid1c3)"], "wants 3 devices"),
         (vec!["powercut", "ext4", "--on", "/nonexistent"], "no such directory"),
         (vec!["powercut", "--look", "."], "keeps no failing image"),
         (vec!["powercut", "ext4", "--format", "pdf"], "not rendered as `pdf`"),
@@ -236,6 +346,15 @@ fn damage_is_told_as_each_filesystem_tells_it() {
     assert_eq!([of("ext4").honesty, of("btrfs").honesty, of("raid1").honesty], [Silent, Refused, Repaired]);
     assert_eq!((of("raid1").damage.devices, of("btrfs").damage.blocks), (2, 12));
     assert!(of("btrfs").damage.noticed && of("raid1").damage.noticed && !of("ext4").damage.noticed);
+    // Every file that was hit was hit inside of its bytes, and every damaged block was read.
+    assert_eq!((of("ext4").damage.silent, of("ext4").damage.repaired), (of("ext4").damage.hit, 0));
+    assert!(of("raid1").damage.corrected > 0, "{:?}", of("raid1"));
+    for one in &found.damage {
+        // Behind metadata that is refused, nothing more is read.
+        let all = one.damage.of != "data" || one.damage.read == Some(one.damage.blocks);
+        assert!(all && one.damage.blocks > 0 && one.damage.read > Some(0), "{one:?}");
+        assert_ne!(one.honesty, model::durability::Honesty::Untested, "{one:?}");
+    }
     let full = found.full.iter().find(|full| full.lane == "ext4").expect("ext4 was filled");
     assert!(full.could_delete && full.whole == full.files && full.came_back > 0.9, "{full:?}");
     let flush = found.faults.iter().find(|fault| fault.lane == "ext4" && fault.of == "flush").expect("a flush failed");

@@ -36,6 +36,6 @@ pub mod undo;
 
 pub use abilities::Lack;
 pub use failure::{FailureKind, LaneFailure};
-pub use specimen::{Consistency, Specimen};
+pub use specimen::{Consistency, Scrub, Specimen};
 pub use stage::{Closed, Cold, Opened, Settings, Stage};
 pub use undo::Journal;

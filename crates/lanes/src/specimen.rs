@@ -37,6 +37,19 @@ static CHECKERS: [Checker; 5] = [
     Checker { filesystem: "btrfs", look: &["btrfs", "check", "--readonly", "{device}"], repair: &[] },
 ];
 
+/// Profiles of several devices with the fewest that each takes, as mkfs.btrfs has them. raid0 is content with one.
+static PROFILES: [(&str, u32); 6] =
+    [("raid1", 2), ("raid1c3", 3), ("raid1c4", 4), ("raid10", 2), ("raid5", 2), ("raid6", 3)];
+
+/// What a look at everything that a mounted filesystem stores found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scrub {
+    /// In its own words; `Clean` where nothing was wrong.
+    pub told: Consistency,
+    /// Errors that it says were corrected, by it or by a read before it.
+    pub corrected: u64,
+}
+
 /// What a checker said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Consistency {
@@ -159,19 +172,18 @@ impl Specimen {
         mount::mount(self.row.name, &device.to_string_lossy(), &options, target)
     }
 
-    /// Whether it was told to keep two copies on two devices.
-    pub fn wants_two_devices(&self) -> bool {
-        self.spec.mkfs_options.iter().any(|word| word == "raid1" || word.ends_with("raid1"))
+    /// The fewest devices that it takes, by its mkfs options.
+    pub fn least_devices(&self) -> u32 {
+        least_of(&self.spec.mkfs_options)
     }
 
-    /// Has the mounted filesystem look at everything that it stores, where it can (btrfs scrub). What it found, in
-    /// its own words; `Clean` where nothing was wrong.
+    /// Has the mounted filesystem look at everything that it stores, where it can (btrfs scrub).
     ///
     /// # Errors
     /// [`LaneFailure::Privilege`] where the tool is missing, [`LaneFailure::Interrupted`].
-    pub fn scrub(&self, target: &Path, stop: &AtomicBool) -> Result<Consistency, LaneFailure> {
+    pub fn scrub(&self, target: &Path, stop: &AtomicBool) -> Result<Scrub, LaneFailure> {
         if self.row.name != "btrfs" {
-            return Ok(Consistency::Unknown);
+            return Ok(Scrub { told: Consistency::Unknown, corrected: 0 });
         }
         let run = |words: &[&str]| {
             let words = words.iter().map(|&word| word.to_owned());
@@ -180,13 +192,15 @@ impl Specimen {
         match run(&["btrfs", "scrub", "start", "-B"]) {
             // What a read found and repaired before the scrub, the devices' own statistics remember.
             Ok(output) if output.stdout.contains("no errors found") => {
-                Ok(match counted(&run(&["btrfs", "device", "stats"])?.stdout) {
-                    said if said.is_empty() => Consistency::Clean,
-                    said => Consistency::Complaint(said),
-                })
+                let (said, corrected) = counted(&run(&["btrfs", "device", "stats"])?.stdout);
+                let told = if said.is_empty() { Consistency::Clean } else { Consistency::Complaint(said) };
+                Ok(Scrub { told, corrected })
             }
-            Ok(output) => Ok(Consistency::Complaint(summary_of(&output.stdout))),
-            Err(LaneFailure::Failed(said)) => Ok(Consistency::Complaint(said)),
+            Ok(output) => {
+                let (said, corrected) = summary_of(&output.stdout);
+                Ok(Scrub { told: Consistency::Complaint(said), corrected })
+            }
+            Err(LaneFailure::Failed(said)) => Ok(Scrub { told: Consistency::Complaint(said), corrected: 0 }),
             Err(other) => Err(other),
         }
     }
@@ -234,15 +248,22 @@ impl Specimen {
     }
 }
 
-/// The lines of a scrub that count errors.
-fn summary_of(text: &str) -> String {
-    let told = ["Error summary", "Corrected", "Uncorrectable", "Unverified"];
-    let lines = text.lines().map(str::trim).filter(|line| told.iter().any(|word| line.starts_with(word)));
-    lines.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>().join("; ")
+fn least_of(words: &[String]) -> u32 {
+    let of = |word: &String| PROFILES.iter().filter(|(name, _)| word.ends_with(name)).map(|(_, least)| *least).max();
+    words.iter().filter_map(of).max().unwrap_or(1)
 }
 
-/// The counters of `btrfs device stats` that are not zero, over all devices: `corruption_errs 13`.
-fn counted(text: &str) -> String {
+/// The lines of a scrub that count errors, and how many it corrected.
+fn summary_of(text: &str) -> (String, u64) {
+    let told = ["Error summary", "Corrected", "Uncorrectable", "Unverified"];
+    let lines = text.lines().map(str::trim).filter(|line| told.iter().any(|word| line.starts_with(word)));
+    let lines: Vec<String> = lines.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let corrected = lines.iter().filter_map(|line| line.strip_prefix("Corrected: ")?.parse::<u64>().ok()).sum();
+    (lines.join("; "), corrected)
+}
+
+/// The counters of `btrfs device stats` that are not zero, over all devices: `corruption_errs 13`; and their sum.
+fn counted(text: &str) -> (String, u64) {
     let mut sums: std::collections::BTreeMap<&str, u64> = std::collections::BTreeMap::new();
     for line in text.lines() {
         let mut words = line.split_whitespace();
@@ -251,7 +272,7 @@ fn counted(text: &str) -> String {
         *sums.entry(counter).or_default() += count;
     }
     let told = sums.iter().filter(|(_, count)| **count > 0).map(|(counter, count)| format!("{counter} {count}"));
-    told.collect::<Vec<_>>().join(", ")
+    (told.collect::<Vec<_>>().join(", "), sums.values().sum())
 }
 
 #[cfg(test)]
@@ -262,7 +283,23 @@ mod tests {
     fn statistics_of_devices_are_added_up_and_zeros_say_nothing() {
         let text = "[/dev/loop0].write_io_errs    0\n[/dev/loop0].corruption_errs  13\n\
             [/dev/loop1].corruption_errs  2\n[/dev/loop1].generation_errs  1\n";
-        assert_eq!(counted(text), "corruption_errs 15, generation_errs 1");
-        assert_eq!(counted("[/dev/loop0].write_io_errs 0\n"), "");
+        assert_eq!(counted(text), ("corruption_errs 15, generation_errs 1".to_owned(), 16));
+        assert_eq!(counted("[/dev/loop0].write_io_errs 0\n"), (String::new(), 0));
+    }
+
+    #[test]
+    fn a_scrub_says_what_it_corrected() {
+        let text = "Scrub started:    x\nError summary:    csum=9\n  Corrected:      7\n  Uncorrectable:  2\n";
+        assert_eq!(summary_of(text), ("Error summary: csum=9; Corrected: 7; Uncorrectable: 2".to_owned(), 7));
+    }
+
+    #[test]
+    fn a_profile_of_several_devices_says_how_many() {
+        for (options, least) in
+            [("", 1), ("-m dup", 1), ("-d raid0", 1), ("-m raid1 -d raid1", 2), ("--data=raid1c3", 3)]
+        {
+            let words: Vec<String> = options.split_whitespace().map(str::to_owned).collect();
+            assert_eq!(least_of(&words), least, "{options}");
+        }
     }
 }

@@ -25,6 +25,8 @@ pub enum DurabilityLine {
     Durability(Box<DurabilityHeader>),
     /// The power cuts of one kind of work in one lane.
     Cuts(Box<Cuts>),
+    /// A lane was given up; the others went on.
+    Failed(Failed),
     /// How fast a lane did the same work on an ordinary image.
     Speed(Speed),
     /// What a lane said of blocks that were damaged behind its back.
@@ -107,6 +109,10 @@ pub struct Cuts {
     pub log_bytes: u64,
     /// Simulated cuts.
     pub cuts: u64,
+    /// Cuts at which some writes might be on the disk or not; the others have one image only. `None`: not counted.
+    pub open: Option<u64>,
+    /// Images of the cuts that are made of different writes. `None`: not counted.
+    pub images: Option<u64>,
     /// Cuts after which some promise was broken: any of the four below, or an image that did not mount.
     pub broken: u64,
     /// Of the broken ones, those where a write was torn between sectors of 512 bytes.
@@ -154,6 +160,17 @@ pub struct Example {
     pub kept: String,
 }
 
+/// A lane that could not be cut to the end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Failed {
+    /// The lane.
+    pub lane: String,
+    /// The kind of work at which it failed, or `speed`.
+    pub at: String,
+    /// Why, one sentence.
+    pub reason: String,
+}
+
 /// How fast a lane did the same work on an ordinary image.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Speed {
@@ -175,8 +192,11 @@ pub struct Damage {
     pub of: String,
     /// Devices that the filesystem stands on.
     pub devices: u32,
-    /// Damaged blocks of 4 KiB.
+    /// Damaged blocks of 4 KiB: of data inside of the bytes of a file, of metadata in blocks that a cold mount and a
+    /// walk through all files had read.
     pub blocks: u64,
+    /// Of these, blocks that were read by the mount, the walk or the scrub afterwards. `None`: not counted.
+    pub read: Option<u64>,
     /// Files that were read afterwards.
     pub files: u64,
     /// Files that a damaged block belonged to; 0 for metadata, which belongs to none.
@@ -187,6 +207,8 @@ pub struct Damage {
     pub refused: u64,
     /// Files that were hit and read whole all the same.
     pub repaired: u64,
+    /// Errors that the filesystem's scrub or its statistics say were corrected.
+    pub corrected: u64,
     /// The filesystem did not mount: its words.
     pub unmountable: String,
     /// What the scrub or the checker said; empty: nothing, or there is none.
@@ -237,6 +259,8 @@ pub struct Fault {
     pub lost_mounted: u64,
     /// Whether a file could be written and synced then, the disk being whole again.
     pub writable: bool,
+    /// The filesystem did not mount again: its words; empty: it did. What was acknowledged is not known to be whole then.
+    pub unmountable: String,
     /// Acknowledged records that were not whole after a new mount.
     pub lost: u64,
     /// What was wrong, one sentence.
@@ -250,6 +274,8 @@ pub struct DurabilityRecord {
     pub header: DurabilityHeader,
     /// The power cuts.
     pub cuts: Vec<Cuts>,
+    /// The lanes that were given up.
+    pub failed: Vec<Failed>,
     /// The speeds.
     pub speeds: Vec<Speed>,
     /// The damage.
@@ -265,8 +291,9 @@ pub struct DurabilityRecord {
 impl DurabilityRecord {
     /// A record that holds its header alone.
     pub fn begin(header: DurabilityHeader) -> DurabilityRecord {
-        let (cuts, speeds, damage, full, faults) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        DurabilityRecord { header, cuts, speeds, damage, full, faults, end: None }
+        let (cuts, failed, speeds) = (Vec::new(), Vec::new(), Vec::new());
+        let (damage, full, faults) = (Vec::new(), Vec::new(), Vec::new());
+        DurabilityRecord { header, cuts, failed, speeds, damage, full, faults, end: None }
     }
 
     /// Whether a file is such a record, by its first line.
@@ -297,7 +324,7 @@ impl DurabilityRecord {
             let damaged = |error: serde_json::Error| format!("line {} of this record is damaged ({error})", index + 2);
             let value: serde_json::Value = serde_json::from_str(line).map_err(damaged)?;
             let kind = value.get("kind").and_then(|kind| kind.as_str()).unwrap_or_default();
-            if ["cuts", "speed", "damage", "full", "fault", "end"].contains(&kind) {
+            if ["cuts", "failed", "speed", "damage", "full", "fault", "end"].contains(&kind) {
                 record.take(serde_json::from_value(value).map_err(damaged)?);
             }
         }
@@ -309,6 +336,7 @@ impl DurabilityRecord {
         match line {
             DurabilityLine::Durability(_) => {}
             DurabilityLine::Cuts(cuts) => self.cuts.push(*cuts),
+            DurabilityLine::Failed(failed) => self.failed.push(failed),
             DurabilityLine::Speed(speed) => self.speeds.push(speed),
             DurabilityLine::Damage(damage) => self.damage.push(*damage),
             DurabilityLine::Full(full) => self.full.push(full),

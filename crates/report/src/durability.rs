@@ -153,7 +153,8 @@ fn table(found: &DurabilityFindings) -> Vec<Vec<String>> {
 fn more(found: &DurabilityFindings, first: &str) -> Vec<Vec<String>> {
     let head = said::MORE_COLUMNS.map(str::to_owned).to_vec();
     let row = |lane: &LaneDurability| {
-        vec![name(&lane.lane), lane.complaints.to_string(), said::bare(lane), said::speed(lane, first)]
+        let [open, images] = [lane.open, lane.images].map(said::counted);
+        vec![name(&lane.lane), open, images, lane.complaints.to_string(), said::bare(lane), said::speed(lane, first)]
     };
     std::iter::once(head).chain(found.lanes.iter().map(row)).collect()
 }

@@ -1,8 +1,8 @@
 //! Power cuts and damage as reports say them: the figures stand in the sentences, and names of others harm nothing.
 
 use model::durability::{
-    Damage, DamageFindings, DurabilityFindings, DurabilityVerdict, Example, Fault, Full, Honesty, LaneDurability,
-    LaneExample, SpeedFinding, Untrusted,
+    Damage, DamageFindings, DurabilityFindings, DurabilityVerdict, Example, Failed, Fault, Full, Honesty,
+    LaneDurability, LaneExample, SpeedFinding, Untrusted,
 };
 use report::{DURABILITY_FORMATS, Style, render_durability};
 
@@ -18,6 +18,10 @@ fn lane(name: &str, broken: u64) -> LaneDurability {
         verdict: if broken > 0 { DurabilityVerdict::Broke } else { DurabilityVerdict::Kept },
         cuts: 2000,
         broken,
+        proven_cuts: 1600,
+        open: Some(1410),
+        images: Some(1203),
+        failed: None,
         below: (broken == 0).then_some(0.0015),
         lost: broken,
         torn: 0,
@@ -50,6 +54,7 @@ fn found(command: &str) -> DurabilityFindings {
         outcome: "complete".to_owned(),
         controls: vec!["ext4".to_owned(), "ext4,nobarrier".to_owned()],
         untrusted: Vec::new(),
+        unproven: Vec::new(),
         lanes: vec![lane("ext4", 0), lane("ext4,nobarrier", 1430)],
         damage: Vec::new(),
         full: Vec::new(),
@@ -66,7 +71,10 @@ fn text(found: &DurabilityFindings) -> String {
 #[test]
 fn speed_and_price_stand_in_one_sentence() {
     let text = text(&found("powercut"));
-    assert!(text.contains("ext4 kept every acknowledged record: 0 of 2000 cuts, so below 0.15 % at 95 %."), "{text}");
+    let kept = "ext4 kept every acknowledged record: 0 of 1600 cuts (1410 of them with open writes, 1203 different images, by \
+                which the bound goes), so below 0.15 % at 95 %.";
+    assert!(text.contains(kept), "{text}");
+    assert!(text.contains("with open writes different images") && text.contains("1410 1203 0 missing"), "{text}");
     assert!(text.contains("broke a promise in 1430 of 2000 cuts (1430 lost acknowledged records)"), "{text}");
     assert!(text.contains("1.40x faster than ext4"), "{text}");
     assert!(text.contains("missing in 31 of 400, not promised"), "{text}");
@@ -86,6 +94,37 @@ fn a_lane_that_only_tore_sectors_or_did_not_mount_is_told_apart() {
     let text = text(&found);
     assert!(text.contains("each of which tore a write between sectors of 512 bytes, which a drive"), "{text}");
     assert!(text.contains("in 0 of 2000 cuts; without fsync of directories 3 of 400 images did not mount"), "{text}");
+}
+
+#[test]
+fn a_lane_that_is_faster_at_some_work_and_slower_at_other_is_not_called_either() {
+    let mut found = found("powercut");
+    found.lanes[1].speed = Some(SpeedFinding { ratio: 1.51, low: 0.71, high: 2.39 });
+    let text = text(&found);
+    assert!(text.contains("between x0.71 and x2.39 as fast as ext4, by kind of work"), "{text}");
+    assert!(!text.contains("faster than") && !text.contains("slower than"), "{text}");
+}
+
+#[test]
+fn work_that_no_control_proves_and_lanes_that_were_given_up_are_told() {
+    let mut found = found("powercut");
+    assert!(text(&found).contains("what would be lost is seen, at each kind of work."));
+    found.unproven = vec!["replace".to_owned()];
+    let mut third = lane("third", 0);
+    third.verdict = DurabilityVerdict::Unknown;
+    let reason = "cannot make an image: no room".to_owned();
+    third.failed = Some(Failed { lane: "third".to_owned(), at: "sequences".to_owned(), reason });
+    found.lanes.push(third);
+    let text = text(&found);
+    assert!(
+        text.contains("But at replace ext4,nobarrier broke nothing, so that no control proves a 0 there"),
+        "{text}"
+    );
+    assert!(
+        text.contains("third was not cut to the end; it failed at sequences: cannot make an image: no room."),
+        "{text}"
+    );
+    assert!(text.contains("ext4 kept every acknowledged record"), "the others are told: {text}");
 }
 
 #[test]
@@ -137,7 +176,9 @@ fn damage_a_full_disk_and_a_failing_one_are_told() {
         damage(Honesty::Refused, 0, 8, 0),
         damage(Honesty::Repaired, 0, 0, 8),
         damage(Honesty::Unharmed, 0, 0, 0),
+        damage(Honesty::Untested, 0, 0, 0),
     ];
+    found.damage[3].damage.read = Some(4);
     found.full = vec![Full { lane: "x".to_owned(), could_delete: false, ..Full::default() }];
     let fault = |told: &str, lost, lost_mounted, writable| Fault {
         lane: "x".to_owned(),
@@ -150,13 +191,17 @@ fn damage_a_full_disk_and_a_failing_one_are_told() {
         writable,
         ..Fault::default()
     };
-    found.faults = vec![fault("", 2, 0, true), fault("EIO", 0, 3, false), fault("EIO", 0, 0, true)];
+    let gone = Fault { unmountable: "bad superblock".to_owned(), ..fault("EIO", 0, 0, false) };
+    found.faults = vec![fault("", 2, 0, true), fault("EIO", 0, 3, false), fault("EIO", 0, 0, true), gone];
     let text = text(&found);
     for says in [
         "8 files were wrong or gone WITHOUT AN ERROR",
         "of 50 files 8 were hit: 8 refused",
         "all read whole, from another copy",
-        "every file was read whole",
+        "every file was read whole (4 of the blocks were read); the check noticed nothing.",
+        "none of them was read again, so this shows nothing",
+        "it did NOT MOUNT AGAIN (bad superblock); before that fsync answered \"EIO\"",
+        "whether its 5 acknowledged records are whole cannot be read.",
         "NOTHING could be deleted",
         "the application was told nothing; 2 of 5 acknowledged records LOST",
         "fsync answered \"EIO\", and the filesystem took no more writes until a new mount; 3 of 5 acknowledged records \

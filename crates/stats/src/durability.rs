@@ -16,6 +16,8 @@ use model::sentence::Value;
 
 /// How many examples of a lane are shown.
 const EXAMPLES: usize = 3;
+/// Where a lane failed that was cut to the end, and whose speed alone is missing.
+const SPEED: &str = "speed";
 
 /// The failure rate that is excluded at 95 % where none of `cuts` failed; `None`: there were none.
 pub fn below(cuts: u64) -> Option<f64> {
@@ -77,6 +79,7 @@ pub fn warnings(race: &model::record::Header, broken: &[Broken]) -> Vec<Sentence
 pub fn findings(record: &DurabilityRecord) -> DurabilityFindings {
     let header = &record.header;
     let first = header.lanes.first().map(|lane| lane.name.as_str()).unwrap_or_default();
+    let controls = controls(record);
     let mut lanes: Vec<LaneDurability> = header
         .lanes
         .iter()
@@ -84,10 +87,10 @@ pub fn findings(record: &DurabilityRecord) -> DurabilityFindings {
         .map(|lane| LaneDurability {
             promises_fsync: lane.promises.fsync_reaches_stable_storage,
             speed: speed(record, &lane.name, first),
-            ..of_lane(record, &lane.name)
+            ..of_lane(record, &lane.name, &controls)
         })
         .collect();
-    let untrusted = untrusted(&header.controls, &lanes);
+    let Controls { untrusted, unproven } = controls;
     // Where the controls show nothing, only they keep their verdicts, which are why.
     for lane in lanes.iter_mut().filter(|lane| !untrusted.is_empty() && !header.controls.contains(&lane.lane)) {
         (lane.verdict, lane.below) = (DurabilityVerdict::Unknown, None);
@@ -108,6 +111,7 @@ pub fn findings(record: &DurabilityRecord) -> DurabilityFindings {
         .to_owned(),
         controls: header.controls.clone(),
         untrusted,
+        unproven,
         lanes,
         damage: record.damage.iter().map(of_damage).collect(),
         full: record.full.clone(),
@@ -115,12 +119,17 @@ pub fn findings(record: &DurabilityRecord) -> DurabilityFindings {
     }
 }
 
-fn of_lane(record: &DurabilityRecord, lane: &str) -> LaneDurability {
+fn of_lane(record: &DurabilityRecord, lane: &str, controls: &Controls) -> LaneDurability {
     let all: Vec<&Cuts> = record.cuts.iter().filter(|cuts| cuts.lane == lane).collect();
     let promised = |figure: fn(&Cuts) -> u64| all.iter().filter(|cuts| cuts.promised).map(|cuts| figure(cuts)).sum();
     let bare = |figure: fn(&Cuts) -> u64| all.iter().filter(|cuts| !cuts.promised).map(|cuts| figure(cuts)).sum();
     let every = |figure: fn(&Cuts) -> u64| all.iter().map(|cuts| figure(cuts)).sum();
     let (cuts, broken): (u64, u64) = (promised(|cuts| cuts.cuts), promised(|cuts| cuts.broken));
+    let proven = || all.iter().filter(|cuts| cuts.promised && !controls.unproven.contains(&cuts.workload));
+    let proven_cuts = proven().map(|cuts| cuts.cuts).sum();
+    let images: Option<u64> = proven().map(|cuts| cuts.images).sum();
+    let failed = record.failed.iter().find(|failed| failed.lane == lane).cloned();
+    let unfinished = failed.as_ref().is_some_and(|failed| failed.at != SPEED);
     let complaints = all.iter().flat_map(|cuts| {
         let workload = cuts.workload.clone();
         cuts.complained.iter().map(move |example| LaneExample { workload: workload.clone(), example: example.clone() })
@@ -135,18 +144,24 @@ fn of_lane(record: &DurabilityRecord, lane: &str) -> LaneDurability {
             .map(move |example| LaneExample { workload: workload.clone(), example: example.clone() })
     });
     let bare_unmountable = bare(|cuts| cuts.unmountable);
-    let images: u64 = every(|cuts| cuts.cuts);
+    let looked_at: u64 = every(|cuts| cuts.cuts);
     let seconds: f64 = all.iter().map(|cuts| cuts.replay_seconds).sum();
     LaneDurability {
         lane: lane.to_owned(),
-        verdict: match (cuts, broken + bare_unmountable) {
+        verdict: match (proven_cuts, broken + bare_unmountable) {
             (_, 1..) => DurabilityVerdict::Broke,
             (0, _) => DurabilityVerdict::Unknown,
+            _ if unfinished => DurabilityVerdict::Unknown,
             _ => DurabilityVerdict::Kept,
         },
         cuts,
         broken,
-        below: below(cuts).filter(|_| broken + bare_unmountable == 0),
+        proven_cuts,
+        open: proven().map(|cuts| cuts.open).sum(),
+        images,
+        // Cuts that gave the same image tried it once.
+        below: below(images.unwrap_or(proven_cuts)).filter(|_| broken + bare_unmountable == 0 && !unfinished),
+        failed,
         broken_torn_512: promised(|cuts| cuts.broken_torn_512),
         lost: promised(|cuts| cuts.lost),
         torn: promised(|cuts| cuts.torn),
@@ -158,7 +173,7 @@ fn of_lane(record: &DurabilityRecord, lane: &str) -> LaneDurability {
         bare_cuts: bare(|cuts| cuts.cuts),
         bare_missing: bare(|cuts| cuts.broken),
         bare_unmountable,
-        images_per_hour: (seconds > 0.0).then_some(images as f64 / seconds * 3600.0),
+        images_per_hour: (seconds > 0.0).then_some(looked_at as f64 / seconds * 3600.0),
         memory_bytes: all.iter().map(|cuts| cuts.memory_bytes).max().unwrap_or(0),
         speed: None,
         promises_fsync: true,
@@ -167,23 +182,46 @@ fn of_lane(record: &DurabilityRecord, lane: &str) -> LaneDurability {
     }
 }
 
-/// The harness is trusted where the safe control kept everything and the unsafe one did not.
-fn untrusted(controls: &[String], lanes: &[LaneDurability]) -> Vec<Untrusted> {
-    let [safe, unsafe_one] = controls else { return Vec::new() };
-    let verdict = |name: &String| lanes.iter().find(|lane| lane.lane == *name).map(|lane| lane.verdict);
-    let mut reasons = Vec::new();
-    match verdict(safe) {
-        Some(DurabilityVerdict::Kept) => {}
-        Some(DurabilityVerdict::Broke) => reasons.push(Untrusted::SafeControlLost),
-        _ => reasons.push(Untrusted::ControlMissing),
+/// What the controls of a run show.
+struct Controls {
+    untrusted: Vec<Untrusted>,
+    unproven: Vec<String>,
+}
+
+/// A kind of promised work is proven where the safe control kept everything at it and the unsafe one did not. The harness
+/// is trusted where the safe control kept everything and some kind is proven. Work that promises no names proves nothing.
+fn controls(record: &DurabilityRecord) -> Controls {
+    let nothing = Controls { untrusted: Vec::new(), unproven: Vec::new() };
+    let [safe, unsafe_one] = record.header.controls.as_slice() else { return nothing };
+    let of = |lane: &String, promised: bool| {
+        let lane = lane.clone();
+        record.cuts.iter().filter(move |cuts| cuts.lane == lane && cuts.promised == promised && cuts.cuts > 0)
+    };
+    let broke = |lane: &String, work: &str| of(lane, true).any(|cuts| cuts.workload == work && cuts.broken > 0);
+    let mut kinds: Vec<&String> = Vec::new();
+    for cuts in record.cuts.iter().filter(|cuts| cuts.promised) {
+        if !kinds.contains(&&cuts.workload) {
+            kinds.push(&cuts.workload);
+        }
     }
-    match verdict(unsafe_one) {
-        Some(DurabilityVerdict::Broke) => {}
-        Some(DurabilityVerdict::Kept) => reasons.push(Untrusted::UnsafeControlKept),
-        _ if reasons.contains(&Untrusted::ControlMissing) => {}
-        _ => reasons.push(Untrusted::ControlMissing),
+    let (proven, unproven): (Vec<&String>, Vec<&String>) = kinds.into_iter().partition(|work| {
+        let kept = of(safe, true).any(|cuts| cuts.workload == **work) && !broke(safe, work);
+        kept && broke(unsafe_one, work)
+    });
+    let mut untrusted = Vec::new();
+    if of(safe, true).any(|cuts| cuts.broken > 0) || of(safe, false).any(|cuts| cuts.unmountable > 0) {
+        untrusted.push(Untrusted::SafeControlLost);
     }
-    reasons
+    if [safe, unsafe_one].iter().any(|lane| of(lane, true).next().is_none()) {
+        untrusted.push(Untrusted::ControlMissing);
+    } else if of(unsafe_one, true).all(|cuts| cuts.broken == 0) {
+        untrusted.push(Untrusted::UnsafeControlKept);
+    } else if untrusted.is_empty() && proven.is_empty() {
+        untrusted.push(Untrusted::ControlMissing);
+    }
+    // Where nothing is trusted, it is not for one kind of work.
+    let unproven = if untrusted.is_empty() { unproven.into_iter().cloned().collect() } else { Vec::new() };
+    Controls { untrusted, unproven }
 }
 
 fn speed(record: &DurabilityRecord, lane: &str, first: &str) -> Option<SpeedFinding> {
@@ -217,10 +255,13 @@ fn median(values: &[f64]) -> Option<f64> {
 
 fn of_damage(damage: &Damage) -> DamageFindings {
     let refused = damage.refused > 0 || !damage.unmountable.is_empty();
+    // A file that was hit inside of its bytes and was read whole came from the device that was not damaged.
+    let other_copy = damage.devices > 1 && damage.repaired > 0;
     let honesty = match damage {
         damage if damage.silent > 0 => Honesty::Silent,
         _ if refused => Honesty::Refused,
-        damage if damage.repaired > 0 => Honesty::Repaired,
+        damage if damage.corrected > 0 || other_copy => Honesty::Repaired,
+        damage if !damage.noticed && (damage.blocks == 0 || damage.read == Some(0)) => Honesty::Untested,
         _ => Honesty::Unharmed,
     };
     DamageFindings { honesty, damage: damage.clone() }
@@ -314,6 +355,55 @@ mod tests {
     }
 
     #[test]
+    fn the_controls_prove_each_kind_of_work_by_itself() {
+        let of = |lane: &str, workload: &str, broken| Cuts {
+            workload: workload.to_owned(),
+            open: Some(6),
+            images: Some(5),
+            ..cuts(lane, true, 9, broken)
+        };
+        let mut record = record(&["safe", "unsafe", "third"]);
+        for lane in ["safe", "unsafe", "third"] {
+            record.cuts.extend([of(lane, "append", u64::from(lane == "unsafe")), of(lane, "replace", 0)]);
+        }
+        let found = findings(&record);
+        assert_eq!((found.untrusted.len(), &found.unproven[..]), (0, &["replace".to_owned()][..]));
+        let third = &found.lanes[2];
+        assert_eq!((third.verdict, third.cuts, third.proven_cuts), (DurabilityVerdict::Kept, 18, 9));
+        // By the images that differ, and none of the kind that no control proves.
+        assert_eq!((third.open, third.images, third.below), (Some(6), Some(5), below(5)));
+        // A lane that was cut at that kind alone kept nothing that anybody would have seen lost.
+        record.cuts.retain(|cuts| cuts.lane != "third" || cuts.workload == "replace");
+        assert_eq!(findings(&record).lanes[2].verdict, DurabilityVerdict::Unknown);
+        // What it broke there, it broke.
+        record.cuts.push(of("third", "replace", 2));
+        assert_eq!(findings(&record).lanes[2].verdict, DurabilityVerdict::Broke);
+        // Images that do not mount of work that promises no names prove nothing of promised work.
+        record.cuts.retain(|cuts| cuts.lane != "unsafe");
+        record.cuts.extend([of("unsafe", "append", 0), of("unsafe", "replace", 0)]);
+        record.cuts.push(Cuts { unmountable: 4, ..cuts("unsafe", false, 9, 4) });
+        assert_eq!(findings(&record).untrusted, [Untrusted::UnsafeControlKept]);
+    }
+
+    #[test]
+    fn a_lane_that_was_given_up_kept_nothing_and_the_others_are_judged() {
+        let mut record = record(&["safe", "unsafe", "third"]);
+        record.cuts = vec![cuts("safe", true, 9, 0), cuts("unsafe", true, 9, 4), cuts("third", true, 9, 0)];
+        let failed = |at: &str| model::durability::Failed {
+            lane: "third".to_owned(),
+            at: at.to_owned(),
+            reason: "no room".to_owned(),
+        };
+        record.failed = vec![failed("replace")];
+        let found = findings(&record);
+        assert!(found.untrusted.is_empty());
+        assert_eq!((found.lanes[2].verdict, found.lanes[2].below), (DurabilityVerdict::Unknown, None));
+        assert_eq!(found.lanes[2].failed, Some(failed("replace")));
+        record.failed = vec![failed(SPEED)];
+        assert_eq!(findings(&record).lanes[2].verdict, DurabilityVerdict::Kept);
+    }
+
+    #[test]
     fn advice_hears_of_a_broken_lane_only_from_a_trusted_run() {
         let told = |safe| {
             let mut record = record(&["safe", "unsafe"]);
@@ -387,12 +477,22 @@ mod tests {
     }
 
     #[test]
-    fn wrong_bytes_without_an_error_are_the_worst() {
-        let of =
-            |silent, refused, repaired| of_damage(&Damage { silent, refused, repaired, ..Damage::default() }).honesty;
-        assert_eq!(of(1, 5, 5), Honesty::Silent);
-        assert_eq!(of(0, 1, 5), Honesty::Refused);
-        assert_eq!(of(0, 0, 5), Honesty::Repaired);
-        assert_eq!(of(0, 0, 0), Honesty::Unharmed);
+    fn wrong_bytes_without_an_error_are_the_worst_and_another_copy_must_be_seen() {
+        let of = |damage: Damage| of_damage(&Damage { blocks: 9, ..damage }).honesty;
+        let files =
+            |silent, refused, repaired, devices| Damage { silent, refused, repaired, devices, ..Damage::default() };
+        assert_eq!(of(files(1, 5, 5, 2)), Honesty::Silent);
+        assert_eq!(of(files(0, 1, 5, 2)), Honesty::Refused);
+        assert_eq!(of(files(0, 0, 5, 2)), Honesty::Repaired);
+        // On one device without a word of a correction, nobody repaired anything.
+        assert_eq!(of(files(0, 0, 5, 1)), Honesty::Unharmed);
+        assert_eq!(of(Damage { corrected: 3, ..files(0, 0, 5, 1) }), Honesty::Repaired);
+        assert_eq!(of(files(0, 0, 0, 1)), Honesty::Unharmed);
+        // What nobody read and nobody noticed says nothing.
+        let unread = || Damage { read: Some(0), ..files(0, 0, 0, 1) };
+        assert_eq!(of(unread()), Honesty::Untested);
+        assert_eq!(of(Damage { noticed: true, ..unread() }), Honesty::Unharmed);
+        assert_eq!(of(Damage { read: Some(1), ..unread() }), Honesty::Unharmed);
+        assert_eq!(of_damage(&Damage::default()).honesty, Honesty::Untested);
     }
 }

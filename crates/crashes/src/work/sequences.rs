@@ -45,12 +45,17 @@ struct Tree {
     files: Vec<Vec<u8>>,
 }
 
-/// What one sequence does, and the tree afterwards.
+/// What one sequence does, the tree afterwards, and what becomes of its names on the way.
 struct Sequence {
     operations: Vec<Operation>,
     end: End,
     after: Tree,
+    /// Names that an operation is given.
     touched: BTreeSet<usize>,
+    /// The file that each name leads to before the first operation and after each of them.
+    stages: Vec<BTreeMap<usize, usize>>,
+    /// Files that were made or whose bytes were changed: none of their bytes is safe before the end.
+    written: BTreeSet<usize>,
 }
 
 fn start(terms: Terms, record: u64) -> Tree {
@@ -65,7 +70,8 @@ fn added(terms: Terms, record: u64, step: usize) -> Vec<u8> {
 fn generate(terms: Terms, record: u64, bare: bool) -> Sequence {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(terms.seed ^ record.wrapping_mul(0xd134_2543_de82_ef95));
     let mut tree = start(terms, record);
-    let (mut operations, mut touched) = (Vec::new(), BTreeSet::new());
+    let (mut operations, mut touched, mut written) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+    let mut stages = vec![tree.names.clone()];
     let wanted = 1 + random.next_u64() % 3;
     while (operations.len() as u64) < wanted {
         let (from, to) = ((random.next_u64() % 4) as usize, (random.next_u64() % 4) as usize);
@@ -75,15 +81,18 @@ fn generate(terms: Terms, record: u64, bare: bool) -> Sequence {
             (0, None) => {
                 tree.files.push(added(terms, record, step));
                 tree.names.insert(from, tree.files.len() - 1);
+                written.insert(tree.files.len() - 1);
                 Operation::Create(from)
             }
             (1, Some(file)) => {
                 tree.files[file].extend(added(terms, record, step));
+                written.insert(file);
                 Operation::Append(from)
             }
             (2, Some(file)) => {
                 let half = tree.files[file].len() / 2;
                 tree.files[file].truncate(half);
+                written.insert(file);
                 Operation::Truncate(from)
             }
             // A rename onto another name of the same file does nothing, by POSIX.
@@ -102,7 +111,11 @@ fn generate(terms: Terms, record: u64, bare: bool) -> Sequence {
             }
             _ => continue,
         };
-        touched.extend([from, to]);
+        touched.insert(from);
+        if matches!(operation, Operation::Rename(..) | Operation::Link(..)) {
+            touched.insert(to);
+        }
+        stages.push(tree.names.clone());
         operations.push(operation);
     }
     let end = match (bare, random.next_u64() % 4) {
@@ -111,7 +124,7 @@ fn generate(terms: Terms, record: u64, bare: bool) -> Sequence {
         (false, 1) => End::Data,
         (false, _) => End::Files,
     };
-    Sequence { operations, end, after: tree, touched }
+    Sequence { operations, end, after: tree, touched, stages, written }
 }
 
 fn folder_of(folder: &Path, record: u64) -> PathBuf {
@@ -178,7 +191,7 @@ fn run(folder: &Path, terms: Terms, acknowledge: Acknowledge, bare: bool) -> std
 enum Stage {
     /// Acknowledged: the tree must be as it leaves it.
     Done,
-    /// Whatever it touches may be in any state; what it does not touch was safe before.
+    /// What it touches may be in any state, but for what is renamed; what it does not touch was safe before.
     UnderWay,
     /// The tree must be as it was prepared.
     NotBegun,
@@ -194,6 +207,40 @@ fn wanted<'a>(stage: Stage, before: &'a Tree, sequence: &'a Sequence, name: usiz
     }
 }
 
+/// Looks at the targets of renames of a sequence that is under way: each leads to a file that it led to before or after
+/// one of the operations, whole, or to none where it led to none. Only where every byte of these files was safe before
+/// the sequence began. What is wrong, as a sentence.
+fn torn_renames(own: &Path, before: &Tree, sequence: &Sequence) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for operation in &sequence.operations {
+        let Operation::Rename(from, to) = operation else { continue };
+        let led: BTreeSet<Option<usize>> = sequence.stages.iter().map(|names| names.get(to).copied()).collect();
+        if led.iter().flatten().any(|file| sequence.written.contains(file)) {
+            continue;
+        }
+        let there = match std::fs::read(own.join(NAMES[*to])) {
+            Ok(bytes) => led.iter().flatten().find(|&&file| before.files[file] == bytes).map(|&file| Some(file)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => led.contains(&None).then_some(None),
+            Err(_) => None,
+        };
+        let (source, target) = (NAMES[*from], NAMES[*to]);
+        match there {
+            None => {
+                wrong.push(format!("{source} was being renamed to {target}, which is neither the old nor the new file"))
+            }
+            // Alone, so that what was renamed is at one of its two names.
+            Some(now) if sequence.operations.len() == 1 && now != sequence.stages[1].get(to).copied() => {
+                let file = sequence.stages[0][from];
+                if !std::fs::read(own.join(source)).is_ok_and(|bytes| bytes == before.files[file]) {
+                    wrong.push(format!("{source} was being renamed to {target}, and the file is at neither name"));
+                }
+            }
+            Some(_) => {}
+        }
+    }
+    wrong
+}
+
 fn check(folder: &Path, terms: Terms, acknowledged: u64, bare: bool) -> Found {
     let mut found = Found::default();
     for record in terms.numbers() {
@@ -204,6 +251,13 @@ fn check(folder: &Path, terms: Terms, acknowledged: u64, bare: bool) -> Found {
             _ => Stage::NotBegun,
         };
         let own = folder_of(folder, record);
+        let (operations, end) = (&sequence.operations, sequence.end);
+        if stage == Stage::UnderWay {
+            for wrong in torn_renames(&own, &before, &sequence) {
+                found.mixed += 1;
+                found.say(|| format!("sequence {record} ({operations:?}, {end:?}, {stage:?}): {wrong}"));
+            }
+        }
         for (index, name) in NAMES.iter().enumerate() {
             let Some(wanted) = wanted(stage, &before, &sequence, index) else { continue };
             let there = std::fs::read(own.join(name));
@@ -227,7 +281,6 @@ fn check(folder: &Path, terms: Terms, acknowledged: u64, bare: bool) -> Found {
                     format!("is gone, but cannot be asked for: {error}")
                 }
             };
-            let (operations, end) = (&sequence.operations, sequence.end);
             found.say(|| format!("sequence {record} ({operations:?}, {end:?}, {stage:?}): {name} {what}"));
         }
     }
@@ -248,4 +301,66 @@ pub fn run_bare(folder: &Path, terms: Terms, acknowledge: Acknowledge) -> std::i
 
 pub fn check_bare(folder: &Path, terms: Terms, acknowledged: u64) -> Found {
     check(folder, terms, acknowledged, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first sequence of one rename, from a safe file to a name that leads to a file or to none.
+    fn renaming(onto_a_file: bool) -> (Terms, [PathBuf; 2], Tree) {
+        for seed in 0.. {
+            let terms = Terms { only: Some(1), ..Terms::of(1, seed) };
+            let (sequence, before) = (generate(terms, 1, false), start(terms, 1));
+            match sequence.operations[..] {
+                [Operation::Rename(from, to)] if before.names.contains_key(&to) == onto_a_file => {
+                    let names = [from, to].map(|name| PathBuf::from("s1").join(NAMES[name]));
+                    return (terms, names, before);
+                }
+                _ => {}
+            }
+        }
+        unreachable!("some seed has one")
+    }
+
+    #[test]
+    fn a_rename_under_way_leaves_the_old_or_the_new_file() {
+        for onto_a_file in [true, false] {
+            let folder = tempfile::tempdir().unwrap();
+            let (terms, names, _) = renaming(onto_a_file);
+            let [from, to] = names.map(|name| folder.path().join(name));
+            prepare(folder.path(), terms).unwrap();
+            let mixed = || check(folder.path(), terms, 0, false).mixed;
+            assert_eq!(mixed(), 0, "the old one");
+            let (source, target) = (std::fs::read(&from).unwrap(), std::fs::read(&to));
+            std::fs::write(&to, &source[..source.len() / 2]).unwrap();
+            assert_eq!(mixed(), 1, "half of the new one");
+            std::fs::write(&to, &source).unwrap();
+            assert_eq!(mixed(), 0, "the new one, still at both names");
+            std::fs::remove_file(&from).unwrap();
+            assert_eq!(mixed(), 0, "the new one");
+            // The rename took the source away and put nothing in its place.
+            match target {
+                Ok(bytes) => std::fs::write(&to, bytes).unwrap(),
+                Err(_) => std::fs::remove_file(&to).unwrap(),
+            }
+            assert_eq!(mixed(), 1, "the file is gone");
+        }
+    }
+
+    #[test]
+    fn only_renames_and_links_touch_a_second_name() {
+        let mut alone = 0;
+        for seed in 0..200 {
+            let sequence = generate(Terms::of(1, seed), 1, false);
+            let given = sequence.operations.iter().flat_map(|operation| match *operation {
+                Operation::Rename(from, to) | Operation::Link(from, to) => vec![from, to],
+                Operation::Create(name) | Operation::Append(name) => vec![name],
+                Operation::Truncate(name) | Operation::Unlink(name) => vec![name],
+            });
+            assert_eq!(given.collect::<BTreeSet<_>>(), sequence.touched, "{seed}");
+            alone += u32::from(sequence.touched.len() == 1);
+        }
+        assert!(alone > 20, "{alone}");
+    }
 }

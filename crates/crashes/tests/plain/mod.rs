@@ -6,7 +6,7 @@
 use crashes::survive::{Cut, Survival};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 const SECTOR: u64 = 512;
@@ -84,21 +84,41 @@ impl Disk {
 
     /// All of it, for a small disk.
     pub fn whole(&self, bytes: u64) -> Vec<u8> {
-        (0..bytes / SECTOR).flat_map(|number| self.sector(number)).collect()
+        self.part(0, bytes)
     }
+
+    /// A part of it, in whole sectors.
+    pub fn part(&self, offset: u64, bytes: u64) -> Vec<u8> {
+        let first = offset / SECTOR;
+        let mut part = vec![0; bytes as usize];
+        for (number, sector) in self.0.range(first..first + bytes / SECTOR) {
+            let at = ((number - first) * SECTOR) as usize;
+            part[at..at + SECTOR as usize].copy_from_slice(sector);
+        }
+        part
+    }
+}
+
+/// When the last flush came of those that were answered by a tick: what was answered before it is safe.
+fn safe_before(lines: &[Line], tick: u64) -> u64 {
+    let flushes = lines.iter().filter(|line| line.kind == 3 && line.replied <= tick);
+    flushes.fold(0, |last, flush| last.max(flush.received))
+}
+
+/// The writes that had come by a tick and that no flush confirmed.
+pub fn open(lines: &[Line], tick: u64) -> Vec<&Line> {
+    let safe = safe_before(lines, tick);
+    lines.iter().filter(|line| line.changes() && line.received <= tick && line.replied >= safe).collect()
 }
 
 /// The disk at a cut: everything that a flush confirmed, then what survived of the rest.
 pub fn image(lines: &[Line], cut: Cut) -> Disk {
-    let flushes: Vec<&Line> = lines.iter().filter(|line| line.kind == 3 && line.replied <= cut.tick).collect();
-    let confirmed = |line: &Line| flushes.iter().any(|flush| line.replied < flush.received);
     let mut disk = Disk::default();
-    for line in lines.iter().filter(|line| line.changes() && confirmed(line)) {
+    let safe = safe_before(lines, cut.tick);
+    for line in lines.iter().filter(|line| line.changes() && line.replied < safe) {
         disk.put(line, 0, line.bytes);
     }
-    let open: Vec<&Line> =
-        lines.iter().filter(|line| line.changes() && line.received <= cut.tick && !confirmed(line)).collect();
-    for (line, from, bytes) in survivors(&open, cut.survival) {
+    for (line, from, bytes) in survivors(&open(lines, cut.tick), cut.survival) {
         disk.put(line, from, bytes);
     }
     disk
@@ -148,20 +168,25 @@ fn drawn<'a>(open: &[&'a Line], seed: u64, sector: Option<u64>) -> Vec<(&'a Line
             }
             continue;
         }
+        // Which of the disk's own sectors the write lies in, and what of them arrived, by their addresses.
         let size = sector.unwrap();
-        let count = line.bytes.div_ceil(size);
+        let touched: BTreeSet<u64> = line.sectors().map(|at| at * SECTOR / size).collect();
         let first_ones = match random.next_u64() % 2 {
-            0 => Some(random.next_u64() % count.max(1)),
+            0 => Some((random.next_u64() % touched.len().max(1) as u64) as usize),
             _ => None,
         };
-        for number in 0..count {
-            let arrived = match first_ones {
-                Some(limit) => number < limit,
+        let mut arrived = BTreeSet::new();
+        for (place, &number) in touched.iter().enumerate() {
+            let has = match first_ones {
+                Some(limit) => place < limit,
                 None => random.next_u64().is_multiple_of(2),
             };
-            if arrived {
-                parts.push((*line, number * size, size.min(line.bytes - number * size)));
+            if has {
+                arrived.insert(number);
             }
+        }
+        for at in line.sectors().filter(|at| arrived.contains(&(at * SECTOR / size))) {
+            parts.push((*line, at * SECTOR - line.offset, SECTOR));
         }
     }
     parts

@@ -18,6 +18,9 @@ use std::sync::atomic::AtomicBool;
 /// The lanes where none is named.
 const DEFAULT_LANES: [&str; 4] = ["ext4", "xfs", "btrfs", "btrfs-raid1=btrfs(-m raid1 -d raid1)"];
 
+/// Devices of a lane, at most.
+const MOST_DEVICES: u32 = 2;
+
 /// Damages, fills and fails each lane.
 ///
 /// # Errors
@@ -37,6 +40,13 @@ pub fn run(options: &Integrity) -> Result<(), Failure> {
             "--lane-size {} is too small for these lanes; take {} or more",
             options.lane_size,
             model::Bytes(smallest)
+        )));
+    }
+    if let Some(many) = specimens.iter().find(|specimen| specimen.least_devices() > MOST_DEVICES) {
+        return Err(Failure::usage(format!(
+            "lane {} wants {} devices, and at most {MOST_DEVICES} are damaged here; take raid1",
+            report::clean_text(many.name()),
+            many.least_devices()
         )));
     }
     durability::check_system()?;
@@ -96,7 +106,7 @@ fn all(
         }
     }
     // Two devices change nothing about a full or a failing one here: one recording disk is one device.
-    for specimen in specimens.iter().filter(|specimen| !specimen.wants_two_devices()) {
+    for specimen in specimens.iter().filter(|specimen| specimen.least_devices() == 1) {
         tell(specimen, "a full disk");
         book.add(DurabilityLine::Full(full(bench, specimen, ground, stop)?))?;
         for which in REFUSED {

@@ -13,7 +13,7 @@ use crate::powercut::{described, kept, speed};
 use crate::state;
 use crashes::work::{KINDS, Kind};
 use lanes::Specimen;
-use model::durability::{DurabilityHeader, DurabilityLine, SCHEMA};
+use model::durability::{DurabilityHeader, DurabilityLine, Failed, SCHEMA};
 use model::lane::LaneSpec;
 use model::record::EndOutcome;
 use std::path::{Path, PathBuf};
@@ -50,6 +50,13 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
             model::Bytes(smallest)
         )));
     }
+    if let Some(several) = specimens.iter().find(|specimen| specimen.least_devices() > 1) {
+        return Err(Failure::usage(format!(
+            "lane {} wants {} devices, and the disk that is cut is one; leave it out, or name it to `fairlane integrity`",
+            report::clean_text(several.name()),
+            several.least_devices()
+        )));
+    }
     durability::check_system()?;
     durability::announce(specimens.len(), Some(options.cuts.into()), options.lane_size.0, &on, options.quiet)?;
     let seed = options.seed.unwrap_or_else(planning::new_seed);
@@ -79,7 +86,14 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
     book.add(DurabilityLine::End { finished: visit::now(), outcome })?;
     worked?;
     ended?;
-    show(&book, &options.format)
+    show(&book, &options.format)?;
+    match book.record().failed.as_slice() {
+        [] => Ok(()),
+        failed => {
+            let lanes: Vec<String> = failed.iter().map(|failed| report::clean_text(&failed.lane)).collect();
+            Err(Failure::failed(format!("{} failed, and the report says why; mend it and run again", lanes.join(", "))))
+        }
+    }
 }
 
 #[expect(clippy::too_many_arguments, reason = "each is another thing, and a struct would only be taken apart again")]
@@ -99,10 +113,27 @@ fn all(
     let cuts = (options.cuts as usize).div_ceil(promised);
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let workers = (cpus * WORKERS_EACH).clamp(1, MOST_WORKERS);
-    for specimen in specimens {
+    // Controls first: where one of them fails, nothing that follows would be believed.
+    let controls = book.record().header.controls.clone();
+    let is_control = |specimen: &&Specimen| controls.iter().any(|name| name == specimen.name());
+    let (first, others): (Vec<&Specimen>, Vec<&Specimen>) = specimens.iter().partition(is_control);
+    let mut whole: Vec<&str> = Vec::new();
+    'lanes: for specimen in first.into_iter().chain(others) {
         for kind in kinds {
             let job = Job { specimen, kind, seed, cuts, sectors, disk_bytes: options.lane_size.0, workers, keep_in };
-            let found = cut(bench, &job, stop)?;
+            let found = match cut(bench, &job, stop) {
+                Ok(found) => found,
+                Err(failure) if failure.status == Status::Interrupted => return Err(failure),
+                Err(failure) => {
+                    let (lane, at) = (specimen.name().to_owned(), kind.name.to_owned());
+                    let failed = Failed { lane, at, reason: failure.message.clone() };
+                    give_up(book, failed, options.quiet)?;
+                    if is_control(&specimen) || !bench.is_clear() {
+                        return Err(failure);
+                    }
+                    continue 'lanes;
+                }
+            };
             if !options.quiet {
                 eprintln!(
                     "{} {}: {} of {} cuts broke something, {:.1} s",
@@ -115,15 +146,27 @@ fn all(
             }
             book.add(DurabilityLine::Cuts(Box::new(found)))?;
         }
+        whole.push(specimen.name());
     }
     if options.no_speed {
         return Ok(());
     }
     let promised: Vec<&Kind> = kinds.iter().copied().filter(|kind| kind.promised).collect();
-    for one in speed::measure(bench, specimens, &promised, seed, options.lane_size.0, stop)? {
+    let raced: Vec<&Specimen> = specimens.iter().filter(|specimen| whole.contains(&specimen.name())).collect();
+    let (speeds, failed) = speed::measure(bench, &raced, &promised, seed, options.lane_size.0, stop)?;
+    for one in speeds {
         book.add(DurabilityLine::Speed(one))?;
     }
-    Ok(())
+    failed.into_iter().try_for_each(|failed| give_up(book, failed, options.quiet))
+}
+
+/// Writes down that a lane failed, and goes on.
+fn give_up(book: &mut Notebook, failed: Failed, quiet: bool) -> Result<(), Failure> {
+    if !quiet {
+        let (lane, at, reason) = (&failed.lane, &failed.at, &failed.reason);
+        eprintln!("{} {at}: failed: {}", report::clean_text(lane), report::clean_text(reason));
+    }
+    book.add(DurabilityLine::Failed(failed))
 }
 
 /// Prints what was found. A run whose controls failed is shown, and ends as failed.
@@ -198,10 +241,10 @@ fn kinds(names: &[String]) -> Result<Vec<&'static Kind>, Failure> {
             Failure::usage(format!("there is no workload `{}`; choose one of {}", report::clean_text(name), all()))
         })
     };
-    match names {
-        [] => Ok(KINDS.iter().collect()),
-        names => names.iter().map(find).collect(),
-    }
+    let named: Vec<&Kind> = names.iter().map(find).collect::<Result<_, _>>()?;
+    // In the order of the table, and once, however often it was named.
+    let wanted = |kind: &&Kind| names.is_empty() || named.iter().any(|named| named.name == kind.name);
+    Ok(KINDS.iter().filter(wanted).collect())
 }
 
 /// The lanes, controls among them, and the names of the two controls.
@@ -246,4 +289,21 @@ fn again(options: &Powercut, seed: u64) -> Vec<String> {
     line.extend(["--lane-size".to_owned(), options.lane_size.to_string()]);
     line.extend(options.sector.iter().flat_map(|bytes| ["--sector".to_owned(), bytes.to_string()]));
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_of_work_is_done_once_however_often_it_is_named() {
+        let names = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+            kinds(&names).map(|kinds| kinds.iter().map(|kind| kind.name).collect::<Vec<_>>())
+        };
+        assert_eq!(names(&["append", "append"]).ok(), Some(vec!["append"]));
+        assert_eq!(names(&["replace", "append", "replace"]).ok(), Some(vec!["append", "replace"]));
+        assert_eq!(names(&[]).ok().map(|all| all.len()), Some(KINDS.len()));
+        assert!(names(&["append", "nothing"]).is_err());
+    }
 }

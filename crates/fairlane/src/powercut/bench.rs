@@ -84,6 +84,11 @@ impl Bench {
         self.journal().done(place.entry).map_err(lane_failure)
     }
 
+    /// Whether nothing is mounted in the folder: what went wrong took everything away that it had made.
+    pub fn is_clear(&self) -> bool {
+        mountinfo::read().is_ok_and(|mounts| mountinfo::below(&mounts, &self.folder).next().is_none())
+    }
+
     /// Leaves everything for a look; `fairlane clean` takes it away.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use super::{cannot, kept};
 use crate::failure::Failure;
 use crashes::control::most_resident;
 use crashes::log::Log;
-use crashes::survive::{Cut, Survival, cuts};
+use crashes::survive::{Cut, Survival, cuts, variety};
 use crashes::work::{Kind, Terms};
 use lanes::Specimen;
 use model::durability::{Cuts, Example};
@@ -55,6 +55,8 @@ pub fn cut(bench: &mut Bench, job: &Job, stop: &AtomicBool) -> Result<Cuts, Fail
     let replayed = replay(bench, &recording, &Inspection { specimen, kind }, &chosen, workers, stop)?;
     let seen = &replayed.seen;
     let mut counted = count(specimen, kind, &recording, seen);
+    let (open, images) = variety(&log, &chosen);
+    (counted.open, counted.images) = (Some(open), Some(images));
     counted.recording_seconds = recording_seconds;
     counted.replay_seconds = started.elapsed().as_secs_f64();
     counted.workers = workers as u32;

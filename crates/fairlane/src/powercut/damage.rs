@@ -1,16 +1,19 @@
 //! Blocks damaged behind the filesystem's back.
 //!
 //! Which block of the device holds which block of a file is found by looking: every block of every file
-//! is unlike all others, so that no filesystem has to tell where it put it.
+//! is unlike all others, so that no filesystem has to tell where it put it. Which block is of the filesystem itself, and
+//! alive, is found by looking too: a disk that notes what is read is mounted cold, and every file on it read.
 
 use super::bench::{Bench, Place, unmount};
 use super::cannot;
 use super::recording::SECTOR_BYTES;
 use crate::commands::lane_failure;
 use crate::failure::Failure;
+use crashes::Watcher;
+use crashes::serve::{FILE, WATCHED_BLOCK};
 use crashes::work::bytes_of;
 use lanes::loop_device::LoopDevice;
-use lanes::{Consistency, LaneFailure, Specimen};
+use lanes::{Consistency, LaneFailure, Scrub, Specimen};
 use model::durability::Damage;
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
@@ -22,13 +25,13 @@ use std::sync::atomic::AtomicBool;
 const FILES: u64 = 96;
 /// Largest of them in bytes.
 const MOST: u64 = 96 << 10;
-/// What is damaged at a time.
-const BLOCK: usize = 4096;
+/// What is damaged at a time, and what reads are counted in.
+const BLOCK: usize = WATCHED_BLOCK as usize;
 /// Superblocks lie at the beginning: without one nothing mounts, and nothing else would be learnt.
 const SPARED: u64 = 128 << 10;
-/// Of so many blocks of metadata at most one is damaged.
-const LEFT_WHOLE: usize = 8;
-/// Bytes that are changed in a block.
+/// Of so many blocks of metadata that are read at most one is damaged.
+const LEFT_WHOLE: usize = 4;
+/// Bytes that are changed in a block, at most.
 const CHANGED: usize = 64;
 
 /// What is damaged.
@@ -40,10 +43,12 @@ pub enum Target {
     Metadata,
 }
 
-/// One device of the lane.
+/// One device of the lane: the file that holds it, and where it is shown while reads are noted.
 struct Disk {
     path: PathBuf,
     place: Place,
+    shown: Place,
+    shown_loop: Place,
 }
 
 /// Damages so many blocks of one lane and looks at what it says.
@@ -58,33 +63,46 @@ pub fn damage(
     (seed, disk_bytes): (u64, u64),
     stop: &AtomicBool,
 ) -> Result<Damage, Failure> {
-    let devices = if specimen.wants_two_devices() { 2 } else { 1 };
+    let devices = specimen.least_devices();
     let mut disks = Vec::new();
     for index in 0..devices {
         let path = bench.path(&format!("disk{index}"));
         let file = File::create(&path).and_then(|file| file.set_len(disk_bytes));
         file.map_err(cannot("make an image"))?;
-        disks.push(Disk { place: bench.loop_place(path.clone())?, path });
+        let shown = bench.mount_place(&format!("shown{index}"))?;
+        let shown_loop = bench.loop_place(shown.path.join(FILE))?;
+        disks.push(Disk { place: bench.loop_place(path.clone())?, path, shown, shown_loop });
     }
     let lane = bench.mount_place("lane")?;
     let found = (|| {
-        with_lane(specimen, &disks, &lane.path, true, stop, fill(seed))??;
-        let hit = break_blocks(&disks[0].path, target, blocks, seed).map_err(cannot("damage a block"))?;
+        let files: Vec<&Path> = disks.iter().map(|disk| disk.path.as_path()).collect();
+        with_lane(specimen, &files, &lane.path, true, stop, fill(seed))??;
+        // Where there are two copies, which of them is read is the kernel's choice: a scrub reads both.
+        let (walked, alive) = noting_reads(specimen, &disks, &lane.path, stop, |lane, _| {
+            for file in 0..FILES {
+                read(lane, file).map_err(cannot("read a file that was not damaged"))?;
+            }
+            if devices > 1 { specimen.scrub(lane, stop).map(drop).map_err(lane_failure) } else { Ok(()) }
+        })?;
+        walked?;
+        let hit = break_blocks(&disks[0].path, (target, &alive), blocks, seed).map_err(cannot("damage a block"))?;
         let mut found = Damage {
             lane: specimen.name().to_owned(),
             of: if target == Target::Data { "data" } else { "metadata" }.to_owned(),
             devices,
-            blocks: hit.blocks,
+            blocks: hit.blocks.len() as u64,
             files: FILES,
             hit: hit.files.len() as u64,
             ..Damage::default()
         };
-        look(specimen, &disks, &lane.path, (&hit.files, seed), &mut found, stop)?;
+        look(specimen, &disks, &lane.path, (&hit, seed), &mut found, stop)?;
         Ok(found)
     })();
     bench.clear(lane)?;
     for disk in disks {
-        bench.clear(disk.place)?;
+        for place in [disk.shown_loop, disk.shown, disk.place] {
+            bench.clear(place)?;
+        }
         std::fs::remove_file(&disk.path).map_err(cannot("remove an image"))?;
     }
     found
@@ -94,7 +112,7 @@ pub fn damage(
 /// that the lane does not mount or what `act` answered.
 fn with_lane<T>(
     specimen: &Specimen,
-    disks: &[Disk],
+    disks: &[&Path],
     target: &Path,
     fresh: bool,
     stop: &AtomicBool,
@@ -102,7 +120,7 @@ fn with_lane<T>(
 ) -> Result<Result<T, Failure>, Failure> {
     let mut devices = Vec::new();
     for disk in disks {
-        devices.push(LoopDevice::attach(&disk.path, Some(SECTOR_BYTES)).map_err(lane_failure)?);
+        devices.push(LoopDevice::attach(disk, Some(SECTOR_BYTES)).map_err(lane_failure)?);
     }
     let paths: Vec<PathBuf> = devices.iter().map(LoopDevice::path).collect();
     let others: Vec<&Path> = paths[1..].iter().map(PathBuf::as_path).collect();
@@ -119,6 +137,33 @@ fn with_lane<T>(
         device.detach().map_err(lane_failure)?;
     }
     Ok(done)
+}
+
+/// [`with_lane`] on disks that note what is read of them, and that stay as they are: what is written is forgotten. Answers
+/// the blocks of the first disk that were read too.
+fn noting_reads<T>(
+    specimen: &Specimen,
+    disks: &[Disk],
+    target: &Path,
+    stop: &AtomicBool,
+    act: impl FnOnce(&Path, &[LoopDevice]) -> Result<T, Failure>,
+) -> Result<(Result<T, Failure>, BTreeSet<u64>), Failure> {
+    let mut watchers = Vec::new();
+    let done: Result<_, Failure> = (|| {
+        for disk in disks {
+            let watcher = Watcher::start(&disk.shown.path, &disk.path);
+            watchers.push(watcher.map_err(cannot("start the disk that notes what is read"))?);
+        }
+        let files: Vec<PathBuf> = disks.iter().map(|disk| disk.shown_loop.path.clone()).collect();
+        let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+        let done = with_lane(specimen, &files, target, false, stop, act)?;
+        let read = watchers[0].blocks_read().map_err(cannot("talk to the disk that notes what is read"))?;
+        Ok((done, read))
+    })();
+    let released = disks.iter().map(|disk| unmount(&disk.shown.path)).collect::<Result<Vec<()>, Failure>>();
+    watchers.into_iter().for_each(Watcher::wait);
+    let done = done?;
+    released.map(|_| done)
 }
 
 fn name(file: u64) -> String {
@@ -140,26 +185,41 @@ fn fill(seed: u64) -> impl FnOnce(&Path, &[LoopDevice]) -> Result<(), Failure> {
     }
 }
 
-/// What was damaged.
+/// Reads one file by its folder, as a walk does.
+fn read(lane: &Path, file: u64) -> std::io::Result<Vec<u8>> {
+    let folder = lane.join("work");
+    for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+        let _ = entry.metadata();
+    }
+    std::fs::read(folder.join(name(file)))
+}
+
+/// What was damaged: blocks of the first disk by their numbers, and files.
 struct Hit {
-    blocks: u64,
+    blocks: BTreeSet<u64>,
     files: BTreeSet<u64>,
 }
 
-/// Changes bytes in the middle of blocks, drawn from the seed.
-fn break_blocks(path: &Path, target: Target, wanted: u32, seed: u64) -> std::io::Result<Hit> {
-    let mut owner: HashMap<Vec<u8>, u64> = HashMap::new();
+/// Changes bytes of blocks, drawn from the seed: of a file inside of its own bytes, not in what lies behind its end; of
+/// metadata only in blocks that are `alive`.
+fn break_blocks(
+    path: &Path,
+    (target, alive): (Target, &BTreeSet<u64>),
+    wanted: u32,
+    seed: u64,
+) -> std::io::Result<Hit> {
+    let mut owner: HashMap<Vec<u8>, (u64, usize)> = HashMap::new();
     for file in 0..FILES {
         for block in bytes_of(seed, file, MOST).chunks(BLOCK) {
             // Behind the end of a file, its last block holds zeros.
             let mut whole = block.to_vec();
             whole.resize(BLOCK, 0);
-            owner.insert(whole, file);
+            owner.insert(whole, (file, block.len()));
         }
     }
     let image = File::options().read(true).write(true).open(path)?;
     let length = image.metadata()?.len();
-    let mut candidates: Vec<(u64, Option<u64>)> = Vec::new();
+    let mut candidates: Vec<(u64, Option<(u64, usize)>)> = Vec::new();
     let mut buffer = vec![0u8; BLOCK];
     let mut at = SPARED;
     while at < length {
@@ -175,7 +235,9 @@ fn break_blocks(path: &Path, target: Target, wanted: u32, seed: u64) -> std::io:
             let of = owner.get(&buffer).copied();
             let fits = match target {
                 Target::Data => of.is_some(),
-                Target::Metadata => of.is_none() && buffer.iter().any(|&byte| byte != 0),
+                Target::Metadata => {
+                    of.is_none() && alive.contains(&(at / WATCHED_BLOCK)) && buffer.iter().any(|&byte| byte != 0)
+                }
             };
             if fits {
                 candidates.push((at, of));
@@ -184,7 +246,7 @@ fn break_blocks(path: &Path, target: Target, wanted: u32, seed: u64) -> std::io:
         }
         at = at.max(end);
     }
-    let mut hit = Hit { blocks: 0, files: BTreeSet::new() };
+    let mut hit = Hit { blocks: BTreeSet::new(), files: BTreeSet::new() };
     // Metadata is little: damaging most of it would only show that nothing mounts then.
     let most = match target {
         Target::Data => candidates.len(),
@@ -198,11 +260,13 @@ fn break_blocks(path: &Path, target: Target, wanted: u32, seed: u64) -> std::io:
         let random = u64::from_le_bytes(bytes[8..16].try_into().expect("eight bytes"));
         let (offset, of) = candidates.swap_remove((random % candidates.len() as u64) as usize);
         image.read_exact_at(&mut buffer, offset)?;
-        let from = (random >> 32) as usize % (BLOCK - CHANGED);
-        buffer[from..from + CHANGED].iter_mut().for_each(|byte| *byte ^= 0xa5);
+        let inside = of.map_or(BLOCK, |(_, bytes)| bytes);
+        let changed = CHANGED.min(inside);
+        let from = (random >> 32) as usize % (inside - changed + 1);
+        buffer[from..from + changed].iter_mut().for_each(|byte| *byte ^= 0xa5);
         image.write_all_at(&buffer, offset)?;
-        hit.blocks += 1;
-        hit.files.extend(of);
+        hit.blocks.insert(offset / WATCHED_BLOCK);
+        hit.files.extend(of.map(|(file, _)| file));
     }
     image.sync_all()?;
     Ok(hit)
@@ -213,14 +277,16 @@ fn look(
     specimen: &Specimen,
     disks: &[Disk],
     target: &Path,
-    (hit, seed): (&BTreeSet<u64>, u64),
+    (hit, seed): (&Hit, u64),
     found: &mut Damage,
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
-    let mounted = with_lane(specimen, disks, target, false, stop, |lane, _| {
+    let (mounted, seen) = noting_reads(specimen, disks, target, stop, |lane, _| {
         for file in 0..FILES {
-            match std::fs::read(lane.join("work").join(name(file))) {
-                Ok(bytes) if bytes == bytes_of(seed, file, MOST) => found.repaired += u64::from(hit.contains(&file)),
+            match read(lane, file) {
+                Ok(bytes) if bytes == bytes_of(seed, file, MOST) => {
+                    found.repaired += u64::from(hit.files.contains(&file));
+                }
                 // A file that is simply gone is a wrong answer, not a refused one.
                 Ok(_) => found.silent += 1,
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => found.silent += 1,
@@ -229,8 +295,12 @@ fn look(
         }
         specimen.scrub(lane, stop).map_err(lane_failure)
     })?;
+    found.read = Some(hit.blocks.intersection(&seen).count() as u64);
     let mut told = match mounted {
-        Ok(told) => told,
+        Ok(Scrub { told, corrected }) => {
+            found.corrected = corrected;
+            told
+        }
         Err(failure) if failure.status == crate::failure::Status::Failed => {
             found.unmountable = failure.message;
             Consistency::Unknown
@@ -253,5 +323,55 @@ fn check(specimen: &Specimen, path: &Path, stop: &AtomicBool) -> Result<Consiste
     match told {
         Err(LaneFailure::Interrupted) => Err(Failure::interrupted()),
         told => told.map_err(lane_failure),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changed(before: &[u8], path: &Path) -> BTreeSet<usize> {
+        let after = std::fs::read(path).unwrap();
+        (0..before.len()).filter(|&at| before[at] != after[at]).collect()
+    }
+
+    #[test]
+    fn only_metadata_that_is_read_is_damaged() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("disk");
+        let before = vec![1; SPARED as usize + 200 * BLOCK];
+        std::fs::write(&path, &before).unwrap();
+        // The first is spared, the last lies beyond the end.
+        let alive: BTreeSet<u64> = [3, 40, 41, 77, 90, 100_000].into();
+        let hit = break_blocks(&path, (Target::Metadata, &alive), 32, 5).unwrap();
+        assert!(!hit.blocks.is_empty() && hit.files.is_empty());
+        let blocks: BTreeSet<u64> = changed(&before, &path).iter().map(|at| (at / BLOCK) as u64).collect();
+        assert_eq!(blocks, hit.blocks);
+        assert!(blocks.is_subset(&[40, 41, 77, 90].into()), "{blocks:?}");
+        let none = break_blocks(&path, (Target::Metadata, &BTreeSet::new()), 32, 5).unwrap();
+        assert!(none.blocks.is_empty());
+    }
+
+    #[test]
+    fn a_file_is_damaged_inside_of_its_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("disk");
+        let mut before = vec![0; SPARED as usize];
+        let mut inside = BTreeSet::new();
+        for file in 0..FILES {
+            // The last blocks alone: most of each is behind the end of its file.
+            let bytes = bytes_of(9, file, MOST);
+            let last = bytes.chunks(BLOCK).next_back().unwrap();
+            inside.extend(before.len()..before.len() + last.len());
+            before.extend(last);
+            before.resize(before.len().next_multiple_of(BLOCK), 0);
+        }
+        std::fs::write(&path, &before).unwrap();
+        let hit = break_blocks(&path, (Target::Data, &BTreeSet::new()), 64, 5).unwrap();
+        assert_eq!((hit.blocks.len(), hit.files.len()), (64, 64));
+        let changed = changed(&before, &path);
+        assert!(changed.is_subset(&inside), "{:?}", changed.difference(&inside).next());
+        let blocks: BTreeSet<u64> = changed.iter().map(|at| (at / BLOCK) as u64).collect();
+        assert_eq!(blocks, hit.blocks);
     }
 }

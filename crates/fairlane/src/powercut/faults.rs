@@ -14,7 +14,7 @@ use model::durability::{Fault, Full};
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Files that are safe before the disk is filled.
 const SAFE_FILES: u64 = 16;
@@ -45,7 +45,8 @@ pub fn full(
     let done = (|| {
         specimen.format(&device.path(), &[], stop).map_err(lane_failure)?;
         specimen.mount(&device.path(), &lane.path).map_err(lane_failure)?;
-        fill(&lane.path, specimen.name(), seed).map_err(cannot("fill the lane"))
+        let filled = fill(&lane.path, specimen.name(), seed, stop);
+        filled.map_err(|error| if is_set(stop) { Failure::interrupted() } else { cannot("fill the lane")(error) })
     })();
     unmount(&lane.path)?;
     device.detach().map_err(lane_failure)?;
@@ -55,7 +56,19 @@ pub fn full(
     done
 }
 
-fn fill(lane: &Path, name: &str, seed: u64) -> std::io::Result<Full> {
+fn is_set(stop: &AtomicBool) -> bool {
+    stop.load(Ordering::Relaxed)
+}
+
+/// An error of its own kind where somebody wants it to end.
+fn go_on(stop: &AtomicBool) -> std::io::Result<()> {
+    match is_set(stop) {
+        true => Err(std::io::Error::from(std::io::ErrorKind::Interrupted)),
+        false => Ok(()),
+    }
+}
+
+fn fill(lane: &Path, name: &str, seed: u64, stop: &AtomicBool) -> std::io::Result<Full> {
     let mut found = Full { lane: name.to_owned(), files: SAFE_FILES, ..Full::default() };
     let safe = |file: u64| (lane.join(format!("safe{file}")), bytes_of(seed, file, 64 << 10));
     for file in 0..SAFE_FILES {
@@ -71,6 +84,7 @@ fn fill(lane: &Path, name: &str, seed: u64) -> std::io::Result<Full> {
     // From large to small, so that the last per cent is filled too.
     for size in [FILLER_BYTES, 256 << 10, 4096] {
         loop {
+            go_on(stop)?;
             let path = lane.join(format!("fill{}", names.len()));
             let written = File::create(&path).and_then(|mut file| {
                 file.write_all(&block[..size])?;
@@ -96,6 +110,7 @@ fn fill(lane: &Path, name: &str, seed: u64) -> std::io::Result<Full> {
     let room: u64 = deleted.iter().map(|(_, size)| size).sum();
     let mut back = 0u64;
     for turn in 0..room / (256 << 10) {
+        go_on(stop)?;
         let written = File::create(lane.join(format!("again{turn}"))).and_then(|mut file| {
             file.write_all(&block[..256 << 10])?;
             file.sync_all()
@@ -137,7 +152,7 @@ pub fn refuse(
         flush_arrives(&mut recorder, &path)?;
         specimen.format(&path, &[], stop).map_err(lane_failure)?;
         specimen.mount(&path, &lane.path).map_err(lane_failure)?;
-        work(&mut recorder, specimen, (&path, &lane.path), (write, flush), seed)
+        work(&mut recorder, specimen, (&path, &lane.path), (write, flush), seed, stop)
     })();
     let unmounted = unmount(&lane.path);
     let detached = device.map_or(Ok(()), |mut device| device.detach().map_err(lane_failure));
@@ -160,6 +175,7 @@ fn work(
     (device, lane): (&Path, &Path),
     (write, flush): (u64, u64),
     seed: u64,
+    stop: &AtomicBool,
 ) -> Result<Fault, Failure> {
     let kind = find("append").ok_or_else(|| Failure::failed("the work `append` is missing"))?;
     let terms = Terms::of(RECORDS, seed);
@@ -171,10 +187,10 @@ fn work(
     let before = recorder.settle().map_err(&failed)?;
     recorder.fail(write, flush).map_err(&failed)?;
     let mut acknowledged = 0;
-    let told = run_telling(&folder, terms, &mut |record| {
-        acknowledged = record;
-        Ok(())
-    });
+    let told = run_telling(&folder, terms, &mut acknowledging(stop, &mut acknowledged));
+    if is_set(stop) {
+        return Err(Failure::interrupted());
+    }
     let (by, told) = told.err().map(|(call, error)| (call.name(), reason(&error))).unwrap_or_default();
     let after = recorder.settle().map_err(&failed)?;
     // Whole again, as after the cable was plugged in.
@@ -206,16 +222,42 @@ fn work(
             found.lost = seen.lost + seen.torn;
             found.said = seen.first;
         }
-        Err(failure) => {
-            found.lost = acknowledged;
-            found.said = failure.to_string();
-        }
+        Err(failure) => found.unmountable = failure.to_string(),
     }
     Ok(found)
+}
+
+/// Notes each record, and ends the work where somebody wants it to end.
+fn acknowledging<'a>(stop: &'a AtomicBool, last: &'a mut u64) -> impl FnMut(u64) -> std::io::Result<()> + 'a {
+    move |record| {
+        *last = record;
+        go_on(stop)
+    }
 }
 
 /// The reason without its number.
 fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_ends_a_full_disk_and_a_failing_one() {
+        let (stop, folder) = (AtomicBool::new(true), tempfile::tempdir().unwrap());
+        let error = fill(folder.path(), "x", 1, &stop).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::Interrupted);
+        let fillers = std::fs::read_dir(folder.path()).unwrap().flatten();
+        assert_eq!(fillers.filter(|entry| entry.file_name().to_string_lossy().starts_with("fill")).count(), 0);
+
+        let kind = find("append").unwrap();
+        (kind.prepare)(folder.path(), Terms::of(9, 1)).unwrap();
+        let mut last = 0;
+        let (call, error) =
+            run_telling(folder.path(), Terms::of(9, 1), &mut acknowledging(&stop, &mut last)).unwrap_err();
+        assert_eq!((call.name(), error.kind(), last), ("acknowledge", std::io::ErrorKind::Interrupted, 1));
+    }
 }

@@ -4,12 +4,12 @@
 use super::bench::{Bench, unmount};
 use super::cannot;
 use crate::commands::lane_failure;
-use crate::failure::Failure;
+use crate::failure::{Failure, Status};
 use crashes::work::{Kind, Terms};
 use lanes::Specimen;
 use lanes::image::Image;
 use lanes::loop_device::LoopDevice;
-use model::durability::Speed;
+use model::durability::{Failed, Speed};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -17,18 +17,18 @@ use std::time::Instant;
 /// How often each lane does each kind of work.
 const ROUNDS: usize = 3;
 
-/// Measures every lane at every kind of work.
+/// Measures every lane at every kind of work. A lane that fails has no figures; the others go on.
 ///
 /// # Errors
-/// What the machine says; interrupted.
+/// What the machine says of the image; interrupted.
 pub fn measure(
     bench: &mut Bench,
-    specimens: &[Specimen],
+    specimens: &[&Specimen],
     kinds: &[&Kind],
     seed: u64,
     lane_bytes: u64,
     stop: &AtomicBool,
-) -> Result<Vec<Speed>, Failure> {
+) -> Result<(Vec<Speed>, Vec<Failed>), Failure> {
     let path = bench.path("ordinary");
     let image = Image::create(&path, lane_bytes, seed, &mut |_| {}, stop).map_err(lane_failure)?;
     let disk = bench.loop_place(path.clone())?;
@@ -42,19 +42,27 @@ pub fn measure(
         }));
     }
     let mut result = Ok(());
+    let mut failed: Vec<Failed> = Vec::new();
     'rounds: for round in 0..ROUNDS {
         for turn in 0..specimens.len() {
             let place = (round + turn) % specimens.len();
-            let one = visit(&specimens[place], &image, &lane.path, kinds, seed + round as u64, stop);
+            let name = specimens[place].name();
+            if failed.iter().any(|failed| failed.lane == name) {
+                continue;
+            }
+            let one = visit(specimens[place], &image, &lane.path, kinds, seed + round as u64, stop);
             match one {
                 Ok(rates) => {
                     for (index, rate) in rates.into_iter().enumerate() {
                         speeds[place * kinds.len() + index].records_per_second.push(rate);
                     }
                 }
-                Err(failure) => {
+                Err(failure) if failure.status == Status::Interrupted || !is_free(&lane.path) => {
                     result = Err(failure);
                     break 'rounds;
+                }
+                Err(Failure { message: reason, .. }) => {
+                    failed.push(Failed { lane: name.to_owned(), at: "speed".to_owned(), reason });
                 }
             }
         }
@@ -62,7 +70,13 @@ pub fn measure(
     bench.clear(lane)?;
     bench.clear(disk)?;
     std::fs::remove_file(&path).map_err(cannot("remove the ordinary image"))?;
-    result.map(|()| speeds)
+    speeds.retain(|speed| failed.iter().all(|failed| failed.lane != speed.lane));
+    result.map(|()| (speeds, failed))
+}
+
+/// Whether nothing is mounted there that the next lane would stand on.
+fn is_free(path: &Path) -> bool {
+    lanes::mount::is_mounted(path).is_ok_and(|mounted| !mounted)
 }
 
 /// One lane, freshly made.

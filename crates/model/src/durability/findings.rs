@@ -1,6 +1,6 @@
 //! What the statistics make of a record of durability.
 
-use super::{Example, Fault, Full};
+use super::{Example, Failed, Fault, Full};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +25,10 @@ pub struct DurabilityFindings {
     pub controls: Vec<String>,
     /// Why nothing here may be believed; empty: the controls did what they must.
     pub untrusted: Vec<Untrusted>,
+    /// Kinds of promised work that no control proves: the unsafe control broke nothing at them. What a lane kept there is
+    /// left out of what is said of it.
+    #[serde(default)]
+    pub unproven: Vec<String>,
     /// The lanes in their order.
     pub lanes: Vec<LaneDurability>,
     /// What each lane said of damage.
@@ -55,7 +59,7 @@ pub enum DurabilityVerdict {
     Kept,
     /// Some were.
     Broke,
-    /// There were no cuts, or the controls showed that they prove nothing.
+    /// There were no cuts that the controls prove, or it was given up before the end.
     Unknown,
 }
 
@@ -70,8 +74,17 @@ pub struct LaneDurability {
     pub cuts: u64,
     /// Of these, with a broken promise.
     pub broken: u64,
-    /// Where none was broken: the failure rate of such images is below this at 95 %.
+    /// Cuts of promised work at which the controls did what they must: where none was broken, only these count.
+    pub proven_cuts: u64,
+    /// Of the proven cuts, those at which some writes might be on the disk or not. `None`: not counted.
+    pub open: Option<u64>,
+    /// Images of the proven cuts that are made of different writes. `None`: not counted.
+    pub images: Option<u64>,
+    /// Where none was broken: the failure rate of such images is below this at 95 %, by the number of different images,
+    /// or of cuts where images were not counted.
     pub below: Option<f64>,
+    /// Where and why it was given up.
+    pub failed: Option<Failed>,
     /// Images with a lost acknowledged record.
     pub lost: u64,
     /// With a torn one.
@@ -137,10 +150,12 @@ pub enum Honesty {
     Silent,
     /// What was damaged was refused.
     Refused,
-    /// What was damaged was read whole: another copy was there.
+    /// What was damaged was read whole: another copy was there, or the filesystem says that it corrected it.
     Repaired,
-    /// No file was hit, or nothing came of it.
+    /// Damaged blocks were read, or the check noticed them, and every file was whole all the same.
     Unharmed,
+    /// Nothing read what was damaged, and nothing noticed: this says nothing.
+    Untested,
 }
 
 /// What a lane said of damage, with its verdict.

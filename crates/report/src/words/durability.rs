@@ -56,16 +56,22 @@ pub(crate) fn plan(plan: &DurabilityPlan) -> String {
 pub(crate) const COLUMNS: [&str; 8] =
     ["lane", "cuts", "broke a promise", "lost", "torn", "stale", "not atomic", "no mount"];
 /// The heads of its second part.
-pub(crate) const MORE_COLUMNS: [&str; 4] = ["lane", "checker complained", "without directory fsync", "speed"];
+pub(crate) const MORE_COLUMNS: [&str; 6] =
+    ["lane", "with open writes", "different images", "checker complained", "without directory fsync", "speed"];
 
 /// One lane's verdict.
 pub(crate) fn lane(found: &LaneDurability, first: &str) -> Phrase {
     let phrase = Phrase::default().name(&found.lane);
     let phrase = match found.verdict {
+        DurabilityVerdict::Unknown if found.failed.is_some() => phrase.say(" was not cut to the end"),
+        DurabilityVerdict::Unknown if found.cuts > 0 => {
+            phrase.say(" was cut only at work of which no control shows that a loss would be seen")
+        }
         DurabilityVerdict::Unknown => phrase.say(" was not cut"),
         DurabilityVerdict::Kept => phrase.say(format!(
-            " kept every acknowledged record: 0 of {} cuts, so below {} at 95 %",
-            found.cuts,
+            " kept every acknowledged record: 0 of {} cuts{}, so below {} at 95 %",
+            found.proven_cuts,
+            basis(found),
             small_share(found.below.unwrap_or(1.0))
         )),
         DurabilityVerdict::Broke => phrase
@@ -74,8 +80,9 @@ pub(crate) fn lane(found: &LaneDurability, first: &str) -> Phrase {
             .say(torn(found))
             .say(not_even_mounted(found)),
     };
+    let phrase = phrase.say(given_up(found));
     let phrase = match found.speed {
-        Some(speed) => phrase.say("; ").say(pace(speed)).say(" ").name(first),
+        Some(speed) => pace(phrase.say("; "), speed, first),
         None => phrase,
     };
     let phrase = match found.verdict {
@@ -103,6 +110,24 @@ fn not_even_mounted(found: &LaneDurability) -> String {
     }
 }
 
+/// On what the bound stands.
+fn basis(found: &LaneDurability) -> String {
+    match (found.open, found.images) {
+        (Some(open), Some(images)) => {
+            format!(" ({open} of them with open writes, {images} different images, by which the bound goes)")
+        }
+        _ => String::new(),
+    }
+}
+
+fn given_up(found: &LaneDurability) -> String {
+    match &found.failed {
+        None => String::new(),
+        Some(failed) if failed.at == "speed" => format!("; its speed could not be measured: {}", clean(&failed.reason)),
+        Some(failed) => format!("; it failed at {}: {}", clean(&failed.at), clean(&failed.reason)),
+    }
+}
+
 fn sorts(found: &LaneDurability) -> String {
     let all = [
         (found.lost, "lost acknowledged records"),
@@ -116,15 +141,24 @@ fn sorts(found: &LaneDurability) -> String {
     if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) }
 }
 
-fn pace(speed: SpeedFinding) -> String {
+fn pace(phrase: Phrase, speed: SpeedFinding, first: &str) -> Phrase {
+    // Faster at some work and slower at other: one figure for all would hide it.
+    if speed.low < 0.995 && speed.high > 1.005 {
+        let (low, high) = (speed.low, speed.high);
+        let said = format!("between x{low:.2} and x{high:.2} as fast as ");
+        return phrase.say(said).name(first).say(", by kind of work");
+    }
     let (times, word) = match speed.ratio >= 1.0 {
         true => (speed.ratio, "faster than"),
         false => (1.0 / speed.ratio, "slower than"),
     };
-    match times < 1.005 {
-        true => "as fast as".to_owned(),
-        false => format!("{times:.2}x {word}"),
-    }
+    let said = if times < 1.005 { "as fast as ".to_owned() } else { format!("{times:.2}x {word} ") };
+    phrase.say(said).name(first)
+}
+
+/// A figure that older records do not have, in a cell.
+pub(crate) fn counted(figure: Option<u64>) -> String {
+    figure.map_or_else(|| "not counted".to_owned(), |figure| figure.to_string())
 }
 
 /// The speed in a cell.
@@ -169,11 +203,19 @@ pub(crate) fn small_share(share: f64) -> String {
 /// What the controls did.
 pub(crate) fn controls(found: &DurabilityFindings) -> Phrase {
     match found.controls.as_slice() {
-        [safe, unsafe_one] => Phrase::default()
-            .name(safe)
-            .say(" kept everything and ")
-            .name(unsafe_one)
-            .say(" did not: what would be lost is seen."),
+        [safe, unsafe_one] => {
+            let phrase = Phrase::default().name(safe).say(" kept everything and ").name(unsafe_one);
+            let phrase = phrase.say(" did not: what would be lost is seen");
+            if found.unproven.is_empty() {
+                return phrase.say(", at each kind of work.");
+            }
+            let kinds: Vec<String> = found.unproven.iter().map(|kind| clean(kind)).collect();
+            let phrase = phrase.say(format!(". But at {} ", kinds.join(", "))).name(unsafe_one);
+            phrase.say(
+                " broke nothing, so that no control proves a 0 there: of what a lane kept, these cuts are left out. Take \
+                 more with --cuts.",
+            )
+        }
         _ => Phrase::of("none were run."),
     }
 }
@@ -215,7 +257,7 @@ pub(crate) fn damage(found: &DamageFindings) -> Phrase {
         clean(&damage.of)
     ));
     if damage.blocks == 0 {
-        return phrase.say("no such block was found, so this shows nothing.");
+        return phrase.say("no such block was found that is read, so this shows nothing.");
     }
     let files = format!("of {} files {} were hit", damage.files, damage.hit);
     let phrase = match found.honesty {
@@ -227,8 +269,16 @@ pub(crate) fn damage(found: &DamageFindings) -> Phrase {
             phrase.say(format!("it does not mount ({})", clean(&damage.unmountable)))
         }
         Honesty::Refused => phrase.say(format!("{files}: {} refused, none read with wrong bytes", damage.refused)),
-        Honesty::Repaired => phrase.say(format!("{files}: all read whole, from another copy")),
+        Honesty::Repaired if damage.hit > 0 => phrase.say(format!("{files}: all read whole, from another copy")),
+        Honesty::Repaired => phrase.say(format!("every file was read whole, {} errors corrected", damage.corrected)),
         Honesty::Unharmed => phrase.say("every file was read whole"),
+        Honesty::Untested => phrase.say("none of them was read again, so this shows nothing"),
+    };
+    let phrase = match damage.read {
+        Some(read) if read < damage.blocks && found.honesty != Honesty::Untested => {
+            phrase.say(format!(" ({read} of the blocks were read)"))
+        }
+        _ => phrase,
     };
     match (damage.noticed, damage.scrub.is_empty()) {
         (true, false) => phrase.say(format!("; the check noticed: {}.", clean(&damage.scrub))),
@@ -256,6 +306,10 @@ pub(crate) fn full(found: &Full) -> Phrase {
 pub(crate) fn fault(found: &Fault) -> Phrase {
     let which = format!(": {} {} refused by the disk: ", clean(&found.of), found.number);
     let phrase = Phrase::default().name(&found.lane).say(which);
+    let phrase = match (found.happened, found.unmountable.is_empty()) {
+        (true, false) => phrase.say(format!("it did NOT MOUNT AGAIN ({}); before that ", clean(&found.unmountable))),
+        _ => phrase,
+    };
     let phrase = match (found.happened, found.told.is_empty()) {
         (false, _) => return phrase.say("it never came to that."),
         (true, true) => phrase.say("the application was told nothing"),
@@ -270,6 +324,9 @@ pub(crate) fn fault(found: &Fault) -> Phrase {
         (false, false) => phrase.say(", and the filesystem took no more writes until a new mount"),
     };
     let count = found.acknowledged;
+    if !found.unmountable.is_empty() {
+        return phrase.say(format!("; whether its {count} acknowledged records are whole cannot be read."));
+    }
     let lost = match (found.lost_mounted, found.lost) {
         (0, 0) => format!("; all {count} acknowledged records whole, before and after a new mount."),
         (mounted, 0) => {
