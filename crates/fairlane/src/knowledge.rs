@@ -186,6 +186,7 @@ mod tests {
                     size_bytes: 1 << 30,
                     promises,
                     is_self: false,
+                    kernel: String::new(),
                     geometry: Vec::new(),
                 };
                 let fact = table.fact(&lane, Feature::DataChecksums);

@@ -21,6 +21,9 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(role) = lanes::guest::init::role() {
+        return commands::guest::run(role);
+    }
     let options = Options::parse();
     match run(&options.command) {
         Ok(()) => ExitCode::SUCCESS,
@@ -35,7 +38,7 @@ fn main() -> ExitCode {
 }
 
 fn run(command: &Command) -> Result<(), Failure> {
-    if !matches!(command, Command::Agent | Command::Serve(_)) {
+    if !matches!(command, Command::Agent | Command::GuestKeeper(_) | Command::Serve(_)) {
         // Whatever a crashed race left behind is undone by the next command, but for the one that only
         // reads.
         commands::clean::recover();
@@ -53,5 +56,6 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Serve(options) => commands::serve::run(options),
         Command::Clean => commands::clean::run(),
         Command::Agent => commands::agent::run(),
+        Command::GuestKeeper(options) => commands::guest::keep(options),
     }
 }

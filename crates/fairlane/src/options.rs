@@ -47,6 +47,21 @@ pub enum Command {
     /// Make the load on behalf of a race (internal)
     #[command(hide = true)]
     Agent,
+    /// End a guest's processes when the race ends (internal)
+    #[command(hide = true)]
+    GuestKeeper(GuestKeeper),
+}
+
+/// What the keeper of a guest is told.
+#[derive(Debug, Args)]
+pub struct GuestKeeper {
+    /// Process id of the race.
+    pub parent: u32,
+    /// The guest's own folder, removed at the end.
+    pub folder: PathBuf,
+    /// The guest's command.
+    #[arg(last = true, required = true)]
+    pub command: Vec<std::ffi::OsString>,
 }
 
 const LANES_HELP: &str = "\
@@ -103,9 +118,19 @@ pub struct Race {
 /// What every race takes, whatever its work is.
 #[derive(Debug, Args)]
 pub struct Terms {
-    /// Where lanes without a venue live: `image`, a directory for the images, or a block device
-    #[arg(long, value_name = "image|DIR|DEVICE")]
+    /// Where lanes without a venue live: `image`, a directory for the images, a block device, or a guest
+    /// that needs no root: `uml` (user-mode Linux), `qemu`, `qemu:KERNEL`
+    #[arg(long, value_name = "image|uml|qemu|DIR|DEVICE")]
     pub on: Option<PathBuf>,
+    /// CPUs of a QEMU guest; default: 2, or what this machine has
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub guest_cpus: Option<u32>,
+    /// Memory of each guest; default: 512MiB
+    #[arg(long, value_name = "SIZE", value_parser = |text: &str| text.parse::<Bytes>())]
+    pub guest_memory: Option<Bytes>,
+    /// Let user-mode Linux open its images O_SYNC: each write waits for the disk
+    #[arg(long)]
+    pub guest_sync: bool,
     /// Time to race, such as 10m; default: the suite's own, and for a job file as long as it takes
     #[arg(long, value_name = "TIME", value_parser = model::units::parse_seconds)]
     pub budget: Option<f64>,

@@ -91,6 +91,24 @@ pub(crate) fn nilfs2(_: &[String], _: &[String]) -> Vec<Lack> {
     always(&[Ability::Reflink, Ability::Attributes, Ability::Allocation])
 }
 
+/// Its driver shares no blocks and allocates none ahead.
+pub(crate) fn jfs(_: &[String], _: &[String]) -> Vec<Lack> {
+    always(&[Ability::Reflink, Ability::Allocation])
+}
+
+pub(crate) fn reiserfs(_: &[String], mount: &[String]) -> Vec<Lack> {
+    let mut lacks = always(&[Ability::Reflink, Ability::Allocation]);
+    if mount.iter().any(|option| option == "nouser_xattr") {
+        lacks.push(Lack { ability: Ability::Attributes, remedy: Some("remove nouser_xattr") });
+    }
+    lacks
+}
+
+/// What differs between the two drivers shows when the steps are rehearsed.
+pub(crate) fn ntfs(_: &[String], _: &[String]) -> Vec<Lack> {
+    always(&[Ability::Reflink])
+}
+
 /// Names are UTF-16 without control characters, a file is an entry of one directory, and every cluster
 /// up to a file's end is allocated.
 pub(crate) fn exfat(_: &[String], _: &[String]) -> Vec<Lack> {

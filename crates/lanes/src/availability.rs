@@ -43,8 +43,14 @@ pub fn of(row: &Filesystem) -> Availability {
     if row.home == Home::Library {
         return Availability::Ready;
     }
-    if !kernel_has(row.name, row.module) {
-        return Availability::KernelLacks;
+    if !kernel_has(row.mounted_as(), row.module) {
+        match row.fuse {
+            None => return Availability::KernelLacks,
+            Some(fuse) if find_program(fuse.mount[0]).is_none() => {
+                return Availability::ToolMissing { program: fuse.mount[0], package: fuse.package };
+            }
+            Some(_) => {}
+        }
     }
     match row.mkfs.first() {
         Some(program) if find_program(program).is_none() => Availability::ToolMissing { program, package: row.package },
@@ -99,7 +105,7 @@ mod tests {
         assert!(!kernel_has("x", "-r"));
         assert_eq!(survey().len(), FILESYSTEMS.len());
         for (row, availability) in survey() {
-            let lacks = row.home != Home::Library && !kernel_has(row.name, row.module);
+            let lacks = row.home != Home::Library && row.fuse.is_none() && !kernel_has(row.mounted_as(), row.module);
             assert_eq!(availability == Availability::KernelLacks, lacks, "{}", row.name);
         }
     }

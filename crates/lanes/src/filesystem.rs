@@ -22,6 +22,10 @@ pub struct Filesystem {
     pub package: &'static str,
     /// Kernel module.
     pub module: &'static str,
+    /// What the kernel calls it where that is not the module's name or the row's.
+    pub kernel_name: Option<&'static str>,
+    /// The program that mounts it where the kernel does not.
+    pub fuse: Option<Fuse>,
     /// Mount options that Fairlane adds before the user's.
     pub mount_options: &'static [&'static str],
     /// Smallest lane that mkfs takes or that makes sense.
@@ -36,6 +40,17 @@ pub struct Filesystem {
     pub geometry: Geometry,
     /// What it stands on.
     pub home: Home,
+}
+
+/// A program that is a filesystem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fuse {
+    /// What reports call the filesystem then.
+    pub name: &'static str,
+    /// Mounts `{device}` on `{directory}` with `{options}` and stays in the foreground.
+    pub mount: &'static [&'static str],
+    /// Debian and Ubuntu package of the program.
+    pub package: &'static str,
 }
 
 /// What a filesystem stands on.
@@ -61,13 +76,15 @@ const EXT_COMFORTABLE: Option<(u64, &str)> = Some((
 const EXT_EXTENDED: &str = "nodiscard,lazy_itable_init=0,lazy_journal_init=0";
 
 /// The table.
-pub static FILESYSTEMS: [Filesystem; 12] = [
+pub static FILESYSTEMS: [Filesystem; 15] = [
     Filesystem {
         name: "ext2",
         mkfs: &["mkfs.ext2", "-q", "-F", "-E", EXT_EXTENDED],
         mkfs_lists: &["-E"],
         package: "e2fsprogs",
         module: "ext2",
+        kernel_name: None,
+        fuse: None,
         // The ext2 driver knows no discard at all.
         mount_options: &[],
         minimum_bytes: 64 * Bytes::MIB,
@@ -83,6 +100,8 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         mkfs_lists: &["-E"],
         package: "e2fsprogs",
         module: "ext4",
+        kernel_name: None,
+        fuse: None,
         mount_options: &["nodiscard"],
         minimum_bytes: 64 * Bytes::MIB,
         comfortable: EXT_COMFORTABLE,
@@ -97,6 +116,8 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         mkfs_lists: &["-E"],
         package: "e2fsprogs",
         module: "ext4",
+        kernel_name: None,
+        fuse: None,
         mount_options: &["nodiscard"],
         minimum_bytes: 64 * Bytes::MIB,
         comfortable: EXT_COMFORTABLE,
@@ -112,6 +133,8 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         mkfs_lists: &[],
         package: "xfsprogs",
         module: "xfs",
+        kernel_name: None,
+        fuse: None,
         mount_options: &["nodiscard"],
         minimum_bytes: 300 * Bytes::MIB,
         comfortable: None,
@@ -126,6 +149,8 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         mkfs_lists: &[],
         package: "btrfs-progs",
         module: "btrfs",
+        kernel_name: None,
+        fuse: None,
         mount_options: &["nodiscard"],
         minimum_bytes: 256 * Bytes::MIB,
         comfortable: None,
@@ -140,6 +165,8 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         mkfs_lists: &[],
         package: "",
         module: "",
+        kernel_name: None,
+        fuse: None,
         mount_options: &[],
         minimum_bytes: Bytes::MIB,
         comfortable: None,
@@ -154,6 +181,8 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         mkfs_lists: &[],
         package: "f2fs-tools",
         module: "f2fs",
+        kernel_name: None,
+        fuse: None,
         mount_options: &["nodiscard"],
         minimum_bytes: 128 * Bytes::MIB,
         comfortable: None,
@@ -168,6 +197,8 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         mkfs_lists: &[],
         package: "nilfs-tools",
         module: "nilfs2",
+        kernel_name: None,
+        fuse: None,
         mount_options: &["nodiscard"],
         minimum_bytes: 192 * Bytes::MIB,
         comfortable: None,
@@ -182,6 +213,8 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         mkfs_lists: &[],
         package: "exfatprogs",
         module: "exfat",
+        kernel_name: None,
+        fuse: None,
         // exfat discards only where told to, and knows no `nodiscard`.
         mount_options: &[],
         minimum_bytes: 64 * Bytes::MIB,
@@ -192,11 +225,67 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         home: Home::Block,
     },
     Filesystem {
+        name: "jfs",
+        mkfs: &["mkfs.jfs", "-q"],
+        mkfs_lists: &[],
+        package: "jfsutils",
+        module: "jfs",
+        kernel_name: None,
+        fuse: None,
+        // jfs discards only where told to; its `nodiscard` is newer than some kernels.
+        mount_options: &[],
+        minimum_bytes: 64 * Bytes::MIB,
+        comfortable: None,
+        promises: promises::jfs,
+        lacks: abilities::jfs,
+        geometry: Geometry::Unknown,
+        home: Home::Block,
+    },
+    Filesystem {
+        name: "reiserfs",
+        mkfs: &["mkfs.reiserfs", "-q", "-f", "-f"],
+        mkfs_lists: &[],
+        package: "reiserfsprogs",
+        module: "reiserfs",
+        kernel_name: None,
+        fuse: None,
+        // It knows no discard at all. Without `user_xattr` it keeps no attributes of users.
+        mount_options: &["user_xattr"],
+        minimum_bytes: 128 * Bytes::MIB,
+        comfortable: None,
+        promises: promises::reiserfs,
+        lacks: abilities::reiserfs,
+        geometry: Geometry::Unknown,
+        home: Home::Block,
+    },
+    Filesystem {
+        name: "ntfs",
+        mkfs: &["mkntfs", "-q", "-F", "-Q"],
+        mkfs_lists: &[],
+        package: "ntfs-3g",
+        module: "ntfs3",
+        kernel_name: Some("ntfs3"),
+        fuse: Some(Fuse {
+            name: "ntfs-3g",
+            mount: &["ntfs-3g", "-o", "no_detach,{options}", "{device}", "{directory}"],
+            package: "ntfs-3g",
+        }),
+        mount_options: &[],
+        minimum_bytes: 64 * Bytes::MIB,
+        comfortable: None,
+        promises: promises::ntfs,
+        lacks: abilities::ntfs,
+        geometry: Geometry::Unknown,
+        home: Home::Block,
+    },
+    Filesystem {
         name: "bcachefs",
         mkfs: &["mkfs.bcachefs", "-q", "-f"],
         mkfs_lists: &[],
         package: "bcachefs-tools",
         module: "bcachefs",
+        kernel_name: None,
+        fuse: None,
         mount_options: &["nodiscard"],
         minimum_bytes: 256 * Bytes::MIB,
         comfortable: None,
@@ -211,6 +300,8 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         mkfs_lists: &[],
         package: "zfsutils-linux",
         module: "zfs",
+        kernel_name: None,
+        fuse: None,
         mount_options: &[],
         minimum_bytes: 256 * Bytes::MIB,
         comfortable: None,
@@ -226,6 +317,8 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         mkfs_lists: &[],
         package: "",
         module: "",
+        kernel_name: None,
+        fuse: None,
         mount_options: &[],
         minimum_bytes: 64 * Bytes::MIB,
         comfortable: None,
@@ -254,6 +347,11 @@ pub fn nearest(name: &str) -> Option<&'static str> {
 }
 
 impl Filesystem {
+    /// What the kernel calls it.
+    pub fn mounted_as(&self) -> &'static str {
+        self.kernel_name.unwrap_or(self.name)
+    }
+
     /// The whole mkfs command with `{device}` as its last argument; empty: nothing to make.
     pub fn mkfs_command(&self, options: &[String]) -> Vec<String> {
         if self.mkfs.is_empty() {

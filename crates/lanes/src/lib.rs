@@ -17,6 +17,7 @@ mod failure;
 pub mod filesystem;
 mod formatting;
 pub mod geometry;
+pub mod guest;
 mod ground;
 pub mod host;
 pub mod image;
@@ -30,6 +31,7 @@ pub mod signature;
 mod stage;
 mod stage_check;
 mod stage_describe;
+mod stage_guest;
 mod throttle;
 pub mod undo;
 

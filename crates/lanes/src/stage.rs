@@ -5,10 +5,13 @@ use crate::contestant::Contestant;
 use crate::device::{self, Confirm, Decision};
 use crate::failure::{LaneFailure, cannot, usage};
 use crate::formatting::{self, MountRequest};
-use crate::ground::{Ground, ImageGround};
+use crate::ground::Ground;
+use crate::guest::Guest;
+use crate::guest::protocol::Ask;
 use crate::host::Host;
 use crate::image::Image;
 use crate::library;
+use crate::stage_guest::GuestSlot;
 use crate::throttle::Throttling;
 use crate::undo::{EntryId, Journal, Thing};
 use crate::{mount, mountinfo};
@@ -19,6 +22,7 @@ use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -47,15 +51,21 @@ pub struct Settings {
     pub terminal: bool,
     /// The disks that the lanes' devices are held to while they are measured.
     pub throttles: model::throttle::Throttles,
+    /// CPUs, memory and disks of guests.
+    pub guest: model::plan::GuestTerms,
+    /// Fairlane's own program, which guests run too.
+    pub program: PathBuf,
 }
 
 /// A lane that is ready for work.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Opened {
     /// Where the work happens; empty for a library.
     pub directory: PathBuf,
     /// What the agent attaches instead of a directory: it is not formatted yet.
     pub library: Option<LibraryTarget>,
+    /// The guest that the directory, or the library's disk, is in; `None`: it is this machine's.
+    pub guest: Option<Arc<Guest>>,
     /// Wall seconds of `mkfs`, `rewrite` (zeros over what mkfs left unwritten) and `mount`.
     pub phases_seconds: BTreeMap<String, f64>,
 }
@@ -85,8 +95,10 @@ pub(crate) struct LaneState {
     pub(crate) spec: LaneSpec,
     pub(crate) is_self: bool,
     pub(crate) contestant: Contestant,
-    /// The only ground it may stand on; `None`: any image.
+    /// The only ground it may stand on; `None`: any image, or any disk of its guest.
     pub(crate) fixed_ground: Option<usize>,
+    /// Which guest it lives in; `None`: the host mounts it.
+    pub(crate) guest: Option<usize>,
     pub(crate) mkfs_command: Vec<String>,
     pub(crate) mount_options: Vec<String>,
     pub(crate) promises: Promises,
@@ -104,6 +116,8 @@ pub(crate) struct OpenLane {
     mounted: Option<EntryId>,
     /// A FUSE program in the foreground.
     pub(crate) process: Option<Running>,
+    /// The guest that it is mounted in: of one that died nothing is left.
+    pub(crate) guest: Option<Arc<Guest>>,
 }
 
 /// The lanes of one race, from check to teardown.
@@ -112,6 +126,8 @@ pub struct Stage {
     pub(crate) settings: Settings,
     pub(crate) lanes: Vec<LaneState>,
     pub(crate) grounds: Vec<Ground>,
+    /// The guests that lanes live in.
+    pub(crate) guests: Vec<GuestSlot>,
     /// Devices that somebody must confirm: index of the ground and what to ask.
     pub(crate) decisions: Vec<(usize, Decision)>,
     pub(crate) confirmed: bool,
@@ -143,7 +159,8 @@ impl Stage {
 
     /// Bytes that `build` writes: the images.
     pub fn bytes_to_write(&self) -> u64 {
-        self.settings.lane_size.0 * self.image_grounds().len() as u64
+        let images = self.grounds.iter().filter(|ground| matches!(ground, Ground::Image(_) | Ground::Guest(_)));
+        self.settings.lane_size.0 * images.count() as u64
     }
 
     /// Makes everything: run directories, images, loop devices; then formats, mounts and unmounts
@@ -182,19 +199,30 @@ impl Stage {
         }
         let mut done = 0u64;
         progress(done, total);
-        let mut images: Vec<&mut ImageGround> = self
-            .grounds
-            .iter_mut()
-            .filter_map(|ground| if let Ground::Image(image) = ground { Some(image.as_mut()) } else { None })
-            .collect();
-        let paths: Vec<PathBuf> = images.iter().map(|image| image.path.clone()).collect();
         let mut count = |bytes: u64| {
             done += bytes;
             progress(done, total);
         };
+        // Images of the host's lanes and of guests lie in one row: all share one part of the disk.
+        let mut paths = Vec::new();
+        for ground in &self.grounds {
+            match ground {
+                Ground::Image(image) => paths.push(image.path.clone()),
+                Ground::Guest(disk) => paths.push(disk.path.clone()),
+                _ => {}
+            }
+        }
         let written = Image::create_all(&paths, self.settings.lane_size.0, self.settings.seed, &mut count, stop)?;
-        for (ground, image) in images.iter_mut().zip(written) {
-            ground.attach(image, journal)?;
+        let mut written = written.into_iter();
+        for ground in &mut self.grounds {
+            match ground {
+                Ground::Image(image) => {
+                    let Some(made) = written.next() else { continue };
+                    image.attach(made, journal)?;
+                }
+                Ground::Guest(disk) => disk.image = written.next(),
+                _ => {}
+            }
         }
         self.prepare_throttling(journal)?;
         for lane in 0..self.lanes.len() {
@@ -217,29 +245,38 @@ impl Stage {
         if let Some(ground) = self.lanes[lane].fixed_ground {
             return ground;
         }
-        let images = self.image_grounds();
-        let place = self.lanes[..lane].iter().filter(|other| other.fixed_ground.is_none()).count();
-        images[(place + round as usize) % images.len()]
+        let pool = self.pool_of(lane);
+        let guest = self.lanes[lane].guest;
+        let mates = self.lanes[..lane].iter().filter(|other| other.fixed_ground.is_none() && other.guest == guest);
+        pool[(mates.count() + round as usize) % pool.len()]
     }
 
-    /// Number of images; as many lanes rotate over them.
+    /// Number of images; as many lanes rotate over them. Of several pools (the host's images, each guest's
+    /// disks) the largest.
     pub fn images(&self) -> usize {
-        self.image_grounds().len()
+        let pools = (0..self.lanes.len()).filter(|lane| self.lanes[*lane].fixed_ground.is_none());
+        pools.map(|lane| self.pool_of(lane).len()).max().unwrap_or(0)
+    }
+
+    /// The grounds that a lane may stand on in some round.
+    fn pool_of(&self, lane: usize) -> Vec<usize> {
+        let guest = self.lanes[lane].guest;
+        let is_of_pool = |ground: &Ground| match (ground, guest) {
+            (Ground::Image(_), None) => true,
+            (Ground::Guest(disk), Some(guest)) => disk.guest == guest,
+            _ => false,
+        };
+        self.grounds.iter().enumerate().filter_map(|(index, ground)| is_of_pool(ground).then_some(index)).collect()
     }
 
     /// Number of images and devices, whose ceilings can be measured.
     pub fn blocks(&self) -> usize {
-        self.grounds.iter().filter(|ground| matches!(ground, Ground::Image(_) | Ground::Device(_))).count()
+        self.grounds.iter().filter(|ground| matches!(ground, Ground::Image(_) | Ground::Guest(_) | Ground::Device(_))).count()
     }
 
     /// Whether a lane is open: after a [`Stage::close`] that failed it may still be mounted.
     pub fn is_open(&self, lane: usize) -> bool {
         self.lanes[lane].open.is_some()
-    }
-
-    fn image_grounds(&self) -> Vec<usize> {
-        let is_image = |(index, ground): (usize, &Ground)| matches!(ground, Ground::Image(_)).then_some(index);
-        self.grounds.iter().enumerate().filter_map(is_image).collect()
     }
 
     /// Whether all lanes may be open at once; otherwise each is closed before the next is opened.
@@ -283,7 +320,7 @@ impl Stage {
     ) -> Result<Opened, LaneFailure> {
         assert!(self.lanes[lane].open.is_none(), "a lane is closed before it is opened again");
         assert!(
-            self.lanes[lane].fixed_ground.map_or(self.image_grounds().contains(&ground), |fixed| fixed == ground),
+            self.lanes[lane].fixed_ground.map_or_else(|| self.pool_of(lane).contains(&ground), |fixed| fixed == ground),
             "grounds come from `ground_for`"
         );
         let name = self.lanes[lane].name.clone();
@@ -305,20 +342,25 @@ impl Stage {
             remove_folder(&directory)?;
             make_folder(&directory)?;
             lane.open =
-                Some(OpenLane { ground: ground_index, directory: directory.clone(), mounted: None, process: None });
-            return Ok(Opened { directory, library: None, phases_seconds });
+                Some(OpenLane { ground: ground_index, directory: directory.clone(), mounted: None, process: None, guest: None });
+            return Ok(Opened { directory, library: None, guest: None, phases_seconds });
         }
         if lane.contestant.is_library() {
             ground.prepare_for_mkfs()?;
             let target = library::target(lane, ground);
             let disk = target.device.clone();
-            lane.open = Some(OpenLane { ground: ground_index, directory: disk, mounted: None, process: None });
-            return Ok(Opened { directory: PathBuf::new(), library: Some(target), phases_seconds });
+            let open = OpenLane { ground: ground_index, directory: disk, mounted: None, process: None, guest: None };
+            lane.open = Some(open);
+            let guest = match lane.guest {
+                Some(guest) => Some(self.running_guest(guest, journal, stop)?),
+                None => None,
+            };
+            return Ok(Opened { directory: PathBuf::new(), library: Some(target), guest, phases_seconds });
         }
-        if !directory.is_dir() {
+        if lane.guest.is_none() && !directory.is_dir() {
             make_folder(&directory)?;
         }
-        if let Some(device) = ground.block_device() {
+        if let Some(device) = ground.formatted() {
             ground.prepare_for_mkfs()?;
             let output = formatting::format(&lane.mkfs_command, &device, stop)?;
             phases_seconds.insert("mkfs".to_owned(), output.as_ref().map_or(0.0, |output| output.seconds));
@@ -328,6 +370,9 @@ impl Stage {
             if let (Contestant::Row(row), Some(output), true) = (&lane.contestant, output, lane.geometry.is_empty()) {
                 lane.geometry = row.read_geometry(&output.stdout, &device);
             }
+        }
+        if lane.guest.is_some() {
+            return self.open_in_guest(index, ground_index, phases_seconds, journal, stop);
         }
         let source = mount_source(ground);
         // A user's FUSE filesystem names its source as it likes.
@@ -353,9 +398,29 @@ impl Stage {
         };
         phases_seconds.insert("mount".to_owned(), started.elapsed().as_secs_f64());
         lane.open =
-            Some(OpenLane { ground: ground_index, directory: directory.clone(), mounted: Some(entry), process });
+            Some(OpenLane { ground: ground_index, directory: directory.clone(), mounted: Some(entry), process, guest: None });
         learn_promises(lane, &directory);
-        Ok(Opened { directory, library: None, phases_seconds })
+        Ok(Opened { directory, library: None, guest: None, phases_seconds })
+    }
+
+    fn open_in_guest(
+        &mut self,
+        index: usize,
+        ground: usize,
+        mut phases_seconds: BTreeMap<String, f64>,
+        journal: &mut Journal,
+        stop: &AtomicBool,
+    ) -> Result<Opened, LaneFailure> {
+        let started = Instant::now();
+        let (guest, directory, super_options) = self.mount_in_guest(index, ground, journal, stop)?;
+        phases_seconds.insert("mount".to_owned(), started.elapsed().as_secs_f64());
+        let lane = &mut self.lanes[index];
+        let directory_of_lane = directory.clone();
+        lane.open =
+            Some(OpenLane { ground, directory: directory_of_lane, mounted: None, process: None, guest: Some(guest.clone()) });
+        let options: Vec<String> = lane.mount_options.iter().cloned().chain(super_options).collect();
+        lane.promises = lane.contestant.promises(&lane.spec.mkfs_options, &options);
+        Ok(Opened { directory, library: None, guest: Some(guest), phases_seconds })
     }
 
     /// Empties every cache of one lane and of nothing else: unmounts, drops what the kernel caches
@@ -378,6 +443,13 @@ impl Stage {
         }
         if lane.contestant.is_library() {
             ground.drop_caches()?;
+            return Ok(Cold::Cold);
+        }
+        if let Some(guest) = open.guest.clone() {
+            let (ground_index, target) = (open.ground, open.directory.clone());
+            guest.ask(&Ask::Unmount { target: target.clone() }, &AtomicBool::new(false))?;
+            ground.drop_caches()?;
+            self.ask_to_mount(index, ground_index, &guest, &target, &AtomicBool::new(false))?;
             return Ok(Cold::Cold);
         }
         let source = mount_source(ground);
@@ -414,6 +486,15 @@ impl Stage {
             return Ok(closed);
         }
         let started = Instant::now();
+        // Of a guest that died nothing is mounted any more.
+        if let Some(guest) = open.guest.take().filter(|guest| guest.lives()) {
+            let unmounted = guest.ask(&Ask::Unmount { target: open.directory.clone() }, &AtomicBool::new(false));
+            if let (Err(error), true) = (unmounted, guest.lives()) {
+                open.guest = Some(guest);
+                lane.open = Some(open);
+                return Err(error);
+            }
+        }
         // A failed `make_cold` may have left it unmounted; a library never was mounted.
         if open.mounted.is_some() && mount::is_mounted(&open.directory)? {
             let process = open.process.take();
@@ -429,13 +510,17 @@ impl Stage {
         if let (Some(journal), Some(entry)) = (journal, open.mounted) {
             journal.done(entry)?;
         }
-        if let Ground::Image(image) = ground
-            && !lane.contestant.discards(&lane.spec)
-        {
-            let made = image.made();
-            made.device.sync()?;
-            made.image.check_not_shrunk()?;
-            match made.image.never_written()? {
+        let image = match ground {
+            Ground::Image(image) => {
+                image.made().device.sync()?;
+                Some(&image.made().image)
+            }
+            Ground::Guest(disk) => Some(disk.image()),
+            _ => None,
+        };
+        if let Some(image) = image.filter(|_| !lane.contestant.discards(&lane.spec)) {
+            image.check_not_shrunk()?;
+            match image.never_written()? {
                 None => closed.flags.push("image-unchecked".to_owned()),
                 Some(gaps) if !gaps.is_empty() => closed.flags.push("image-unwritten".to_owned()),
                 Some(_) => {}
@@ -471,6 +556,7 @@ impl Stage {
                 _ => {}
             }
         }
+        note(self.end_guests(journal.as_deref_mut()));
         for ground in &mut self.grounds {
             if let Ground::Image(image) = ground {
                 note(image.detach(journal.as_deref_mut()));
@@ -497,6 +583,8 @@ impl Stage {
         if let Some(mut throttling) = self.throttling.take() {
             throttling.end(Some(&mut journal))?;
         }
+        // A guest cannot outlive this process; its image can be looked at.
+        self.end_guests(Some(&mut journal))?;
         journal.keep()?;
         let mut lines: Vec<String> = Vec::new();
         for lane in &mut self.lanes {

@@ -75,6 +75,7 @@ impl Stage {
             size_bytes,
             promises,
             is_self: lane.is_self,
+            kernel: lane.guest.map(|guest| self.guests[guest].kernel.release.clone()).unwrap_or_default(),
             geometry: lane.geometry.clone(),
         }
     }
@@ -90,6 +91,10 @@ impl Stage {
                     lines.push(format!("write {path} in full ({})", self.settings.lane_size));
                     lines.push(format!("losetup --direct-io=on --find {path}"));
                 }
+                Ground::Guest(disk) => {
+                    lines.push(format!("write {} in full ({})", disk.path.display(), self.settings.lane_size));
+                    lines.push(format!("give it to a guest as the disk {}", disk.name));
+                }
                 Ground::Device(found) => lines.push(format!(
                     "overwrite {} ({}, now holds {})",
                     found.path.display(),
@@ -98,6 +103,9 @@ impl Stage {
                 )),
                 Ground::Memory | Ground::Directory { .. } => {}
             }
+        }
+        for slot in &self.guests {
+            lines.push(format!("start a guest: {} ({})", slot.describe(&self.settings), slot.kernel.path.display()));
         }
         for index in 0..self.lanes.len() {
             lines.extend(self.describe_commands(index));
@@ -119,7 +127,11 @@ impl Stage {
         };
         let mut lines = Vec::new();
         if !lane.mkfs_command.is_empty() {
-            let filled = crate::contestant::fill_device(&lane.mkfs_command, &source);
+            let formatted = match ground {
+                Ground::Guest(disk) => disk.path.clone(),
+                _ => source.clone(),
+            };
+            let filled = crate::contestant::fill_device(&lane.mkfs_command, &formatted);
             lines.push(format!("{}: {}", lane.name, command::display(&filled)));
         }
         let words = match &lane.contestant {
@@ -142,7 +154,7 @@ impl Stage {
             Contestant::Row(row) => {
                 let options = ["nosuid".to_owned(), "nodev".to_owned()].into_iter();
                 let options: Vec<String> = options.chain(mount_options_of(lane, &self.settings)).collect();
-                let words = ["mount", "-t", row.name, "-o", &options.join(",")].map(str::to_owned);
+                let words = ["mount", "-t", row.mounted_as(), "-o", &options.join(",")].map(str::to_owned);
                 words.into_iter().chain([source, directory].map(|path| path.to_string_lossy().into_owned())).collect()
             }
         };

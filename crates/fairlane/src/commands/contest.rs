@@ -23,7 +23,7 @@ use model::record::{Header, Line, Record, SCHEMA};
 use model::workload::{Kind, Workload};
 use report::PlanSummary;
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -133,6 +133,8 @@ fn settings(plan: &Plan, terms: &Terms, run_id: &str) -> Settings {
         }),
         terminal: std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
         throttles: plan.throttles(),
+        guest: plan.guest,
+        program: PathBuf::from("/proc/self/exe"),
     }
 }
 

@@ -12,6 +12,7 @@ pub mod fio;
 mod forecast;
 mod foresight;
 pub mod gate;
+pub mod guest;
 pub mod page;
 pub mod planning;
 pub mod race;

@@ -7,7 +7,7 @@ use crate::suites::Room;
 use lanes::availability;
 use model::Bytes;
 use model::lane::{Contestant, LaneSpec, Venue};
-use model::plan::{Ground, Plan, Rounds};
+use model::plan::{Ground, GuestTerms, Plan, Rounds};
 use model::throttle::Throttles;
 use model::workload::Kind;
 use std::io::{Seek, SeekFrom};
@@ -74,11 +74,8 @@ pub fn ground(on: Option<&Path>, lanes: &[LaneSpec]) -> Result<Ground, Failure> 
             "--on library: rsext4 is the library there is, and it stands on images like the others; race it as a lane: rsext4",
         ));
     }
-    if ["uml", "qemu"].iter().any(|guest| on == Path::new(guest)) {
-        return Err(Failure::usage(format!(
-            "--on {}: guests are not in this version; race images (as root), a device or directories",
-            on.display()
-        )));
+    if guest_venue(on).is_some() {
+        return Ok(Ground::Images(here()?));
     }
     let absolute =
         std::path::absolute(on).map_err(|error| Failure::usage(format!("--on {}: {error}", on.display())))?;
@@ -92,6 +89,28 @@ pub fn ground(on: Option<&Path>, lanes: &[LaneSpec]) -> Result<Ground, Failure> 
     } else {
         Err(Failure::usage(format!("--on {}: neither a directory nor a block device", on.display())))
     }
+}
+
+/// The guest that `--on` names: `uml`, `qemu` or `qemu:KERNEL`.
+pub fn guest_venue(on: &Path) -> Option<Venue> {
+    let on = on.to_str()?;
+    match on {
+        "uml" => Some(Venue::Uml),
+        "qemu" => Some(Venue::Qemu(None)),
+        _ => on.strip_prefix("qemu:").filter(|kernel| !kernel.is_empty()).map(|kernel| Venue::Qemu(Some(kernel.into()))),
+    }
+}
+
+/// Lanes without a venue of their own move into the guest that `--on` names; a directory stays where it is.
+pub fn move_into_guest(lanes: &mut [LaneSpec], on: Option<&Path>) {
+    let Some(venue) = on.and_then(guest_venue) else { return };
+    let free = |lane: &&mut LaneSpec| lane.venue.is_none() && !matches!(lane.contestant, Contestant::Directory(_));
+    lanes.iter_mut().filter(free).for_each(|lane| lane.venue = Some(venue.clone()));
+}
+
+/// What guests are to be made of.
+pub fn guest_terms(terms: &Terms) -> GuestTerms {
+    GuestTerms { cpus: terms.guest_cpus, memory: terms.guest_memory, sync: terms.guest_sync }
 }
 
 /// A new seed where none was given: from the clock, kept in the record.
@@ -225,8 +244,17 @@ impl Tail<'_> {
         }
         push("--margin", format!("{}%", self.terms.margin * 100.0));
         push("--seed", self.seed.to_string());
+        if let Some(cpus) = self.terms.guest_cpus {
+            push("--guest-cpus", cpus.to_string());
+        }
+        if let Some(memory) = self.terms.guest_memory {
+            push("--guest-memory", memory.to_string());
+        }
         for device in &self.terms.erase {
             push("--erase", device.display().to_string());
+        }
+        if self.terms.guest_sync {
+            line.push("--guest-sync".to_owned());
         }
         if self.terms.with_self {
             line.push("--with-self".to_owned());

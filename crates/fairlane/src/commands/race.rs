@@ -41,7 +41,8 @@ pub fn run(options: &Race) -> Result<(), Failure> {
 fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
     let mut suite = suites::find(&options.suite)?;
     let terms = &options.terms;
-    let lanes = planning::lanes(&options.lanes)?;
+    let mut lanes = planning::lanes(&options.lanes)?;
+    planning::move_into_guest(&mut lanes, terms.on.as_deref());
     let throttles = planning::throttles(terms, &lanes)?;
     let on = planning::ground(terms.on.as_deref(), &lanes)?;
     let mut reduced = Vec::new();
@@ -92,5 +93,6 @@ fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
         lane_throttles: throttles.lanes,
         seed,
         on,
+        guest: planning::guest_terms(terms),
     })
 }

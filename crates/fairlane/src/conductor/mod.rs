@@ -4,6 +4,7 @@
 
 pub mod agent_process;
 pub mod course;
+mod guest_clock;
 mod heat;
 pub mod hold;
 pub mod machine;

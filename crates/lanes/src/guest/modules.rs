@@ -1,0 +1,176 @@
+//! Which module files a guest loads, and in which order: read from the modules themselves, because a kernel
+//! package that no package manager set up has no modules.dep.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The modules of one kernel.
+#[derive(Debug, Clone, Default)]
+pub struct Modules {
+    /// Files by their name with underscores.
+    files: BTreeMap<String, PathBuf>,
+    /// What is part of the kernel itself.
+    builtin: BTreeSet<String>,
+}
+
+/// `-` and `_` are the same in a module's name.
+fn plain(name: &str) -> String {
+    name.replace('-', "_")
+}
+
+/// `crc32c_generic` of `crc32c_generic.ko` and `crc32c_generic.ko.xz`.
+fn module_name(file: &str) -> Option<String> {
+    file.split_once(".ko").filter(|(_, rest)| rest.is_empty() || rest.starts_with('.')).map(|(name, _)| plain(name))
+}
+
+impl Modules {
+    /// Reads a folder such as /lib/modules/6.1.0-9-amd64.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn read(folder: &Path) -> io::Result<Modules> {
+        let mut modules = Modules::default();
+        let mut waiting = vec![folder.to_owned()];
+        while let Some(folder) = waiting.pop() {
+            for entry in std::fs::read_dir(&folder)? {
+                let entry = entry?;
+                // `build` and `source` are links out of it.
+                let kind = entry.file_type()?;
+                if kind.is_dir() {
+                    waiting.push(entry.path());
+                } else if let (true, Some(name)) = (kind.is_file(), entry.file_name().to_str().and_then(module_name)) {
+                    modules.files.insert(name, entry.path());
+                }
+            }
+        }
+        let builtin = std::fs::read_to_string(folder.join("modules.builtin")).unwrap_or_default();
+        let name = |line: &str| module_name(line.rsplit('/').next()?);
+        modules.builtin = builtin.lines().filter_map(name).collect();
+        Ok(modules)
+    }
+
+    /// Whether the kernel has it, as a module or in itself. Where a kernel does not tell what it has in
+    /// itself, the running guest alone knows.
+    pub fn has(&self, name: &str) -> bool {
+        let name = plain(name);
+        self.files.contains_key(&name) || self.builtin.contains(&name)
+    }
+
+    /// Whether nothing is known of what the kernel has in itself.
+    pub fn knows_builtin(&self) -> bool {
+        !self.builtin.is_empty()
+    }
+
+    /// The files that these modules need, each behind what it depends on. What is not there is left out: it
+    /// may be part of the kernel.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or is compressed.
+    pub fn load_order(&self, names: &[&str]) -> io::Result<Vec<PathBuf>> {
+        let mut order = Vec::new();
+        let mut seen = BTreeSet::new();
+        for name in names {
+            self.visit(&plain(name), &mut seen, &mut order)?;
+        }
+        Ok(order)
+    }
+
+    fn visit(&self, name: &str, seen: &mut BTreeSet<String>, order: &mut Vec<PathBuf>) -> io::Result<()> {
+        let Some(path) = self.files.get(name) else { return Ok(()) };
+        // A name that comes again, in a circle too, is loaded already or on its way.
+        if !seen.insert(name.to_owned()) {
+            return Ok(());
+        }
+        if path.extension().is_none_or(|extension| extension != "ko") {
+            return Err(io::Error::other(format!(
+                "{} is compressed, and Fairlane reads plain modules only; unpack it beside the original",
+                path.display()
+            )));
+        }
+        let needs = needs(&std::fs::read(path)?);
+        for before in &needs.before {
+            self.visit(before, seen, order)?;
+        }
+        order.push(path.clone());
+        for after in &needs.after {
+            self.visit(after, seen, order)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a module names.
+#[derive(Debug, Default, PartialEq)]
+struct Needs {
+    before: Vec<String>,
+    after: Vec<String>,
+}
+
+/// The `depends=` and `softdep=` words of .modinfo: texts that end with a zero byte.
+fn needs(bytes: &[u8]) -> Needs {
+    let mut needs = Needs::default();
+    let starts = [&b"\0depends="[..], &b"\0softdep="[..]];
+    let mut at = 0;
+    while let Some(found) = bytes[at..].iter().position(|&byte| byte == 0).map(|found| at + found) {
+        at = found + 1;
+        let Some(start) = starts.iter().find(|start| bytes[found..].starts_with(start)) else { continue };
+        let value = &bytes[found + start.len()..];
+        let value = &value[..value.iter().position(|&byte| byte == 0).unwrap_or(value.len())];
+        let Ok(value) = std::str::from_utf8(value) else { continue };
+        if start[1] == b'd' {
+            needs.before.extend(value.split(',').filter(|name| !name.is_empty()).map(plain));
+            continue;
+        }
+        let mut later = false;
+        for word in value.split_whitespace() {
+            match word {
+                "pre:" => later = false,
+                "post:" => later = true,
+                name if later => needs.after.push(plain(name)),
+                name => needs.before.push(plain(name)),
+            }
+        }
+    }
+    needs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_modules_own_words_are_read() {
+        let bytes = b"\x7fELF\0license=GPL\0softdep=pre: crc32c-generic post: zstd\0depends=jbd2,mbcache,\0depends\0x";
+        let found = needs(bytes);
+        assert_eq!(found.before, ["crc32c_generic", "jbd2", "mbcache"]);
+        assert_eq!(found.after, ["zstd"]);
+        assert_eq!(needs(b""), Needs::default());
+    }
+
+    #[test]
+    fn modules_are_loaded_behind_what_they_need_each_once() {
+        let folder = std::env::temp_dir().join(format!("fairlane-modules-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("kernel/fs")).unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.join("kernel/fs").join(name), text).unwrap();
+        write("a.ko", "\0depends=b-c,d\0");
+        write("b_c.ko", "\0depends=d\0softdep=pre: gone\0");
+        // A circle, as softdep makes them.
+        write("d.ko", "\0depends=\0softdep=pre: a\0");
+        write("packed.ko.xz", "");
+        std::fs::write(folder.join("modules.builtin"), "kernel/fs/ext4/ext4.ko\n").unwrap();
+        let modules = Modules::read(&folder).unwrap();
+        let order = |names: &[&str]| {
+            let files = modules.load_order(names)?;
+            Ok::<_, io::Error>(
+                files.iter().map(|file| file.file_stem().unwrap().to_str().unwrap().to_owned()).collect::<Vec<_>>(),
+            )
+        };
+        let found = order(&["a", "ext4", "a"]);
+        let packed = order(&["packed"]);
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(found.unwrap(), ["d", "b_c", "a"]);
+        assert!(packed.unwrap_err().to_string().contains("compressed"));
+        assert!(modules.has("ext4") && modules.has("b-c") && !modules.has("ntfs3"));
+    }
+}
