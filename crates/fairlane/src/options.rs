@@ -265,9 +265,13 @@ pub enum OutputFormat {
 /// Options of `doctor`.
 #[derive(Debug, Args)]
 pub struct Doctor {
-    /// Install the missing tools with the distribution's package manager
+    /// Install the missing guests and tools with the distribution's package manager
     #[arg(long)]
     pub install: bool,
+    /// With --install, and without root: fetch the distribution's packages with its own client and unpack
+    /// them into ~/.local/share/fairlane/guest
+    #[arg(long, requires = "install")]
+    pub user: bool,
 }
 
 /// Options of `suites`.

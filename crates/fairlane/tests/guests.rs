@@ -83,7 +83,7 @@ fn a_disk_is_mounted_and_the_guest_ends(kind: GuestKind) {
     assert!(matches!(guest.ask(&Ask::Room { target: target.clone() }, &stop).unwrap(), Answer::Room { inodes, .. } if inodes > 0));
     // An agent answers through the same channel.
     let link = guest.start_agent(3, &stop).unwrap();
-    guest.tell_agent(3, "{\"request\":\"hello\"}").unwrap();
+    guest.tell_agent(3, "{\"do\":\"hello\"}").unwrap();
     let reply = link.replies.recv_timeout(std::time::Duration::from_secs(30)).unwrap().unwrap();
     assert!(matches!(reply, model::agent::Reply::Hello { .. }), "{reply:?}");
     let earlier = guest.clocks(&stop).unwrap();
@@ -130,7 +130,8 @@ fn a_kernel_that_does_not_boot_is_refused_in_a_sentence() {
     bytes[half..].fill(0xff);
     std::fs::write(&broken, bytes).unwrap();
     boot.machine.kernel.path = broken;
-    let error = start(&boot).unwrap_err().to_string();
-    assert!(error.contains("the qemu guest did not start") && error.contains("vmlinuz-broken"), "{error}");
+    let patience = std::time::Duration::from_secs(5);
+    let error = Guest::boot_within(&boot, patience, &AtomicBool::new(false), &mut |_| Ok(())).unwrap_err().to_string();
+    assert!(error.contains("the qemu guest did not start within 5 s") && error.contains("vmlinuz-broken"), "{error}");
     assert!(guest::kernel::Kernel::find(GuestKind::Qemu, Some(Path::new("/etc/passwd"))).is_err());
 }

@@ -139,6 +139,9 @@ impl Contestant {
     pub(crate) fn check_available(&self) -> Result<(), LaneFailure> {
         match self {
             Contestant::Directory(_) => Ok(()),
+            Contestant::Custom(custom) if custom.row().is_some() => {
+                custom.row().map_or(Ok(()), |row| Contestant::Row(row).check_available())
+            }
             Contestant::Row(row) => match availability::of(row) {
                 Availability::Ready => Ok(()),
                 Availability::KernelLacks => Err(privilege(format!(

@@ -43,7 +43,7 @@ pub struct Filesystem {
 }
 
 /// A program that is a filesystem.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Fuse {
     /// What reports call the filesystem then.
     pub name: &'static str,
@@ -51,6 +51,8 @@ pub struct Fuse {
     pub mount: &'static [&'static str],
     /// Debian and Ubuntu package of the program.
     pub package: &'static str,
+    /// What the program lacks, as in the row.
+    pub lacks: fn(&[String], &[String]) -> Vec<Lack>,
 }
 
 /// What a filesystem stands on.
@@ -269,6 +271,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
             name: "ntfs-3g",
             mount: &["ntfs-3g", "-o", "no_detach,{options}", "{device}", "{directory}"],
             package: "ntfs-3g",
+            lacks: abilities::ntfs_3g,
         }),
         mount_options: &[],
         minimum_bytes: 64 * Bytes::MIB,

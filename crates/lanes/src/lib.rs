@@ -31,6 +31,7 @@ pub mod signature;
 mod stage;
 mod stage_check;
 mod stage_describe;
+mod stage_grounds;
 mod stage_guest;
 mod throttle;
 pub mod undo;

@@ -111,9 +111,9 @@ pub(crate) struct LaneState {
 pub(crate) struct OpenLane {
     pub(crate) ground: usize,
     /// Where the work happens; of a library its disk.
-    directory: PathBuf,
-    /// `None` for a directory lane and for a library.
-    mounted: Option<EntryId>,
+    pub(crate) directory: PathBuf,
+    /// `None` for a directory lane, for a library and in a guest.
+    pub(crate) mounted: Option<EntryId>,
     /// A FUSE program in the foreground.
     pub(crate) process: Option<Running>,
     /// The guest that it is mounted in: of one that died nothing is left.
@@ -234,67 +234,9 @@ impl Stage {
         Ok(())
     }
 
-    /// Number of grounds: images, devices, directories, memory.
-    pub fn grounds(&self) -> usize {
-        self.grounds.len()
-    }
-
-    /// The ground of a lane in a round: images rotate over the lanes that live on images, every
-    /// other lane stays where it is.
-    pub fn ground_for(&self, lane: usize, round: u32) -> usize {
-        if let Some(ground) = self.lanes[lane].fixed_ground {
-            return ground;
-        }
-        let pool = self.pool_of(lane);
-        let guest = self.lanes[lane].guest;
-        let mates = self.lanes[..lane].iter().filter(|other| other.fixed_ground.is_none() && other.guest == guest);
-        pool[(mates.count() + round as usize) % pool.len()]
-    }
-
-    /// Number of images; as many lanes rotate over them. Of several pools (the host's images, each guest's
-    /// disks) the largest.
-    pub fn images(&self) -> usize {
-        let pools = (0..self.lanes.len()).filter(|lane| self.lanes[*lane].fixed_ground.is_none());
-        pools.map(|lane| self.pool_of(lane).len()).max().unwrap_or(0)
-    }
-
-    /// The grounds that a lane may stand on in some round.
-    fn pool_of(&self, lane: usize) -> Vec<usize> {
-        let guest = self.lanes[lane].guest;
-        let is_of_pool = |ground: &Ground| match (ground, guest) {
-            (Ground::Image(_), None) => true,
-            (Ground::Guest(disk), Some(guest)) => disk.guest == guest,
-            _ => false,
-        };
-        self.grounds.iter().enumerate().filter_map(|(index, ground)| is_of_pool(ground).then_some(index)).collect()
-    }
-
-    /// Number of images and devices, whose ceilings can be measured.
-    pub fn blocks(&self) -> usize {
-        self.grounds.iter().filter(|ground| matches!(ground, Ground::Image(_) | Ground::Guest(_) | Ground::Device(_))).count()
-    }
-
     /// Whether a lane is open: after a [`Stage::close`] that failed it may still be mounted.
     pub fn is_open(&self, lane: usize) -> bool {
         self.lanes[lane].open.is_some()
-    }
-
-    /// Whether all lanes may be open at once; otherwise each is closed before the next is opened.
-    pub fn side_by_side(&self) -> bool {
-        let mut fixed: Vec<usize> = self.lanes.iter().filter_map(|lane| lane.fixed_ground).collect();
-        fixed.sort_unstable();
-        !fixed.windows(2).any(|two| two[0] == two[1] && matches!(self.grounds[two[0]], Ground::Device(_)))
-    }
-
-    /// The block device of a ground, for probes of the bare device while no lane is open on it;
-    /// `None` for directories and memory.
-    pub fn raw_target(&self, ground: usize) -> Option<PathBuf> {
-        self.grounds[ground].block_device()
-    }
-
-    /// Number of lanes, the repeated first one included.
-    pub fn lane_count(&self) -> usize {
-        self.lanes.len()
     }
 
     /// The folder in which a lane's work happens.
@@ -401,26 +343,6 @@ impl Stage {
             Some(OpenLane { ground: ground_index, directory: directory.clone(), mounted: Some(entry), process, guest: None });
         learn_promises(lane, &directory);
         Ok(Opened { directory, library: None, guest: None, phases_seconds })
-    }
-
-    fn open_in_guest(
-        &mut self,
-        index: usize,
-        ground: usize,
-        mut phases_seconds: BTreeMap<String, f64>,
-        journal: &mut Journal,
-        stop: &AtomicBool,
-    ) -> Result<Opened, LaneFailure> {
-        let started = Instant::now();
-        let (guest, directory, super_options) = self.mount_in_guest(index, ground, journal, stop)?;
-        phases_seconds.insert("mount".to_owned(), started.elapsed().as_secs_f64());
-        let lane = &mut self.lanes[index];
-        let directory_of_lane = directory.clone();
-        lane.open =
-            Some(OpenLane { ground, directory: directory_of_lane, mounted: None, process: None, guest: Some(guest.clone()) });
-        let options: Vec<String> = lane.mount_options.iter().cloned().chain(super_options).collect();
-        lane.promises = lane.contestant.promises(&lane.spec.mkfs_options, &options);
-        Ok(Opened { directory, library: None, guest: Some(guest), phases_seconds })
     }
 
     /// Empties every cache of one lane and of nothing else: unmounts, drops what the kernel caches

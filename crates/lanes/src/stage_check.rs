@@ -379,12 +379,13 @@ fn resolve_lanes(settings: &Settings, guests: &mut Vec<GuestSlot>) -> Result<Vec
     if count > MOST_LANES {
         return Err(usage(format!("{count} lanes are more than {MOST_LANES}; race fewer at once")));
     }
+    let sync = settings.guest.sync;
     let mut lanes: Vec<LaneState> = Vec::new();
     for spec in &settings.specs {
-        lanes.push(resolve_lane(spec, spec.name.clone(), false, guests).map_err(|error| error.in_lane(&spec.name))?);
+        lanes.push(resolve_lane(spec, spec.name.clone(), false, sync, guests).map_err(|error| error.in_lane(&spec.name))?);
     }
     if settings.with_self {
-        lanes.push(resolve_lane(first, twin_name(&first.name), true, guests)?);
+        lanes.push(resolve_lane(first, twin_name(&first.name), true, sync, guests)?);
     }
     for (index, lane) in lanes.iter().enumerate() {
         if lanes[..index].iter().any(|earlier| earlier.name == lane.name) {
@@ -402,6 +403,7 @@ fn resolve_lane(
     spec: &LaneSpec,
     name: String,
     is_self: bool,
+    sync: bool,
     guests: &mut Vec<GuestSlot>,
 ) -> Result<LaneState, LaneFailure> {
     let guest = GuestSlot::of_lane(spec, guests)?;
@@ -427,6 +429,10 @@ fn resolve_lane(
     let promises = match contestant {
         Contestant::Directory(_) => promises::NOTHING,
         _ => contestant.promises(&spec.mkfs_options, &mount_options),
+    };
+    let promises = match guest {
+        Some(guest) => stage_guest::promises_in(guests[guest].kind, sync, promises),
+        None => promises,
     };
     // mkfs tells the others' geometry.
     let geometry = match &contestant {

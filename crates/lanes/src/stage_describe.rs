@@ -12,9 +12,14 @@ use std::path::PathBuf;
 impl Stage {
     /// The devices to watch while a lane works on a ground, as /proc/diskstats names them.
     pub fn device_names(&self, ground: usize) -> model::agent::Devices {
+        if let Ground::Guest(disk) = &self.grounds[ground] {
+            // The names of this machine's disks mean others there, or none.
+            return model::agent::Devices { device: Some(disk.name.clone()), ..model::agent::Devices::default() };
+        }
         let device = self.grounds[ground].device_name();
         let backing = self.grounds[ground].disk_name(self.host.as_ref()).filter(|disk| Some(disk) != device.as_ref());
-        let others = self.grounds.iter().enumerate().filter(|(index, _)| *index != ground);
+        let is_ours = |of: &Ground| !matches!(of, Ground::Guest(_));
+        let others = self.grounds.iter().enumerate().filter(|(index, of)| *index != ground && is_ours(of));
         let mut neighbours: Vec<String> = others.filter_map(|(_, other)| other.device_name()).collect();
         neighbours.retain(|name| Some(name) != device.as_ref() && Some(name) != backing.as_ref());
         neighbours.sort();
@@ -37,6 +42,13 @@ impl Stage {
         }
         let lane = &self.lanes[lane];
         let Some(open) = &lane.open else { return FilesystemProcesses::None };
+        if open.guest.is_some() {
+            // What works in a guest is a guest's own: its agent sees nothing else.
+            return match &lane.contestant {
+                Contestant::Custom(custom) if custom.kind == Kind::Fuse => FilesystemProcesses::Unknown,
+                _ => FilesystemProcesses::None,
+            };
+        }
         match (&open.process, &lane.contestant) {
             (Some(running), _) => FilesystemProcesses::Known(running.processes()),
             (None, Contestant::Custom(custom)) if custom.kind == Kind::Fuse => FilesystemProcesses::Unknown,

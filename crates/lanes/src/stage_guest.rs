@@ -8,15 +8,17 @@ use crate::filesystem::{Filesystem, Home};
 use crate::formatting::custom_mount_command;
 use crate::ground::Ground;
 use crate::guest::protocol::{Answer, Ask};
-use crate::guest::{AgentLink, Boot, Guest, GuestKind, Kernel, Machine, kernel, kvm};
-use crate::stage::{LaneState, Settings, Stage};
+use crate::guest::{AgentLink, Boot, Guest, GuestKind, Kernel, Machine, kvm};
+use crate::stage::{LaneState, OpenLane, Opened, Settings, Stage};
 use crate::stage_check::run_directory_name;
 use crate::undo::{EntryId, Journal, Thing};
 use model::Bytes;
-use model::lane::{LaneSpec, Venue};
+use model::lane::{LaneSpec, Promises, Venue};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 /// Memory of a guest that was given none: what the trials of the reference races need, with room for workers.
 const USUAL_MEMORY: Bytes = Bytes(512 * Bytes::MIB);
@@ -102,6 +104,17 @@ impl GuestSlot {
     }
 }
 
+/// What a lane promises in a guest: user-mode Linux never hands a flush to the host, so that nothing is stable
+/// unless each write is.
+pub(crate) fn promises_in(kind: GuestKind, sync: bool, promises: Promises) -> Promises {
+    match kind {
+        GuestKind::Uml if !sync => Promises { fsync_reaches_stable_storage: false, barriers: false, ..promises },
+        // Each write is stable before the next one begins.
+        GuestKind::Uml => Promises { fsync_reaches_stable_storage: true, barriers: true, ..promises },
+        GuestKind::Qemu => promises,
+    }
+}
+
 fn memory_of(settings: &Settings) -> Bytes {
     settings.guest.memory.unwrap_or(USUAL_MEMORY)
 }
@@ -131,7 +144,7 @@ pub(crate) fn check_contestant(contestant: &Contestant, slot: &GuestSlot) -> Res
             "{} is mounted by a program of the host's, which a guest does not have; race it on the host",
             custom.name
         ))),
-        Contestant::Custom(custom) => match command::find_program(&custom.mount[0]).or_else(|| kernel::own_program(&custom.mount[0])) {
+        Contestant::Custom(custom) => match command::find_program(&custom.mount[0]) {
             Some(_) => Ok(()),
             None => Err(privilege(format!(
                 "{} is missing; install it, or run `fairlane doctor --install`",
@@ -226,7 +239,6 @@ impl Stage {
                 Contestant::Custom(custom) => {
                     modules.push("fuse");
                     let program = command::find_program(&custom.mount[0])
-                        .or_else(|| kernel::own_program(&custom.mount[0]))
                         .ok_or_else(|| privilege(format!("{} is missing; install it", custom.mount[0])))?;
                     if !programs.contains(&program) {
                         programs.push(program);
@@ -275,6 +287,28 @@ impl Stage {
         Ok((guest, target, shown))
     }
 
+    /// Mounts a formatted lane in its guest and learns what its kernel says of the mount.
+    pub(crate) fn open_in_guest(
+        &mut self,
+        index: usize,
+        ground: usize,
+        mut phases_seconds: BTreeMap<String, f64>,
+        journal: &mut Journal,
+        stop: &AtomicBool,
+    ) -> Result<Opened, LaneFailure> {
+        let started = Instant::now();
+        let (guest, directory, super_options) = self.mount_in_guest(index, ground, journal, stop)?;
+        phases_seconds.insert("mount".to_owned(), started.elapsed().as_secs_f64());
+        let lane = &mut self.lanes[index];
+        let directory_of_lane = directory.clone();
+        lane.open =
+            Some(OpenLane { ground, directory: directory_of_lane, mounted: None, process: None, guest: Some(guest.clone()) });
+        let options: Vec<String> = lane.mount_options.iter().cloned().chain(super_options).collect();
+        let promises = lane.contestant.promises(&lane.spec.mkfs_options, &options);
+        lane.promises = promises_in(guest.kind(), self.settings.guest.sync, promises);
+        Ok(Opened { directory, library: None, guest: Some(guest), phases_seconds })
+    }
+
     /// Answers the options that the guest's kernel shows.
     pub(crate) fn ask_to_mount(
         &self,
@@ -314,6 +348,16 @@ impl Stage {
     /// The guest that a lane lives in, where it runs.
     pub fn guest_of(&self, lane: usize) -> Option<Arc<Guest>> {
         self.guests[self.lanes[lane].guest?].running.clone()
+    }
+
+    /// What a lane's guest is, in words; `None`: it lives in none.
+    pub fn guest_words(&self, lane: usize) -> Option<String> {
+        Some(self.guests[self.lanes[lane].guest?].describe(&self.settings))
+    }
+
+    /// The folder that holds the images.
+    pub fn images_folder(&self) -> &Path {
+        &self.base
     }
 
     /// Whether a lane lives in a guest.
@@ -396,7 +440,7 @@ fn mount_request(state: &LaneState, source: PathBuf, target: PathBuf) -> Ask {
         Contestant::Custom(custom) => {
             let mut command = custom_mount_command(custom, &source, &target, &state.mount_options);
             // In the guest it lies where it lies on the host.
-            if let Some(program) = command::find_program(&command[0]).or_else(|| kernel::own_program(&command[0])) {
+            if let Some(program) = command::find_program(&command[0]) {
                 command[0] = program.to_string_lossy().into_owned();
             }
             Ask::MountFuse { command, target }

@@ -18,6 +18,7 @@ use lanes::{Journal, Settings, Stage, undo};
 use model::event::Event;
 use model::findings::{Estimate, ResultFinding};
 use model::machine::Machine;
+use model::operations::Method;
 use model::plan::Plan;
 use model::record::{Header, Line, Record, SCHEMA};
 use model::workload::{Kind, Workload};
@@ -64,6 +65,7 @@ pub fn run(contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Failure>
             .map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
     }
     check_libraries(plan)?;
+    check_guests(plan)?;
     let run_id = planning::run_id();
     planning::check_tools(plan)?;
     let mut stage = Stage::check(settings(plan, terms, &run_id)).map_err(lane_failure)?;
@@ -107,6 +109,24 @@ fn check_libraries(plan: &Plan) -> Result<(), Failure> {
         (Some(lane), Some(workload)) => Err(Failure::usage(format!(
             "workload {} needs a filesystem of the kernel, and lane {} is a library inside the agent; leave that lane \
              out, or race operations on files: --suite operations",
+            workload.name, lane.name
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses work that starts programs of this machine, which a guest does not have.
+fn check_guests(plan: &Plan) -> Result<(), Failure> {
+    let guest = plan.lanes.iter().find(|lane| planning::in_guest(lane));
+    let foreign = |workload: &&Workload| match &workload.kind {
+        Kind::Fio(_) => true,
+        Kind::Operations(operations) => operations.method == Method::ProcessPerOperation,
+        _ => false,
+    };
+    match (guest, plan.workloads.iter().find(foreign)) {
+        (Some(lane), Some(workload)) => Err(Failure::usage(format!(
+            "workload {} starts programs of this machine, and lane {} lives in a guest, which has none of them; race it \
+             on the host, or leave that workload out",
             workload.name, lane.name
         ))),
         _ => Ok(()),

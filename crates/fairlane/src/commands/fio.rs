@@ -36,8 +36,7 @@ pub fn run(options: &Fio) -> Result<(), Failure> {
     }
     let (workload, text) = read(options)?;
     let terms = &options.terms;
-    let mut lanes = planning::lanes(&options.lanes)?;
-    planning::move_into_guest(&mut lanes, terms.on.as_deref());
+    let lanes = planning::lanes(&options.lanes, terms.on.as_deref())?;
     let throttles = planning::throttles(terms, &lanes)?;
     let on = planning::ground(terms.on.as_deref(), &lanes)?;
     let at = place_of_size(&called(&options.jobfile), &text);

@@ -23,6 +23,7 @@ pub mod screen;
 pub mod serve;
 pub mod suites;
 pub mod summary;
+mod without_root;
 
 use crate::failure::{Failure, Status};
 use lanes::{FailureKind, LaneFailure};

@@ -69,7 +69,7 @@ fn setting(plan: &Plan, stage: &Stage) -> Setting {
         rates.process_seconds = forecast::process_seconds().unwrap_or(rates.process_seconds);
     }
     let lanes = stage.lanes();
-    let formatted = lanes.iter().filter(|lane| ["image", "device", "library"].contains(&lane.venue.as_str())).count();
+    let formatted = lanes.iter().filter(|lane| ["image", "device", "library", "uml", "qemu"].contains(&lane.venue.as_str())).count();
     Setting {
         rates,
         lanes: lanes.len() as f64,
@@ -130,8 +130,14 @@ fn runtime_seconds(text: &str) -> Option<f64> {
 /// The lanes gathered by what they stand on.
 fn contestants(plan: &Plan, stage: &Stage) -> Vec<Contestants> {
     let mut gathered: Vec<Contestants> = Vec::new();
-    for lane in stage.lanes() {
+    for (index, lane) in stage.lanes().into_iter().enumerate() {
         let ground = match lane.venue.as_str() {
+            _ if stage.in_guest(index) => Ground::Guest {
+                directory: stage.images_folder().display().to_string(),
+                lane_bytes: plan.lane_size.get(),
+                guest: stage.guest_words(index).unwrap_or_default(),
+                code_only: lane.venue == "uml",
+            },
             // A library stands on an image too, where it does not stand on a device of its own.
             "image" | "library" if !std::path::Path::new(&lane.ground).is_absolute() => Ground::Images {
                 directory: match &plan.on {

@@ -1,6 +1,7 @@
 //! As much of ELF (64 bits, little-endian) as it takes to carry a program into a guest: its loader, the
 //! libraries that it needs, and a copy without debugging information.
 
+use crate::command;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -140,8 +141,10 @@ pub(crate) fn carried_by(program: &Path) -> io::Result<Carried> {
             if is_loader || carried.libraries.contains_key(&name) {
                 continue;
             }
-            let places = folders.iter().map(String::as_str).chain(FOLDERS);
-            let found = places.map(|folder| Path::new(folder).join(&name)).find(|path| path.is_file());
+            let own = command::own_libraries();
+            let places = folders.iter().map(String::as_str).chain(FOLDERS).map(Path::new);
+            let mut places = places.chain(own.iter().map(PathBuf::as_path));
+            let found = places.find_map(|folder| Some(folder.join(&name)).filter(|path| path.is_file()));
             let found = found.ok_or_else(|| bad(&path, &format!("needs the library {name}, which is not found")))?;
             waiting.push((found.clone(), Elf::read(&found)?));
             carried.libraries.insert(name, found);

@@ -147,6 +147,11 @@ impl Guest {
         Ok(guest)
     }
 
+    /// Which kind it is.
+    pub fn kind(&self) -> GuestKind {
+        self.kind
+    }
+
     /// What it said of itself.
     pub fn hello(&self) -> &Hello {
         &self.hello
@@ -354,6 +359,9 @@ fn start_keeper(program: &Path, folder: &Path, command: &[String]) -> Result<Chi
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
+    if let Some(libraries) = command.first().and_then(|program| crate::command::library_path(Path::new(program))) {
+        keeper.env("LD_LIBRARY_PATH", libraries);
+    }
     // SAFETY: between fork and exec only async-signal-safe calls are made: setsid, prctl, getppid.
     unsafe {
         keeper.pre_exec(move || {

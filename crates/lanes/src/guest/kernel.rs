@@ -2,7 +2,7 @@
 
 use super::modules::Modules;
 use crate::command;
-use crate::failure::{LaneFailure, cannot, failed, privilege};
+use crate::failure::{LaneFailure, cannot, failed, plain, privilege, usage};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -21,14 +21,6 @@ impl GuestKind {
         match self {
             GuestKind::Uml => "uml",
             GuestKind::Qemu => "qemu",
-        }
-    }
-
-    /// Debian and Ubuntu packages that bring what it needs.
-    pub fn packages(self) -> &'static [&'static str] {
-        match self {
-            GuestKind::Uml => &["user-mode-linux"],
-            GuestKind::Qemu => &["qemu-system-x86", "linux-image-amd64"],
         }
     }
 }
@@ -71,25 +63,11 @@ impl Kernel {
 
 /// The emulator's program, of the system or of the user's own folder.
 pub(crate) fn emulator() -> Option<PathBuf> {
-    command::find_program(QEMU).or_else(|| own_program(QEMU))
-}
-
-/// The folder where `fairlane doctor --install --user` unpacks packages: `$XDG_DATA_HOME/fairlane/guest`.
-pub fn own_folder() -> Option<PathBuf> {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    absolute("XDG_DATA_HOME")
-        .or_else(|| absolute("HOME").map(|home| home.join(".local/share")))
-        .map(|data| data.join("fairlane/guest"))
-}
-
-/// A program that was unpacked there.
-pub fn own_program(name: &str) -> Option<PathBuf> {
-    let folder = own_folder()?;
-    ["usr/bin", "usr/sbin", "sbin", "bin"].iter().map(|part| folder.join(part).join(name)).find(|path| path.is_file())
+    command::find_program(QEMU)
 }
 
 fn uml() -> Result<Kernel, LaneFailure> {
-    let program = command::find_program(UML).or_else(|| own_program(UML)).ok_or_else(|| {
+    let program = command::find_program(UML).ok_or_else(|| {
         privilege(format!(
             "{UML} is missing; install it: sudo apt install user-mode-linux, or run `fairlane doctor --install`"
         ))
@@ -118,7 +96,7 @@ fn beside(kernel: &Path, near: &[&str], usual: &str, release: &str) -> Result<Mo
 /// The newest image that can be read, of the system or of the user's own folder.
 fn newest_image() -> Result<Kernel, LaneFailure> {
     let mut folders = vec![PathBuf::from("/boot")];
-    folders.extend(own_folder().map(|folder| folder.join("boot")));
+    folders.extend(command::own_folder().map(|folder| folder.join("boot")));
     let entries = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
     let images = entries.map(|entry| entry.path()).filter(|path| {
         path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("vmlinuz-"))
@@ -150,8 +128,9 @@ fn image(path: &Path) -> Result<Kernel, LaneFailure> {
 /// `kernel_version`.
 fn release_of_image(path: &Path) -> Result<String, LaneFailure> {
     use std::os::unix::fs::FileExt;
-    let file = std::fs::File::open(path).map_err(|error| cannot(format!("read {}", path.display()), error))?;
-    let no_kernel = || failed(format!("{} is no kernel image for this machine; name a vmlinuz", path.display()));
+    let file = std::fs::File::open(path)
+        .map_err(|error| usage(format!("{}: {}; name a kernel image that you may read", path.display(), plain(&error))))?;
+    let no_kernel = || usage(format!("{} is no kernel image for this machine; name a vmlinuz", path.display()));
     let mut header = [0u8; 0x210];
     file.read_exact_at(&mut header, 0).map_err(|_| no_kernel())?;
     if header[0x202..0x206] != *b"HdrS" {

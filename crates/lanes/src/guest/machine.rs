@@ -111,6 +111,12 @@ impl Machine {
         let mut push = |list: &[&str]| words.extend(list.iter().map(|&word| word.to_owned()));
         push(&accelerator);
         push(&["-M", "q35", "-smp", &self.cpus.to_string(), "-m", &format!("{}M", self.memory.get() >> 20)]);
+        // Firmware of a package that was unpacked, not installed.
+        for part in ["usr/share/qemu", "usr/share/seabios"] {
+            if let Some(folder) = crate::command::own_folder().map(|folder| folder.join(part)).filter(|path| path.is_dir()) {
+                push(&["-L", &text(&folder)?]);
+            }
+        }
         push(&["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-vga", "none"]);
         push(&["-kernel", &text(&self.kernel.path)?, "-initrd", &text(initramfs)?]);
         push(&["-chardev", "file,id=console,path=/dev/stderr,append=on", "-serial", "chardev:console"]);

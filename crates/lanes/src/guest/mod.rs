@@ -10,7 +10,7 @@ pub mod init;
 mod initramfs;
 pub mod keeper;
 pub mod kernel;
-pub(crate) mod kvm;
+pub mod kvm;
 pub(crate) mod left;
 pub mod machine;
 pub mod modules;

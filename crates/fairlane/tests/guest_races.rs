@@ -1,0 +1,288 @@
+//! Races in guests, as an ordinary user: where the tests run as root, Fairlane runs as nobody.
+
+mod common;
+
+use common::{Place, assert_one_sentence};
+use model::record::Record;
+use model::trial::Outcome;
+use rustix::process::{Pid, Signal, kill_process};
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// The user that nothing belongs to.
+const NOBODY: u32 = 65534;
+
+/// A place that an ordinary user owns.
+struct Home(Place);
+
+impl Home {
+    fn new() -> Self {
+        let place = Place::new();
+        if rustix::process::geteuid().is_root() {
+            for path in [place.path().to_owned(), place.path().join("undo")] {
+                chown(path, Some(NOBODY), Some(NOBODY)).expect("chown");
+            }
+        }
+        Home(place)
+    }
+
+    fn fairlane(&self, arguments: &[&str]) -> Command {
+        let mut command = self.0.fairlane(arguments);
+        command.env("HOME", self.0.path()).env_remove("XDG_DATA_HOME");
+        if rustix::process::geteuid().is_root() {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        command
+    }
+
+    #[track_caller]
+    fn expect(&self, status: i32, arguments: &[&str]) -> (String, String) {
+        let Output { status: found, stdout, stderr } = self.fairlane(arguments).output().expect("fairlane runs");
+        let (out, err) = (String::from_utf8_lossy(&stdout).into_owned(), String::from_utf8_lossy(&stderr).into_owned());
+        assert_eq!(found.code(), Some(status), "fairlane {arguments:?}\nstdout:\n{out}\nstderr:\n{err}");
+        (out, err)
+    }
+
+    fn race(&self, more: &[&str]) -> Vec<String> {
+        let suite = self.0.tiny_suite();
+        let fixed = ["--suite", &suite, "--rounds", "2", "--lane-size", "320MiB", "--seed", "7", "-o", "r.jsonl"];
+        ["race"].iter().chain(more).chain(&fixed).map(|&word| word.to_owned()).collect()
+    }
+
+    fn record(&self) -> Record {
+        let text = std::fs::read_to_string(self.0.path().join("r.jsonl")).expect("record");
+        Record::parse(&text).expect("a record")
+    }
+
+    /// Processes whose command line names this place.
+    fn processes(&self) -> Vec<(u32, String)> {
+        let place = self.0.path().to_string_lossy().into_owned();
+        let of = |entry: std::fs::DirEntry| {
+            let pid = entry.file_name().to_str()?.parse().ok()?;
+            let line = std::fs::read(entry.path().join("cmdline")).ok()?;
+            let line = String::from_utf8_lossy(&line).replace('\0', " ");
+            line.contains(&place).then_some((pid, line))
+        };
+        std::fs::read_dir("/proc").expect("/proc").flatten().filter_map(of).collect()
+    }
+
+    #[track_caller]
+    fn assert_no_process_stays(&self) {
+        let begun = Instant::now();
+        let mut left = self.processes();
+        while !left.is_empty() && begun.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(20));
+            left = self.processes();
+        }
+        assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+fn words(list: &[String]) -> Vec<&str> {
+    list.iter().map(String::as_str).collect()
+}
+
+#[track_caller]
+fn assert_all_done(record: &Record, lanes: &[&str], venue: &str) {
+    assert_eq!(record.header.lanes.iter().map(|lane| lane.name.as_str()).collect::<Vec<_>>(), lanes);
+    assert!(record.header.lanes.iter().all(|lane| lane.venue == venue && !lane.kernel.is_empty()), "{:?}", record.header.lanes);
+    let bad: Vec<_> = record.trials.iter().filter(|trial| trial.outcome != Outcome::Ok).collect();
+    assert!(bad.is_empty(), "{bad:#?}");
+    for lane in lanes {
+        let trials = record.trials.iter().filter(|trial| trial.lane == *lane);
+        assert_eq!(trials.count(), 6, "{lane}: three workloads, two rounds");
+    }
+}
+
+#[test]
+fn eight_filesystems_race_in_user_mode_linux_without_root() {
+    let home = Home::new();
+    let lanes = ["ext3", "ext4", "jfs", "xfs", "btrfs", "reiserfs", "f2fs", "nilfs2"];
+    let line = home.race(&[&lanes[..], &["--on", "uml"]].concat());
+    let (out, _) = home.expect(0, &words(&line));
+    assert!(out.contains("compares the filesystems' code, not your disk"), "{out}");
+    let record = home.record();
+    assert_all_done(&record, &lanes, "uml");
+    // No flush reaches a disk there, and nothing promises that it does.
+    assert!(record.header.lanes.iter().all(|lane| !lane.promises.fsync_reaches_stable_storage));
+    assert!(record.probes.iter().any(|probe| probe.profile == model::record::Profile::Null));
+    assert!(record.probes.iter().any(|probe| probe.profile == model::record::Profile::RandRead));
+    home.0.assert_nothing_left();
+    home.assert_no_process_stays();
+}
+
+#[test]
+fn the_six_of_the_article_race_together_in_one_guest() {
+    let home = Home::new();
+    let lanes = ["ext3", "ext4", "ntfs", "jfs", "xfs", "btrfs"];
+    let line = home.race(&[&lanes[..], &["--on", "uml"]].concat());
+    home.expect(0, &words(&line));
+    let record = home.record();
+    assert_all_done(&record, &lanes, "uml");
+    // Debian's kernels have no ntfs3; the lane says what mounted it.
+    let ntfs = &record.header.lanes[2].filesystem;
+    assert!(["ntfs-3g", "ntfs3"].contains(&ntfs.as_str()), "{ntfs}");
+    home.0.assert_nothing_left();
+}
+
+#[test]
+fn two_filesystems_race_in_qemu_on_the_distributions_kernel() {
+    let home = Home::new();
+    let line = home.race(&["ext4@qemu", "xfs@qemu", "--guest-cpus", "1", "--guest-memory", "640MiB"]);
+    home.expect(0, &words(&line));
+    assert_all_done(&home.record(), &["ext4", "xfs"], "qemu");
+    home.0.assert_nothing_left();
+    home.assert_no_process_stays();
+}
+
+#[test]
+fn what_a_guest_cannot_do_is_refused_by_name() {
+    let home = Home::new();
+    for (status, line, says) in [
+        (4, vec!["race", "exfat@uml"], vec!["the uml kernel", "lacks exfat", "@qemu"]),
+        (4, vec!["race", "bcachefs@qemu"], vec!["lacks bcachefs"]),
+        (2, vec!["race", "ext4@qemu:/etc/passwd"], vec!["/etc/passwd is no kernel image"]),
+        (2, vec!["race", "ext4@uml", "--throttle", "1MiB/s"], vec!["--throttle", "guest"]),
+        (2, vec!["race", "tmpfs@uml"], vec!["tmpfs", "memory"]),
+        (2, vec!["race", "ext4@uml", "--suite", "general", "--as-published"], vec!["starts programs of this machine"]),
+        (2, vec!["race", "ext4@uml", "--guest-memory", "1MiB"], vec!["--guest-memory"]),
+    ] {
+        let (_, err) = home.expect(status, &line);
+        assert_one_sentence(&err, &says);
+    }
+    home.0.assert_nothing_left();
+}
+
+#[test]
+fn a_mount_option_that_the_guests_kernel_does_not_know_is_refused_before_the_race() {
+    let home = Home::new();
+    let line = home.race(&["ext4,nonsense@uml"]);
+    let (_, err) = home.expect(2, &words(&line));
+    assert_one_sentence(&err, &["lane ext4,nonsense", "nonsense", "refuses the mount option"]);
+    home.0.assert_nothing_left();
+    home.assert_no_process_stays();
+}
+
+/// Starts a race that stops itself at a phase, with its guest running.
+fn held(home: &Home, phase: &str) -> Child {
+    let line = home.race(&["ext4@uml", "xfs@uml"]);
+    let child = home
+        .fairlane(&words(&line))
+        .env("FAIRLANE_HOLD", phase)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("fairlane starts");
+    wait_until_held(&child);
+    child
+}
+
+fn wait_until_held(child: &Child) {
+    let begun = Instant::now();
+    loop {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
+        match stat.rsplit(") ").next().unwrap_or("Z").chars().next() {
+            Some('T') => return,
+            Some('Z') | None => panic!("the race ended before"),
+            _ => assert!(begun.elapsed() < Duration::from_secs(120), "the race never came to the phase"),
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn signal(pid: u32, signal: Signal) {
+    kill_process(Pid::from_raw(pid as i32).expect("a pid"), signal).expect("a signal");
+}
+
+/// The process of a guest's kernel, and its keeper.
+fn guest_of(home: &Home) -> (u32, u32) {
+    let all = home.processes();
+    let find = |keeper: bool| {
+        let of = |line: &str| line.contains("guest-keeper") == keeper && line.contains("umid=guest");
+        all.iter().find(|(_, line)| of(line)).map(|(pid, _)| *pid).unwrap_or_else(|| panic!("{all:?}"))
+    };
+    (find(false), find(true))
+}
+
+#[test]
+fn sigkill_with_a_guest_running_leaves_nothing() {
+    for with_keeper in [false, true] {
+        let home = Home::new();
+        let mut child = held(&home, "measure");
+        let (_, keeper) = guest_of(&home);
+        signal(child.id(), Signal::KILL);
+        if with_keeper {
+            signal(keeper, Signal::KILL);
+        }
+        child.wait().expect("it is gone");
+        if !with_keeper {
+            home.assert_no_process_stays();
+        }
+        home.expect(0, &["clean"]);
+        home.assert_no_process_stays();
+        home.0.assert_nothing_left();
+    }
+}
+
+#[test]
+fn a_guest_that_dies_costs_its_trials_and_the_race_goes_on() {
+    let home = Home::new();
+    let mut child = held(&home, "measure");
+    let (kernel, _) = guest_of(&home);
+    signal(kernel, Signal::KILL);
+    loop {
+        signal(child.id(), Signal::CONT);
+        if let Some(status) = child.try_wait().expect("wait") {
+            assert!(matches!(status.code(), Some(0 | 1)), "{status}");
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let record = home.record();
+    let (died, went_on): (Vec<_>, Vec<_>) = record.trials.iter().partition(|trial| trial.outcome == Outcome::Failed);
+    assert!(!died.is_empty() && !went_on.is_empty(), "{:#?}", record.trials);
+    assert!(died.iter().any(|trial| trial.reason.as_deref().is_some_and(|why| why.contains("uml guest died"))), "{died:#?}");
+    assert!(record.end.is_some());
+    home.0.assert_nothing_left();
+}
+
+#[test]
+fn an_agent_that_runs_out_of_memory_fails_its_trial_alone() {
+    let home = Home::new();
+    let suite = home.0.path().join("hungry.toml");
+    let hungry = "\n[[workload]]\nname = \"hungry\"\ntitle = \"hungry\"\nkind = \"io\"\nrw = \"randread\"\nbs = \"1MiB\"\n\
+                  size = \"16MiB\"\nioengine = \"io_uring\"\niodepth = 512\ndirect = true\nslices = 2\nslice_seconds = 0.02\n";
+    std::fs::write(&suite, format!("{}{hungry}", common::TINY)).unwrap();
+    let line = ["race", "ext4@uml", "--suite", "hungry.toml", "--rounds", "1", "--lane-size", "128MiB", "-o", "r.jsonl"];
+    let (_, _) = home.expect(1, &[&line[..], &["--guest-memory", "256MiB"]].concat());
+    let record = home.record();
+    for trial in &record.trials {
+        assert_eq!(trial.outcome == Outcome::Failed, trial.workload == "hungry", "{trial:?}");
+    }
+    assert_eq!(record.trials.len(), 4);
+    home.0.assert_nothing_left();
+}
+
+#[test]
+fn without_root_a_race_finds_a_place_and_says_which() {
+    let home = Home::new();
+    let line = home.race(&["ext4", "xfs", "--dry-run"]);
+    let (out, _) = home.expect(0, &words(&line));
+    let one = ["race in user-mode Linux, because", "race in a QEMU guest with KVM"];
+    assert_eq!(one.iter().filter(|said| out.contains(**said)).count(), 1, "{out}");
+    assert!(out.contains("start a guest:"), "{out}");
+}
+
+#[test]
+fn doctor_shows_every_filesystem_in_every_venue() {
+    let home = Home::new();
+    let (out, _) = home.expect(0, &["doctor"]);
+    for row in lanes::filesystem::FILESYSTEMS.iter() {
+        assert!(out.lines().any(|line| line.starts_with(row.name)), "{}: {out}", row.name);
+    }
+    let jfs = out.lines().find(|line| line.starts_with("jfs")).unwrap();
+    assert_eq!(jfs.split_whitespace().filter(|word| *word == "ready").count(), 2, "in both guests: {jfs}");
+    assert!(out.contains("guests") && out.contains("uml"), "{out}");
+}
