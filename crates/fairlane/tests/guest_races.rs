@@ -212,10 +212,10 @@ fn sigkill_with_a_guest_running_leaves_nothing() {
         let home = Home::new();
         let mut child = held(&home, "measure");
         let (_, keeper) = guest_of(&home);
-        signal(child.id(), Signal::KILL);
         if with_keeper {
             signal(keeper, Signal::KILL);
         }
+        signal(child.id(), Signal::KILL);
         child.wait().expect("it is gone");
         if !with_keeper {
             home.assert_no_process_stays();

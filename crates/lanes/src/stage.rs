@@ -291,12 +291,15 @@ impl Stage {
             ground.prepare_for_mkfs()?;
             let target = library::target(lane, ground);
             let disk = target.device.clone();
-            let open = OpenLane { ground: ground_index, directory: disk, mounted: None, process: None, guest: None };
-            lane.open = Some(open);
             let guest = match lane.guest {
                 Some(guest) => Some(self.running_guest(guest, journal, stop)?),
                 None => None,
             };
+            if let Some(guest) = &guest {
+                self.drop_cache_in_guest(ground_index, guest, stop)?;
+            }
+            let open = OpenLane { ground: ground_index, directory: disk, mounted: None, process: None, guest: guest.clone() };
+            self.lanes[index].open = Some(open);
             return Ok(Opened { directory: PathBuf::new(), library: Some(target), guest, phases_seconds });
         }
         if lane.guest.is_none() && !directory.is_dir() {
@@ -365,6 +368,10 @@ impl Stage {
         }
         if lane.contestant.is_library() {
             ground.drop_caches()?;
+            if let Some(guest) = open.guest.clone() {
+                let ground = open.ground;
+                self.drop_cache_in_guest(ground, &guest, &AtomicBool::new(false))?;
+            }
             return Ok(Cold::Cold);
         }
         if let Some(guest) = open.guest.clone() {

@@ -75,6 +75,8 @@ impl Stage {
             Ground::Directory { .. } => 0,
             _ => self.settings.lane_size.0,
         };
+        let mut geometry = lane.geometry.clone();
+        geometry.extend(lane.guest.map(|guest| format!("guest: {}", self.guests[guest].describe(&self.settings))));
         Lane {
             name: lane.name.clone(),
             spec: lane.spec.to_line(),
@@ -88,7 +90,7 @@ impl Stage {
             promises,
             is_self: lane.is_self,
             kernel: lane.guest.map(|guest| self.guests[guest].kernel.release.clone()).unwrap_or_default(),
-            geometry: lane.geometry.clone(),
+            geometry,
         }
     }
 

@@ -36,11 +36,8 @@ pub(crate) struct GuestSlot {
     pub(crate) kernel: Kernel,
     running: Option<Arc<Guest>>,
     entry: Option<EntryId>,
-    /// How often it was started.
-    boots: u32,
+    /// Whether KVM works with its kernel; `None`: not tried yet.
     kvm: Option<bool>,
-    /// What was said of its start, for the record.
-    pub(crate) boot_seconds: f64,
 }
 
 /// The kind of guest that a venue asks for, and the kernel that it names.
@@ -75,9 +72,7 @@ impl GuestSlot {
             kernel,
             running: None,
             entry: None,
-            boots: 0,
             kvm: None,
-            boot_seconds: 0.0,
         });
         Ok(Some(slots.len() - 1))
     }
@@ -209,15 +204,15 @@ impl Stage {
         let boot = self.boot_of(index, stop)?;
         let entry = journal.will(Thing::Guest { folder: boot.folder.clone() })?;
         let mut started = |pid: u32| journal.learned_process(entry, pid);
+        // Its keeper was killed too, if it is still there.
+        let _ = std::fs::remove_dir_all(&boot.folder);
         let booted = Guest::boot(&boot, stop, &mut started);
         let slot = &mut self.guests[index];
-        slot.boots += 1;
         match booted {
             Ok(guest) => {
                 let guest = Arc::new(guest);
                 slot.running = Some(guest.clone());
                 slot.entry = Some(entry);
-                slot.boot_seconds = guest.boot_seconds();
                 Ok(guest)
             }
             Err(error) => {
@@ -319,15 +314,24 @@ impl Stage {
         stop: &AtomicBool,
     ) -> Result<Vec<String>, LaneFailure> {
         let state = &self.lanes[lane];
-        let source = self.grounds[ground].block_device().ok_or_else(|| failed("a guest's lane has a disk"))?;
-        if !state.contestant.is_library() {
-            guest.ask(&Ask::DropCache { device: source.clone() }, stop)?;
-        }
+        let source = self.drop_cache_in_guest(ground, guest, stop)?;
         let ask = mount_request(state, source, target.to_owned());
         match guest.ask(&ask, stop)? {
             Answer::Mounted { super_options } => Ok(super_options),
             other => Err(failed(format!("the guest answered {other:?} when it was asked to mount"))),
         }
+    }
+
+    /// Drops what a guest's kernel caches of a disk; answers its device.
+    pub(crate) fn drop_cache_in_guest(
+        &self,
+        ground: usize,
+        guest: &Guest,
+        stop: &AtomicBool,
+    ) -> Result<PathBuf, LaneFailure> {
+        let device = self.grounds[ground].block_device().ok_or_else(|| failed("a guest's lane has a disk"))?;
+        guest.ask(&Ask::DropCache { device: device.clone() }, stop)?;
+        Ok(device)
     }
 
     /// Starts the agent of an open lane in its guest; `None`: the lane is the host's own.

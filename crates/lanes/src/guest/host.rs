@@ -8,6 +8,8 @@ use super::talk::{self, AgentReply, Shared, Writer};
 use crate::failure::{LaneFailure, cannot, failed};
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -98,9 +100,10 @@ impl Guest {
         let begun = Instant::now();
         let Boot { machine, folder, program, modules, programs } = boot;
         check_memory(machine)?;
-        std::fs::create_dir_all(folder).map_err(|error| cannot(format!("make {}", folder.display()), error))?;
+        // It must not be there: nobody else's folder is taken.
+        let made = DirBuilder::new().mode(0o700).create(folder);
+        made.map_err(|error| cannot(format!("make {}", folder.display()), error))?;
         let initramfs = folder.join("initramfs");
-        let _ = std::fs::remove_file(&initramfs);
         initramfs::write(&initramfs, machine, program, modules, programs)
             .map_err(|error| cannot("make the guest's memory image", error))?;
         let command = machine.command(&initramfs, folder)?;

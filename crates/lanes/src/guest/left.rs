@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 /// How long killed processes may take to go.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// What guests run as.
+const PROGRAMS: [&str; 2] = ["linux.uml", "qemu-system-x86_64"];
+
 /// Kills the processes of the session that `leader` began, where they are still the guest's: a number may
 /// belong to another process by now. `folder` stands in the guest's own command line, or in its leader's.
 ///
@@ -53,9 +56,13 @@ fn members(leader: u32, ticks: u64) -> Vec<u32> {
     entries.filter_map(|entry| of(entry.file_name().to_str()?.parse().ok()?)).collect()
 }
 
-/// Whether a process was started for this folder. The guest's own processes show nothing or their kernel's
-/// command line, which names its initramfs there.
+/// Whether a process is of a guest in this folder: its command line names the folder, or shows nothing because
+/// it runs what the guest runs, and it is still the guest's program.
 fn names(pid: u32, folder: &Path) -> bool {
+    let program = std::fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
+    if program.file_name().is_some_and(|name| PROGRAMS.iter().any(|program| *name == **program)) {
+        return true;
+    }
     let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let folder = folder.as_os_str().as_encoded_bytes();
     words.windows(folder.len()).any(|window| window == folder)

@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 const DEVICE_PATIENCE: Duration = Duration::from_secs(10);
 /// How long a FUSE program may take until it is mounted, or until it ended after its unmount.
 const FUSE_PATIENCE: Duration = Duration::from_secs(15);
+/// How long an agent whose input was closed may take to end.
+const END_PATIENCE: Duration = Duration::from_secs(3);
 /// Bytes of a read.
 const READ_BYTES: usize = 4096;
 /// The out-of-memory killer takes agents first.
@@ -222,10 +224,11 @@ impl Worker {
         agent.input.take();
         let begun = Instant::now();
         let reader = agent.reader.take();
-        while reader.as_ref().is_some_and(|reader| !reader.is_finished()) {
-            if begun.elapsed() > Duration::from_secs(2) {
+        // Its end is told before another takes its place; one that hangs in the kernel is not waited for.
+        let mut killed = false;
+        while reader.as_ref().is_some_and(|reader| !reader.is_finished()) && begun.elapsed() < 2 * END_PATIENCE {
+            if begun.elapsed() > END_PATIENCE && !std::mem::replace(&mut killed, true) {
                 let _ = kill_process(agent.pid, Signal::KILL);
-                break;
             }
             std::thread::sleep(Duration::from_millis(2));
         }
