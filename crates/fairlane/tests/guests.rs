@@ -86,6 +86,10 @@ fn a_disk_is_mounted_and_the_guest_ends(kind: GuestKind) {
     guest.tell_agent(3, "{\"do\":\"hello\"}").unwrap();
     let reply = link.replies.recv_timeout(std::time::Duration::from_secs(30)).unwrap().unwrap();
     assert!(matches!(reply, model::agent::Reply::Hello { .. }), "{reply:?}");
+    // A request that is many times longer than what a serial line of user-mode Linux takes unread.
+    guest.tell_agent(3, &"x".repeat(64 << 10)).unwrap();
+    let reply = link.replies.recv_timeout(std::time::Duration::from_secs(30)).unwrap().unwrap();
+    assert!(matches!(&reply, model::agent::Reply::Failed { reason, .. } if reason.contains("no request")), "{reply:?}");
     let earlier = guest.clocks(&stop).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(300));
     eprintln!("drift {:?}", guest.clocks(&stop).unwrap().drift_since(&earlier));

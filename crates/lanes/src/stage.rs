@@ -518,7 +518,10 @@ impl Stage {
         let mut lines: Vec<String> = Vec::new();
         for lane in &mut self.lanes {
             if let Some(mut open) = lane.open.take() {
-                lines.push(format!("{} is kept in {}", lane.name, open.directory.display()));
+                lines.push(match (&open.guest, &self.grounds[open.ground]) {
+                    (Some(_), Ground::Guest(disk)) => format!("{} is kept in the image {}", lane.name, disk.path.display()),
+                    _ => format!("{} is kept in {}", lane.name, open.directory.display()),
+                });
                 // Dropping it would kill the filesystem.
                 if let Some(process) = open.process.take() {
                     std::mem::forget(process);

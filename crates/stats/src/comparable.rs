@@ -10,6 +10,24 @@ pub const LIBRARY: &str = "library";
 /// The venue of a lane that lies in main memory.
 pub const MEMORY: &str = "memory";
 
+/// The venue of a lane in user-mode Linux.
+pub const UML: &str = "uml";
+
+/// What has to be said of work that is made of flushes where no flush reaches a disk.
+pub fn not_durable<'a>(lanes: impl Iterator<Item = &'a Lane>) -> Option<String> {
+    let names: Vec<&str> = lanes
+        .filter(|lane| lane.venue == UML && !lane.promises.fsync_reaches_stable_storage)
+        .map(|lane| lane.name.as_str())
+        .collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "not durable: user-mode Linux hands no flush to the disk, so {} made nothing stable; --guest-sync, --on qemu \
+             or the host do",
+            words::list(&names)
+        )
+    })
+}
+
 /// Whether a lane stands beside filesystems on disks to be read against them, and not to be chosen:
 /// one in memory, or of an in-process library.
 pub fn stands_beside(lane: &Lane) -> bool {
@@ -156,4 +174,64 @@ pub fn not_ranked(lanes: &[&Lane], reference: &Lane) -> Vec<NotRanked> {
         }
     }
     facts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lane(name: &str, venue: &str, kernel: &str) -> Lane {
+        Lane {
+            name: name.to_owned(),
+            spec: name.to_owned(),
+            filesystem: "ext4".to_owned(),
+            mkfs_command: vec!["mkfs.ext4".to_owned()],
+            mount_options: Vec::new(),
+            venue: venue.to_owned(),
+            ground: "images in /a".to_owned(),
+            backing: "vda".to_owned(),
+            size_bytes: 1 << 30,
+            promises: Promises {
+                journal: true,
+                data_checksums: false,
+                fsync_reaches_stable_storage: venue != UML,
+                barriers: venue != UML,
+            },
+            is_self: false,
+            kernel: kernel.to_owned(),
+            geometry: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn two_kernels_are_compared_where_all_else_is_equal() {
+        let (old, new) = (lane("old", "qemu", "6.1"), lane("new", "qemu", "6.12"));
+        let beside = comparable(&old, &new).unwrap();
+        assert!(beside.iter().any(|said| said.contains("6.1") && said.contains("6.12")), "{beside:?}");
+        let noatime = Lane { mount_options: vec!["noatime".to_owned()], ..new.clone() };
+        let why = comparable(&old, &noatime).unwrap_err();
+        assert!(why.contains("different kernels") && why.contains("more than the kernel differs"), "{why}");
+        let xfs = Lane { filesystem: "xfs".to_owned(), ..new };
+        assert!(comparable(&old, &xfs).is_err());
+    }
+
+    #[test]
+    fn venues_are_not_mixed() {
+        let lanes = [lane("a", UML, "6.1"), lane("b", "qemu", "6.1"), lane("c", "image", "")];
+        for (a, b) in [(0, 1), (1, 2), (0, 2)] {
+            let why = comparable(&lanes[a], &lanes[b]).unwrap_err();
+            assert!(why.contains("different"), "{why}");
+        }
+        let why = comparable(&lanes[1], &lanes[2]).unwrap_err();
+        assert_eq!(why, "different venue: b is qemu, c is image");
+        assert!(comparable(&lanes[0], &lane("d", UML, "6.1")).is_ok());
+    }
+
+    #[test]
+    fn what_flushes_without_a_disk_is_called_not_durable() {
+        let lanes = [lane("a", UML, "6.1"), lane("b", "qemu", "6.1")];
+        let said = not_durable(lanes.iter()).unwrap();
+        assert!(said.starts_with("not durable") && said.contains("so a made"), "{said}");
+        assert_eq!(not_durable(lanes[1..].iter()), None);
+    }
 }
