@@ -59,6 +59,9 @@ pub struct GuestKeeper {
     pub parent: u32,
     /// The guest's own folder, removed at the end.
     pub folder: PathBuf,
+    /// The guest prints on its standard output: the channel gets numbers of its own.
+    #[arg(long)]
+    pub apart: bool,
     /// The guest's command.
     #[arg(last = true, required = true)]
     pub command: Vec<std::ffi::OsString>,

@@ -34,6 +34,7 @@ pub fn keep(options: &GuestKeeper) -> Result<(), Failure> {
         signal_hook::flag::register(signal, Arc::clone(&stop))
             .map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
     }
-    let status = keeper::keep(options.parent, &options.folder, &options.command, &stop).map_err(Failure::failed)?;
+    let GuestKeeper { parent, folder, apart, command } = options;
+    let status = keeper::keep(*parent, folder, command, *apart, &stop).map_err(Failure::failed)?;
     std::process::exit(i32::from(status));
 }

@@ -107,7 +107,7 @@ impl Guest {
         initramfs::write(&initramfs, machine, program, modules, programs)
             .map_err(|error| cannot("make the guest's memory image", error))?;
         let command = machine.command(&initramfs, folder)?;
-        let mut child = start_keeper(program, folder, &command)?;
+        let mut child = start_keeper(program, folder, &command, machine.kind == GuestKind::Uml)?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(to), Some(from), Some(console)) = pipes else {
             let _ = child.kill();
@@ -347,11 +347,13 @@ impl Clocks {
 }
 
 /// The keeper is this program too; it leads a session of its own, so that what is left of a guest can be found.
-fn start_keeper(program: &Path, folder: &Path, command: &[String]) -> Result<Child, LaneFailure> {
+fn start_keeper(program: &Path, folder: &Path, command: &[String], apart: bool) -> Result<Child, LaneFailure> {
     let mut keeper = Command::new(program);
     let me = rustix::process::getpid();
-    let arguments: Vec<OsString> =
-        [OsString::from("guest-keeper"), std::process::id().to_string().into(), folder.into(), "--".into()].into();
+    let mut arguments: Vec<OsString> =
+        [OsString::from("guest-keeper"), std::process::id().to_string().into(), folder.into()].into();
+    arguments.extend(apart.then(|| OsString::from("--apart")));
+    arguments.push("--".into());
     keeper
         .args(arguments)
         .args(command)

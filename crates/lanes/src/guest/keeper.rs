@@ -14,12 +14,25 @@ use std::time::Duration;
 /// From one look at the guest and at Fairlane to the next.
 const INTERVAL: Duration = Duration::from_millis(20);
 
+/// Where the channel is for a guest that prints on its standard output: numbers that nothing else has.
+pub(crate) const CHANNEL_FROM_HOST: i32 = 100;
+/// The other direction.
+pub(crate) const CHANNEL_TO_HOST: i32 = 101;
+
 /// Runs a guest to its end and answers its exit status as a shell would. `stop` is set when SIGTERM comes,
-/// which the kernel sends when Fairlane is gone; `parent` is Fairlane, and `folder` goes with the guest.
+/// which the kernel sends when Fairlane is gone; `parent` is Fairlane, and `folder` goes with the guest. With
+/// `apart` the channel, standard input and output here, gets numbers of its own, and what the guest prints
+/// goes where its errors go.
 ///
 /// # Errors
 /// When the guest cannot be started.
-pub fn keep(parent: u32, folder: &PathBuf, command: &[OsString], stop: &Arc<AtomicBool>) -> Result<u8, String> {
+pub fn keep(
+    parent: u32,
+    folder: &PathBuf,
+    command: &[OsString],
+    apart: bool,
+    stop: &Arc<AtomicBool>,
+) -> Result<u8, String> {
     let own = |error: rustix::io::Errno| error.to_string();
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(own)?;
     rustix::process::set_parent_process_death_signal(Some(Signal::TERM)).map_err(own)?;
@@ -27,9 +40,21 @@ pub fn keep(parent: u32, folder: &PathBuf, command: &[OsString], stop: &Arc<Atom
     let me = rustix::process::getpid();
     let mut guest = Command::new(program);
     guest.args(arguments);
-    // SAFETY: between fork and exec only the async-signal-safe calls prctl and getppid are made.
+    let nothing = std::fs::File::open("/dev/null").map_err(|error| error.to_string())?;
+    let nothing_number = nothing.as_raw_fd();
+    // SAFETY: between fork and exec only the async-signal-safe calls prctl, getppid and dup2 are made, the
+    // latter with numbers that stay open until then.
     unsafe {
         guest.pre_exec(move || {
+            if apart {
+                for (from, to) in
+                    [(0, CHANNEL_FROM_HOST), (1, CHANNEL_TO_HOST), (nothing_number, 0), (2, 1)]
+                {
+                    if libc::dup2(from, to) < 0 {
+                        return Err(std::io::Error::last_os_error());
+                    }
+                }
+            }
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             match rustix::process::getppid() == Some(me) {
                 true => Ok(()),

@@ -1,6 +1,7 @@
-//! The command lines of the two kinds of guest. Standard input and output are the channel, standard error is
-//! the guest's console.
+//! The command lines of the two kinds of guest. QEMU has the channel on standard input and output; user-mode
+//! Linux prints there by itself, so that its channel has numbers of its own. Standard error is the console.
 
+use super::keeper::{CHANNEL_FROM_HOST, CHANNEL_TO_HOST};
 use super::kernel::{GuestKind, Kernel, emulator};
 use super::protocol::INIT;
 use crate::failure::{LaneFailure, failed};
@@ -93,7 +94,7 @@ impl Machine {
             "con=null".to_owned(),
             "con0=null,fd:2".to_owned(),
             "ssl=null".to_owned(),
-            "ssl0=fd:0,fd:1".to_owned(),
+            format!("ssl0=fd:{CHANNEL_FROM_HOST},fd:{CHANNEL_TO_HOST}"),
         ];
         for (index, disk) in self.disks.iter().enumerate() {
             // A comma would begin a copy-on-write file.
