@@ -136,6 +136,6 @@ fn a_kernel_that_does_not_boot_is_refused_in_a_sentence() {
     boot.machine.kernel.path = broken;
     let patience = std::time::Duration::from_secs(5);
     let error = Guest::boot_within(&boot, patience, &AtomicBool::new(false), &mut |_| Ok(())).unwrap_err().to_string();
-    assert!(error.contains("the qemu guest did not start within 5 s") && error.contains("vmlinuz-broken"), "{error}");
+    assert!(error.contains("the qemu guest did not start") && error.contains("vmlinuz-broken"), "{error}");
     assert!(guest::kernel::Kernel::find(GuestKind::Qemu, Some(Path::new("/etc/passwd"))).is_err());
 }

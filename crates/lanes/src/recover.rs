@@ -299,11 +299,12 @@ fn undo(
         Thing::Group { path } => remove_group(path, run_id),
         Thing::Guest { folder } => {
             run_directory_of(folder, run_id)?;
-            match detail {
-                Some(Detail::Process(pid, ticks)) => guest_left::end(*pid, *ticks, folder),
-                // It died before it was started, or its keeper saw that.
-                _ => Ok(Vec::new()),
-            }
+            let began = match detail {
+                Some(Detail::Process(_, ticks)) => *ticks,
+                // The race died before it learned the number; the folder's name is the run's own.
+                _ => 0,
+            };
+            guest_left::end(began, folder)
         }
     }
 }

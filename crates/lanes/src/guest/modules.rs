@@ -12,6 +12,9 @@ pub struct Modules {
     files: BTreeMap<String, PathBuf>,
     /// What is part of the kernel itself.
     builtin: BTreeSet<String>,
+    /// Algorithms by name (`crc32c`), and the module that has each in plain code, which runs on any CPU:
+    /// modules ask for algorithms, not for modules.
+    algorithms: BTreeMap<String, String>,
 }
 
 /// `-` and `_` are the same in a module's name.
@@ -41,6 +44,15 @@ impl Modules {
                     waiting.push(entry.path());
                 } else if let (true, Some(name)) = (kind.is_file(), entry.file_name().to_str().and_then(module_name)) {
                     modules.files.insert(name, entry.path());
+                }
+            }
+        }
+        let folder_of_algorithms = folder.join("kernel/crypto");
+        for (name, path) in modules.files.iter().filter(|(_, path)| path.parent() == Some(&folder_of_algorithms)) {
+            for algorithm in words(&std::fs::read(path)?, "alias").iter().map(|alias| plain(alias)) {
+                let known = modules.algorithms.entry(algorithm).or_insert_with(|| name.clone());
+                if name.ends_with("_generic") {
+                    known.clone_from(name);
                 }
             }
         }
@@ -77,6 +89,10 @@ impl Modules {
     }
 
     fn visit(&self, name: &str, seen: &mut BTreeSet<String>, order: &mut Vec<PathBuf>) -> io::Result<()> {
+        let name = match self.algorithms.get(name) {
+            Some(module) if !self.files.contains_key(name) => module,
+            _ => name,
+        };
         let Some(path) = self.files.get(name) else { return Ok(()) };
         // A name that comes again, in a circle too, is loaded already or on its way.
         if !seen.insert(name.to_owned()) {
@@ -107,23 +123,12 @@ struct Needs {
     after: Vec<String>,
 }
 
-/// The `depends=` and `softdep=` words of .modinfo: texts that end with a zero byte.
+/// The `depends=` and `softdep=` words of .modinfo.
 fn needs(bytes: &[u8]) -> Needs {
     let mut needs = Needs::default();
-    let starts = [&b"\0depends="[..], &b"\0softdep="[..]];
-    let mut at = 0;
-    while let Some(found) = bytes[at..].iter().position(|&byte| byte == 0).map(|found| at + found) {
-        at = found + 1;
-        let Some(start) = starts.iter().find(|start| bytes[found..].starts_with(start)) else { continue };
-        let value = &bytes[found + start.len()..];
-        let value = &value[..value.iter().position(|&byte| byte == 0).unwrap_or(value.len())];
-        let Ok(value) = std::str::from_utf8(value) else { continue };
-        if start[1] == b'd' {
-            needs.before.extend(value.split(',').filter(|name| !name.is_empty()).map(plain));
-            continue;
-        }
+    for list in words(bytes, "softdep") {
         let mut later = false;
-        for word in value.split_whitespace() {
+        for word in list.split_whitespace() {
             match word {
                 "pre:" => later = false,
                 "post:" => later = true,
@@ -132,7 +137,17 @@ fn needs(bytes: &[u8]) -> Needs {
             }
         }
     }
+    let depends = words(bytes, "depends");
+    needs.before.extend(depends.iter().flat_map(|list| list.split(',')).filter(|name| !name.is_empty()).map(plain));
     needs
+}
+
+/// The values of a key of .modinfo, whose texts stand between zero bytes.
+fn words(bytes: &[u8], key: &str) -> Vec<String> {
+    let start = format!("{key}=");
+    let texts = bytes.split(|&byte| byte == 0);
+    let values = texts.filter_map(|text| text.strip_prefix(start.as_bytes()));
+    values.filter_map(|value| std::str::from_utf8(value).ok()).map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -155,8 +170,12 @@ mod tests {
         let write = |name: &str, text: &str| std::fs::write(folder.join("kernel/fs").join(name), text).unwrap();
         write("a.ko", "\0depends=b-c,d\0");
         write("b_c.ko", "\0depends=d\0softdep=pre: gone\0");
-        // A circle, as softdep makes them.
-        write("d.ko", "\0depends=\0softdep=pre: a\0");
+        // A circle, as softdep makes them, and an algorithm.
+        write("d.ko", "\0depends=\0softdep=pre: a pre: crc-32\0");
+        std::fs::create_dir_all(folder.join("kernel/crypto")).unwrap();
+        for (name, alias) in [("crc_fast", "crc-32"), ("crc_generic", "crc-32"), ("crc_odd", "other")] {
+            std::fs::write(folder.join(format!("kernel/crypto/{name}.ko")), format!("\0alias={alias}\0")).unwrap();
+        }
         write("packed.ko.xz", "");
         std::fs::write(folder.join("modules.builtin"), "kernel/fs/ext4/ext4.ko\n").unwrap();
         let modules = Modules::read(&folder).unwrap();
@@ -169,7 +188,7 @@ mod tests {
         let found = order(&["a", "ext4", "a"]);
         let packed = order(&["packed"]);
         std::fs::remove_dir_all(&folder).unwrap();
-        assert_eq!(found.unwrap(), ["d", "b_c", "a"]);
+        assert_eq!(found.unwrap(), ["crc_generic", "d", "b_c", "a"]);
         assert!(packed.unwrap_err().to_string().contains("compressed"));
         assert!(modules.has("ext4") && modules.has("b-c") && !modules.has("ntfs3"));
     }
