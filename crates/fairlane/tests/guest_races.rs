@@ -87,7 +87,11 @@ fn words(list: &[String]) -> Vec<&str> {
 #[track_caller]
 fn assert_all_done(record: &Record, lanes: &[&str], venue: &str) {
     assert_eq!(record.header.lanes.iter().map(|lane| lane.name.as_str()).collect::<Vec<_>>(), lanes);
-    assert!(record.header.lanes.iter().all(|lane| lane.venue == venue && !lane.kernel.is_empty()), "{:?}", record.header.lanes);
+    assert!(
+        record.header.lanes.iter().all(|lane| lane.venue == venue && !lane.kernel.is_empty()),
+        "{:?}",
+        record.header.lanes
+    );
     let bad: Vec<_> = record.trials.iter().filter(|trial| trial.outcome != Outcome::Ok).collect();
     assert!(bad.is_empty(), "{bad:#?}");
     for lane in lanes {
@@ -243,7 +247,10 @@ fn a_guest_that_dies_costs_its_trials_and_the_race_goes_on() {
     let record = home.record();
     let (died, went_on): (Vec<_>, Vec<_>) = record.trials.iter().partition(|trial| trial.outcome == Outcome::Failed);
     assert!(!died.is_empty() && !went_on.is_empty(), "{:#?}", record.trials);
-    assert!(died.iter().any(|trial| trial.reason.as_deref().is_some_and(|why| why.contains("uml guest died"))), "{died:#?}");
+    assert!(
+        died.iter().any(|trial| trial.reason.as_deref().is_some_and(|why| why.contains("uml guest died"))),
+        "{died:#?}"
+    );
     assert!(record.end.is_some());
     home.0.assert_nothing_left();
 }
@@ -255,7 +262,8 @@ fn an_agent_that_runs_out_of_memory_fails_its_trial_alone() {
     let hungry = "\n[[workload]]\nname = \"hungry\"\ntitle = \"hungry\"\nkind = \"io\"\nrw = \"randread\"\nbs = \"1MiB\"\n\
                   size = \"16MiB\"\nioengine = \"io_uring\"\niodepth = 512\ndirect = true\nslices = 2\nslice_seconds = 0.02\n";
     std::fs::write(&suite, format!("{}{hungry}", common::TINY)).unwrap();
-    let line = ["race", "ext4@uml", "--suite", "hungry.toml", "--rounds", "1", "--lane-size", "128MiB", "-o", "r.jsonl"];
+    let line =
+        ["race", "ext4@uml", "--suite", "hungry.toml", "--rounds", "1", "--lane-size", "128MiB", "-o", "r.jsonl"];
     let (_, _) = home.expect(1, &[&line[..], &["--guest-memory", "256MiB"]].concat());
     let record = home.record();
     for trial in &record.trials {

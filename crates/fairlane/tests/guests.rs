@@ -80,7 +80,9 @@ fn a_disk_is_mounted_and_the_guest_ends(kind: GuestKind) {
         target: target.clone(),
     };
     assert!(matches!(guest.ask(&mount, &stop).unwrap(), Answer::Mounted { .. }));
-    assert!(matches!(guest.ask(&Ask::Room { target: target.clone() }, &stop).unwrap(), Answer::Room { inodes, .. } if inodes > 0));
+    assert!(
+        matches!(guest.ask(&Ask::Room { target: target.clone() }, &stop).unwrap(), Answer::Room { inodes, .. } if inodes > 0)
+    );
     // An agent answers through the same channel.
     let link = guest.start_agent(3, &stop).unwrap();
     guest.tell_agent(3, "{\"do\":\"hello\"}").unwrap();

@@ -164,8 +164,7 @@ fn recover_journal(path: &Path, kept_too: bool, recovered: &mut Recovered) -> Re
     for (of_limits, list) in [(true, limits), (false, others)] {
         for (id, (thing, detail)) in list {
             // What only the kernel held went with its boot: an equal limit is somebody's own by now.
-            let gone =
-                matches!(thing, Thing::Limit { .. } | Thing::Group { .. } | Thing::Guest { .. }) && !this_boot;
+            let gone = matches!(thing, Thing::Limit { .. } | Thing::Group { .. } | Thing::Guest { .. }) && !this_boot;
             let mut mount = || hierarchy.mount(&mut file);
             let undone = if gone { Ok(Vec::new()) } else { undo(thing, detail.as_ref(), run_id, &mut mount) };
             let undone = undone.map(|mut cleaned| {

@@ -283,8 +283,13 @@ impl Stage {
         if matches!(ground, Ground::Directory { .. }) {
             remove_folder(&directory)?;
             make_folder(&directory)?;
-            lane.open =
-                Some(OpenLane { ground: ground_index, directory: directory.clone(), mounted: None, process: None, guest: None });
+            lane.open = Some(OpenLane {
+                ground: ground_index,
+                directory: directory.clone(),
+                mounted: None,
+                process: None,
+                guest: None,
+            });
             return Ok(Opened { directory, library: None, guest: None, phases_seconds });
         }
         if lane.contestant.is_library() {
@@ -298,7 +303,8 @@ impl Stage {
             if let Some(guest) = &guest {
                 self.drop_cache_in_guest(ground_index, guest, stop)?;
             }
-            let open = OpenLane { ground: ground_index, directory: disk, mounted: None, process: None, guest: guest.clone() };
+            let open =
+                OpenLane { ground: ground_index, directory: disk, mounted: None, process: None, guest: guest.clone() };
             self.lanes[index].open = Some(open);
             return Ok(Opened { directory: PathBuf::new(), library: Some(target), guest, phases_seconds });
         }
@@ -342,8 +348,13 @@ impl Stage {
             }
         };
         phases_seconds.insert("mount".to_owned(), started.elapsed().as_secs_f64());
-        lane.open =
-            Some(OpenLane { ground: ground_index, directory: directory.clone(), mounted: Some(entry), process, guest: None });
+        lane.open = Some(OpenLane {
+            ground: ground_index,
+            directory: directory.clone(),
+            mounted: Some(entry),
+            process,
+            guest: None,
+        });
         learn_promises(lane, &directory);
         Ok(Opened { directory, library: None, guest: None, phases_seconds })
     }
@@ -519,7 +530,9 @@ impl Stage {
         for lane in &mut self.lanes {
             if let Some(mut open) = lane.open.take() {
                 lines.push(match (&open.guest, &self.grounds[open.ground]) {
-                    (Some(_), Ground::Guest(disk)) => format!("{} is kept in the image {}", lane.name, disk.path.display()),
+                    (Some(_), Ground::Guest(disk)) => {
+                        format!("{} is kept in the image {}", lane.name, disk.path.display())
+                    }
                     _ => format!("{} is kept in {}", lane.name, open.directory.display()),
                 });
                 // Dropping it would kill the filesystem.

@@ -382,7 +382,9 @@ fn resolve_lanes(settings: &Settings, guests: &mut Vec<GuestSlot>) -> Result<Vec
     let sync = settings.guest.sync;
     let mut lanes: Vec<LaneState> = Vec::new();
     for spec in &settings.specs {
-        lanes.push(resolve_lane(spec, spec.name.clone(), false, sync, guests).map_err(|error| error.in_lane(&spec.name))?);
+        lanes.push(
+            resolve_lane(spec, spec.name.clone(), false, sync, guests).map_err(|error| error.in_lane(&spec.name))?,
+        );
     }
     if settings.with_self {
         lanes.push(resolve_lane(first, twin_name(&first.name), true, sync, guests)?);

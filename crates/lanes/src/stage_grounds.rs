@@ -42,7 +42,10 @@ impl Stage {
 
     /// Number of images and devices, whose ceilings can be measured.
     pub fn blocks(&self) -> usize {
-        self.grounds.iter().filter(|ground| matches!(ground, Ground::Image(_) | Ground::Guest(_) | Ground::Device(_))).count()
+        self.grounds
+            .iter()
+            .filter(|ground| matches!(ground, Ground::Image(_) | Ground::Guest(_) | Ground::Device(_)))
+            .count()
     }
 
     /// Whether all lanes may be open at once; otherwise each is closed before the next is opened.

@@ -51,7 +51,10 @@ pub(crate) fn wanted(spec: &LaneSpec) -> Option<(GuestKind, Option<&Path>)> {
 
 /// Whether a kernel mounts a row's filesystem, as far as its modules tell.
 pub(crate) fn kernel_mounts(kernel: &Kernel, row: &Filesystem) -> bool {
-    row.home != Home::Block || row.module.is_empty() || !kernel.modules.knows_builtin() || kernel.modules.has(row.module)
+    row.home != Home::Block
+        || row.module.is_empty()
+        || !kernel.modules.knows_builtin()
+        || kernel.modules.has(row.module)
 }
 
 impl GuestSlot {
@@ -66,14 +69,7 @@ impl GuestSlot {
             return Ok(Some(index));
         }
         let kernel = Kernel::find(kind, named)?;
-        slots.push(GuestSlot {
-            kind,
-            named: named.map(Path::to_owned),
-            kernel,
-            running: None,
-            entry: None,
-            kvm: None,
-        });
+        slots.push(GuestSlot { kind, named: named.map(Path::to_owned), kernel, running: None, entry: None, kvm: None });
         Ok(Some(slots.len() - 1))
     }
 
@@ -163,7 +159,9 @@ pub(crate) fn check_slots(stage: &Stage) -> Result<(), LaneFailure> {
     }
     if !stage.guests.is_empty() {
         if stage.settings.throttles.base.is_some() || !stage.settings.throttles.lanes.is_empty() {
-            return Err(usage("--throttle holds devices of the host, and a guest's disks are none; race images on the host"));
+            return Err(usage(
+                "--throttle holds devices of the host, and a guest's disks are none; race images on the host",
+            ));
         }
         let least = Bytes(128 * Bytes::MIB);
         if memory_of(&stage.settings) < least {
@@ -296,8 +294,13 @@ impl Stage {
         phases_seconds.insert("mount".to_owned(), started.elapsed().as_secs_f64());
         let lane = &mut self.lanes[index];
         let directory_of_lane = directory.clone();
-        lane.open =
-            Some(OpenLane { ground, directory: directory_of_lane, mounted: None, process: None, guest: Some(guest.clone()) });
+        lane.open = Some(OpenLane {
+            ground,
+            directory: directory_of_lane,
+            mounted: None,
+            process: None,
+            guest: Some(guest.clone()),
+        });
         let options: Vec<String> = lane.mount_options.iter().cloned().chain(super_options).collect();
         let promises = lane.contestant.promises(&lane.spec.mkfs_options, &options);
         lane.promises = promises_in(guest.kind(), self.settings.guest.sync, promises);

@@ -59,14 +59,18 @@ pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<String>, String> {
     let mut beside = Vec::new();
     if a.kernel != b.kernel {
         // Two guests: the one comparison that tells something is of two kernels, with all else equal.
-        let equal = a.filesystem == b.filesystem && a.mkfs_command == b.mkfs_command && a.mount_options == b.mount_options;
+        let equal =
+            a.filesystem == b.filesystem && a.mkfs_command == b.mkfs_command && a.mount_options == b.mount_options;
         if !equal {
             return Err(format!(
                 "different kernels: {} is on Linux {}, {} is on Linux {}, and more than the kernel differs",
                 a.name, a.kernel, b.name, b.kernel
             ));
         }
-        beside.push(format!("the kernel differs: {} is on Linux {}, {} is on Linux {}", a.name, a.kernel, b.name, b.kernel));
+        beside.push(format!(
+            "the kernel differs: {} is on Linux {}, {} is on Linux {}",
+            a.name, a.kernel, b.name, b.kernel
+        ));
     }
     if a.ground != b.ground {
         let one_disk = a.venue == "directory" && !a.backing.is_empty() && a.backing == b.backing;
@@ -166,7 +170,11 @@ pub fn not_ranked(lanes: &[&Lane], reference: &Lane) -> Vec<NotRanked> {
         let alike = lane.promises.durability_differences(&reference.promises).is_empty();
         if alike && is_library(lane) == is_library(reference) {
             if lane.venue == reference.venue && lane.kernel != reference.kernel {
-                say(vec![lane], &format!("runs on another kernel (Linux {}), and more than that differs", lane.kernel), "");
+                say(
+                    vec![lane],
+                    &format!("runs on another kernel (Linux {}), and more than that differs", lane.kernel),
+                    "",
+                );
                 continue;
             }
             let place = if lane.venue == reference.venue { &lane.ground } else { &lane.venue };

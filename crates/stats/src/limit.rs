@@ -297,7 +297,10 @@ fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
         iops: per_second(|scope| scope.system.device.reads as f64 + scope.system.device.writes as f64),
         flushes: per_second(|scope| scope.system.device.flushes as f64),
         flush_share: per_second(|scope| scope.system.device.flush_seconds),
-        agent_user_share: of_all(|scope| scope.system.agent_cpu_user_seconds),
+        // User-mode Linux charges every change into its kernel and back to the user's time: there the engine
+        // without a device, which pays the same, is what tells.
+        agent_user_share: of_all(|scope| scope.system.agent_cpu_user_seconds)
+            .filter(|_| lane.lane.venue != comparable::UML),
         cpu_share: of_all(|scope| scope.system.cpu_busy_seconds() / f64::from(scope.system.cpus)),
         thread_share: median(seen.iter().filter_map(|(_, scope)| scope.system.busiest_thread_share)),
         thread: busiest.and_then(|(_, name)| name),

@@ -114,7 +114,9 @@ pub fn guest_venue(on: &Path) -> Option<Venue> {
     match on {
         "uml" => Some(Venue::Uml),
         "qemu" => Some(Venue::Qemu(None)),
-        _ => on.strip_prefix("qemu:").filter(|kernel| !kernel.is_empty()).map(|kernel| Venue::Qemu(Some(kernel.into()))),
+        _ => {
+            on.strip_prefix("qemu:").filter(|kernel| !kernel.is_empty()).map(|kernel| Venue::Qemu(Some(kernel.into())))
+        }
     }
 }
 

@@ -69,7 +69,10 @@ fn setting(plan: &Plan, stage: &Stage) -> Setting {
         rates.process_seconds = forecast::process_seconds().unwrap_or(rates.process_seconds);
     }
     let lanes = stage.lanes();
-    let formatted = lanes.iter().filter(|lane| ["image", "device", "library", "uml", "qemu"].contains(&lane.venue.as_str())).count();
+    let formatted = lanes
+        .iter()
+        .filter(|lane| ["image", "device", "library", "uml", "qemu"].contains(&lane.venue.as_str()))
+        .count();
     Setting {
         rates,
         lanes: lanes.len() as f64,

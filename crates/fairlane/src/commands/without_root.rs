@@ -29,12 +29,7 @@ pub fn choose(texts: &[String], on: Option<&Path>) -> Option<Fallback> {
     decide(kvm, uml, texts.is_empty(), here)
 }
 
-fn decide(
-    kvm: Result<(), String>,
-    uml: Result<(), String>,
-    unnamed: bool,
-    here: Option<String>,
-) -> Option<Fallback> {
+fn decide(kvm: Result<(), String>, uml: Result<(), String>, unnamed: bool, here: Option<String>) -> Option<Fallback> {
     let Err(no_kvm) = kvm else {
         return Some(Fallback {
             on: Some("qemu".into()),
@@ -66,11 +61,11 @@ fn decide(
 /// Whether some lane would be formatted and mounted by this machine. What cannot be read is refused later.
 fn needs_root(texts: &[String]) -> bool {
     let of_host = |text: &String| {
-        text.parse::<LaneSpec>().is_ok_and(|lane| {
-            !matches!(lane.contestant, Contestant::Directory(_)) && lane.venue.is_none()
-        })
+        text.parse::<LaneSpec>()
+            .is_ok_and(|lane| !matches!(lane.contestant, Contestant::Directory(_)) && lane.venue.is_none())
     };
-    let named_elsewhere = |text: &String| text.parse::<LaneSpec>().is_ok_and(|lane| lane.venue.is_some() && !planning::in_guest(&lane));
+    let named_elsewhere =
+        |text: &String| text.parse::<LaneSpec>().is_ok_and(|lane| lane.venue.is_some() && !planning::in_guest(&lane));
     texts.is_empty() || (texts.iter().any(of_host) && !texts.iter().any(named_elsewhere))
 }
 
@@ -85,7 +80,10 @@ mod tests {
         assert_eq!(chosen(Ok(()), Ok(()), true).unwrap().on, Some("qemu".into()));
         let uml = chosen(no("/dev/kvm cannot be opened"), Ok(()), false).unwrap();
         assert_eq!(uml.on, Some("uml".into()));
-        assert!(uml.note.contains("because /dev/kvm cannot be opened") && uml.note.contains("not your disk"), "{uml:?}");
+        assert!(
+            uml.note.contains("because /dev/kvm cannot be opened") && uml.note.contains("not your disk"),
+            "{uml:?}"
+        );
         let directory = chosen(no("no"), no("linux.uml is missing"), true).unwrap();
         assert_eq!((directory.on, directory.lanes), (None, vec!["/home/li".to_owned()]));
         assert!(directory.note.contains("one lane, speed only"));

@@ -209,7 +209,8 @@ mod tests {
         rehearsal.operations.step.clear();
         let play = Play { whole, rehearsal, work: work.clone() };
         let mut rehearsals = Rehearsals { plays: vec![play], seed: 1, agent: None };
-        let opened = Opened { directory: "/nonexistent".into(), library: None, guest: None, phases_seconds: BTreeMap::new() };
+        let opened =
+            Opened { directory: "/nonexistent".into(), library: None, guest: None, phases_seconds: BTreeMap::new() };
         let error = rehearsals.run("ext4", &opened, &AtomicBool::new(false)).unwrap_err();
         assert!(matches!(error, LaneFailure::Failed(_)), "{error:?}");
         assert!(error.to_string().contains("there is no step") && error.to_string().contains("report it"), "{error}");

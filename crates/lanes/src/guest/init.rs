@@ -81,7 +81,9 @@ fn live() -> Result<(), String> {
 }
 
 fn prepare() -> Result<(), String> {
-    for (what, target) in [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev"), ("tmpfs", "/run"), ("tmpfs", "/tmp")] {
+    for (what, target) in
+        [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev"), ("tmpfs", "/run"), ("tmpfs", "/tmp")]
+    {
         let _ = std::fs::create_dir_all(target);
         match mount(what, target, what, MountFlags::empty(), None) {
             // CONFIG_DEVTMPFS_MOUNT has it mounted already.

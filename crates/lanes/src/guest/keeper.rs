@@ -47,9 +47,7 @@ pub fn keep(
     unsafe {
         guest.pre_exec(move || {
             if apart {
-                for (from, to) in
-                    [(0, CHANNEL_FROM_HOST), (1, CHANNEL_TO_HOST), (nothing_number, 0), (2, 1)]
-                {
+                for (from, to) in [(0, CHANNEL_FROM_HOST), (1, CHANNEL_TO_HOST), (nothing_number, 0), (2, 1)] {
                     if libc::dup2(from, to) < 0 {
                         return Err(std::io::Error::last_os_error());
                     }

@@ -128,8 +128,9 @@ fn image(path: &Path) -> Result<Kernel, LaneFailure> {
 /// `kernel_version`.
 fn release_of_image(path: &Path) -> Result<String, LaneFailure> {
     use std::os::unix::fs::FileExt;
-    let file = std::fs::File::open(path)
-        .map_err(|error| usage(format!("{}: {}; name a kernel image that you may read", path.display(), plain(&error))))?;
+    let file = std::fs::File::open(path).map_err(|error| {
+        usage(format!("{}: {}; name a kernel image that you may read", path.display(), plain(&error)))
+    })?;
     let no_kernel = || usage(format!("{} is no kernel image for this machine; name a vmlinuz", path.display()));
     let mut header = [0u8; 0x210];
     file.read_exact_at(&mut header, 0).map_err(|_| no_kernel())?;

@@ -51,7 +51,9 @@ fn processes(ticks: u64, folder: &Path) -> Vec<Pid> {
         .collect();
     let named: Vec<&Process> = all
         .iter()
-        .filter(|process| names(process.pid, folder) && (runs_guest(process.pid) || names(process.pid, Path::new("guest-keeper"))))
+        .filter(|process| {
+            names(process.pid, folder) && (runs_guest(process.pid) || names(process.pid, Path::new("guest-keeper")))
+        })
         .collect();
     let of_session = |process: &&Process| {
         let same = |other: &&Process| other.session == process.session && runs_guest(other.pid);

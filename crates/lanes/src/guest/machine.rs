@@ -107,14 +107,17 @@ impl Machine {
 
     fn qemu(&self, initramfs: &Path) -> Result<Vec<String>, LaneFailure> {
         let emulator = emulator().ok_or_else(|| failed("the emulator is gone; install qemu-system-x86 again"))?;
-        let accelerator = if self.kvm { ["-accel", "kvm", "-cpu", "host"] } else { ["-accel", "tcg,thread=multi", "-cpu", "max"] };
+        let accelerator =
+            if self.kvm { ["-accel", "kvm", "-cpu", "host"] } else { ["-accel", "tcg,thread=multi", "-cpu", "max"] };
         let mut words = vec![text(&emulator)?];
         let mut push = |list: &[&str]| words.extend(list.iter().map(|&word| word.to_owned()));
         push(&accelerator);
         push(&["-M", "q35", "-smp", &self.cpus.to_string(), "-m", &format!("{}M", self.memory.get() >> 20)]);
         // Firmware of a package that was unpacked, not installed.
         for part in ["usr/share/qemu", "usr/share/seabios"] {
-            if let Some(folder) = crate::command::own_folder().map(|folder| folder.join(part)).filter(|path| path.is_dir()) {
+            if let Some(folder) =
+                crate::command::own_folder().map(|folder| folder.join(part)).filter(|path| path.is_dir())
+            {
                 push(&["-L", &text(&folder)?]);
             }
         }

@@ -140,7 +140,11 @@ impl Writer {
 ///
 /// # Errors
 /// When a thread cannot be started.
-pub(crate) fn listen(from: ChildStdout, console: ChildStderr, shared: &Arc<Shared>) -> std::io::Result<Receiver<Answered>> {
+pub(crate) fn listen(
+    from: ChildStdout,
+    console: ChildStderr,
+    shared: &Arc<Shared>,
+) -> std::io::Result<Receiver<Answered>> {
     let (sender, answers) = channel();
     let of_channel = shared.clone();
     let builder = || std::thread::Builder::new().stack_size(512 << 10);

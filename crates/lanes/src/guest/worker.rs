@@ -277,7 +277,9 @@ fn wait_for_end(mut child: Child) -> Result<(), LaneFailure> {
         if begun.elapsed() > FUSE_PATIENCE {
             let _ = child.kill();
             let _ = child.wait();
-            return Err(failed("the FUSE program went on after its unmount and was killed; what it still held is lost"));
+            return Err(failed(
+                "the FUSE program went on after its unmount and was killed; what it still held is lost",
+            ));
         }
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -66,7 +66,9 @@ impl Survey {
 
     /// On the host, in user-mode Linux, in QEMU; `None`: it cannot be there at all.
     fn everywhere(&self, row: &'static Filesystem) -> [Option<Availability>; 3] {
-        let guest = |kernel: &Result<Kernel, String>| kernel.as_ref().ok().and_then(|kernel| availability::in_guest(row, kernel));
+        let guest = |kernel: &Result<Kernel, String>| {
+            kernel.as_ref().ok().and_then(|kernel| availability::in_guest(row, kernel))
+        };
         [Some(availability::of(row)), guest(&self.uml), guest(&self.qemu)]
     }
 

@@ -74,7 +74,8 @@ fn simulated(text: &str) -> Vec<String> {
 
 fn output_of(mut command: Command) -> Result<String, Failure> {
     let line = format!("{command:?}").replace('"', "");
-    let output = command.env("LC_ALL", "C").output().map_err(|error| Failure::failed(format!("cannot run {line}: {error}")))?;
+    let output =
+        command.env("LC_ALL", "C").output().map_err(|error| Failure::failed(format!("cannot run {line}: {error}")))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         let said = said.lines().next().unwrap_or("it printed nothing");
