@@ -111,7 +111,7 @@ pub(crate) fn ntfs(_: &[String], _: &[String]) -> Vec<Lack> {
 
 /// The program: its FUSE interface has no fallocate.
 pub(crate) fn ntfs_3g(_: &[String], _: &[String]) -> Vec<Lack> {
-    always(&[Ability::Reflink, Ability::Allocation, Ability::AnyNames])
+    always(&[Ability::Reflink, Ability::Allocation])
 }
 
 /// Names are UTF-16 without control characters, a file is an entry of one directory, and every cluster

@@ -244,6 +244,7 @@ impl Stage {
         let run = crate::stage_check::run_directory_name(&self.settings.run_id);
         match &self.grounds[ground] {
             Ground::Directory { path, .. } => path.join(run).join(format!("lane{lane:02}")),
+            Ground::Guest(_) => crate::stage_guest::directory(lane),
             _ => self.base.join(run).join(format!("mount{lane:02}")),
         }
     }

@@ -275,7 +275,7 @@ impl Stage {
             return Err(failed("a lane that lives in no guest is not mounted in one"));
         };
         let guest = self.running_guest(index, journal, stop)?;
-        let target = Path::new(LANES).join(format!("{lane:02}"));
+        let target = directory(lane);
         let shown = self.ask_to_mount(lane, ground, &guest, &target, stop)?;
         Ok((guest, target, shown))
     }
@@ -440,6 +440,11 @@ impl Stage {
         }
         warnings
     }
+}
+
+/// Where a lane is mounted in its guest.
+pub(crate) fn directory(lane: usize) -> PathBuf {
+    Path::new(LANES).join(format!("{lane:02}"))
 }
 
 fn mount_request(state: &LaneState, source: PathBuf, target: PathBuf) -> Ask {
