@@ -5,12 +5,13 @@ import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+const names = ["words", "report", "dashboard", "real"];
 const here = dirname(fileURLToPath(import.meta.url));
 const out = join(here, "tests/built/specs");
 if (process.argv[2] === undefined) await rm(join(here, "tests/shots"), { recursive: true, force: true });
 await build({
   absWorkingDir: here,
-  entryPoints: ["tests/report.spec.ts", "tests/dashboard.spec.ts", "tests/words.spec.ts"],
+  entryPoints: names.map((name) => `tests/${name}.spec.ts`),
   outdir: out,
   outExtension: { ".js": ".mjs" },
   bundle: true,
@@ -22,7 +23,7 @@ await build({
   jsxImportSource: "preact",
 });
 const wanted = process.argv[2] === undefined ? [] : [`--test-name-pattern=${process.argv[2]}`];
-const specs = ["report", "dashboard", "words"].map((name) => join(out, `${name}.spec.mjs`));
+const specs = names.map((name) => join(out, `${name}.spec.mjs`));
 // One after the other: two browsers at once only slow each other down.
 const { status } = spawnSync(process.execPath, ["--test", "--test-concurrency=1", ...wanted, ...specs], {
   cwd: here,

@@ -265,6 +265,10 @@ export interface RacePage {
   details: Detail[];
   findings: Findings;
   /**
+   * What stands beside verdicts without voiding them, and how job files were taken; each once.
+   */
+  notes: string[];
+  /**
    * Published figures of the same work beside this race.
    */
   published: PublishedComparison[];
@@ -272,6 +276,10 @@ export interface RacePage {
    * Where the record lies, as the user types it; `None`: nowhere.
    */
   record?: string | null;
+  /**
+   * How the first lane did against itself; `None`: it was not raced twice.
+   */
+  self_check?: SelfCheck | null;
   /**
    * The sentences of the findings in other languages than English.
    */
@@ -337,6 +345,11 @@ export interface LaneCourse {
  * via the `definition` "Detail".
  */
 export interface Detail {
+  /**
+   * What the bare disk does of this very work, in the unit of the result; `None`: that is not known, or
+   * a lane's disk was held to other limits.
+   */
+  ceiling?: number | null;
   /**
    * One per lane, in the order of the findings' lanes.
    */
@@ -761,6 +774,11 @@ export interface Answer {
    * The lanes stand on disks that are held to different limits: a difference may be the disk's.
    */
   different_disks?: boolean;
+  /**
+   * Other programs disturbed more than half of the trials of what is undecided: a quiet machine would
+   * do more than further rounds.
+   */
+  disturbed?: boolean;
   /**
    * The command that is worth running next, after `fairlane`.
    */
@@ -1472,6 +1490,11 @@ export interface ResultFinding {
    */
   metric: string;
   /**
+   * What was measured never passed the disk (writes that stayed in memory, figures above the disk's that
+   * holes or a cache gave): no verdict rests on it.
+   */
+  missed_the_disk?: boolean;
+  /**
    * One per pair of lanes.
    */
   pairs: Pair[];
@@ -1901,6 +1924,42 @@ export interface Source {
   year?: number | null;
 }
 /**
+ * How the same lane, raced twice, did against itself: results by their verdict.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "SelfCheck".
+ */
+export interface SelfCheck {
+  /**
+   * Called faster or slower: the race shows differences of that size where there are none.
+   */
+  apart: number;
+  /**
+   * The highest.
+   */
+  high?: number | null;
+  /**
+   * Name of the lane.
+   */
+  lane: string;
+  /**
+   * The lowest bound among the ties, as a ratio; `None`: none has an interval.
+   */
+  low?: number | null;
+  /**
+   * Ties.
+   */
+  ties: number;
+  /**
+   * Too noisy to rank.
+   */
+  undecided: number;
+  /**
+   * Without a verdict.
+   */
+  without_verdict: number;
+}
+/**
  * Every trial as a table of columns; of each row what the record holds of it. Lists are of equal
  * length. At most 20,000 rows; where there were more, `in_all` says how many.
  *
@@ -2069,6 +2128,26 @@ export interface Comparisons {
   comparisons: Comparison[];
 }
 /**
+ * A workload of a record that is kept.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "EntryWorkload".
+ */
+export interface EntryWorkload {
+  /**
+   * Names of its groups, in order.
+   */
+  groups: string[];
+  /**
+   * Its name.
+   */
+  name: string;
+  /**
+   * What a person calls it.
+   */
+  title: string;
+}
+/**
  * The last figure of a lane.
  *
  * This interface was referenced by `Page`'s JSON-Schema
@@ -2136,6 +2215,10 @@ export interface RecordEntry {
    * Trials so far.
    */
   trials: number;
+  /**
+   * What is raced, in order.
+   */
+  workloads: EntryWorkload[];
 }
 /**
  * What `/api/records` of the dashboard answers.
@@ -2198,6 +2281,10 @@ export interface Trend {
  */
 export interface TrendPoint {
   /**
+   * Name, model and size of the disk: figures of different disks are no trend.
+   */
+  disk: string;
+  /**
    * 95 % interval of this lane alone.
    */
   high?: number | null;
@@ -2218,7 +2305,11 @@ export interface TrendPoint {
    */
   machine: string;
   /**
-   * Geometric mean over rounds.
+   * Tells machines apart that look alike; empty: the record does not say.
+   */
+  machine_id_hash: string;
+  /**
+   * Geometric mean over rounds; arithmetic, and without an interval, where the lane stood still in some.
    */
   mean: number;
   /**

@@ -69,7 +69,7 @@ function own<T>(of: { [key: string]: T }, key: string): T | undefined {
 export function known(ui: Ui, english: string): Said {
   const title = shorten(lookedUp(ui, english) ?? own(ui.words.known, english) ?? english, TITLE);
   // A size and its unit stay on one line.
-  return [{ text: title.replace(/(\d) (?=[KMGT]iB\b)/g, "$1\u00a0") }];
+  return [{ text: title.replace(/(\d) (?=[KMGT]iB\b|%)/g, "$1\u00a0") }];
 }
 
 /** A word of a table of the language, by a key that the data brings. */

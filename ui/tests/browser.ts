@@ -1,4 +1,5 @@
 // A browser of the distribution, pages written to disk, and what every test watches for.
+import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -87,6 +88,37 @@ export async function drawAll(tab: Tab): Promise<void> {
     }
     scrollTo(0, 0);
   });
+}
+
+/** Every chart that the page draws has a text with figures, and a table with rows; answers how many there are. */
+export async function chartsSpeak(tab: Tab, courses = true): Promise<number> {
+  if (courses) for (const summary of await tab.locator("details.course > summary").all()) await summary.click();
+  await drawAll(tab);
+  const silent = await tab.evaluate(() =>
+    [...document.querySelectorAll("figure.figure")]
+      .filter((figure) => {
+        const caption = figure.querySelector("figcaption")?.textContent?.trim() ?? "";
+        const plot = figure.querySelector(".plot");
+        const heard = plot?.getAttribute("aria-label") ?? "";
+        return !(caption.length > 20 && /\d/.test(caption) && heard.length > 20 && plot?.querySelectorAll("svg").length === 1);
+      })
+      .map((figure) => figure.textContent?.slice(0, 120)),
+  );
+  assert.deepEqual(silent, [], "every chart is drawn and says what it shows, with figures");
+  // All at once: one button after the other would take a minute.
+  const press = () =>
+    tab.evaluate(() => document.querySelectorAll<HTMLElement>("figure .tools button:first-child").forEach((of) => of.click()));
+  await press();
+  await tab.waitForFunction(() =>
+    [...document.querySelectorAll("figure.figure")].every(
+      (of) => of.querySelector("table tbody tr") && of.querySelector(".tools button[aria-pressed=true]"),
+    ),
+  );
+  await press();
+  await tab.waitForFunction(() => document.querySelector("figure.figure table") === null);
+  // What Fairlane could not compute is left out, or told as a word.
+  assert.doesNotMatch(await tab.evaluate(() => document.body.innerText), /\bNaN\b|\bundefined\b|\[object|Infinity/);
+  return tab.locator("figure.figure").count();
 }
 
 export async function shot(tab: Tab, name: string, fullPage = false): Promise<void> {

@@ -18,6 +18,10 @@ function entry(name: string, at: number): RecordEntry {
     started: `2026-07-0${4 - at}T08:00:00Z`,
     suite: "quick",
     lanes: ["ext4", "xfs", "btrfs"],
+    workloads: [
+      { name: "random-write", title: "random write 4 KiB", groups: ["write"] },
+      { name: "small-files", title: "small files", groups: ["create", "read", "delete"] },
+    ],
     machine: `Debian GNU/Linux 12 (bookworm), ${at === 0 ? "6.12.8" : "6.1.0-28-amd64"}, AMD Ryzen 5 5600X`,
     kernel: at === 0 ? "6.12.8" : "6.1.0-28-amd64",
     outcome: at === 1 ? "interrupted" : "complete",
@@ -93,6 +97,23 @@ test("two records and more are compared, and a comparison can be linked", async 
   await tab.goto("about:blank");
   await tab.goto(address);
   await tab.waitForSelector("article.result figure");
+  assert.deepEqual(errors, []);
+  await context.close();
+});
+
+test("a trend is chosen from the list of records alone, and marks where the disk changes", async () => {
+  const asked = served.asked.length;
+  served.disk = (at) => (at === 1 ? "sdb, Another disk" : "sda, A disk");
+  const { tab, context, errors } = await open(browser, `${served.address}#/trend?workload=random-write&group=write`);
+  await tab.waitForSelector("figure .plot svg");
+  const options = await tab.locator(".controls select option").allInnerTexts();
+  assert.equal(options.length, 4);
+  assert.match(options[1] ?? "", /small files: create/);
+  assert.ok(!served.asked.slice(asked).some((of) => of.startsWith("/api/race/")), "no page of a race is needed");
+  // Onto the other disk, back again, and the newer kernel.
+  assert.match(await tab.locator("figcaption").innerText(), /3 marks show where the machine, its disk or the kernel changes/);
+  assert.match((await tab.locator(".plot svg").textContent()) ?? "", /another disk/);
+  served.disk = () => "sda, A disk";
   assert.deepEqual(errors, []);
   await context.close();
 });

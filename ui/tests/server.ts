@@ -11,6 +11,8 @@ export interface Served {
   races: Map<string, RacePage>;
   records: RecordEntry[];
   asked: string[];
+  /** The disk of a trend's record, by its place from the oldest. */
+  disk: (at: number) => string;
   live(now: Live): void;
   /** Ends every live connection, as a server that goes down does. */
   cut(): void;
@@ -53,7 +55,7 @@ export async function serve(races: Map<string, RacePage>, records: RecordEntry[]
     if (address.pathname === "/api/records") json({ records, unreadable: ["notes.txt: no header"] } satisfies RecordList);
     else if (race !== undefined && races.has(decodeURIComponent(race))) json(races.get(decodeURIComponent(race)));
     else if (address.pathname === "/api/compare") json({ comparisons: address.searchParams.getAll("b").map((b) => comparison(address.searchParams.get("a") ?? "", b)) });
-    else if (address.pathname === "/api/trend") json(trend(address.searchParams.get("workload") ?? "", address.searchParams.get("group") ?? "", records));
+    else if (address.pathname === "/api/trend") json(trend(address.searchParams.get("workload") ?? "", address.searchParams.get("group") ?? "", records, served.disk));
     else if (address.pathname === "/api/live") {
       response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
       response.write(`data: ${JSON.stringify(now)}\n\n`);
@@ -66,7 +68,8 @@ export async function serve(races: Map<string, RacePage>, records: RecordEntry[]
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  return {
+  const served: Served = {
+    disk: () => "sda, A disk",
     address: `http://127.0.0.1:${port}/?token=${encodeURIComponent(TOKEN)}`,
     races,
     records,
@@ -86,6 +89,7 @@ export async function serve(races: Map<string, RacePage>, records: RecordEntry[]
         server.closeAllConnections();
       }),
   };
+  return served;
 }
 
 function comparison(a: string, b: string): Comparison {
@@ -112,17 +116,18 @@ function comparison(a: string, b: string): Comparison {
   };
 }
 
-function trend(workload: string, group: string, records: readonly RecordEntry[]): Trend {
+function trend(workload: string, group: string, records: readonly RecordEntry[], disk: (at: number) => string): Trend {
   return {
     workload,
     title: "random write 4 KiB",
     group,
     metric: "operations_per_second",
     higher_is_better: true,
+    left_out: ["2026-06-30T080000Z-quick: its work had other parameters (files)"],
     points: [...records].reverse().flatMap((record, at) =>
       record.lanes.map((lane, of) => {
         const mean = 70_000 * (1 - 0.2 * of) * (1 + 0.03 * at);
-        return { record: record.name, started: record.started, kernel: record.kernel, machine: record.machine, lane, mean, low: mean * 0.96, high: mean * 1.04 };
+        return { record: record.name, started: record.started, kernel: record.kernel, machine: record.machine, machine_id_hash: "", disk: disk(at), lane, mean, low: mean * 0.96, high: mean * 1.04 };
       }),
     ),
   };

@@ -1,14 +1,22 @@
 // Words and figures without a browser: what Rust's own tests promise of the text report holds here too.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
+import { dots, drawnCeiling } from "../src/charts/dots";
+import type { Canvas } from "../src/charts/echarts";
 import { LANGUAGES } from "../src/language";
-import type { ResultFinding, Verdict } from "../src/types";
+import { ends } from "../src/parts/course";
+import { missing } from "../src/parts/operations";
+import { rowReference } from "../src/parts/scoreboard";
+import type { OperationsFinding, ResultFinding, Verdict } from "../src/types";
+import { csvCell, csvText } from "../src/words/csv";
 import { Figures } from "../src/words/figures";
-import { clean, plain, shellLine, shorten } from "../src/words/say";
+import { clean, plain, shellLine, shorten, type Said } from "../src/words/say";
 import { statements } from "../src/words/statements";
-import { answerSaid, resultSaid } from "../src/words/told";
+import { answerSaid, resultSaid, selfCheckSaid } from "../src/words/told";
 import { makeUi } from "../src/ui";
-import { golden } from "./fixture";
+import { GOLDEN, golden } from "./fixture";
 
 const figures = (language: "en" | "zh" | "de") => new Figures(LANGUAGES[language].locale, LANGUAGES[language].units);
 const bare = (text: string) => text.replace(/\u00a0/g, " ");
@@ -39,6 +47,11 @@ test("figures have the units and signs of each language", () => {
   assert.deepEqual(figures("en").span(0.4, 2.3), ["0.40×", "2.3×"]);
   assert.equal(bare(figures("de").margin(0.025)), "2,5 %");
   assert.equal(figures("en").times(Number.NaN), "?×");
+  // Intervals of two rounds reach anywhere; a narrow one keeps two ends.
+  assert.equal(figures("de").times(1e40), ">9.999×");
+  assert.equal(figures("en").times(1e-40), "<0.0001×");
+  assert.equal(bare(figures("en").rates("operations/s", 12, 1e40)), "12–>999,999G ops/s");
+  assert.equal(bare(figures("en").rates("B/s", 163.6e6, 164.2e6)), "163.6–164.2 MB/s");
   assert.equal(bare(figures("en").duration(7800)), "2 h 10 min");
 });
 
@@ -95,6 +108,34 @@ test("the golden race is answered in three languages", () => {
   assert.equal(zh.headline, "这组负载选 ext4 或 xfs 均可");
   assert.equal(zh.claims[1], "xfs：删除文件速度仅为 ext4 的 44%，提交写入比 ext4 快 9%。");
   assert.match(zh.cannot[0] ?? "", /^8 项测试中有 2 项测到的是磁盘/);
+});
+
+test("what other programs disturbed asks for a quiet machine, not for more rounds", () => {
+  const findings = golden("three");
+  assert.ok(findings.answer);
+  findings.answer.disturbed = true;
+  const told = answerSaid(makeUi("en", false, null, (of) => of), findings);
+  const open = told.cannot.map((item) => bare(plain(item))).find((item) => item.startsWith("Still undecided"));
+  assert.match(open ?? "", /other programs disturbed most of these rounds, so race again while they rest\.$/);
+});
+
+test("emulated disks are said once for all lanes, or lane by lane where they differ", () => {
+  const cannot = (throttle: object | null, own: object, differ: boolean) => {
+    const findings = golden("three");
+    Object.assign(findings, { throttle, lane_throttles: own });
+    if (findings.answer) findings.answer.different_disks = differ;
+    const ui = makeUi("en", false, null, (of) => of);
+    return answerSaid(ui, findings).cannot.map((item) => bare(plain(item))).filter((item) => /disks? (was held|of their own)/.test(item));
+  };
+  const both = { read_bytes_per_second: 151 * 2 ** 20, write_bytes_per_second: 151 * 2 ** 20, read_iops: 8050, write_iops: 8050 };
+  const one = { read_iops: 3000 };
+  assert.deepEqual(cannot(null, {}, false), []);
+  const alike = ["Every lane’s disk was held to 151 MiB/s, 8,050 IOPS for reads and for writes: the figures are those of that emulated disk."];
+  assert.deepEqual(cannot(both, {}, false), alike);
+  assert.deepEqual(cannot(null, { ext4: both, xfs: both, btrfs: both }, false), alike);
+  assert.deepEqual(cannot(both, { xfs: one }, true), [
+    "Lanes stood on disks of their own (ext4: 151 MiB/s, 8,050 IOPS for reads and for writes; xfs: reads 3,000 IOPS; btrfs: 151 MiB/s, 8,050 IOPS for reads and for writes): every verdict is of filesystem and disk together.",
+  ]);
 });
 
 /** A result of five lanes with given verdicts. */
@@ -179,4 +220,155 @@ test("a result that Fairlane's own speed set shows no ratio", () => {
   for (const statement of statements(of)) {
     assert.ok(statement.kind === "no-verdict" && statement.pairs.length === 0, JSON.stringify(statement));
   }
+});
+
+/** Everything that a sentence of verdicts rests on: whose, which verdict, and its figures, in the order in which they
+ * are said. Each report has its own units, signs and words between. */
+function skeleton(text: string): string[] {
+  const words =
+    /`[^`]+`|faster|slower|lower|higher|\btie\b|too noisy|too few|no verdict|failed|only lane|no figures|should settle|may settle|would be needed|−?-?\d+(?:\.\d+)?/g;
+  return [...text.replace(/(\d),(?=\d{3})/g, "$1").matchAll(words)].map(([found]) =>
+    /\d/.test(found) && !found.startsWith("`") ? String(Math.abs(Number(found.replace("−", "-")))) : found,
+  );
+}
+
+function withTicks(said: Said): string {
+  return said
+    .map((piece) =>
+      typeof piece === "object" && "name" in piece ? `\`${piece.name}\`` : typeof piece === "object" && "said" in piece ? withTicks(piece.said) : plain([piece]),
+    )
+    .join("");
+}
+
+test("what the page says of a result is what Rust's own report says of it", () => {
+  const ui = makeUi("en", false, null, (of) => of);
+  let compared = 0;
+  for (const line of readFileSync(join(GOLDEN, "results.txt"), "utf8").trim().split("\n")) {
+    const { race, results } = JSON.parse(line) as { race: string; results: ResultFinding[] };
+    const markdown = readFileSync(join(GOLDEN, `markdown-${race}.txt`), "utf8");
+    const verdicts = markdown.split(/Verdicts? with their intervals<\/summary>\n\n/)[1]?.split("\n") ?? [];
+    for (const [at, of] of results.entries()) {
+      const several = results.some((other) => other.workload === of.workload && other.group !== of.group);
+      const rust = verdicts[at] ?? "";
+      const title = `- ${of.title}${several ? `, ${of.group}` : ""}`;
+      const told = rust.startsWith(title) ? /^(?:, [^:]*latency)?: (.*)$/.exec(rust.slice(title.length))?.[1] : undefined;
+      assert.ok(told !== undefined, `${race}: ${rust} does not begin with ${title}`);
+      assert.deepEqual(skeleton(bare(withTicks(resultSaid(ui, of)))), skeleton(told), `${race}: ${rust}`);
+      compared += 1;
+    }
+  }
+  assert.ok(compared > 30, String(compared));
+});
+
+test("an undecided pair without a ratio says why", () => {
+  const of = { ...result(Array.from({ length: 10 }, () => "tie"), []), rounds: 3 };
+  const pair = of.pairs[0];
+  assert.ok(pair);
+  const why = "b stood still in 1 of 3 rounds, and nothing is no rate to compare: give the work more time, or more operations";
+  Object.assign(pair, { verdict: "undecided", ratio: null, low: null, high: null, why });
+  const said = (language: "en" | "zh" | "de") => bare(plain(resultSaid(makeUi(language, false, null, (to) => to), of)));
+  for (const language of ["en", "zh", "de"] as const) assert.match(said(language), /b stood still in 1 of 3 rounds/);
+  assert.doesNotMatch(said("en"), /not measured together/);
+  pair.why = null;
+  assert.match(said("en"), /not measured together yet/);
+  // An interval that the reason names is not said twice, whichever way round.
+  Object.assign(pair, { ratio: 1.02, low: 0.96, high: 1.09, why: "after 6 rounds the difference lies between -4 % and +9 %" });
+  assert.doesNotMatch(said("en"), /after 6 rounds/);
+  pair.why = "6 of 8 rounds done, go on with --resume; both directories are on vda";
+  assert.match(said("en"), /6 of 8 rounds done, go on with --resume/);
+  assert.doesNotMatch(said("en"), /both directories/, "that is a note of the race");
+});
+
+test("a lane against itself is told in three languages", () => {
+  const said = (language: "en" | "zh" | "de", apart: number) => {
+    const check = { lane: "ext4", ties: 3, undecided: 1, apart, without_verdict: 0, low: 0.98, high: 1.02 };
+    return bare(plain(selfCheckSaid(makeUi(language, false, null, (of) => of), check) ?? []));
+  };
+  assert.equal(said("en", 0), "ext4 against itself: tie in 3 of 4 (within 3%), undecided in 1 of 4.");
+  assert.match(said("en", 1), /^ext4 against itself: apart in 1 of 5, .*; believe no difference of that size in this race\.$/);
+  assert.match(said("de", 1), /^ext4 gegen sich selbst: verschieden in 1 von 5/);
+  assert.match(said("zh", 1), /^ext4 与自身相比：有差异 1 \/ 5 项/);
+  assert.equal(selfCheckSaid(makeUi("en", false, null, (of) => of), null), null);
+});
+
+test("an interval that there is not is not drawn, and a bare disk far beyond the lanes is not either", () => {
+  const of = result([], []);
+  const estimate = (low: number | null, high: number | null) => ({ lane: "a", mean: 100, low, high, rounds: 2 });
+  const detail = { lane: "a", rounds: [{ round: 1, value: 90 }, { round: 2, value: 110 }], rounds_in_all: 2, latency: [] };
+  const lanes = [
+    { name: "a", estimate: estimate(null, null), detail },
+    { name: "b", estimate: estimate(80, 125), detail },
+  ];
+  assert.equal(drawnCeiling(null, lanes), null);
+  assert.equal(drawnCeiling(300, lanes), 300);
+  assert.equal(drawnCeiling(5000, lanes), null);
+  assert.equal(drawnCeiling(300, []), null);
+  const ink = new Proxy({}, { get: () => "#000" });
+  const on = { width: 600, height: 200, dark: false, ink } as unknown as Canvas;
+  const option = dots(on, figures("en"), { result: of, lanes, ceiling: null, ceilingName: "", meanName: "Mean", roundName: String, description: "" });
+  type Means = {
+    name?: string;
+    data: number[][];
+    renderItem: (params: unknown, api: { value: (at: number) => number; coord: (of: number[]) => number[] }) => { children: unknown[] };
+  };
+  const means = (option["series"] as Means[]).find((one) => one.name === "means");
+  assert.ok(means);
+  const parts = means.data.map((row) =>
+    means.renderItem({}, { value: (at) => row[at] ?? Number.NaN, coord: ([x = 0, y = 0]) => [x, y] }).children.length,
+  );
+  assert.deepEqual(parts, [1, 4], "the mean alone; the mean, its bar and two caps");
+});
+
+test("a course tells its ends alone, and no middle of thinned points", () => {
+  assert.deepEqual(ends([3, 1, 2, 9, 4]), [1, 9]);
+  assert.deepEqual(ends(Array.from({ length: 300_000 }, (_, at) => at)), [0, 299_999]);
+  for (const language of ["en", "zh", "de"] as const) {
+    const said = plain(LANGUAGES[language].results.courseFigure(["ext4"], "1", "9"));
+    assert.match(said, /ext4.*1.*9/);
+    assert.doesNotMatch(said, /[Mm]edian|中位/);
+  }
+});
+
+test("a row whose reference has no figure stands against its own", () => {
+  const of = result(Array.from({ length: 10 }, () => "faster"), []);
+  assert.equal(rowReference(of, "c"), "c");
+  Object.assign(of.estimates[0] ?? {}, { failure: "mkfs failed" });
+  of.pairs = of.pairs.map((pair) => (pair.a === "a" || pair.b === "a" ? { ...pair, ratio: null, low: null, high: null, verdict: "none" } : pair));
+  assert.equal(rowReference(of, "a"), "b");
+  assert.equal(rowReference({ ...of, pairs: [] }, "a"), "a");
+});
+
+test("what a filesystem cannot do is said once, apart from what failed", () => {
+  const figure = (lane: string, seconds: number | null, failure: string | null) => ({ lane, seconds, failure });
+  const rows = [
+    { section: "", group: "a", figures: [figure("ext4", 1, null), figure("vfat", null, "no symbolic links"), figure("bad", null, "mount failed")] },
+    { section: "", group: "b", figures: [figure("ext4", 1, null), figure("vfat", null, "no symbolic links"), figure("bad", null, "mount failed")] },
+    { section: "", group: "c", figures: [figure("ext4", 1, null), figure("vfat", 2, null), figure("bad", null, "mount failed")] },
+  ];
+  assert.deepEqual(missing({ rows } as unknown as OperationsFinding), [
+    { lane: "vfat", why: "no symbolic links", some: true },
+    { lane: "bad", why: "mount failed", some: false },
+  ]);
+});
+
+test("no cell of the saved table is a formula, as in Rust's own CSV", () => {
+  for (const [text, safe] of [
+    ["=1+1", "'=1+1"],
+    ["  =1+1", "'  =1+1"],
+    ["\t+1", "' +1"],
+    ["\r\n-2", "'  -2"],
+    ["@x", "'@x"],
+    ["|cmd", "'|cmd"],
+    ["%x", "'%x"],
+    ["\u200b=1", "'=1"],
+    ["\u202e\u00a0=1", "'\u00a0=1"],
+    ["\u3000=1", "'\u3000=1"],
+    ["a=1", "a=1"],
+    ["", ""],
+  ] as const) {
+    assert.equal(csvText(text), safe, JSON.stringify(text));
+  }
+  assert.equal(csvCell('say "a,b"'), '"say ""a,b"""');
+  assert.equal(csvCell(-2), "-2");
+  assert.equal(csvCell(null), "");
 });

@@ -290,12 +290,12 @@ pub struct Report {
     /// A file, `last`, or `last~1` for the one before
     #[arg(default_value = "last")]
     pub record: String,
-    /// text, markdown, csv, json, html or fio-json
+    /// text, markdown, memo (one page for who decides), csv, json, html or fio-json
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: String,
-    /// Language of the page; default: the locale's. Other formats are in English
+    /// Language of a memo or of the page; default: the locale's. Other formats are in English
     #[arg(long, value_name = "en|zh|de", value_parser = crate::language::parse)]
-    pub lang: Option<model::page::Language>,
+    pub lang: Option<Language>,
     /// Write here instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -384,12 +384,13 @@ pub struct Advise {
 }
 
 const SERVE_HELP: &str = "\
-Prints the URL to open and serves it until Ctrl-C, which ends it with status 0. It is a process of its
-own: it reads records and what a running race tells of itself, and starts, writes and deletes nothing.
+Prints the URL to open and serves it until Ctrl-C, which ends it with status 0. It is a process of
+its own: it reads records and what a running race tells of itself, and starts, writes and deletes
+nothing.
 
-  fairlane serve                                         http://127.0.0.1:7171, for this machine alone
+  fairlane serve                                         http://127.0.0.1:7171, for this machine
   fairlane serve --listen 127.0.0.1:0                    a free port
-  fairlane serve --listen 192.168.1.5:7171 --token auto  for the network; whoever has the URL may read";
+  fairlane serve --listen 192.168.1.5:7171 --token auto  for the network, for who has the URL";
 
 /// Options of `serve`.
 #[derive(Debug, Args)]
@@ -406,7 +407,7 @@ pub struct Serve {
     #[arg(long, value_name = "DIR")]
     pub records: Option<PathBuf>,
     /// Language that the page opens in: en, zh or de; default: the browser's own
-    #[arg(long, value_name = "LANGUAGE", value_parser = parse_language)]
+    #[arg(long, value_name = "LANGUAGE", value_parser = crate::language::parse)]
     pub lang: Option<Language>,
 }
 
@@ -416,15 +417,6 @@ fn parse_address(text: &str) -> Result<SocketAddr, String> {
     numeric.as_deref().unwrap_or(text).parse().map_err(|_| {
         "write a numeric address and a port, such as 127.0.0.1:7171, [::1]:7171 or 192.168.1.5:7171".to_owned()
     })
-}
-
-fn parse_language(text: &str) -> Result<Language, String> {
-    match text {
-        "en" => Ok(Language::En),
-        "zh" => Ok(Language::Zh),
-        "de" => Ok(Language::De),
-        _ => Err("write en, zh or de".to_owned()),
-    }
 }
 
 fn parse_rounds(text: &str) -> Result<model::plan::Rounds, String> {

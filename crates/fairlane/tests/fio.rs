@@ -195,6 +195,31 @@ fn fio_races_real_filesystems_in_images() {
 }
 
 #[test]
+fn bytes_of_a_buffered_job_that_ends_with_fsync_are_at_the_disk_within_its_window() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    jobfile(&place, "[job]\nioengine=psync\nrw=write\nbs=64k\nsize=32m\nend_fsync=1\n");
+    place.expect(0, &["fio", "a.fio", "ext4", "xfs", "--lane-size", "320MiB", "--rounds", "2", "-o", "r.jsonl"]);
+    let trials = lines(&place, "trial");
+    assert!(trials.len() >= 4, "{trials:#?}");
+    for trial in trials.iter().filter(|trial| trial["outcome"] == "ok") {
+        let group = &trial["groups"][0];
+        let system = if group["system"].is_object() { &group["system"] } else { &trial["system"] };
+        let (of_work, at_device) =
+            (group["bytes"].as_u64().unwrap(), system["device"]["write_bytes"].as_u64().unwrap());
+        assert_eq!(of_work, 32 << 20, "{trial}");
+        // What verdicts take for the disk's: `stats::impossible`.
+        assert!(at_device as f64 >= 0.9 * of_work as f64, "{at_device} of {of_work}: {trial}");
+    }
+    let (out, _) = place.expect(0, &["report", "r.jsonl", "--format", "json"]);
+    let result = serde_json::from_str::<Value>(&out).unwrap()["results"][0].take();
+    assert!(result["missed_the_disk"].is_null() && result["limit"] != "cache", "{result}");
+    place.assert_nothing_left();
+}
+
+#[test]
 fn fios_own_words_tell_why_a_lane_failed() {
     if !root() || !fio() {
         return;

@@ -54,6 +54,14 @@ fn every_race_ends_with_a_report_beside_its_record() {
     let findings: serde_json::Value = serde_json::from_str(&json).expect("findings are JSON");
     assert_eq!(race["findings"]["results"].as_array().map(Vec::len), findings["results"].as_array().map(Vec::len));
     assert_eq!(race["findings"]["answer"]["choose"], findings["answer"]["choose"]);
+    // Why each was limited stands there in every language; the page looks it up by the English sentence.
+    for result in findings["results"].as_array().expect("results") {
+        let english = result["limit_reason"].as_str().expect("a sentence");
+        for language in ["zh", "de"] {
+            let own = race["sentences"][language][english].as_str();
+            assert!(own.is_some_and(|own| own != english), "{language}: {english}: {own:?}");
+        }
+    }
     let trials = trials(&place.path().join("r.jsonl"));
     let rows: usize = trials.iter().map(|trial| trial["groups"].as_array().map_or(0, Vec::len)).sum();
     assert_eq!(race["trials"]["round"].as_array().map(Vec::len), Some(rows));

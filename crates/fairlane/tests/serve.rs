@@ -5,7 +5,7 @@ mod common;
 mod server;
 
 use common::{Place, assert_one_sentence};
-use model::page::{Comparisons, RacePage, RecordList, Trend};
+use model::page::{Comparisons, Language, RacePage, RecordList, Trend};
 use rustix::process::Signal;
 use server::Server;
 use std::io::{Read, Write};
@@ -57,17 +57,29 @@ fn every_path_answers_what_it_promises() {
     assert_eq!((record.outcome.as_str(), record.kernel.as_str()), ("complete", "6.12.0-fixture"));
     assert!(record.machine.contains("Debian") && record.machine.contains("A processor"), "{}", record.machine);
     assert!(list.unreadable.is_empty());
+    // What trends there are is known without a record's page.
+    let raced: Vec<_> = record.workloads.iter().map(|of| (of.name.as_str(), of.groups.join(" "))).collect();
+    let groups = ["write", "read", "create read delete"].map(str::to_owned);
+    let names = ["commit", "random-read", "small-files"];
+    assert_eq!(raced, names.into_iter().zip(groups).collect::<Vec<_>>());
+    assert_eq!(record.workloads[0].title, "commit 4 KiB");
 
     let race: RacePage = server.get("/api/race/a.jsonl").json();
     assert_eq!(race.findings.lanes.len(), 2);
     assert!(race.record.is_some_and(|path| path.ends_with("kept/a.jsonl")));
+    // The same page as `report --format html` writes: rounds, trials, and what is said in every language.
+    let rounds = race.details.iter().flat_map(|of| &of.lanes).map(|lane| lane.rounds.len());
+    assert!(race.details.len() == race.findings.results.len() && rounds.min() == Some(2));
+    assert_eq!((race.trials.in_all, race.trials.round.len()), (20, 20));
+    let english: &str = &race.findings.results[0].limit_reason;
+    assert!(race.sentences[&Language::De].get(english).is_some_and(|german| german != english), "{english}");
     let raw = server.get("/api/race/a.jsonl/record");
     assert_eq!((raw.status, raw.header("content-type")), (200, Some("application/x-ndjson")));
     assert_eq!(raw.header("content-disposition"), Some("attachment; filename=\"a.jsonl\""));
     assert!(raw.body == RECORD.as_bytes());
 
-    let compared: Comparisons = server.get("/api/compare?a=a.jsonl&b=b.jsonl&b=a.jsonl").json();
-    assert_eq!(compared.comparisons.len(), 2);
+    let compared: Comparisons = server.get("/api/compare?a=a.jsonl&b=b.jsonl&b=a.jsonl&b=b.jsonl").json();
+    assert_eq!(compared.comparisons.len(), 2, "the same is compared once");
     let rows = &compared.comparisons[0].rows;
     assert!(!rows.is_empty() && rows.iter().all(|row| (row.ratio - 1.0).abs() < 1e-9), "{rows:?}");
 
@@ -235,12 +247,24 @@ fn other_sites_other_methods_and_other_names_of_the_machine_are_turned_away() {
         server.ask("GET", path, &[]).refusal(403);
         server.ask("GET", path, &[("Host", host), ("Origin", "http://evil.example")]).refusal(403);
         server.ask("GET", path, &[("Host", host), ("Origin", "null")]).refusal(403);
+        // As the browser asks for an image on a page of another site, or of another port.
+        for site in ["cross-site", "same-site"] {
+            server.ask("GET", path, &[("Host", host), ("Sec-Fetch-Site", site)]).refusal(403);
+        }
         for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "BREW"] {
             let answer = server.ask(method, path, &[("Host", host), ("Content-Length", "0")]);
             answer.refusal(405);
             assert_eq!(answer.header("allow"), Some("GET, HEAD"));
         }
     }
+    let from = |path: &str, site: &str| {
+        let headers = [("Host", host), ("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", "navigate")];
+        server.ask("GET", path, &headers)
+    };
+    assert_eq!(from("/", "cross-site").status, 200, "a link to the dashboard may be followed");
+    from("/api/records", "cross-site").refusal(403);
+    assert_eq!(from("/api/records", "same-origin").status, 200);
+    assert_eq!(from("/api/race/a.jsonl/record", "none").status, 200, "typed by the user");
     let answers = [
         server.get("/"),
         server.get("/api/records"),

@@ -129,6 +129,27 @@ fn numbers(place: &Place) -> Vec<String> {
 }
 
 #[test]
+fn three_filesystems_tie_on_random_reads_of_an_emulated_disk() {
+    let Some((_, _alone)) = blkio() else { return };
+    let place = Place::new();
+    let suite = suite(&place);
+    let race = ["race", "ext4", "xfs", "btrfs", "--suite", &suite, "--workload", "random-read", "--rounds", "6"];
+    let disk = ["--lane-size", "320MiB", "--throttle", "20MiB/s,2000iops", "-o", "r.jsonl"];
+    let (out, _) = place.expect(0, &[&race[..], &disk[..]].concat());
+    assert!(out.contains("tie, all at"), "{out}");
+    let (json, _) = place.expect(0, &["report", "r.jsonl", "--format", "json"]);
+    let findings: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let result = &findings["results"][0];
+    assert_eq!(result["limit"], "device", "{result:#}");
+    for pair in result["pairs"].as_array().unwrap() {
+        // How wide its interval is depends on what else the machine does.
+        assert!((0.95..1.05).contains(&pair["ratio"].as_f64().unwrap()), "{pair:#}");
+        assert_eq!(pair["why"], "the device was measured, not the filesystem");
+    }
+    place.assert_nothing_left();
+}
+
+#[test]
 fn three_filesystems_are_held_to_one_disk_and_none_is_told_apart() {
     let Some((_, _alone)) = blkio() else { return };
     let place = Place::new();

@@ -11,6 +11,7 @@ use crate::calibration::Calibration;
 use crate::lane::Lane;
 use crate::machine::Machine;
 use crate::record::SharedRate;
+use crate::sentence::Sentence;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -54,7 +55,7 @@ pub struct Findings {
     /// Advice for scenarios of which at least half was measured.
     pub advice: Vec<Advice>,
     /// What a reader should know before believing the figures.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Sentence>,
     /// What was known of this machine's noise when the race began; of a calibration what it found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Box<Calibration>>,
@@ -120,8 +121,12 @@ pub struct ResultFinding {
     pub rounds: u32,
     /// What limited it.
     pub limit: Limit,
+    /// What was measured never passed the disk (writes that stayed in memory, figures above the disk's that
+    /// holes or a cache gave): no verdict rests on it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub missed_the_disk: bool,
     /// One sentence with the figures.
-    pub limit_reason: String,
+    pub limit_reason: Sentence,
     /// One per lane.
     pub estimates: Vec<Estimate>,
     /// One per pair of lanes.
@@ -129,7 +134,7 @@ pub struct ResultFinding {
     /// Best first; lanes in one list are not told apart.
     pub ranking: Vec<Vec<String>>,
     /// Remarks: not steady, correlated rounds, failed lanes.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Sentence>,
 }
 
 /// What limited a result (methods section 3).
@@ -207,7 +212,7 @@ pub struct Estimate {
     pub device_use: Option<f64>,
     /// Why there is no figure, where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<String>,
+    pub failure: Option<Sentence>,
 }
 
 /// Two lanes.
@@ -227,7 +232,7 @@ pub struct Pair {
     /// What it means.
     pub verdict: Verdict,
     /// Why there is no verdict, or what stands beside it.
-    pub why: Option<String>,
+    pub why: Option<Sentence>,
     /// For `undecided`: minutes of racing that would probably settle it.
     pub minutes_to_settle: Option<f64>,
     /// For `undecided`: rounds in all that would probably settle it. An adaptive race ends after 20;
@@ -279,7 +284,7 @@ pub struct OperationsFinding {
     /// operation was a process of its own.
     pub process_startup_share: Option<f64>,
     /// What a reader should know of this workload's rounds, gathered over its steps.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Sentence>,
 }
 
 /// One step of file operations across the lanes.
@@ -323,7 +328,7 @@ pub struct OperationFigure {
     pub process_startup_share: Option<f64>,
     /// Why there is no figure, where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<String>,
+    pub failure: Option<Sentence>,
 }
 
 /// What one lane took in all.
@@ -364,7 +369,7 @@ pub struct OperationsPair {
     /// Steps with a ratio that can have no verdict.
     pub without_verdict: u32,
     /// Why, where all of those share the reason.
-    pub why: Option<String>,
+    pub why: Option<Sentence>,
 }
 
 /// What to do, from the measured results alone.
@@ -381,11 +386,15 @@ pub struct Answer {
     /// The lanes stand on disks that are held to different limits: a difference may be the disk's.
     #[serde(default, skip_serializing_if = "is_false")]
     pub different_disks: bool,
+    /// Other programs disturbed more than half of the trials of what is undecided: a quiet machine would
+    /// do more than further rounds.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub disturbed: bool,
     /// Lanes that may not be ranked against the others, each fact once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_ranked: Vec<NotRanked>,
     /// What this race did not test.
-    pub not_tested: Vec<String>,
+    pub not_tested: Vec<Sentence>,
     /// The command that is worth running next, after `fairlane`.
     pub next: Vec<String>,
 }
@@ -398,7 +407,7 @@ pub struct NotRanked {
     /// The lane that the others are held against.
     pub against: String,
     /// What is true of them, from the verb on: `promise no crash-safe metadata`.
-    pub what: String,
+    pub what: Sentence,
 }
 
 /// One decided difference that the answer rests on.

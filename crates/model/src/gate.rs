@@ -51,7 +51,8 @@ pub struct Gate {
 pub enum GateOutcome {
     /// Something is slower than allowed, or no longer works.
     Fail,
-    /// Nothing failed, but the resolution that was asked for was not reached everywhere.
+    /// Nothing failed, but the resolution that was asked for was not reached everywhere, or work is gone from
+    /// so few records that it may be chance.
     Unresolved,
     /// Nothing failed, but of something it cannot be told.
     Inconclusive,
@@ -74,8 +75,8 @@ pub struct GateCounts {
     pub faster: u32,
     /// Not compared, because only one side planned them.
     pub one_sided: u32,
-    /// Wider than the resolution that was asked for, without an interval, or failing more often than the
-    /// baseline; counted above as well.
+    /// Wider than the resolution that was asked for, without an interval, not compared, or failing more often
+    /// than the baseline; counted above as well.
     pub unresolved: u32,
 }
 
@@ -155,7 +156,13 @@ pub struct GateRow {
     /// it cannot pass, whatever its interval.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failing: bool,
-    /// Wider than the resolution that was asked for, without an interval, or `failing`.
+    /// Nothing was compared, whatever the interval: latencies at different rates, figures of Fairlane itself, or
+    /// bytes that never passed the disk. No further record changes that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_compared: bool,
+    /// Wider than the resolution that was asked for, without an interval, `failing` or `not_compared`; also
+    /// without being asked where the candidate failed in every record and the baseline in none, in too few for a
+    /// verdict.
     pub unresolved: bool,
     /// So many more records of each side would probably do; absent where none are needed or nobody
     /// can tell.

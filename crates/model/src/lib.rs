@@ -21,6 +21,7 @@ pub mod plan;
 pub mod published;
 pub mod record;
 pub mod scenario;
+pub mod sentence;
 pub mod suite_text;
 pub mod text;
 pub mod throttle;
@@ -29,5 +30,6 @@ pub mod units;
 pub mod workload;
 
 pub use nearest::nearest;
+pub use sentence::Sentence;
 pub use throttle::Throttle;
 pub use units::Bytes;

@@ -67,6 +67,10 @@ pub struct RacePage {
     pub trials: Trials,
     /// Published figures of the same work beside this race.
     pub published: Vec<PublishedComparison>,
+    /// What stands beside verdicts without voiding them, and how job files were taken; each once.
+    pub notes: Vec<String>,
+    /// How the first lane did against itself; `None`: it was not raced twice.
+    pub self_check: Option<SelfCheck>,
     /// The sentences of the findings in other languages than English.
     pub sentences: BTreeMap<Language, Sentences>,
 }
@@ -74,9 +78,31 @@ pub struct RacePage {
 /// Sentences that the statistics say, by the English one.
 pub type Sentences = BTreeMap<String, String>;
 
+/// How the same lane, raced twice, did against itself: results by their verdict.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SelfCheck {
+    /// Name of the lane.
+    pub lane: String,
+    /// Ties.
+    pub ties: u32,
+    /// Too noisy to rank.
+    pub undecided: u32,
+    /// Called faster or slower: the race shows differences of that size where there are none.
+    pub apart: u32,
+    /// Without a verdict.
+    pub without_verdict: u32,
+    /// The lowest bound among the ties, as a ratio; `None`: none has an interval.
+    pub low: Option<f64>,
+    /// The highest.
+    pub high: Option<f64>,
+}
+
 /// What lies behind one result: every round, and the latencies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Detail {
+    /// What the bare disk does of this very work, in the unit of the result; `None`: that is not known, or
+    /// a lane's disk was held to other limits.
+    pub ceiling: Option<f64>,
     /// One per lane, in the order of the findings' lanes.
     pub lanes: Vec<LaneDetail>,
 }
@@ -235,6 +261,8 @@ pub struct RecordEntry {
     pub suite: String,
     /// Names of the lanes.
     pub lanes: Vec<String>,
+    /// What is raced, in order.
+    pub workloads: Vec<EntryWorkload>,
     /// Operating system, kernel and CPU in one line.
     pub machine: String,
     /// Kernel release.
@@ -244,6 +272,17 @@ pub struct RecordEntry {
     pub outcome: String,
     /// Trials so far.
     pub trials: u32,
+}
+
+/// A workload of a record that is kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EntryWorkload {
+    /// Its name.
+    pub name: String,
+    /// What a person calls it.
+    pub title: String,
+    /// Names of its groups, in order.
+    pub groups: Vec<String>,
 }
 
 /// What `/api/live` sends, one JSON object per server-sent event.
@@ -330,9 +369,13 @@ pub struct TrendPoint {
     pub kernel: String,
     /// Operating system, kernel and CPU in one line: figures of different machines are no trend.
     pub machine: String,
+    /// Tells machines apart that look alike; empty: the record does not say.
+    pub machine_id_hash: String,
+    /// Name, model and size of the disk: figures of different disks are no trend.
+    pub disk: String,
     /// Name of the lane.
     pub lane: String,
-    /// Geometric mean over rounds.
+    /// Geometric mean over rounds; arithmetic, and without an interval, where the lane stood still in some.
     pub mean: f64,
     /// 95 % interval of this lane alone.
     pub low: Option<f64>,

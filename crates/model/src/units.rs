@@ -170,6 +170,21 @@ pub fn human_count(count: f64) -> String {
     scaled(count, 1000.0, &["", "k", "M", "G"]).replace(' ', "")
 }
 
+/// A share as a percentage without decimals from 10 % on: `97 %`, `4.2 %`.
+pub fn percent(share: f64) -> String {
+    // Broken counters can claim anything; a sentence need not repeat three hundred digits of it.
+    let percent = 100.0 * share.clamp(-1e6, 1e6);
+    if percent.abs() >= 9.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %").replace(".0 %", " %") }
+}
+
+/// Two shares as a range, or one where they print alike: `97 to 99 %`.
+pub fn percent_range(shares: impl IntoIterator<Item = f64>) -> String {
+    let (low, high) =
+        shares.into_iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)));
+    let (low, high) = (percent(low), percent(high));
+    if low == high { high } else { format!("{} to {high}", low.trim_end_matches(" %")) }
+}
+
 /// A duration for people: `0.9 ms`, `42 s`, `2 min 30 s`, `2 h 10 min`.
 pub fn human_seconds(seconds: f64) -> String {
     if seconds < 1e-6 {
@@ -250,6 +265,12 @@ mod tests {
         for text in ["", "0s", "s", "-5s", "5 parsecs", "9999d"] {
             assert!(parse_seconds(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn shares_read_as_percentages_and_ranges_name_their_sign_once() {
+        assert_eq!([0.97, 0.0421, 0.05, 1e300].map(percent), ["97 %", "4.2 %", "5 %", "100000000 %"]);
+        assert_eq!((percent_range([0.99, 0.97]), percent_range([0.97])), ("97 to 99 %".into(), "97 %".into()));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Times the page of a large record that is made up: how long the statistics take, what is made of them for
-//! the page, and writing it; and what memory the writing takes.
+//! Times the page of a large record that is made up, from its file on: how long it is read, how long the
+//! statistics take, what is made of them for the page, and writing it; and what memory the writing takes.
 //!
 //! `cargo run --release -p report --example big-page -- [TRIALS [POINTS [FILE]]]`: 100,000 trials with five
 //! points of their course each, written to a file that is removed again where none is named.
@@ -9,8 +9,9 @@ mod common;
 
 use common::pages;
 use model::page::{Language, PAGE_SCHEMA, Page, Show};
+use model::record::{Line, Record};
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -42,9 +43,17 @@ fn main() -> ExitCode {
     }
 }
 
-fn time(trials: u32, points: u32, file: &Path) -> std::io::Result<()> {
-    let record = pages::record_of(trials.div_ceil(TRIALS_PER_ROUND), points);
-    println!("{} trials with {points} points each", record.trials.len());
+fn time(trials: u32, points: u32, file: &Path) -> io::Result<()> {
+    let made = file.with_extension("jsonl");
+    let written = put(&pages::record_of(trials.div_ceil(TRIALS_PER_ROUND), points), &made);
+    let all = Instant::now();
+    let text = written.and_then(|()| fs::read_to_string(&made));
+    let _ = fs::remove_file(&made);
+    let text = text?;
+    let record = Record::parse(&text).map_err(io::Error::other)?;
+    println!("{} trials with {points} points each, {:.0} MB", record.trials.len(), text.len() as f64 / 1e6);
+    drop(text);
+    println!("reading   {:7.3} s", all.elapsed().as_secs_f64());
     let begun = Instant::now();
     let findings = stats::judge::findings(&record);
     println!("findings  {:7.3} s", begun.elapsed().as_secs_f64());
@@ -61,9 +70,22 @@ fn time(trials: u32, points: u32, file: &Path) -> std::io::Result<()> {
     report::html::page(&page, &mut out)?;
     out.flush()?;
     println!("writing   {:7.3} s", begun.elapsed().as_secs_f64());
+    println!("in all    {:7.3} s", all.elapsed().as_secs_f64());
     println!("file      {:7.3} MB", file.metadata()?.len() as f64 / 1e6);
     println!("memory    {:7.3} MB more while writing", high_water_kib().saturating_sub(before) as f64 * 1024.0 / 1e6);
     Ok(())
+}
+
+/// Writes a record's header and trials as a race does.
+fn put(record: &Record, file: &Path) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create(file)?);
+    let header = Line::Header(Box::new(record.header.clone()));
+    let trials = record.trials.iter().map(|trial| Line::Trial(Box::new(trial.clone())));
+    for line in std::iter::once(header).chain(trials) {
+        serde_json::to_writer(&mut out, &line)?;
+        out.write_all(b"\n")?;
+    }
+    out.flush()
 }
 
 /// The most memory that this process held, in KiB; 0 where the kernel does not tell.

@@ -47,12 +47,12 @@ pub(crate) fn answer(findings: &Findings) -> Phrase {
 }
 
 /// Whether any lane has any figure.
-fn measured_anything(findings: &Findings) -> bool {
+pub(crate) fn measured_anything(findings: &Findings) -> bool {
     findings.results.iter().any(|result| result.estimates.iter().any(|estimate| estimate.failure.is_none()))
 }
 
 /// Whether a result set lanes apart, or showed that they are level in something other than the disk.
-fn told_something(result: &ResultFinding) -> bool {
+pub(crate) fn told_something(result: &ResultFinding) -> bool {
     result.pairs.iter().any(|pair| match pair.verdict {
         Verdict::Faster | Verdict::Slower => true,
         Verdict::Tie => result.limit != Limit::Device,
@@ -204,6 +204,9 @@ fn failures(findings: &Findings) -> Vec<Phrase> {
 /// What would settle what is undecided: the budget or the rounds of the next command where it names
 /// them, or else the longest of the pairs' times.
 fn settle(findings: &Findings, answer: &Answer) -> String {
+    if answer.disturbed {
+        return words::answer::QUIET_FIRST.to_owned();
+    }
     let named = ["--budget", "--rounds"].into_iter().find_map(|option| {
         let at = answer.next.iter().position(|word| word == option)?;
         Some((option, answer.next.get(at + 1)?))

@@ -2,6 +2,7 @@
 
 use crate::clean::clean;
 use crate::{Input, Style};
+use model::lane::Lane;
 use model::record::Record;
 use model::trial::{Group, Latency, Outcome, Trial};
 use model::workload::Kind;
@@ -9,7 +10,7 @@ use model::workload::Kind;
 /// The columns; units stand in the names. Those from `window_seconds` on count the whole system
 /// during the windows of the row's group, or of the whole trial where the group has none of its own;
 /// the two with `trial` are the whole trial's phases after its work.
-const COLUMNS: [&str; 42] = [
+const COLUMNS: [&str; 48] = [
     "record_started",
     "suite",
     "seed",
@@ -53,6 +54,13 @@ const COLUMNS: [&str; 42] = [
     "trial_unmount_seconds",
     // How often the sums before were done: all sums are of the whole trial.
     "loops",
+    // Where, and in which lane exactly: tables of many records can be put under each other.
+    "version",
+    "kernel",
+    "cpu",
+    "machine_id_hash",
+    "lane_spec",
+    "venue",
 ];
 
 /// Renders a record's trials. A trial without figures (failed) has one row without metric.
@@ -111,7 +119,8 @@ pub(crate) fn optional(value: Option<f64>) -> String {
 
 fn row(record: &Record, trial: &Trial, group: Option<&Group>, metric: Option<(&String, f64)>) -> Vec<String> {
     let header = &record.header;
-    let filesystem = header.lanes.iter().find(|lane| lane.name == trial.lane).map(|lane| lane.filesystem.as_str());
+    let lane = header.lanes.iter().find(|lane| lane.name == trial.lane);
+    let of_lane = |part: fn(&Lane) -> &str| text(lane.map(part).unwrap_or_default());
     let outcome = match trial.outcome {
         Outcome::Ok => "ok",
         Outcome::Failed => "failed",
@@ -125,7 +134,7 @@ fn row(record: &Record, trial: &Trial, group: Option<&Group>, metric: Option<(&S
         text(&trial.workload),
         text(group.map(|group| group.name.as_str()).unwrap_or_default()),
         text(&trial.lane),
-        text(filesystem.unwrap_or_default()),
+        of_lane(|lane| &lane.filesystem),
         trial.round.to_string(),
         trial.position.to_string(),
         trial.attempt.to_string(),
@@ -156,7 +165,7 @@ fn row(record: &Record, trial: &Trial, group: Option<&Group>, metric: Option<(&S
         system.device.read_bytes.to_string(),
         system.device.write_bytes.to_string(),
         system.device.flushes.to_string(),
-        text(&trial.flags.join(" ")),
+        text(&trial.flags.join("; ")),
         text(trial.reason.as_deref().unwrap_or_default()),
         text(group.and_then(|group| section(record, trial, group)).unwrap_or_default()),
         system.cpus.to_string(),
@@ -165,6 +174,12 @@ fn row(record: &Record, trial: &Trial, group: Option<&Group>, metric: Option<(&S
         optional(trial.phases_seconds.get("sync").copied()),
         optional(trial.phases_seconds.get("unmount").copied()),
         loops(record, trial).to_string(),
+        text(&header.version),
+        text(&header.machine.kernel),
+        text(&header.machine.cpu),
+        text(&header.machine.machine_id_hash),
+        of_lane(|lane| &lane.spec),
+        of_lane(|lane| &lane.venue),
     ]);
     cells
 }

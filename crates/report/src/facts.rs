@@ -7,7 +7,7 @@ use crate::figures;
 use crate::layout::Phrase;
 use crate::operations;
 use crate::words::{self, race::SelfCheck};
-use model::findings::{Estimate, Findings, Limit, ResultFinding, Verdict};
+use model::findings::{Estimate, Findings, Limit, Pair, ResultFinding, Verdict};
 use model::record::Record;
 use model::trial::{JobUse, Outcome, Trial};
 use model::workload::Kind;
@@ -76,16 +76,22 @@ pub(crate) fn figure(result: &ResultFinding, estimate: &Estimate) -> String {
     figures::rate_with_interval(&result.unit, estimate.mean, estimate.low, estimate.high)
 }
 
-/// How the first lane did against itself; `None`: it was not raced twice.
-pub(crate) fn self_check(findings: &Findings) -> Option<Phrase> {
+/// The first lane, and its pairs with its twin; `None`: it was not raced twice.
+pub(crate) fn self_pairs(findings: &Findings) -> Option<(&str, Vec<&Pair>)> {
     let twin = findings.lanes.iter().find(|lane| lane.is_self)?;
     let first = findings.lanes.iter().find(|lane| !lane.is_self)?;
+    let of = |a: &str, b: &str| a == first.name && b == twin.name;
+    let pairs = findings.results.iter().flat_map(|result| &result.pairs);
+    Some((&first.name, pairs.filter(|pair| of(&pair.a, &pair.b) || of(&pair.b, &pair.a)).collect()))
+}
+
+/// How the first lane did against itself; `None`: it was not raced twice.
+pub(crate) fn self_check(findings: &Findings) -> Option<Phrase> {
+    let (first, pairs) = self_pairs(findings)?;
     let mut counts = SelfCheck::default();
     let mut bounds: Option<(f64, f64)> = None;
-    for pair in findings.results.iter().flat_map(|result| &result.pairs) {
-        let same = (pair.a == first.name && pair.b == twin.name) || (pair.b == first.name && pair.a == twin.name);
+    for pair in pairs {
         match pair.verdict {
-            _ if !same => {}
             Verdict::Tie => {
                 counts.ties += 1;
                 if let Some((low, high)) = pair.low.zip(pair.high) {
@@ -101,8 +107,7 @@ pub(crate) fn self_check(findings: &Findings) -> Option<Phrase> {
         }
     }
     counts.within = bounds.map(|(low, high)| figures::within(low, high));
-    (counts.ties + counts.undecided + counts.apart + counts.none > 0)
-        .then(|| words::race::self_check(&first.name, &counts))
+    (counts.ties + counts.undecided + counts.apart + counts.none > 0).then(|| words::race::self_check(first, &counts))
 }
 
 /// How job files were taken, what their data was like, and what stands beside pairs without voiding
@@ -110,9 +115,22 @@ pub(crate) fn self_check(findings: &Findings) -> Option<Phrase> {
 pub(crate) fn notes(input: &Input) -> Vec<String> {
     let mut said = job_notes(input.record);
     said.extend(input.findings.calibration.as_deref().map(words::calibration::quoted));
+    beside_pairs(input.findings, &mut said);
+    said
+}
+
+/// The same for the page, which says what the machine's calibration found in a place of its own.
+pub fn page_notes(record: &Record, findings: &Findings) -> Vec<String> {
+    let mut said = job_notes(record);
+    beside_pairs(findings, &mut said);
+    said
+}
+
+/// What stands beside pairs, put behind what is said already.
+fn beside_pairs(findings: &Findings, said: &mut Vec<String>) {
     // A table says itself which of its steps the page cache answered.
     let said_there = |of: &&ResultFinding| of.section.is_some() && of.limit == Limit::Cache;
-    for pair in input.findings.results.iter().filter(|of| !said_there(of)).flat_map(|result| &result.pairs) {
+    for pair in findings.results.iter().filter(|of| !said_there(of)).flat_map(|result| &result.pairs) {
         // An undecided pair says first why it is undecided, and then what stands beside it.
         let skipped = match pair.verdict {
             Verdict::None => continue,
@@ -125,7 +143,6 @@ pub(crate) fn notes(input: &Input) -> Vec<String> {
             }
         }
     }
-    said
 }
 
 /// What a job file's options became, and what its jobs' data was like.
@@ -179,7 +196,8 @@ pub(crate) fn warnings_of(findings: &Findings, of_file: &[String]) -> Vec<String
         let subject = format!("{}{}", title(result), group.unwrap_or_default());
         result.warnings.iter().map(move |warning| format!("{subject}: {}", words::sentence(warning)))
     });
-    let of_race = findings.warnings.iter().chain(of_file).map(|warning| words::sentence(warning));
+    let of_race = findings.warnings.iter().map(|warning| &**warning).chain(of_file.iter().map(String::as_str));
+    let of_race = of_race.map(words::sentence);
     for warning in of_race.chain(of_tables).chain(of_results) {
         if !all.contains(&warning) {
             all.push(warning);
@@ -188,9 +206,16 @@ pub(crate) fn warnings_of(findings: &Findings, of_file: &[String]) -> Vec<String
     all
 }
 
+/// The words that run the race again.
+pub(crate) fn again_words(findings: &Findings) -> Vec<String> {
+    let mut words = findings.command_line.clone();
+    if words.first().is_none_or(|word| word == "race") {
+        words.insert(0, "fairlane".to_owned());
+    }
+    words
+}
+
 /// The line that runs the race again.
 pub(crate) fn again(findings: &Findings) -> String {
-    let program = findings.command_line.first().is_none_or(|word| word == "race");
-    let line = shell_line(&findings.command_line);
-    if program { format!("fairlane {line}").trim_end().to_owned() } else { line }
+    shell_line(&again_words(findings))
 }

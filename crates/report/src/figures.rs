@@ -98,29 +98,69 @@ pub(crate) struct Gap {
     pub(crate) interval: Option<String>,
 }
 
+/// From this factor on a gap is told as a factor: a half is "2x slower" and the double "2x faster", so
+/// that both sides change their unit at a factor of two.
+const TOLD_AS_FACTOR: f64 = 1.995;
+
+fn as_factor(ratio: f64, faster: bool) -> f64 {
+    if faster { ratio } else { 1.0 / ratio }
+}
+
+fn as_percent(ratio: f64, faster: bool) -> f64 {
+    if faster { (ratio - 1.0) * 100.0 } else { (1.0 - ratio) * 100.0 }
+}
+
+/// Under three percent whole numbers would show an interval that seems to touch zero.
+fn percent_digits(percent: f64) -> usize {
+    usize::from(percent.abs() < 2.95)
+}
+
 /// The gap of a decided pair. `faster` says on which side it lies: a lane that does 0.48 of the
 /// other's work is `2.1x` slower, one that does 0.8 of it is `20 %` slower.
 pub(crate) fn gap(ratio: f64, interval: Option<(f64, f64)>, faster: bool) -> Gap {
-    let as_factor = |ratio: f64| if faster { ratio } else { 1.0 / ratio };
-    let as_percent = |ratio: f64| if faster { (ratio - 1.0) * 100.0 } else { (1.0 - ratio) * 100.0 };
     let ordered = interval.map(|(low, high)| if faster { (low, high) } else { (high, low) });
-    // A half is "2x slower" and the double "2x faster": both sides change their unit at a factor of two.
-    if as_factor(ratio) >= 1.995 {
+    if as_factor(ratio, faster) >= TOLD_AS_FACTOR {
+        let factor = |ratio: f64| coarse(as_factor(ratio, faster));
         return Gap {
-            size: coarse(as_factor(ratio)),
-            interval: ordered
-                .map(|(near, far)| glued(&format!("{} to {}", coarse(as_factor(near)), coarse(as_factor(far))))),
+            size: factor(ratio),
+            interval: ordered.map(|(near, far)| glued(&format!("{} to {}", factor(near), factor(far)))),
         };
     }
-    let size = as_percent(ratio);
-    // Under three percent whole numbers would show an interval that seems to touch zero.
-    let digits = usize::from(size.abs() < 2.95);
+    let digits = percent_digits(as_percent(ratio, faster));
+    let percent = |ratio: f64| fixed(as_percent(ratio, faster), digits);
     Gap {
-        size: format!("{}{GLUE}%", fixed(size, digits)),
-        interval: ordered.map(|(near, far)| {
-            glued(&format!("{} to {} %", fixed(as_percent(near), digits), fixed(as_percent(far), digits)))
-        }),
+        size: format!("{}{GLUE}%", percent(ratio)),
+        interval: ordered.map(|(near, far)| glued(&format!("{} to {} %", percent(near), percent(far)))),
     }
+}
+
+/// The numbers of a gap, without their unit.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Ends {
+    /// Factors, not percentages.
+    pub(crate) factors: bool,
+    /// The gap itself.
+    pub(crate) size: String,
+    /// Its interval; `None`: there is none, or both ends read alike.
+    pub(crate) ends: Option<(String, String)>,
+}
+
+/// The same gap for a sentence that names both ends. An end that whole numbers would show as zero
+/// keeps a digit more: the interval of a decided pair does not touch zero.
+pub(crate) fn ends(ratio: f64, interval: Option<(f64, f64)>, faster: bool) -> Ends {
+    let ordered = interval.map(|(low, high)| if faster { (low, high) } else { (high, low) });
+    let factors = as_factor(ratio, faster) >= TOLD_AS_FACTOR;
+    let digits = percent_digits(as_percent(ratio, faster));
+    let number = |ratio: f64| match factors {
+        true => coarse(as_factor(ratio, faster)).trim_end_matches('x').to_owned(),
+        false => {
+            let percent = as_percent(ratio, faster);
+            let text = fixed(percent, digits);
+            if text.trim_matches(['0', '.']).is_empty() { fixed(percent, 1) } else { text }
+        }
+    };
+    let ends = ordered.map(|(near, far)| (number(near), number(far))).filter(|(near, far)| near != far);
+    Ends { factors, size: number(ratio), ends }
 }
 
 /// A factor: `2.1x`, `0.96x`, `12x`.
@@ -292,6 +332,20 @@ mod tests {
         assert_eq!(said(2.0, 1.9, 2.1, true), "2x (1.9x to 2.1x)");
         assert_eq!(said(0.5, 0.48, 0.52, false), "2x (1.9x to 2.1x)");
         assert_eq!(said(1.996, 1.9, 2.1, true), "2x (1.9x to 2.1x)");
+    }
+
+    #[test]
+    fn both_ends_of_a_gap_are_numbers_and_none_is_shown_as_zero() {
+        let of = |ratio: f64, low: f64, high: f64, faster: bool| {
+            let said = ends(ratio, Some((low, high)), faster);
+            (said.factors, said.size, said.ends)
+        };
+        let text = |low: &str, high: &str| Some((low.to_owned(), high.to_owned()));
+        assert_eq!(of(1.09, 1.06, 1.12, true), (false, "9".to_owned(), text("6", "12")));
+        assert_eq!(of(0.97, 0.94, 0.996, false), (false, "3".to_owned(), text("0.4", "6")));
+        assert_eq!(of(0.476, 0.43, 0.53, false), (true, "2.1".to_owned(), text("1.9", "2.3")));
+        assert_eq!(of(12.3, 12.1, 12.4, true), (true, "12".to_owned(), None));
+        assert_eq!(ends(1.2, None, true).ends, None);
     }
 
     #[test]

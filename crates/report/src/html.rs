@@ -1,6 +1,7 @@
-//! The page as one HTML file: the built page with its data inside, written as it is made.
+//! The page as one HTML file, report and dashboard alike: the built page with its data inside, written as it
+//! is made.
 //!
-//! The page is built from `ui/`; nothing of it is known here but the one line that waits for the data.
+//! The pages are built from `ui/`; nothing of them is known here but the one line that waits for the data.
 
 use base64::engine::general_purpose::STANDARD;
 use base64::write::EncoderWriter;
@@ -12,9 +13,11 @@ use serde::Serialize;
 use serde_json::ser::Formatter;
 use std::io::{self, Write};
 
-/// The built page.
-const TEMPLATE: &str = include_str!("../../../ui/dist/page.html");
-/// The element of the template that waits for the data.
+/// The built page of the report, whose policy forbids it to ask anybody.
+const REPORT: &str = include_str!("../../../ui/dist/page.html");
+/// The built page of the dashboard, which asks its own server.
+const DASHBOARD: &str = include_str!("../../../ui/dist/dashboard.html");
+/// The element of a built page that waits for the data.
 const ELEMENT: &str = r#"<script id="data" type="application/json"></script>"#;
 /// How it begins where the data is plain JSON; how every Fairlane page can be told from other files.
 const PLAIN: &str = r#"<script id="data" type="application/json">"#;
@@ -34,7 +37,11 @@ const LEVEL: u32 = 4;
 /// # Errors
 /// What the writer answers; and where the built page has no place for data, which its tests exclude.
 pub fn page(page: &Page, writer: &mut impl Write) -> io::Result<()> {
-    fill(TEMPLATE, page, writer)
+    let template = match page.show {
+        Show::Race { .. } => REPORT,
+        Show::Dashboard => DASHBOARD,
+    };
+    fill(template, page, writer)
 }
 
 /// Whether a file is a page of Fairlane, so that a newer one may take its place.
@@ -48,7 +55,7 @@ fn fill(template: &str, page: &Page, writer: &mut impl Write) -> io::Result<()> 
         template.split_once(ELEMENT).filter(|(_, after)| !after.contains(ELEMENT)).ok_or_else(|| {
             io::Error::new(
                 io::ErrorKind::InvalidData,
-                format!("the built page ui/dist/page.html does not hold `{ELEMENT}` once; build it again from ui/"),
+                format!("the page built in ui/dist does not hold `{ELEMENT}` once; build it again from ui/"),
             )
         })?;
     writer.write_all(before.as_bytes())?;
@@ -148,7 +155,7 @@ mod tests {
         let twice = format!("{ELEMENT}\n{ELEMENT}");
         for template in ["<html></html>", twice.as_str()] {
             let error = fill(template, &dashboard(), &mut Vec::new()).unwrap_err().to_string();
-            assert!(error.contains("ui/dist/page.html") && error.contains("build it again"), "{error}");
+            assert!(error.contains("ui/dist") && error.contains("build it again"), "{error}");
         }
         let mut out = Vec::new();
         fill(&format!("a\n{ELEMENT}\nb"), &dashboard(), &mut out).unwrap();
@@ -157,10 +164,21 @@ mod tests {
     }
 
     #[test]
-    fn the_built_page_takes_data_and_is_known_again() {
+    fn the_built_pages_take_data_and_are_known_again() {
+        for template in [REPORT, DASHBOARD] {
+            let mut out = Vec::new();
+            fill(template, &dashboard(), &mut out).unwrap();
+            assert!(is_page(&out));
+        }
+        assert!(!is_page(b"<html><script id=data></script></html>"));
+    }
+
+    #[test]
+    fn only_the_dashboard_may_ask_and_only_its_own_server() {
         let mut out = Vec::new();
         page(&dashboard(), &mut out).unwrap();
-        assert!(is_page(&out) && !is_page(b"<html><script id=data></script></html>"));
+        assert!(out.starts_with(DASHBOARD.split_once(ELEMENT).unwrap().0.as_bytes()));
+        assert!(DASHBOARD.contains("connect-src 'self'") && !REPORT.contains("connect-src 'self'"));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Pure renderers of findings: text, Markdown, CSV, JSON, HTML, fio's JSON, and JUnit's XML of a gate.
+//! Pure renderers of findings: text, Markdown, a memo of one page, CSV, JSON, HTML, fio's JSON, and
+//! JUnit's XML of a gate.
 //!
 //! Nothing here measures, judges or averages: every figure and every verdict comes from
 //! [`model::findings`], and a report only words it. To add a format: one file with a function for
@@ -22,9 +23,11 @@ mod gate;
 pub mod html;
 mod json;
 mod junit;
+pub mod language;
 mod layout;
 mod lines;
 mod markdown;
+mod memo;
 mod operations;
 mod plan;
 mod published;
@@ -38,6 +41,7 @@ pub use advice::{ADVICE_FORMATS, render_advice};
 pub use calibration::calibration_text;
 pub use clean::clean as clean_text;
 pub use csv::csv;
+pub use facts::page_notes;
 pub use features::{features_of, features_table, features_text, scenarios_text};
 pub use fio_json::fio_json;
 pub use plan::{Contestants, Foresight, Ground, KnownNoise, PlanSummary, plan_lines};
@@ -105,13 +109,15 @@ pub enum Render {
     /// As text that ends in a line break; formats for machines ignore the style. Answers a sentence with the
     /// remedy where the format cannot hold what was raced.
     Text(fn(&Input, &Style) -> Result<String, String>),
+    /// As text in every [`Language`], which ends in a line break too.
+    Spoken(fn(&Input, Language) -> String),
     /// As a page, which takes more than findings and speaks every [`Language`]; written as it is made,
     /// because it may be large.
     Page(fn(&Page, &mut dyn Write) -> std::io::Result<()>),
 }
 
 /// Every report format, the default first.
-pub static FORMATS: [Format; 7] = [
+pub static FORMATS: [Format; 8] = [
     Format {
         name: "text",
         extension: "txt",
@@ -127,6 +133,14 @@ pub static FORMATS: [Format; 7] = [
         compare: |both, style| Ok(comparison::markdown(both, style)),
         published: |both, style| Ok(published::markdown(both, style)),
         gate: |gate, style| Ok(gate::markdown(gate, style)),
+    },
+    Format {
+        name: "memo",
+        extension: "md",
+        render: Render::Spoken(memo::render),
+        compare: |_, _| Err(format!("a memo is about one race; {ONE_RACE}")),
+        published: |_, _| Err(format!("a memo is about one race; {ONE_RACE}")),
+        gate: |_, _| Err(format!("a memo is about one race; {GATE_FORMATS}")),
     },
     Format {
         name: "csv",
@@ -148,8 +162,8 @@ pub static FORMATS: [Format; 7] = [
         name: "html",
         extension: "html",
         render: Render::Page(|page, mut writer| html::page(page, &mut writer)),
-        compare: |_, _| Err(PAGE_HOLDS.to_owned()),
-        published: |_, _| Err(PAGE_HOLDS.to_owned()),
+        compare: |_, _| Err(format!("html holds one race; {ONE_RACE}")),
+        published: |_, _| Err(format!("html holds one race; {ONE_RACE}")),
         gate: |_, _| Err(format!("html holds one race; {GATE_FORMATS}")),
     },
     Format {
@@ -170,7 +184,7 @@ pub static FORMATS: [Format; 7] = [
     },
 ];
 
-const PAGE_HOLDS: &str = "html holds one race; compare in text, markdown, csv or json";
+const ONE_RACE: &str = "compare in text, markdown, csv or json";
 const GATE_FORMATS: &str = "write a gate as text, markdown, csv, json or junit";
 const JUNIT: &str =
     "the verdicts of a gate, `fairlane compare --baseline … --candidate …`; choose text, markdown, csv or json";
@@ -206,13 +220,15 @@ pub fn format_named(name: &str) -> Result<&'static Format, UnknownFormat> {
     FORMATS.iter().find(|format| format.name == name).ok_or_else(|| UnknownFormat { name: name.to_owned() })
 }
 
-/// Renders findings in the format of a name: `text`, `markdown`, `csv`, `json`, `fio-json`.
+/// Renders findings in the format of a name: `text`, `markdown`, `memo` (in English), `csv`, `json`,
+/// `fio-json`.
 ///
 /// # Errors
 /// [`ReportError`]: the format does not exist, cannot hold what was raced, or is a page.
 pub fn render(input: &Input, format: &str, style: &Style) -> Result<String, ReportError> {
     match &format_named(format)?.render {
         Render::Text(render) => render(input, style).map_err(ReportError::Unfit),
+        Render::Spoken(render) => Ok(render(input, Language::En)),
         Render::Page(_) => Err(ReportError::Unfit(format!("{format} is written as a page, not as text"))),
     }
 }
@@ -220,7 +236,7 @@ pub fn render(input: &Input, format: &str, style: &Style) -> Result<String, Repo
 impl Format {
     /// Whether it is written in other languages than English.
     pub fn speaks(&self) -> bool {
-        matches!(self.render, Render::Page(_))
+        matches!(self.render, Render::Spoken(_) | Render::Page(_))
     }
 
     /// Whether it can be written in a language.
@@ -267,15 +283,20 @@ mod tests {
         let error = format_named("pdf\u{1b}[2J").err().map(|error| error.to_string());
         assert_eq!(
             error.as_deref(),
-            Some("there is no report format `pdf[2J`; choose one of text, markdown, csv, json, html, fio-json, junit")
+            Some(
+                "there is no report format `pdf[2J`; choose one of text, markdown, memo, csv, json, html, fio-json, junit"
+            )
         );
     }
 
     #[test]
     fn a_language_that_a_format_does_not_speak_is_refused_with_those_that_do() {
         let of = |name: &str, language| format_named(name).unwrap_or_else(|_| unreachable!()).check_language(language);
-        assert_eq!((of("html", Language::Zh), of("text", Language::En)), (Ok(()), Ok(())));
-        let said = "csv speaks English alone; leave --lang out, or choose html";
+        assert_eq!(
+            [of("html", Language::Zh), of("memo", Language::De), of("text", Language::En)],
+            [Ok(()), Ok(()), Ok(())]
+        );
+        let said = "csv speaks English alone; leave --lang out, or choose memo or html";
         assert_eq!(of("csv", Language::De), Err(said.to_owned()));
     }
 

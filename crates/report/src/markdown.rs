@@ -1,7 +1,8 @@
-//! The report for a pull request or a README: answer first, one table, the rest folded away.
+//! The report for a pull request or a README: the answer, one compact table, the rest folded away.
 
 use crate::clean::{clean, name, shorten};
 use crate::layout::{GLUE, Phrase, Tone};
+use crate::statements::reference_of;
 use crate::words::operations as said;
 use crate::{Input, Style, advice, answer, facts, figures, lines, operations, words};
 use model::findings::{Findings, Limit, OperationRow, OperationsFinding, ResultFinding};
@@ -14,60 +15,92 @@ pub(crate) fn render(input: &Input, _: &Style) -> String {
         out.push_str(&format!("> {}\n\n", escape(&note)));
     }
     out.push_str(&format!("**{}:** {}\n\n", words::ANSWER_TITLE, phrase(&answer::answer(findings), false)));
-    let told: Vec<String> = advice::brief(findings).iter().map(|line| phrase(line, false)).collect();
-    if !told.is_empty() {
-        let command = code(&advice::reasons_command(input.record_path), false);
-        out.push_str(&format!("**{}:** {}. {command}\n\n", words::advice::ADVICE_TITLE, told.join("; ")));
-    }
-    for next in lines::next_commands(findings, input.record_path, false) {
-        out.push_str(&format!("{}: {}\n\n", words::NEXT_TITLE, code(&next, false)));
-    }
     for warning in findings.operations.iter().filter_map(words::operations::startup_warning) {
         out.push_str(&format!("> **{}:** {}.\n\n", words::WARNING_TITLE, escape(&warning)));
     }
-    verdicts(&mut out, findings);
+    compact(&mut out, findings);
     for table in &findings.operations {
-        steps(&mut out, findings, table);
+        totals(&mut out, table);
     }
-    if let Some(said) = words::facts::ceilings(&findings.ceilings) {
-        out.push_str(&format!("\n{}: {}.\n", words::DISK_CEILING_TITLE, phrase(&said, false)));
+    let told: Vec<String> = advice::brief(findings).iter().map(|line| phrase(line, false)).collect();
+    if !told.is_empty() {
+        let command = code(&advice::reasons_command(input.record_path), false);
+        out.push_str(&format!("\n**{}:** {}. {command}\n", words::advice::ADVICE_TITLE, told.join("; ")));
     }
     if let Some(said) = facts::self_check(findings) {
         out.push_str(&format!("\n{}: {}.\n", words::SELF_CHECK_TITLE, phrase(&said, false)));
     }
-    let warnings = facts::warnings(input);
-    if !warnings.is_empty() {
-        out.push_str(&format!("\n{}:\n\n", words::WARNINGS_TITLE));
+    for next in lines::next_commands(findings, input.record_path, false) {
+        out.push_str(&format!("\n{}: {}\n", words::NEXT_TITLE, code(&next, false)));
     }
-    for warning in warnings {
-        out.push_str(&format!("- {}.\n", escape(&shorten(&warning, 800))));
+    warnings(&mut out, &facts::warnings(input));
+    verdicts(&mut out, findings);
+    for table in &findings.operations {
+        steps(&mut out, findings, table);
     }
     measured(&mut out, findings);
     ground(&mut out, input);
     out
 }
 
-fn verdicts(out: &mut String, findings: &Findings) {
+/// One row per result: a figure of each lane, and below it how far it is from the reference.
+fn compact(out: &mut String, findings: &Findings) {
     let results = operations::others(findings);
     if results.is_empty() && !findings.operations.is_empty() {
         return;
     }
+    let reference = results.iter().find_map(|result| reference_of(result)).unwrap_or_default();
     let mut header = vec![words::COLUMN_WORKLOAD.to_owned()];
     header.extend(findings.lanes.iter().map(|lane| code(&name(&lane.name), true)));
-    header.extend([words::COLUMN_VERDICT.to_owned(), words::COLUMN_LIMIT.to_owned()]);
+    header.push(words::COLUMN_LIMIT.to_owned());
     row(out, &header);
     let middle = findings.lanes.iter().map(|_| "---:");
-    let rule: Vec<String> = ["---"].into_iter().chain(middle).chain(["---", "---"]).map(str::to_owned).collect();
-    row(out, &rule);
-    for result in results {
-        let mut cells = vec![escape(&subject(result, findings))];
-        cells.extend(findings.lanes.iter().map(|lane| mean(result, &lane.name)));
-        let line = lines::verdict(result, None);
-        cells.push(phrase(&line.body, true));
+    row(out, &["---"].into_iter().chain(middle).chain(["---"]).map(str::to_owned).collect::<Vec<_>>());
+    for result in &results {
+        let mut cells = vec![escape(&metric(result, findings))];
+        cells.extend(findings.lanes.iter().map(|lane| {
+            let said = words::verdict::brief(result, &lane.name, reference).map(|said| phrase(&said, true));
+            said.map_or(mean(result, &lane.name), |said| format!("{}<br>{said}", mean(result, &lane.name)))
+        }));
         let pace = words::verdict::pace(result);
         cells.push(escape(pace.as_deref().unwrap_or(words::verdict::limit_noun(result.limit))));
         row(out, &cells);
     }
+    if !reference.is_empty() {
+        out.push_str(&format!("\n{}\n", phrase(&words::verdict::compact_legend(reference, findings.margin), false)));
+    }
+}
+
+/// Every verdict with its interval.
+fn verdicts(out: &mut String, findings: &Findings) {
+    let results = operations::others(findings);
+    let ceilings = words::facts::ceilings(&findings.ceilings);
+    if results.is_empty() && ceilings.is_none() {
+        return;
+    }
+    open(out, words::VERDICTS_TITLE);
+    for result in results {
+        out.push_str(&format!(
+            "- {}: {}.\n",
+            escape(&metric(result, findings)),
+            phrase(&lines::verdict(result, None).body, false)
+        ));
+    }
+    if let Some(said) = ceilings {
+        out.push_str(&format!("- {}: {}.\n", words::DISK_CEILING_TITLE, phrase(&said, false)));
+    }
+    close(out);
+}
+
+fn warnings(out: &mut String, warnings: &[String]) {
+    if warnings.is_empty() {
+        return;
+    }
+    open(out, &format!("{} ({})", words::WARNINGS_TITLE, warnings.len()));
+    for warning in warnings {
+        out.push_str(&format!("- {}.\n", escape(&shorten(warning, 800))));
+    }
+    close(out);
 }
 
 /// A lane's mean; bold where the ranking puts lanes apart and this one among the best.
@@ -155,9 +188,33 @@ fn measured(out: &mut String, findings: &Findings) {
     close(out);
 }
 
-/// A workload of file operations: a table per section, and what all steps together say.
-fn steps(out: &mut String, findings: &Findings, table: &OperationsFinding) {
+/// A workload of file operations as a whole: the time of all steps, and what they say of each pair.
+fn totals(out: &mut String, table: &OperationsFinding) {
     out.push_str(&format!("\n{}\n\n", heading(&said::heading(table))));
+    let lanes: Vec<&str> = table.totals.iter().map(|total| total.lane.as_str()).collect();
+    let mut header = vec![String::new()];
+    header.extend(lanes.iter().map(|lane| code(&name(lane), true)));
+    row(out, &header);
+    row(
+        out,
+        &header.iter().enumerate().map(|(at, _)| if at == 0 { "---" } else { "---:" }.to_owned()).collect::<Vec<_>>(),
+    );
+    for (label, cells) in operations::totals(table) {
+        let times = cells.iter().map(|(_, seconds)| seconds.map_or("–".to_owned(), |of| escape(&figures::time(of))));
+        row(out, &std::iter::once(escape(&label)).chain(times).collect::<Vec<_>>());
+    }
+    out.push('\n');
+    for line in operations::pairs(table).into_iter().chain(operations::failures(table)) {
+        out.push_str(&format!("- {}.\n", phrase(&line, false)));
+    }
+    if let Some(chance) = said::by_chance(table) {
+        out.push_str(&format!("- {}.\n", escape(&chance)));
+    }
+}
+
+/// Its steps: a table per section.
+fn steps(out: &mut String, findings: &Findings, table: &OperationsFinding) {
+    open(out, &html(&said::every_step(table)));
     out.push_str(&format!("{}\n", phrase(&said::legend(findings, table), false)));
     let lanes: Vec<&str> = table.totals.iter().map(|total| total.lane.as_str()).collect();
     let contestants = operations::contestants(table);
@@ -191,25 +248,7 @@ fn steps(out: &mut String, findings: &Findings, table: &OperationsFinding) {
             out.push_str(&format!("\n{}.\n", escape(&limit)));
         }
     }
-    out.push('\n');
-    let mut header = vec![String::new()];
-    header.extend(lanes.iter().map(|lane| code(&name(lane), true)));
-    row(out, &header);
-    row(
-        out,
-        &header.iter().enumerate().map(|(at, _)| if at == 0 { "---" } else { "---:" }.to_owned()).collect::<Vec<_>>(),
-    );
-    for (label, cells) in operations::totals(table) {
-        let times = cells.iter().map(|(_, seconds)| seconds.map_or("–".to_owned(), |of| escape(&figures::time(of))));
-        row(out, &std::iter::once(escape(&label)).chain(times).collect::<Vec<_>>());
-    }
-    out.push('\n');
-    for line in operations::pairs(table).into_iter().chain(operations::failures(table)) {
-        out.push_str(&format!("- {}.\n", phrase(&line, false)));
-    }
-    if let Some(chance) = said::by_chance(table) {
-        out.push_str(&format!("- {}.\n", escape(&chance)));
-    }
+    close(out);
 }
 
 /// A lane's figures of one step.
@@ -279,6 +318,11 @@ fn ground(out: &mut String, input: &Input) {
     close(out);
 }
 
+/// Text within HTML, where Markdown's backslashes would be shown.
+fn html(text: &str) -> String {
+    clean(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
 fn open(out: &mut String, title: &str) {
     out.push_str(&format!("\n<details><summary>{title}</summary>\n\n"));
 }
@@ -296,6 +340,12 @@ fn subject(result: &ResultFinding, findings: &Findings) -> String {
         Some(group) => format!("{}, {}", facts::title(result), shorten(group, 40)),
         None => facts::title(result),
     }
+}
+
+/// The subject, and which latency it is about.
+fn metric(result: &ResultFinding, findings: &Findings) -> String {
+    let subject = subject(result, findings);
+    words::latency(&result.metric).map_or(subject.clone(), |latency| format!("{subject}, {latency}"))
 }
 
 /// A phrase as Markdown: lanes' names as code, the rest escaped.

@@ -131,6 +131,26 @@ pub(crate) fn reference_of(result: &ResultFinding) -> Option<&str> {
     Some(reference(&order_of(result, &pairs), &pairs)).filter(|lane| !lane.is_empty())
 }
 
+/// What is known of a lane against another one; `None`: nobody compared them.
+pub(crate) fn shown_against<'a>(result: &'a ResultFinding, lane: &str, other: &str) -> Option<Shown<'a>> {
+    let straight = |pair: &&Pair| pair.a == lane && pair.b == other;
+    let turned = |pair: &&Pair| pair.a == other && pair.b == lane;
+    let find = |of: &dyn Fn(&&Pair) -> bool| result.pairs.iter().find(|pair| of(pair)).map(shown);
+    find(&straight).or_else(|| find(&turned).map(flipped))
+}
+
+fn shown(pair: &Pair) -> Shown<'_> {
+    Shown {
+        a: &pair.a,
+        b: &pair.b,
+        ratio: pair.ratio,
+        interval: pair.low.zip(pair.high),
+        verdict: pair.verdict,
+        why: pair.why.as_deref().filter(|why| !why.trim().is_empty()),
+        minutes: pair.minutes_to_settle,
+    }
+}
+
 /// Lanes in the order of the estimates, those that only pairs name behind them.
 fn order_of<'a>(result: &'a ResultFinding, pairs: &[&'a Pair]) -> Vec<&'a str> {
     let mut order: Vec<&str> = Vec::new();
@@ -146,15 +166,7 @@ fn order_of<'a>(result: &'a ResultFinding, pairs: &[&'a Pair]) -> Vec<&'a str> {
 /// The pair with the reference in second place. Of two other lanes the later one is the subject,
 /// but where they are apart, the one that is better or worse than the reference too.
 fn turned<'a>(pair: &'a Pair, reference: &str, result: &ResultFinding, order: &[&str]) -> Shown<'a> {
-    let straight = Shown {
-        a: &pair.a,
-        b: &pair.b,
-        ratio: pair.ratio,
-        interval: pair.low.zip(pair.high),
-        verdict: pair.verdict,
-        why: pair.why.as_deref().filter(|why| !why.trim().is_empty()),
-        minutes: pair.minutes_to_settle,
-    };
+    let straight = shown(pair);
     let subject_is_b = match pair.verdict {
         _ if pair.a == reference || pair.b == reference => pair.a == reference,
         Verdict::Faster | Verdict::Slower => {
@@ -345,7 +357,7 @@ mod tests {
                     low: Some(low),
                     high: Some(high),
                     verdict: verdicts[at],
-                    why: (verdicts[at] == Verdict::None).then(|| format!("REASON {}", at % 2)),
+                    why: (verdicts[at] == Verdict::None).then(|| format!("REASON {}", at % 2).into()),
                     minutes_to_settle: None,
                     rounds_to_settle: None,
                 });
@@ -377,13 +389,14 @@ mod tests {
             title: "w".to_owned(),
             group: "g".to_owned(),
             section: None,
+            missed_the_disk: false,
             metric: "operations_per_second".to_owned(),
             unit: "operations/s".to_owned(),
             higher_is_better: true,
             shared_rate: None,
             rounds: 6,
             limit: Limit::Unattributed,
-            limit_reason: String::new(),
+            limit_reason: model::Sentence::default(),
             estimates: LANES.iter().map(estimate).collect(),
             pairs,
             ranking: Vec::new(),

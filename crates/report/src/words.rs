@@ -1,6 +1,5 @@
-//! Every sentence that a report says, in English. Nothing else in this crate words anything, so
-//! that a translation replaces this file and its folder alone. Here: labels, and what all rooms of
-//! the folder share.
+//! Every sentence that reports say in English alone; the memo's stand in `language`, one file for each.
+//! Nothing else in this crate words anything. Here: labels, and what all rooms of the folder share.
 
 pub(crate) mod advice;
 pub(crate) mod answer;
@@ -46,6 +45,7 @@ pub(crate) const SELF_CHECK_TITLE: &str = "Self-check";
 pub(crate) const WARNING_TITLE: &str = "Warning";
 pub(crate) const WARNINGS_TITLE: &str = "Warnings";
 pub(crate) const SUMMARY_TITLE: &str = "Summary:";
+pub(crate) const VERDICTS_TITLE: &str = "Verdicts with their intervals";
 pub(crate) const FIGURES_TITLE: &str = "Figures per lane";
 pub(crate) const GROUND_TITLE: &str = "Machine, lanes, and how to run it again";
 pub(crate) const TRIALS_TITLE: &str = "Trials";

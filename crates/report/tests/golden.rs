@@ -3,9 +3,10 @@
 
 mod common;
 
-use common::{RECORD_PATH, advice, gates, jobs, operations, races, record};
+use common::{RECORD_PATH, advice, gates, jobs, memos, operations, races, record};
 use model::findings::Findings;
-use report::{FORMATS, Input, Style};
+use model::page::Language;
+use report::{FORMATS, Input, Render, Style};
 use std::path::Path;
 
 fn assert_golden(name: &str, text: &str) {
@@ -89,6 +90,16 @@ fn text_reports_read_as_reviewed() {
     }
 }
 
+/// The page words verdicts by itself (`ui/src/words`), in three languages: its own tests compare what it says of
+/// these results with the Markdown of the same races.
+#[test]
+fn results_of_these_races_are_there_for_the_pages_own_tests() {
+    let alone = all_races().into_iter().filter(|(name, of)| of.operations.is_empty() && *name != "hostile");
+    let line =
+        |(name, of): (&str, Findings)| format!("{}\n", serde_json::json!({ "race": name, "results": of.results }));
+    assert_golden("results", &alone.map(line).collect::<String>());
+}
+
 #[test]
 fn a_wide_and_a_narrow_terminal_are_filled_and_never_exceeded() {
     let findings = races::three();
@@ -118,6 +129,42 @@ fn markdown_reports_read_as_reviewed() {
     }
 }
 
+fn memo(findings: &Findings, language: Language) -> String {
+    let record = if findings.suite == "mail.fio" { jobs::record_of(findings) } else { record(findings) };
+    let input = Input { findings, record: &record, record_path: Some(RECORD_PATH) };
+    let Render::Spoken(render) = report::format_named("memo").unwrap().render else { panic!("no memo") };
+    render(&input, language)
+}
+
+fn all_memos() -> Vec<(&'static str, Findings)> {
+    let mut all = all_races();
+    all.extend([("at-the-disk", memos::at_the_disk()), ("noisy", memos::noisy()), ("twelve", memos::twelve())]);
+    all
+}
+
+#[test]
+fn memos_read_as_reviewed_in_every_language() {
+    for (language, code) in [(Language::En, "en"), (Language::Zh, "zh"), (Language::De, "de")] {
+        for (name, findings) in all_memos() {
+            assert_golden(&format!("memo-{code}-{name}"), &memo(&findings, language));
+        }
+    }
+    assert_eq!(rendered(&races::three(), "memo", &Style::default()), memo(&races::three(), Language::En));
+}
+
+#[test]
+fn a_memo_is_one_page_whose_sentences_were_all_filled_in() {
+    for language in [Language::En, Language::Zh, Language::De] {
+        for (name, findings) in all_memos() {
+            let text = memo(&findings, language);
+            assert!(text.lines().count() <= 45, "{name}: {}", text.lines().count());
+            let wide = text.lines().find(|line| unicode_width::UnicodeWidthStr::width(*line) > 90);
+            assert_eq!(wide, None, "{name}");
+            assert!(!text.contains(['{', '}']), "{name}: {text}");
+        }
+    }
+}
+
 #[test]
 fn csv_and_json_are_as_reviewed() {
     assert_golden("json-as-published", &rendered(&operations::as_published(), "json", &Style::default()));
@@ -131,7 +178,7 @@ fn csv_and_json_are_as_reviewed() {
 fn comparisons_read_as_reviewed() {
     for format in &FORMATS {
         let Ok(text) = (format.compare)(&races::comparison(), &Style::default()) else {
-            assert!(["fio-json", "junit", "html"].contains(&format.name), "{} has no comparisons", format.name);
+            assert!(["fio-json", "junit", "memo", "html"].contains(&format.name), "{} has no comparisons", format.name);
             continue;
         };
         assert_golden(&format!("comparison-{}", format.name), &text);
@@ -147,7 +194,7 @@ fn comparisons_read_as_reviewed() {
 fn gates_read_as_reviewed() {
     for format in &FORMATS {
         let Ok(text) = (format.gate)(&gates::failing(), &Style::default()) else {
-            assert!(["fio-json", "html"].contains(&format.name), "{} has no gates", format.name);
+            assert!(["fio-json", "memo", "html"].contains(&format.name), "{} has no gates", format.name);
             continue;
         };
         assert_golden(&format!("gate-{}", format.name), &text);
@@ -163,4 +210,17 @@ fn gates_read_as_reviewed() {
     let closing = report::gate_closing(&gates::failing(), &Style::default());
     assert_golden("gate-closing", &closing);
     assert!(report::render_gate(&gates::failing(), "text", &Style::default()).unwrap().ends_with(&closing));
+}
+
+/// What docs/report.md asks of a table is there; pandas and DuckDB have run its examples.
+#[test]
+fn the_columns_that_the_examples_of_the_documents_read_exist() {
+    let examples = include_str!("../../../docs/report.md");
+    let table = rendered(&races::three(), "csv", &Style::default());
+    let columns: Vec<&str> = table.lines().next().unwrap().split(',').collect();
+    let read = "record_started seed suite workload group lane round attempt outcome metric value primary window_seconds \
+                loops kernel cpu machine_id_hash";
+    for column in read.split_whitespace() {
+        assert!(columns.contains(&column) && examples.contains(column), "{column}: {columns:?}");
+    }
 }

@@ -4,8 +4,9 @@ mod common;
 
 use common::{gates, operations, races, record};
 use model::findings::{Findings, Verdict};
+use model::page::Language;
 use proptest::prelude::*;
-use report::{FORMATS, Input, Style};
+use report::{FORMATS, Input, Render, Style};
 
 fn rendered(findings: &Findings, format: &str, width: usize) -> String {
     let record = record(findings);
@@ -31,14 +32,14 @@ fn filled_with(text: &str) -> Findings {
         lane.geometry.push(text.to_owned());
     }
     for result in &mut findings.results {
-        result.limit_reason = text.to_owned();
-        result.warnings.push(text.to_owned());
+        result.limit_reason = text.into();
+        result.warnings.push(text.into());
         for estimate in &mut result.estimates {
             estimate.lane = renamed(&estimate.lane);
         }
         for pair in &mut result.pairs {
             (pair.a, pair.b) = (renamed(&pair.a), renamed(&pair.b));
-            pair.why = Some(text.to_owned());
+            pair.why = Some(text.into());
         }
         for lane in result.ranking.iter_mut().flatten() {
             *lane = renamed(lane);
@@ -47,16 +48,16 @@ fn filled_with(text: &str) -> Findings {
     findings.results[1].title = text.to_owned();
     findings.results[1].workload = text.to_owned();
     findings.results[2].pairs[0].verdict = Verdict::None;
-    findings.results[3].estimates[0].failure = Some(text.to_owned());
+    findings.results[3].estimates[0].failure = Some(text.into());
     let answer = findings.answer.as_mut().unwrap();
     answer.choose = vec![text.to_owned()];
     answer.undecided = vec![text.to_owned()];
-    answer.not_tested = vec![text.to_owned()];
+    answer.not_tested = vec![text.into()];
     answer.next.push(text.to_owned());
     findings.command_line.push(text.to_owned());
     findings.outcome = text.to_owned();
     findings.suite = text.to_owned();
-    findings.warnings = vec![text.to_owned()];
+    findings.warnings = vec![text.into()];
     findings.machine.device.model = text.to_owned();
     findings
 }
@@ -79,18 +80,18 @@ fn steps_filled_with(text: &str) -> Findings {
         for pair in &mut result.pairs {
             renamed(&mut pair.a);
             renamed(&mut pair.b);
-            pair.why = Some(text.to_owned());
+            pair.why = Some(text.into());
         }
     }
     let table = &mut findings.operations[0];
     table.title = text.to_owned();
-    table.warnings = vec![text.to_owned()];
+    table.warnings = vec![text.into()];
     table.process_startup_share = Some(0.9);
     table.floor.iter_mut().for_each(renamed);
     for row in &mut table.rows {
         if row.group == "stat 100" {
             row.group = text.to_owned();
-            row.figures[2].failure = Some(text.to_owned());
+            row.figures[2].failure = Some(text.into());
         }
         if row.section == "metadata" {
             row.section = text.to_owned();
@@ -101,7 +102,7 @@ fn steps_filled_with(text: &str) -> Findings {
     for pair in &mut table.pairs {
         renamed(&mut pair.a);
         renamed(&mut pair.b);
-        pair.why = Some(text.to_owned());
+        pair.why = Some(text.into());
     }
     findings
 }
@@ -147,7 +148,7 @@ proptest! {
         let findings = filled_with(&text);
         // fio's JSON is made of block I/O, which these races lack: its own tests are hostile too.
         // A page is written for a browser: tests of its own read it back.
-        for format in FORMATS.iter().filter(|format| !["fio-json", "junit", "html"].contains(&format.name)) {
+        for format in FORMATS.iter().filter(|format| !["fio-json", "junit", "memo", "html"].contains(&format.name)) {
             let out = rendered(&findings, format.name, 100);
             let csv = format.name == "csv";
             prop_assert!(!out.chars().any(|c| obeyed(c) && !(csv && c == '\r')), "{}: {:?}", format.name, out);
@@ -157,7 +158,7 @@ proptest! {
     #[test]
     fn no_string_of_a_gate_is_obeyed_and_text_keeps_to_its_width(text in texts(), width in 40usize..160) {
         let gate = gates::filled_with(&text);
-        for format in FORMATS.iter().filter(|format| !["fio-json", "html"].contains(&format.name)) {
+        for format in FORMATS.iter().filter(|format| !["fio-json", "memo", "html"].contains(&format.name)) {
             let out = report::render_gate(&gate, format.name, &Style { colour: false, width }).unwrap();
             let csv = format.name == "csv";
             prop_assert!(!out.chars().any(|c| obeyed(c) && !(csv && c == '\r')), "{}: {:?}", format.name, out);
@@ -177,6 +178,30 @@ proptest! {
     }
 
     #[test]
+    fn a_memo_keeps_to_its_page_and_obeys_nothing(text in texts()) {
+        for (findings, language) in [
+            (filled_with(&text), Language::En),
+            (filled_with(&text), Language::Zh),
+            (steps_filled_with(&text), Language::De),
+        ] {
+            let record = record(&findings);
+            let input = Input { findings: &findings, record: &record, record_path: Some("/tmp/a\u{1b}[2J b.jsonl") };
+            let Render::Spoken(render) = report::format_named("memo").unwrap().render else { panic!("no memo") };
+            let out = render(&input, language);
+            prop_assert!(!out.chars().any(obeyed), "{:?}", out);
+            prop_assert!(out.lines().count() <= 45, "{}", out);
+            for line in out.lines() {
+                prop_assert!(unicode_width::UnicodeWidthStr::width(line) <= 90, "{:?}", line);
+            }
+            // The command at the end is a block of code; everything before it is text.
+            let before = out.split("\n\n    fairlane ").next().unwrap_or_default();
+            prop_assert!(!without_code(before).contains("<script>"), "{}", out);
+            let headings = out.lines().filter(|line| line.starts_with('#')).count();
+            prop_assert!((4..=8).contains(&headings), "{}", out);
+        }
+    }
+
+    #[test]
     fn every_markdown_row_keeps_its_number_of_cells(text in texts()) {
         let out = rendered(&filled_with(&text), "markdown", 100);
         let cells = |line: &str| line.matches('|').count();
@@ -184,7 +209,7 @@ proptest! {
         // Eight results in each of two tables, with three lanes each in the second, and their headers.
         prop_assert_eq!(rows.len(), 8 + 2 + 24 + 2);
         for row in &rows[..10] {
-            prop_assert_eq!(cells(row), 7, "{}", row);
+            prop_assert_eq!(cells(row), 6, "{}", row);
         }
         for row in &rows[10..] {
             prop_assert_eq!(cells(row), 10, "{}", row);
@@ -247,8 +272,9 @@ fn html_and_mentions_in_markdown_stay_text() {
     let out = rendered(&races::hostile(), "markdown", 100);
     let outside_code = without_code(&out);
     assert!(!outside_code.contains("<img"), "{outside_code}");
-    assert_eq!(out.matches("<details>").count(), 2);
-    assert_eq!(outside_code.matches("</details>").count(), 2);
+    // Verdicts, warnings, figures, machine.
+    assert_eq!(out.matches("<details>").count(), 4);
+    assert_eq!(outside_code.matches("</details>").count(), 4);
 }
 
 /// The text that a renderer takes for more than code: every code span left out.

@@ -1,9 +1,13 @@
 //! What to do, from the measured results alone.
 
 use crate::comparable::{comparable, not_ranked, reference, stands_beside};
+use crate::limit::FOREIGN_NOISE;
+use crate::pair;
 use crate::ranking::beats;
+use crate::say;
 use crate::series::Series;
 use crate::throttle;
+use model::Sentence;
 use model::findings::{Answer, Limit, Pair, Reason, ResultFinding, Verdict};
 use model::lane::{Lane, LaneSpec};
 use model::plan::LOOKS;
@@ -41,11 +45,13 @@ pub fn answer(record: &Record, results: &[ResultFinding]) -> Option<Answer> {
         .iter()
         .filter(|result| contestants(header, result).any(|pair| pair.verdict == Verdict::Undecided))
         .collect();
+    let disturbed = disturbed(record, &undecided);
     let unraced = unraced(header, results);
-    let mut not_tested: Vec<String> = unraced.iter().map(|title| format!("{title} (never reached)")).collect();
-    not_tested.extend(header.plan.not_tested.iter().cloned());
+    let mut not_tested: Vec<Sentence> =
+        unraced.iter().map(|title| say::race::never_reached(say::text(*title))).collect();
+    not_tested.extend(header.plan.not_tested.iter().cloned().map(Sentence::from));
     Some(Answer {
-        next: next(record, &undecided, unraced.len()),
+        next: next(record, &undecided, (unraced.len(), disturbed)),
         reasons: lanes.iter().flat_map(|lane| losses(lane, &lanes, &telling)).collect(),
         choose,
         undecided: undecided.iter().map(|result| title(result, results)).collect(),
@@ -53,9 +59,19 @@ pub fn answer(record: &Record, results: &[ResultFinding]) -> Option<Answer> {
         different_disks: lanes
             .windows(2)
             .any(|two| header.plan.throttle_of(&two[0].name) != header.plan.throttle_of(&two[1].name)),
+        disturbed,
         not_ranked: reference(&all).map(|of| not_ranked(&all, of)).unwrap_or_default(),
         not_tested,
     })
+}
+
+/// Whether other programs disturbed more than half of the trials behind what is undecided.
+fn disturbed(record: &Record, undecided: &[&ResultFinding]) -> bool {
+    let workloads: BTreeSet<&str> = undecided.iter().map(|result| result.workload.as_str()).collect();
+    let series: Vec<Series> = workloads.iter().map(|name| Series::of(record, name)).collect();
+    let lanes = || series.iter().flat_map(|of| &of.lanes);
+    let flagged: usize = lanes().map(|lane| pair::flagged(lane, FOREIGN_NOISE, u32::MAX)).sum();
+    2 * flagged > lanes().map(|lane| lane.ok.len()).sum()
 }
 
 /// Titles of the workloads that the race never came to.
@@ -90,7 +106,7 @@ fn contestants<'a>(header: &'a Header, result: &'a ResultFinding) -> impl Iterat
 fn choose(lanes: &[&Lane], telling: &[&ResultFinding]) -> Vec<String> {
     let wins = |one: &Lane, other: &Lane| telling.iter().any(|result| beats(&result.pairs, &one.name, &other.name));
     let failed = |result: &ResultFinding, lane: &Lane| {
-        let failed = |why: &String| !throttle::is_void(why);
+        let failed = |why: &Sentence| !throttle::is_void(why);
         result.estimates.iter().any(|at| at.lane == lane.name && at.failure.as_ref().is_some_and(failed))
     };
     let unable = |lane: &Lane, other: &Lane| {
@@ -138,9 +154,10 @@ fn worst_loss(lane: &Lane, lanes: &[&Lane], result: &ResultFinding) -> Option<Re
 }
 
 /// What to run next: the same race with the budget that should settle it; with so many rounds, where
-/// that is more than an adaptive race makes; or the report. More of the same settles nothing that a failing step keeps open: a lane that failed in every workload is
-/// left out, and what only such lanes leave undecided does not count.
-fn next(record: &Record, undecided: &[&ResultFinding], unraced: usize) -> Vec<String> {
+/// that is more than an adaptive race makes; where other programs disturbed it, the same race as it was, for
+/// a quiet machine; or the report. More of the same settles nothing that a failing step keeps open: a
+/// lane that failed in every workload is left out, and what only such lanes leave undecided does not count.
+fn next(record: &Record, undecided: &[&ResultFinding], (unraced, disturbed): (usize, bool)) -> Vec<String> {
     let (header, plan) = (&record.header, &record.header.plan);
     let failures = Failures::of(record);
     let open: Vec<(&ResultFinding, Vec<&Pair>)> = undecided
@@ -183,6 +200,10 @@ fn next(record: &Record, undecided: &[&ResultFinding], unraced: usize) -> Vec<St
         }
     }
     next.extend(options);
+    if disturbed && unraced == 0 {
+        next.extend(plan.budget_seconds.iter().flat_map(|budget| ["--budget".to_owned(), format!("{budget:.0}s")]));
+        return next;
+    }
     match rounds_beyond_the_looks(&open).filter(|_| unraced == 0 && more <= MOST_MINUTES) {
         Some(rounds) => {
             if next[0] == "race" && minutes.len() < plan.workloads.len() {

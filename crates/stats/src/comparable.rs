@@ -1,9 +1,11 @@
 //! Which lanes may be ranked against each other, which of them the others are held against, and why
 //! the rest is not ranked.
 
-use crate::words;
+use crate::say::{self, name, pair as said};
+use model::Sentence;
 use model::findings::NotRanked;
 use model::lane::{Lane, Promises};
+use model::sentence::Value;
 
 /// The venue of a lane whose filesystem is called inside the agent.
 pub const LIBRARY: &str = "library";
@@ -12,20 +14,29 @@ pub const MEMORY: &str = "memory";
 
 /// The venue of a lane in user-mode Linux.
 pub const UML: &str = "uml";
+/// The venue of a lane in QEMU.
+pub const QEMU: &str = "qemu";
 
 /// What has to be said of work that is made of flushes where no flush reaches a disk.
-pub fn not_durable<'a>(lanes: impl Iterator<Item = &'a Lane>) -> Option<String> {
+pub fn not_durable<'a>(lanes: impl Iterator<Item = &'a Lane>) -> Option<Sentence> {
     let names: Vec<&str> = lanes
         .filter(|lane| lane.venue == UML && !lane.promises.fsync_reaches_stable_storage)
         .map(|lane| lane.name.as_str())
         .collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "not durable: user-mode Linux hands no flush to the disk, so {} made nothing stable; --guest-sync, --on qemu \
-             or the host do",
-            words::list(&names)
-        )
-    })
+    (!names.is_empty()).then(|| said::not_durable(say::names(names)))
+}
+
+/// Whether a venue's disks are new image files wherever they lie, and no place of their own.
+pub fn on_images(venue: &str) -> bool {
+    ["image", UML, QEMU].contains(&venue)
+}
+
+/// What a lane's guest is made of but for its kernel: CPUs, memory, KVM or an emulated CPU. `None`: it lives
+/// in none.
+pub fn guest_of(lane: &Lane) -> Option<String> {
+    let words = lane.geometry.iter().find_map(|of| of.strip_prefix("guest: "))?;
+    let kernel = format!("Linux {}", lane.kernel);
+    Some(words.replace(&kernel, "Linux"))
 }
 
 /// Whether a lane stands beside filesystems on disks to be read against them, and not to be chosen:
@@ -39,65 +50,64 @@ pub fn stands_beside(lane: &Lane) -> bool {
 ///
 /// # Errors
 /// The difference, named: promises, venue or disk.
-pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<String>, String> {
-    let mut different = Vec::new();
+pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<Sentence>, Sentence> {
+    let mut different: Vec<Value> = Vec::new();
     let promises = a.promises.durability_differences(&b.promises);
     if !promises.is_empty() {
-        let each: Vec<String> = promises.iter().map(|promise| promise_words(promise, a, b)).collect();
-        different.push(format!("different promises: {}", each.join("; ")));
+        let each = promises.iter().map(|promise| promise_words(promise, a, b).into());
+        different.push(said::different_promises(Value::Clauses(each.collect())).into());
     }
     if (a.venue == LIBRARY) != (b.venue == LIBRARY) {
         let library = if a.venue == LIBRARY { a } else { b };
-        different.push(format!("{} is an in-process library, called without any system call", library.name));
+        different.push(said::in_process_library(name(&library.name)).into());
     }
     if !different.is_empty() {
-        return Err(different.join("; "));
+        return Err(said::clauses(Value::Clauses(different)));
     }
     if a.venue != b.venue {
-        return Err(format!("different venue: {} is {}, {} is {}", a.name, a.venue, b.name, b.venue));
+        return Err(said::different_venue(name(&a.name), name(&a.venue), name(&b.name), name(&b.venue)));
     }
     let mut beside = Vec::new();
     if a.kernel != b.kernel {
         // Two guests: the one comparison that tells something is of two kernels, with all else equal.
         let equal =
             a.filesystem == b.filesystem && a.mkfs_command == b.mkfs_command && a.mount_options == b.mount_options;
-        if !equal {
-            return Err(format!(
-                "different kernels: {} is on Linux {}, {} is on Linux {}, and more than the kernel differs",
-                a.name, a.kernel, b.name, b.kernel
-            ));
+        let kernels = [name(&a.name), name(&a.kernel), name(&b.name), name(&b.kernel)];
+        let [a_is, a_on, b_is, b_on] = kernels;
+        if !equal || a.venue != QEMU {
+            return Err(said::other_kernels(a_is, a_on, b_is, b_on));
         }
-        beside.push(format!(
-            "the kernel differs: {} is on Linux {}, {} is on Linux {}",
-            a.name, a.kernel, b.name, b.kernel
-        ));
+        beside.push(said::kernel_differs(a_is, a_on, b_is, b_on));
+    }
+    if let (Some(of_a), Some(of_b)) = (guest_of(a), guest_of(b))
+        && of_a != of_b
+    {
+        return Err(said::other_guests(name(&a.name), name(of_a), name(&b.name), name(of_b)));
     }
     if a.ground != b.ground {
         let one_disk = a.venue == "directory" && !a.backing.is_empty() && a.backing == b.backing;
         if !one_disk {
-            return Err(format!("different disks: {} is on {}, {} is on {}", a.name, a.ground, b.name, b.ground));
+            return Err(said::different_disks(name(&a.name), name(&a.ground), name(&b.name), name(&b.ground)));
         }
-        beside.push(format!("both directories are on {}, but their fill and position on it differ", a.backing));
+        beside.push(said::same_disk_elsewhere(name(&a.backing)));
     }
     if a.promises.data_checksums != b.promises.data_checksums {
         let with = if a.promises.data_checksums { a } else { b };
-        beside.push(format!("{} also checksums data", with.name));
+        beside.push(said::also_checksums(name(&with.name)));
     }
     Ok(beside)
 }
 
 /// One durability promise that two lanes do not share, naming who has it.
-fn promise_words(promise: &str, a: &Lane, b: &Lane) -> String {
-    let (has_it, text): (bool, [&str; 2]) = match promise {
-        "crash-safe metadata" => (a.promises.journal, ["survives a crash without a full check", "does not"]),
-        "fsync reaches stable storage" => {
-            (a.promises.fsync_reaches_stable_storage, ["hands fsync's data to the device as stable", "does not"])
-        }
-        "write barriers" => (a.promises.barriers, ["flushes its writes", "does not"]),
-        other => return other.to_owned(),
+fn promise_words(promise: &str, a: &Lane, b: &Lane) -> Sentence {
+    let (has_it, words): (bool, fn(Value, Value) -> Sentence) = match promise {
+        "crash-safe metadata" => (a.promises.journal, said::survives_a_crash),
+        "fsync reaches stable storage" => (a.promises.fsync_reaches_stable_storage, said::hands_over_fsync),
+        "write barriers" => (a.promises.barriers, said::flushes_its_writes),
+        other => return other.into(),
     };
     let (with, without) = if has_it { (a, b) } else { (b, a) };
-    format!("{} {}, {} {}", with.name, text[0], without.name, text[1])
+    words(name(&with.name), name(&without.name))
 }
 
 /// The lane that the others are held against: the first filesystem on a disk that may get a verdict
@@ -108,13 +118,13 @@ pub fn reference<'a>(lanes: &[&'a Lane]) -> Option<&'a Lane> {
     on_disks().find(ranked).or(on_disks().next()).or(lanes.first().copied())
 }
 
-/// A promise as it is named in a list, and whether a lane keeps it.
-type Promise = (&'static str, fn(&Promises) -> bool);
+/// A promise as a list names it where it is lacking and where it is kept, and whether a lane keeps it.
+type Promise = (fn() -> Sentence, fn() -> Sentence, fn(&Promises) -> bool);
 
 const PROMISES: [Promise; 3] = [
-    ("crash-safe metadata", |of| of.journal),
-    ("fsync that reaches stable storage", |of| of.fsync_reaches_stable_storage),
-    ("write barriers", |of| of.barriers),
+    (said::no_safe_metadata, said::safe_metadata, |of| of.journal),
+    (said::no_stable_fsync, said::stable_fsync, |of| of.fsync_reaches_stable_storage),
+    (said::no_write_barriers, said::write_barriers, |of| of.barriers),
 ];
 
 /// Why lanes are not ranked against the reference: each fact once, with all lanes that it is true of.
@@ -125,60 +135,58 @@ pub fn not_ranked(lanes: &[&Lane], reference: &Lane) -> Vec<NotRanked> {
         .filter(|lane| !lane.is_self && lane.name != reference.name && comparable(reference, lane).is_err())
         .collect();
     let mut facts: Vec<NotRanked> = Vec::new();
-    let mut say = |of: Vec<&Lane>, one: &str, many: &str| {
+    let mut say = |of: Vec<&Lane>, one: Sentence, many: Sentence| {
         if !of.is_empty() {
-            let what = if of.len() == 1 { one } else { many }.to_owned();
+            let what = if of.len() == 1 { one } else { many };
             let lanes = of.iter().map(|lane| lane.name.clone()).collect();
             facts.push(NotRanked { lanes, against: reference.name.clone(), what });
         }
     };
     // Promises that the same lanes lack, or keep beside the reference's, are one fact.
-    for (lacking, verb, no) in [(true, ["promises", "promise"], "no "), (false, ["also promises", "also promise"], "")]
-    {
-        let mut said: Vec<(Vec<&Lane>, Vec<String>)> = Vec::new();
-        for (name, keeps) in PROMISES {
+    for lacking in [true, false] {
+        let mut gathered: Vec<(Vec<&Lane>, Vec<Value>)> = Vec::new();
+        for (no, kept, keeps) in PROMISES {
             let differs = |lane: &&Lane| keeps(&lane.promises) != lacking && keeps(&reference.promises) == lacking;
             let of: Vec<&Lane> = apart.iter().copied().filter(differs).collect();
-            let name = format!("{no}{name}");
-            match said
+            let promise = if lacking { no() } else { kept() }.into();
+            match gathered
                 .iter_mut()
                 .find(|(lanes, _)| lanes.iter().map(|lane| &lane.name).eq(of.iter().map(|lane| &lane.name)))
             {
-                Some((_, names)) => names.push(name),
-                None => said.push((of, vec![name])),
+                Some((_, names)) => names.push(promise),
+                None => gathered.push((of, vec![promise])),
             }
         }
-        for (of, names) in said {
-            let names = words::list(&names.iter().map(String::as_str).collect::<Vec<_>>());
-            say(of, &format!("{} {names}", verb[0]), &format!("{} {names}", verb[1]));
+        for (of, names) in gathered {
+            let names = Value::List(names);
+            match lacking {
+                true => say(of, said::promises_lacking_one(names.clone()), said::promises_lacking_many(names)),
+                false => say(of, said::promises_beyond_one(names.clone()), said::promises_beyond_many(names)),
+            }
         }
     }
     let is_library = |lane: &Lane| lane.venue == LIBRARY;
     let called = |lane: &&Lane| is_library(lane) && !is_library(reference);
-    say(
-        apart.iter().copied().filter(called).collect(),
-        "is an in-process library, called without any system call",
-        "are in-process libraries, called without any system call",
-    );
+    say(apart.iter().copied().filter(called).collect(), said::is_library(), said::are_libraries());
     let kernels = |lane: &&Lane| !is_library(lane) && is_library(reference);
     say(
         apart.iter().copied().filter(kernels).collect(),
-        "is called by system calls, which an in-process library is not",
-        "are called by system calls, which an in-process library is not",
+        said::is_called_by_the_kernel(),
+        said::are_called_by_the_kernel(),
     );
     for lane in apart {
         let alike = lane.promises.durability_differences(&reference.promises).is_empty();
         if alike && is_library(lane) == is_library(reference) {
             if lane.venue == reference.venue && lane.kernel != reference.kernel {
-                say(
-                    vec![lane],
-                    &format!("runs on another kernel (Linux {}), and more than that differs", lane.kernel),
-                    "",
-                );
+                say(vec![lane], said::on_another_kernel(name(&lane.kernel)), Sentence::default());
+                continue;
+            }
+            if let (true, Some(guest)) = (lane.venue == reference.venue, guest_of(lane)) {
+                say(vec![lane], said::in_another_guest(name(guest)), Sentence::default());
                 continue;
             }
             let place = if lane.venue == reference.venue { &lane.ground } else { &lane.venue };
-            say(vec![lane], &format!("does not share its ground ({place})"), "");
+            say(vec![lane], said::elsewhere(name(place)), Sentence::default());
         }
     }
     facts
@@ -221,6 +229,15 @@ mod tests {
         assert!(why.contains("different kernels") && why.contains("more than the kernel differs"), "{why}");
         let xfs = Lane { filesystem: "xfs".to_owned(), ..new };
         assert!(comparable(&old, &xfs).is_err());
+        // On hardware and emulated are two machines.
+        let guest = |of: &Lane, more: &str| Lane {
+            geometry: vec![format!("guest: QEMU with Linux {}, {more}", of.kernel)],
+            ..of.clone()
+        };
+        let new = lane("new", "qemu", "6.12");
+        assert!(comparable(&guest(&old, "KVM"), &guest(&new, "KVM")).is_ok());
+        let why = comparable(&guest(&old, "KVM"), &guest(&new, "emulated CPU")).unwrap_err();
+        assert_eq!(why, "different guests: old is in QEMU with Linux, KVM, new is in QEMU with Linux, emulated CPU");
     }
 
     #[test]

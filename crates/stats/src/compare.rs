@@ -2,18 +2,20 @@
 //! two independent samples (Welch on logarithms, each side made wider for rounds that resemble each
 //! other), which sees less than a race does.
 
+use crate::comparable;
 use crate::correlation::{self, Seen};
 use crate::estimate;
 use crate::judge;
 use crate::operations;
 use crate::pair;
-use crate::sequential::{self, ONE_LOOK_P, Rule};
-use crate::series::Series;
+use crate::say;
+use crate::sequential::{self, ONE_LOOK_P, Rule, Standing};
+use crate::series::{LaneSeries, Series};
 use crate::student;
 use crate::words;
 use model::findings::{Comparison, ComparisonRow, Limit, ResultFinding, Verdict};
 use model::lane::Lane;
-use model::plan::Rounds;
+use model::plan::{LOOKS, Rounds};
 use model::record::{Record, SCHEMA};
 
 /// What stands beside every verdict here. Rounds share what their boot was lucky with, and two boots
@@ -120,18 +122,30 @@ pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison
                 continue;
             };
             let results = [before, result];
-            let changed = changed.clone().or_else(|| different_rates(before, result));
+            let rates = [before, result].map(|of| of.shared_rate.as_ref().map(|rate| rate.operations_per_second));
+            let changed = changed.clone().or_else(|| different_rates(rates[0]?, rates[1]?));
             let passes = operations::passes(&workload.kind).filter(|_| changed.is_none());
             let sides = Sides {
                 records: [a, b],
                 series: [&series_a, &series_b],
+                standings: [standing(a, &series_a), standing(b, &series_b)],
                 results,
                 changed,
                 passes,
                 p,
                 caveat: caveat(a, b),
             };
-            rows.extend(b.header.lanes.iter().filter_map(|lane| sides.row(lane, b.header.plan.margin)));
+            for lane in &b.header.lanes {
+                match sides.row(lane, b.header.plan.margin) {
+                    Some(row) => rows.push(row),
+                    // Without any figure there is no ratio, and that is no reason to say nothing.
+                    None => warnings.extend(
+                        (0..2)
+                            .find_map(|side| sides.stood_still(side, &lane.name))
+                            .map(|why| format!("{}, {}: {why}", result.title, result.group)),
+                    ),
+                }
+            }
         }
     }
     for workload in &a.header.plan.workloads {
@@ -147,6 +161,8 @@ pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison
 struct Sides<'a> {
     records: [&'a Record; 2],
     series: [&'a Series<'a>; 2],
+    /// Where each race stands: rounds past a planned look wait for the next one here too.
+    standings: [Standing; 2],
     results: [&'a ResultFinding; 2],
     changed: Option<String>,
     /// How often each round did the work; `None`: once.
@@ -157,37 +173,72 @@ struct Sides<'a> {
     caveat: &'static str,
 }
 
-impl Sides<'_> {
+/// What the records are called in reasons.
+const WHICH: [&str; 2] = ["first", "second"];
+
+impl<'a> Sides<'a> {
+    fn lane(&self, side: usize, name: &str) -> Option<&LaneSeries<'a>> {
+        self.series[side].lanes.iter().find(|of| of.lane.name == name)
+    }
+
+    /// Why a lane's rounds on one side are no sample of a rate: it did nothing in some of them. `None`: it
+    /// never stood still.
+    fn stood_still(&self, side: usize, name: &str) -> Option<String> {
+        let lane = self.lane(side, name)?;
+        let result = self.results[side];
+        let stalled = self.series[side].stalled(&result.group, &result.metric);
+        let rounds = lane.stood_still(&result.group, &result.metric);
+        let still = rounds.into_iter().filter(|round| !stalled.contains(round)).count();
+        let (of, which) = (lane.ok.len(), WHICH[side]);
+        let said = format!("{name} stood still in {still} of {of} rounds of the {which} record");
+        (still > 0).then(|| format!("{said}, and nothing is no rate to compare"))
+    }
+
     fn row(&self, lane: &Lane, margin: f64) -> Option<ComparisonRow> {
         let result = self.results[1];
         let logs = |side: usize| -> Option<(Lane, Vec<f64>)> {
-            let of = self.series[side].lanes.iter().find(|of| of.lane.name == lane.name)?;
-            let figures = of.figures(&result.group, &result.metric).into_iter().map(|(_, figure)| figure);
-            Some((of.lane.clone(), figures.filter(|&figure| estimate::usable(figure)).map(f64::ln).collect()))
+            let of = self.lane(side, &lane.name)?;
+            let (figures, last) = (of.figures(&result.group, &result.metric), self.last_round(side));
+            let figures = figures.into_iter().filter(|&(round, figure)| round <= last && estimate::usable(figure));
+            Some((of.lane.clone(), figures.map(|(_, figure)| figure.ln()).collect()))
         };
         let ((lane_a, logs_a), (lane_b, logs_b)) = (logs(0)?, logs(1)?);
-        let (mean_a, mean_b) = (estimate::moments(&logs_a)?.mean, estimate::moments(&logs_b)?.mean);
+        let still = (0..2).find_map(|side| self.stood_still(side, &lane.name));
+        let mean = |side: usize, logs: &[f64]| match still {
+            // Those rounds count, as they do in either race's own report.
+            Some(_) => {
+                let stalled = self.series[side].stalled(&result.group, &result.metric);
+                Some(self.lane(side, &lane.name)?.level(&result.group, &result.metric, &stalled)?.mean.ln())
+            }
+            None => Some(estimate::moments(logs)?.mean),
+        };
+        let (mean_a, mean_b) = (mean(0, &logs_a)?, mean(1, &logs_b)?);
         // Of times the ratio is turned, so that above 1 `b` always does better.
         let better = if result.higher_is_better { (&logs_a, &logs_b) } else { (&logs_b, &logs_a) };
         let gain = if result.higher_is_better { mean_b - mean_a } else { mean_a - mean_b };
         let ratio = pair::finite(gain.exp())?;
-        let apart = apart(better.0, better.1, self.p);
+        let apart = apart(better.0, better.1, self.p).filter(|_| still.is_none());
         let interval = apart.and_then(|of| {
             let low = pair::finite((of.difference - of.half).exp())?;
             Some((low, pair::finite((of.difference + of.half).exp())?))
         });
-        let behind = (0..2).find(|&side| {
-            let mut lanes = self.series[side].lanes.iter();
-            lanes.any(|of| of.lane.name == lane.name && pair::mostly_behind(of))
-        });
+        let behind = (0..2)
+            .find(|&side| self.lane(side, &lane.name).is_some_and(|of| pair::mostly_behind(of, self.last_round(side))));
         let changed = self.changed.clone().or_else(|| different_disks(self.records, &lane.name)).or_else(|| {
-            let which = ["first", "second"][behind?];
+            let which = WHICH[behind?];
             Some(format!("{} cannot sustain the rate of the {which} record", lane.name))
         });
+        let changed = changed.or(still);
         let (verdict, why) = match (&changed, apart) {
             (Some(changed), _) => (Verdict::None, changed.clone()),
             (None, None) => (Verdict::Undecided, "one round: no interval between runs".to_owned()),
-            (None, Some(of)) => self.verdict(&lane_a, &lane_b, of.difference, of.half, margin),
+            (None, Some(of)) => {
+                let (verdict, why) = self.verdict(&lane_a, &lane_b, of.difference, of.half, margin);
+                match self.unplanned().filter(|_| verdict != Verdict::None) {
+                    Some(unplanned) => (Verdict::Undecided, unplanned),
+                    None => (verdict, why),
+                }
+            }
         };
         let why = match self.passes.filter(|_| verdict != Verdict::None) {
             Some(passes) => format!("{why}; {}: each round's figure is the median of {passes} passes", result.title),
@@ -209,6 +260,30 @@ impl Sides<'_> {
         })
     }
 
+    /// The last round of the look at which a side stands.
+    fn last_round(&self, side: usize) -> u32 {
+        self.series[side].last_round(self.standings[side])
+    }
+
+    /// Why nothing may be decided yet: a race that stands before its look. Whoever may end one where its
+    /// figures please, and go on with it where they do not, looks as often as they like. `None`: both
+    /// races are at a look.
+    fn unplanned(&self) -> Option<String> {
+        let side = self.standings.iter().position(|of| matches!(of, Standing::Before { .. }))?;
+        let (which, done) = (WHICH[side], self.series[side].done.len());
+        Some(match self.records[side].header.plan.rounds {
+            Rounds::Fixed(planned) => {
+                format!("{done} of {planned} rounds of the {which} record are done; go on with it (--resume)")
+            }
+            Rounds::Auto => format!(
+                "{} of the {which} record are done, and the first look comes after {}; give the race more time \
+                 (--budget)",
+                words::count(done, "round"),
+                LOOKS[0]
+            ),
+        })
+    }
+
     /// The decision rule with one look: the width condition belongs to looks that may go on.
     fn verdict(&self, a: &Lane, b: &Lane, difference: f64, half: f64, margin: f64) -> (Verdict, String) {
         let promises = a.promises.durability_differences(&b.promises);
@@ -221,9 +296,18 @@ impl Sides<'_> {
         if a.venue != b.venue {
             return (Verdict::None, format!("different venue: {} and {}", a.venue, b.venue));
         }
+        let guests = [a, b].map(comparable::guest_of);
+        if let [Some(then), Some(now)] = &guests
+            && then != now
+        {
+            return (Verdict::None, format!("different guests: {then} and {now}"));
+        }
         let limited = |limit: Limit| self.results.iter().any(|result| result.limit == limit);
         if limited(Limit::Harness) {
             return (Verdict::None, "the engine was measured, not the filesystem".to_owned());
+        }
+        if self.results.iter().any(|result| result.missed_the_disk) {
+            return (Verdict::None, say::pair::missed_the_disk().into());
         }
         let rule = Rule { pairs: 1, rounds: Rounds::Fixed(1), margin, first_answer: true };
         let verdict = rule.verdict(difference, half, true);
@@ -238,10 +322,13 @@ impl Sides<'_> {
     }
 }
 
-/// Latencies at different rates are latencies of different work.
-fn different_rates(a: &ResultFinding, b: &ResultFinding) -> Option<String> {
-    let rate = |of: &ResultFinding| of.shared_rate.as_ref().map(|rate| rate.operations_per_second);
-    let (then, now) = (rate(a)?, rate(b)?);
+/// Where a workload of a record stands.
+fn standing(of: &Record, series: &Series) -> Standing {
+    sequential::standing(series.done.len() as u32, of.header.plan.rounds, of.end)
+}
+
+/// Latencies at different rates, more than 2 % apart, are latencies of different work.
+pub(crate) fn different_rates(then: f64, now: f64) -> Option<String> {
     let apart = (then / now).ln().abs() > 1.02_f64.ln();
     apart.then(|| format!("different shared rates: {} and {}", words::iops(then), words::iops(now)))
 }
@@ -308,6 +395,11 @@ fn lane_warnings(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Vec<Stri
         }
         if before.venue != lane.venue {
             warnings.push(format!("{name}: different venues, {} and {}", before.venue, lane.venue));
+        }
+        if before.kernel != lane.kernel {
+            let named =
+                |kernel: &str| if kernel.is_empty() { "the host's".to_owned() } else { format!("Linux {kernel}") };
+            warnings.push(format!("{name}: different kernels, {} and {}", named(&before.kernel), named(&lane.kernel)));
         }
         let promises = before.promises.durability_differences(&lane.promises);
         if !promises.is_empty() {

@@ -90,26 +90,26 @@ impl Seen {
         if rounds < FEWEST_ROUNDS || results.is_empty() {
             return None;
         }
-        let (mut count, mut sum) = (0.0, 0.0);
-        let mut gram = vec![0.0; rounds * rounds];
+        let (mut sum, mut series) = (0.0, Vec::new());
         for lanes in &results {
             for a in 1..lanes.len() {
                 for b in 0..a {
                     let difference: Vec<f64> = lanes[a].iter().zip(&lanes[b]).map(|(a, b)| a - b).collect();
                     let Some(lag1) = estimate::lag1(&difference) else { continue };
-                    (count, sum) = (count + 1.0, sum + lag1);
-                    add_products(&mut gram, &difference);
+                    sum += lag1;
+                    series.push(of_length_one(difference));
                 }
             }
         }
-        if count == 0.0 {
+        if series.is_empty() {
             return None;
         }
+        let count = series.len() as f64;
         let independent = |lanes: &&Logs| (lanes.len() - 1) as f64;
         let most: f64 = results.iter().map(independent).sum();
         let least = results.iter().map(independent).fold(0.0, f64::max);
-        // ΣR² is the squared norm of the Gram matrix. White noise of n rounds gives each R² 1/(n-1).
-        let squares: f64 = gram.iter().map(|product| product * product).sum();
+        // White noise of n rounds gives each R² 1/(n-1).
+        let squares = squared_correlations(&series, rounds);
         let by_chance = 1.0 / (rounds - 1) as f64;
         let between = (squares - count - by_chance * count * (count - 1.0)) / (1.0 - by_chance);
         let worth = if results.len() == 1 { most } else { count * count / (count + between.max(0.0)) };
@@ -139,16 +139,32 @@ fn expected_lag1(n: f64) -> (f64, f64) {
     (mean, 1.0 - 4.0 / n + 13.0 / (n * n * n))
 }
 
-/// Adds the products of the rounds of one series, centred and of length one.
-fn add_products(gram: &mut [f64], series: &[f64]) {
-    let count = series.len() as f64;
-    let mean = series.iter().sum::<f64>() / count;
-    let squares: f64 = series.iter().map(|of| (of - mean) * (of - mean)).sum();
-    for (row, a) in gram.chunks_mut(series.len()).zip(series) {
-        for (product, b) in row.iter_mut().zip(series) {
-            *product += (a - mean) * (b - mean) / squares;
+/// A series, centred and of length one.
+fn of_length_one(mut series: Vec<f64>) -> Vec<f64> {
+    let mean = series.iter().sum::<f64>() / series.len() as f64;
+    let length = series.iter().map(|of| (of - mean) * (of - mean)).sum::<f64>().sqrt();
+    series.iter_mut().for_each(|of| *of = (*of - mean) / length);
+    series
+}
+
+/// ΣR² over all couples of such series, each with itself too: the squared norm of their Gram matrix, and
+/// of the matrix of their rounds' products as well. The smaller of the two is made, so that neither
+/// thousands of rounds nor thousands of series cost a square of them.
+fn squared_correlations(series: &[Vec<f64>], rounds: usize) -> f64 {
+    let square = |of: f64| of * of;
+    if series.len() <= rounds {
+        let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        return series.iter().flat_map(|a| series.iter().map(|b| square(product(a, b)))).sum();
+    }
+    let mut products = vec![0.0; rounds * rounds];
+    for series in series {
+        for (row, a) in products.chunks_mut(rounds).zip(series) {
+            for (product, b) in row.iter_mut().zip(series) {
+                *product += a * b;
+            }
         }
     }
+    products.into_iter().map(square).sum()
 }
 
 /// The correlation that a result's intervals are made for, in 0..=0.9: the mean of [`PRIOR`], of what
@@ -187,6 +203,23 @@ pub fn expected(correlation: f64, rounds: usize, lanes: usize, others: usize) ->
 mod tests {
     use super::*;
     use crate::sample::{Normal, correlated};
+
+    #[test]
+    fn the_squares_of_the_correlations_are_the_same_from_either_side() {
+        let mut noise = Normal::new(3);
+        let mut series = |count: usize, rounds: usize| -> Vec<Vec<f64>> {
+            (0..count).map(|_| of_length_one((0..rounds).map(|_| noise.next()).collect())).collect()
+        };
+        for (count, rounds) in [(1, 5), (4, 9), (9, 9), (12, 7)] {
+            let series = series(count, rounds);
+            let plain: f64 = (0..count)
+                .flat_map(|a| (0..count).map(move |b| (a, b)))
+                .map(|(a, b)| (0..rounds).map(|at| series[a][at] * series[b][at]).sum::<f64>().powi(2))
+                .sum();
+            let found = squared_correlations(&series, rounds);
+            assert!((found - plain).abs() < 1e-9 * plain, "{count} of {rounds}: {found} and {plain}");
+        }
+    }
 
     #[test]
     fn the_widening_matches_the_matrices_it_stands_for() {

@@ -1,6 +1,8 @@
 //! Rounds in which a lane did not do a group's work.
 
+use crate::say::pair as said;
 use crate::series::LaneSeries;
+use model::Sentence;
 use model::trial::Trial;
 
 /// A lane's last attempts that failed at a group's work, in order of rounds: trials that failed as a
@@ -14,6 +16,6 @@ pub fn trials<'a>(lane: &LaneSeries<'a>, group: &str) -> Vec<&'a Trial> {
 }
 
 /// Why a trial failed.
-pub fn reason(trial: &Trial) -> &str {
-    trial.reason.as_deref().unwrap_or("it failed without a reason")
+pub fn reason(trial: &Trial) -> Sentence {
+    trial.reason.as_deref().map_or_else(said::no_reason, Sentence::from)
 }

@@ -9,9 +9,11 @@
 use crate::comparable;
 use crate::estimate::median;
 use crate::limit;
+use crate::say::{name, race as said};
 use crate::series::{LaneSeries, Scope, Series};
-use crate::words;
+use model::Sentence;
 use model::record::Record;
+use model::sentence::Value;
 use model::workload::{Kind, Workload};
 
 /// So much above the bare device's own figure is no noise any more: ceilings lie within 10 % of what
@@ -29,7 +31,7 @@ pub(crate) const HARDLY_ANY_AT_THE_DEVICE: f64 = 0.1;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Beyond {
     /// One sentence that names the lane.
-    pub(crate) said: String,
+    pub(crate) said: Sentence,
     /// It is a filesystem's all the same.
     pub(crate) counts: bool,
 }
@@ -88,52 +90,29 @@ impl Sight<'_> {
             let per_operation = of.bytes as f64 / of.operations as f64;
             of.metrics.get("bandwidth_bytes_per_second").copied().or_else(|| Some(operations? * per_operation))
         }))?;
-        let name = &lane.lane.name;
-        let shown = words::bandwidth(rate);
+        let (own, shown) = (|| name(&lane.lane.name), Value::Bandwidth(rate));
         if let Some(memory) = self.memory.filter(|&memory| rate > memory) {
-            let said = format!(
-                "{name}: {shown} is more than this machine copied in memory when measured ({}): hardly all of these bytes were touched",
-                words::bandwidth(memory)
-            );
+            let said = said::beyond_memory(own(), shown, Value::Bandwidth(memory));
             return Some(Beyond { said, counts: false });
         }
-        let raw = (self.raw)(name).filter(|&raw| !lane.lane.backing.is_empty() && rate > BEYOND_THE_DEVICE * raw)?;
+        let bare = (self.raw)(&lane.lane.name);
+        let bare = bare.filter(|&bare| !lane.lane.backing.is_empty() && rate > BEYOND_THE_DEVICE * bare)?;
         let at_device =
             median(seen().filter(|(_, scope)| scope.exact).filter_map(|(_, scope)| share(&scope, self.reads)));
-        let above = format!("{name}: {shown} is more than the bare disk's {}", words::bandwidth(raw));
         let compresses = lane.lane.mount_options.iter().any(|option| option.starts_with("compress"));
         let missed = at_device.filter(|&share| share < NOT_ALL_AT_THE_DEVICE);
         let (why, counts) = match missed {
-            Some(share) if compresses && share >= HARDLY_ANY_AT_THE_DEVICE => (
-                format!(": the filesystem compresses, and {} of the bytes passed the disk", words::percent(share)),
-                true,
-            ),
-            Some(share) if !self.direct => (
-                format!(": the page cache did the rest, {} of the bytes passed the disk", words::percent(share)),
-                false,
-            ),
-            Some(share) if share < HARDLY_ANY_AT_THE_DEVICE => (
-                ": hardly a byte passed the disk although O_DIRECT was asked for; holes and unwritten extents are \
-                 answered without it"
-                    .to_owned(),
-                false,
-            ),
-            Some(share) => (
-                format!(
-                    ": {} of the bytes passed the disk although O_DIRECT was asked for; the rest were holes, unwritten \
-                     extents or a cache",
-                    words::percent(share)
-                ),
-                false,
-            ),
-            None => (
-                ", and all bytes passed it: the ceiling was measured in a slow moment, or the disk has a cache of its own"
-                    .to_owned(),
-                true,
-            ),
+            Some(share) if compresses && share >= HARDLY_ANY_AT_THE_DEVICE => {
+                (said::it_compresses(Value::Share(share)), true)
+            }
+            Some(share) if !self.direct => (said::cache_did_the_rest(Value::Share(share)), false),
+            Some(share) if share < HARDLY_ANY_AT_THE_DEVICE => (said::hardly_a_byte(), false),
+            Some(share) => (said::rest_were_holes(Value::Share(share)), false),
+            None => (said::all_bytes_passed(), true),
         };
         let silent = counts && self.only_what_missed_the_disk;
-        (!silent).then(|| Beyond { said: format!("{above}{why}"), counts })
+        let said = said::beyond_the_disk(own(), shown, Value::Bandwidth(bare), why);
+        (!silent).then_some(Beyond { said, counts })
     }
 }
 

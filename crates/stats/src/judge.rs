@@ -10,15 +10,18 @@ use crate::limit;
 use crate::operations;
 use crate::pair::{self, Setting, finite};
 use crate::ranking;
+use crate::say::{name, pair as pair_said, race as said, text};
 use crate::sequential::{self, Rule, Standing};
 use crate::series::{LaneSeries, Reading, Scope, Series};
 use crate::throttle;
-use crate::words;
+use model::Sentence;
 use model::findings::{Ceiling, Estimate, Findings, Pair, ResultFinding, TrialCounts, Verdict};
 use model::plan::{LOOKS, Rounds};
 use model::record::{EndOutcome, Profile, Record, SCHEMA};
+use model::sentence::Value;
 use model::trial::Outcome;
 use model::workload::Workload;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The results of one workload, one per group; empty where the plan does not know the workload or
 /// no trial of it was run yet. Callable at any time of a race.
@@ -49,6 +52,7 @@ fn judge_group(
     let higher_is_better = higher_is_better(&metric);
     let shared_rate = record.rates.iter().rev().find(|rate| rate.workload == workload.name).cloned();
     let limited = limit::judge(record, workload, group, series);
+    let stalled = series.stalled(group, &metric);
     let lanes = &series.lanes;
     let couples: Vec<_> = (0..lanes.len()).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
     let comparable =
@@ -69,32 +73,50 @@ fn judge_group(
         correlation: evidence.correlation(group),
         limit: limited.limit,
         missed_the_disk: limited.missed_the_disk,
+        stalled: &stalled,
         reads: series.reading.reads(group),
         ended: record.end.is_some(),
         seconds_per_round: pair::seconds_per_round(series),
     };
+    // A pair is judged on the rounds of its look, and so is what limited it: what came after changes nothing.
+    let newest = lanes.iter().flat_map(|lane| &lane.ok).map(|trial| trial.round).max().unwrap_or(0);
+    let mut at_looks: BTreeMap<u32, limit::Limited> = BTreeMap::new();
     let judged: Vec<_> = couples
         .iter()
         .map(|&(a, b)| {
+            let stopped = stopped_at(series, [&lanes[a], &lanes[b]], standing, plan.rounds);
+            let last = series.last_round(stopped.unwrap_or(standing));
+            let limited = match last < newest {
+                true => {
+                    &*at_looks.entry(last).or_insert_with(|| limit::judge(record, workload, group, &series.up_to(last)))
+                }
+                false => &limited,
+            };
             let limit = limited.between(&lanes[a].lane.name, &lanes[b].lane.name);
-            match stopped_at(series, [&lanes[a], &lanes[b]], standing, plan.rounds) {
-                None => Setting { limit, ..setting }.judge(&lanes[a], &lanes[b]),
+            let setting = Setting { limit, missed_the_disk: limited.missed_the_disk, ..setting };
+            match stopped {
+                None => setting.judge(&lanes[a], &lanes[b]),
                 Some(look) => {
                     // As at the look after which one of them raced no further: what was decided then stands.
                     let groups = workload.groups();
                     let evidence = Evidence::of(record, &workload.name, &groups, series, look);
-                    let then = Setting { limit, standing: look, correlation: evidence.correlation(group), ..setting };
+                    let then = Setting { standing: look, correlation: evidence.correlation(group), ..setting };
                     then.judge(&lanes[a], &lanes[b])
                 }
             }
         })
         .collect();
-    let mut warnings: Vec<String> = lanes.iter().flat_map(|lane| pair::lane_warnings(lane, group, &metric)).collect();
+    let told = lanes.iter().flat_map(|lane| pair::lane_warnings(lane, group, &metric, &stalled));
+    let mut warnings: Vec<Sentence> = told.collect();
+    // Where there is no other round the lanes' own sentences say it.
+    if !stalled.is_empty() && stalled.len() < series.done.len() {
+        warnings.push(pair_said::every_lane_stood_still(stalled.len(), series.done.len()));
+    }
     // What marks whole trials is said with the workload's first group, not with each.
     if workload.groups().first().is_some_and(|first| first == group) {
         warnings.extend(pair::trial_warnings(lanes));
         let disturbed = shared_rate.as_ref().and_then(|rate| rate.disturbed.as_ref());
-        warnings.extend(disturbed.map(|why| format!("the shared rate was measured in a disturbed moment: {why}")));
+        warnings.extend(disturbed.map(|why| said::shared_rate_disturbed(text(why))));
     }
     warnings.extend(judged.iter().filter_map(|of| of.warning.clone()));
     warnings.extend(limited.warnings);
@@ -107,7 +129,7 @@ fn judge_group(
     }
     let mut estimates = Vec::new();
     for (lane, device_use) in lanes.iter().zip(&limited.device_use) {
-        let (estimate, warning) = estimate_of(lane, group, &metric, *device_use, &series.reading);
+        let (estimate, warning) = estimate_of(lane, (group, &metric), *device_use, &series.reading, &stalled);
         estimates.push(estimate);
         warnings.extend(warning);
     }
@@ -117,6 +139,7 @@ fn judge_group(
         title: workload.title.clone(),
         group: group.to_owned(),
         section: operations::section(workload, group),
+        missed_the_disk: limited.missed_the_disk,
         unit: unit_of(&metric).to_owned(),
         higher_is_better,
         shared_rate,
@@ -183,25 +206,21 @@ fn shared_rounds(series: &Series, group: &str, metric: &str) -> u32 {
     shared.max().unwrap_or(0) as u32
 }
 
-/// One lane's estimate, and a warning where its histograms could not be read.
+/// One lane's estimate, and a warning where its histograms could not be read. `stalled`: rounds in which
+/// every lane stood still.
 fn estimate_of(
     lane: &LaneSeries,
-    group: &str,
-    metric: &str,
+    (group, metric): (&str, &str),
     device_use: Option<f64>,
     reading: &Reading,
-) -> (Estimate, Option<String>) {
-    let figures: Vec<f64> = lane.figures(group, metric).into_iter().map(|(_, figure)| figure).collect();
-    // Rounds in which a lane did nothing count: a mean of the others would be that of its good rounds.
+    stalled: &BTreeSet<u32>,
+) -> (Estimate, Option<Sentence>) {
     let still = !lane.stood_still(group, metric).is_empty();
-    let level = match still && metric.ends_with("_per_second") {
-        true => estimate::level_with_zeros(&figures).filter(|level| level.mean > 0.0),
-        false => estimate::level(&figures),
-    };
+    let level = lane.level(group, metric, stalled);
     let failure = lane.lacks(group).or_else(|| match (level, still) {
         (Some(_), _) => None,
-        (None, true) => Some("it stood still in every round".to_owned()),
-        (None, false) => Some(format!("no trial measured {}", metric.replace('_', " "))),
+        (None, true) => Some(said::stood_still_always()),
+        (None, false) => Some(said::no_trial_measured(text(metric.replace('_', " ")))),
     });
     let scopes: Vec<_> = lane.group(group).map(|(trial, of)| Scope::of(trial, of, reading)).collect();
     // Sums over several groups say nothing about one of them.
@@ -220,8 +239,7 @@ fn estimate_of(
     let gib = |scope: &Scope| (scope.read_bytes + scope.write_bytes) / (1_u64 << 30) as f64;
     let (histogram, unreadable) = latency::merge(lane.group(group).filter_map(|(_, of)| of.histogram.as_deref()));
     let percentile = |share: f64| histogram.as_ref().and_then(|all| latency::percentile(all, share));
-    let warning = (unreadable > 0)
-        .then(|| format!("{}: {unreadable} latency histograms cannot be read and were left out", lane.lane.name));
+    let warning = (unreadable > 0).then(|| said::histograms_unreadable(name(&lane.lane.name), unreadable));
     let estimate = Estimate {
         lane: lane.lane.name.clone(),
         mean: level.map_or(0.0, |level| level.mean),
@@ -271,13 +289,16 @@ pub fn findings(record: &Record) -> Findings {
     let results: Vec<ResultFinding> =
         header.plan.workloads.iter().flat_map(|workload| judge_workload(record, &workload.name)).collect();
     let ceilings = ceilings(record);
-    let mut warnings: Vec<String> = header.warnings.iter().chain(&record.warnings).cloned().collect();
+    let recorded = header.warnings.iter().chain(&record.warnings).cloned();
+    let mut warnings: Vec<Sentence> = recorded.map(Sentence::from).collect();
     if header.plan.as_published {
-        warnings.insert(0, as_published(header.plan.rounds).to_owned());
+        warnings.insert(0, as_published(header.plan.rounds));
     }
     if record.resumes > 0 {
-        let times = if record.resumes == 1 { "once".to_owned() } else { format!("{} times", record.resumes) };
-        warnings.push(format!("the race was interrupted and taken up again {times}"));
+        warnings.push(match record.resumes {
+            1 => said::taken_up_once(),
+            times => said::taken_up_often(times),
+        });
     }
     // The ceilings' own throttle is a cap of ours.
     if header.plan.throttle.is_none() {
@@ -289,11 +310,10 @@ pub fn findings(record: &Record) -> Findings {
         // Where the budget had no room, the race itself has said so, with one that has.
         record.end.is_some() && !raced(&workload.name) && !noted(&workload.title)
     });
-    let remedy = match record.end {
-        Some(EndOutcome::Complete) => "the time was up; give it more with --budget",
-        _ => "the race ended before it; go on with --resume",
-    };
-    warnings.extend(not_raced.map(|workload| format!("{} was not raced: {remedy}", workload.title)));
+    warnings.extend(not_raced.map(|workload| match record.end {
+        Some(EndOutcome::Complete) => said::not_raced_for_time(text(&workload.title)),
+        _ => said::not_raced_at_all(text(&workload.title)),
+    }));
     // Before all others, and once: the header may say it too.
     if let Some(different) = throttle::different_disks_of(&header.plan) {
         warnings.retain(|warning| *warning != different);
@@ -323,13 +343,10 @@ pub fn findings(record: &Record) -> Findings {
 }
 
 /// What figures of an article's own method can tell.
-fn as_published(rounds: Rounds) -> &'static str {
+fn as_published(rounds: Rounds) -> Sentence {
     match rounds {
-        Rounds::Fixed(1) => {
-            "as published: the article's own method, run once; one round shows no noise and gives no verdicts, race \
-             without --as-published for them"
-        }
-        _ => "as published: the article's own method, run more often than the article did",
+        Rounds::Fixed(1) => said::as_published_once(),
+        _ => said::as_published_often(),
     }
 }
 
@@ -379,7 +396,7 @@ pub fn ceilings(record: &Record) -> Vec<Ceiling> {
 
 /// A plateau with a variation under 1 % and the same cap for reads and writes is a probable quota
 /// (methods section 3): bandwidth for sequential profiles, IOPS for random ones.
-fn quotas(record: &Record, ceilings: &[Ceiling]) -> Vec<String> {
+fn quotas(record: &Record, ceilings: &[Ceiling]) -> Vec<Sentence> {
     let flat = |of: &Ceiling, figure: fn(&model::record::Probe) -> f64| {
         let probes = record.probes.iter().filter(|probe| probe.workload == of.workload && probe.profile == of.profile);
         let figures: Vec<f64> = probes.map(figure).collect();
@@ -391,20 +408,14 @@ fn quotas(record: &Record, ceilings: &[Ceiling]) -> Vec<String> {
         let figure = |probe: &model::record::Probe| probe.bandwidth_bytes_per_second;
         let ratio = read.bandwidth_bytes_per_second / write.bandwidth_bytes_per_second;
         if (ratio - 1.0).abs() < 0.01 && flat(read, figure) && flat(write, figure) {
-            let cap = words::bandwidth(read.bandwidth_bytes_per_second);
-            warnings.push(format!(
-                "a probable quota: sequential reads and writes both stop at {cap} and vary by less than 1 %"
-            ));
+            warnings.push(said::quota_of_streams(Value::Bandwidth(read.bandwidth_bytes_per_second)));
         }
     }
     if let (Some(read), Some(write)) = (find(Profile::RandRead), find(Profile::RandWrite)) {
         let figure = |probe: &model::record::Probe| probe.operations_per_second;
         let ratio = read.operations_per_second / write.operations_per_second;
         if (ratio - 1.0).abs() < 0.01 && flat(read, figure) && flat(write, figure) {
-            let cap = words::iops(read.operations_per_second);
-            warnings.push(format!(
-                "a probable quota: random reads and writes both stop at {cap} and vary by less than 1 %"
-            ));
+            warnings.push(said::quota_of_requests(Value::Iops(read.operations_per_second)));
         }
     }
     warnings

@@ -29,6 +29,7 @@ mod pair;
 mod ranking;
 pub mod resample;
 pub mod resolution;
+pub mod say;
 pub mod sequential;
 mod series;
 pub mod steady;

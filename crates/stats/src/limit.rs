@@ -29,7 +29,6 @@ use crate::estimate::median;
 use crate::impossible::{self, Beyond};
 use crate::pair;
 use crate::series::{LaneSeries, Reading, Scope, Series};
-use model::Throttle;
 use model::findings::Limit;
 use model::job::{Direction, Io, Pattern, Rate, SyncMode};
 use model::plan::Plan;
@@ -37,6 +36,7 @@ use model::record::{Probe, Profile, Record, SharedRate};
 use model::throttle::Quantity;
 use model::trial::Trial;
 use model::workload::{Kind, Workload};
+use model::{Sentence, Throttle};
 use std::collections::BTreeMap;
 
 /// What limited one result.
@@ -45,7 +45,7 @@ pub struct Limited {
     /// The limit.
     pub limit: Limit,
     /// One sentence with the figures.
-    pub reason: String,
+    pub reason: Sentence,
     /// U of each lane in the header's order: the larger of bandwidth and IOPS at the device against
     /// the bare device; for work that flushes after each write, flushes against the bare device's.
     pub device_use: Vec<Option<f64>>,
@@ -53,7 +53,7 @@ pub struct Limited {
     /// that write alike to them.
     one_disk: Vec<[String; 2]>,
     /// Figures that the disk or the memory cannot have made, one sentence for each lane.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Sentence>,
     /// What was measured never passed the disk, so that no pair gets a verdict.
     pub missed_the_disk: bool,
 }
@@ -140,14 +140,14 @@ struct Sight<'a> {
     raw: Option<Raw>,
     null_rate: Option<f64>,
     /// The first figure that is no filesystem's, because the disk or the memory cannot have made it.
-    beyond: Option<&'a str>,
+    beyond: Option<&'a Sentence>,
 }
 
 /// Measured seconds below which shares of CPU time, counted in ticks of 10 ms, say nothing.
 const LEAST_CPU_WINDOW_SECONDS: f64 = 0.2;
 
 /// A trial that other programs disturbed and that could not be repeated begins a flag with this.
-const FOREIGN_NOISE: &str = "foreign-noise";
+pub(crate) const FOREIGN_NOISE: &str = "foreign-noise";
 
 /// A trial in which Fairlane itself handed operations over too late begins a flag with this.
 const HARNESS_BOUND: &str = "harness-bound-submission";
@@ -180,13 +180,13 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
     let rate = record.rates.iter().rev().find(|rate| rate.workload == workload.name);
     let beyond = impossible::found(record, workload, group, series);
     let reads = series.reading.reads(group);
-    let first_beyond = beyond.iter().find(|of| !of.counts).map(|of| of.said.as_str());
+    let first_beyond = beyond.iter().find(|of| !of.counts).map(|of| &of.said);
     let sight = Sight { workload, rate, reads, lanes, raw, null_rate, beyond: first_beyond };
     let (limit, reason) = rules::first(&sight);
     let one_disk = if limit == Limit::OwnDisk { rules::one_disk(&sight) } else { Vec::new() };
     let steps = matches!(workload.kind, Kind::Operations(_));
     // Reads that the page cache answered are labelled so (methods section 3, rule 3).
-    let missed_the_disk = limit == Limit::Cache && !steps && (!reads || first_beyond == Some(reason.as_str()));
+    let missed_the_disk = limit == Limit::Cache && !steps && (!reads || first_beyond == Some(&reason));
     Limited {
         limit,
         reason,
@@ -288,7 +288,7 @@ fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
         in_process: lane.lane.venue == comparable::LIBRARY,
         disturbed,
         trials: lane.ok.len(),
-        lagging: pair::flagged(lane, HARNESS_BOUND),
+        lagging: pair::flagged(lane, HARNESS_BOUND, u32::MAX),
         rate: median(seen.iter().map(|(of, _)| match of.metrics.get("operations_per_second") {
             Some(&rate) => rate,
             None => of.operations as f64 / of.seconds,
@@ -363,6 +363,23 @@ fn raw_ceiling(probes: &[Probe], workload: &Workload) -> Option<Raw> {
             )
         })?,
     })
+}
+
+/// What the bare device does of steady work, in the unit of a metric: what a chart may draw beside the lanes'
+/// own figures. `None` where the probe did other work (of several kinds, paced, or files instead of blocks),
+/// where it went through a filesystem, where a lane's disk was held to other limits than it, and of
+/// latencies.
+pub(crate) fn ceiling(record: &Record, workload: &Workload, metric: &str) -> Option<f64> {
+    let (plan, probes) = (&record.header.plan, &record.probes);
+    let alike = matches!(workload.kind, Kind::Io(_)) && !of_several_kinds(workload) && !paced(workload);
+    let one_disk = plan.lanes.iter().all(|lane| plan.throttle_of(&lane.name) == plan.throttle);
+    let bare = !probes.iter().any(|probe| probe.workload == workload.name && probe.through_filesystem);
+    let raw = raw_ceiling(probes, workload).filter(|_| alike && one_disk && bare)?;
+    match metric {
+        "bandwidth_bytes_per_second" => Some(raw.bandwidth),
+        "operations_per_second" => Some(raw.operations_per_second),
+        _ => None,
+    }
 }
 
 /// The bare device's bandwidth for this work, in bytes per second, where the probe is alike and nothing

@@ -7,8 +7,9 @@
 use crate::comparable;
 use crate::estimate::{self, median};
 use crate::pair::{self, finite};
+use crate::say::{self, names, race as said, text};
 use crate::series::{LaneSeries, Series};
-use crate::words;
+use model::Sentence;
 use model::findings::{
     Limit, OperationFigure, OperationRow, OperationTotal, OperationsFinding, OperationsPair, Pair, ResultFinding,
     Verdict,
@@ -16,6 +17,7 @@ use model::findings::{
 use model::lane::Lane;
 use model::operations::{Method, OperationStep, Operations};
 use model::record::Record;
+use model::sentence::Value;
 use model::trial::Group;
 use model::workload::{Kind, Workload};
 
@@ -130,20 +132,16 @@ fn in_order<'a>(lanes: &'a [Lane], reference: &Lane, floor: Option<&Lane>) -> Ve
 }
 
 /// Where each operation is a process, the lanes whose operations are none.
-fn without_processes(operations: &Operations, lanes: &[Lane]) -> Option<String> {
+fn without_processes(operations: &Operations, lanes: &[Lane]) -> Option<Sentence> {
     let inside: Vec<&str> =
         lanes.iter().filter(|of| of.venue == comparable::LIBRARY).map(|of| of.name.as_str()).collect();
     if operations.method != Method::ProcessPerOperation || inside.is_empty() {
         return None;
     }
-    let (is, rows, library) = match inside.len() {
-        1 => ("is", "its rows", "an in-process library"),
-        _ => ("are", "their rows", "in-process libraries"),
-    };
-    Some(format!(
-        "{} {is} {library} even here: {rows} started no process, while each operation of a mounted lane was one",
-        words::list(&inside)
-    ))
+    Some(match inside.as_slice() {
+        [only] => said::library_without_processes(say::name(*only)),
+        several => said::libraries_without_processes(names(several.iter().copied())),
+    })
 }
 
 /// A filesystem in memory of which nothing but the system calls and the kernel's own names are left.
@@ -203,7 +201,7 @@ fn figure(lane: &LaneSeries, workload: &Workload, group: &str) -> OperationFigur
         floor_share: None,
         // Starting processes may have taken longer right before than meanwhile: no share is above the whole.
         process_startup_share: startup.and_then(finite).map(|share| share.min(1.0)),
-        failure: lane.lacks(group).or_else(|| mean.is_none().then(|| format!("no round holds a time of {group}"))),
+        failure: lane.lacks(group).or_else(|| mean.is_none().then(|| said::no_time_of_step(text(group)))),
     }
 }
 
@@ -303,36 +301,37 @@ fn toward(pair: &Pair, a: &str, b: &str) -> Option<Pair> {
 }
 
 /// Warnings over all steps: of whole trials as they are, of single steps gathered by what they say.
-fn warnings(series: &Series, results: &[&ResultFinding]) -> Vec<String> {
-    let mut said = pair::trial_warnings(&series.lanes);
-    let mut gathered: Vec<(&str, Vec<&str>)> = Vec::new();
-    let mut correlated = 0;
+fn warnings(series: &Series, results: &[&ResultFinding]) -> Vec<Sentence> {
+    let mut all = pair::trial_warnings(&series.lanes);
+    let mut gathered: Vec<(&Sentence, Vec<&str>)> = Vec::new();
+    let mut correlated = 0_usize;
     for result in results {
-        for warning in result.warnings.iter().filter(|warning| !said.contains(warning)) {
+        for warning in result.warnings.iter().filter(|warning| !all.contains(warning)) {
             if pair::is_about_correlation(warning) {
                 correlated += 1;
                 continue;
             }
-            match gathered.iter_mut().find(|(other, _)| *other == warning.as_str()) {
+            match gathered.iter_mut().find(|(other, _)| *other == warning) {
                 Some((_, groups)) => groups.push(&result.group),
                 None => gathered.push((warning, vec![&result.group])),
             }
         }
     }
-    said.extend(gathered.into_iter().map(|(warning, groups)| format!("{}: {warning}", named(&groups))));
+    let with_steps =
+        |(warning, groups): (&Sentence, Vec<&str>)| said::steps_and_warning(named(&groups), warning.clone());
+    all.extend(gathered.into_iter().map(with_steps));
     if correlated > 0 {
         let pairs: usize = results.iter().map(|result| result.pairs.len()).sum();
-        said.push(format!(
-            "in {correlated} of {pairs} comparisons of lanes the rounds are correlated; their intervals were made wider"
-        ));
+        all.push(said::correlated_comparisons(correlated, pairs));
     }
-    said
+    all
 }
 
 /// `a, b and c`, or the first of them and how many more.
-fn named(groups: &[&str]) -> String {
+fn named(groups: &[&str]) -> Value {
+    let names = |groups: &[&str]| groups.iter().map(|group| text(*group)).collect();
     if groups.len() <= STEPS_NAMED {
-        return words::list(groups);
+        return Value::List(names(groups));
     }
-    format!("{} and {} more steps", groups[..STEPS_NAMED].join(", "), groups.len() - STEPS_NAMED)
+    said::and_more_steps(Value::Row(names(&groups[..STEPS_NAMED])), groups.len() - STEPS_NAMED).into()
 }

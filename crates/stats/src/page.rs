@@ -8,10 +8,11 @@ mod trials;
 
 use crate::course::{digits, evenly};
 use crate::latency;
+use crate::limit;
 use crate::series::Series;
 use hdrhistogram::Histogram;
-use model::findings::{Findings, PublishedComparison, ResultFinding};
-use model::page::{Detail, LaneDetail, PercentilePoint, RacePage, RoundFigure};
+use model::findings::{Findings, PublishedComparison, ResultFinding, Verdict};
+use model::page::{Detail, LaneDetail, PercentilePoint, RacePage, RoundFigure, SelfCheck};
 use model::record::Record;
 use model::trial::Group;
 use std::collections::{BTreeMap, HashMap};
@@ -31,8 +32,8 @@ pub(crate) const DIGITS: i32 = 6;
 /// Digits of a latency: what its histogram keeps.
 pub(crate) const LATENCY_DIGITS: i32 = 4;
 
-/// One race as the page shows it. `findings` are the record's; where it lies and what its sentences are in
-/// other languages is for the caller to add.
+/// One race as the page shows it. `findings` are the record's; where it lies, its notes, and what its
+/// sentences are in other languages is for the caller to add.
 pub fn race(record: &Record, findings: Findings, published: Vec<PublishedComparison>) -> RacePage {
     RacePage {
         record: None,
@@ -40,16 +41,47 @@ pub fn race(record: &Record, findings: Findings, published: Vec<PublishedCompari
         courses: courses::courses(record, &findings),
         trials: trials::trials(record),
         published,
+        notes: Vec::new(),
+        self_check: self_check(&findings),
         sentences: BTreeMap::new(),
         findings,
     }
+}
+
+/// How the first lane did against its twin; `None`: it was not raced twice.
+fn self_check(findings: &Findings) -> Option<SelfCheck> {
+    let twin = &findings.lanes.iter().find(|lane| lane.is_self)?.name;
+    let lane = &findings.lanes.iter().find(|lane| !lane.is_self)?.name;
+    let mut of =
+        SelfCheck { lane: lane.clone(), ties: 0, undecided: 0, apart: 0, without_verdict: 0, low: None, high: None };
+    for pair in findings.results.iter().flat_map(|result| &result.pairs) {
+        if ![(lane, twin), (twin, lane)].contains(&(&pair.a, &pair.b)) {
+            continue;
+        }
+        match pair.verdict {
+            Verdict::Tie => {
+                of.ties += 1;
+                of.low = [of.low, pair.low].into_iter().flatten().reduce(f64::min);
+                of.high = [of.high, pair.high].into_iter().flatten().reduce(f64::max);
+            }
+            Verdict::Undecided => of.undecided += 1,
+            Verdict::Faster | Verdict::Slower => of.apart += 1,
+            Verdict::None => of.without_verdict += 1,
+        }
+    }
+    (of.ties + of.undecided + of.apart + of.without_verdict > 0).then_some(of)
 }
 
 /// What lies behind every result, in the order of the results.
 fn details(record: &Record, findings: &Findings) -> Vec<Detail> {
     let lanes = findings.results.len() * findings.lanes.len();
     let most = share_of(MOST_ROUNDS_IN_ALL, lanes, 100).min(MOST_ROUNDS);
-    let mut details: Vec<Detail> = findings.results.iter().map(|_| Detail { lanes: Vec::new() }).collect();
+    let ceiling = |result: &ResultFinding| {
+        let workload = record.header.plan.workloads.iter().find(|of| of.name == result.workload)?;
+        limit::ceiling(record, workload, &result.metric).map(|rate| digits(rate, DIGITS))
+    };
+    let detail = |result| Detail { ceiling: ceiling(result), lanes: Vec::new() };
+    let mut details: Vec<Detail> = findings.results.iter().map(detail).collect();
     let mut by_workload: Vec<(&str, Vec<usize>)> = Vec::new();
     for (index, result) in findings.results.iter().enumerate() {
         match by_workload.iter_mut().find(|(workload, _)| *workload == result.workload) {

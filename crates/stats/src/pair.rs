@@ -2,12 +2,15 @@
 
 use crate::comparable::comparable;
 use crate::estimate;
+use crate::failed;
 use crate::forecast;
+use crate::say::{name, pair as said, text};
 use crate::sequential::{self, Interval, Rule, Standing};
 use crate::series::{LaneSeries, Series};
-use crate::words;
+use model::Sentence;
 use model::findings::{Limit, Pair, Verdict};
 use model::plan::Rounds;
+use model::sentence::Value;
 use model::trial::{Group, Trial};
 use model::workload::{Kind, Workload};
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,10 +39,12 @@ pub struct Setting<'a> {
     pub standing: Standing,
     /// The correlation from round to round that intervals are made for.
     pub correlation: f64,
-    /// What limited the result.
+    /// What limited the result, by the trials of this look.
     pub limit: Limit,
     /// What was measured never passed the disk.
     pub missed_the_disk: bool,
+    /// Rounds in which every lane stood still: [`Series::stalled`].
+    pub stalled: &'a BTreeSet<u32>,
     /// The group reads.
     pub reads: bool,
     /// The race has ended, whatever ended it.
@@ -53,7 +58,15 @@ pub struct Judged {
     /// The pair.
     pub pair: Pair,
     /// Correlated rounds.
-    pub warning: Option<String>,
+    pub warning: Option<Sentence>,
+}
+
+/// Lanes that did nothing in some rounds.
+struct Stillness {
+    /// Why there is no ratio.
+    why: Sentence,
+    /// One of them in more than half of its rounds: no burst did that, and more rounds would not help.
+    mostly: bool,
 }
 
 impl Setting<'_> {
@@ -71,21 +84,27 @@ impl Setting<'_> {
             rounds_to_settle: None,
         };
         if let Some((lane, reason)) = [a, b].iter().find_map(|lane| Some((&lane.lane.name, lane.lacks(self.group)?))) {
-            pair.why = Some(format!("{lane}: {reason}"));
+            pair.why = Some(said::lane_reason(name(lane), reason));
             return Judged { pair, warning: None };
         }
-        if let Some(why) = self.cannot_sustain(a, b).or_else(|| self.stood_still(a, b)) {
-            // One burst of noise in an early round does not end the race.
-            let early = matches!(self.standing, Standing::Before { .. });
+        let differences = self.differences(a, b);
+        // One burst of noise in an early round does not end the race.
+        let before = matches!(self.standing, Standing::Before { .. });
+        let more_may_come = !matches!(self.standing, Standing::AtLook { last: true, .. });
+        let behind = self.cannot_sustain(a, b).map(|why| (why, before));
+        let without = behind.or_else(|| {
+            let Stillness { why, mostly } = self.stood_still(a, b, differences.is_empty())?;
+            Some((why, before || (more_may_come && !mostly)))
+        });
+        if let Some((why, early)) = without {
             pair.verdict = if early { Verdict::Undecided } else { Verdict::None };
             pair.why = Some(why);
             return Judged { pair, warning: None };
         }
-        let differences = self.differences(a, b);
         let Some(interval) =
             sequential::interval(&differences, &self.rule, self.correlation).filter(|of| of.mean.is_finite())
         else {
-            pair.why = Some(format!("{} and {} share no round with a figure", pair.a, pair.b));
+            pair.why = Some(said::shares_no_round(name(&pair.a), name(&pair.b)));
             return Judged { pair, warning: None };
         };
         pair.ratio = finite(interval.mean.exp());
@@ -117,35 +136,35 @@ impl Setting<'_> {
 
     /// The last round of this look.
     fn last_round(&self) -> u32 {
-        match self.standing {
-            Standing::AtLook { rounds, .. } => self.series.done.get(rounds as usize - 1).copied().unwrap_or(u32::MAX),
-            Standing::Before { .. } => u32::MAX,
-        }
+        self.series.last_round(self.standing)
     }
 
     /// Why there is no ratio: a lane did nothing in some rounds. Those are an outcome, and the worst one;
-    /// without them the lane would be judged on its good rounds. `None`: none stood still.
-    fn stood_still(&self, a: &LaneSeries, b: &LaneSeries) -> Option<String> {
+    /// without them the lane would be judged on its good rounds. A round in which every lane did nothing says
+    /// nothing of these two, unless there is no other (`all`). `None`: none stood still.
+    fn stood_still(&self, a: &LaneSeries, b: &LaneSeries, all: bool) -> Option<Stillness> {
         let last = self.last_round();
         let count = |lane: &LaneSeries| {
-            lane.stood_still(self.group, self.metric).into_iter().filter(|&round| round <= last).count()
+            let rounds = lane.stood_still(self.group, self.metric).into_iter();
+            rounds.filter(|round| *round <= last && (all || !self.stalled.contains(round))).count()
         };
         let still: Vec<(&LaneSeries, usize)> =
             [a, b].into_iter().map(|lane| (lane, count(lane))).filter(|&(_, count)| count > 0).collect();
-        let rounds = |lane: &LaneSeries| lane.ok.iter().filter(|trial| trial.round <= last).count();
-        let said: Vec<String> = still
-            .iter()
-            .map(|(lane, count)| format!("{} stood still in {count} of {} rounds", lane.lane.name, rounds(lane)))
-            .collect();
+        let rounds = |lane: &LaneSeries| lane.until(last).count();
+        if still.is_empty() {
+            return None;
+        }
+        let each =
+            still.iter().map(|&(lane, count)| said::stood_still(name(&lane.lane.name), count, rounds(lane)).into());
         let lanes: Vec<&LaneSeries> = still.iter().map(|(lane, _)| *lane).collect();
-        (!said.is_empty())
-            .then(|| format!("{}, and nothing is no rate to compare: {}", said.join(" and "), self.remedy(&lanes)))
+        let why = said::nothing_to_compare(Value::List(each.collect()), self.remedy(&lanes));
+        Some(Stillness { why, mostly: still.iter().any(|&(lane, count)| 2 * count > rounds(lane)) })
     }
 
     /// What makes lanes that stood still do something in each round.
-    fn remedy(&self, lanes: &[&LaneSeries]) -> String {
+    fn remedy(&self, lanes: &[&LaneSeries]) -> Sentence {
         let Kind::Io(io) = &self.workload.kind else {
-            return "give the work more time, or more operations".to_owned();
+            return said::more_time();
         };
         let each = |lane: &LaneSeries| {
             let sum = |of: fn(&Group) -> f64| lane.group(self.group).map(|(_, group)| of(group)).sum::<f64>();
@@ -156,37 +175,33 @@ impl Setting<'_> {
         // In tenths, and from ten on in whole seconds: what a person would type.
         let unit = if seconds < 10.0 { 0.1 } else { 1.0 };
         let seconds = (seconds / unit - 1e-6).ceil() * unit;
-        format!("measure longer slices with --set {}.slice_seconds={seconds:.1}", self.workload.name)
+        said::longer_slices(name(format!("--set {}.slice_seconds={seconds:.1}", self.workload.name)))
     }
 
     /// Why neither lane's figures may be compared: an open loop whose backlog grew measured the
     /// length of the window, not a latency. `None`: both kept up in at least half of their trials.
-    fn cannot_sustain(&self, a: &LaneSeries, b: &LaneSeries) -> Option<String> {
-        let behind: Vec<String> = [a, b]
+    fn cannot_sustain(&self, a: &LaneSeries, b: &LaneSeries) -> Option<Sentence> {
+        let behind: Vec<Value> = [a, b]
             .iter()
             .filter_map(|lane| {
-                let count = flagged(lane, CANNOT_SUSTAIN);
-                mostly_behind(lane).then(|| format!("{} ({count} of {} trials)", lane.lane.name, lane.ok.len()))
+                let last = self.last_round();
+                let (count, of) = (flagged(lane, CANNOT_SUSTAIN, last), lane.until(last).count());
+                mostly_behind(lane, last).then(|| said::trials_behind(name(&lane.lane.name), count, of).into())
             })
             .collect();
-        (!behind.is_empty()).then(|| format!("{} cannot sustain this rate", behind.join(" and ")))
+        (!behind.is_empty()).then(|| said::cannot_sustain(Value::List(behind)))
     }
 
-    fn decide(&self, pair: &mut Pair, interval: &Interval, mut beside: Vec<String>) {
+    fn decide(&self, pair: &mut Pair, interval: &Interval, mut beside: Vec<Sentence>) {
         let (mut verdict, mut why) = self.by_interval(interval);
         match self.limit {
-            Limit::Harness => {
-                (verdict, why) = (Verdict::None, Some("the engine was measured, not the filesystem".into()))
-            }
+            Limit::Harness => (verdict, why) = (Verdict::None, Some(said::engine_was_measured())),
             Limit::Device if verdict != Verdict::Tie => {
-                (verdict, why) = (Verdict::None, Some("the device was measured, not the filesystem".into()));
+                (verdict, why) = (Verdict::None, Some(said::device_was_measured()));
             }
-            Limit::Cache if self.missed_the_disk => {
-                let missed = "bytes that did not pass the disk were measured, not the filesystem on it";
-                (verdict, why) = (Verdict::None, Some(missed.into()));
-            }
-            Limit::Cache if self.reads => beside.insert(0, "the page cache answered, not the device".to_owned()),
-            Limit::Cache => beside.insert(0, "the page cache took the data, not the device".to_owned()),
+            Limit::Cache if self.missed_the_disk => (verdict, why) = (Verdict::None, Some(said::missed_the_disk())),
+            Limit::Cache if self.reads => beside.insert(0, said::cache_not_device()),
+            Limit::Cache => beside.insert(0, said::cache_took_not_device()),
             _ => {}
         }
         if verdict == Verdict::Undecided {
@@ -194,34 +209,31 @@ impl Setting<'_> {
             pair.minutes_to_settle = pair.rounds_to_settle.and_then(|rounds| self.minutes_until(rounds));
         }
         pair.verdict = verdict;
-        let all: Vec<String> = why.into_iter().chain(beside).collect();
-        pair.why = (!all.is_empty()).then(|| all.join("; "));
+        let all: Vec<Value> = why.into_iter().chain(beside).map(Value::from).collect();
+        pair.why = (!all.is_empty()).then(|| said::clauses(Value::Clauses(all)));
     }
 
-    fn by_interval(&self, interval: &Interval) -> (Verdict, Option<String>) {
+    fn by_interval(&self, interval: &Interval) -> (Verdict, Option<Sentence>) {
         let done = self.series.done.len();
         let last = match (self.standing, self.rule.rounds) {
             (Standing::Before { .. }, Rounds::Fixed(planned)) => {
-                let go_on = if self.ended { ", go on with --resume" } else { "" };
-                return (Verdict::Undecided, Some(format!("{done} of {planned} rounds done{go_on}")));
+                let why = match self.ended {
+                    true => said::rounds_done_of_resume(done, planned),
+                    false => said::rounds_done_of(done, planned),
+                };
+                return (Verdict::Undecided, Some(why));
             }
-            _ if interval.count < 2 => {
-                return (Verdict::Undecided, Some("one round: no interval between runs".to_owned()));
-            }
+            _ if interval.count < 2 => return (Verdict::Undecided, Some(said::one_round())),
             (Standing::AtLook { last, .. }, _) => last,
             (Standing::Before { first }, Rounds::Auto) => {
-                return (Verdict::Undecided, Some(format!("{done} rounds done, the first look comes after {first}")));
+                return (Verdict::Undecided, Some(said::rounds_done(done, first)));
             }
         };
         let verdict = self.rule.verdict(interval.mean, interval.half, last);
         let why = (verdict == Verdict::Undecided).then(|| {
-            let share = |log: f64| format!("{:+.0} %", 100.0 * log.clamp(-50.0, 50.0).exp_m1());
-            format!(
-                "after {} rounds the difference lies between {} and {}",
-                interval.count,
-                share(interval.mean - interval.half),
-                share(interval.mean + interval.half)
-            )
+            let percent = |log: f64| Value::Signed(100.0 * log.clamp(-50.0, 50.0).exp_m1(), 0);
+            let (low, high) = (interval.mean - interval.half, interval.mean + interval.half);
+            said::difference_between(interval.count, percent(low), percent(high))
         });
         (verdict, why)
     }
@@ -240,12 +252,13 @@ pub fn is_about_correlation(warning: &str) -> bool {
     warning.contains(CORRELATED)
 }
 
-fn correlation_words(pair: &Pair, interval: &Interval) -> Option<String> {
+fn correlation_words(pair: &Pair, interval: &Interval) -> Option<Sentence> {
     let of = interval.correlation;
-    of.notable.then(|| format!(
-        "{} against {}: {CORRELATED} (lag 1: {:.2}), {} rounds are worth {:.1}; the interval was made {:.1} times wider",
-        pair.a, pair.b, of.lag1, interval.count, of.effective_rounds, of.wider
-    ))
+    let number = Value::Number;
+    of.notable.then(|| {
+        let (worth, wider) = (number(of.effective_rounds, 1), number(of.wider, 1));
+        said::correlated(name(&pair.a), name(&pair.b), number(of.lag1, 2), interval.count, worth, wider)
+    })
 }
 
 /// A figure that JSON can hold.
@@ -264,33 +277,33 @@ pub fn seconds_per_round(series: &Series) -> Option<f64> {
 /// A trial of an open loop whose backlog grew over the window begins a flag with this.
 pub const CANNOT_SUSTAIN: &str = "cannot-sustain-rate";
 
-/// Trials that count and carry a flag that begins so.
-pub fn flagged(lane: &LaneSeries, beginning: &str) -> usize {
-    lane.ok.iter().filter(|trial| trial.flags.iter().any(|flag| flag.starts_with(beginning))).count()
+/// Trials up to this round that count and carry a flag that begins so.
+pub fn flagged(lane: &LaneSeries, beginning: &str, last: u32) -> usize {
+    lane.until(last).filter(|trial| trial.flags.iter().any(|flag| flag.starts_with(beginning))).count()
 }
 
-/// Whether a lane fell behind the rate in more than half of its trials. In fewer it was a burst of noise
-/// that made the backlog grow, which is part of the interval.
-pub fn mostly_behind(lane: &LaneSeries) -> bool {
-    2 * flagged(lane, CANNOT_SUSTAIN) > lane.ok.len()
+/// Whether a lane fell behind the rate in more than half of its trials up to this round. In fewer it was
+/// a burst of noise that made the backlog grow, which is part of the interval.
+pub fn mostly_behind(lane: &LaneSeries, last: u32) -> bool {
+    2 * flagged(lane, CANNOT_SUSTAIN, last) > lane.until(last).count()
 }
 
 /// Warnings about whole trials of all lanes: failed rounds, flags. What marks every trial is said
 /// once.
-pub fn trial_warnings(lanes: &[LaneSeries]) -> Vec<String> {
+pub fn trial_warnings(lanes: &[LaneSeries]) -> Vec<Sentence> {
     let mut warnings = Vec::new();
     for lane in lanes {
         if let (Some(trial), false) = (lane.failed.last(), lane.ok.is_empty()) {
             let all = lane.failed.len() + lane.ok.len();
-            let reason = trial.reason.as_deref().unwrap_or("no reason given");
-            warnings.push(format!("{} failed in {} of {all} rounds: {reason}", lane.lane.name, lane.failed.len()));
+            let reason = failed::reason(trial);
+            warnings.push(said::failed_in_rounds(name(&lane.lane.name), lane.failed.len(), all, reason));
         }
     }
     for lane in lanes {
         if let (Some(trial), false) = (lane.void.last(), lane.ok.is_empty()) {
             let all = lane.void.len() + lane.ok.len();
-            let reason = trial.reason.as_deref().unwrap_or("no reason given");
-            warnings.push(format!("{}: {} of {all} trials are void: {reason}", lane.lane.name, lane.void.len()));
+            let reason = failed::reason(trial);
+            warnings.push(said::void_trials(name(&lane.lane.name), lane.void.len(), all, reason));
         }
     }
     let of_all: usize = lanes.iter().map(|lane| lane.ok.len()).sum();
@@ -303,12 +316,11 @@ pub fn trial_warnings(lanes: &[LaneSeries]) -> Vec<String> {
         if lane.ok.iter().any(told) {
             marks.0.remove(NOT_STEADY);
         }
-        let (name, of) = (&lane.lane.name, lane.ok.len());
+        let of = lane.ok.len();
         let own = marks.0.into_iter().filter(|(kind, _)| !everywhere.0.contains_key(kind));
-        warnings
-            .extend(own.map(|(_, mark)| format!("{name}: {} of {of} trials are marked {}", mark.trials, mark.said())));
+        warnings.extend(own.map(|(_, mark)| said::marked(name(&lane.lane.name), mark.trials, of, mark.said())));
     }
-    warnings.extend(everywhere.0.into_values().map(|mark| format!("all {of_all} trials are marked {}", mark.said())));
+    warnings.extend(everywhere.0.into_values().map(|mark| said::all_marked(of_all, mark.said())));
     warnings
 }
 
@@ -344,10 +356,10 @@ impl<'a> Marks<'a> {
 
 impl Mark<'_> {
     /// The flag where all are alike; otherwise its kind and one example.
-    fn said(&self) -> String {
+    fn said(&self) -> Value {
         match self.example.split_once(':') {
-            Some((kind, rest)) if !self.alike => format!("{kind} (one of them:{rest})"),
-            _ => self.example.to_owned(),
+            Some((kind, rest)) if !self.alike => said::mark_with_example(text(kind), text(rest)).into(),
+            _ => text(self.example),
         }
     }
 }
@@ -356,46 +368,43 @@ impl Mark<'_> {
 const NOT_STEADY: &str = "not-steady";
 
 /// Why a trial's group is not steady.
-fn unsteady(of: &Group) -> Option<String> {
+fn unsteady(of: &Group) -> Option<Sentence> {
     crate::steady::settled(of)?.unsteady
 }
 
-/// Warnings about a lane's figures in one group: unusable, missing, unsteady.
-pub fn lane_warnings(lane: &LaneSeries, group: &str, metric: &str) -> Vec<String> {
-    let name = &lane.lane.name;
+/// Warnings about a lane's figures in one group: unusable, missing, unsteady. What every lane did in a round
+/// (`stalled`) is told once, of all of them.
+pub fn lane_warnings(lane: &LaneSeries, group: &str, metric: &str, stalled: &BTreeSet<u32>) -> Vec<Sentence> {
+    let who = || name(&lane.lane.name);
     let mut warnings = Vec::new();
     let figures = lane.figures(group, metric);
     let still = lane.stood_still(group, metric);
     // One that always did is told with its estimate.
-    if !still.is_empty() && still.len() < lane.ok.len() {
-        let counted = match metric.ends_with("_per_second") {
-            true => "its mean counts them as zeros and has no interval",
-            false => "they have no latency, and its mean is that of the others",
-        };
-        warnings.push(format!("{name} stood still in {} of {} rounds: {counted}", still.len(), lane.ok.len()));
+    let own = still.iter().filter(|round| !stalled.contains(round)).count();
+    if own > 0 && still.len() < lane.ok.len() {
+        let (rounds, of) = (own, lane.ok.len());
+        warnings.push(match metric.ends_with("_per_second") {
+            true => said::stood_still_rate(who(), rounds, of),
+            false => said::stood_still_latency(who(), rounds, of),
+        });
     }
     let broken = |&&(round, figure): &&(u32, f64)| !estimate::usable(figure) && !still.contains(&round);
     let unusable = figures.iter().filter(broken).count();
     if unusable > 0 {
-        warnings
-            .push(format!("{name}: {unusable} of {} figures are no positive number and were left out", figures.len()));
+        warnings.push(said::figures_left_out(who(), unusable, figures.len()));
     }
     let missing = lane.ok.len() - figures.len();
     // Where all are missing, the estimate says why.
     if missing > 0 && lane.lacks(group).is_none() {
-        warnings.push(format!("{name}: {missing} of {} trials hold no {metric} for {group}", lane.ok.len()));
+        warnings.push(said::figures_missing(who(), missing, lane.ok.len(), name(metric), text(group)));
     }
     let (trials, share) = lane.cut(group);
     if trials > 0 && metric.ends_with("_per_second") {
-        warnings.push(format!(
-            "{name}: warm-up was cut from {trials} of {} trials, up to {} of one (MSER-5)",
-            lane.ok.len(),
-            words::percent(share)
-        ));
+        warnings.push(said::warm_up_cut(who(), trials, lane.ok.len(), Value::Share(share)));
     }
     let unsteady: Vec<_> = lane.group(group).filter_map(|(_, of)| unsteady(of)).collect();
     if let Some(reason) = unsteady.first() {
-        warnings.push(format!("{name}: {} of {} trials are not steady: {reason}", unsteady.len(), lane.ok.len()));
+        warnings.push(said::not_steady(who(), unsteady.len(), lane.ok.len(), reason.clone()));
     }
     warnings
 }

@@ -1,12 +1,17 @@
 //! What counts of one workload's trials: the last attempt of every round, lane by lane.
 
+use crate::estimate::{self, Level};
+use crate::failed;
+use crate::say::race as said;
+use crate::sequential::Standing;
 use crate::steady;
+use model::Sentence;
 use model::lane::Lane;
 use model::operations::Operation;
 use model::record::Record;
 use model::trial::{Group, Outcome, SystemUse, Trial};
 use model::workload::Kind;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One workload's trials that count.
 pub struct Series<'a> {
@@ -79,7 +84,54 @@ impl<'a> Series<'a> {
     }
 }
 
+impl<'a> Series<'a> {
+    /// The same as it stood after this round.
+    pub fn up_to(&self, last: u32) -> Series<'a> {
+        let until = |trials: &[&'a Trial]| trials.iter().copied().filter(|trial| trial.round <= last).collect();
+        let lanes = self.lanes.iter().map(|of| LaneSeries {
+            ok: until(&of.ok),
+            failed: until(&of.failed),
+            void: until(&of.void),
+            ..*of
+        });
+        Series {
+            lanes: lanes.collect(),
+            done: self.done.iter().copied().filter(|&round| round <= last).collect(),
+            trials: self.trials,
+            reading: self.reading.clone(),
+        }
+    }
+
+    /// The last round that a look takes.
+    pub fn last_round(&self, standing: Standing) -> u32 {
+        match standing {
+            Standing::AtLook { rounds, .. } => self.done.get(rounds as usize - 1).copied().unwrap_or(u32::MAX),
+            Standing::Before { .. } => u32::MAX,
+        }
+    }
+
+    /// Rounds in which every lane that raced stood still, two at least: something beside them did that, and
+    /// such a round says nothing of any of them.
+    pub fn stalled(&self, group: &str, metric: &str) -> BTreeSet<u32> {
+        // Lanes that stood still and lanes that raced.
+        let mut rounds: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
+        for round in self.lanes.iter().flat_map(|lane| lane.stood_still(group, metric)) {
+            rounds.entry(round).or_default().0 += 1;
+        }
+        for (trial, _) in self.lanes.iter().flat_map(|lane| lane.group(group)) {
+            rounds.entry(trial.round).and_modify(|(_, raced)| *raced += 1);
+        }
+        let stalled = rounds.into_iter().filter(|(_, (still, raced))| *still >= 2 && still == raced);
+        stalled.map(|(round, _)| round).collect()
+    }
+}
+
 impl<'a> LaneSeries<'a> {
+    /// The trials that count up to this round.
+    pub fn until(&self, last: u32) -> impl Iterator<Item = &'a Trial> {
+        self.ok.iter().copied().filter(move |trial| trial.round <= last)
+    }
+
     /// The trials that hold this group, with it.
     pub fn group<'b>(&'b self, group: &'b str) -> impl Iterator<Item = (&'a Trial, &'a Group)> + 'b {
         self.ok.iter().filter_map(move |&trial| Some((trial, trial.groups.iter().find(|of| of.name == group)?)))
@@ -99,14 +151,34 @@ impl<'a> LaneSeries<'a> {
     }
 
     /// Rounds in which this lane did nothing that its figure could show: a rate of zero in measured time,
-    /// because the middle slice did nothing, or no operation at all.
+    /// because the middle slice did nothing (the warm-up left out), or no operation at all.
     pub fn stood_still(&self, group: &str, metric: &str) -> Vec<u32> {
+        // Without its warm-up a trial comes to zero only where something in it did.
+        let paused = |of: &Group| {
+            of.windows_operations_per_second.iter().chain(&of.slices_operations_per_second).any(|&rate| rate == 0.0)
+        };
         let still = |of: &Group| match of.metrics.get(metric) {
-            Some(&figure) => metric.ends_with("_per_second") && figure == 0.0,
+            Some(&figure) if metric.ends_with("_per_second") => {
+                figure == 0.0 || (paused(of) && self.figure(of, metric) == Some(0.0))
+            }
+            Some(_) => false,
             None => of.operations == 0,
         };
         let measured = |of: &Group| of.seconds > 0.0 && of.seconds.is_finite();
         self.group(group).filter(|(_, of)| measured(of) && still(of)).map(|(trial, _)| trial.round).collect()
+    }
+
+    /// The level of a lane's figures. Rounds in which it did nothing count as zeros of a rate: a mean of the
+    /// others would be that of its good rounds. Those in which every lane stood still ([`Series::stalled`])
+    /// say nothing of it. `None`: it has no figure, or never did anything.
+    pub fn level(&self, group: &str, metric: &str, stalled: &BTreeSet<u32>) -> Option<Level> {
+        let figures = self.figures(group, metric).into_iter().filter(|(round, _)| !stalled.contains(round));
+        let figures: Vec<f64> = figures.map(|(_, figure)| figure).collect();
+        let alone = self.stood_still(group, metric).iter().any(|round| !stalled.contains(round));
+        match metric.ends_with("_per_second") && alone {
+            true => estimate::level_with_zeros(&figures).filter(|level| level.mean > 0.0),
+            false => estimate::level(&figures),
+        }
     }
 
     /// Trials of a group whose figure became another one because warm-up was cut, and the largest cut
@@ -118,29 +190,26 @@ impl<'a> LaneSeries<'a> {
     }
 
     /// Why this lane has no figure at all; `None`: it has some.
-    pub fn failure(&self) -> Option<String> {
+    pub fn failure(&self) -> Option<Sentence> {
         if !self.ok.is_empty() {
             return None;
         }
-        let reason = self
-            .failed
-            .last()
-            .or(self.void.last())
-            .map(|trial| trial.reason.as_deref().unwrap_or("it failed without a reason"));
-        Some(reason.unwrap_or("no round was completed").to_owned())
+        let reason = self.failed.last().or(self.void.last()).map(|trial| failed::reason(trial));
+        Some(reason.unwrap_or_else(said::no_round_completed))
     }
 
     /// Why this lane has no figure of a group; `None`: it has some, or nobody knows.
-    pub fn lacks(&self, group: &str) -> Option<String> {
+    pub fn lacks(&self, group: &str) -> Option<Sentence> {
         self.failure().or_else(|| match self.group(group).next() {
             Some(_) => None,
             // What stands behind a step that the filesystem cannot do was not done.
-            None => self.ok.iter().rev().find_map(|trial| trial.reason.clone()),
+            None => self.ok.iter().rev().find_map(|trial| trial.reason.clone().map(Sentence::from)),
         })
     }
 }
 
 /// Which groups of a workload read: by their names, but steps of file operations bear any name.
+#[derive(Clone)]
 pub struct Reading<'a>(Option<Vec<&'a str>>);
 
 impl<'a> Reading<'a> {

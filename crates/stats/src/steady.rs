@@ -6,7 +6,10 @@
 //! nothing is cut and nothing flagged that the windows' own scatter explains.
 
 use crate::estimate::{self, median};
+use crate::say::pair as said;
 use crate::student;
+use model::Sentence;
+use model::sentence::Value;
 use model::trial::Group;
 use std::borrow::Cow;
 
@@ -48,12 +51,13 @@ pub struct Truncation {
 pub struct Settled {
     /// The share of the trial that is warm-up, at most a half.
     pub cut: f64,
-    /// The median rate after the warm-up as a share of the median of all.
+    /// The figure after the warm-up as a share of the figure of all: the median of the slices' rates, of
+    /// one slice its rate.
     pub rate: f64,
     /// It was still changing past its middle: more of it is needed.
     pub past_the_middle: bool,
     /// Why the rest is not steady, as the end of a sentence; `None`: it is.
-    pub unsteady: Option<String>,
+    pub unsteady: Option<Sentence>,
 }
 
 /// A trial's group without its warm-up; `None` where it is too short to tell.
@@ -61,31 +65,36 @@ pub fn settled(of: &Group) -> Option<Settled> {
     let slices = &of.slices_operations_per_second;
     match of.windows_operations_per_second.is_empty() {
         // Work that runs whole, and records of before windows were kept.
-        true => judge(slices, slices),
-        false => judge(&in_windows(&of.windows_operations_per_second, of.windows_seconds), slices),
+        true => judge(slices, 1, slices),
+        false => settled_windows(&of.windows_operations_per_second, of.windows_seconds, slices),
     }
 }
 
 /// The same of windows as they were measured, and of the slices that they lie in.
 pub fn settled_windows(windows: &[f64], window_seconds: f64, slices: &[f64]) -> Option<Settled> {
-    judge(&in_windows(windows, window_seconds), slices)
+    judge(windows, put_together(windows, window_seconds)?, slices)
 }
 
-/// Windows with [`OPERATIONS_IN_A_WINDOW`] or more on average; what is left over at the end is left out.
-fn in_windows(windows: &[f64], seconds: f64) -> Cow<'_, [f64]> {
+/// How many windows hold [`OPERATIONS_IN_A_WINDOW`] or more together on average; `None`: all do not.
+fn put_together(windows: &[f64], seconds: f64) -> Option<usize> {
     let operations = estimate::moments(windows).map_or(0.0, |of| of.mean * seconds);
-    let together = (OPERATIONS_IN_A_WINDOW / operations).ceil();
-    if together <= 1.0 {
-        return Cow::Borrowed(windows);
-    }
-    if !together.is_finite() || together > windows.len() as f64 {
-        return Cow::Borrowed(&[]);
-    }
-    let together = together as usize;
-    Cow::Owned(windows.chunks_exact(together).map(|some| some.iter().sum::<f64>() / together as f64).collect())
+    let together = (OPERATIONS_IN_A_WINDOW / operations).ceil().max(1.0);
+    (together <= windows.len() as f64).then_some(together as usize)
 }
 
-fn judge(windows: &[f64], slices: &[f64]) -> Option<Settled> {
+/// So many windows put together; what is left over at the end is left out.
+fn in_windows(windows: &[f64], together: usize) -> Cow<'_, [f64]> {
+    match together {
+        0 | 1 => Cow::Borrowed(windows),
+        _ => {
+            Cow::Owned(windows.chunks_exact(together).map(|some| some.iter().sum::<f64>() / together as f64).collect())
+        }
+    }
+}
+
+/// Judges windows as they were measured, so many `together`, in these slices; none stands for one slice.
+fn judge(measured: &[f64], together: usize, slices: &[f64]) -> Option<Settled> {
+    let windows = &in_windows(measured, together)[..];
     if windows.len() < ENOUGH_WINDOWS {
         return None;
     }
@@ -93,17 +102,33 @@ fn judge(windows: &[f64], slices: &[f64]) -> Option<Settled> {
     let means = fives(windows);
     let cut = truncation.discard / 5;
     let discard = if cut > 0 && lies_apart(&means, cut) { truncation.discard } else { 0 };
-    let of_all = || median(windows.iter().copied()).filter(|&rate| rate > 0.0);
+    estimate::moments(windows).filter(|of| of.mean > 0.0)?;
     let rate = match discard {
-        0 => estimate::moments(windows).filter(|of| of.mean > 0.0).map(|_| 1.0)?,
-        _ => median(windows[discard..].iter().copied())? / of_all()?,
+        0 => 1.0,
+        _ => rate_after(measured, discard * together, slices.len()),
     };
     let past_the_middle = truncation.past_the_middle;
     let unsteady = match past_the_middle {
-        true => Some(format!("it was still changing in its second half ({} windows)", windows.len())),
+        true => Some(said::still_changing(windows.len())),
         false => changes(&units(&windows[discard..], slices, discard as f64 / windows.len() as f64)),
     };
     Some(Settled { cut: discard as f64 / windows.len() as f64, rate, past_the_middle, unsteady })
+}
+
+/// The figure without the first windows as a share of the figure of all, both made as a trial's figure is:
+/// the median of the slices' rates, where a slice's rate is the mean of its windows. A median of windows
+/// would be no share of that, as windows within a slice may be skewed. 1 where the middle slice did nothing.
+fn rate_after(windows: &[f64], discard: usize, slices: usize) -> f64 {
+    let count = slices.clamp(1, windows.len().max(1));
+    let figure = |from: usize| {
+        let edge = |slice: usize| (slice * windows.len() / count).max(from);
+        let rates = (0..count).filter_map(|slice| estimate::moments(&windows[edge(slice)..edge(slice + 1)]));
+        median(rates.map(|of| of.mean))
+    };
+    match (figure(discard), figure(0)) {
+        (Some(after), Some(of_all)) if of_all > 0.0 => after / of_all,
+        _ => 1.0,
+    }
 }
 
 /// What noise comes in: the slices after the warm-up, because bursts hit all of one; ten blocks where
@@ -209,18 +234,17 @@ const NORMAL_QUANTILE: f64 = 2.5758;
 
 /// Why figures in time order are not steady: they leave the bounds of the SNIA by more than their own
 /// noise explains.
-fn changes(units: &[f64]) -> Option<String> {
+fn changes(units: &[f64]) -> Option<Sentence> {
     let five = parts(units, PARTS);
     if five.len() < PARTS {
         return None;
     }
     let beyond_the_bounds = bounds(&five)?;
     if beyond_the_bounds.range > RANGE && range_shows(units, &five) {
-        return Some(format!("its parts range over {:.0} % of their mean", 100.0 * beyond_the_bounds.range));
+        return Some(said::parts_range(Value::Number(100.0 * beyond_the_bounds.range, 0)));
     }
     let excursion = beyond_the_bounds.excursion;
-    (excursion.abs() > EXCURSION && line_shows(units))
-        .then(|| format!("it drifts by {:.0} % from start to end", 100.0 * excursion))
+    (excursion.abs() > EXCURSION && line_shows(units)).then(|| said::drifts(Value::Number(100.0 * excursion, 0)))
 }
 
 /// The figures that the SNIA bounds.
@@ -281,7 +305,7 @@ mod tests {
     use crate::sample::{Normal, correlated};
 
     fn of(windows: &[f64]) -> Settled {
-        judge(windows, windows).unwrap()
+        judge(windows, 1, windows).unwrap()
     }
 
     /// Six slices of ten windows; a burst hits all windows of a slice alike.
@@ -332,7 +356,7 @@ mod tests {
             let (mut cut, mut flagged, mut changed) = (0, 0, 0.0);
             for _ in 0..500 {
                 let (windows, slices) = trial(&mut noise, |_| 1.0, within, between);
-                let settled = judge(&windows, &slices).unwrap();
+                let settled = judge(&windows, 1, &slices).unwrap();
                 cut += usize::from(settled.cut > 0.0);
                 flagged += usize::from(settled.unsteady.is_some());
                 changed += (settled.rate - 1.0).abs() / 500.0;
@@ -352,7 +376,7 @@ mod tests {
             let found = (0..100)
                 .filter(|_| {
                     let (windows, slices) = trial(&mut noise, shape, 0.1, 0.05);
-                    judge(&windows, &slices).unwrap().cut > 0.1
+                    judge(&windows, 1, &slices).unwrap().cut > 0.1
                 })
                 .count();
             assert!(found >= 95, "{found} of 100");
@@ -360,10 +384,41 @@ mod tests {
         let late = (0..100)
             .filter(|_| {
                 let (windows, slices) = trial(&mut noise, |x| if x < 0.67 { 1.0 } else { 0.5 }, 0.1, 0.05);
-                judge(&windows, &slices).unwrap().unsteady.is_some()
+                judge(&windows, 1, &slices).unwrap().unsteady.is_some()
             })
             .count();
         assert!(late >= 80, "{late} of 100 steps in the last third are seen");
+    }
+
+    /// Rates of a burst and a pause: 1000 on average, and the median is half of it.
+    const SKEWED: [f64; 5] = [2000.0, 500.0, 500.0, 1500.0, 500.0];
+
+    fn skewed_after(warm_up: f64, count: usize, all: usize) -> Vec<f64> {
+        (0..all).map(|at| if at < count { warm_up } else { SKEWED[at % 5] }).collect()
+    }
+
+    #[test]
+    fn windows_that_are_skewed_within_a_slice_leave_the_trial_its_rate() {
+        let windows = skewed_after(1500.0, 25, 60);
+        let slices: Vec<f64> = windows.chunks(10).map(|slice| slice.iter().sum::<f64>() / 10.0).collect();
+        let settled = judge(&windows, 1, &slices).unwrap();
+        assert!((settled.cut - 25.0 / 60.0).abs() < 1e-9, "{settled:?}");
+        // A trial's figure is the median of its slices: 1125 with the warm-up, 1000 without.
+        let figure = median(slices.iter().copied()).unwrap() * settled.rate;
+        assert!((figure - 1000.0).abs() < 1e-6, "{figure}");
+        // Where they are put together, what is cut is still counted in windows as measured.
+        let double: Vec<f64> = windows.iter().flat_map(|&rate| [rate, rate]).collect();
+        assert!((judge(&double, 2, &slices).unwrap().rate - settled.rate).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_single_long_slice_is_its_mean_before_and_after_the_cut() {
+        let windows = skewed_after(100.0, 30, 120);
+        let figure = estimate::moments(&windows).unwrap().mean;
+        for slices in [&[][..], &[figure]] {
+            let settled = judge(&windows, 1, slices).unwrap();
+            assert!((figure * settled.rate - 1000.0).abs() < 1e-6, "{figure} {settled:?}");
+        }
     }
 
     #[test]
@@ -373,7 +428,7 @@ mod tests {
         let mut minute = |drift: f64| -> Settled {
             let noise = correlated(&mut noise, 120, 0.5);
             let rate = |(at, noise): (usize, &f64)| 1000.0 * (1.0 + drift * at as f64 / 120.0) * (1.0 + 0.1 * noise);
-            judge(&noise.iter().enumerate().map(rate).collect::<Vec<f64>>(), &[]).unwrap()
+            judge(&noise.iter().enumerate().map(rate).collect::<Vec<f64>>(), 1, &[]).unwrap()
         };
         let steady = (0..200).filter(|_| minute(0.0).unsteady.is_none()).count();
         assert!(steady >= 190, "{steady} of 200");
@@ -384,10 +439,11 @@ mod tests {
     fn windows_of_few_operations_are_put_together() {
         // Four operations in each: three windows become one.
         let slow: Vec<f64> = (0..70).map(|at| if at % 3 == 0 { 200.0 } else { 140.0 }).collect();
-        assert_eq!(in_windows(&slow, 0.025).len(), 23);
-        assert!(in_windows(&slow, 0.025).iter().all(|&rate| (rate - 160.0).abs() < 1e-9));
-        assert_eq!(in_windows(&slow, 0.25).len(), 70);
-        assert_eq!(in_windows(&[0.0; 30], 0.025).len(), 0, "nothing was done");
+        assert_eq!(put_together(&slow, 0.025), Some(3));
+        assert_eq!(in_windows(&slow, 3).len(), 23);
+        assert!(in_windows(&slow, 3).iter().all(|&rate| (rate - 160.0).abs() < 1e-9));
+        assert_eq!(put_together(&slow, 0.25), Some(1));
+        assert_eq!(put_together(&[0.0; 30], 0.025), None, "nothing was done");
         let group = Group {
             windows_operations_per_second: slow,
             windows_seconds: 0.025,
@@ -416,10 +472,10 @@ mod tests {
 
     #[test]
     fn short_and_broken_series_say_nothing() {
-        assert_eq!(judge(&[1.0; 19], &[]), None);
-        assert_eq!(judge(&[f64::NAN; 30], &[]), None);
+        assert_eq!(judge(&[1.0; 19], 1, &[]), None);
+        assert_eq!(judge(&[f64::NAN; 30], 1, &[]), None);
         assert_eq!(mser5(&[1.0; 9]), None);
         assert!(bounds(&[]).is_none() && changes(&[]).is_none());
-        assert_eq!(judge(&[0.0; 30], &[]), None);
+        assert_eq!(judge(&[0.0; 30], 1, &[]), None);
     }
 }

@@ -3,12 +3,14 @@
 //! The limits are the kernel's; whether they reached everything that a filesystem does is checked
 //! against the device's own counters after every trial.
 
+use crate::say::{self, limit, name, race};
 use crate::words;
-use model::Throttle;
 use model::plan::Plan;
+use model::sentence::Value;
 use model::throttle::{Quantity, STEP_SECONDS};
 use model::trial::{DeviceUse, SystemUse, Trial};
 use model::workload::{Kind, Workload};
+use model::{Sentence, Throttle};
 
 /// What the counters may show beyond the limit: the share of methods section 3.
 const TOLERANCE: f64 = 1.02;
@@ -32,26 +34,20 @@ pub(crate) fn is_void(reason: &str) -> bool {
 
 /// What a reader must know where lanes do not stand on the same disk, in one sentence that names each
 /// lane of these with what its device is held to. `None`: all are held to the same, or to nothing.
-pub fn different_disks<'a>(lanes: impl IntoIterator<Item = (&'a str, Option<Throttle>)>) -> Option<String> {
+pub fn different_disks<'a>(lanes: impl IntoIterator<Item = (&'a str, Option<Throttle>)>) -> Option<Sentence> {
     let lanes: Vec<(&str, Option<Throttle>)> = lanes.into_iter().collect();
     if lanes.windows(2).all(|two| two[0].1 == two[1].1) {
         return None;
     }
-    let each: Vec<String> = lanes
-        .iter()
-        .map(|(lane, throttle)| match throttle {
-            Some(throttle) => format!("{lane} {throttle}"),
-            None => format!("{lane} not limited"),
-        })
-        .collect();
-    Some(format!(
-        "the lanes stand on different disks while they are measured: {}; a difference may be the disk's",
-        each.join(", ")
-    ))
+    let each = lanes.iter().map(|(lane, throttle)| match throttle {
+        Some(throttle) => limit::lane_and_figure(name(*lane), name(throttle.to_string())).into(),
+        None => limit::lane_not_limited(name(*lane)).into(),
+    });
+    Some(race::on_different_disks(Value::Row(each.collect())))
 }
 
 /// The same for the lanes of a plan.
-pub fn different_disks_of(plan: &Plan) -> Option<String> {
+pub fn different_disks_of(plan: &Plan) -> Option<Sentence> {
     different_disks(plan.lanes.iter().map(|lane| (lane.name.as_str(), plan.throttle_of(&lane.name))))
 }
 
@@ -128,10 +124,6 @@ pub(crate) fn shows(workload: &Workload, window_seconds: f64) -> bool {
 
 /// What a reader must know of work so short that the burst of an idle device carries it; the same words
 /// for every step, so that a table gathers them.
-pub(crate) fn too_short() -> String {
-    format!(
-        "under {} s long, and the throttle lets through at once what the disk does in {} s: the emulated disk hardly shows in it",
-        TOO_SHORT_STEPS * STEP_SECONDS,
-        BURSTS_FROM_IDLE * STEP_SECONDS
-    )
+pub(crate) fn too_short() -> Sentence {
+    race::hardly_emulated(say::exact(TOO_SHORT_STEPS * STEP_SECONDS), say::exact(BURSTS_FROM_IDLE * STEP_SECONDS))
 }

@@ -1,11 +1,14 @@
 //! One figure over many records: how a lane fared from race to race. It judges nothing; it only sees to
 //! it that the points of a line are figures of one kind of work.
 
-use crate::estimate::{self, Level};
+use crate::comparable::guest_of;
+use crate::estimate::Level;
 use crate::judge::{higher_is_better, primary_metric};
 use crate::series::Series;
+use crate::words;
 use model::Throttle;
 use model::lane::Lane;
+use model::machine::Device;
 use model::page::{Trend, TrendPoint};
 use model::record::Record;
 use model::workload::Workload;
@@ -19,7 +22,10 @@ pub struct RecordFigures {
     started: String,
     kernel: String,
     machine: String,
-    throttle: Option<Throttle>,
+    machine_id_hash: String,
+    disk: String,
+    /// 0: not known.
+    disk_bytes: u64,
     lanes: Vec<Made>,
     workloads: Vec<(Workload, Vec<GroupFigures>)>,
 }
@@ -32,6 +38,31 @@ struct Made {
     mkfs_command: Vec<String>,
     mount_options: Vec<String>,
     venue: String,
+    /// What its guest is made of but for the kernel; `None`: it lives in none.
+    guest: Option<String>,
+    /// Its guest's kernel, which a trend is allowed to show; empty: the machine's.
+    kernel: String,
+    size_bytes: u64,
+    /// What its disk was held to.
+    throttle: Option<Throttle>,
+}
+
+impl Made {
+    /// How another lane of this name differs; `None`: it was made alike, on a disk held to the same.
+    fn differs(&self, newer: &Made) -> Option<&'static str> {
+        if self.throttle != newer.throttle {
+            return Some("its disk was throttled in another way");
+        }
+        if self.size_bytes != newer.size_bytes {
+            return Some("it had another size");
+        }
+        if self.guest != newer.guest {
+            return Some("it lived in a guest of other CPUs or other memory");
+        }
+        // Another kernel is what a trend shows: its points name it.
+        let of_kernel = Made { kernel: newer.kernel.clone(), ..self.clone() };
+        (of_kernel != *newer).then_some("it was made in another way")
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -52,15 +83,19 @@ pub fn figures(record: &Record, name: &str) -> RecordFigures {
         mkfs_command: lane.mkfs_command.clone(),
         mount_options: lane.mount_options.clone(),
         venue: lane.venue.clone(),
+        guest: guest_of(lane),
+        kernel: lane.kernel.clone(),
+        size_bytes: lane.size_bytes,
+        throttle: header.plan.throttle_of(&lane.name),
     };
     let of_workload = |workload: &Workload| {
         let series = Series::of(record, &workload.name);
         let of_group = |group: String| {
             let metric = primary_metric(&series, &group);
+            let stalled = series.stalled(&group, &metric);
             let level = |index: usize| {
-                let figures: Vec<f64> =
-                    series.lanes[index].figures(&group, &metric).into_iter().map(|(_, figure)| figure).collect();
-                Some((index, estimate::level(&figures)?))
+                // As in the record's own report.
+                Some((index, series.lanes[index].level(&group, &metric, &stalled)?))
             };
             let levels: Vec<_> = (0..series.lanes.len()).filter_map(level).collect();
             (!levels.is_empty()).then_some(GroupFigures { group, metric, levels })
@@ -72,10 +107,19 @@ pub fn figures(record: &Record, name: &str) -> RecordFigures {
         started: header.started.clone(),
         kernel: header.machine.kernel.clone(),
         machine: header.machine.in_one_line(),
-        throttle: header.plan.throttle,
+        machine_id_hash: header.machine.machine_id_hash.clone(),
+        disk: disk(&header.machine.device),
+        disk_bytes: header.machine.device.size_bytes,
         lanes: header.lanes.iter().map(made).collect(),
         workloads: header.plan.workloads.iter().map(of_workload).collect(),
     }
+}
+
+/// A disk in one line; what is not known is left out.
+fn disk(device: &Device) -> String {
+    let size = (device.size_bytes > 0).then(|| words::bytes(device.size_bytes as f64));
+    let parts = [device.name.trim().to_owned(), device.model.trim().to_owned(), size.unwrap_or_default()];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 /// One workload and group of one record.
@@ -93,8 +137,11 @@ impl One<'_> {
             let keys = newest.workload.differing_keys(self.workload).join(", ");
             return Some(format!("{name}: the workload's parameters were others: {keys}"));
         }
-        if self.of.throttle != newest.of.throttle {
-            return Some(format!("{name}: its disk was throttled in another way"));
+        // A larger disk keeps more of itself in its cache, and has more room to spread.
+        let sizes = [self.of.disk_bytes, newest.of.disk_bytes];
+        if sizes[0] != sizes[1] && !sizes.contains(&0) {
+            let [then, now] = sizes.map(|bytes| words::bytes(bytes as f64));
+            return Some(format!("{name}: its disk had another size ({then}, the newest has {now})"));
         }
         (self.figures.metric != newest.figures.metric)
             .then(|| format!("{name}: it was measured in {}", self.figures.metric.replace('_', " ")))
@@ -124,25 +171,27 @@ pub fn trend<'a>(
             left_out.push(differs);
             continue;
         }
-        let mut of_record = Vec::new();
+        let (mut of_record, mut of_others) = (Vec::new(), Vec::new());
         for (index, level) in &one.figures.levels {
             let made = &one.of.lanes[*index];
             if !lanes.is_empty() && !lanes.contains(&made.name) {
                 continue;
             }
-            match newest_made.iter().find(|newer| newer.name == made.name) {
-                Some(newer) if **newer != *made => {
-                    left_out.push(format!("{}: its lane {} was made in another way", one.of.record, made.name));
+            match newest_made.iter().find(|newer| newer.name == made.name).map(|newer| made.differs(newer)) {
+                Some(Some(how)) => {
+                    of_others.push(format!("{}: its lane {}: {how}", one.of.record, made.name));
                     continue;
                 }
-                Some(_) => {}
+                Some(None) => {}
                 None => newest_made.push(made),
             }
             of_record.push(TrendPoint {
                 record: one.of.record.clone(),
                 started: one.of.started.clone(),
-                kernel: one.of.kernel.clone(),
+                kernel: if made.kernel.is_empty() { &one.of.kernel } else { &made.kernel }.clone(),
                 machine: one.of.machine.clone(),
+                machine_id_hash: one.of.machine_id_hash.clone(),
+                disk: one.of.disk.clone(),
                 lane: made.name.clone(),
                 mean: level.mean,
                 low: level.interval.map(|(low, _)| low),
@@ -150,6 +199,7 @@ pub fn trend<'a>(
             });
         }
         points.extend(of_record.into_iter().rev());
+        left_out.extend(of_others.into_iter().rev());
     }
     points.reverse();
     left_out.reverse();
@@ -220,11 +270,46 @@ mod tests {
         remade.header.lanes[1].mkfs_command.push("-m".to_owned());
         let all = [figures(&new, "new"), figures(&other_work, "work"), figures(&throttled, "disk")];
         let remade = figures(&remade, "made");
-        let trend = trend(all.iter().chain([&remade]), "small-files", "create", &[]).unwrap();
+        let mut other_disk = record("2026-04-01T00:00:00Z");
+        other_disk.header.machine.device.size_bytes = 2 * new.header.machine.device.size_bytes + (1 << 40);
+        let mut own = record("2026-05-01T00:00:00Z");
+        own.header.plan.lane_throttles.insert("ext4".to_owned(), "90MiB/s".parse().unwrap());
+        own.header.lanes[1].size_bytes += 1 << 30;
+        let others = [remade, figures(&other_disk, "size"), figures(&own, "own")];
+        let trend = trend(all.iter().chain(&others), "small-files", "create", &[]).unwrap();
         assert_eq!(names(&trend), [("made", "ext4"), ("new", "ext4"), ("new", "xfs")]);
-        assert_eq!(trend.left_out.len(), 3, "{:?}", trend.left_out);
-        assert!(trend.left_out[0].starts_with("work: ") && trend.left_out[0].contains("files"));
-        assert!(trend.left_out[1].starts_with("disk: "));
-        assert!(trend.left_out[2].starts_with("made: ") && trend.left_out[2].contains("lane xfs"));
+        let left_out: Vec<&str> = trend.left_out.iter().map(String::as_str).collect();
+        let begins = ["work: ", "disk: ", "disk: ", "made: ", "size: ", "own: ", "own: "];
+        assert!(
+            left_out.len() == 7 && left_out.iter().zip(begins).all(|(why, begin)| why.starts_with(begin)),
+            "{left_out:?}"
+        );
+        assert!(left_out[0].contains("files"), "{left_out:?}");
+        assert!(left_out[1..3].iter().all(|why| why.contains("throttled")), "{left_out:?}");
+        assert!(left_out[3].contains("lane xfs: it was made"), "{left_out:?}");
+        assert!(left_out[4].contains("another size"), "{left_out:?}");
+        assert!(left_out[5].contains("lane ext4: its disk was throttled"), "{left_out:?}");
+        assert!(left_out[6].contains("lane xfs: it had another size"), "{left_out:?}");
+    }
+
+    #[test]
+    fn rounds_without_work_count_as_they_do_in_the_report_and_points_name_machine_and_disk() {
+        let mut still = record("2026-01-01T00:00:00Z");
+        let of_ext4 = |trial: &&mut model::trial::Trial| trial.workload == "small-files" && trial.lane == "ext4";
+        let trial = still.trials.iter_mut().find(of_ext4).unwrap();
+        let group = trial.groups.iter_mut().find(|group| group.name == "create").unwrap();
+        group.metrics.insert("operations_per_second".to_owned(), 0.0);
+        still.header.machine.machine_id_hash = "abc".to_owned();
+        still.header.machine.device =
+            Device { name: "sda".to_owned(), model: " A disk ".to_owned(), size_bytes: 1 << 40, ..Device::default() };
+        let trend = trend(&[figures(&still, "a")], "small-files", "create", &["ext4".to_owned()]).unwrap();
+        let results = judge::judge_workload(&still, "small-files");
+        let result = results.iter().find(|result| result.group == "create").unwrap();
+        let point = &trend.points[0];
+        assert_eq!((point.mean, point.low), (result.estimates[0].mean, None));
+        assert!(
+            point.mean < judge::judge_workload(&record("2026-01-01T00:00:00Z"), "small-files")[0].estimates[0].mean
+        );
+        assert_eq!((point.machine_id_hash.as_str(), point.disk.as_str()), ("abc", "sda, A disk, 1 TiB"));
     }
 }

@@ -6,7 +6,7 @@ use common::{io, lane, operations, record, run, step};
 use model::findings::{Comparison, Verdict};
 use model::operations::Operation;
 use model::plan::Rounds;
-use model::record::Record;
+use model::record::{EndOutcome, Record};
 use model::workload::{Kind, Pattern};
 use stats::compare::compare;
 
@@ -148,5 +148,82 @@ fn an_emulated_disk_is_not_compared_with_another_or_with_a_real_one() {
         } else {
             assert_eq!(row.verdict, Verdict::Faster);
         }
+    }
+}
+
+#[test]
+fn rounds_in_which_a_lane_stood_still_count_and_leave_no_verdict() {
+    let stands_still = |race: &mut Record, rounds: u32| {
+        for trial in race.trials.iter_mut().filter(|trial| trial.lane == "xfs" && trial.round <= rounds) {
+            for group in &mut trial.groups {
+                group.metrics.insert("operations_per_second".into(), 0.0);
+            }
+        }
+    };
+    let before = race([1000.0; 2], 0.01, 8, 1);
+    let mut after = race([1000.0, 1200.0], 0.01, 8, 2);
+    stands_still(&mut after, 4);
+    // Of its good rounds alone the lane would be faster by a fifth; of all of them it is far slower.
+    for (first, second, which, ratio) in [(&before, &after, "second", 0.6), (&after, &before, "first", 1.0 / 0.6)] {
+        let of = against(first, second);
+        assert_eq!(of.rows[0].verdict, Verdict::Tie);
+        let row = &of.rows[1];
+        assert_eq!((row.lane.as_str(), row.verdict, row.low), ("xfs", Verdict::None, None));
+        let why = row.why.as_deref().unwrap();
+        assert!(why.starts_with(&format!("xfs stood still in 4 of 8 rounds of the {which} record")), "{why}");
+        assert!((row.ratio / ratio - 1.0).abs() < 0.02 && (row.ratio - row.b / row.a).abs() < 1e-9, "{row:?}");
+    }
+    let figure = stats::judge::judge_workload(&after, "w")[0].estimates[1].mean;
+    assert!((against(&before, &after).rows[1].b / figure - 1.0).abs() < 1e-12, "as in the record's own report");
+
+    // Without one good round there is no ratio, and that is said.
+    stands_still(&mut after, 8);
+    let of = against(&before, &after);
+    assert_eq!(of.rows.len(), 1);
+    let said = "xfs stood still in 8 of 8 rounds of the second record";
+    assert!(of.warnings.iter().any(|warning| warning.contains(said)), "{:?}", of.warnings);
+}
+
+#[test]
+fn a_race_that_was_interrupted_before_its_look_decides_nothing() {
+    let before = race([1000.0; 2], 0.01, 6, 1);
+    let mut after = race([3000.0; 2], 0.01, 6, 2);
+    assert_eq!(against(&before, &after).rows[0].verdict, Verdict::Faster);
+    after.header.plan.rounds = Rounds::Fixed(20);
+    after.end = Some(EndOutcome::Interrupted);
+    let of = against(&before, &after).rows.remove(0);
+    assert_eq!(of.verdict, Verdict::Undecided);
+    assert!(of.low.is_some() && (of.ratio - 3.0).abs() < 0.1, "what it shows so far is told: {of:?}");
+    assert_eq!(of.why.as_deref(), Some("6 of 20 rounds of the second record are done; go on with it (--resume)"));
+    // Whichever side it is; a race whose budget was used up ended as planned.
+    let turned = against(&after, &before).rows.remove(0);
+    assert!(turned.why.as_deref().unwrap().starts_with("6 of 20 rounds of the first record"), "{turned:?}");
+    after.end = Some(EndOutcome::Complete);
+    assert_eq!(against(&before, &after).rows[0].verdict, Verdict::Faster);
+    // Looks of a race that ends by itself are planned: rounds between them wait for the next.
+    let mut adaptive = race([3000.0; 2], 0.01, 7, 2);
+    adaptive.end = Some(EndOutcome::Interrupted);
+    let at_six = {
+        let mut at_six = adaptive.clone();
+        at_six.trials.retain(|trial| trial.round <= 6);
+        at_six
+    };
+    let [seven, six] = [adaptive.clone(), at_six].map(|race| against(&before, &race).rows.remove(0));
+    assert_eq!((seven.b, seven.low, seven.verdict), (six.b, six.low, Verdict::Faster));
+    adaptive.trials.retain(|trial| trial.round <= 5);
+    let early = against(&before, &adaptive).rows.remove(0);
+    assert_eq!(early.verdict, Verdict::Undecided);
+    assert!(early.why.as_deref().unwrap().starts_with("5 rounds of the second record are done"), "{early:?}");
+}
+
+#[test]
+fn writes_that_stay_in_memory_get_no_verdict() {
+    let before = race([1000.0; 2], 0.01, 6, 1);
+    let mut after = race([3000.0; 2], 0.01, 6, 2);
+    after.trials.iter_mut().for_each(|trial| trial.system.device.write_bytes /= 20);
+    for (a, b) in [(&before, &after), (&after, &before)] {
+        let of = against(a, b).rows.remove(0);
+        assert_eq!(of.verdict, Verdict::None);
+        assert!(of.why.as_deref().unwrap().starts_with("bytes that did not pass the disk were measured"), "{of:?}");
     }
 }

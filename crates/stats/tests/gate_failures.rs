@@ -8,7 +8,7 @@ mod common;
 use boots::{boots, fail, judge, judged, row};
 use model::gate::{GateOutcome, GateVerdict};
 use model::record::Record;
-use model::trial::Outcome;
+use model::trial::{Outcome, Trial};
 
 #[test]
 fn a_candidate_that_fails_at_the_work_never_passes() {
@@ -101,7 +101,7 @@ fn records_that_never_came_to_the_work_do_not_save_a_candidate() {
 
 #[test]
 fn a_step_that_the_candidate_cannot_do_any_more_fails() {
-    let mut sides = boots(3, [1.0, 1.0]);
+    let mut sides = boots(4, [1.0, 1.0]);
     for trial in sides[1].iter_mut().flat_map(|record| &mut record.trials).filter(|trial| trial.lane == "xfs") {
         // The steps before it count: the trial is none that failed.
         trial.groups.clear();
@@ -110,6 +110,57 @@ fn a_step_that_the_candidate_cannot_do_any_more_fails() {
     let of = judged(&sides);
     assert_eq!(row(&of, "xfs").verdict, GateVerdict::Failed);
     assert!(row(&of, "xfs").why.as_ref().unwrap().contains("clone 100: operation not supported"));
+}
+
+#[test]
+fn work_that_is_gone_from_few_boots_is_no_failure_yet_and_no_green_light() {
+    for count in [2, 3] {
+        let mut sides = boots(count, [1.0, 1.0]);
+        sides[1].iter_mut().for_each(|record| fail(record, "xfs"));
+        // By chance one comparison of 4^n comes out so: more often than the gate may fail wrongly.
+        let of = judged(&sides);
+        let one = row(&of, "xfs");
+        assert_eq!((one.verdict, one.unresolved, of.counts.failed), (GateVerdict::Inconclusive, true, 0));
+        assert_eq!(of.outcome, GateOutcome::Unresolved, "also where nobody asked for a resolution");
+        assert!(one.why.as_ref().unwrap().ends_with("fail by chance: 4 of each side would tell"), "{one:?}");
+    }
+}
+
+/// Lets a lane do nothing in these rounds of a record.
+fn stand_still(record: &mut Record, lanes: &[&str], rounds: &[u32]) {
+    let of = |trial: &&mut Trial| lanes.contains(&trial.lane.as_str()) && rounds.contains(&trial.round);
+    for group in record.trials.iter_mut().filter(of).flat_map(|trial| &mut trial.groups) {
+        group.operations = 0;
+        group.metrics.insert("operations_per_second".into(), 0.0);
+    }
+}
+
+#[test]
+fn a_candidate_that_stands_still_fails_as_one_that_answers_with_errors_does() {
+    // One lane, or all of them: a kernel can do it to all.
+    for lanes in [&["xfs"][..], &["ext4", "xfs"]] {
+        let mut sides = boots(4, [1.0, 1.0]);
+        sides[1].iter_mut().for_each(|record| stand_still(record, lanes, &[1, 2, 3]));
+        let of = judged(&sides);
+        let one = row(&of, "xfs");
+        assert_eq!((one.verdict, of.outcome), (GateVerdict::Failed, GateOutcome::Fail), "{one:?}");
+        assert_eq!(
+            one.why.as_deref().unwrap().split("; ").nth(1),
+            Some("no figure in 4 of the candidate's 4 records: it stood still in every round")
+        );
+        assert_eq!(of.counts.failed as usize, lanes.len());
+    }
+    // In one round of one boot: it cannot pass.
+    let mut sides = boots(4, [1.0, 1.0]);
+    stand_still(&mut sides[1][1], &["xfs"], &[2]);
+    let of = judged(&sides);
+    let one = row(&of, "xfs");
+    assert_eq!((one.verdict, one.failing), (GateVerdict::Inconclusive, true));
+    let why = one.why.as_ref().unwrap();
+    assert!(why.starts_with("1 of 3 rounds failed in 1 of the candidate's 4 records: it stood still"), "{why}");
+    // What the baseline did too is no news.
+    sides.iter_mut().flatten().for_each(|record| stand_still(record, &["xfs"], &[1, 2, 3]));
+    assert_eq!(row(&judged(&sides), "xfs").verdict, GateVerdict::Inconclusive);
 }
 
 /// Marks trials of a lane in these rounds as behind their rate.

@@ -345,6 +345,38 @@ fn the_engines_own_ceiling_voids_a_pass_and_not_a_regression() {
     assert_eq!(row(&of, "ext4").verdict, GateVerdict::Slower);
     assert_eq!(row(&of, "xfs").verdict, GateVerdict::Inconclusive);
     assert!(row(&of, "xfs").why.as_ref().unwrap().contains("Fairlane itself was measured"));
+    // Where a green light has to mean something, nothing compared is none.
+    sides = unlike(&sides, 1.0 / 0.7);
+    assert_eq!(judge(&sides, None).unwrap().outcome, GateOutcome::Inconclusive);
+    let asked = judge(&sides, Some(0.5)).unwrap();
+    assert_eq!((asked.outcome, asked.counts.unresolved), (GateOutcome::Unresolved, 2));
+    assert!(asked.rows.iter().all(|row| row.not_compared && row.more_records.is_none()), "{:?}", asked.rows);
+}
+
+/// The same with so much more of the candidate's ext4.
+fn unlike(sides: &[Vec<Record>; 2], factor: f64) -> [Vec<Record>; 2] {
+    let mut sides = sides.clone();
+    let trials = sides[1].iter_mut().flat_map(|record| &mut record.trials).filter(|trial| trial.lane == "ext4");
+    for group in trials.flat_map(|trial| &mut trial.groups) {
+        *group.metrics.get_mut("operations_per_second").unwrap() *= factor;
+    }
+    sides
+}
+
+#[test]
+fn writes_that_stay_in_memory_neither_pass_nor_fail() {
+    for factor in [0.5, 1.0] {
+        let mut sides = boots(4, [1.0, factor]);
+        // Those of one side are enough: the other's had to reach the disk.
+        for trial in sides[0].iter_mut().flat_map(|record| &mut record.trials) {
+            trial.system.device.write_bytes /= 20;
+        }
+        let of = judged(&sides);
+        let one = row(&of, "xfs");
+        assert_eq!((one.verdict, one.not_compared), (GateVerdict::Inconclusive, true), "{one:?}");
+        assert!(one.why.as_ref().unwrap().contains("bytes that did not pass the disk were measured"), "{one:?}");
+        assert_eq!(judge(&sides, Some(0.5)).unwrap().outcome, GateOutcome::Unresolved);
+    }
 }
 
 #[test]
@@ -363,12 +395,14 @@ fn latencies_at_other_rates_are_not_compared() {
                 }];
             }
         }
-        judged(&sides)
+        judge(&sides, Some(0.5)).unwrap()
     };
     assert_eq!(row(&with_rates(8100.0), "xfs").verdict, GateVerdict::Pass);
     let of = with_rates(9000.0);
     assert_eq!(row(&of, "xfs").verdict, GateVerdict::Inconclusive);
-    assert!(row(&of, "xfs").why.as_ref().unwrap().contains("different shared rates, 8k IOPS and 9k IOPS"));
+    assert!(row(&of, "xfs").why.as_ref().unwrap().contains("different shared rates: 8k IOPS and 9k IOPS"));
+    // A narrow interval of what is not compared resolves nothing.
+    assert_eq!((of.outcome, of.counts.unresolved), (GateOutcome::Unresolved, 2));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use stats::judge;
 const RAW: f64 = 10_000.0;
 
 /// Two lanes at these rates on a disk of 10,000 operations per second.
-fn warnings(workload: &Workload, rates: [f64; 2], change: impl Fn(&mut Record)) -> Vec<String> {
+fn warnings(workload: &Workload, rates: [f64; 2], change: impl Fn(&mut Record)) -> Vec<model::Sentence> {
     found(workload, rates, change).results.remove(0).warnings
 }
 

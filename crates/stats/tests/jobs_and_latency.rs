@@ -212,7 +212,7 @@ fn every_group_of_a_job_file_is_judged_and_its_syncs_are_not() {
     }
     let said = |result: &ResultFinding| result.warnings.iter().filter(|text| text.contains("fallocate")).count();
     assert_eq!(results.iter().map(said).collect::<Vec<_>>(), [1, 0, 0], "said once, not per lane and group");
-    assert!(results[0].warnings.contains(&"all 12 trials are marked fallocate=posix was taken as native".to_owned()));
+    assert!(results[0].warnings.contains(&"all 12 trials are marked fallocate=posix was taken as native".into()));
 }
 
 #[test]

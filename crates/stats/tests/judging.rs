@@ -83,6 +83,29 @@ fn noise_leaves_a_pair_undecided_with_the_minutes_that_would_settle_it() {
 }
 
 #[test]
+fn what_other_programs_disturbed_waits_for_a_quiet_machine() {
+    let mut race = three(&[1000.0, 1060.0, 900.0], 6, 0.03, true, 5);
+    let disturb = |race: &mut Record, trials: usize| {
+        let flag = || "foreign-noise: other programs took 30 % of the CPU time".to_owned();
+        race.trials.iter_mut().take(trials).for_each(|trial| trial.flags = vec![flag()]);
+    };
+    let all = race.trials.len();
+    disturb(&mut race, all / 2);
+    let answer = judge::findings(&race).answer.unwrap();
+    assert!(!answer.disturbed && answer.next.last().unwrap().ends_with('m'), "half of them: {:?}", answer.next);
+    disturb(&mut race, all / 2 + 1);
+    let answer = judge::findings(&race).answer.unwrap();
+    assert!(answer.disturbed && answer.next.ends_with(&["--budget", "180s"].map(str::to_owned)), "{:?}", answer.next);
+    race.header.plan.budget_seconds = None;
+    let next = judge::findings(&race).answer.unwrap().next;
+    assert!(!next.contains(&"--budget".to_owned()) && !next.contains(&"--rounds".to_owned()), "{next:?}");
+    // Nothing is left to repeat where all is decided.
+    let mut decided = three(&[1000.0, 2000.0, 4000.0], 6, 0.003, true, 5);
+    disturb(&mut decided, all);
+    assert!(!judge::findings(&decided).answer.unwrap().disturbed);
+}
+
+#[test]
 fn what_needs_more_rounds_than_an_adaptive_race_makes_is_told_with_its_rounds() {
     let lanes = ["ext4", "xfs"].map(lane).to_vec();
     let workloads = vec![io("quiet", Pattern::Write, 1, 0), io("noisy", Pattern::Read, 1, 0)];

@@ -30,7 +30,7 @@ fn read() -> Workload {
 
 fn limit(race: &Record, group: &str) -> (Limit, String) {
     let of = limit_of(race, &race.header.plan.workloads[0], group);
-    (of.limit, of.reason)
+    (of.limit, of.reason.into())
 }
 
 fn busy_queue(trial: &mut Trial) {

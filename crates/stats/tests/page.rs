@@ -4,14 +4,15 @@ mod common;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use common::{io, lane, noise, operations, operations_trial, record, run, small_files, step, trial};
+use common::{io, lane, noise, operations, operations_trial, probe, record, run, small_files, step, trial};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use model::course::TrialCourse;
+use model::findings::Verdict;
 use model::operations::Operation;
 use model::page::{Quantity, RacePage};
 use model::plan::Rounds;
-use model::record::Record;
+use model::record::{Profile, Record};
 use model::trial::{Outcome, Trial};
 use model::workload::Pattern;
 
@@ -235,4 +236,76 @@ fn whatever_the_record_holds_the_page_is_bounded_and_holds_numbers() {
     let back: RacePage = serde_json::from_str(&text).unwrap();
     assert_eq!((back.details.len(), back.trials.in_all), (page.details.len(), page.trials.in_all));
     assert!(text.len() < 12 << 20, "{}", text.len());
+}
+
+#[test]
+fn the_bare_disk_stands_beside_a_result_only_where_it_did_the_same_work() {
+    let workloads = vec![
+        io("random-read", Pattern::RandRead, 8, 0),
+        io("mixed", Pattern::RandRw, 8, 0),
+        io("commit", Pattern::RandWrite, 1, 1),
+        small_files(),
+    ];
+    let mut record = record(vec![lane("ext4"), lane("xfs")], workloads, Rounds::Fixed(6), false);
+    run(&mut record, 6, &[1000.0, 1300.0], 0.02, 5);
+    for (workload, profile, rate) in [
+        ("random-read", Profile::RandRead, 2000.0),
+        // What a write and a flush cost says nothing of reads, nor of files.
+        ("random-read", Profile::Flush, 70.0),
+        ("mixed", Profile::RandRead, 2000.0),
+        ("commit", Profile::Flush, 80.0),
+        ("small-files", Profile::Flush, 90.0),
+        ("small-files", Profile::RandWrite, 95.0),
+    ] {
+        record.probes.push(probe(workload, profile, 1, rate));
+    }
+    let ceilings = |record: &Record| {
+        let page = page(record);
+        let of = |workload: &str| {
+            let results = page.findings.results.iter().zip(&page.details);
+            let mut own = results.filter(|(result, _)| result.workload == workload).map(|(_, detail)| detail.ceiling);
+            let first = own.next().unwrap();
+            assert!(own.all(|other| other == first), "{workload}");
+            first
+        };
+        ["random-read", "mixed", "commit", "small-files"].map(of)
+    };
+    assert_eq!(ceilings(&record), [Some(2000.0), None, Some(80.0), None]);
+    // The race's own throttle held the bare disk too; another one of a lane did not.
+    let throttle: model::Throttle = "100MiB/s".parse().unwrap();
+    record.header.plan.throttle = Some(throttle);
+    assert_eq!(ceilings(&record), [Some(2000.0), None, Some(80.0), None]);
+    let lanes = record.header.lanes.iter().map(|lane| lane.name.clone()).collect::<Vec<_>>();
+    record.header.plan.lane_throttles.insert(lanes[1].clone(), "50MiB/s".parse().unwrap());
+    assert_eq!(ceilings(&record), [None; 4]);
+    record.header.plan.lane_throttles.clear();
+    // On a file of a directory it is not the bare disk.
+    record.probes[0].through_filesystem = true;
+    assert_eq!(ceilings(&record), [None, None, Some(80.0), None]);
+    // Latencies are none of its figures.
+    record.probes[0].through_filesystem = false;
+    for trial in record.trials.iter_mut().filter(|trial| trial.workload == "random-read") {
+        trial.groups[0].metrics.insert("latency_p99_ns".into(), 5e6);
+        trial.groups[0].primary_metric = "latency_p99_ns".into();
+    }
+    assert_eq!(ceilings(&record), [None, None, Some(80.0), None]);
+}
+
+#[test]
+fn a_lane_raced_twice_is_counted_against_itself() {
+    let mut record = race();
+    assert_eq!(page(&record).self_check, None);
+    record.header.lanes[1].is_self = true;
+    let check = page(&record).self_check.unwrap();
+    let pairs: Vec<_> = page(&record).findings.results.into_iter().flat_map(|result| result.pairs).collect();
+    let of = |verdicts: &[Verdict]| pairs.iter().filter(|pair| verdicts.contains(&pair.verdict)).count() as u32;
+    assert_eq!(check.lane, "ext4");
+    assert_eq!((check.ties, check.apart), (of(&[Verdict::Tie]), of(&[Verdict::Faster, Verdict::Slower])));
+    assert_eq!((check.undecided, check.without_verdict), (of(&[Verdict::Undecided]), of(&[Verdict::None])));
+    assert!(check.apart > 0 && check.low.is_none(), "1000 against 1300 is no tie: {check:?}");
+    let mut level = record.clone();
+    level.trials.clear();
+    run(&mut level, 6, &[1000.0, 1000.0], 0.001, 5);
+    let check = page(&level).self_check.unwrap();
+    assert!(check.ties == 4 && check.low.unwrap() < 1.0 && check.high.unwrap() > 1.0, "{check:?}");
 }

@@ -83,6 +83,89 @@ fn one_burst_of_stillness_before_the_first_look_does_not_end_the_race() {
 }
 
 #[test]
+fn a_burst_of_stillness_leaves_a_race_its_later_looks_and_no_verdict_at_the_last() {
+    let with = |rounds: u32, still: &[u32]| {
+        let mut race = commits(rounds, [100.0, 200.0], Rounds::Auto);
+        race.end = None;
+        stands_still(&mut race, still);
+        pair(&race).verdict
+    };
+    assert_eq!(with(6, &[2]), Verdict::Undecided, "more rounds may come");
+    assert_eq!(with(20, &[2]), Verdict::None);
+    assert_eq!(with(6, &[1, 2, 3, 4]), Verdict::None, "more of the same slices would not help");
+}
+
+#[test]
+fn a_round_in_which_every_lane_stood_still_says_nothing_of_any() {
+    let stalled = |race: &mut Record, rounds: &[u32]| {
+        stands_still(race, rounds);
+        rounds.iter().for_each(|&round| {
+            of(race, "ext4", round).groups[0].metrics.insert("operations_per_second".into(), 0.0);
+        });
+    };
+    let mut race = commits(8, [100.0, 200.0], Rounds::Auto);
+    stalled(&mut race, &[3]);
+    let result = only(&race);
+    assert_eq!(result.pairs[0].verdict, Verdict::Faster, "{:?}", result.pairs[0]);
+    let says = "every lane stood still in 1 of 8 rounds: such rounds say nothing of any of them and were left out";
+    assert_eq!(result.warnings, [says]);
+    // The mean is that of the others, with its interval.
+    assert!((result.estimates[1].mean / 200.0 - 1.0).abs() < 0.02 && result.estimates[1].low.is_some());
+    assert_eq!(result.estimates[1].rounds, 7);
+    // Beside one that was xfs's own, that one counts.
+    stands_still(&mut race, &[5]);
+    let result = only(&race);
+    assert_eq!(result.pairs[0].verdict, Verdict::None);
+    assert!(result.pairs[0].why.as_deref().unwrap().starts_with("xfs stood still in 1 of 8 rounds"));
+    assert_eq!(result.warnings.len(), 2, "{:?}", result.warnings);
+    assert!((result.estimates[1].mean - 200.0 * 6.0 / 7.0).abs() < 2.0, "{:?}", result.estimates[1]);
+    // Where they never did anything, slices are too short, and it is said of each.
+    let mut never = commits(6, [100.0, 200.0], Rounds::Auto);
+    stalled(&mut never, &[1, 2, 3, 4, 5, 6]);
+    let result = only(&never);
+    assert_eq!(result.pairs[0].verdict, Verdict::None);
+    assert!(result.pairs[0].why.as_deref().unwrap().contains("xfs stood still in 6 of 6 rounds"));
+    assert!(result.estimates.iter().all(|of| of.failure.as_deref() == Some("it stood still in every round")));
+}
+
+#[test]
+fn a_trial_whose_figure_is_zero_without_its_warm_up_stood_still() {
+    let mut race = commits(6, [100.0, 200.0], Rounds::Fixed(6));
+    // A burst at its beginning, then nothing: the median of all slices is above zero, that of the rest is not.
+    let group = &mut of(&mut race, "xfs", 2).groups[0];
+    group.slices_operations_per_second = (0..40).map(|slice| if slice < 20 { 400.0 } else { 0.0 }).collect();
+    group.metrics.insert("operations_per_second".into(), 200.0);
+    let result = only(&race);
+    assert_eq!(result.pairs[0].verdict, Verdict::None, "{result:?}");
+    assert!(result.pairs[0].why.as_deref().unwrap().starts_with("xfs stood still in 1 of 6 rounds"));
+}
+
+#[test]
+fn what_limits_a_lane_after_a_pair_was_decided_changes_nothing_of_it() {
+    let lanes = vec![lane("ext4"), lane("xfs"), lane("btrfs")];
+    let mut race = record(lanes, vec![io("commit", Pattern::RandWrite, 1, 0)], Rounds::Auto, true);
+    run(&mut race, 14, &[1000.0, 1010.0, 400.0], 0.05, 3);
+    // btrfs is decided at the first look, and the others go on.
+    race.trials.retain(|trial| trial.round <= 6 || trial.lane != "btrfs");
+    let of_btrfs = |race: &Record| only(race).pairs[1].clone();
+    let decided = of_btrfs(&race);
+    assert_eq!((decided.a.as_str(), decided.b.as_str(), decided.verdict), ("btrfs", "ext4", Verdict::Slower));
+    for flag in ["cannot-sustain-rate: the backlog grew", "harness-bound-submission: late"] {
+        let mut later = race.clone();
+        for trial in later.trials.iter_mut().filter(|trial| trial.round > 6 && trial.lane == "ext4") {
+            trial.flags.push(flag.into());
+        }
+        assert_eq!(of_btrfs(&later), decided, "{flag}");
+        assert_eq!(only(&later).pairs[0].verdict, Verdict::None, "{flag}: of later rounds it holds");
+    }
+    let mut cached = race.clone();
+    let later = cached.trials.iter_mut().filter(|trial| trial.round > 6);
+    later.for_each(|trial| trial.system.device.write_bytes = 0);
+    assert_eq!(of_btrfs(&cached), decided);
+    assert_eq!((only(&cached).pairs[0].verdict, only(&cached).missed_the_disk), (Verdict::None, true));
+}
+
+#[test]
 fn slices_are_asked_for_that_hold_enough_operations() {
     let mut race = commits(6, [100.0, 105.0], Rounds::Auto);
     stands_still(&mut race, &[1, 2, 3, 4, 5, 6]);

@@ -42,7 +42,7 @@ fn race(workload: &Workload, rates: [f64; 2], change: impl Fn(&mut Trial)) -> Re
 
 fn limit(race: &Record, group: &str) -> (Limit, String) {
     let of = limit_of(race, &race.header.plan.workloads[0], group);
-    (of.limit, of.reason)
+    (of.limit, of.reason.into())
 }
 
 /// A trial of six windows of half a second at these rates of the device.
@@ -307,7 +307,7 @@ fn lanes_that_fill_disks_of_their_own_get_a_verdict_and_the_disks_are_named() {
     let alike = judge::findings(&race);
     assert!(!alike.answer.unwrap().different_disks);
     race.header.warnings.clear();
-    assert_eq!(judge::findings(&race).warnings, Vec::<String>::new());
+    assert_eq!(judge::findings(&race).warnings, Vec::<model::Sentence>::new());
 }
 
 #[test]

@@ -9,6 +9,7 @@ import {
   drawLine,
   drawPath,
   farApart,
+  reach,
   tip,
   valueAxis,
   type Canvas,
@@ -27,6 +28,7 @@ export interface DotsLane {
 export interface Dots {
   result: ResultFinding;
   lanes: DotsLane[];
+  /** The bare disk's rate, as `drawnCeiling` lets it through. */
   ceiling: number | null;
   ceilingName: string;
   meanName: string;
@@ -40,17 +42,35 @@ export function dotsHeight(lanes: number, ceiling: boolean): number {
   return lanes * DOTS_ROW + (ceiling ? 60 : 44);
 }
 
-export function dots(on: Canvas, f: Figures, of: Dots): EChartsCoreOption {
-  const { result, lanes } = of;
-  const rate = (value: number) => f.rate(result.unit, value);
+/** What is drawn: rounds as [value, lane, round], means as [mean, lane, low, high] within reach of the rounds, and
+ * whether each end of the interval lies within it; an end that there is not is no number. */
+function drawn(lanes: readonly DotsLane[]) {
   const rounds = lanes.flatMap((lane, at) => (lane.detail?.rounds ?? []).map((round) => [round.value, at, round.round]));
+  const within = reach([...rounds.map((row) => row[0] ?? 0), ...lanes.map((lane) => lane.estimate?.mean ?? 0)]);
   const means = lanes.flatMap((lane, at) => {
     const estimate = lane.estimate;
     if (!estimate || estimate.failure != null) return [];
-    return [[estimate.mean, at, estimate.low ?? estimate.mean, estimate.high ?? estimate.mean]];
+    const { mean, low, high } = estimate;
+    if (low == null || high == null) return [[mean, at, Number.NaN, Number.NaN, 0, 0]];
+    const [from, to] = [within(low), within(high)];
+    return [[mean, at, from, to, Number(from === low), Number(to === high)]];
   });
-  const values = [...rounds.map((row) => row[0] ?? 0), ...means.flatMap((row) => [row[0] ?? 0, row[2] ?? 0, row[3] ?? 0])];
-  const near = of.ceiling !== null && values.length > 0 && of.ceiling < Math.max(...values) * 4 ? of.ceiling : null;
+  const values = [...rounds.map((row) => row[0] ?? 0), ...means.flatMap((row) => [row[0], row[2], row[3]])].filter(
+    (value): value is number => value !== undefined && Number.isFinite(value),
+  );
+  return { rounds, means, values };
+}
+
+/** The bare disk's rate where it stands near enough to the lanes to be drawn without pressing them together. */
+export function drawnCeiling(ceiling: number | null, lanes: readonly DotsLane[]): number | null {
+  const { values } = drawn(lanes);
+  return ceiling !== null && values.length > 0 && ceiling < Math.max(...values) * 4 ? ceiling : null;
+}
+
+export function dots(on: Canvas, f: Figures, of: Dots): EChartsCoreOption {
+  const { result, lanes, ceiling: near } = of;
+  const rate = (value: number) => f.rate(result.unit, value);
+  const { rounds, means, values } = drawn(lanes);
   const all = near === null ? values : [...values, near];
   const log = farApart(all);
   const style = (at: number) => laneStyle(at, on.dark);
@@ -105,25 +125,29 @@ export function dots(on: Canvas, f: Figures, of: Dots): EChartsCoreOption {
         renderItem: (_: DrawParams, api: DrawApi) => {
           const at = api.value(1);
           const [x = 0, y = 0] = api.coord([api.value(0), at]);
-          const [low = 0] = api.coord([api.value(2), at]);
-          const [high = 0] = api.coord([api.value(3), at]);
+          const bounded = Number.isFinite(api.value(2));
+          const [low = 0] = bounded ? api.coord([api.value(2), at]) : [x];
+          const [high = 0] = bounded ? api.coord([api.value(3), at]) : [x];
           const stroke = { stroke: style(at).colour, lineWidth: 2.5 };
           const cap = { stroke: style(at).colour, lineWidth: 1.5 };
           return {
             type: "group",
             children: [
-              drawLine(low, y, high, y, stroke),
-              drawLine(low, y - 5, low, y + 5, cap),
-              drawLine(high, y - 5, high, y + 5, cap),
+              ...(bounded ? [drawLine(low, y, high, y, stroke)] : []),
+              // An end without its cross lies further out.
+              ...(api.value(4) === 1 ? [drawLine(low, y - 5, low, y + 5, cap)] : []),
+              ...(api.value(5) === 1 ? [drawLine(high, y - 5, high, y + 5, cap)] : []),
               drawPath(style(at), x, y, 13, { stroke: on.ink.paper, lineWidth: 1.5 }),
             ],
           };
         },
         tooltip: {
           formatter: (params: { value: number[] }) => {
-            const [mean = 0, at = 0, low = 0, high = 0] = params.value;
+            const [mean = 0, at = 0] = params.value;
+            const { low, high } = lanes[at]?.estimate ?? {};
+            const range = low != null && high != null ? ` (${f.rates(result.unit, low, high)})` : "";
             return tip(`${shown(lanes[at]?.name ?? "", 28)}, ${of.meanName}`, [
-              { style: style(at), name: "", figure: `${rate(mean)} (${f.rates(result.unit, low, high)})` },
+              { style: style(at), name: "", figure: rate(mean) + range },
             ]);
           },
         },

@@ -156,6 +156,15 @@ export function farApart(values: readonly number[]): boolean {
   return positive.length === values.length && positive.length > 0 && Math.max(...positive) / Math.min(...positive) > 8;
 }
 
+/** How far intervals are drawn: ten times beyond the figures themselves. An interval of two rounds may reach any
+ * distance, and a scale that holds it would press all figures into one spot; its ends are told in words. */
+export function reach(figures: readonly number[]): (end: number) => number {
+  const positive = figures.filter((value) => value > 0 && Number.isFinite(value));
+  if (positive.length === 0) return (end) => end;
+  const [low, high] = [Math.min(...positive) / 10, Math.max(...positive) * 10];
+  return (end) => Math.min(Math.max(end, low), high);
+}
+
 /** What a function that draws one item of a custom series is given. */
 export interface DrawApi {
   value(dimension: number): number;

@@ -1,7 +1,7 @@
 // Ratios with their intervals, one below the other, around the line of no difference.
 import type { Verdict } from "../types";
 import type { Figures } from "../words/figures";
-import { base, drawLine, tip, valueAxis, type Canvas, type DrawApi, type DrawParams, type EChartsCoreOption } from "./echarts";
+import { base, drawLine, reach, tip, valueAxis, type Canvas, type DrawApi, type DrawParams, type EChartsCoreOption } from "./echarts";
 
 export interface ForestRow {
   name: string;
@@ -17,7 +17,10 @@ export function forestHeight(rows: number): number {
 }
 
 export function forest(on: Canvas, f: Figures, rows: readonly ForestRow[], description: string): EChartsCoreOption {
-  const ends = rows.flatMap((row) => [row.ratio, row.low ?? row.ratio, row.high ?? row.ratio]).filter((of) => of > 0);
+  const within = reach([1, ...rows.map((row) => row.ratio)]);
+  const low = (row: ForestRow) => within(row.low ?? row.ratio);
+  const high = (row: ForestRow) => within(row.high ?? row.ratio);
+  const ends = rows.flatMap((row) => [row.ratio, low(row), high(row)]).filter((of) => of > 0);
   // The same distance to both sides, on a logarithmic scale: twice and half are equally far.
   const far = Math.max(1.1, ...ends.map((of) => Math.max(of, 1 / of)));
   const bound = Math.log(far * 1.03);
@@ -41,8 +44,8 @@ export function forest(on: Canvas, f: Figures, rows: readonly ForestRow[], descr
         data: rows.map((row, at) => [
           Math.log(row.ratio),
           at,
-          Math.log(Math.max(row.low ?? row.ratio, 1e-9)),
-          Math.log(row.high ?? row.ratio),
+          Math.log(low(row)),
+          Math.log(high(row)),
         ]),
         encode: { x: [0, 2, 3], y: 1 },
         renderItem: (params: DrawParams, api: DrawApi) => {

@@ -9,6 +9,7 @@ import {
   drawLine,
   drawPath,
   farApart,
+  reach,
   tip,
   valueAxis,
   type Canvas,
@@ -31,15 +32,19 @@ export interface TrendChart {
 export function trend(on: Canvas, f: Figures, of: TrendChart): EChartsCoreOption {
   const rate = (value: number) => f.rate(of.unit, value);
   const place = new Map(of.records.map((record, at) => [record.name, at]));
+  const within = reach(of.points.map((point) => point.mean));
   const rows = of.points.map((point) => [
     place.get(point.record) ?? 0,
     point.mean,
-    point.low ?? point.mean,
-    point.high ?? point.mean,
+    within(point.low ?? point.mean),
+    within(point.high ?? point.mean),
     of.lanes.indexOf(point.lane),
   ]);
   const values = rows.flatMap((row) => [row[1] ?? 0, row[2] ?? 0, row[3] ?? 0]);
   const style = (at: number) => laneStyle(at, on.dark);
+  // Records of one day are told apart by the time.
+  const days = new Set(of.records.map((record) => f.day(record.started)));
+  const when = (started: string) => (days.size === of.records.length ? f.day(started) : f.shortDate(started));
   // Lanes of one record stand beside each other, so that their intervals do not cover.
   const beside = (lane: number) => (lane - (of.lanes.length - 1) / 2) * 0.09;
   return {
@@ -59,7 +64,7 @@ export function trend(on: Canvas, f: Figures, of: TrendChart): EChartsCoreOption
         customValues: of.records.map((_, at) => at),
         formatter: (value: number) => {
           const record = of.records[Math.round(value)];
-          return record ? f.day(record.started) : "";
+          return record ? when(record.started) : "";
         },
       },
     },

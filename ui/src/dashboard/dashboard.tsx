@@ -39,7 +39,7 @@ export function Dashboard({ version, language, dark }: { version: string; langua
       )}
       <Running live={live} />
       {route.view === "records" ? (
-        <Records asked={records} retry={again} />
+        <Records asked={records} retry={again} live={live} />
       ) : (
         <p class="back">
           <a href={href({ view: "records" })}>{ui.words.dashboard.back}</a>

@@ -4,7 +4,7 @@ import { Name } from "../parts/basics";
 import { useUi, wordOf } from "../ui";
 import { clean, shown } from "../words/say";
 import type { Asked } from "./api";
-import type { RecordEntry, RecordList } from "../types";
+import type { Live, RecordEntry, RecordList } from "../types";
 import { href } from "./route";
 import { Waiting } from "./waiting";
 
@@ -13,7 +13,7 @@ const MOST_COMPARED = 17;
 /** Rows before "more" is asked for. */
 const ROWS = 200;
 
-export function Records({ asked, retry }: { asked: Asked<RecordList>; retry: () => void }) {
+export function Records({ asked, retry, live }: { asked: Asked<RecordList>; retry: () => void; live: Live | null }) {
   const ui = useUi();
   const w = ui.words.dashboard;
   const [filter, setFilter] = useState("");
@@ -26,6 +26,9 @@ export function Records({ asked, retry }: { asked: Asked<RecordList>; retry: () 
     const text = `${record.name} ${record.suite} ${record.lanes.join(" ")} ${record.kernel} ${record.machine} ${record.outcome}`.toLowerCase();
     return words.every((word) => text.includes(word));
   });
+  // The list is asked for when a race begins and ends; meanwhile its progress knows better.
+  const now = (record: RecordEntry): RecordEntry =>
+    live?.kind === "running" && live.record === record.name ? { ...record, trials: Math.max(record.trials, live.trials) } : record;
   const toggle = (name: string) =>
     setSelected(selected.includes(name) ? selected.filter((of) => of !== name) : [...selected, name]);
   // The oldest one is what the others are held against, whichever was chosen first.
@@ -80,7 +83,7 @@ export function Records({ asked, retry }: { asked: Asked<RecordList>; retry: () 
             </thead>
             <tbody>
               {found.slice(0, rows).map((record) => (
-                <Row key={record.name} record={record} selected={selected.includes(record.name)} toggle={() => toggle(record.name)} />
+                <Row key={record.name} record={now(record)} selected={selected.includes(record.name)} toggle={() => toggle(record.name)} />
               ))}
             </tbody>
           </table>

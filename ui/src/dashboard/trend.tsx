@@ -3,8 +3,8 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { trend, type TrendChart } from "../charts/trend";
 import { LaneKey, Speak } from "../parts/basics";
 import { Figure } from "../parts/figure";
-import type { RacePage, RecordList, Trend } from "../types";
-import { known, useUi } from "../ui";
+import type { RecordList, Trend } from "../types";
+import { known, sentence, useUi } from "../ui";
 import { Figures } from "../words/figures";
 import { name, plain } from "../words/say";
 import { metricSaid } from "../words/told";
@@ -31,18 +31,16 @@ export function TrendView({ workload, group, records }: { workload: string; grou
   );
 }
 
-/** The workloads and groups of the newest record that has any. */
+/** The workloads and groups of the newest record. */
 function Choose({ workload, group, records }: { workload: string; group: string; records: RecordList | null }) {
   const ui = useUi();
   const w = ui.words.dashboard;
-  const newest = records?.records[0]?.name ?? null;
-  const [asked] = useAsked<RacePage>(newest === null ? null : address(`api/race/${encodeURIComponent(newest)}`));
-  const results = asked.value?.findings.results ?? [];
+  const newest = records?.records[0];
   const options = useMemo(() => {
-    const all = results.map((result) => ({ workload: result.workload, group: result.group, title: result.title }));
+    const all = (newest?.workloads ?? []).flatMap((of) => of.groups.map((group) => ({ workload: of.name, group, title: of.title })));
     const there = all.some((one) => one.workload === workload && one.group === group);
     return there || workload === "" ? all : [{ workload, group, title: workload }, ...all];
-  }, [results, workload, group]);
+  }, [newest, workload, group]);
   const [value, setValue] = useState(JSON.stringify([workload, group]));
   useEffect(() => setValue(JSON.stringify([workload, group])), [workload, group]);
   if (options.length === 0) return null;
@@ -83,7 +81,8 @@ function Drawn({ of }: { of: Trend }) {
       if (!before) return [];
       // The line of the machine names the kernel too: a new kernel alone is told as that.
       if (point.kernel !== before.kernel) return [{ at, says: w.newKernel(point.kernel) }];
-      return point.machine === before.machine ? [] : [{ at, says: w.newMachine }];
+      if (point.machine !== before.machine || point.machine_id_hash !== before.machine_id_hash) return [{ at, says: w.newMachine }];
+      return point.disk === before.disk ? [] : [{ at, says: w.newDisk }];
     });
     return {
       records: records.map((point) => ({ name: point.record, started: point.started })),
@@ -123,6 +122,7 @@ function Drawn({ of }: { of: Trend }) {
             { label: w.mean, numeric: true },
             { label: w.columns.kernel },
             { label: w.columns.machine },
+            { label: w.disk },
             { label: w.record },
           ],
           rows: of.points.map((point) => [
@@ -133,10 +133,24 @@ function Drawn({ of }: { of: Trend }) {
               : rate(point.mean),
             name(point.kernel),
             name(point.machine),
+            name(point.disk),
             name(point.record),
           ]),
         })}
       />
+      {of.left_out.length === 0 ? null : (
+        <>
+          <h3 class="label left-out">{w.trendLeftOut}</h3>
+          <ul class="notes">
+            {of.left_out.map((why) => (
+              <li key={why}>
+                <Speak said={sentence(ui, why)} />
+                {ui.words.end}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
     </article>
   );
 }

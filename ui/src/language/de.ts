@@ -62,7 +62,6 @@ export const de: Words = {
     badData: (why) => `Die Daten dieser Seite sind nicht lesbar (${why}). Bitte den Bericht neu schreiben.`,
     otherSchema: (schema) =>
       `Diese Daten haben das Schema ${schema}, das die Seite nicht kennt. Bitte den Bericht mit ein und derselben Fairlane-Version neu schreiben.`,
-    downloads: "Herunterladen",
     unnamed: "(ohne Namen)",
   },
 
@@ -91,6 +90,10 @@ export const de: Words = {
 
   limits: {
     device: { mark: "Platte", says: "Gemessen wurde die Platte: Dieser Test kann diese Dateisysteme nicht unterscheiden." },
+    "own-disk": {
+      mark: "eigene Platten",
+      says: "Gemessen wurde die eigene Platte jeder Bahn: Das Urteil gilt für Dateisystem und Platte zusammen.",
+    },
     "write-amplification": {
       mark: "Mehr-Schreiben",
       says: "Die Platte war ausgelastet, und die Dateisysteme schreiben unterschiedlich viel.",
@@ -145,6 +148,7 @@ export const de: Words = {
     settleBy: (option, value) => say`${[{ code: `${option} ${value}` }]} dürfte das klären`,
     settleIn: (minutes) => say`weitere ${minutes} dürften das klären`,
     settleLong: say`dafür wäre über ein Tag Messzeit nötig`,
+    settleQuiet: say`andere Programme störten die meisten dieser Runden, also noch einmal messen, wenn sie ruhen`,
     settleMore: say`weitere Runden können das klären`,
     noVerdictAt: (titles, why) => say`Kein Urteil bei ${titles}: ${why}.`,
     notRanked: (lanes, what, against) => say`${lanes}, nicht gegen ${against} gewertet: ${what}.`,
@@ -170,7 +174,10 @@ export const de: Words = {
       unfinished: "Das Rennen läuft noch oder ist abgestürzt: Das hier beruht auf den vollendeten Runden.",
     },
     throttled: (limits) =>
-      say`Die Platte jeder Bahn war gedrosselt (${limits}): Die Tests maßen diese nachgestellte Platte.`,
+      say`Die Platte jeder Bahn war gedrosselt (${limits}): Die Zahlen gelten für diese nachgestellte Platte.`,
+    ownDisks: (disks) =>
+      say`Jede Bahn hatte ihre eigene Platte (${disks}): Jedes Urteil gilt für Dateisystem und Platte zusammen.`,
+    noLimits: "nicht gedrosselt",
   },
 
   statements: {
@@ -185,13 +192,13 @@ export const de: Words = {
     },
     between: (a, b, latency, low, high) =>
       say`${a} zu ${b}${latency ? `, ${latencies[latency]},` : ""} zwischen ${low} und ${high}`,
-    soFar: (a, b, factor) => say`${a} bisher beim ${factor}-Fachen von ${b}`,
+    soFar: (a, b, factor) => say`${a} bisher beim ${factor.replace("×", "")}-Fachen von ${b}`,
     notTogether: (a, b) => say`${a} und ${b} noch nicht zusammen gemessen`,
     undecided: (early, pairs, settle) =>
       say`${toned("undecided", early ? "zu wenige Runden für eine Rangfolge" : "zu verrauscht für eine Rangfolge")}, ${pairs}; ${settle}`,
     noVerdict: (pairs, why) =>
       say`${pairs}${pairs.length > 0 ? ", " : ""}${toned("none", "kein Urteil")}${why ? say`: ${why}` : ""}`,
-    ratioTo: (a, factor, b) => say`${a} zu ${b}: ${factor}`,
+    ratios: (a, to) => say`${a} beim ${list(to.map((of) => say`${of.factor.replace("×", "")}-Fachen von ${of.other}`), "and")}`,
     against: (a, b) => say`${a} gegen ${b}`,
     failed: (lane, why) => say`${lane} ${toned("slower", "gescheitert")}: ${why}`,
     alone: (lane, rate) => say`${lane} ${rate}; die einzige Bahn mit einem Wert, es gibt also nichts zu vergleichen`,
@@ -219,6 +226,7 @@ export const de: Words = {
       ]
         .filter((part) => part !== "")
         .join(" · "),
+    other: (lane) => say`gegen ${lane}`,
     key: "Zeichen: ▲ schneller, ▼ langsamer, = gleichauf, ? offen, – kein Urteil.",
   },
 
@@ -227,11 +235,7 @@ export const de: Words = {
     rounds: runden,
     lane: "Bahn",
     mean: "Mittel",
-    interval: "95-%-Intervall",
-    low: "Von",
-    high: "Bis",
     figures: "Werte jeder Bahn",
-    more: "Alle Werte und der Verlauf des Systems",
     metrics: {
       operations_per_second: "Operationen pro Sekunde",
       bandwidth_bytes_per_second: "Durchsatz",
@@ -278,7 +282,6 @@ export const de: Words = {
     amplification: "Bytes auf der Platte je geschriebenem Byte",
     costCaption: (parts) => joined(parts, " "),
     costPart: (what, lanes) => say`${what}: ${joined(lanes, ", ")}.`,
-    course: "Verlauf des Systems",
     courseOpen: "Verlauf des Systems zeigen",
     courseOverlay: "Bahnen übereinanderlegen",
     courseApart: "Bahnen nebeneinander",
@@ -289,14 +292,12 @@ export const de: Words = {
     zoomAll: "Alles",
     courseHelp:
       "Sekunden der Messzeit jeder Bahn, ihre Zeitfenster aneinandergereiht; jede Bahn hat dieselben Achsen.",
-    seconds: "Sekunden Messzeit",
     second: "Sekunde",
     round: "Runde",
     courseCaption: (what, lanes) => say`${what}. ${joined(lanes, "; ")}.`,
-    courseFigure: (lane, low, median, high) => say`${lane} zwischen ${low} und ${high}, Median ${median}`,
-    minimum: "Kleinster",
-    median: "Median",
-    maximum: "Größter",
+    courseFigure: (lane, low, high) => say`${lane} zwischen ${low} und ${high}`,
+    courseSame: (lane, figure) => say`${lane} durchweg ${figure}`,
+    courseNothing: (quantities) => `Auf jeder Bahn durchweg null: ${quantities}.`,
     quantities: {
       operations_per_second: "Operationen pro Sekunde",
       cpu_share: "CPU belegt, von allen CPUs",
@@ -351,6 +352,7 @@ export const de: Words = {
     },
     byChance: (f, expected, of) =>
       `Jeder Schritt hält seinen Fehler von 5 % für sich: Wären alle Bahnen gleich, wäre trotzdem zu erwarten, dass bis zu ${f.whole(expected)} von ${f.whole(of)} Schritten eine schnellere nennen.`,
+    missing: (lane, why) => say`${lane} hat keinen Wert (–): ${why}`,
     open: (step) => `Einzelheiten zu ${step}`,
   },
 
@@ -390,7 +392,6 @@ export const de: Words = {
     nothing: "Nichts gemeinsam: Keine Arbeit und Gruppe der Aufzeichnung kommt im Artikel vor.",
     stands: (yours, theirs) => say`${yours} für ${theirs} des Artikels`,
     ratio: (a, b) => say`${a} gegen ${b}`,
-    group: "Gruppe",
     total: "insgesamt",
     metric: "Messgröße",
   },
@@ -401,6 +402,11 @@ export const de: Words = {
     again: "Noch einmal laufen lassen",
     warnings: "Was man wissen sollte, bevor man den Werten glaubt",
     noWarnings: "Nichts war anzumerken.",
+    selfCheck: (lane, parts, believe) =>
+      say`${lane} gegen sich selbst: ${parts}${believe ? "; einem Unterschied dieser Größe ist in diesem Rennen nicht zu trauen" : ""}.`,
+    selfPart: (verdict, count, of, within) =>
+      `${verdict} in ${count === of ? `allen ${of}` : `${count} von ${of}`}${within ? ` (bis auf ${within})` : ""}`,
+    selfApart: "verschieden",
     calibration: "Rauschen dieser Maschine",
     seed: "Seed",
     version: "Fairlane",
@@ -422,7 +428,6 @@ export const de: Words = {
       throttle: "Drossel",
     },
     cpus: (cpu, cpus) => `${cpu}, ${cpus} ${cpus === 1 ? "CPU" : "CPUs"}`,
-    yes: "ja",
     rotational: "rotierend, wie dem Kernel gesagt wurde",
     notRotating: "nicht rotierend",
     unknown: "unbekannt",
@@ -447,6 +452,7 @@ export const de: Words = {
     not: (what) => `nicht: ${what}`,
     self: "die erste Bahn ein zweites Mal: Jeder Unterschied zwischen beiden ist Rauschen",
     none: "keine",
+    bothWays: (limits) => `${limits}, lesend und schreibend je für sich`,
     reads: "Lesen",
     writes: "Schreiben",
     calibrated: (f, different, races, low, high) =>

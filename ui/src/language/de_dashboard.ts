@@ -15,7 +15,6 @@ export const dashboard: typeof english = {
     failed: (what, why) => `${what} kann nicht gezeigt werden (${why}).`,
     retry: "Noch einmal versuchen",
     reconnecting: "Die Verbindung zu Fairlane ist abgerissen; sie wird neu aufgebaut.",
-    connected: "Verbunden",
     refused: "Der Server lehnt ab: Bitte die Adresse öffnen, die „fairlane serve“ ausgegeben hat, samt Token.",
     filter: "Nach Suite, Bahn, Kernel oder Maschine filtern",
     columns: {
@@ -43,7 +42,10 @@ export const dashboard: typeof english = {
     none: "Noch ist keine Aufzeichnung da. „fairlane race“ erstellt eine.",
     noMatch: "Keine Aufzeichnung passt zum Filter.",
     unreadable: "Dateien, die keine Aufzeichnungen sind",
-    count: (shown, all) => (shown === all ? `${all} Aufzeichnungen` : `${shown} von ${all} Aufzeichnungen`),
+    count: (shown, all) => {
+      const what = all === 1 ? "Aufzeichnung" : "Aufzeichnungen";
+      return shown === all ? `${all} ${what}` : `${shown} von ${all} ${what}`;
+    },
 
     progress: (number, of, workload) => say`Arbeit ${number} von ${of}: ${workload}`,
     round: (round) => (round === 0 ? "vor der ersten Runde" : `Runde ${round}`),
@@ -64,10 +66,8 @@ export const dashboard: typeof english = {
     elapsed: (elapsed, budget) => (budget ? `${elapsed} von ${budget}` : elapsed),
     lastRates: "Letzter Wert jeder Bahn",
     rateOf: (rate, round) => `${rate}, Runde ${round}`,
-    soFar: "Ergebnisse bisher",
     follow: "Dieses Rennen verfolgen",
     trialsSoFar: (count) => `bisher ${count} Versuche`,
-    updated: "Die Ergebnisse wurden aufgefrischt.",
 
     comparing: (a, b) => say`${b} gegen ${a}`,
     compareIntro:
@@ -98,18 +98,17 @@ export const dashboard: typeof english = {
 
     trendTitle: (title, group) => say`${title}: ${group}`,
     trendChoose: "Welcher Wert",
-    trendWorkload: "Arbeit",
-    trendGroup: "Gruppe",
-    trendShow: "Zeigen",
-    trendOf: (title) => `Verlauf von ${title}`,
     trendLink: "Verlauf über Aufzeichnungen",
     download: "Aufzeichnung herunterladen",
+    trendLeftOut: "Ausgelassen, weil Arbeit oder Bahn anders sind als in der neuesten Aufzeichnung",
     trendNone: "Keine Aufzeichnung enthält diese Arbeit und Gruppe.",
     trendCaption: (count, lanes, marks) =>
-      say`Mittel mit 95-%-Intervallen aus ${count} Aufzeichnungen. ${lanes.flatMap((lane, at) => (at === 0 ? lane : ["; ", ...lane]))}. ${marks === 0 ? "Maschine und Kernel bleiben dieselben." : `${marks === 1 ? "Eine Marke zeigt" : `${marks} Marken zeigen`}, wo Maschine oder Kernel wechseln: Über sie hinweg gibt es keinen Verlauf.`}`,
+      say`Mittel mit 95-%-Intervallen aus ${count} Aufzeichnungen. ${lanes.flatMap((lane, at) => (at === 0 ? lane : ["; ", ...lane]))}. ${marks === 0 ? "Maschine, Platte und Kernel bleiben dieselben." : `${marks === 1 ? "Eine Marke zeigt" : `${marks} Marken zeigen`}, wo Maschine, Platte oder Kernel wechseln: Über sie hinweg gibt es keinen Verlauf.`}`,
     trendLane: (lane, first, last) => say`${lane} von ${first} bis ${last}`,
     newKernel: (kernel) => `Kernel ${kernel}`,
     newMachine: "andere Maschine",
+    newDisk: "andere Platte",
+    disk: "Platte",
     record: "Aufzeichnung",
     mean: "Mittel",
   },

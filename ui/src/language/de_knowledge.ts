@@ -124,7 +124,6 @@ export const knowledge: typeof english = {
     undecided: "zu verrauscht für eine Aussage",
     tooLittle: "zu wenig gemessen",
     measured: (share) => `${share} des Gewichts gemessen`,
-    take: "Wahl",
     because: "Weil",
     equal: "Kein Unterschied",
     out: "Ausgeschlossen",
@@ -189,8 +188,5 @@ export const knowledge: typeof english = {
       suite ? say`${parts}: Suite ${suite}.` : say`${parts}: noch misst das keine Suite.`,
     racedWithout: (lane, need, way) => say`${lane} lief ohne ${need}; ${way} bringt es.`,
     source: (source) => say` [${source}]`,
-    weight: "Anteil",
-    scenario: "Szenario",
-    safety: "Gewonnene nachgestellte Rennen",
   },
 };

@@ -78,7 +78,6 @@ export const en = {
     badData: (why: string) => `The data of this page cannot be read (${why}). Write the report again.`,
     otherSchema: (schema: number) =>
       `This data has schema ${schema}, which this page does not know. Write the report again with one version of Fairlane.`,
-    downloads: "Download",
     unnamed: "(unnamed)",
   },
 
@@ -107,6 +106,7 @@ export const en = {
 
   limits: {
     device: { mark: "disk", says: "The disk was measured: this test cannot tell these filesystems apart." },
+    "own-disk": { mark: "own disks", says: "Each lane’s own disk was measured: the verdict is of filesystem and disk together." },
     "write-amplification": { mark: "extra writes", says: "The disk was full, and the lanes write different amounts to it." },
     "filesystem-cpu": { mark: "CPU", says: "Limited by the filesystem’s CPU time." },
     "filesystem-serialised": { mark: "waits", says: "The filesystem keeps the disk waiting." },
@@ -158,9 +158,10 @@ export const en = {
     settleBy: (option: string, value: string) => say`${[{ code: `${option} ${value}` }]} should settle it`,
     settleIn: (minutes: string) => say`about ${minutes} more should settle it`,
     settleLong: say`over a day of racing would be needed`,
+    settleQuiet: say`other programs disturbed most of these rounds, so race again while they rest`,
     settleMore: say`more rounds may settle it`,
     noVerdictAt: (titles: Said, why: Said) => say`No verdict at ${titles}: ${why}.`,
-    notRanked: (lanes: Said, what: Said, against: Said) => say`${lanes}, not ranked against ${against}: ${what}.`,
+    notRanked: (lanes: Said, what: Said, against: Said) => say`Not ranked against ${against}: ${lanes} ${what}.`,
     failedAt: (lane: Said, titles: Said) => say`${lane} failed at ${titles}.`,
     notTested: (what: Said) => say`Not tested: ${what}.`,
     next: "Worth running next",
@@ -182,7 +183,10 @@ export const en = {
       failed: "The race ended with an error: this rests on the rounds that were finished.",
       unfinished: "The race still runs or crashed: this rests on the rounds that were finished.",
     } as { [outcome: string]: string },
-    throttled: (limits: string) => say`Every lane’s disk was held to ${limits}: the tests measured that emulated disk.`,
+    throttled: (limits: string) => say`Every lane’s disk was held to ${limits}: the figures are those of that emulated disk.`,
+    ownDisks: (disks: Said) =>
+      say`Lanes stood on disks of their own (${disks}): every verdict is of filesystem and disk together.`,
+    noLimits: "not held to limits",
   },
 
   statements: {
@@ -197,13 +201,14 @@ export const en = {
     },
     between: (a: Said, b: Said, latency: Latency | null, low: string, high: string) =>
       say`${a} to ${b}${latency ? ` in ${latencies[latency]}` : ""} between ${low} and ${high}`,
-    soFar: (a: Said, b: Said, factor: string) => say`${a} ${factor} ${b} so far`,
+    soFar: (a: Said, b: Said, factor: string) => say`${a} to ${b} at ${factor} so far`,
     notTogether: (a: Said, b: Said) => say`${a} and ${b} not measured together yet`,
     undecided: (early: boolean, pairs: Said, settle: Said) =>
       say`${toned("undecided", early ? "too few rounds to rank" : "too noisy to rank")}, ${pairs}; ${settle}`,
     noVerdict: (pairs: Said, why: Said | null) =>
       say`${pairs}${pairs.length > 0 ? ", " : ""}${toned("none", "no verdict")}${why ? say`: ${why}` : ""}`,
-    ratioTo: (a: Said, factor: string, b: Said) => say`${a} at ${factor} of ${b}`,
+    ratios: (a: Said, to: readonly { factor: string; other: Said }[]) =>
+      say`${a} at ${list(to.map((of) => say`${of.factor} of ${of.other}`), "and")}`,
     against: (a: Said, b: Said) => say`${a} against ${b}`,
     failed: (lane: Said, why: Said) => say`${lane} ${toned("slower", "failed")}: ${why}`,
     alone: (lane: Said, rate: string) => say`${lane} ${rate}; the only lane with a figure, so nothing to compare`,
@@ -231,6 +236,7 @@ export const en = {
       ]
         .filter((part) => part !== "")
         .join(" · "),
+    other: (lane: Said) => say`against ${lane}`,
     key: "Marks: ▲ faster, ▼ slower, = tie, ? undecided, – no verdict.",
   },
 
@@ -239,11 +245,7 @@ export const en = {
     rounds: (count: number) => `${count} ${plural(count, "round", "rounds")}`,
     lane: "Lane",
     mean: "Mean",
-    interval: "95% interval",
-    low: "From",
-    high: "To",
     figures: "Figures of each lane",
-    more: "All figures, and the course of the system",
     metrics: {
       operations_per_second: "Operations per second",
       bandwidth_bytes_per_second: "Throughput",
@@ -290,7 +292,6 @@ export const en = {
     amplification: "Bytes at the disk per byte written",
     costCaption: (parts: readonly Said[]) => say`${joined(parts, " ")}`,
     costPart: (what: string, lanes: readonly Said[]) => say`${what}: ${joined(lanes, ", ")}.`,
-    course: "Course of the system",
     courseOpen: "Show the course of the system",
     courseOverlay: "Lay lanes over each other",
     courseApart: "Lanes side by side",
@@ -300,15 +301,12 @@ export const en = {
     later: "Later",
     zoomAll: "All",
     courseHelp: "Seconds of measured time of each lane, its windows one after the other; every lane has the same axes.",
-    seconds: "Seconds of measured time",
     second: "Second",
     round: "Round",
     courseCaption: (what: string, lanes: readonly Said[]) => say`${what}. ${joined(lanes, "; ")}.`,
-    courseFigure: (lane: Said, low: string, median: string, high: string) =>
-      say`${lane} between ${low} and ${high}, median ${median}`,
-    minimum: "Least",
-    median: "Median",
-    maximum: "Most",
+    courseFigure: (lane: Said, low: string, high: string) => say`${lane} between ${low} and ${high}`,
+    courseSame: (lane: Said, figure: string) => say`${lane} ${figure} throughout`,
+    courseNothing: (quantities: string) => `Zero throughout on every lane: ${quantities}.`,
     quantities: {
       operations_per_second: "Operations per second",
       cpu_share: "CPU in use, of all CPUs",
@@ -361,6 +359,7 @@ export const en = {
     },
     byChance: (f: Figures, expected: number, of: number) =>
       `Each step holds its error at 5% by itself: were all lanes equal, up to ${f.whole(expected)} of ${f.whole(of)} steps would still be expected to name a faster one.`,
+    missing: (lane: Said, why: Said) => say`${lane} has no figure (–): ${why}`,
     open: (step: string) => `Details of ${step}`,
   },
 
@@ -400,7 +399,6 @@ export const en = {
     nothing: "Nothing in common: no workload and group of the record is in the article.",
     stands: (yours: Said, theirs: Said) => say`${yours} for the article’s ${theirs}`,
     ratio: (a: Said, b: Said) => say`${a} against ${b}`,
-    group: "Group",
     total: "in all",
     metric: "Metric",
   },
@@ -411,6 +409,11 @@ export const en = {
     again: "Run it again",
     warnings: "What to know before believing the figures",
     noWarnings: "Nothing was remarked.",
+    selfCheck: (lane: Said, parts: string, believe: boolean) =>
+      say`${lane} against itself: ${parts}${believe ? "; believe no difference of that size in this race" : ""}.`,
+    selfPart: (verdict: string, count: number, of: number, within: string | null) =>
+      `${verdict} in ${count === of ? `all ${of}` : `${count} of ${of}`}${within ? ` (within ${within})` : ""}`,
+    selfApart: "apart",
     calibration: "Noise of this machine",
     seed: "Seed",
     version: "Fairlane",
@@ -432,7 +435,6 @@ export const en = {
       throttle: "Throttle",
     },
     cpus: (cpu: string, cpus: number) => `${cpu}, ${cpus} ${plural(cpus, "CPU", "CPUs")}`,
-    yes: "yes",
     rotational: "rotational, as the kernel was told",
     notRotating: "not rotating",
     unknown: "unknown",
@@ -454,6 +456,7 @@ export const en = {
     self: "the first lane a second time: any difference between the two is noise",
     none: "none",
     reads: "reads",
+    bothWays: (limits: string) => `${limits} for reads and for writes`,
     writes: "writes",
     calibrated: (f: Figures, different: number, races: number, low: string, high: string) =>
       `Of ${f.whole(races)} races between equal lanes, ${f.whole(different)} were called different (${low} to ${high} with 95% confidence; at most 5% is promised).`,

@@ -14,7 +14,6 @@ export const dashboard = {
     failed: (what: string, why: string) => `${what} cannot be shown (${why}).`,
     retry: "Try again",
     reconnecting: "The connection to Fairlane is lost; it is tried again.",
-    connected: "Connected",
     refused: "The server refuses: open the address that `fairlane serve` printed, with its token.",
     filter: "Filter by suite, lane, kernel or machine",
     columns: {
@@ -42,7 +41,7 @@ export const dashboard = {
     none: "No records are kept yet. `fairlane race` makes one.",
     noMatch: "No record matches the filter.",
     unreadable: "Files that are no records",
-    count: (shown: number, all: number) => (shown === all ? `${all} records` : `${shown} of ${all} records`),
+    count: (shown: number, all: number) => (shown === all ? `${all} ${all === 1 ? "record" : "records"}` : `${shown} of ${all} ${all === 1 ? "record" : "records"}`),
 
     progress: (number: number, of: number, workload: Said) => say`Workload ${number} of ${of}: ${workload}`,
     round: (round: number) => (round === 0 ? "before the first round" : `round ${round}`),
@@ -63,10 +62,8 @@ export const dashboard = {
     elapsed: (elapsed: string, budget: string | null) => (budget ? `${elapsed} of ${budget}` : elapsed),
     lastRates: "Last figure of each lane",
     rateOf: (rate: string, round: number) => `${rate}, round ${round}`,
-    soFar: "Findings so far",
     follow: "Follow this race",
-    trialsSoFar: (count: number) => `${count} trials so far`,
-    updated: "The findings were refreshed.",
+    trialsSoFar: (count: number) => `${count} ${count === 1 ? "trial" : "trials"} so far`,
 
     comparing: (a: Said, b: Said) => say`${b} against ${a}`,
     compareIntro:
@@ -96,18 +93,17 @@ export const dashboard = {
 
     trendTitle: (title: Said, group: Said) => say`${title}: ${group}`,
     trendChoose: "Which figure",
-    trendWorkload: "Workload",
-    trendGroup: "Group",
-    trendShow: "Show",
-    trendOf: (title: string) => `Trend of ${title}`,
     trendLink: "Trend over records",
     download: "Download the record",
+    trendLeftOut: "Left out, because it is other work or another lane than the newest record’s",
     trendNone: "No record holds this workload and group.",
     trendCaption: (count: number, lanes: readonly Said[], marks: number) =>
-      say`Means with 95% intervals of ${count} records. ${lanes.flatMap((lane, at) => (at === 0 ? lane : ["; ", ...lane]))}. ${marks === 0 ? "Machine and kernel never change." : `${marks === 1 ? "One mark shows" : `${marks} marks show`} where the machine or the kernel changes: figures across them are no trend.`}`,
+      say`Means with 95% intervals of ${count} records. ${lanes.flatMap((lane, at) => (at === 0 ? lane : ["; ", ...lane]))}. ${marks === 0 ? "Machine, disk and kernel never change." : `${marks === 1 ? "One mark shows" : `${marks} marks show`} where the machine, its disk or the kernel changes: figures across them are no trend.`}`,
     trendLane: (lane: Said, first: string, last: string) => say`${lane} from ${first} to ${last}`,
     newKernel: (kernel: string) => `kernel ${kernel}`,
     newMachine: "another machine",
+    newDisk: "another disk",
+    disk: "Disk",
     record: "Record",
     mean: "Mean",
   },

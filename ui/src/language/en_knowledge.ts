@@ -73,7 +73,6 @@ export const knowledge = {
     undecided: "too noisy to say",
     tooLittle: "too little measured",
     measured: (share: string) => `${share} of its weight measured`,
-    take: "Take",
     because: "Because",
     equal: "No difference",
     out: "Excluded",
@@ -141,8 +140,5 @@ export const knowledge = {
       suite ? say`${parts}: suite ${suite}.` : say`${parts}: no suite measures it yet.`,
     racedWithout: (lane: Said, need: Said, way: Said) => say`${lane} was raced without ${need}; ${way} brings it.`,
     source: (source: Said) => say` [${source}]`,
-    weight: "Share",
-    scenario: "Scenario",
-    safety: "Resampled races won",
   },
 };

@@ -66,7 +66,6 @@ export const zh: Words = {
     noInflate: "本报告的数据经过压缩，而此浏览器无法解压（缺少 DecompressionStream）。请用 2023 年以后的浏览器打开。",
     badData: (why) => `无法读取本页的数据（${why}）。请重新生成报告。`,
     otherSchema: (schema) => `数据的 schema 为 ${schema}，本页不认识。请用同一版本的 Fairlane 重新生成报告。`,
-    downloads: "下载",
     unnamed: "（未命名）",
   },
 
@@ -95,6 +94,7 @@ export const zh: Words = {
 
   limits: {
     device: { mark: "磁盘", says: "测到的是磁盘：这项测试分不出这些文件系统的高下。" },
+    "own-disk": { mark: "各自磁盘", says: "测到的是每条赛道各自的磁盘：判定针对文件系统与磁盘的组合。" },
     "write-amplification": { mark: "写放大", says: "磁盘已满负荷，而各赛道写入磁盘的量不同。" },
     "filesystem-cpu": { mark: "CPU", says: "受限于文件系统的 CPU 时间。" },
     "filesystem-serialised": { mark: "等待", says: "文件系统让磁盘空等。" },
@@ -137,6 +137,7 @@ export const zh: Words = {
     settleBy: (option, value) => say`用 ${[{ code: `${option} ${value}` }]} 应可定论`,
     settleIn: (minutes) => say`再测约 ${minutes} 应可定论`,
     settleLong: say`需要再测一天以上`,
+    settleQuiet: say`其中多数轮次受到其他程序干扰，请在它们停下后重测`,
     settleMore: say`再测几轮或可定论`,
     noVerdictAt: (titles, why) => say`${titles} 不作判定：${why}。`,
     notRanked: (lanes, what, against) => say`${lanes} 不与 ${against} 排名：${what}。`,
@@ -161,7 +162,9 @@ export const zh: Words = {
       failed: "比赛因错误而终止：以下只依据已完成的轮次。",
       unfinished: "比赛仍在进行或已崩溃：以下只依据已完成的轮次。",
     },
-    throttled: (limits) => say`每条赛道的磁盘都被限速（${limits}）：测到的是这块模拟的磁盘。`,
+    throttled: (limits) => say`每条赛道的磁盘都被限速（${limits}）：所有数据都是在这块模拟的磁盘上得到的。`,
+    ownDisks: (disks) => say`各赛道用的是各自的磁盘（${disks}）：每项判定都针对文件系统与磁盘的组合。`,
+    noLimits: "未限速",
   },
 
   statements: {
@@ -179,7 +182,7 @@ export const zh: Words = {
       say`${toned("undecided", early ? "轮次太少，不能排名" : "噪声太大，不能排名")}，${pairs}；${settle}`,
     noVerdict: (pairs, why) =>
       say`${pairs}${pairs.length > 0 ? "，" : ""}${toned("none", "不作判定")}${why ? say`：${why}` : ""}`,
-    ratioTo: (a, factor, b) => say`${a} 是 ${b} 的 ${factor}`,
+    ratios: (a, to) => say`${a} 是 ${joined(to.map((of) => say`${of.other} 的 ${of.factor}`), "、")}`,
     against: (a, b) => say`${a} 对 ${b}`,
     failed: (lane, why) => say`${lane} ${toned("slower", "失败")}：${why}`,
     alone: (lane, rate) => say`${lane} ${rate}；只有这一条赛道有数据，没有可比较的对象`,
@@ -207,6 +210,7 @@ export const zh: Words = {
       ]
         .filter((part) => part !== "")
         .join(" · "),
+    other: (lane) => say`对比 ${lane}`,
     key: "符号：▲ 更快，▼ 更慢，= 持平，? 未定，– 不作判定。",
   },
 
@@ -215,11 +219,7 @@ export const zh: Words = {
     rounds: (count) => `${count} 轮`,
     lane: "赛道",
     mean: "均值",
-    interval: "95% 区间",
-    low: "下限",
-    high: "上限",
     figures: "各赛道的数据",
-    more: "全部数据与系统的变化过程",
     metrics: {
       operations_per_second: "每秒操作数",
       bandwidth_bytes_per_second: "吞吐量",
@@ -265,7 +265,6 @@ export const zh: Words = {
     amplification: "每写一字节，磁盘写入的字节数",
     costCaption: (parts) => joined(parts, ""),
     costPart: (what, lanes) => say`${what}：${joined(lanes, "，")}。`,
-    course: "系统的变化过程",
     courseOpen: "显示系统的变化过程",
     courseOverlay: "把各赛道叠在一起",
     courseApart: "各赛道并列",
@@ -275,14 +274,12 @@ export const zh: Words = {
     later: "向后",
     zoomAll: "全部",
     courseHelp: "横轴是各赛道的测量时间，各测量窗口首尾相接；所有赛道使用相同的坐标轴。",
-    seconds: "测量时间（秒）",
     second: "秒",
     round: "轮次",
     courseCaption: (what, lanes) => say`${what}。${joined(lanes, "；")}。`,
-    courseFigure: (lane, low, median, high) => say`${lane} 在 ${low} 与 ${high} 之间，中位 ${median}`,
-    minimum: "最小",
-    median: "中位",
-    maximum: "最大",
+    courseFigure: (lane, low, high) => say`${lane} 在 ${low} 与 ${high} 之间`,
+    courseSame: (lane, figure) => say`${lane} 始终为 ${figure}`,
+    courseNothing: (quantities) => `在所有赛道上始终为零：${quantities}。`,
     quantities: {
       operations_per_second: "每秒操作数",
       cpu_share: "CPU 占用，占全部 CPU",
@@ -334,6 +331,7 @@ export const zh: Words = {
     },
     byChance: (f, expected, of) =>
       `每一步各自保证 5% 的错误率：即使所有赛道完全一样，${f.whole(of)} 步中预计仍会有至多 ${f.whole(expected)} 步分出快慢。`,
+    missing: (lane, why) => say`${lane} 没有数据（–）：${why}`,
     open: (step) => `${step} 的详情`,
   },
 
@@ -371,7 +369,6 @@ export const zh: Words = {
     nothing: "没有共同之处：记录中的负载与分组在文章里都没有。",
     stands: (yours, theirs) => say`${yours} 对应文章的 ${theirs}`,
     ratio: (a, b) => say`${a} 对 ${b}`,
-    group: "分组",
     total: "合计",
     metric: "指标",
   },
@@ -382,6 +379,11 @@ export const zh: Words = {
     again: "重新运行",
     warnings: "相信这些数字之前应当知道的",
     noWarnings: "没有需要注意的事项。",
+    selfCheck: (lane, parts, believe) =>
+      say`${lane} 与自身相比：${parts}${believe ? "；这次竞速中不要相信这种大小的差异" : ""}。`,
+    selfPart: (verdict, count, of, within) =>
+      `${verdict} ${count === of ? `全部 ${of}` : `${count} / ${of}`} 项${within ? `（相差不超过 ${within}）` : ""}`,
+    selfApart: "有差异",
     calibration: "这台机器的噪声",
     seed: "随机种子",
     version: "Fairlane",
@@ -403,7 +405,6 @@ export const zh: Words = {
       throttle: "限速",
     },
     cpus: (cpu, cpus) => `${cpu}，${cpus} 个 CPU`,
-    yes: "是",
     rotational: "旋转盘（据内核所知）",
     notRotating: "非旋转盘",
     unknown: "未知",
@@ -422,6 +423,7 @@ export const zh: Words = {
     not: (what) => `无“${what}”`,
     self: "第一条赛道再跑一次：两者之间的任何差别都是噪声",
     none: "无",
+    bothWays: (limits) => `读、写各 ${limits}`,
     reads: "读",
     writes: "写",
     calibrated: (f, different, races, low, high) =>

@@ -133,7 +133,6 @@ export const knowledge: typeof english = {
     undecided: "噪声太大，无法断言",
     tooLittle: "测得太少",
     measured: (share) => `已测权重 ${share}`,
-    take: "选择",
     because: "理由",
     equal: "没有差别",
     out: "排除",
@@ -194,8 +193,5 @@ export const knowledge: typeof english = {
     missingSuite: (parts, suite) => (suite ? say`${parts}：测试集 ${suite}。` : say`${parts}：目前没有测试集能测。`),
     racedWithout: (lane, need, way) => say`${lane} 参赛时没有${need}；${way} 可以开启。`,
     source: (source) => say`[${source}]`,
-    weight: "权重",
-    scenario: "场景",
-    safety: "重抽样比赛胜率",
   },
 };

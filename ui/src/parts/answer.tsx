@@ -79,7 +79,8 @@ export function Answer({ race }: { race: RacePage }) {
             ))}
           </ul>
           <p class="small">
-            {w.briefShares} <a href={ui.href("advice")}>{ui.words.sections.advice}</a>
+            {findings.advice.some((one) => one.share_of_resampled_races != null) ? `${w.briefShares} ` : null}
+            <a href={ui.href("advice")}>{ui.words.sections.advice}</a>
           </p>
         </div>
       ) : null}
@@ -103,7 +104,9 @@ function machineSaid(race: RacePage): Said {
 function briefAdvice(ui: Ui, advice: readonly Advice[]): Said[] {
   const groups = new Map<string, Advice[]>();
   for (const one of advice) {
-    const key = JSON.stringify([one.lane ?? null, one.level_with, one.no_advice ?? null]);
+    // Lanes that are level are the same choice in whichever order.
+    const lanes = one.lane == null ? [] : [one.lane, ...one.level_with].sort();
+    const key = JSON.stringify([lanes, one.no_advice ?? null]);
     groups.set(key, [...(groups.get(key) ?? []), one]);
   }
   return [...groups.values()].map((group) => {

@@ -1,5 +1,5 @@
 // The smallest parts: names, sentences, marks.
-import type { ComponentChildren, JSX } from "preact";
+import { Fragment, type ComponentChildren, type JSX } from "preact";
 import { useId, useState } from "preact/hooks";
 import { laneColour, laneStyle } from "../lanes";
 import type { Limit, ResultFinding, Verdict } from "../types";
@@ -141,6 +141,7 @@ export function LimitMark({ result }: { result: ResultFinding }) {
 export function limitOf(limit: Limit): Limit {
   const limits: readonly string[] = [
     "device",
+    "own-disk",
     "write-amplification",
     "filesystem-cpu",
     "filesystem-serialised",
@@ -151,6 +152,9 @@ export function limitOf(limit: Limit): Limit {
   ];
   return limits.includes(limit) ? limit : "unattributed";
 }
+
+/** Characters of a word of a command that never stands on two lines: `--throttle` would be read as two words. */
+const WHOLE_WORD = 32;
 
 /** A command to type, with a button that copies it. */
 export function Command({ words, label }: { words: readonly string[]; label?: string }) {
@@ -166,7 +170,12 @@ export function Command({ words, label }: { words: readonly string[]; label?: st
   return (
     <span class="command">
       <code tabIndex={0} role="group" aria-label={label ?? line.slice(0, 200)}>
-        {line}
+        {words.map((word, at) => (
+          <Fragment key={at}>
+            {at > 0 ? " " : null}
+            <span class={word.length <= WHOLE_WORD ? "whole" : ""}>{shellLine([word])}</span>
+          </Fragment>
+        ))}
       </code>
       <button type="button" class="quiet" onClick={copy}>
         <span aria-live="polite">{copied ? ui.words.page.copied : ui.words.page.copy}</span>

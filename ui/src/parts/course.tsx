@@ -31,14 +31,29 @@ export function Courses({ course: of, lanes }: { course: Course; lanes: readonly
   const ui = useUi();
   const w = ui.words.results;
   const [open, setOpen] = useState(false);
-  const known = new Set(of.lanes.flatMap((lane) => Object.keys(lane.quantities)));
-  if (known.size === 0) return null;
+  const known = [...new Set(of.lanes.flatMap((lane) => Object.keys(lane.quantities)))].sort(byOrder);
+  if (known.length === 0) return null;
+  // A quantity that is nothing throughout is one sentence, not a chart of empty panels.
+  const nothing = (quantity: string) =>
+    of.lanes.every((lane) => (lane.quantities[quantity] ?? []).every((value) => value === 0));
   return (
     <details class="course" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{w.courseOpen}</summary>
-      {open ? <Charts of={of} lanes={lanes} quantities={[...known].sort(byOrder)} /> : null}
+      {open ? (
+        <>
+          <Charts of={of} lanes={lanes} quantities={known.filter((quantity) => !nothing(quantity))} />
+          <Nothing quantities={known.filter(nothing)} />
+        </>
+      ) : null}
     </details>
   );
+}
+
+function Nothing({ quantities }: { quantities: readonly string[] }) {
+  const ui = useUi();
+  const w = ui.words.results;
+  if (quantities.length === 0) return null;
+  return <p class="small">{w.courseNothing(quantities.map((quantity) => wordOf(w.quantities, quantity)).join(ui.words.comma))}</p>;
 }
 
 function byOrder(x: string, y: string): number {
@@ -118,8 +133,9 @@ function Charts({ of, lanes, quantities }: { of: Course; lanes: readonly string[
           .filter((lane) => (lane.course.quantities[quantity] ?? []).length > 0);
         const figure = (value: number) => quantityFigure(figures, quantity, value);
         const told = shown.map((lane) => {
-          const { low, median, high } = spread(lane.course.quantities[quantity] ?? []);
-          return w.courseFigure(name(lane.name), figure(low), figure(median), figure(high));
+          // Of many points the smallest and the largest of each stretch are kept: no middle can be told of them.
+          const [low, high] = ends(lane.course.quantities[quantity] ?? []).map(figure) as [string, string];
+          return low === high ? w.courseSame(name(lane.name), low) : w.courseFigure(name(lane.name), low, high);
         });
         const caption = w.courseCaption(title, told);
         const chart: CourseChart = {
@@ -165,13 +181,8 @@ function Charts({ of, lanes, quantities }: { of: Course; lanes: readonly string[
   );
 }
 
-function spread(values: readonly number[]): { low: number; median: number; high: number } {
-  const sorted = [...values].sort((x, y) => x - y);
-  const middle = Math.floor(sorted.length / 2);
-  const upper = sorted[middle] ?? 0;
-  return {
-    low: sorted[0] ?? 0,
-    median: sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? 0)) / 2,
-    high: sorted[sorted.length - 1] ?? 0,
-  };
+/** The smallest and the largest; a list may be longer than a call takes arguments. */
+export function ends(values: readonly number[]): [number, number] {
+  const first = values[0] ?? 0;
+  return values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [first, first] as [number, number]);
 }

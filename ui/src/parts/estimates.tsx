@@ -40,37 +40,41 @@ export function Estimates({ result, lanes }: { result: ResultFinding; lanes: rea
   const w = ui.words.results;
   const measured = result.estimates.filter((estimate) => estimate.failure == null);
   const shown = columns(ui).filter((column) => measured.some((estimate) => column.of(estimate) !== null));
+  const c = w.columns;
+  const needsNote = shown.some((column) => [c.cpu, c.cpuGib, c.written, c.deviceUse].includes(column.label));
   return (
-    <div class="scroll" tabIndex={0} role="group" aria-label={w.figures}>
-      <table class="figures">
-        <thead>
-          <tr>
-            <th scope="col">{w.lane}</th>
-            <th scope="col" class="number">
-              {metricSaid(ui, result.metric)}
-            </th>
-            {shown.map((column) => (
-              <th key={column.label} scope="col" class="number">
-                {column.label}
+    <>
+      <div class="scroll" tabIndex={0} role="group" aria-label={w.figures}>
+        <table class="figures">
+          <thead>
+            <tr>
+              <th scope="col">{w.lane}</th>
+              <th scope="col" class="number">
+                {metricSaid(ui, result.metric)}
               </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {result.estimates.map((estimate) => (
-            <tr key={estimate.lane}>
-              <th scope="row">
-                <LaneName index={lanes.indexOf(estimate.lane)} name={estimate.lane} />
-              </th>
-              {estimate.failure == null ? (
-                <>
-                  <td class="number">{laneRate(ui, result, estimate.mean, estimate.low, estimate.high)}</td>
-                  {shown.map((column) => (
-                    <td key={column.label} class="number">
-                      {column.of(estimate) ?? "–"}
-                    </td>
-                  ))}
-                </>
+              {shown.map((column) => (
+                <th key={column.label} scope="col" class="number">
+                  {column.label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {result.estimates.map((estimate) => (
+              <tr key={estimate.lane}>
+                <th scope="row">
+                  <LaneName index={lanes.indexOf(estimate.lane)} name={estimate.lane} />
+                </th>
+                {estimate.failure == null ? (
+                  <>
+                    <td class="number">{laneRate(ui, result, estimate.mean, estimate.low, estimate.high)}</td>
+                    {shown.map((column) => (
+                      <td key={column.label} class="number">
+                        {column.of(estimate) ?? "–"}
+                      </td>
+                    ))}
+              
+    </>
               ) : (
                 <td colSpan={shown.length + 1}>
                   {ui.words.verdict.failed}
@@ -83,5 +87,7 @@ export function Estimates({ result, lanes }: { result: ResultFinding; lanes: rea
         </tbody>
       </table>
     </div>
+    {needsNote ? <p class="small columns-note">{w.columnsNote}</p> : null}
+    </>
   );
 }

@@ -1,9 +1,9 @@
 // Where it was raced, by whom exactly, and the line that runs it again.
 import type { ComponentChildren } from "preact";
-import type { Lane, Promises, RacePage } from "../types";
+import type { Lane, Promises, RacePage, Throttle } from "../types";
 import { sentence, useUi, wordOf } from "../ui";
 import { clean, shellLine } from "../words/say";
-import { throttleSaid } from "../words/told";
+import { selfCheckSaid, throttleOf, throttleSaid } from "../words/told";
 import { Command, LaneName, Section, Speak } from "./basics";
 
 export function Ground({ race, version }: { race: RacePage; version: string }) {
@@ -11,6 +11,10 @@ export function Ground({ race, version }: { race: RacePage; version: string }) {
   const w = ui.words.ground;
   const { findings } = race;
   const races = findings.calibration?.races;
+  const own = selfCheckSaid(ui, race.self_check);
+  // Where every lane has the same, the machine's facts say it.
+  const apart = Object.keys(findings.lane_throttles ?? {}).length > 0;
+  const ownThrottle = (lane: string) => (apart ? throttleOf(findings, lane) : null);
   return (
     <Section id="ground" title={ui.words.sections.ground}>
       <h3 id="warnings">{w.warnings}</h3>
@@ -26,6 +30,19 @@ export function Ground({ race, version }: { race: RacePage; version: string }) {
           ))}
         </ul>
       )}
+      {race.notes.length > 0 ? (
+        <>
+          <h3>{ui.words.results.notes}</h3>
+          <ul class="notes race-notes">
+            {race.notes.map((note) => (
+              <li key={note}>
+                <Speak said={sentence(ui, note)} />
+                {ui.words.end}
+              </li>
+            ))}
+          </ul>
+        </>
+      ) : null}
       <h3>{w.again}</h3>
       <p>
         <Command words={findings.command_line} label={w.again} />
@@ -41,14 +58,19 @@ export function Ground({ race, version }: { race: RacePage; version: string }) {
       <h3>{w.lanes}</h3>
       <div class="lanes">
         {findings.lanes.map((lane, index) => (
-          <LaneFacts key={lane.name} lane={lane} index={index} />
+          <LaneFacts key={lane.name} lane={lane} index={index} throttle={ownThrottle(lane.name)} />
         ))}
       </div>
       <h3>{w.machine}</h3>
       <Machine race={race} />
+      {own || (races && races.races > 0) ? <h3>{w.calibration}</h3> : null}
+      {own ? (
+        <p class="self-check">
+          <Speak said={own} />
+        </p>
+      ) : null}
       {races && races.races > 0 ? (
         <>
-          <h3>{w.calibration}</h3>
           <p>
             {w.calibrated(ui.figures, races.called_different, races.races, ui.figures.percent(races.low, 1), ui.figures.percent(races.high, 1))}
           </p>
@@ -82,7 +104,7 @@ function Facts({ facts }: { facts: Fact[] }) {
   );
 }
 
-function LaneFacts({ lane, index }: { lane: Lane; index: number }) {
+function LaneFacts({ lane, index, throttle }: { lane: Lane; index: number; throttle: Throttle | null }) {
   const ui = useUi();
   const w = ui.words.ground;
   const kept = Object.keys(w.kept) as (keyof Promises)[];
@@ -106,6 +128,7 @@ function LaneFacts({ lane, index }: { lane: Lane; index: number }) {
           ],
           [w.mount, lane.mount_options.length > 0 ? <code class="breaks">{clean(lane.mount_options.join(","))}</code> : w.none],
           [w.venue, <bdi>{venue.filter((part) => part !== "").join(", ")}</bdi>],
+          [w.facts.throttle, throttle === null ? null : throttleSaid(ui, throttle)],
           [w.geometry, (lane.geometry ?? []).length > 0 ? <bdi class="breaks">{clean((lane.geometry ?? []).join(", "))}</bdi> : null],
           [w.promises, lane.is_self === true ? `${promises}${ui.words.semicolon}${w.self}` : promises],
         ]}
@@ -155,7 +178,7 @@ function Machine({ race }: { race: RacePage }) {
         [f.scheduler, bdi(device.scheduler)],
         [f.host, bdi(host)],
         [f.dirty, machine.dirty_ratio ? `${machine.dirty_ratio} / ${machine.dirty_background_ratio}` : null],
-        [f.throttle, race.findings.throttle == null ? null : throttleSaid(ui, race.findings.throttle)],
+        [f.throttle, race.findings.throttle == null || Object.keys(race.findings.lane_throttles ?? {}).length > 0 ? null : throttleSaid(ui, race.findings.throttle)],
         [f.tools, bdi((machine.tools ?? []).join(", "))],
       ]}
     />

@@ -3,7 +3,7 @@ import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import type { Findings, OperationFigure, OperationRow, OperationsFinding, RacePage, ResultFinding } from "../types";
 import { known, sentence, useUi, type Ui } from "../ui";
-import { name, plain, say, type Said } from "../words/say";
+import { name, plain, say } from "../words/say";
 import { pairOf } from "../words/statements";
 import { resultSaid } from "../words/told";
 import { LaneName, LimitMark, Mark, Section, Speak } from "./basics";
@@ -39,6 +39,7 @@ function Table({ race, table, several }: { race: RacePage; table: OperationsFind
   const decided = table.pairs.some((pair) => pair.wins + pair.losses > 0);
   const course = race.courses.find((of) => of.workload === table.workload);
   const floorOf = (lane: string) => table.floor === lane;
+  const reasons = missing(table);
   const steps = Math.max(0, ...table.totals.map((total) => total.steps));
   const below: { label: string; of: (at: number) => number | null | undefined }[] = [
     { label: w.total(steps, table.rows.length), of: (at) => table.totals[at]?.seconds },
@@ -92,11 +93,13 @@ function Table({ race, table, several }: { race: RacePage; table: OperationsFind
           </thead>
           {sections.map((section) => (
             <tbody key={section}>
-              <tr class="section-row">
-                <th scope="colgroup" colSpan={lanes.length + 2}>
-                  {section.trim() === "" ? w.unnamed : <Speak said={known(ui, section)} />}
-                </th>
-              </tr>
+              {sections.length > 1 ? (
+                <tr class="section-row">
+                  <th scope="colgroup" colSpan={lanes.length + 2}>
+                    {section.trim() === "" ? w.unnamed : <Speak said={known(ui, section)} />}
+                  </th>
+                </tr>
+              ) : null}
               {table.rows
                 .filter((row) => row.section === section)
                 .map((row) => (
@@ -125,6 +128,11 @@ function Table({ race, table, several }: { race: RacePage; table: OperationsFind
         </table>
       </div>
       <ul class="notes">
+        {reasons.map(({ lane, why, some }) => (
+          <li key={`${lane} ${why}`}>
+            <Speak said={some ? w.missing(name(lane), sentence(ui, why)) : words.statements.failed(name(lane), sentence(ui, why))} />
+          </li>
+        ))}
         {table.floor != null ? (
           <li>
             <Speak said={w.floorNote(name(table.floor))} />
@@ -142,6 +150,22 @@ function Table({ race, table, several }: { race: RacePage; table: OperationsFind
       {course ? <Courses course={course} lanes={all} /> : null}
     </article>
   );
+}
+
+/** Whether a lane did some of the steps. */
+function didSome(table: OperationsFinding, lane: string): boolean {
+  return table.rows.some((row) => row.figures.some((figure) => figure.lane === lane && figure.seconds != null));
+}
+
+/** Why lanes have no figure in some step, each reason once; `some`: the lane did others. */
+export function missing(table: OperationsFinding): { lane: string; why: string; some: boolean }[] {
+  const found = new Map<string, { lane: string; why: string; some: boolean }>();
+  for (const { lane, failure } of table.rows.flatMap((row) => row.figures)) {
+    if (failure == null) continue;
+    const key = JSON.stringify([lane, failure]);
+    if (!found.has(key)) found.set(key, { lane, why: failure, some: didSome(table, lane) });
+  }
+  return [...found.values()];
 }
 
 function resultOf(findings: Findings, table: OperationsFinding, row: OperationRow): ResultFinding | null {
@@ -206,8 +230,8 @@ function stepCell(ui: Ui, table: OperationsFinding, result: ResultFinding | null
   const { words, figures } = ui;
   const w = words.operations;
   if (figure.seconds == null) {
-    const why: Said = figure.failure == null ? [] : sentence(ui, figure.failure);
-    return <span title={plain(why)}>{figure.failure == null ? "–" : words.verdict.failed}</span>;
+    // What a filesystem cannot do is no failure of it; why stands below the table.
+    return <>{figure.failure == null || didSome(table, figure.lane) ? "–" : words.verdict.failed}</>;
   }
   const rate =
     figure.bandwidth_bytes_per_second != null
@@ -219,8 +243,9 @@ function stepCell(ui: Ui, table: OperationsFinding, result: ResultFinding | null
     result && figure.lane !== table.reference && figure.lane !== table.floor ? pairOf(result, figure.lane, table.reference) : null;
   const floor =
     figure.floor_share == null ? "" : figure.floor_share < 0.995 ? w.floor(figures.percent(figure.floor_share)) : w.noFloor;
-  const small = [rate, floor, figure.process_startup_share == null ? "" : w.startup(figures.percent(figure.process_startup_share))];
   const shown = pair && pair.ratio !== null && result?.limit !== "harness";
+  const interval = shown && pair.interval ? `${figures.factor(pair.interval[0])}–${figures.factor(pair.interval[1])}×` : "";
+  const small = [[interval, rate].filter((part) => part !== "").join(" · "), floor, figure.process_startup_share == null ? "" : w.startup(figures.percent(figure.process_startup_share))];
   return (
     <>
       {shown ? (

@@ -1,7 +1,7 @@
 // Each result: its verdict in words, its rounds, its latency, what it cost, and the course of the system.
 import { useMemo } from "preact/hooks";
 import { cost, costHeight, type CostPanel } from "../charts/cost";
-import { dots, dotsHeight, type DotsLane } from "../charts/dots";
+import { dots, dotsHeight, drawnCeiling, type DotsLane } from "../charts/dots";
 import { latency, percentileAt, nines } from "../charts/latency";
 import type { Detail, RacePage, ResultFinding } from "../types";
 import { resultTitle, sentence, useUi, type Ui } from "../ui";
@@ -112,7 +112,8 @@ function Rounds({ race, result, detail }: { race: RacePage; result: ResultFindin
     estimate: result.estimates.find((of) => of.lane === lane.name) ?? null,
     detail: detail?.lanes.find((of) => of.lane === lane.name) ?? null,
   }));
-  const ceiling = ceilingOf(race, result);
+  // Where its line would stand far beyond the lanes there is none, and the caption names none.
+  const ceiling = drawnCeiling(detail?.ceiling ?? null, lanes);
   const metric = metricSaid(ui, result.metric);
   const told = lanes.flatMap(({ name: lane, estimate }) => {
     if (!estimate || estimate.failure != null) return [];
@@ -164,19 +165,6 @@ function Rounds({ race, result, detail }: { race: RacePage; result: ResultFindin
       }}
     />
   );
-}
-
-/** What the bare disk does in the unit of the result; `null`: not probed, or a latency. */
-function ceilingOf(race: RacePage, result: ResultFinding): number | null {
-  const probes = race.findings.ceilings.filter((of) => of.workload === result.workload && of.profile !== "null");
-  const best = (value: (of: (typeof probes)[number]) => number) => {
-    const values = probes.map(value).filter((of) => of > 0);
-    // Of mixed work neither direction's ceiling is the ceiling.
-    return values.length === 1 ? (values[0] ?? null) : null;
-  };
-  if (result.unit === "B/s") return best((of) => of.bandwidth_bytes_per_second);
-  if (result.unit === "operations/s") return best((of) => of.operations_per_second);
-  return null;
 }
 
 function Latency({ race, result, detail }: { race: RacePage; result: ResultFinding; detail: Detail }) {

@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { Findings, OperationsFinding, RacePage, ResultFinding, Verdict } from "../types";
 import { known, resultTitle, useUi } from "../ui";
 import { hasGroups, tableOf } from "../words/answer";
-import { name, plain } from "../words/say";
+import { name, plain, say } from "../words/say";
 import { pairOf, referenceOf } from "../words/statements";
 import { laneRate } from "../words/told";
 import { LaneName, LimitMark, Mark, Section, Speak } from "./basics";
@@ -30,14 +30,13 @@ export function Strip({
   margin: number;
   verdict: Verdict;
 }) {
-  const from = place(low ?? ratio);
-  const to = place(high ?? ratio);
+  const bar = low === null || high === null ? null : { from: place(low), to: place(high) };
   const band = place(1 / (1 + margin));
   return (
     <span class={`strip strip-${verdict}`} aria-hidden="true">
       <span class="strip-band" style={{ left: `${band}%`, width: `${place(1 + margin) - band}%` }} />
       <span class="strip-one" />
-      <span class="strip-bar" style={{ left: `${from}%`, width: `${Math.max(to - from, 0.5)}%` }} />
+      {bar ? <span class="strip-bar" style={{ left: `${bar.from}%`, width: `${Math.max(bar.to - bar.from, 0.5)}%` }} /> : null}
       <span class="strip-dot" style={{ left: `${place(ratio)}%` }} />
     </span>
   );
@@ -124,6 +123,12 @@ export function Scoreboard({ race }: { race: RacePage }) {
   );
 }
 
+/** The lane that a row's others stand against: where the chosen one has no figure, the row's own. */
+export function rowReference(result: ResultFinding, chosen: string): string {
+  const measured = result.estimates.some((of) => of.lane === chosen && of.failure == null);
+  return measured ? chosen : (referenceOf(result) ?? chosen);
+}
+
 function Cell({
   result,
   lane,
@@ -150,15 +155,21 @@ function Cell({
     );
   }
   const mean = figures.rate(result.unit, estimate.mean);
-  const pair = lane === reference ? null : pairOf(result, lane, reference);
+  const against = rowReference(result, reference);
+  const pair = lane === against ? null : pairOf(result, lane, against);
+  const beside = against === reference || !pair ? null : <Speak said={say`${words.clause}${words.scoreboard.other(name(against))}`} />;
   if (!pair || pair.ratio === null || result.limit === "harness") {
+    const verdict = pair ? words.verdict[pair.verdict] : words.verdict.none;
     return (
       <td role="cell" class="board-cell">
         {label}
         <span class="board-rate" title={laneRate(ui, result, estimate.mean, estimate.low, estimate.high)}>
           {mean}
         </span>
-        <span class="board-small">{lane === reference ? words.verdict.reference : words.verdict.none}</span>
+        <span class="board-small">
+          {lane === against ? words.verdict.reference : verdict}
+          {beside}
+        </span>
       </td>
     );
   }
@@ -169,7 +180,10 @@ function Cell({
   return (
     <td role="cell" class="board-cell">
       {label}
-      <span class="visually-hidden">{words.scoreboard.cell(verdict, ratio, low, high)}</span>
+      <span class="visually-hidden">
+        {words.scoreboard.cell(verdict, ratio, low, high)}
+        {beside}
+      </span>
       <span class="board-line" aria-hidden="true">
         <span class={`board-ratio tone-${pair.verdict}`}>
           <Mark verdict={pair.verdict} /> {ratio}
@@ -185,6 +199,7 @@ function Cell({
       <span class="board-small" aria-hidden="true">
         {verdict}
         {low !== null && high !== null ? `${words.clause}${low}–${high}` : ""}
+        {beside}
       </span>
     </td>
   );
@@ -224,7 +239,9 @@ function TableRow({
       {lanes.map((lane, index) => {
         const straight = table.pairs.find((pair) => pair.a === lane && pair.b === reference);
         const turned = table.pairs.find((pair) => pair.a === reference && pair.b === lane);
-        const pair = straight ?? turned;
+        // The floor shows what a step costs without a disk: it is no contestant.
+        const floor = table.floor != null && (table.floor === lane || table.floor === reference);
+        const pair = floor ? undefined : (straight ?? turned);
         const mean = pair?.geometric_mean ?? null;
         const total = table.totals.find((of) => of.lane === lane)?.seconds ?? null;
         if (lane === reference || !pair || mean === null) {

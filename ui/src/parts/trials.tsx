@@ -3,6 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { save } from "../charts/save";
 import type { Outcome, RacePage, ResultFinding, Trials as TrialsOf } from "../types";
 import { known, sentence, useUi, type Ui } from "../ui";
+import { csvCell } from "../words/csv";
 import { clean } from "../words/say";
 import { Name, Section, Speak } from "./basics";
 
@@ -273,17 +274,11 @@ const FILE_COLUMNS: { [key in Key]: string } = {
 
 /** All rows as RFC 4180 says; what a spreadsheet would take for a formula is marked as text. */
 function csv(race: RacePage): string {
-  const quoted = (value: string | number | null): string => {
-    if (value === null) return "";
-    if (typeof value === "number") return String(value);
-    const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-  };
   const head = [...KEYS.map((key) => FILE_COLUMNS[key]), "metric", "unit"].join(",");
   const lines = race.trials.round.map((_, row) => {
     const result = resultAt(race, row);
-    const cells = KEYS.map((key) => quoted(cell(race.trials, row, key)));
-    return [...cells, quoted(result?.metric ?? ""), quoted(result?.unit ?? "")].join(",");
+    const cells = KEYS.map((key) => csvCell(cell(race.trials, row, key)));
+    return [...cells, csvCell(result?.metric ?? ""), csvCell(result?.unit ?? "")].join(",");
   });
   return [head, ...lines, ""].join("\r\n");
 }

@@ -28,12 +28,12 @@ export interface Outcome {
   /** What sets lanes apart, subject by subject. */
   claims: { subject: string; claims: Claim[]; more: number }[];
   /** Results in which something else than the filesystems was measured. */
-  limited: { limit: Limit; titles: Title[] }[];
+  limited: { limit: Limit; count: number; titles: Title[] }[];
   /** Results that could not tell the lanes apart for other reasons. */
   cannotTell: Title[];
   undecided: Title[];
-  /** The option of the next command that should settle it. */
-  settle: { option: string; value: string } | { minutes: number | null };
+  /** The option of the next command that should settle it, or a machine on which nothing else runs. */
+  settle: { option: string; value: string } | { minutes: number | null } | "quiet";
   noVerdict: { why: string; titles: Title[] }[];
   failed: { lane: string; titles: Title[] }[];
 }
@@ -59,7 +59,7 @@ export function outcome(findings: Findings): Outcome {
     choice,
     lanes: choose,
     claims: answer ? claimsBySubject(findings, answer) : [],
-    limited: limited(findings),
+    limited: limited(findings, answer?.cannot_tell ?? []),
     // What measured something else than the filesystems is said with its limit.
     cannotTell: gathered(findings, answer?.cannot_tell ?? [], (result) => !NOT_THE_FILESYSTEM.includes(result.limit)),
     undecided: titles(answer?.undecided ?? []),
@@ -77,12 +77,15 @@ function toldSomething(result: ResultFinding): boolean {
   );
 }
 
-/** How many results measured something else than the filesystems, limit by limit. */
-function limited(findings: Findings): Outcome["limited"] {
+/** Of the results that could not tell, those that measured something else than the filesystems, limit by limit. A
+ * step of file operations that memory answered is none of them: the way to memory is the filesystem's. */
+function limited(findings: Findings, cannotTell: readonly string[]): Outcome["limited"] {
+  const told = new Set(cannotTell);
+  const said = (of: ResultFinding) => told.has(of.title) || told.has(`${of.title}: ${of.group}`);
   return NOT_THE_FILESYSTEM.map((limit) => {
-    const results = findings.results.filter((result) => result.limit === limit);
-    return { limit, titles: ofResults(findings, results) };
-  }).filter((one) => one.titles.length > 0);
+    const results = findings.results.filter((result) => result.limit === limit && said(result));
+    return { limit, count: results.length, titles: ofResults(findings, results) };
+  }).filter((one) => one.count > 0);
 }
 
 /** Titles of results, those of one table of file operations as their number. */
@@ -158,6 +161,7 @@ function claimsBySubject(findings: Findings, answer: Answer): Outcome["claims"] 
 }
 
 function settle(findings: Findings, answer: Answer): Outcome["settle"] {
+  if (answer.disturbed === true) return "quiet";
   for (const option of ["--budget", "--rounds"]) {
     const at = answer.next.indexOf(option);
     const value = answer.next[at + 1];

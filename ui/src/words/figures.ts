@@ -33,6 +33,8 @@ export class Figures {
   constructor(
     readonly locale: string,
     private readonly units: UnitWords,
+    /** Digits beyond the three that figures usually have. */
+    private readonly extra = 0,
   ) {}
 
   private format(options: Intl.NumberFormatOptions): Intl.NumberFormat {
@@ -66,10 +68,10 @@ export class Figures {
     return this.number(value, 0);
   }
 
-  /** Three significant digits, without trailing zeros. */
+  /** Three significant digits and the extra ones, without trailing zeros. */
   significant(value: number): string {
     const size = Math.abs(value);
-    return this.number(value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
+    return this.number(value, (size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2) + this.extra);
   }
 
   private scaled(value: number, step: number, units: readonly string[], glue: string): string {
@@ -82,6 +84,7 @@ export class Figures {
       unit += 1;
     }
     const name = units[unit] ?? "";
+    if (scaled > 999_999) return `>${this.number(999_999, 0)}${name === "" ? "" : glue + name}`;
     return this.significant(scaled) + (name === "" ? "" : glue + name);
   }
 
@@ -154,6 +157,7 @@ export class Figures {
   /** A longer time: `2 min 30 s`, `2 h 10 min`. */
   duration(seconds: number): string {
     if (!Number.isFinite(seconds) || seconds <= 0) return `0${GLUE}s`;
+    if (seconds > 9999 * 3600) return `>${this.number(9999, 0)}${GLUE}h`;
     const whole = Math.round(seconds);
     if (whole < 60) return `${whole}${GLUE}s`;
     if (whole < 5400) {
@@ -215,6 +219,9 @@ export class Figures {
   factor(factor: number): string {
     if (!Number.isFinite(factor)) return "?";
     const size = Math.abs(factor);
+    // Two rounds that differ have intervals of any length: beyond these the digits say nothing.
+    if (size >= 9999.5) return `>${this.number(9999, 0)}`;
+    if (size < 0.0001 && size > 0) return `<${this.number(0.0001, 4)}`;
     if (size < 0.0995) return this.format({ maximumSignificantDigits: 2 }).format(factor);
     // Near one the zeros say something: 1.00 is measured, 1 sounds like a guess.
     if (size < 1.995) return this.fixed(factor, 2);
@@ -270,7 +277,13 @@ export class Figures {
 
   /** An interval in rates: `1.05k–1.11k ops/s`. */
   rates(unit: string, low: number, high: number): string {
-    return this.range(this.rate(unit, low), this.rate(unit, high));
+    // A narrow one gets the digits that show it: with both ends alike it would read as none.
+    for (const extra of [0, 1]) {
+      const finer = extra === 0 ? this : new Figures(this.locale, this.units, extra);
+      const ends = [finer.rate(unit, low), finer.rate(unit, high)] as const;
+      if (ends[0] !== ends[1]) return this.range(...ends);
+    }
+    return this.rate(unit, low);
   }
 
   date(rfc3339: string): string {

@@ -1,7 +1,7 @@
 // Findings as sentences of the reader's language: structure from statements and answer, words from the
 // language.
 import type { Difference, Latency, WorkDifference } from "../language/en";
-import type { Findings, Reason, ResultFinding, Throttle } from "../types";
+import type { Findings, NotRanked, Reason, ResultFinding, SelfCheck, Throttle } from "../types";
 import { known, sentence, titlesOf, type Ui } from "../ui";
 import { outcome, type Claim, type Outcome } from "./answer";
 import { joined, name, say, type Said } from "./say";
@@ -80,14 +80,21 @@ function statement(ui: Ui, result: ResultFinding, of: Statement): Said {
       );
     case "undecided": {
       const pairs = of.pairs.map((pair) => openPair(ui, pair, latency));
-      return w.undecided(result.rounds < FIRST_LOOK, joined(pairs, words.clause), settleIn(ui, of.minutes));
+      const remarks = of.pairs.map(remark).filter((why) => why !== null);
+      const said = [joined(pairs, words.clause), ...[...new Set(remarks)].map((why) => sentence(ui, why))];
+      return w.undecided(result.rounds < FIRST_LOOK, joined(said, words.semicolon), settleIn(ui, of.minutes));
     }
     case "no-verdict": {
-      const pairs = of.pairs.map((pair) =>
-        pair.ratio === null
-          ? w.against(name(pair.a), name(pair.b))
-          : w.ratioTo(name(pair.a), figures.times(latency === null ? pair.ratio : 1 / pair.ratio), name(pair.b)),
+      // All of these pairs are told of one lane.
+      const subject = name(of.pairs[0]?.a ?? "");
+      const ratios = of.pairs.flatMap((pair) =>
+        pair.ratio === null ? [] : [{ factor: figures.times(latency === null ? pair.ratio : 1 / pair.ratio), other: name(pair.b) }],
       );
+      const bare = of.pairs.filter((pair) => pair.ratio === null).map((pair) => name(pair.b));
+      const pairs = [
+        ...(ratios.length > 0 ? [w.ratios(subject, ratios)] : []),
+        ...(bare.length > 0 ? [w.against(subject, words.list(bare, "and"))] : []),
+      ];
       return w.noVerdict(joined(pairs, words.clause), of.why === "" ? null : sentence(ui, of.why));
     }
     case "failed":
@@ -105,12 +112,46 @@ function openPair(ui: Ui, pair: Shown, latency: Latency | null): Said {
   const [a, b] = [name(pair.a), name(pair.b)];
   if (pair.interval === null) {
     return pair.ratio === null
-      ? w.notTogether(a, b)
+      ? // Why there is no ratio is said behind, where it is known.
+        remark(pair) === null ? w.notTogether(a, b) : w.against(a, b)
       : w.soFar(a, b, figures.times(latency === null ? pair.ratio : 1 / pair.ratio));
   }
   // Of latencies the times themselves are told: a minus means less time.
   const [low, high] = latency === null ? pair.interval : [1 / pair.interval[1], 1 / pair.interval[0]];
   return w.between(a, b, latency, ...figures.span(low, high));
+}
+
+/** What the reason of an undecided pair adds to its interval, which is said anyway. What stands beside the pair,
+ * behind the first semicolon, is a note of the race. */
+export function remark(pair: Shown): string | null {
+  const reason = pair.why?.split("; ")[0]?.trim() ?? "";
+  if (reason === "") return null;
+  // The reason was written about the pair as it was judged, which may be the other way round.
+  const named = ([low, high]: readonly [number, number]) => [low, high].every((end) => reason.includes(wholePercent(end)));
+  const known = pair.interval !== null && (named(pair.interval) || named([1 / pair.interval[1], 1 / pair.interval[0]]));
+  return known ? null : reason;
+}
+
+/** A ratio as the statistics write it in a reason: `+9 %`. */
+function wholePercent(ratio: number): string {
+  const percent = ((ratio - 1) * 100).toFixed(0);
+  return `${percent.startsWith("-") ? "" : "+"}${percent} %`;
+}
+
+/** How the first lane did against itself; `null`: it was not raced twice. */
+export function selfCheckSaid(ui: Ui, of: SelfCheck | null | undefined): Said | null {
+  if (!of) return null;
+  const { words, figures } = ui;
+  const within = of.low != null && of.high != null ? figures.within(of.low, of.high) : null;
+  const parts = [
+    [of.apart, words.ground.selfApart, null],
+    [of.ties, words.verdict.tie, within],
+    [of.undecided, words.verdict.undecided, null],
+    [of.without_verdict, words.verdict.none, null],
+  ] as const;
+  const all = parts.reduce((sum, [count]) => sum + count, 0);
+  const told = parts.flatMap(([count, word, bound]) => (count > 0 ? [words.ground.selfPart(word, count, all, bound)] : []));
+  return words.ground.selfCheck(name(of.lane), told.join(words.comma), of.apart > 0);
 }
 
 export function settleIn(ui: Ui, minutes: number | null): Said {
@@ -197,18 +238,15 @@ export function answerSaid(ui: Ui, findings: Findings): ToldAnswer {
           : null,
     claims: items.length > 0 ? { heading: chosenAll ? w.apart : w.costs, items } : null,
     cannot: [
-      ...(findings.throttle ? [w.throttled(throttleSaid(ui, findings.throttle))] : []),
       ...of.limited.map((one) => {
-        const count = findings.results.filter((result) => result.limit === one.limit).length;
         const say_ = w.limited[one.limit as "device" | "cache" | "harness"];
-        return say_(count, findings.results.length, titlesOf(ui, one.titles));
+        return say_(one.count, findings.results.length, titlesOf(ui, one.titles));
       }),
+      ...disksSaid(ui, findings),
       ...(of.cannotTell.length > 0 ? [w.cannotTell(titlesOf(ui, of.cannotTell))] : []),
       ...(of.undecided.length > 0 ? [w.undecided(titlesOf(ui, of.undecided), settleSaid(ui, of))] : []),
       ...of.noVerdict.map((one) => w.noVerdictAt(titlesOf(ui, one.titles), sentence(ui, one.why, BRIEF))),
-      ...(several ? (answer?.not_ranked ?? []) : []).map((fact) =>
-        w.notRanked(words.list(fact.lanes.map(name), "and"), sentence(ui, fact.what, BRIEF), name(fact.against)),
-      ),
+      ...notRankedSaid(ui, several ? (answer?.not_ranked ?? []) : []),
       ...of.failed.map((one) => w.failedAt(name(one.lane), titlesOf(ui, one.titles))),
       ...(answer && answer.not_tested.length > 0
         ? [w.notTested(joined(answer.not_tested.map((what) => known(ui, what)), words.comma))]
@@ -238,6 +276,7 @@ function headline(ui: Ui, of: Outcome, lanes: Said[]): Said {
 }
 
 function settleSaid(ui: Ui, of: Outcome): Said {
+  if (of.settle === "quiet") return ui.words.answer.settleQuiet;
   if ("minutes" in of.settle) return settleIn(ui, of.settle.minutes);
   return ui.words.answer.settleBy(of.settle.option, of.settle.value);
 }
@@ -258,11 +297,55 @@ export function metricSaid(ui: Ui, metric: string): string {
   return Object.hasOwn(table, metric) ? (table[metric] ?? metric) : metric.replaceAll("_", " ");
 }
 
+/** Why lanes are not ranked: all that is true of the same lanes in one sentence. */
+function notRankedSaid(ui: Ui, facts: readonly NotRanked[]): Said[] {
+  const { words } = ui;
+  const groups = new Map<string, NotRanked[]>();
+  for (const fact of facts) {
+    const key = JSON.stringify([fact.lanes, fact.against]);
+    groups.set(key, [...(groups.get(key) ?? []), fact]);
+  }
+  return [...groups.values()].map((group) => {
+    const { lanes, against } = group[0] as NotRanked;
+    const what = words.list(group.map((fact) => sentence(ui, fact.what, BRIEF)), "and");
+    return words.answer.notRanked(words.list(lanes.map(name), "and"), what, name(against));
+  });
+}
+
+/** The disks that lanes stood on, where they were held to limits. */
+function disksSaid(ui: Ui, findings: Findings): Said[] {
+  const w = ui.words.answer;
+  const own = findings.lane_throttles ?? {};
+  // Whether they differ was decided with the answer.
+  if (Object.keys(own).length === 0 || findings.answer?.different_disks === false) {
+    const everybodys = throttleOf(findings, findings.lanes[0]?.name ?? "");
+    return everybodys ? [w.throttled(throttleSaid(ui, everybodys))] : [];
+  }
+  const disks = findings.lanes.map((lane) => {
+    const throttle = throttleOf(findings, lane.name);
+    return say`${name(lane.name)}${ui.words.colon}${throttle ? throttleSaid(ui, throttle) : w.noLimits}`;
+  });
+  return [w.ownDisks(joined(disks, ui.words.semicolon))];
+}
+
+/** The limits that a lane's disk was held to: its own in place of everybody's. */
+export function throttleOf(findings: Findings, lane: string): Throttle | null {
+  const own = findings.lane_throttles ?? {};
+  return (Object.hasOwn(own, lane) ? own[lane] : findings.throttle) ?? null;
+}
+
 /** The limits of an emulated disk. */
 export function throttleSaid(ui: Ui, throttle: Throttle): string {
   const { words, figures } = ui;
   const rate = (bytes: number) => `${figures.bytes(bytes)}/s`;
   const iops = (of: number) => `${figures.whole(of)}\u00a0IOPS`;
+  const bytes = throttle.read_bytes_per_second ?? null;
+  const requests = throttle.read_iops ?? null;
+  // The usual disk is held alike both ways: each limit is said once.
+  if (bytes === (throttle.write_bytes_per_second ?? null) && requests === (throttle.write_iops ?? null)) {
+    const limits = [bytes === null ? "" : rate(bytes), requests === null ? "" : iops(requests)];
+    return words.ground.bothWays(limits.filter((limit) => limit !== "").join(words.comma));
+  }
   const parts = [
     [words.ground.reads, throttle.read_bytes_per_second, rate],
     [words.ground.writes, throttle.write_bytes_per_second, rate],

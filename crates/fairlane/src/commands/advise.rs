@@ -46,7 +46,7 @@ pub fn run(options: &Advise) -> Result<(), Failure> {
         }
     }
     // Records that are taken together were raced on the same disks.
-    warnings.extend(stats::throttle::different_disks_of(&records[0].header.plan));
+    warnings.extend(stats::throttle::different_disks_of(&records[0].header.plan).map(String::from));
     let mut command = vec!["advise".to_owned()];
     command.extend(options.records.iter().filter(|_| options.records != ["last"]).cloned());
     command.extend(options.needs.iter().flat_map(|need| ["--need".to_owned(), need.to_string()]));

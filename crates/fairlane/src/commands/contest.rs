@@ -9,6 +9,7 @@ use crate::conductor::quiet::quiet_of;
 use crate::conductor::record_file::RecordFile;
 use crate::conductor::rehearse::Rehearsals;
 use crate::conductor::round::Track;
+use crate::conductor::slices::Longer;
 use crate::conductor::{Race as Conductor, machine, memory, visit};
 use crate::failure::{Failure, Status};
 use crate::options::Terms;
@@ -251,6 +252,7 @@ fn race(
             keep: terms.keep,
             throttles: record.header.plan.throttles().all(),
             slack: None,
+            longer: Longer::default(),
         },
         file,
         record,

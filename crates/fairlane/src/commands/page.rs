@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::state::Owner;
 use crate::{knowledge, language, published};
 use model::findings::Findings;
-use model::page::{Language, PAGE_SCHEMA, Page, Show};
+use model::page::{Language, PAGE_SCHEMA, Page, RacePage, Show};
 use model::record::Record;
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
@@ -15,16 +15,27 @@ use std::path::{Path, PathBuf};
 /// How a page is written.
 type Writer = fn(&Page, &mut dyn Write) -> io::Result<()>;
 
-/// The page of a record with its findings, published figures of its suite beside them.
+/// What a page shows of a record: published figures of its suite and notes beside the findings, and what those
+/// say in every language.
 ///
 /// # Errors
 /// When a built-in file is wrong.
-pub fn of(record: &Record, findings: Findings, path: &Path, language: Language) -> Result<Page, Failure> {
+pub fn race(record: &Record, findings: Findings, path: &Path) -> Result<RacePage, Failure> {
     let shown = tilde(path);
     let published = published::beside(record, &shown)?;
     let mut race = stats::page::race(record, findings, published);
     race.record = Some(shown);
-    let show = Show::Race { race: Box::new(race) };
+    race.notes = report::page_notes(record, &race.findings);
+    race.sentences = report::language::sentences(&race.findings);
+    Ok(race)
+}
+
+/// The page of a record with its findings, in a language.
+///
+/// # Errors
+/// When a built-in file is wrong.
+pub fn of(record: &Record, findings: Findings, path: &Path, language: Language) -> Result<Page, Failure> {
+    let show = Show::Race { race: Box::new(race(record, findings, path)?) };
     Ok(Page { schema: PAGE_SCHEMA, version: env!("CARGO_PKG_VERSION").to_owned(), language, show })
 }
 

@@ -157,7 +157,7 @@ pub fn throttles(terms: &Terms, lanes: &[LaneSpec]) -> Result<Throttles, Failure
 pub fn throttle_note(throttles: &Throttles, lanes: &[LaneSpec]) -> Option<String> {
     let of = |lane: &LaneSpec| throttles.of_lane(&lane.name);
     let different = stats::throttle::different_disks(lanes.iter().map(|lane| (lane.name.as_str(), of(lane))));
-    different.or_else(|| {
+    different.map(String::from).or_else(|| {
         let throttle = lanes.first().and_then(of)?;
         Some(format!(
             "an emulated disk: every lane's device is held to {throttle} while it is measured, reads and writes counted apart"

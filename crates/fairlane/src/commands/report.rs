@@ -33,6 +33,11 @@ pub fn run(options: &Report) -> Result<(), Failure> {
             let style = if output.is_none() { style() } else { report::Style::default() };
             put(&render(&input, &style).map_err(Failure::usage)?, output)
         }
+        Render::Spoken(render) => {
+            let shown = tilde(&path);
+            let input = report::Input { findings: &findings, record: &record, record_path: Some(&shown) };
+            put(&render(&input, language::chosen(options.lang)), output)
+        }
         Render::Page(write) => {
             page::put(&page::of(&record, findings, &path, language::chosen(options.lang))?, *write, output)
         }

@@ -155,7 +155,8 @@ impl AgentProcess {
                 Ok(Err(reason)) => return Err(CallError::Lost(format!("the agent's reply cannot be read: {reason}"))),
                 Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
                 Err(RecvTimeoutError::Timeout) if begun.elapsed() > patience => {
-                    // It may hang in the kernel, where no signal reaches it: it is not waited for.
+                    // It may hang in the kernel, where no signal reaches it, perhaps behind its own limit.
+                    stopping();
                     self.kill(false);
                     return Err(CallError::Lost(format!(
                         "the lane did not answer for {}{}; look at the kernel's log (dmesg)",
@@ -222,18 +223,34 @@ impl AgentProcess {
         }
     }
 
-    /// Kills it. One that may hang in the kernel, where no signal reaches it, is not waited for.
+    /// Kills it. With `wait` it gets a moment to go; one that hangs in the kernel is given up: the race goes on,
+    /// and what it holds is undone once it is gone.
     fn kill(&mut self, wait: bool) {
         match &mut self.place {
             Place::Here { child, .. } => {
                 let _ = child.kill();
                 if wait {
-                    let _ = child.wait();
+                    self.ends_within(GRACE);
                 }
             }
             Place::Guest { guest, lane } => {
                 let _ = guest.ask(&Ask::Stop { lane: *lane, kill: true }, &AtomicBool::new(true));
             }
+        }
+    }
+
+    /// Whether a child of ours ends in that time.
+    fn ends_within(&mut self, patience: Duration) -> bool {
+        let Place::Here { child, .. } = &mut self.place else { return true };
+        let begun = Instant::now();
+        loop {
+            if matches!(child.try_wait(), Ok(Some(_)) | Err(_)) {
+                return true;
+            }
+            if begun.elapsed() > patience {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(2));
         }
     }
 
@@ -252,18 +269,12 @@ impl AgentProcess {
 
     fn finish(&mut self) {
         match &mut self.place {
-            Place::Here { child, stdin } => {
+            Place::Here { stdin, .. } => {
                 // Closing its input is the agent's sign to end.
                 stdin.take();
-                let begun = Instant::now();
-                while begun.elapsed() < GRACE {
-                    if matches!(child.try_wait(), Ok(Some(_)) | Err(_)) {
-                        return;
-                    }
-                    std::thread::sleep(Duration::from_millis(2));
+                if !self.ends_within(GRACE) {
+                    self.kill(true);
                 }
-                let _ = child.kill();
-                let _ = child.wait();
             }
             Place::Guest { guest, lane } if guest.lives() => {
                 let _ = guest.ask(&Ask::End { lane: *lane }, &AtomicBool::new(true));

@@ -15,8 +15,9 @@ pub mod quiet;
 pub mod record_file;
 pub mod rehearse;
 pub mod round;
+mod rounds;
 mod shared_rate;
-mod slices;
+pub mod slices;
 mod steps;
 pub mod time;
 pub mod visit;
@@ -31,8 +32,9 @@ use model::trial::{Outcome, Trial};
 use model::workload::{Kind, Workload};
 use record_file::RecordFile;
 use round::Track;
+use slices::Longer;
 use std::collections::BTreeSet;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use time::Expected;
 use visit::Visit;
 
@@ -217,6 +219,9 @@ impl Race<'_> {
                 self.probe(workload, round, places, round_seed(self.plan().seed, index, round))?;
             }
             let begun = Instant::now();
+            let left = self.budget().map(|budget| (budget - self.elapsed_seconds()).max(0.0));
+            let until = left.map(|left| begun + Duration::from_secs_f64(left));
+            self.track.longer = Longer { until, seconds: 0.0 };
             let heat = || heat::throttle_events(std::path::Path::new(heat::CPUS));
             let cool = heat();
             let mut trials = self.visit_lanes(index, &work, round, attempt)?;
@@ -228,7 +233,9 @@ impl Race<'_> {
             let is_apart = matches!(work.kind, Kind::Operations(_));
             let checks = trials.iter().filter(|_| is_apart).filter_map(|trial| trial.phases_seconds.get("verify"));
             let checked: f64 = checks.sum();
-            self.round_seconds[index] = (begun.elapsed().as_secs_f64() - checked).max(0.0);
+            // Nor is every round made longer for a lane that has not settled.
+            let beside = checked + self.track.longer.seconds;
+            self.round_seconds[index] = (begun.elapsed().as_secs_f64() - beside).max(0.0);
             let broken = self.void(&mut trials, &work);
             let noise = self.noise(&trials);
             let repeats = self.may_repeat(index);
@@ -343,22 +350,6 @@ impl Race<'_> {
         first
     }
 
-    /// At most a fifth of a workload's rounds are run again, and only while there is time.
-    fn may_repeat(&self, index: usize) -> bool {
-        let repeated: BTreeSet<(u32, u32)> = self
-            .trials_of(index)
-            .filter(|trial| matches!(trial.outcome, Outcome::Repeated | Outcome::Void))
-            .map(|trial| (trial.round, trial.attempt))
-            .collect();
-        let planned = match self.plan().rounds {
-            // A budget may end it long before.
-            Rounds::Fixed(rounds) if self.budget().is_none() => rounds,
-            Rounds::Fixed(_) | Rounds::Auto => self.rounds_raced(index).max(LOOKS[0]),
-        };
-        let in_time = self.budget().is_none_or(|budget| self.elapsed_seconds() + self.round_seconds[index] < budget);
-        in_time && ((repeated.len() + 1) as f64) <= (f64::from(planned) * REPEATS_SHARE).max(1.0)
-    }
-
     fn next_look(&self, index: usize) -> Option<u32> {
         let done = self.rounds_done(index);
         let look = stats::judge::next_look(done, &self.plan().rounds)?;
@@ -403,55 +394,6 @@ impl Race<'_> {
     fn trials_of(&self, index: usize) -> impl Iterator<Item = &Trial> {
         let name = &self.plan().workloads[index].name;
         self.record.trials.iter().filter(move |trial| trial.workload == *name)
-    }
-
-    /// Rounds that a look counts: those that hold a comparison. Where one lane alone races, its own.
-    fn rounds_done(&self, index: usize) -> u32 {
-        let raced = self.rounds_raced(index);
-        match self.lanes_in(index).len() {
-            0 | 1 => raced,
-            _ => raced.min(stats::judge::rounds_compared(&self.record, &self.plan().workloads[index].name)),
-        }
-    }
-
-    /// Whether making up for lost rounds is of no use: nothing was ever compared, or half of them were lost.
-    fn has_lost_too_many_rounds(&self, index: usize, look: u32) -> bool {
-        let (raced, done) = (self.rounds_raced(index), self.rounds_done(index));
-        raced >= look && (done == 0 || raced >= look.saturating_mul(ROUNDS_FOR_A_LOOK))
-    }
-
-    /// Rounds that are complete: every lane that is still racing has a trial that stands, good or not.
-    fn rounds_raced(&self, index: usize) -> u32 {
-        let standing: BTreeSet<(u32, &str)> = self
-            .trials_of(index)
-            .filter(|trial| trial.outcome != Outcome::Repeated)
-            .map(|trial| (trial.round, trial.lane.as_str()))
-            .collect();
-        let racing = self.lanes_in(index);
-        let complete = |round: u32| {
-            !racing.is_empty()
-                && racing.iter().all(|&lane| standing.contains(&(round, self.track.names[lane].as_str())))
-        };
-        (1..).take_while(|&round| complete(round)).count() as u32
-    }
-
-    fn attempts(&self, index: usize, round: u32) -> u32 {
-        self.trials_of(index).filter(|trial| trial.round == round).map(|trial| trial.attempt).max().unwrap_or(0)
-    }
-
-    /// The lanes that still race a workload: those that are not decided, did not fail in it too often, and
-    /// whose throttle held at least once where it was broken as often.
-    fn lanes_in(&self, index: usize) -> Vec<usize> {
-        let count = |lane: usize, outcome: Outcome| {
-            let name = &self.track.names[lane];
-            self.trials_of(index).filter(|trial| trial.outcome == outcome && trial.lane == *name).count()
-        };
-        let races = |&lane: &usize| {
-            !self.decided[index].contains(&lane)
-                && count(lane, Outcome::Failed) < FAILURES_ALLOWED
-                && (count(lane, Outcome::Void) < FAILURES_ALLOWED || count(lane, Outcome::Ok) > 0)
-        };
-        (0..self.track.names.len()).filter(races).collect()
     }
 
     fn ground_of(&self, lane: usize, index: usize, round: u32) -> usize {

@@ -5,6 +5,7 @@ use super::course::Gathered;
 use super::hold;
 use super::patience::Slack;
 use super::quiet::wait_until_quiet;
+use super::slices::Longer;
 use super::visit::Visit;
 use crate::failure::{Failure, Status};
 use lanes::{Cold, Journal, LaneFailure, Stage};
@@ -70,6 +71,8 @@ pub struct Track<'a> {
     pub throttles: Vec<Throttle>,
     /// How much longer the present work's lanes may take to answer for it.
     pub slack: Option<Slack>,
+    /// How long the present round may be made, and was.
+    pub longer: Longer,
 }
 
 impl Track<'_> {

@@ -8,7 +8,7 @@ use model::throttle::slice_of_all;
 use model::trial::Group;
 use model::workload::{Io, Workload};
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Seconds of each slice that run before its window: the queue fills, the lane wakes.
 pub(super) const WARM_UP_SECONDS: f64 = 0.03;
@@ -16,6 +16,22 @@ pub(super) const WARM_UP_SECONDS: f64 = 0.03;
 /// So often the slices of a round are made once more where a lane has not settled by its middle; after
 /// that it is marked (methods section 2).
 const EXTENSIONS: usize = 3;
+
+/// How long a round may be made where a lane has not settled, and how much longer it was made.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Longer {
+    /// When the budget ends; `None`: there is none.
+    pub until: Option<Instant>,
+    /// Seconds beyond the slices that were planned.
+    pub seconds: f64,
+}
+
+impl Longer {
+    /// Whether so many more seconds fit.
+    fn fits(&self, seconds: f64) -> bool {
+        self.until.is_none_or(|until| Instant::now() + Duration::from_secs_f64(seconds) <= until)
+    }
+}
 
 /// What one lane's slices of a round have shown so far.
 #[derive(Debug, Default)]
@@ -56,8 +72,9 @@ impl Track<'_> {
     }
 
     /// Steady work: all lanes are mounted, and slices alternate between them, so that a burst of
-    /// noise hits all alike. Where one of them is still changing, all go on. A single slice is an
-    /// article's own method, and no more is made of it.
+    /// noise hits all alike. Where one of them is still changing, all go on, as long as the budget lasts.
+    /// Lanes that take turns on one device do not: how much is measured must not depend on the lane. A
+    /// single slice is an article's own method, and no more is made of it.
     pub(super) fn steady(
         &mut self,
         workload: &Workload,
@@ -74,11 +91,16 @@ impl Track<'_> {
         let mut shown: Vec<Shown> = visits.iter().map(|_| Shown::default()).collect();
         let slices = io.slices as usize;
         for extension in 0..=EXTENSIONS {
+            let begun = Instant::now();
             for slice in extension * slices..(extension + 1) * slices {
                 self.slice_of_each(io, visits, &mut shown, (slice, threads))?;
             }
+            let took = begun.elapsed().as_secs_f64();
+            if extension > 0 {
+                self.longer.seconds += took;
+            }
             let changing = visits.iter().zip(&shown).any(|(visit, shown)| visit.sound() && shown.is_changing());
-            if slices == 1 || !changing {
+            if slices == 1 || !changing || !self.stage.side_by_side() || !self.longer.fits(took) {
                 break;
             }
         }
@@ -130,6 +152,13 @@ mod tests {
             ..Group::default()
         };
         vec![group]
+    }
+
+    #[test]
+    fn a_round_is_made_longer_while_the_budget_lasts() {
+        assert!(Longer::default().fits(1e6), "there is none");
+        let until = |seconds| Longer { until: Some(Instant::now() + Duration::from_secs(seconds)), seconds: 0.0 };
+        assert!(until(3600).fits(60.0) && !until(3600).fits(7200.0) && !until(0).fits(0.001));
     }
 
     #[test]

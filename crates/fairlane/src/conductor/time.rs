@@ -5,7 +5,6 @@ use super::{Race, probe};
 use crate::failure::Failure;
 use model::plan::{LOOKS, Rounds};
 use model::record::Line;
-use model::trial::Outcome;
 
 /// What a workload is expected to take before anybody has seen it take anything, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -28,10 +27,10 @@ impl Expected {
 
 impl Race<'_> {
     /// Whether the next round of a workload probably ends before a moment. A race that has measured
-    /// nothing yet is of no use: its first round is raced whatever the budget.
+    /// nothing yet is of no use: the first workload's first round is raced whatever the budget.
     pub(super) fn fits(&self, index: usize, deadline: Option<f64>) -> bool {
         let Some(deadline) = deadline else { return true };
-        let nothing_yet = !self.record.trials.iter().any(|trial| trial.outcome == Outcome::Ok);
+        let nothing_yet = index == 0 && self.rounds_raced(0) == 0;
         nothing_yet || self.elapsed_seconds() + self.next_round_seconds(index) <= deadline
     }
 

@@ -13,7 +13,6 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use futures_util::stream;
 use model::page::Comparisons;
-use model::record::Record;
 use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
@@ -85,7 +84,10 @@ async fn dashboard(State(app): State<Arc<App>>, headers: HeaderMap) -> Response 
     let asked = headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let language = app.language.unwrap_or_else(|| page::preferred(asked));
     let about = [(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, page::POLICY)];
-    (about, page::dashboard(language)).into_response()
+    match page::dashboard(language) {
+        Ok(html) => (about, html).into_response(),
+        Err(error) => Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+    }
 }
 
 async fn records(State(app): State<Arc<App>>) -> Response {
@@ -117,12 +119,21 @@ async fn compare(State(app): State<Arc<App>>, Query(asked): Query<Vec<(String, S
         let sentence = format!("name 1 to {MOST_COMPARED} records as `b`: /api/compare?a=NAME&b=NAME&b=NAME");
         return Refusal::bad(sentence).into_response();
     }
-    let names = [vec![a.clone()], others].concat();
+    let mut names = vec![a.clone()];
+    for other in others {
+        // Twice the same would be the same answer twice.
+        if !names[1..].contains(&other) {
+            names.push(other);
+        }
+    }
     let answer = move |shelf: &mut Shelf| {
-        shelf.answer("compare", names, |records| {
-            let Some(((a_name, a), others)) = records.split_first() else { return json(&()) };
-            let against = |(b_name, b): &(String, Record)| stats::compare::compare(a, b, a_name, b_name);
-            json(&Comparisons { comparisons: others.iter().map(against).collect() })
+        shelf.answer("compare", names, "fairlane compare A B", |records| {
+            let (a_name, a) = records.read(0)?;
+            let against = |at: usize| {
+                let (b_name, b) = records.read(at)?;
+                Ok(stats::compare::compare(&a, &b, a_name, b_name))
+            };
+            json(&Comparisons { comparisons: (1..records.count()).map(against).collect::<Result<_, Refusal>>()? })
         })
     };
     work(&app, answer).await
@@ -136,13 +147,16 @@ async fn trend(State(app): State<Arc<App>>, Query(asked): Query<Vec<(String, Str
     let lanes: Vec<String> = asked.iter().filter(|(key, _)| key == "lane").map(|(_, value)| value.clone()).collect();
     work(&app, move |shelf| {
         let figures = shelf.figures(&workload)?;
-        let found = stats::trend::trend(figures.iter().map(Arc::as_ref), &workload, &group, &lanes);
+        let found = stats::trend::trend(figures.all.iter().map(Arc::as_ref), &workload, &group, &lanes);
         found.map_or_else(
             || {
                 let names = shelf::shown(&format!("{workload}: {group}"));
                 Err(Refusal::new(StatusCode::NOT_FOUND, format!("no record has figures of {names}; race them first")))
             },
-            |trend| json(&trend),
+            |mut trend| {
+                trend.left_out.extend(figures.left_out);
+                json(&trend)
+            },
         )
     })
     .await

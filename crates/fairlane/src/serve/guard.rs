@@ -1,8 +1,10 @@
 //! Who may ask: checked before any answer is made, and what every answer carries.
 //!
 //! A page of another site can make a browser ask this server. It cannot read the answer (no CORS header
-//! is ever sent), and it is turned away by the Origin header; a name of its own that it points at this
-//! machine (DNS rebinding) is turned away by the Host header.
+//! is ever sent), and it is turned away: by the Origin header where there is one, and, as an image or a link
+//! brings none, by what the browser says of itself in Sec-Fetch-Site (W3C, Fetch Metadata), so that it cannot
+//! make the server work either. A link to the dashboard may be followed from anywhere. A name of its own
+//! that it points at this machine (DNS rebinding) is turned away by the Host header.
 
 use super::api::Refusal;
 use super::listen::Reached;
@@ -97,7 +99,8 @@ impl Guard {
             ));
         };
         let own = |origin: &str| origin.strip_prefix("http://").is_some_and(|from| from.eq_ignore_ascii_case(host));
-        if headers.contains_key(ORIGIN) && !only(headers, &ORIGIN).is_some_and(own) {
+        let foreign_origin = headers.contains_key(ORIGIN) && !only(headers, &ORIGIN).is_some_and(own);
+        if foreign_origin || from_another_site(request) {
             return Some(Refusal::new(
                 StatusCode::FORBIDDEN,
                 "pages of other sites may not ask this server".to_owned(),
@@ -150,6 +153,15 @@ fn hosts(reached: SocketAddr) -> Vec<String> {
         hosts.extend(hosts.clone().iter().filter_map(|host| host.strip_suffix(":80").map(str::to_owned)));
     }
     hosts
+}
+
+/// Whether the browser says that another site, or another port of this host, made it ask: with anything but
+/// a link to the dashboard itself. What is no browser says nothing.
+fn from_another_site(request: &Request) -> bool {
+    let of = |name: &'static str| request.headers().get_all(HeaderName::from_static(name)).iter();
+    let harmless = |site: &HeaderValue| site == "same-origin" || site == "none";
+    let followed = request.uri().path() == "/" && of("sec-fetch-mode").eq(["navigate"]);
+    !of("sec-fetch-site").all(harmless) && !followed
 }
 
 /// The value of a header that must not come twice.
@@ -231,6 +243,27 @@ mod tests {
             "http://localhost:7171.evil.example",
         ] {
             assert_eq!(origin(bad), Some(403), "{bad}");
+        }
+    }
+
+    #[test]
+    fn other_sites_may_only_link_to_the_dashboard() {
+        let asks = |path: &str, site: &str, mode: &str| {
+            let headers = [("host", "localhost:7171"), ("sec-fetch-site", site), ("sec-fetch-mode", mode)];
+            asked("127.0.0.1:7171", None, "GET", path, &headers)
+        };
+        for path in ["/", "/?token=x", "/api/records", "/api/race/a.jsonl"] {
+            for mode in ["cors", "navigate", "no-cors"] {
+                assert_eq!(asks(path, "same-origin", mode), None, "{path} {mode}");
+                assert_eq!(asks(path, "none", mode), None, "{path} {mode}");
+            }
+            for site in ["cross-site", "same-site", "", "of tomorrow"] {
+                let followed = path.starts_with("/api").then_some(403);
+                assert_eq!(asks(path, site, "navigate"), followed, "{path} {site}");
+                for mode in ["no-cors", "cors", "websocket", ""] {
+                    assert_eq!(asks(path, site, mode), Some(403), "{path} {site} {mode}");
+                }
+            }
         }
     }
 

@@ -1,10 +1,8 @@
-//! The dashboard's page: one file, built from `ui/`, with one line of data in it.
+//! The dashboard's page: what it opens with, and the policy that it is sent under.
 
 use model::page::{Language, PAGE_SCHEMA, Page, Show};
+use std::io;
 
-const TEMPLATE: &str = include_str!("../../../../ui/dist/dashboard.html");
-/// The line of the page that its data goes into.
-const SLOT: &str = r#"<script id="data" type="application/json"></script>"#;
 /// The page's own script and style stand in it, and it asks nobody but this server. A stricter policy in
 /// the file itself holds beside this one.
 pub const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
@@ -12,14 +10,14 @@ pub const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-
     frame-ancestors 'none'";
 
 /// The page, opening in this language.
-pub fn dashboard(language: Language) -> String {
-    let page =
-        Page { schema: PAGE_SCHEMA, version: env!("CARGO_PKG_VERSION").to_owned(), language, show: Show::Dashboard };
-    let data = serde_json::to_string(&page).unwrap_or_else(|error| unreachable!("plain data is JSON: {error}"));
-    // Nothing in it may end the script.
-    let data = data.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
-    let (before, after) = SLOT.split_at(SLOT.len() - "</script>".len());
-    TEMPLATE.replacen(SLOT, &format!("{before}{data}{after}"), 1)
+///
+/// # Errors
+/// Those of [`report::html::page`]; memory takes everything.
+pub fn dashboard(language: Language) -> io::Result<Vec<u8>> {
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    let mut html = Vec::new();
+    report::html::page(&Page { schema: PAGE_SCHEMA, version, language, show: Show::Dashboard }, &mut html)?;
+    Ok(html)
 }
 
 /// The language that a browser prefers among those there are (RFC 9110, section 12.5.4); English where
@@ -53,8 +51,7 @@ mod tests {
 
     #[test]
     fn the_page_holds_its_data_in_one_line() {
-        assert_eq!(TEMPLATE.matches(SLOT).count(), 1);
-        let page = dashboard(Language::Zh);
+        let page = String::from_utf8(dashboard(Language::Zh).unwrap()).unwrap();
         let (_, data) = page.split_once(r#"<script id="data" type="application/json">"#).unwrap();
         let (data, _) = data.split_once("</script>").unwrap();
         let read: Page = serde_json::from_str(data).unwrap();

@@ -2,15 +2,16 @@
 //!
 //! A record is read again only when it changed (its inode, length or time of writing did), lists read no
 //! more than what was appended, and the page of a race that is still running is made at most so often
-//! that it costs a fiftieth of a CPU.
+//! that it costs a fiftieth of a CPU. A record that would take more memory than a server beside a race may
+//! have is not read at all.
 
 use super::api::{Refusal, json};
+use crate::commands::page;
 use crate::commands::screen::tilde;
 use crate::{knowledge, state};
 use axum::body::Bytes;
 use axum::http::StatusCode;
-use model::findings::{Findings, PublishedComparison};
-use model::page::{RacePage, RecordEntry, RecordList, Trials};
+use model::page::{EntryWorkload, RecordEntry, RecordList};
 use model::record::{EndOutcome, Record};
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -25,6 +26,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// What [`state::outcome`] says of a record that is being written.
+const RUNNING: &str = "running";
 /// How the name of a record ends.
 const END: &str = ".jsonl";
 const NOTHING: &str = "there is no such record";
@@ -34,6 +37,10 @@ const LINE_BYTES: u64 = 64 << 20;
 const KEPT: usize = 12;
 /// Bytes of answers kept.
 const KEPT_BYTES: usize = 64 << 20;
+/// Bytes of records held at once. Read and taken apart a record needs about three times its file, and what
+/// this process takes is missing from the page cache of a race; a race of the suite `general` writes some
+/// megabytes.
+const HELD_BYTES: u64 = 256 << 20;
 /// A page of a record that grows rests for so many times what it cost.
 const REST: u32 = 50;
 
@@ -66,7 +73,6 @@ impl Stamp {
 #[derive(Clone)]
 struct Summary {
     entry: RecordEntry,
-    workloads: Vec<String>,
     end: Option<EndOutcome>,
     /// Up to where it was read: the end of the last whole line.
     read_bytes: u64,
@@ -81,6 +87,36 @@ struct Kept {
     made: Instant,
     cost: Duration,
     bytes: Bytes,
+}
+
+/// Records of one answer: read when they are asked for, so that no more of them are in memory than are
+/// needed at once.
+pub struct Opened<'a> {
+    records: Vec<(&'a str, &'a File)>,
+}
+
+impl Opened<'_> {
+    /// The record of a place in the list of names, with its name.
+    ///
+    /// # Errors
+    /// A refusal, where it is damaged or too large.
+    pub fn read(&self, at: usize) -> Result<(&str, Record), Refusal> {
+        let (name, file) = self.records[at];
+        Ok((name, load(name, file)?))
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.records.len()
+    }
+}
+
+/// What trends are made of.
+pub struct Figures {
+    /// Of every record that could be read.
+    pub all: Vec<Arc<RecordFigures>>,
+    /// Why others could not, one sentence each.
+    pub left_out: Vec<String>,
 }
 
 /// The folder, and what was read of it.
@@ -210,42 +246,50 @@ impl Shelf {
     /// # Errors
     /// A refusal, where there is no such record or it is damaged.
     pub fn race(&mut self, name: &str) -> Result<Bytes, Refusal> {
-        let place = tilde(&self.folder.join(name));
-        self.answer("race", vec![name.to_owned()], |records| {
-            let Some((name, record)) = records.first() else { return json(&()) };
-            let findings = knowledge::findings(record).map_err(|failure| unreadable(name, &failure.message))?;
-            json(&RacePage { record: Some(place), ..race_page(record, findings, Vec::new()) })
+        let place = self.folder.join(name);
+        let instead = format!("fairlane report {} --format html -o report.html", tilde(&place));
+        self.answer("race", vec![name.to_owned()], &instead, |records| {
+            let (name, record) = records.read(0)?;
+            let race = knowledge::findings(&record).and_then(|findings| page::race(&record, findings, &place));
+            json(&race.map_err(|failure| unreadable(name, &failure.message))?)
         })
     }
 
-    /// An answer made of whole records, kept until one of them changes.
+    /// An answer made of whole records, kept until one of them changes. Of several the first is held beside
+    /// one other at a time. `instead`: the command that does the same where the records are too large.
     ///
     /// # Errors
-    /// A refusal, where one of the records does not exist or is damaged.
+    /// A refusal, where one of the records does not exist, is damaged, or is too large.
     pub fn answer(
         &mut self,
         kind: &'static str,
         names: Vec<String>,
-        make: impl FnOnce(&[(String, Record)]) -> Result<Bytes, Refusal>,
+        instead: &str,
+        make: impl FnOnce(&Opened) -> Result<Bytes, Refusal>,
     ) -> Result<Bytes, Refusal> {
         let files = names.iter().map(|name| open(&self.folder, name)).collect::<Result<Vec<File>, Refusal>>()?;
         let stamps = names.iter().zip(&files).map(|(name, file)| stamp(name, file)).collect::<Result<Vec<_>, _>>()?;
         let at = self.kept.iter().position(|kept| kept.kind == kind && kept.names == names);
         if let Some(at) = at {
             let kept = self.kept.remove(at);
-            let grows = || files.iter().any(state::is_locked);
+            // The last line of a race is written before its lock is released: then its answer is the last one,
+            // and nobody would ask again for a newer.
+            let mut grows = || names.iter().zip(&files).any(|(name, file)| self.is_growing(name, file));
             if kept.stamps == stamps || kept.made.elapsed() < kept.cost * REST && grows() {
                 let bytes = kept.bytes.clone();
                 self.kept.push(kept);
                 return Ok(bytes);
             }
         }
-        let begun = Instant::now();
-        let mut records = Vec::new();
-        for (name, file) in names.iter().zip(&files) {
-            records.push((name.clone(), load(name, file)?));
+        let at_once = stamps.first().map_or(0, |first| first.bytes)
+            + stamps.iter().skip(1).map(|stamp| stamp.bytes).max().unwrap_or(0);
+        if at_once > HELD_BYTES {
+            let sentence = format!("{} for this server; `{instead}` reads them", too_large(at_once));
+            return Err(unreadable(&names.join(", "), &sentence));
         }
-        let bytes = make(&records)?;
+        let begun = Instant::now();
+        let records = names.iter().map(String::as_str).zip(&files).collect();
+        let bytes = make(&Opened { records })?;
         let made = Instant::now();
         self.kept.push(Kept { kind, names, stamps, made, cost: made - begun, bytes: bytes.clone() });
         while self.kept.len() > KEPT || self.kept.iter().map(|kept| kept.bytes.len()).sum::<usize>() > KEPT_BYTES {
@@ -254,15 +298,20 @@ impl Shelf {
         Ok(bytes)
     }
 
+    /// Whether a race still writes trials into a record.
+    fn is_growing(&mut self, name: &str, file: &File) -> bool {
+        state::is_locked(file) && self.entry(name, file).is_ok_and(|entry| entry.outcome == RUNNING)
+    }
+
     /// What the records that hold a workload have for trends.
     ///
     /// # Errors
     /// When the folder cannot be read. A record that cannot is left out: the list names it.
-    pub fn figures(&mut self, workload: &str) -> Result<Vec<Arc<RecordFigures>>, Refusal> {
-        let mut all = Vec::new();
+    pub fn figures(&mut self, workload: &str) -> Result<Figures, Refusal> {
+        let (mut all, mut left_out) = (Vec::new(), Vec::new());
         for (name, found) in self.survey()? {
             let holds = self.summaries.get(&name).is_some_and(|(_, summary)| {
-                summary.as_ref().is_ok_and(|summary| summary.workloads.iter().any(|one| one == workload))
+                summary.as_ref().is_ok_and(|of| of.entry.workloads.iter().any(|one| one.name == workload))
             });
             if found.is_err() || !holds {
                 continue;
@@ -272,27 +321,22 @@ impl Shelf {
             let known = self.figures.get(&name).filter(|(before, _)| *before == stamp);
             if let Some(figures) = known.map(|(_, figures)| Arc::clone(figures)) {
                 all.push(figures);
+            } else if stamp.bytes > HELD_BYTES {
+                left_out.push(format!("{}: {} for this server", shown(&name), too_large(stamp.bytes)));
             } else if let Ok(record) = load(&name, &file) {
                 let figures = Arc::new(stats::trend::figures(&record, &name));
                 self.figures.insert(name, (stamp, Arc::clone(&figures)));
                 all.push(figures);
             }
         }
-        Ok(all)
+        Ok(Figures { all, left_out })
     }
 }
 
-/// What the statistics make of a record for the page.
-fn race_page(record: &Record, findings: Findings, published: Vec<PublishedComparison>) -> RacePage {
-    RacePage {
-        record: None,
-        findings,
-        details: Vec::new(),
-        courses: Vec::new(),
-        trials: Trials { in_all: record.trials.len() as u64, ..Trials::default() },
-        published,
-        sentences: BTreeMap::new(),
-    }
+/// Why so many bytes of records are not read.
+fn too_large(bytes: u64) -> String {
+    let [bytes, most] = [bytes, HELD_BYTES].map(|bytes| model::units::human_bytes(bytes as f64));
+    format!("{bytes} to read at once are more than the {most} that are kept free")
 }
 
 /// Names of the files that are called like records; of those that are no text what can be read of them.
@@ -340,18 +384,20 @@ impl Summary {
         read_line(&mut reader, &mut first)?;
         let record = Record::parse(&String::from_utf8_lossy(&first)).map_err(|error| error.to_string())?;
         let header = record.header;
+        let workload =
+            |of: model::workload::Workload| EntryWorkload { groups: of.groups(), name: of.name, title: of.title };
         let entry = RecordEntry {
             name: name.to_owned(),
             started: header.started,
             suite: header.plan.suite,
             lanes: header.lanes.into_iter().map(|lane| lane.name).collect(),
+            workloads: header.plan.workloads.into_iter().map(workload).collect(),
             machine: header.machine.in_one_line(),
             kernel: header.machine.kernel,
             outcome: String::new(),
             trials: 0,
         };
-        let workloads = header.plan.workloads.into_iter().map(|workload| workload.name).collect();
-        Summary { entry, workloads, end: None, read_bytes: first.len() as u64, lines: 1 }.read_on(file, bytes)
+        Summary { entry, end: None, read_bytes: first.len() as u64, lines: 1 }.read_on(file, bytes)
     }
 
     /// Reads what follows, up to the end of the last whole line.
@@ -387,5 +433,72 @@ fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> Result<(), String
     match line.len() as u64 == LINE_BYTES {
         true => Err("one of its lines is too long for a record".to_owned()),
         false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::{FlockOperation, flock};
+    use std::io::Write;
+
+    const RECORD: &str = include_str!("../../tests/fixtures/schema1.jsonl");
+
+    /// An answer that costs enough for its rest to outlast a slow test machine, and tells how much it read.
+    fn asked(shelf: &mut Shelf, name: &str) -> Bytes {
+        let make = |records: &Opened| {
+            std::thread::sleep(Duration::from_millis(500));
+            let (_, record) = records.read(0)?;
+            Ok(Bytes::from(format!("{} {:?}", record.trials.len(), record.end)))
+        };
+        shelf.answer("test", vec![name.to_owned()], "fairlane report", make).unwrap()
+    }
+
+    #[test]
+    fn the_page_of_a_running_race_rests_and_that_of_one_that_ended_never_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let (end, lines): (Vec<&str>, Vec<&str>) =
+            RECORD.split_inclusive('\n').partition(|line| line.starts_with("{\"kind\":\"end\""));
+        let (last, before) = lines.split_last().unwrap();
+        let mut file = File::options().append(true).create_new(true).open(folder.path().join("a.jsonl")).unwrap();
+        file.write_all(before.concat().as_bytes()).unwrap();
+        flock(&file, FlockOperation::LockExclusive).unwrap();
+        let mut shelf = Shelf::new(folder.path().to_owned());
+        let first = asked(&mut shelf, "a.jsonl");
+        file.write_all(last.as_bytes()).unwrap();
+        assert_eq!(asked(&mut shelf, "a.jsonl"), first, "it rests while the race goes on");
+        // The race has ended, and still undoes its lanes with the record locked.
+        file.write_all(end.concat().as_bytes()).unwrap();
+        let whole = asked(&mut shelf, "a.jsonl");
+        assert!(whole != first && whole.ends_with(b"Some(Complete)"), "{whole:?}");
+    }
+
+    #[test]
+    fn records_larger_than_a_server_may_hold_are_refused_before_they_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let make = |name: &str, bytes: u64| {
+            let mut file = File::create(folder.path().join(name)).unwrap();
+            file.write_all(RECORD.as_bytes()).unwrap();
+            file.set_len(bytes.max(RECORD.len() as u64)).unwrap();
+        };
+        make("small.jsonl", 0);
+        make("half.jsonl", HELD_BYTES / 2);
+        make("most.jsonl", HELD_BYTES / 2 + 1);
+        make("large.jsonl", HELD_BYTES + 1);
+        let mut shelf = Shelf::new(folder.path().to_owned());
+        let mut answer = |names: &[&str]| {
+            let names = names.iter().map(|&name| name.to_owned()).collect();
+            shelf.answer("test", names, "fairlane compare A B", |records| Ok(Bytes::from(vec![b'.'; records.count()])))
+        };
+        for names in [&["large.jsonl"][..], &["half.jsonl", "small.jsonl", "most.jsonl"]] {
+            let refused = answer(names).unwrap_err();
+            assert_eq!(refused.status(), StatusCode::UNPROCESSABLE_ENTITY);
+            let said = format!("{refused:?}");
+            assert!(said.contains("`fairlane compare A B`") && said.contains("256 MiB"), "{said}");
+        }
+        // Those after the first are held one at a time.
+        assert_eq!(answer(&["half.jsonl", "half.jsonl", "half.jsonl"]).unwrap(), "...");
+        let refused = shelf.race("large.jsonl").unwrap_err();
+        assert!(format!("{refused:?}").contains("fairlane report "), "{refused:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! What advice says.
 
+use crate::sentence::Sentence;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -146,7 +147,7 @@ pub struct LaneFact {
     /// What brings it.
     pub with: Option<String>,
     /// What the word does not say.
-    pub note: Option<String>,
+    pub note: Option<Sentence>,
 }
 
 /// A change that would choose another lane.
@@ -220,7 +221,7 @@ pub struct AdviceNote {
     /// The lanes, among those that are chosen or were held against them.
     pub lanes: Vec<String>,
     /// What.
-    pub text: String,
+    pub text: Sentence,
     /// Where that stands.
     pub source: String,
 }

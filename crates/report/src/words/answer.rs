@@ -100,6 +100,7 @@ pub(crate) const ONE_LANE: &str = "One lane was raced, so there is nothing to ch
 pub(crate) const SAME_LANE_TWICE: &str =
     "One lane was raced against itself, which shows the noise and chooses nothing; name a second lane.";
 pub(crate) const DIFFERENT_DISKS: &str = "The lanes stand on different disks, so a difference may be the disk's.";
+pub(crate) const QUIET_FIRST: &str = "other programs disturbed most of these rounds, so race again while they rest";
 pub(crate) const DISK_WAS_THE_LIMIT: &str = " ran at the disk's own limit in every lane";
 pub(crate) const FAIRLANE_WAS_THE_LIMIT: &str = " measured Fairlane itself";
 pub(crate) const COULD_NOT_TELL: &str = " could not tell the lanes apart";
@@ -118,7 +119,7 @@ pub(crate) fn undecided_so_far(titles: &[String], settle: &str) -> String {
 
 /// How many more differences there are than were said.
 pub(crate) fn and_more(count: usize) -> String {
-    format!(" (and {count} more above)")
+    format!(" (and {count} more)")
 }
 
 /// Results without any verdict, and why.

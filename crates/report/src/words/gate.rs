@@ -206,7 +206,7 @@ pub(crate) fn is_listed(row: &GateRow) -> bool {
 
 /// How many more records would probably do; `None` where none are needed.
 fn more(gate: &Gate, row: &GateRow) -> Option<String> {
-    if row.failing {
+    if row.failing || row.not_compared {
         return None;
     }
     let wide = gate.need_resolution.filter(|_| row.unresolved && row.half_width.is_some());

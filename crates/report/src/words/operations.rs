@@ -222,6 +222,11 @@ pub(crate) fn by_chance(table: &OperationsFinding) -> Option<String> {
     })
 }
 
+/// The steps of a table, where they are folded away.
+pub(crate) fn every_step(table: &OperationsFinding) -> String {
+    format!("{}: every step", shorten(&table.title, 60))
+}
+
 /// Steps of a section that one limit holds for.
 pub(crate) fn limited(limit: &str, groups: &[&str], all: bool) -> String {
     if all {

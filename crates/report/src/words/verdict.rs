@@ -3,7 +3,7 @@
 use crate::clean::shorten;
 use crate::figures;
 use crate::layout::{GLUE, Phrase, Tone};
-use crate::statements::{Shown, Statement};
+use crate::statements::{Shown, Statement, reference_of, shown_against};
 use crate::words::{difference, failed, latency, listed, names, sentence, turned};
 use model::findings::{Limit, ResultFinding, Verdict};
 
@@ -46,6 +46,36 @@ pub(crate) fn limit_noun(limit: Limit) -> &'static str {
 pub(crate) fn pace(result: &ResultFinding) -> Option<String> {
     let rate = result.shared_rate.as_ref().filter(|_| result.limit == Limit::Unattributed)?;
     Some(format!("at {} of the slowest lane's maximum", figures::per_operation(rate.share)))
+}
+
+/// What stands below a lane's figure in a table: how far it is from the reference, which the row's own
+/// reference is where that is another one. `None`: nothing is to be said.
+pub(crate) fn brief(result: &ResultFinding, lane: &str, reference: &str) -> Option<Phrase> {
+    let own = reference_of(result)?;
+    let pair = shown_against(result, lane, own)?;
+    match pair.verdict {
+        Verdict::Faster | Verdict::Slower => {
+            let faster = pair.verdict == Verdict::Faster;
+            let tone = if faster { Tone::Faster } else { Tone::Slower };
+            let size = difference(&result.metric, pair.ratio?, None, faster).0;
+            let said = Phrase::default().tone(tone, size);
+            Some(if own == reference { said } else { said.say(" than ").name(own) })
+        }
+        // The limit says it of all lanes.
+        Verdict::Tie if result.limit == Limit::Device => None,
+        Verdict::Tie => Some(Phrase::default().tone(Tone::Tie, "tie")),
+        Verdict::Undecided => Some(Phrase::default().tone(Tone::Undecided, "undecided")),
+        Verdict::None if result.estimates.iter().any(|of| of.lane == lane && of.failure.is_some()) => None,
+        Verdict::None => Some(Phrase::default().tone(Tone::NoVerdict, "no verdict")),
+    }
+}
+
+/// What a table of figures and differences means.
+pub(crate) fn compact_legend(reference: &str, margin: f64) -> Phrase {
+    Phrase::of("Differences are against ").name(reference).say(format!(
+        "; tie: less than {} apart; bold: the best. Where the disk is the limit, no filesystem can differ.",
+        figures::margin(margin)
+    ))
 }
 
 /// All statements about a result as one sentence.

@@ -41,8 +41,7 @@ fn lead(against: &str, ratio: f64) -> AdviceLead {
 }
 
 fn fact(need: &str, is: &str, with: Option<&str>, note: Option<&str>) -> LaneFact {
-    let text = |of: Option<&str>| of.map(str::to_owned);
-    LaneFact { need: need.to_owned(), is: is.to_owned(), with: text(with), note: text(note) }
+    LaneFact { need: need.to_owned(), is: is.to_owned(), with: with.map(str::to_owned), note: note.map(Into::into) }
 }
 
 fn out(lane: &str, constraint: &str, why: Option<&str>, facts: Vec<LaneFact>, source: &str) -> Excluded {
@@ -101,7 +100,7 @@ fn mysql() -> Advice {
         next: ["race", "ext4", "xfs", "btrfs", "--suite", "latency"].map(str::to_owned).to_vec(),
         notes: vec![AdviceNote {
             lanes: vec!["xfs".to_owned()],
-            text: "it does not checksum data".to_owned(),
+            text: "it does not checksum data".into(),
             source: "docs/advice.md, the table".to_owned(),
         }],
         ..empty("mysql", "MySQL")

@@ -33,6 +33,7 @@ fn row(
         verdict,
         why: None,
         failing: false,
+        not_compared: false,
         unresolved: false,
         more_records: None,
         command_line: ["fairlane", "race", "ext4", "=xfs|`", "--suite", "it's mine.toml", "--seed", "42"]

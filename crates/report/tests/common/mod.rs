@@ -5,17 +5,19 @@
 pub mod advice;
 pub mod gates;
 pub mod jobs;
+pub mod memos;
 pub mod operations;
 pub mod pages;
 pub mod races;
 
-use model::Bytes;
 use model::findings::*;
 use model::lane::{Contestant, Lane, LaneSpec, Promises};
 use model::machine::{Device, Machine};
 use model::plan::{Ground, Plan, Rounds};
 use model::record::{EndOutcome, Header, Profile, Record};
+use model::sentence::Value;
 use model::trial::{DeviceUse, Group, Latency, Outcome, SystemUse, Trial};
+use model::{Bytes, Sentence};
 use std::collections::BTreeMap;
 
 pub const RECORD_PATH: &str = "~/.local/state/fairlane/runs/2026-07-01T100000Z-quick.jsonl";
@@ -43,7 +45,7 @@ pub fn unmeasured(a: &str, b: &str, why: &str) -> Pair {
         low: None,
         high: None,
         verdict: Verdict::None,
-        why: Some(why.to_owned()),
+        why: Some(why.into()),
         minutes_to_settle: None,
         rounds_to_settle: None,
     }
@@ -55,13 +57,13 @@ pub fn undecided(a: &str, b: &str, figures: (f64, f64, f64), minutes: f64) -> Pa
     Pair {
         minutes_to_settle: Some(minutes),
         rounds_to_settle: None,
-        why: Some(format!("after 8 rounds the difference lies between {low} and {high}")),
+        why: Some(format!("after 8 rounds the difference lies between {low} and {high}").into()),
         ..pair(a, b, figures, Verdict::Undecided)
     }
 }
 
 pub fn without_verdict(a: &str, b: &str, figures: (f64, f64, f64), why: &str) -> Pair {
-    Pair { why: Some(why.to_owned()), ..pair(a, b, figures, Verdict::None) }
+    Pair { why: Some(why.into()), ..pair(a, b, figures, Verdict::None) }
 }
 
 pub fn estimate(lane: &str, mean: f64) -> Estimate {
@@ -99,7 +101,7 @@ pub fn failed(lane: &str, reason: &str) -> Estimate {
         agent_cpu_seconds_per_operation: None,
         latency_p99_ns: None,
         device_use: None,
-        failure: Some(reason.to_owned()),
+        failure: Some(reason.into()),
         ..estimate(lane, 0.0)
     }
 }
@@ -117,13 +119,14 @@ pub fn result(
         title: title.to_owned(),
         group: group.to_owned(),
         section: None,
+        missed_the_disk: false,
         metric: if bandwidth { "bandwidth_bytes_per_second" } else { "operations_per_second" }.to_owned(),
         unit: if bandwidth { "B/s" } else { "operations/s" }.to_owned(),
         higher_is_better: true,
         shared_rate: None,
         rounds: 8,
         limit,
-        limit_reason: reason.to_owned(),
+        limit_reason: reason.into(),
         estimates,
         pairs,
         ranking: ranking.iter().map(|level| level.iter().map(|lane| (*lane).to_owned()).collect()).collect(),
@@ -237,7 +240,24 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, answer: Option<Answer
 
 pub fn not_ranked(lanes: &[&str], what: &str) -> NotRanked {
     let lanes = lanes.iter().map(|lane| (*lane).to_owned()).collect();
-    NotRanked { lanes, against: "ext4".to_owned(), what: what.to_owned() }
+    NotRanked { lanes, against: "ext4".to_owned(), what: fact(what) }
+}
+
+/// A fact as the statistics say it, so that other languages know it.
+fn fact(what: &str) -> Sentence {
+    let promise = |id, english| Value::List(vec![Sentence::of(id, english, Vec::new()).into()]);
+    match what {
+        "promises no write barriers" => {
+            let names = promise("no_write_barriers", "no write barriers");
+            Sentence::of("promises_lacking_one", "promises {names}", vec![("names", names)])
+        }
+        "promise no crash-safe metadata" => {
+            let names = promise("no_safe_metadata", "no crash-safe metadata");
+            Sentence::of("promises_lacking_many", "promise {names}", vec![("names", names)])
+        }
+        "is an in-process library, called without any system call" => Sentence::of("is_library", what, Vec::new()),
+        other => other.into(),
+    }
 }
 
 pub fn answer(choose: &[&str], reasons: Vec<Reason>) -> Answer {
@@ -247,8 +267,9 @@ pub fn answer(choose: &[&str], reasons: Vec<Reason>) -> Answer {
         undecided: Vec::new(),
         cannot_tell: Vec::new(),
         different_disks: false,
+        disturbed: false,
         not_ranked: Vec::new(),
-        not_tested: ["power cut", "aging", "your database"].map(str::to_owned).to_vec(),
+        not_tested: ["power cut", "aging", "your database"].map(Into::into).to_vec(),
         next: ["race", "ext4", "xfs", "--budget", "12m"].map(str::to_owned).to_vec(),
     }
 }

@@ -107,7 +107,7 @@ fn table(lanes: &[Lane], columns: &[(usize, f64)], steps: &[Step]) -> (Vec<Resul
         if limit == Limit::Harness {
             for pair in &mut of.pairs {
                 pair.verdict = Verdict::None;
-                pair.why = Some("the engine was measured, not the filesystem".to_owned());
+                pair.why = Some("the engine was measured, not the filesystem".into());
             }
         }
         results.push(of);
@@ -145,7 +145,7 @@ fn table(lanes: &[Lane], columns: &[(usize, f64)], steps: &[Step]) -> (Vec<Resul
         rows,
         process_startup_share: None,
         warnings: vec![
-            "in 4 of 310 comparisons of lanes the rounds are correlated; their intervals were made wider".to_owned(),
+            "in 4 of 310 comparisons of lanes the rounds are correlated; their intervals were made wider".into(),
         ],
     };
     (results, of)
@@ -240,7 +240,7 @@ pub fn as_published() -> Findings {
     let (mut results, mut table) = table(&lanes, &[(0, 150.0), (1, 151.0), (2, 140.0)], &small);
     for pair in results.iter_mut().flat_map(|result| &mut result.pairs) {
         (pair.low, pair.high, pair.verdict) = (None, None, Verdict::Undecided);
-        pair.why = Some("one round: no interval between runs".to_owned());
+        pair.why = Some("one round: no interval between runs".into());
     }
     for (row, result) in table.rows.iter_mut().zip(&mut results) {
         for (at, of) in row.figures.iter_mut().enumerate() {
@@ -249,7 +249,7 @@ pub fn as_published() -> Findings {
         }
         if row.section == "delete" {
             let why = "no inode is left after 312 of 400 files; make the lane larger";
-            let of = OperationFigure { failure: Some(why.to_owned()), seconds: None, ..row.figures[2].clone() };
+            let of = OperationFigure { failure: Some(why.into()), seconds: None, ..row.figures[2].clone() };
             row.figures[2] = OperationFigure {
                 operations_per_second: None,
                 bandwidth_bytes_per_second: None,
@@ -293,13 +293,13 @@ pub fn library() -> Findings {
     }
     for result in &mut results {
         result.rounds = 1;
-        (result.limit, result.limit_reason) = (Limit::OtherPrograms, "other programs were at work".to_owned());
+        (result.limit, result.limit_reason) = (Limit::OtherPrograms, "other programs were at work".into());
     }
     (table.rounds, table.passes, table.process_startup_share) = (1, 1, Some(0.93));
     table.warnings = vec![
         "rsext4 is an in-process library even here: its rows started no process, while each operation of a mounted \
          lane was one"
-            .to_owned(),
+            .into(),
     ];
     table.pairs = pairs(&results);
     let mut told = answer(&["ext4"], Vec::new());

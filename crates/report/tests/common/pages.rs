@@ -94,6 +94,7 @@ pub fn of(record: &Record) -> Page {
     let findings = stats::judge::findings(record);
     let mut race = stats::page::race(record, findings, Vec::new());
     race.record = Some("~/runs/r.jsonl".to_owned());
+    race.sentences = report::language::sentences(&race.findings);
     let show = Show::Race { race: Box::new(race) };
     Page { schema: PAGE_SCHEMA, version: "0.1.0".to_owned(), language: Language::En, show }
 }

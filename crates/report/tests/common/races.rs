@@ -24,7 +24,7 @@ pub fn three() -> Findings {
         ],
         &[&["xfs", "ext4"], &["btrfs"]],
     );
-    small.warnings.push("rounds correlate (0.34); the intervals were widened".to_owned());
+    small.warnings.push("rounds correlate (0.34); the intervals were widened".into());
     let results = vec![
         result(
             COMMIT,
@@ -34,7 +34,7 @@ pub fn three() -> Findings {
             vec![
                 pair("xfs", "ext4", (1.09, 1.06, 1.12), Faster),
                 Pair {
-                    why: Some("btrfs also checksums data".to_owned()),
+                    why: Some("btrfs also checksums data".into()),
                     ..pair("ext4", "btrfs", (2.1, 1.9, 2.3), Faster)
                 },
                 pair("xfs", "btrfs", (2.3, 2.1, 2.5), Faster),
@@ -132,7 +132,7 @@ pub fn three() -> Findings {
         race(vec![lane("ext4", "ext4"), lane("xfs", "xfs"), lane("btrfs", "btrfs")], results, Some(told));
     findings
         .warnings
-        .push("lanes of 2 GiB: mkfs chooses other sizes on a large disk (journal, allocation groups)".to_owned());
+        .push("lanes of 2 GiB: mkfs chooses other sizes on a large disk (journal, allocation groups)".into());
     findings
 }
 
@@ -242,7 +242,7 @@ pub fn alone() -> Findings {
 pub fn interrupted() -> Findings {
     let early = Pair { low: None, high: None, ..undecided("xfs", "ext4", (1.04, 0.0, 0.0), 4.0) };
     let one_round = "one round: no interval between runs".to_owned();
-    let early = Pair { minutes_to_settle: None, why: Some(one_round), ..early };
+    let early = Pair { minutes_to_settle: None, why: Some(one_round.into()), ..early };
     let why = "different venue: ext4 is image, xfs is device";
     let mut first = result(
         COMMIT,
@@ -306,7 +306,7 @@ pub fn disks() -> Findings {
     findings.warnings = vec![
         "the lanes stand on different disks while they are measured: full 5000iops, less 4500iops; a difference may be \
          the disk's"
-            .to_owned(),
+            .into(),
     ];
     findings
 }
@@ -331,9 +331,9 @@ pub fn hostile() -> Findings {
         ],
         &[],
     );
-    one.warnings.push(reason_text.clone());
+    one.warnings.push(reason_text.as_str().into());
     let mut told = answer(&[&names[0]], vec![reason(&names[1], &names[0], ("=work", "ti\u{1b}tle | <b>", "g"), 0.8)]);
-    told.not_tested = vec!["<i>power</i>\u{2028}cut".to_owned()];
+    told.not_tested = vec!["<i>power</i>\u{2028}cut".into()];
     told.next = ["race", &names[0], "a b'c"].map(str::to_owned).to_vec();
     let lanes = names.iter().map(|name| {
         let mut lane = lane(name, "ext\u{1b}4");
@@ -346,7 +346,7 @@ pub fn hostile() -> Findings {
     findings.machine.device.model = "dis|k\u{0}".to_owned();
     findings.suite = "\u{1b}[8msuite".to_owned();
     findings.outcome = "fini\u{1b}shed".to_owned();
-    findings.warnings = vec![reason_text];
+    findings.warnings = vec![reason_text.into()];
     findings
 }
 
@@ -391,7 +391,7 @@ pub fn nothing() -> Findings {
     findings.outcome = "failed".to_owned();
     findings.ceilings = Vec::new();
     findings.trials = TrialCounts::default();
-    findings.warnings = vec!["the disk is full: /home/li holds 1.2 GiB less than the images need".to_owned()];
+    findings.warnings = vec!["the disk is full: /home/li holds 1.2 GiB less than the images need".into()];
     findings
 }
 
@@ -481,7 +481,7 @@ pub fn jobs() -> Findings {
     };
     let mut read =
         of("mix: read", [4_300.0, 4_730.0], pair("xfs", "ext4", (1.1, 1.07, 1.13), Faster), &[&["xfs"], &["ext4"]]);
-    read.warnings.push("all 12 trials are marked fallocate=posix was taken as native".to_owned());
+    read.warnings.push("all 12 trials are marked fallocate=posix was taken as native".into());
     let mut latency = result(
         ("latency", "random read latency", "read"),
         false,

@@ -1,5 +1,6 @@
 //! What is known of a lane: the table of features, with the lane's own options applied.
 
+use model::Sentence;
 use model::features::{self, Cell, Fact, Feature, Features, Rule, UNKNOWN};
 use model::findings::LaneFact;
 use model::lane::Lane;
@@ -200,7 +201,12 @@ fn mkfs_words(command: &[String]) -> Vec<String> {
 /// A finding as the findings hold it.
 pub fn told(wish: &Wish, finding: &Finding) -> LaneFact {
     let fact = &finding.fact;
-    LaneFact { need: wish.to_string(), is: fact.is.clone(), with: fact.with.clone(), note: fact.note.clone() }
+    LaneFact {
+        need: wish.to_string(),
+        is: fact.is.clone(),
+        with: fact.with.clone(),
+        note: fact.note.clone().map(Sentence::from),
+    }
 }
 
 #[cfg(test)]

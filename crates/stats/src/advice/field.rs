@@ -6,6 +6,8 @@ use super::flips;
 use super::work::Part;
 use super::{Asked, LEAST_MEASURED};
 use crate::comparable::{self, LIBRARY, MEMORY};
+use crate::say::{advice as said, text};
+use model::Sentence;
 use model::features::Feature;
 use model::findings::{Excluded, Flip, LaneFact};
 use model::lane::Lane;
@@ -56,7 +58,7 @@ impl<'a> Field<'a> {
                     false => comparable::comparable(classes[shown][0], lane),
                 };
                 let why = different.err().unwrap_or_default();
-                excluded.push(beside(lane, "comparable", why, "the lanes' options and venues"));
+                excluded.push(beside(lane, "comparable", Some(why), "the lanes' options and venues"));
             }
         }
         let left = taken.map(|taken| classes.swap_remove(taken)).unwrap_or_default();
@@ -85,17 +87,17 @@ impl<'a> Field<'a> {
             });
         }
         if let Some(failure) = self.parts.iter().find_map(|part| part.failure(&lane.name)) {
-            return Some(beside(lane, "done", failure, "the race"));
+            return Some(beside(lane, "done", Some(failure), "the race"));
         }
         match lane.venue.as_str() {
-            LIBRARY => Some(beside(lane, "mounted", String::new(), "the lane's venue")),
-            MEMORY => Some(beside(lane, "kept", String::new(), "the lane's venue")),
-            _ => self.too_little(lane).map(|why| beside(lane, "measured", why, "the race")),
+            LIBRARY => Some(beside(lane, "mounted", None, "the lane's venue")),
+            MEMORY => Some(beside(lane, "kept", None, "the lane's venue")),
+            _ => self.too_little(lane).map(|why| beside(lane, "measured", Some(why), "the race")),
         }
     }
 
     /// Why a lane was measured in less than half of the work, where the race as a whole measured more.
-    fn too_little(&self, lane: &Lane) -> Option<String> {
+    fn too_little(&self, lane: &Lane) -> Option<Sentence> {
         let lacking = |part: &&Part| part.unmeasured(&lane.name).is_some();
         let all: f64 = self.parts.iter().map(|part| part.weight.share).sum();
         let own: f64 = self.parts.iter().filter(|part| !lacking(part)).map(|part| part.weight.share).sum();
@@ -104,7 +106,7 @@ impl<'a> Field<'a> {
             return None;
         }
         let part = self.parts.iter().find(lacking)?;
-        Some(format!("{}: {}", part.weight.what, part.unmeasured(&lane.name)?))
+        Some(said::of_part(text(&part.weight.what), part.unmeasured(&lane.name)?))
     }
 
     /// The lane that is chosen among those that meet these needs, where it is not this one, and how many
@@ -163,13 +165,8 @@ const ASKED_OFTEN: [Wish; 9] = [
 ];
 
 /// A lane that no need excludes but its place or its promises do.
-fn beside(lane: &Lane, constraint: &str, note: String, source: &str) -> Excluded {
-    let fact = LaneFact {
-        need: constraint.to_owned(),
-        is: "no".to_owned(),
-        with: None,
-        note: (!note.is_empty()).then_some(note),
-    };
+fn beside(lane: &Lane, constraint: &str, note: Option<Sentence>, source: &str) -> Excluded {
+    let fact = LaneFact { need: constraint.to_owned(), is: "no".to_owned(), with: None, note };
     Excluded {
         lane: lane.name.clone(),
         constraint: constraint.to_owned(),

@@ -13,10 +13,11 @@ mod safety;
 mod work;
 
 use crate::answer;
-use crate::words;
+use crate::say::{advice as said, text};
 use choice::{Choice, Contest};
 use facts::{Holds, Table};
 use field::{Divided, Field, names};
+use model::Sentence;
 use model::features::Features;
 use model::findings::{
     Advice, AdviceLead, AdviceNote, AdviceReason, Equal, EqualWork, Findings, NoAdvice, NotMeasured, RacedWithout,
@@ -24,6 +25,7 @@ use model::findings::{
 use model::lane::{Lane, LaneSpec};
 use model::record::Record;
 use model::scenario::{Need, Note, Scenario, Weight};
+use model::sentence::Value;
 use work::Part;
 
 /// The share of a scenario's weight that must have been measured.
@@ -293,18 +295,22 @@ fn applies(table: &Table, lane: &Lane, note: &Note) -> bool {
 fn told(table: &Table, lanes: &[&Lane], note: &Note) -> Option<AdviceNote> {
     let about: Vec<String> =
         lanes.iter().filter(|lane| applies(table, lane, note)).map(|lane| lane.name.clone()).collect();
-    (!about.is_empty()).then(|| AdviceNote { lanes: about, text: note.text.clone(), source: note.source.clone() })
+    (!about.is_empty()).then(|| AdviceNote {
+        lanes: about,
+        text: note.text.as_str().into(),
+        source: note.source.clone(),
+    })
 }
 
 /// The parts that count as not measured for a lane that was compared in the others; `None`: all were.
 fn unmeasured(parts: &[Part], lane: &Lane) -> Option<AdviceNote> {
-    let lacking: Vec<(&str, String)> =
+    let lacking: Vec<(&str, Sentence)> =
         parts.iter().filter_map(|part| Some((part.weight.what.as_str(), part.unmeasured(&lane.name)?))).collect();
     let (_, why) = lacking.first()?;
-    let what: Vec<&str> = lacking.iter().map(|(what, _)| *what).collect();
+    let what = Value::List(lacking.iter().map(|(what, _)| text(*what)).collect());
     Some(AdviceNote {
         lanes: vec![lane.name.clone()],
-        text: format!("compared without {}, which count as not measured in it: {why}", words::list(&what)),
+        text: said::compared_without(what, why.clone()),
         source: "the race".to_owned(),
     })
 }

@@ -5,8 +5,10 @@ use crate::answer::cannot_tell;
 use crate::estimate;
 use crate::failed;
 use crate::resample::FEWEST_ROUNDS;
+use crate::say::{advice as said, text};
 use crate::series;
 use crate::throttle;
+use model::Sentence;
 use model::findings::{Equal, Limit, Pair, ResultFinding, Verdict};
 use model::scenario::{Scenario, Weight};
 use std::collections::BTreeMap;
@@ -36,9 +38,9 @@ struct Raced<'a> {
     /// (round, figure), ascending by round, those that can be used.
     figures: Vec<(u32, f64)>,
     /// How many rounds failed, and why.
-    failed: Option<String>,
+    failed: Option<Sentence>,
     /// Why its trials count nowhere, because the throttle did not hold.
-    void: Option<&'a str>,
+    void: Option<Sentence>,
 }
 
 impl<'a> Raced<'a> {
@@ -47,8 +49,7 @@ impl<'a> Raced<'a> {
         figures.retain(|(_, figure)| estimate::usable(*figure));
         let failed = failed::trials(lane, &result.group);
         let all = failed.len() + lane.group(&result.group).count();
-        let said =
-            |last: &&model::trial::Trial| format!("{} of {all} rounds failed: {}", failed.len(), failed::reason(last));
+        let said = |last: &&model::trial::Trial| said::rounds_failed(failed.len(), all, failed::reason(last));
         Raced {
             lane: &lane.lane.name,
             figures,
@@ -191,24 +192,24 @@ impl<'a> Part<'a> {
 
     /// Why a lane could not do this part, or not in every round; `None`: it could. That a throttle did not
     /// hold is not the lane's failure.
-    pub fn failure(&self, lane: &str) -> Option<String> {
+    pub fn failure(&self, lane: &str) -> Option<Sentence> {
         let of = |series: &Series| {
             let estimate = series.result.estimates.iter().find(|estimate| estimate.lane == lane)?;
             let none = estimate.failure.clone().filter(|why| !throttle::is_void(why));
             let some = || series.raced(lane)?.failed.clone();
-            Some(format!("{}: {}", series.result.title, none.or_else(some)?))
+            Some(said::of_part(text(&series.result.title), none.or_else(some)?))
         };
         self.series.iter().find_map(of)
     }
 
     /// Why this part counts as not measured for a lane; `None`: it does not.
-    pub fn unmeasured(&self, lane: &str) -> Option<String> {
+    pub fn unmeasured(&self, lane: &str) -> Option<Sentence> {
         let enough = |series: &Series| series.raced(lane).is_some_and(|of| of.figures.len() >= FEWEST_ROUNDS);
         if self.series.iter().any(enough) {
             return None;
         }
-        let void = self.series.iter().find_map(|series| series.raced(lane)?.void);
-        Some(void.map_or_else(|| format!("fewer than {FEWEST_ROUNDS} rounds have a figure"), str::to_owned))
+        let void = self.series.iter().find_map(|series| series.raced(lane)?.void.clone());
+        Some(void.unwrap_or_else(|| said::too_few_rounds(FEWEST_ROUNDS)))
     }
 
     /// What stands for it, as `SUITE/WORKLOAD/GROUP`.

@@ -1,16 +1,19 @@
 //! Work that a candidate fails at: when that fails the gate, and when it only keeps it from passing.
 //!
-//! An error in every round of every record, where the baseline did the work in each, is no matter of
-//! chance: boots that fail as a whole would have to be as frequent as boots that work, and even then n
-//! records of each side come out so in one comparison of 4^n. Everything less (some rounds, some records,
-//! rates that could not be sustained) is counted by records and put to an exact test at the gate's own p.
+//! Whatever a candidate fails at (all rounds, some of them, rates that could not be sustained) is counted by
+//! records and put to an exact test at the gate's own p. Even an error in every round of every record is
+//! what boots that fail as often as they work show in one comparison of 4^n, n records of each side: where
+//! that is not improbable enough the gate does not fail, and has no green light for it either.
 
 use super::replicate::{Came, Replicate};
+use crate::say::pair::no_reason;
 use crate::student::ln_gamma;
 use crate::words;
 
 /// The least records of a side that came to the work: one boot shows nothing of how boots differ.
 const LEAST_RECORDS: usize = 2;
+/// Records of a side beyond which nobody is sent.
+const MOST_RECORDS: usize = 100;
 
 /// How one side's records came out.
 pub struct Failures<'a> {
@@ -79,7 +82,10 @@ impl<'a> Failures<'a> {
     pub fn said(&self, side: &str) -> Vec<String> {
         let of = |count: usize| format!("in {count} of the {side}'s {}", words::count(self.records, "record"));
         // A reason may hold anything; a semicolon would make two remarks of one.
-        let plain = |reason: Option<&str>| reason.unwrap_or("no reason given").replace(';', ",");
+        let plain = |reason: Option<&str>| match reason {
+            Some(reason) => reason.replace(';', ","),
+            None => no_reason().into(),
+        };
         let mut said = Vec::new();
         if let (without @ 1.., reason) = self.without {
             said.push(format!("no figure {}: {}", of(without), plain(reason)));
@@ -99,9 +105,19 @@ impl<'a> Failures<'a> {
 
 /// Whether the candidate fails at work that the baseline did; `p`: one-sided.
 pub fn fails(before: &Failures, after: &Failures, p: f64) -> bool {
+    p_of((before.hit, before.reached), (after.hit, after.reached)) <= p
+}
+
+/// Whether the candidate did the work in none of its records and the baseline in each of its own, of
+/// several: whether by chance or not, nothing of that may pass.
+pub fn lost(before: &Failures, after: &Failures) -> bool {
     let enough = before.reached.min(after.reached) >= LEAST_RECORDS;
-    let broken = after.whole == after.reached && before.done == before.reached;
-    (enough && broken) || p_of((before.hit, before.reached), (after.hit, after.reached)) <= p
+    enough && after.whole == after.reached && before.done == before.reached
+}
+
+/// The records of each side from which on [`lost`] work is no chance at this p, one-sided.
+pub fn telling_records(p: f64) -> Option<usize> {
+    (LEAST_RECORDS..=MOST_RECORDS).find(|&records| p_of((0, records), (records, records)) <= p)
 }
 
 /// Whether the candidate failed more often than the baseline: then it cannot pass.

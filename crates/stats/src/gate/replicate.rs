@@ -4,6 +4,7 @@ use super::Named;
 use crate::failed;
 use crate::judge;
 use crate::pair;
+use crate::say as said;
 use crate::series::{LaneSeries, Series};
 use crate::words;
 use model::findings::{Limit, ResultFinding};
@@ -24,7 +25,7 @@ pub struct Replicate {
 pub enum Came {
     /// All did the work.
     Through,
-    /// Some failed.
+    /// Some failed, or nothing was done in them.
     InPart {
         /// Which, ascending.
         failed: Vec<u32>,
@@ -94,15 +95,20 @@ impl<'a> Judged<'a> {
         let Some(of) = self.lane(lane) else { return not_reached(None) };
         let failed = failed::trials(of, group);
         let done = of.group(group).count();
-        let why = failed.last().map(|trial| failed::reason(trial).to_owned());
+        let why = failed.last().map(|trial| failed::reason(trial).into());
         if done == 0 && !failed.is_empty() {
             return Replicate { figure: None, came: Came::Failed, why };
         }
         if of.ok.is_empty() {
-            return not_reached(of.void.last().map(|trial| failed::reason(trial).to_owned()));
+            return not_reached(of.void.last().map(|trial| failed::reason(trial).into()));
         }
         let Some(result) = self.result(group) else { return not_reached(None) };
-        if pair::mostly_behind(of) {
+        // All lanes may have stood still at once, and here that is no excuse: a kernel can do it to all.
+        let still = of.stood_still(group, metric);
+        if !still.is_empty() && still.len() == done {
+            return Replicate::without(Came::Failed, why.unwrap_or_else(|| said::race::stood_still_always().into()));
+        }
+        if pair::mostly_behind(of, u32::MAX) {
             // A rate that each race measures for itself says nothing of another race's.
             let came = if result.shared_rate.is_none() { Came::Behind } else { Came::NoFigure };
             return Replicate::without(came, "it cannot sustain the rate");
@@ -112,11 +118,11 @@ impl<'a> Judged<'a> {
         let Some(mean) = mean.filter(|_| result.metric == metric) else {
             return Replicate::without(Came::NoFigure, format!("its trials hold no {}", metric.replace('_', " ")));
         };
-        let rounds: Vec<u32> = failed.iter().map(|trial| trial.round).collect();
-        let came = match rounds.len() {
-            0 => Came::Through,
-            some => Came::InPart { failed: rounds, of: some + done },
-        };
+        let why = why.or_else(|| (!still.is_empty()).then(|| "it stood still".to_owned()));
+        let all = failed.len() + done;
+        let mut rounds: Vec<u32> = failed.iter().map(|trial| trial.round).chain(still).collect();
+        rounds.sort_unstable();
+        let came = if rounds.is_empty() { Came::Through } else { Came::InPart { failed: rounds, of: all } };
         Replicate { figure: Some(mean), came, why }
     }
 
@@ -130,7 +136,7 @@ impl<'a> Judged<'a> {
         let of = self.lane(lane)?;
         let (last, false) = (of.failed.last()?, of.ok.is_empty()) else { return None };
         let all = of.failed.len() + of.ok.len();
-        let reason = last.reason.as_deref().unwrap_or("no reason given");
+        let reason = failed::reason(last);
         Some(format!(
             "{}: {lane} failed at {} in {} of {}: {reason}",
             self.named.name,

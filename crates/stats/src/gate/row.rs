@@ -5,9 +5,11 @@ use super::interval::{self, Interval, Margin};
 use super::planned::Planned;
 use super::replicate::{Judged, Replicate};
 use super::{Side, Terms};
+use crate::compare;
 use crate::estimate;
 use crate::judge;
 use crate::pair::finite;
+use crate::say;
 use crate::student;
 use crate::words;
 use model::findings::Limit;
@@ -44,18 +46,26 @@ impl Setting<'_> {
         if interval.is_none() {
             why.push(too_few(&logs));
         }
-        let failing = self.void(&mut verdict, &mut why, (&judged, group), &replicates);
-        if interval.is_some() {
-            limited(&mut verdict, &mut why, most_limited(&judged, group));
+        let different = different_rates(&judged, group);
+        let mut not_compared = different.is_some();
+        if let Some(different) = different {
+            verdict = GateVerdict::Inconclusive;
+            why.push(different);
         }
-        let failing = failing && !matches!(verdict, GateVerdict::Slower | GateVerdict::Failed);
-        let unresolved = self.terms.need_resolution.is_some_and(|share| {
-            !matches!(verdict, GateVerdict::Slower | GateVerdict::Failed)
-                && (failing || interval.as_ref().is_none_or(|of| of.half > share.ln_1p()))
-        });
+        let failures = self.failures(&mut verdict, &mut why, &judged, &replicates);
+        if interval.is_some() {
+            not_compared |= limited(&mut verdict, &mut why, (&judged, group));
+        }
+        let decided = matches!(verdict, GateVerdict::Slower | GateVerdict::Failed);
+        let failing = failures.more && !decided;
+        not_compared &= !decided;
+        let wide = |share: f64| failing || not_compared || interval.as_ref().is_none_or(|of| of.half > share.ln_1p());
+        // Work that is gone is no green light, whether or not somebody asked for a resolution.
+        let unresolved = !decided && (failures.lost || self.terms.need_resolution.is_some_and(wide));
         let fine = -margin.slower / 2.0;
-        // No narrower interval lets a candidate pass that fails more often.
-        let more_records = interval.as_ref().filter(|_| !failing).and_then(|of| match self.terms.need_resolution {
+        // No narrower interval lets a candidate pass that fails more often, or whose figures are no filesystem's.
+        let narrower = interval.as_ref().filter(|_| !failing && !not_compared);
+        let more_records = narrower.and_then(|of| match self.terms.need_resolution {
             Some(share) if unresolved => of.more_for(share.ln_1p(), self.p),
             _ if verdict == GateVerdict::Inconclusive => {
                 // A mean that happens to lie at the edge would ask for any number: while the interval is
@@ -94,6 +104,7 @@ impl Setting<'_> {
             verdict,
             why: (!why.is_empty()).then(|| why.join("; ")),
             failing,
+            not_compared,
             unresolved,
             more_records,
             command_line: first.map_or_else(Vec::new, |of| of.named.record.header.plan.command_line.clone()),
@@ -120,15 +131,14 @@ impl Setting<'_> {
         interval::paired(&differences, self.p)
     }
 
-    /// What voids a verdict or stands beside it: work that failed, and latencies at other rates. Answers
-    /// whether the candidate failed more often than the baseline, so that it cannot pass.
-    fn void(
+    /// What work that failed makes of a verdict.
+    fn failures(
         &self,
         verdict: &mut GateVerdict,
         why: &mut Vec<String>,
-        (judged, group): (&[&Vec<Judged>; 2], &str),
+        judged: &[&Vec<Judged>; 2],
         replicates: &[Vec<(&str, Replicate)>; 2],
-    ) -> bool {
+    ) -> Failing {
         let reached = judged.iter().flat_map(|side| side.iter()).map(Judged::rounds).filter(|&rounds| rounds > 0);
         let rounds = reached.min().unwrap_or(0);
         let failures = replicates.each_ref().map(|side| Failures::of(side, rounds));
@@ -136,24 +146,42 @@ impl Setting<'_> {
         for (side, of) in self.sides.iter().zip(&failures) {
             why.extend(of.said(side.called));
         }
-        if let Some(different) = different_rates(judged, group) {
-            *verdict = GateVerdict::Inconclusive;
-            why.push(different);
-        }
         let more = failures::fails_more(before, after);
+        let lost = failures::lost(before, after);
         // As an interval fails the gate on one of its sides only.
-        if failures::fails(before, after, self.p / 2.0) {
+        let p = self.p / 2.0;
+        if failures::fails(before, after, p) {
             *verdict = GateVerdict::Failed;
+        } else if lost {
+            let records = failures::telling_records(p).map_or("more".to_owned(), |records| records.to_string());
+            why.push(format!("so few records may fail by chance: {records} of each side would tell"));
         } else if more && matches!(verdict, GateVerdict::Pass | GateVerdict::Faster) {
             *verdict = GateVerdict::Inconclusive;
             why.push("it fails more often than the baseline, so it cannot pass".to_owned());
         }
-        more
+        Failing { more, lost }
     }
 }
 
-/// What was measured instead of the filesystem, or beside it.
-fn limited(verdict: &mut GateVerdict, why: &mut Vec<String>, limit: Option<Limit>) {
+/// How a candidate fails beside its baseline.
+struct Failing {
+    /// More often: it cannot pass.
+    more: bool,
+    /// In all of its records, and the baseline in none.
+    lost: bool,
+}
+
+/// What was measured instead of the filesystem, or beside it; whether nothing was compared by that.
+fn limited(verdict: &mut GateVerdict, why: &mut Vec<String>, (judged, group): (&[&Vec<Judged>; 2], &str)) -> bool {
+    // Of one side is enough: what stayed in memory there had to reach the disk on the other.
+    if judged.iter().any(|side| mostly_missed_the_disk(side, group)) {
+        if *verdict != GateVerdict::Failed {
+            *verdict = GateVerdict::Inconclusive;
+        }
+        why.push(say::pair::missed_the_disk().into());
+        return true;
+    }
+    let limit = most_limited(judged, group);
     match limit {
         Some(Limit::Harness) => {
             // What Fairlane takes hides a change of the filesystem and never makes one.
@@ -168,6 +196,13 @@ fn limited(verdict: &mut GateVerdict, why: &mut Vec<String>, limit: Option<Limit
         Some(Limit::Cache) => why.push("the page cache answered, not the disk".to_owned()),
         _ => {}
     }
+    limit == Some(Limit::Harness)
+}
+
+/// Whether more than half of a side's records measured what never passed the disk.
+fn mostly_missed_the_disk(side: &[Judged], group: &str) -> bool {
+    let results: Vec<_> = side.iter().filter_map(|of| of.result(group)).collect();
+    2 * results.iter().filter(|of| of.missed_the_disk).count() > results.len()
 }
 
 /// The logarithm of a replicate's figure, of times turned, so that more is better.
@@ -208,12 +243,8 @@ fn different_rates(judged: &[&Vec<Judged>; 2], group: &str) -> Option<String> {
         let rates = side.iter().filter_map(|of| of.result(group)?.shared_rate.as_ref());
         estimate::level(&rates.map(|rate| rate.operations_per_second).collect::<Vec<_>>()).map(|level| level.mean)
     };
-    let (before, after) = (mean(judged[0])?, mean(judged[1])?);
-    let apart = (before / after).ln().abs() > 1.02_f64.ln();
-    apart.then(|| {
-        let (before, after) = (words::iops(before), words::iops(after));
-        format!("different shared rates, {before} and {after}: latencies at two rates are not compared")
-    })
+    let different = compare::different_rates(mean(judged[0])?, mean(judged[1])?)?;
+    Some(format!("{different}, and latencies at two rates are not compared"))
 }
 
 /// The limit of most records.

@@ -2,12 +2,13 @@
 
 use super::{Disturbed, LaneUse, Raw, Sight, of_several_kinds, only_writes, paced, plain};
 use crate::impossible::HARDLY_ANY_AT_THE_DEVICE;
-use crate::words;
-use model::Throttle;
+use crate::say::{self, limit as said, name, names};
 use model::findings::Limit;
+use model::sentence::Value;
 use model::workload::Kind;
+use model::{Sentence, Throttle};
 
-type Rule = fn(&Sight) -> Option<(Limit, String)>;
+type Rule = fn(&Sight) -> Option<(Limit, Sentence)>;
 
 /// Rules 2 and 3, which hold for any work; with rule 3 what else never came to the disk.
 const RULES: [Rule; 4] = [harness, cache, beyond_the_disk, kept_in_memory];
@@ -19,7 +20,7 @@ const CAUSES: [Rule; 6] = [device, own_disk, write_amplification, flush, filesys
 const LIMITS: [Rule; 3] = [device, own_disk, write_amplification];
 
 /// What the first rule that matches says.
-pub(super) fn first(sight: &Sight) -> (Limit, String) {
+pub(super) fn first(sight: &Sight) -> (Limit, Sentence) {
     let causes = match () {
         () if paced(sight.workload) => &[][..],
         () if of_several_kinds(sight.workload) && sight.is_throttled() => &LIMITS[..],
@@ -67,22 +68,22 @@ impl Sight<'_> {
     }
 
     /// The ceiling as a person names it; `None`: none is known.
-    fn ceiling(&self) -> Option<String> {
+    fn ceiling(&self) -> Option<Sentence> {
         match (self.emulated(), &self.raw) {
-            (Some(throttle), _) => Some(format!("the emulated disk's {throttle}")),
-            (None, Some(raw)) => Some(format!("the bare device's {}", self.bare(raw))),
+            (Some(throttle), _) => Some(said::emulated_disk(name(throttle.to_string()))),
+            (None, Some(raw)) => Some(said::bare_device(self.bare(raw))),
             (None, None) => None,
         }
     }
 
     /// The same where the device was just spoken of.
-    fn own_ceiling(&self) -> Option<String> {
+    fn own_ceiling(&self) -> Option<Sentence> {
         if self.disks_differ() && !self.workload.flush_bound() {
-            return Some(format!("each lane's own disk ({})", self.disks()));
+            return Some(said::own_disks(self.disks()));
         }
         match (self.emulated(), &self.raw) {
-            (Some(throttle), _) => Some(format!("the throttle's {throttle}")),
-            (None, Some(raw)) => Some(format!("its bare {}", self.bare(raw))),
+            (Some(throttle), _) => Some(said::throttle_itself(name(throttle.to_string()))),
+            (None, Some(raw)) => Some(said::its_bare_figure(self.bare(raw))),
             (None, None) => None,
         }
     }
@@ -104,32 +105,30 @@ impl Sight<'_> {
     }
 
     /// Every lane with its own disk.
-    fn disks(&self) -> String {
+    fn disks(&self) -> Value {
         let each = self.lanes.iter().map(|lane| match (&lane.throttle, &self.raw) {
-            (Some(throttle), _) => format!("{} {throttle}", lane.name),
-            (None, Some(raw)) => format!("{} the bare device's {}", lane.name, self.bare(raw)),
-            (None, None) => format!("{} not limited", lane.name),
+            (Some(throttle), _) => said::lane_and_figure(name(&lane.name), name(throttle.to_string())),
+            (None, Some(raw)) => said::lane_on_bare_device(name(&lane.name), self.bare(raw)),
+            (None, None) => said::lane_not_limited(name(&lane.name)),
         });
-        each.collect::<Vec<_>>().join(", ")
+        Value::Row(each.map(Value::from).collect())
     }
 
     /// What the bare device does: IOPS for small blocks, bandwidth from 64 KiB on.
-    fn bare(&self, raw: &Raw) -> String {
+    fn bare(&self, raw: &Raw) -> Value {
         match &self.workload.kind {
-            _ if self.workload.flush_bound() => {
-                format!("{} flushes/s", model::units::human_count(raw.operations_per_second))
-            }
-            Kind::Io(io) if io.bs.get() < 64 * 1024 => words::iops(raw.iops),
-            _ => words::bandwidth(raw.bandwidth),
+            _ if self.workload.flush_bound() => said::flushes_per_second(Value::Rate(raw.operations_per_second)).into(),
+            Kind::Io(io) if io.bs.get() < 64 * 1024 => Value::Iops(raw.iops),
+            _ => Value::Bandwidth(raw.bandwidth),
         }
     }
 
     /// "every lane" or the lanes' names with the verb's ending in mind.
-    fn who(&self, of: &[&LaneUse]) -> String {
+    fn who(&self, of: &[&LaneUse]) -> Value {
         if of.len() == self.lanes.len() && of.len() > 1 {
-            return "every lane".to_owned();
+            return said::every_lane().into();
         }
-        words::list(&of.iter().map(|lane| lane.name.as_str()).collect::<Vec<_>>())
+        names(of.iter().map(|lane| lane.name.as_str()))
     }
 
     /// The lanes that meet a rule, if they are more than half or hold the slowest.
@@ -157,32 +156,25 @@ impl Sight<'_> {
     }
 
     /// What each lane writes to its device per byte of the application.
-    fn write_amplifications(&self) -> String {
-        let each = |lane: &LaneUse| Some(format!("{} {:.2}", lane.name, lane.write_amplification?));
-        self.lanes.iter().filter_map(each).collect::<Vec<_>>().join(", ")
+    fn write_amplifications(&self) -> Value {
+        let each = self.lanes.iter();
+        figures(each.filter_map(|lane| Some((lane.name.as_str(), Value::Number(lane.write_amplification?, 2)))))
     }
 }
 
 /// Rule 2. Waiting for the next moment of paced work takes user time that is nobody's limit. One
 /// late trial is a disturbance of the machine; more than half of a lane's are the engine.
-fn harness(sight: &Sight) -> Option<(Limit, String)> {
+fn harness(sight: &Sight) -> Option<(Limit, Sentence)> {
     if let Some(lane) = sight.lanes.iter().find(|lane| 2 * lane.lagging > lane.trials) {
-        let reason = format!(
-            "in {} of {} trials of {} the engine handed operations over later than it should have: the engine was measured",
-            lane.lagging, lane.trials, lane.name
-        );
+        let reason = said::engine_was_late(lane.lagging, lane.trials, name(&lane.name));
         return Some((Limit::Harness, reason));
     }
     let near_null = |lane: &&LaneUse| Some(lane.rate? / sight.null_rate?).filter(|&share| share >= 0.8);
     if sight.null_is_alike()
         && let Some((lane, share)) = sight.lanes.iter().find_map(|lane| Some((lane, near_null(&lane)?)))
     {
-        let null = model::units::human_count(sight.null_rate.unwrap_or(0.0));
-        let reason = format!(
-            "{} runs at {} of the {null} operations/s that the engine reaches without a device: the engine was measured",
-            lane.name,
-            words::percent(share)
-        );
+        let null = Value::Rate(sight.null_rate.unwrap_or(0.0));
+        let reason = said::engine_near_its_own_limit(name(&lane.name), Value::Share(share), null);
         return Some((Limit::Harness, reason));
     }
     if paced(sight.workload) {
@@ -191,88 +183,75 @@ fn harness(sight: &Sight) -> Option<(Limit, String)> {
     let workers = sight.workers();
     let share = |lane: &LaneUse| Some(lane.agent_user_share.filter(|_| !lane.in_process)? / f64::from(workers));
     let lane = sight.lanes.iter().find(|lane| share(lane).is_some_and(|share| share > 0.20))?;
-    let of = if workers > 1 { format!("{workers} workers in ") } else { String::new() };
-    let reason = format!(
-        "the engine's own user time fills {} of {of}{}'s windows: the engine was measured",
-        words::percent(share(lane)?),
-        lane.name
-    );
+    let (fills, of) = (Value::Share(share(lane)?), name(&lane.name));
+    let reason = match workers {
+        0 | 1 => said::engine_fills_windows(fills, of),
+        _ => said::engine_fills_windows_of_workers(fills, workers, of),
+    };
     Some((Limit::Harness, reason))
 }
 
 /// Rule 3.
-fn cache(sight: &Sight) -> Option<(Limit, String)> {
+fn cache(sight: &Sight) -> Option<(Limit, Sentence)> {
     if !sight.reads {
         return None;
     }
     let missed = |lane: &&LaneUse| lane.read_share.is_some_and(|share| share < HARDLY_ANY_AT_THE_DEVICE);
     let lane = sight.lanes.iter().find(missed)?;
-    let share = words::percent(lane.read_share?);
-    Some((
-        Limit::Cache,
-        format!("in {} only {share} of the bytes read came from the device: the page cache answered", lane.name),
-    ))
+    Some((Limit::Cache, said::cache_answered(name(&lane.name), Value::Share(lane.read_share?))))
 }
 
 /// A figure that neither the disk nor the memory can have made says nothing of a filesystem on that disk.
-fn beyond_the_disk(sight: &Sight) -> Option<(Limit, String)> {
-    sight.beyond.map(|said| (Limit::Cache, said.to_owned()))
+fn beyond_the_disk(sight: &Sight) -> Option<(Limit, Sentence)> {
+    sight.beyond.map(|said| (Limit::Cache, said.clone()))
 }
 
 /// What rule 3 is for reads, also where no ceiling is known. Paced work may leave its writes in memory: its
 /// figure is when they were taken. A sync that is charged brings them to the device within the window.
-fn kept_in_memory(sight: &Sight) -> Option<(Limit, String)> {
+fn kept_in_memory(sight: &Sight) -> Option<(Limit, Sentence)> {
     if sight.reads || !only_writes(sight.workload) {
         return None;
     }
     let missed = |lane: &&LaneUse| lane.write_share.is_some_and(|share| share < HARDLY_ANY_AT_THE_DEVICE);
     let lane = sight.lanes.iter().find(missed)?;
-    let share = words::percent(lane.write_share?);
-    Some((
-        Limit::Cache,
-        format!(
-            "in {} only {share} of the bytes written came to the device while it was measured, and no sync is part of \
-             the figure: the page cache took them",
-            lane.name
-        ),
-    ))
+    Some((Limit::Cache, said::cache_took(name(&lane.name), Value::Share(lane.write_share?))))
 }
 
 /// Rule 4.
-fn device(sight: &Sight) -> Option<(Limit, String)> {
+fn device(sight: &Sight) -> Option<(Limit, Sentence)> {
     if !sight.all_at_the_ceiling() || sight.disks_differ() || !sight.write_alike(&sight.lanes) {
         return None;
     }
-    let who = if sight.lanes.len() == 1 { sight.lanes[0].name.clone() } else { "every lane".to_owned() };
-    let reason = format!(
-        "{who} runs at {} of {}: this test cannot tell these filesystems apart{}",
-        words::percent_range(sight.lanes.iter().filter_map(|lane| lane.device_use)),
-        sight.ceiling()?,
-        by_cpu(&sight.lanes)
-    );
+    let who: Value = if sight.lanes.len() == 1 { name(&sight.lanes[0].name) } else { said::every_lane().into() };
+    let reason = said::at_the_ceiling(who, uses(&sight.lanes), sight.ceiling()?, by_cpu(&sight.lanes));
     Some((Limit::Device, reason))
+}
+
+/// The use of the device over the lanes.
+fn uses<'a>(lanes: impl IntoIterator<Item = &'a LaneUse>) -> Value {
+    Value::Shares(lanes.into_iter().filter_map(|lane| lane.device_use).collect())
+}
+
+/// A figure of each lane: `ext4 1.08k, xfs 1.18k`.
+fn figures<'a>(each: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
+    Value::Row(each.into_iter().map(|(lane, figure)| said::lane_and_figure(name(lane), figure).into()).collect())
 }
 
 /// Rule 4 where the lanes' disks differ: each lane's own was measured. Which lane stands on which is
 /// known, so the verdict stands, of filesystem and disk together.
-fn own_disk(sight: &Sight) -> Option<(Limit, String)> {
+fn own_disk(sight: &Sight) -> Option<(Limit, Sentence)> {
     if !sight.all_at_the_ceiling() || !sight.disks_differ() {
         return None;
     }
-    let emulated = if sight.lanes.iter().all(|lane| lane.throttle.is_some()) { "emulated " } else { "" };
-    let what = if sight.write_alike(&sight.lanes) {
-        "the difference is the disks'".to_owned()
-    } else {
-        format!(
-            "the difference is the disks', and of what the lanes write to them per byte of the application ({})",
-            sight.write_amplifications()
-        )
+    let what = match sight.write_alike(&sight.lanes) {
+        true => said::difference_of_disks(),
+        false => said::difference_of_disks_and_writes(sight.write_amplifications()),
     };
-    let reason = format!(
-        "each lane runs at {} of its own {emulated}disk ({}): {what}",
-        words::percent_range(sight.lanes.iter().filter_map(|lane| lane.device_use)),
-        sight.disks()
-    );
+    let (share, disks) = (uses(&sight.lanes), sight.disks());
+    let reason = match sight.lanes.iter().all(|lane| lane.throttle.is_some()) {
+        true => said::at_own_emulated_disk(share, disks, what),
+        false => said::at_own_disk(share, disks, what),
+    };
     Some((Limit::OwnDisk, reason))
 }
 
@@ -287,66 +266,51 @@ pub(super) fn one_disk(sight: &Sight) -> Vec<[String; 2]> {
 }
 
 /// What remains to choose by where the device was measured: the lane that spends least first.
-fn by_cpu(lanes: &[LaneUse]) -> String {
+fn by_cpu(lanes: &[LaneUse]) -> Sentence {
     let mut each: Vec<(f64, &str)> = lanes
         .iter()
         .filter_map(|lane| Some((lane.cpu_per_operation.filter(|&cpu| cpu > 0.0)?, lane.name.as_str())))
         .collect();
     if each.len() < 2 {
-        return String::new();
+        return Sentence::default();
     }
     each.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let each: Vec<String> =
-        each.into_iter().map(|(cpu, name)| format!("{name} {}", model::units::human_seconds(cpu))).collect();
-    format!("; by CPU per operation: {}", each.join(", "))
+    said::by_cpu(figures(each.into_iter().map(|(cpu, lane)| (lane, Value::Seconds(cpu)))))
 }
 
 /// Rule 5.
-fn write_amplification(sight: &Sight) -> Option<(Limit, String)> {
+fn write_amplification(sight: &Sight) -> Option<(Limit, Sentence)> {
     if !sight.all_at_the_ceiling() || sight.disks_differ() {
         return None;
     }
-    let reason = format!(
-        "every lane runs at {} of {}, but they write different amounts to it per byte of the application ({})",
-        words::percent_range(sight.lanes.iter().filter_map(|lane| lane.device_use)),
-        sight.ceiling()?,
-        sight.write_amplifications()
-    );
+    let reason = said::writes_differ(uses(&sight.lanes), sight.ceiling()?, sight.write_amplifications());
     Some((Limit::WriteAmplification, reason))
 }
 
 /// Rule 6. The device's own counter leaves out the write that each flush has to wait for, so work
 /// that flushes after every write is flush-bound too where its flushes, at the bare device's time
 /// for a write and a flush, fill more than half of the time.
-fn flush(sight: &Sight) -> Option<(Limit, String)> {
+fn flush(sight: &Sight) -> Option<(Limit, Sentence)> {
     let flush_bound = sight.workload.flush_bound();
     let cycles = |lane: &LaneUse| lane.device_use.filter(|_| flush_bound);
     let of = sight.majority_or_slowest(|lane| {
         lane.flush_share.is_some_and(|share| share > 0.50) || cycles(lane).is_some_and(|share| share > 0.50)
     })?;
-    let rates: Vec<String> = of
-        .iter()
-        .filter_map(|lane| Some(format!("{} {}", lane.name, model::units::human_count(lane.flushes?))))
-        .collect();
+    let rates = figures(of.iter().filter_map(|lane| Some((lane.name.as_str(), Value::Rate(lane.flushes?)))));
     let one = of.len() == 1 || of.len() == sight.lanes.len();
+    let who = sight.who(&of);
     // Of a lane with limits of its own no bare device's flushes are known.
     let known = flush_bound && of.iter().all(|lane| lane.device_use.is_some());
     let reason = match sight.raw.filter(|_| known) {
-        Some(raw) => format!(
-            "{} {} {} of the flushes that the bare device makes when each follows a write ({}; lanes: {} flushes/s)",
-            sight.who(&of),
-            if one { "makes" } else { "make" },
-            words::percent_range(of.iter().filter_map(|lane| lane.device_use)),
-            sight.bare(&raw),
-            rates.join(", ")
-        ),
-        None => format!(
-            "{} {} {} of the time in flushes ({} flushes/s)",
-            sight.who(&of),
-            if one { "spends" } else { "spend" },
-            words::percent_range(of.iter().filter_map(|lane| lane.flush_share)),
-            rates.join(", ")
-        ),
+        Some(raw) if one => said::makes_flushes(who, uses(of), sight.bare(&raw), rates),
+        Some(raw) => said::make_flushes(who, uses(of), sight.bare(&raw), rates),
+        None => {
+            let share = Value::Shares(of.iter().filter_map(|lane| lane.flush_share).collect());
+            match one {
+                true => said::spends_time_in_flushes(who, share, rates),
+                false => said::spend_time_in_flushes(who, share, rates),
+            }
+        }
     };
     Some((Limit::Flush, reason))
 }
@@ -356,20 +320,17 @@ fn below_the_ceiling(lane: &LaneUse) -> bool {
 }
 
 /// Rule 1, where a full CPU or an idle device would otherwise be laid at these lanes' door.
-fn other_programs(of: &[&LaneUse]) -> Option<(Limit, String)> {
+fn other_programs(of: &[&LaneUse]) -> Option<(Limit, Sentence)> {
     let disturbed: Vec<(&LaneUse, &Disturbed)> =
         of.iter().filter_map(|lane| Some((*lane, lane.disturbed.as_ref()?))).collect();
     let (_, first) = disturbed.first()?;
-    let each: Vec<String> =
-        disturbed.iter().map(|(lane, at)| format!("{} of {} trials of {}", at.trials, at.of, lane.name)).collect();
-    let each = words::list(&each.iter().map(String::as_str).collect::<Vec<_>>());
-    let reason =
-        format!("other programs were at work in {each}, so it cannot be told what limited them ({})", first.example);
+    let each = disturbed.iter().map(|(lane, at)| said::trials_of_lane(at.trials, at.of, name(&lane.name)).into());
+    let reason = said::other_programs(Value::List(each.collect()), say::text(&first.example));
     Some((Limit::OtherPrograms, reason))
 }
 
 /// Rule 7. Without a known ceiling it still applies: a full core is a cause of its own.
-fn filesystem_cpu(sight: &Sight) -> Option<(Limit, String)> {
+fn filesystem_cpu(sight: &Sight) -> Option<(Limit, Sentence)> {
     let thread = |lane: &LaneUse| lane.thread_share.filter(|&share| share >= 0.90);
     let system = |lane: &LaneUse| lane.cpu_share.filter(|&share| share >= 0.90);
     let of = sight
@@ -377,22 +338,20 @@ fn filesystem_cpu(sight: &Sight) -> Option<(Limit, String)> {
     if let Some(others) = other_programs(&of) {
         return Some(others);
     }
-    let each: Vec<String> = of
-        .iter()
-        .map(|lane| match (thread(lane), system(lane)) {
-            (Some(share), _) => {
-                let name = lane.thread.as_deref().unwrap_or("a thread");
-                format!("in {} {name} fills {} of a core", lane.name, words::percent(share))
-            }
-            (None, share) => format!("{} fills {} of all CPUs", lane.name, words::percent(share.unwrap_or(0.0))),
-        })
-        .collect();
-    Some((Limit::FilesystemCpu, format!("{}{}", each.join("; "), spare(&of))))
+    let each = of.iter().map(|lane| match (thread(lane), system(lane)) {
+        (Some(share), _) => {
+            let thread: Value = lane.thread.as_ref().map_or_else(|| said::a_thread().into(), name);
+            said::thread_fills_core(name(&lane.name), thread, Value::Share(share)).into()
+        }
+        (None, share) => said::lane_fills_cpus(name(&lane.name), Value::Share(share.unwrap_or(0.0))).into(),
+    });
+    let each = say::pair::clauses(Value::Clauses(each.collect()));
+    Some((Limit::FilesystemCpu, with_spare(each, &of)))
 }
 
 /// Rule 8. The depth means something only where more than one I/O is kept in flight and the
 /// ceiling is known.
-fn filesystem_serialised(sight: &Sight) -> Option<(Limit, String)> {
+fn filesystem_serialised(sight: &Sight) -> Option<(Limit, Sentence)> {
     let depth = sight.steady_depth();
     if depth < 2 {
         return None;
@@ -408,47 +367,44 @@ fn filesystem_serialised(sight: &Sight) -> Option<(Limit, String)> {
         .iter()
         .filter_map(|lane| lane.queue)
         .fold((f64::MAX, f64::MIN), |(low, high), queue| (low.min(queue), high.max(queue)));
-    let range = if high - low < 0.1 { format!("{high:.1}") } else { format!("{low:.1} to {high:.1}") };
-    let keeps = if of.len() == 1 || of.len() == sight.lanes.len() { "keeps" } else { "keep" };
-    let reason =
-        format!("{} {keeps} {range} of the {depth} requests asked for at the device{}", sight.who(&of), spare(&of));
-    Some((Limit::FilesystemSerialised, reason))
+    let (low, high) = ((high - low >= 0.1).then_some(Value::Number(low, 1)), Value::Number(high, 1));
+    let range = match low {
+        Some(low) => said::from_to(low, high).into(),
+        None => high,
+    };
+    let one = of.len() == 1 || of.len() == sight.lanes.len();
+    let keeps = if one {
+        said::keeps_requests(sight.who(&of), range, depth)
+    } else {
+        said::keep_requests(sight.who(&of), range, depth)
+    };
+    Some((Limit::FilesystemSerialised, with_spare(keeps, &of)))
 }
 
-/// ", while the device is used to 40 %", where that is known.
-fn spare(of: &[&LaneUse]) -> String {
-    let uses: Vec<f64> = of.iter().filter_map(|lane| lane.device_use).collect();
-    if uses.is_empty() {
-        String::new()
-    } else {
-        format!(", while the device is used to {}", words::percent_range(uses))
+/// With ", while the device is used to 40 %" behind it, where that is known.
+fn with_spare(what: Sentence, of: &[&LaneUse]) -> Sentence {
+    if of.iter().all(|lane| lane.device_use.is_none()) {
+        return what;
     }
+    said::with_spare_device(what, uses(of.iter().copied()))
 }
 
 /// Rule 9.
-fn unattributed(sight: &Sight) -> (Limit, String) {
+fn unattributed(sight: &Sight) -> (Limit, Sentence) {
     let reason = if sight.lanes.is_empty() {
-        "no lane has a figure".to_owned()
+        said::no_lane_has_a_figure()
     } else if let Some(rate) = sight.rate {
-        format!(
-            "at {} of the slowest lane's maximum ({}): {} operations/s for every lane; the work is paced, so reaching that rate shows no limit",
-            rate.share,
-            rate.slowest,
-            model::units::human_count(rate.operations_per_second)
-        )
+        said::shared_rate(say::exact(rate.share), name(&rate.slowest), Value::Rate(rate.operations_per_second))
     } else if paced(sight.workload) {
-        "the work is paced, so reaching its rate shows no limit".to_owned()
+        said::paced()
     } else if of_several_kinds(sight.workload) && !sight.is_throttled() {
-        "work of several kinds runs together, and the bare device has no ceiling for such a mixture".to_owned()
+        said::several_kinds()
     } else if let Some(ceiling) =
         sight.own_ceiling().filter(|_| sight.lanes.iter().any(|lane| lane.device_use.is_some()))
     {
-        format!(
-            "no single cause stands out; the device is used to {} of {ceiling}",
-            words::percent_range(sight.lanes.iter().filter_map(|lane| lane.device_use)),
-        )
+        said::no_single_cause(uses(&sight.lanes), ceiling)
     } else {
-        "no single cause stands out, and no ceiling of the bare device is known for this work".to_owned()
+        said::no_ceiling_known()
     };
     (Limit::Unattributed, reason)
 }

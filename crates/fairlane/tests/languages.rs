@@ -1,0 +1,76 @@
+//! What the statistics say and what data files name is known in every language: this crate alone sees
+//! both sides.
+
+use model::page::Language;
+use model::scenario::{Scenario, wishes};
+use model::sentence::{Piece, pieces};
+use model::workload::{Kind, Suite};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+const OTHERS: [Language; 2] = [Language::Zh, Language::De];
+
+fn places(template: &str) -> BTreeSet<&str> {
+    let place = |piece| match piece {
+        Piece::Place(name) => Some(name),
+        Piece::Text(_) => None,
+    };
+    pieces(template).into_iter().filter_map(place).collect()
+}
+
+#[test]
+fn every_sentence_of_the_statistics_has_its_template_in_every_language() {
+    let known: BTreeMap<&str, &str> = stats::say::templates().map(|of| (of.id, of.english)).collect();
+    for language in OTHERS {
+        let catalogue = report::language::catalogue(language);
+        let own: BTreeMap<&str, &str> = catalogue.iter().copied().collect();
+        assert_eq!(own.len(), catalogue.len(), "{language:?} has a sentence twice");
+        for (id, english) in &known {
+            let Some(template) = own.get(id) else { panic!("{language:?} has no sentence {id}: {english}") };
+            assert_eq!(places(template), places(english), "{language:?}, {id}: {template}");
+        }
+        let nobodys: Vec<&&str> = own.keys().filter(|id| !known.contains_key(**id)).collect();
+        assert!(nobodys.is_empty(), "{language:?} has sentences that nobody says: {nobodys:?}");
+    }
+}
+
+fn files(folder: &str) -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
+    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    files
+        .filter(|file| file.extension().is_some_and(|of| of == "toml"))
+        .map(|file| std::fs::read_to_string(file).unwrap())
+        .collect()
+}
+
+/// Names that a reader meets: titles, groups, what is not tested, scenarios and their parts, needs.
+fn named_by_data_files() -> BTreeSet<String> {
+    let mut names: BTreeSet<String> =
+        wishes().filter(|(name, _)| !name.contains('=')).map(|(_, of)| of.to_owned()).collect();
+    for text in files("suites") {
+        let suite = Suite::from_toml(&text).unwrap();
+        names.extend(suite.not_tested.iter().cloned());
+        for workload in &suite.workload {
+            names.insert(workload.title.clone());
+            // The steps of suite `operations` say their counts and sizes: they are names, not words.
+            let is_table = matches!(&workload.kind, Kind::Operations(of) if of.step.len() > 8);
+            names.extend(workload.groups().into_iter().filter(|_| !is_table));
+        }
+    }
+    for text in files("scenarios") {
+        let scenario = Scenario::from_toml(&text).unwrap();
+        names.insert(scenario.title.clone());
+        names.extend(scenario.weight.into_iter().map(|part| part.what));
+    }
+    names
+}
+
+#[test]
+fn every_name_of_a_data_file_is_known_and_no_other() {
+    let named = named_by_data_files();
+    let known: BTreeSet<String> = report::language::known_phrases().map(str::to_owned).collect();
+    let missing: Vec<&String> = named.difference(&known).collect();
+    assert!(missing.is_empty(), "crates/report/src/language/phrases.rs lacks {missing:?}");
+    let nobodys: Vec<&String> = known.difference(&named).collect();
+    assert!(nobodys.is_empty(), "crates/report/src/language/phrases.rs has what no file names: {nobodys:?}");
+}

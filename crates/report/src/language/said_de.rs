@@ -1,0 +1,276 @@
+//! The statistics' sentences in German, by the names of their templates.
+
+pub(super) static SENTENCES: &[(&str, &str)] = &[
+    // What limited a result.
+    ("every_lane", "jede Bahn"),
+    ("lane_and_figure", "{lane} {figure}"),
+    ("from_to", "{low} bis {high}"),
+    (
+        "engine_was_late",
+        "in {late} von {trials} Versuchen von {lane} gab die Lastmaschine Operationen später ab, als sie sollte: \
+         gemessen wurde die Lastmaschine",
+    ),
+    (
+        "engine_near_its_own_limit",
+        "{lane} erreicht {share} der {null} Operationen/s, die die Lastmaschine ohne Gerät schafft: gemessen wurde die \
+         Lastmaschine",
+    ),
+    (
+        "engine_fills_windows",
+        "die eigene Rechenzeit der Lastmaschine füllt {share} der Messfenster von {lane}: gemessen wurde die \
+         Lastmaschine",
+    ),
+    (
+        "engine_fills_windows_of_workers",
+        "die eigene Rechenzeit der Lastmaschine füllt {share} von {workers} Arbeitern in den Messfenstern von {lane}: \
+         gemessen wurde die Lastmaschine",
+    ),
+    ("cache_answered", "bei {lane} kamen nur {share} der gelesenen Bytes vom Gerät: der Seitencache antwortete"),
+    (
+        "cache_took",
+        "bei {lane} kamen während der Messung nur {share} der geschriebenen Bytes zum Gerät, und der Messwert enthält kein \
+         Sync: der Seitencache nahm sie auf",
+    ),
+    (
+        "at_the_ceiling",
+        "{who} erreicht {share} von {ceiling}: dieser Test kann diese Dateisysteme nicht unterscheiden{by_cpu}",
+    ),
+    ("by_cpu", "; nach CPU-Zeit je Operation: {list}"),
+    ("emulated_disk", "dem, was die nachgebildete Platte zulässt ({limits})"),
+    ("bare_device", "dem, was das bloße Gerät leistet ({figure})"),
+    ("throttle_itself", "dem, was die Drosselung zulässt ({limits})"),
+    ("its_bare_figure", "dem, was es ohne Dateisystem leistet ({figure})"),
+    ("own_disks", "dem, was die Platte jeder Bahn leistet ({disks})"),
+    ("lane_on_bare_device", "{lane} auf dem bloßen Gerät mit {figure}"),
+    ("lane_not_limited", "{lane} ohne Grenze"),
+    ("at_own_disk", "jede Bahn erreicht {share} dessen, was ihre eigene Platte leistet ({disks}): {what}"),
+    (
+        "at_own_emulated_disk",
+        "jede Bahn erreicht {share} dessen, was ihre eigene nachgebildete Platte zulässt ({disks}): {what}",
+    ),
+    ("difference_of_disks", "der Unterschied ist der der Platten"),
+    (
+        "difference_of_disks_and_writes",
+        "der Unterschied ist der der Platten und dessen, was die Bahnen je Byte der Anwendung darauf schreiben ({list})",
+    ),
+    ("flushes_per_second", "{rate} Flushes/s"),
+    (
+        "writes_differ",
+        "jede Bahn erreicht {share} von {ceiling}, aber je Byte der Anwendung schreiben sie verschieden viel darauf \
+         ({list})",
+    ),
+    (
+        "makes_flushes",
+        "{who} macht {share} der Flushes, die das bloße Gerät nach je einem Schreiben schafft ({bare}; Bahnen: {list} \
+         Flushes/s)",
+    ),
+    (
+        "make_flushes",
+        "{who} machen {share} der Flushes, die das bloße Gerät nach je einem Schreiben schafft ({bare}; Bahnen: {list} \
+         Flushes/s)",
+    ),
+    ("spends_time_in_flushes", "{who} verbringt {share} der Zeit in Flushes ({list} Flushes/s)"),
+    ("spend_time_in_flushes", "{who} verbringen {share} der Zeit in Flushes ({list} Flushes/s)"),
+    ("trials_of_lane", "{count} von {of} Versuchen von {lane}"),
+    (
+        "other_programs",
+        "in {each} waren andere Programme am Werk; was begrenzte, lässt sich daher nicht sagen ({example})",
+    ),
+    ("a_thread", "ein Thread"),
+    ("thread_fills_core", "bei {lane} füllt {thread} {share} eines Kerns"),
+    ("lane_fills_cpus", "{lane} füllt {share} aller CPUs"),
+    ("with_spare_device", "{what}, während das Gerät zu {share} genutzt wird"),
+    ("keeps_requests", "{who} hält {range} der verlangten {depth} Anfragen am Gerät"),
+    ("keep_requests", "{who} halten {range} der verlangten {depth} Anfragen am Gerät"),
+    ("no_lane_has_a_figure", "keine Bahn hat einen Messwert"),
+    (
+        "shared_rate",
+        "beim {share}-Fachen dessen, was die langsamste Bahn ({slowest}) schafft: {rate} Operationen/s für jede Bahn; \
+         die Arbeit ist getaktet, diese Rate zu erreichen zeigt also keine Grenze",
+    ),
+    ("paced", "die Arbeit ist getaktet, ihre Rate zu erreichen zeigt also keine Grenze"),
+    (
+        "several_kinds",
+        "Arbeit mehrerer Arten läuft zugleich, und für eine solche Mischung ist vom bloßen Gerät keine Obergrenze bekannt",
+    ),
+    ("no_single_cause", "keine einzelne Ursache sticht heraus; das Gerät wird genutzt zu {share} von {ceiling}"),
+    (
+        "no_ceiling_known",
+        "keine einzelne Ursache sticht heraus, und für diese Arbeit ist vom bloßen Gerät keine Obergrenze bekannt",
+    ),
+    // Pairs.
+    ("clauses", "{parts}"),
+    ("lane_reason", "{lane}: {reason}"),
+    ("shares_no_round", "{a} und {b} haben keine Runde gemeinsam, in der beide einen Messwert haben"),
+    ("trials_behind", "{lane} ({count} von {of} Versuchen)"),
+    ("cannot_sustain", "diese Rate hält nicht durch: {who}"),
+    ("engine_was_measured", "gemessen wurde die Lastmaschine, nicht das Dateisystem"),
+    ("device_was_measured", "gemessen wurde das Gerät, nicht das Dateisystem"),
+    ("cache_not_device", "der Seitencache antwortete, nicht das Gerät"),
+    ("one_round", "eine Runde: kein Intervall zwischen Läufen"),
+    ("missed_the_disk", "gemessen wurden Bytes, die nicht über die Platte gingen, nicht das Dateisystem darauf"),
+    ("cache_took_not_device", "der Seitencache nahm die Daten auf, nicht das Gerät"),
+    ("rounds_done_of", "{done} von {planned} Runden fertig"),
+    ("rounds_done_of_resume", "{done} von {planned} Runden fertig, --resume setzt das Rennen fort"),
+    ("rounds_done", "{done} Runden fertig, zum ersten Mal wird nach {first} geurteilt"),
+    ("difference_between", "nach {rounds} Runden liegt der Unterschied zwischen {low} % und {high} %"),
+    (
+        "correlated",
+        "{a} gegenüber {b}: die Runden hängen zusammen (Verzögerung 1: {lag}), {rounds} Runden sind {worth} wert; das \
+         Intervall wurde auf das {wider}-Fache verbreitert",
+    ),
+    ("stood_still", "{lane} stand in {count} von {of} Runden still"),
+    ("nothing_to_compare", "{each}, und nichts ist keine Rate, die sich vergleichen ließe: {remedy}"),
+    ("more_time", "der Arbeit mehr Zeit oder mehr Operationen geben"),
+    ("longer_slices", "mit {option} längere Scheiben messen"),
+    (
+        "every_lane_stood_still",
+        "alle standen in {count} von {of} Runden still: solche Runden sagen über keinen etwas und wurden weggelassen",
+    ),
+    (
+        "stood_still_rate",
+        "{lane} stand in {count} von {of} Runden still: im Mittel zählen sie als null, und es hat kein Intervall",
+    ),
+    (
+        "stood_still_latency",
+        "{lane} stand in {count} von {of} Runden still: sie haben keine Latenz, und das Mittel ist das der übrigen",
+    ),
+    ("failed_in_rounds", "{lane} scheiterte in {failed} von {of} Runden: {reason}"),
+    ("void_trials", "{lane}: {count} von {of} Versuchen sind ungültig: {reason}"),
+    ("marked", "{lane}: {count} von {of} Versuchen tragen den Vermerk {mark}"),
+    ("all_marked", "alle {count} Versuche tragen den Vermerk {mark}"),
+    ("mark_with_example", "{kind} (einer davon:{example})"),
+    ("figures_left_out", "{lane}: {count} von {of} Messwerten sind keine positiven Zahlen und wurden weggelassen"),
+    ("figures_missing", "{lane}: {count} von {of} Versuchen enthalten kein {metric} für {group}"),
+    (
+        "warm_up_cut",
+        "{lane}: bei {count} von {of} Versuchen wurde das Warmlaufen abgeschnitten, höchstens {share} eines Versuchs (MSER-5)",
+    ),
+    ("not_steady", "{lane}: {count} von {of} Versuchen sind nicht stetig: {reason}"),
+    ("parts_range", "die Teile streuen über {percent} % ihres Mittels"),
+    ("drifts", "von Anfang bis Ende verschiebt es sich um {percent} %"),
+    ("still_changing", "in der zweiten Hälfte änderte es sich noch ({windows} Fenster)"),
+    ("no_reason", "ohne Angabe eines Grundes"),
+    // Who may be ranked.
+    ("different_promises", "verschiedene Zusagen: {each}"),
+    ("survives_a_crash", "{with} übersteht einen Absturz ohne vollständige Prüfung, {without} nicht"),
+    ("hands_over_fsync", "{with} übergibt dem Gerät, was fsync sichert, als dauerhaft, {without} nicht"),
+    ("flushes_its_writes", "{with} erzwingt mit Flushes, dass Geschriebenes ankommt, {without} nicht"),
+    ("in_process_library", "{lane} ist eine Bibliothek im Prozess und wird ohne Systemaufruf gerufen"),
+    ("different_venue", "verschiedener Ort: {a} ist {a_is}, {b} ist {b_is}"),
+    (
+        "other_kernels",
+        "verschiedene Kernel: {a} läuft auf Linux {a_on}, {b} auf Linux {b_on}, und es unterscheidet sich mehr als der \
+         Kernel",
+    ),
+    ("kernel_differs", "der Kernel ist verschieden: {a} läuft auf Linux {a_on}, {b} auf Linux {b_on}"),
+    ("other_guests", "verschiedene Gäste: {a} läuft in {a_is}, {b} in {b_is}"),
+    ("different_disks", "verschiedene Platten: {a} liegt auf {a_on}, {b} auf {b_on}"),
+    ("same_disk_elsewhere", "beide Verzeichnisse liegen auf {disk}, aber verschieden voll und an verschiedener Stelle"),
+    ("also_checksums", "{lane} bildet auch Prüfsummen der Daten"),
+    ("promises_lacking_one", "verspricht {names}"),
+    ("promises_lacking_many", "versprechen {names}"),
+    ("promises_beyond_one", "verspricht zusätzlich {names}"),
+    ("promises_beyond_many", "versprechen zusätzlich {names}"),
+    ("no_safe_metadata", "keine absturzfesten Metadaten"),
+    ("no_stable_fsync", "kein fsync, das dauerhaften Speicher erreicht"),
+    ("no_write_barriers", "keine Schreibbarrieren"),
+    ("safe_metadata", "absturzfeste Metadaten"),
+    ("stable_fsync", "ein fsync, das dauerhaften Speicher erreicht"),
+    ("write_barriers", "Schreibbarrieren"),
+    ("is_library", "ist eine Bibliothek im Prozess und wird ohne Systemaufruf gerufen"),
+    ("are_libraries", "sind Bibliotheken im Prozess und werden ohne Systemaufruf gerufen"),
+    ("is_called_by_the_kernel", "wird über Systemaufrufe gerufen, anders als eine Bibliothek im Prozess"),
+    ("are_called_by_the_kernel", "werden über Systemaufrufe gerufen, anders als eine Bibliothek im Prozess"),
+    ("on_another_kernel", "läuft auf einem anderen Kernel (Linux {kernel}), und mehr als der unterscheidet sich"),
+    ("in_another_guest", "läuft in einem anderen Gast ({guest})"),
+    (
+        "not_durable",
+        "nicht dauerhaft: User-Mode-Linux reicht keinen Flush an die Platte weiter, bei {lanes} wurde also nichts \
+         dauerhaft; mit --guest-sync, --on qemu oder auf dem Wirt schon",
+    ),
+    ("elsewhere", "liegt auf anderem Grund ({place})"),
+    // The race.
+    (
+        "as_published_once",
+        "wie veröffentlicht: die Methode des Artikels, einmal ausgeführt; eine Runde zeigt keine Schwankung und gibt \
+         kein Urteil, dafür ohne --as-published antreten lassen",
+    ),
+    ("as_published_often", "wie veröffentlicht: die Methode des Artikels, öfter ausgeführt als im Artikel"),
+    ("taken_up_once", "das Rennen wurde unterbrochen und einmal wieder aufgenommen"),
+    ("taken_up_often", "das Rennen wurde unterbrochen und {times}-mal wieder aufgenommen"),
+    ("not_raced_for_time", "{work} kam nicht mehr an die Reihe: die Zeit war um; --budget gibt mehr"),
+    ("not_raced_at_all", "{work} kam nicht mehr an die Reihe: das Rennen endete vorher; --resume setzt es fort"),
+    ("never_reached", "{work} (nie erreicht)"),
+    ("histograms_unreadable", "{lane}: {count} Latenzhistogramme sind nicht lesbar und wurden weggelassen"),
+    (
+        "quota_of_streams",
+        "wahrscheinlich ein Kontingent: sequenzielles Lesen und Schreiben enden beide bei {cap} und schwanken um weniger \
+         als 1 %",
+    ),
+    (
+        "quota_of_requests",
+        "wahrscheinlich ein Kontingent: wahlfreies Lesen und Schreiben enden beide bei {cap} und schwanken um weniger als \
+         1 %",
+    ),
+    (
+        "on_different_disks",
+        "die Bahnen stehen während der Messung auf verschiedenen Platten: {each}; ein Unterschied kann der der Platten \
+         sein",
+    ),
+    ("shared_rate_disturbed", "die gemeinsame Rate wurde in einem gestörten Augenblick gemessen: {why}"),
+    ("no_round_completed", "keine Runde wurde fertig"),
+    ("stood_still_always", "stand in jeder Runde still"),
+    ("no_trial_measured", "kein Versuch hat gemessen: {metric}"),
+    ("no_time_of_step", "keine Runde enthält eine Zeit für {step}"),
+    (
+        "hardly_emulated",
+        "unter {steps} s lang, und die Drosselung lässt auf einmal durch, was die Platte in {burst} s schafft: die \
+         nachgebildete Platte zeigt sich darin kaum",
+    ),
+    (
+        "beyond_memory",
+        "{lane}: {rate} ist mehr, als dieser Rechner bei der Messung im Arbeitsspeicher kopierte ({memory}): kaum alle \
+         diese Bytes wurden angefasst",
+    ),
+    ("beyond_the_disk", "{lane}: {rate} ist mehr, als die bloße Platte schafft ({disk}){why}"),
+    ("it_compresses", ": das Dateisystem komprimiert, und {share} der Bytes gingen über die Platte"),
+    ("cache_did_the_rest", ": den Rest tat der Seitencache, {share} der Bytes gingen über die Platte"),
+    (
+        "hardly_a_byte",
+        ": kaum ein Byte ging über die Platte, obwohl O_DIRECT verlangt war; Löcher und ungeschriebene Bereiche werden \
+         ohne sie beantwortet",
+    ),
+    (
+        "rest_were_holes",
+        ": {share} der Bytes gingen über die Platte, obwohl O_DIRECT verlangt war; der Rest waren Löcher, ungeschriebene \
+         Bereiche oder ein Cache",
+    ),
+    (
+        "all_bytes_passed",
+        ", und alle Bytes gingen über sie: die Obergrenze wurde in einem langsamen Augenblick gemessen, oder die Platte \
+         hat einen eigenen Cache",
+    ),
+    (
+        "library_without_processes",
+        "{lane} ist auch hier eine Bibliothek im Prozess: in ihren Zeilen startete kein Prozess, während jede Operation \
+         einer eingehängten Bahn einer war",
+    ),
+    (
+        "libraries_without_processes",
+        "{lanes} sind auch hier Bibliotheken im Prozess: in ihren Zeilen startete kein Prozess, während jede Operation \
+         einer eingehängten Bahn einer war",
+    ),
+    (
+        "correlated_comparisons",
+        "in {count} von {of} Vergleichen von Bahnen hängen die Runden zusammen; deren Intervalle wurden verbreitert",
+    ),
+    // Advice.
+    ("of_part", "{part}: {reason}"),
+    ("rounds_failed", "{failed} von {of} Runden scheiterten: {reason}"),
+    ("too_few_rounds", "weniger als {count} Runden haben einen Messwert"),
+    ("compared_without", "verglichen ohne {parts}, was für diese Bahn als nicht gemessen zählt: {why}"),
+    // Tables of file operations.
+    ("steps_and_warning", "{steps}: {warning}"),
+    ("and_more_steps", "{steps} und {count} weitere Schritte"),
+];

@@ -1,0 +1,292 @@
+//! What a memo says, sentence by sentence: one field each, so that the compiler finds what a language
+//! lacks. `{name}` stands for what is filled in.
+
+macro_rules! words {
+    ($($(#[$doc:meta])* $name:ident;)*) => {
+        /// Every sentence of a memo in one language.
+        #[derive(Debug)]
+        pub(crate) struct Words {
+            $($(#[$doc])* pub(crate) $name: &'static str,)*
+        }
+
+        #[cfg(test)]
+        impl Words {
+            /// Every sentence by its name.
+            pub(crate) fn all(&self) -> Vec<(&'static str, &'static str)> {
+                vec![$((stringify!($name), self.$name)),*]
+            }
+        }
+    };
+}
+
+words! {
+    // How things stand beside each other.
+    /// Between the parts of a list.
+    comma;
+    /// Between sentences that belong together.
+    semicolon;
+    /// `{before}`, `{last}`: the end of a list.
+    and;
+    /// `{before}`, `{last}`: the end of a choice.
+    or;
+    /// `{text}`, `{inside}`.
+    brackets;
+    /// `{text}`: a name that somebody gave.
+    quoted;
+    /// `{text}`: something that is asked for.
+    wish;
+    /// `{low}`, `{high}`: percentages.
+    percents;
+    /// `{list}`, `{count}`: a list that was cut.
+    and_more;
+    /// `{name}`, `{value}`: a label and what it is.
+    labelled;
+
+    // The head.
+    /// `{lanes}`.
+    title;
+    /// A label.
+    decision;
+    /// A label.
+    note;
+    /// `{lanes}`: one.
+    take_one;
+    /// `{lanes}`: several, each better at something.
+    take_by_work;
+    /// `{lanes}`, `{margin}`: several that nothing sets apart.
+    take_alike;
+    /// `{lanes}`.
+    take_open;
+    /// Too noisy.
+    undecided_yet;
+    /// The disk was measured everywhere.
+    undecided_disk;
+    /// No two may be ranked.
+    undecided_apart;
+    /// None of these.
+    undecided_nothing;
+    /// No figure at all.
+    nothing_measured;
+    /// One contestant.
+    one_lane;
+    /// One contestant against itself.
+    same_twice;
+    /// The race did not end by itself.
+    interrupted;
+    /// The race did not end by itself.
+    failed_race;
+    /// The race did not end by itself.
+    unfinished;
+    /// `{outcome}`: the race did not end by itself.
+    ended_as;
+    /// `{command}`.
+    resume;
+
+    // Headings.
+    /// What the decision brings.
+    brings;
+    /// What it costs.
+    costs;
+    /// What could not be told.
+    untold;
+    /// What was not tested.
+    untested;
+    /// What would change it.
+    flips;
+    /// Machine and lanes.
+    place;
+    /// The command.
+    repeat;
+
+    // Differences.
+    /// `{lane}`, `{other}`, `{claims}`.
+    against;
+    /// `{low}`, `{high}`.
+    percent_between;
+    /// `{size}`.
+    percent_about;
+    /// `{low}`, `{high}`.
+    times_between;
+    /// `{size}`.
+    times_about;
+    /// `{amount}` in percent, `{when}`.
+    faster_percent;
+    /// `{amount}` in times, `{when}`.
+    faster_times;
+    /// `{amount}` in percent, `{when}`.
+    slower_percent;
+    /// `{amount}` in times, `{when}`.
+    slower_times;
+    /// `{amount}` in percent, `{when}`, `{wait}`.
+    shorter_percent;
+    /// `{amount}` in times, `{when}`, `{wait}`.
+    shorter_times;
+    /// `{amount}` in percent, `{when}`, `{wait}`.
+    longer_percent;
+    /// `{amount}` in times, `{when}`, `{wait}`.
+    longer_times;
+    /// A latency.
+    wait_p50;
+    /// A latency.
+    wait_p99;
+    /// A latency.
+    wait_p999;
+    /// A latency.
+    wait_mean;
+    /// Any other latency.
+    wait_other;
+
+    // Work: what it is called, and when it happens.
+    /// Work.
+    commits;
+    /// When.
+    committing;
+    /// Work.
+    sequential_writes;
+    /// When.
+    writing_in_sequence;
+    /// Work.
+    sequential_reads;
+    /// When.
+    reading_in_sequence;
+    /// Work.
+    random_writes;
+    /// When.
+    writing_at_random;
+    /// Work.
+    random_reads;
+    /// When.
+    reading_at_random;
+    /// Work.
+    creations;
+    /// When.
+    creating;
+    /// Work.
+    small_reads;
+    /// When.
+    reading_small;
+    /// Work.
+    deletions;
+    /// When.
+    deleting;
+    /// `{work}`: work by the name that somebody gave it.
+    at_work;
+    /// `{title}`, `{count}`, `{of}`: steps of a table.
+    some_steps;
+
+    // Costs.
+    /// `{lanes}`.
+    costs_nothing;
+    /// `{lanes}`, `{other}`, `{what}`.
+    not_ranked;
+    /// `{lanes}`.
+    lacks_journal;
+    /// `{lanes}`.
+    lacks_fsync;
+    /// `{lanes}`.
+    lacks_barriers;
+    /// `{with}`, `{without}`.
+    checksums;
+    /// `{when}`, `{list}`.
+    cpu_per_operation;
+    /// `{when}`, `{list}`.
+    cpu_per_gib;
+    /// `{when}`, `{list}`.
+    extra_writes;
+
+    // What could not be told.
+    /// `{lane}`, `{works}`, `{reason}`.
+    failed_at;
+    /// `{margin}`, `{works}`.
+    ties;
+    /// `{works}`.
+    disk_measured;
+    /// `{works}`.
+    fairlane_measured;
+    /// `{works}`.
+    memory_did_it;
+    /// `{works}`.
+    own_disks_measured;
+    different_disks;
+    /// `{works}`, each with the time that should settle it.
+    noisy;
+    /// `{works}`: nobody knows how long.
+    noisy_plain;
+    /// `{time}`: more racing.
+    more_time;
+    /// More racing than is worth it.
+    over_a_day;
+    /// `{command}`.
+    settle;
+    /// `{lane}`, `{count}`, `{all}`.
+    self_apart;
+    /// Everything was told.
+    nothing_open;
+
+    // What was not tested.
+    /// `{list}`.
+    not_tested;
+    /// Nobody says.
+    not_tested_unknown;
+
+    // What would change it.
+    /// `{scenario}`, `{lanes}`, `{other}`, `{condition}`.
+    flip;
+    /// `{what}`, `{at}`, `{share}`.
+    if_less;
+    /// `{what}`, `{at}`, `{share}`.
+    if_more;
+    /// `{what}`.
+    if_noise;
+    /// `{need}`.
+    if_without;
+    /// `{needs}`.
+    if_with;
+    /// `{lane}`, `{other}`, `{claim}`.
+    closest;
+    /// Always.
+    elsewhere;
+
+    // Where and when.
+    /// `{date}`, `{suite}`, `{count}`, `{machine}`.
+    measured;
+    /// A date: `{year}`, `{month}`, `{day}`, `{time}`.
+    date;
+    /// Names of the months, or their numbers, separated by blanks.
+    months;
+    /// `{count}`.
+    cpus;
+    /// `{size}`.
+    memory;
+    /// `{kernel}`.
+    kernel;
+    /// `{disk}`.
+    disk;
+    /// Its disk may be anything.
+    virtual_machine;
+    /// `{filesystem}`.
+    images_on;
+    /// A label.
+    lanes;
+    /// No mkfs.
+    as_found;
+    /// No mkfs.
+    by_library;
+    /// No mkfs.
+    in_memory;
+    /// `{limits}`.
+    held_to;
+    /// `{each}`: lanes with the limits of their disks.
+    held_apart;
+    no_limits;
+    /// `{command}`: the whole report.
+    full_report;
+    /// `{count}`, `{command}`: the whole report and its warnings.
+    full_report_warns;
+    /// `{count}`, `{command}`: what this page has no room for.
+    more_points;
+    /// `{count}`: the same where a line has no room for the command.
+    more_points_plain;
+    /// `{command}`: a command that this page has no room for.
+    too_long;
+}

@@ -1,0 +1,87 @@
+//! The memo: one page for the person who decides and reads no statistics. It chooses among what the
+//! findings decided and words it; the sentences of each language stand in `language/`.
+
+mod decision;
+mod open;
+mod page;
+mod place;
+mod work;
+
+use crate::Input;
+use crate::clean::shorten;
+use crate::language::{Tongue, fill};
+use crate::layout::{Phrase, Tone};
+use crate::lines::typed;
+use crate::words;
+use decision::{Decision, raced};
+use model::findings::Findings;
+use model::page::Language;
+use page::{COLUMNS, Page};
+
+/// Columns of a lane's name in the title.
+const TITLE_NAME_COLUMNS: usize = 40;
+
+/// Renders findings as one page of Markdown that reads as plain text too.
+pub(crate) fn render(input: &Input, language: Language) -> String {
+    let findings = input.findings;
+    let tongue = Tongue::of(language);
+    let said = tongue.words;
+    let decision = Decision::of(findings, &tongue);
+    let labelled = |label: &str, text: Phrase| {
+        let label = Phrase::default().tone(Tone::Label, label);
+        fill(said.labelled, &[("name", label), ("value", text)])
+    };
+    let mut page = Page::default();
+    page.title(&title(findings, &tongue));
+    page.paragraph(&labelled(said.decision, decision.said(findings, &tongue)));
+    if let Some(note) = outcome(input, &tongue) {
+        page.paragraph(&labelled(said.note, note));
+    }
+    let settle = place::next(findings);
+    page.section(said.brings, &decision::brings(findings, &decision, &tongue));
+    if !decision.taken().is_empty() {
+        page.section(said.costs, &decision::costs(findings, &decision, &tongue));
+    }
+    let settle = settle.as_deref().filter(|command| place::inline(Some(*command)).is_some());
+    page.section(said.untold, &open::untold(findings, &decision, settle, &tongue));
+    page.section(said.untested, &open::untested(findings, &tongue));
+    page.section(said.flips, &open::flips(findings, &decision, &tongue));
+    page.section(said.place, &place::place(input, &tongue));
+    match place::repeat(input) {
+        Ok(lines) => page.command(said.repeat, &lines),
+        Err(report) => page.section(said.repeat, &[fill(said.too_long, &[("command", report)])]),
+    }
+    page.text(|count| {
+        let values = [("count", Phrase::of(count.to_string())), ("command", place::full_report(input))];
+        [fill(said.more_points, &values), fill(said.more_points_plain, &values[..1])]
+    })
+}
+
+/// The question, with as many contestants as a line holds.
+fn title(findings: &Findings, tongue: &Tongue) -> Phrase {
+    let names: Vec<Phrase> =
+        raced(findings).map(|lane| Phrase::default().name(&shorten(&lane.name, TITLE_NAME_COLUMNS))).collect();
+    let of = |most: usize| fill(tongue.words.title, &[("lanes", tongue.few(names.clone(), most))]);
+    // Code has two marks around each name, and what is escaped is longer than it looks.
+    let fits =
+        |title: &Phrase| page::wrap(title, usize::MAX).iter().all(|line| crate::clean::columns(line) + 2 <= COLUMNS);
+    let fitting = (1..=names.len()).rev().map(of).find(fits);
+    fitting.unwrap_or_else(|| fill(tongue.words.title, &[("lanes", Phrase::default())]))
+}
+
+/// How a race ended that did not end by itself, and how it goes on.
+fn outcome(input: &Input, tongue: &Tongue) -> Option<Phrase> {
+    let said = tongue.words;
+    let outcome = match input.findings.outcome.as_str() {
+        "complete" => return None,
+        "interrupted" => Phrase::of(said.interrupted),
+        "failed" => Phrase::of(said.failed_race),
+        "unfinished" => Phrase::of(said.unfinished),
+        other => fill(said.ended_as, &[("outcome", Phrase::of(shorten(other, TITLE_NAME_COLUMNS)))]),
+    };
+    let command = input.record_path.map(|path| format!("fairlane {}", words::race::resume(&typed(path))));
+    Some(match place::inline(command.as_deref()) {
+        Some(command) => outcome.say(" ").and(fill(said.resume, &[("command", command)])),
+        None => outcome,
+    })
+}

@@ -1,0 +1,282 @@
+//! The decision, what it brings, and what it costs.
+
+use super::work::{against, claim, when};
+use crate::answer::{measured_anything, told_something};
+use crate::figures;
+use crate::language::{Tongue, fill};
+use crate::layout::Phrase;
+use crate::statements::shown_against;
+use model::findings::{Answer, Estimate, Findings, Limit, NotRanked, Reason, ResultFinding, Verdict};
+use model::lane::Lane;
+
+/// Lanes of one list of figures, at most.
+const LANES_LISTED: usize = 6;
+
+/// What can be decided.
+pub(super) enum Decision<'a> {
+    /// Nothing: a sentence that says why.
+    None(&'static str),
+    /// One of these lanes.
+    Take(Vec<&'a str>),
+}
+
+impl<'a> Decision<'a> {
+    /// What the answer says, without lanes that it does not rank.
+    pub(super) fn of(findings: &'a Findings, tongue: &Tongue) -> Decision<'a> {
+        let words = tongue.words;
+        let Some(answer) = findings.answer.as_ref().filter(|_| measured_anything(findings)) else {
+            return Decision::None(words.nothing_measured);
+        };
+        match raced(findings).count() {
+            1 if findings.lanes.len() > 1 => return Decision::None(words.same_twice),
+            1 => return Decision::None(words.one_lane),
+            _ => {}
+        }
+        let pairs = || findings.results.iter().flat_map(|result| &result.pairs);
+        if findings.results.iter().any(told_something) && !answer.choose.is_empty() {
+            let all = || answer.choose.iter().map(String::as_str);
+            let ranked: Vec<&str> = all().filter(|lane| !is_apart(answer, lane)).collect();
+            let take = if ranked.is_empty() { all().collect() } else { ranked };
+            // Where ties alone are told and nobody is left out, what is still open may decide.
+            let left_out =
+                raced(findings).any(|lane| !is_apart(answer, &lane.name) && !take.contains(&lane.name.as_str()));
+            if left_out || !answer.reasons.is_empty() || !is_open(findings, &take) {
+                return Decision::Take(take);
+            }
+        }
+        Decision::None(match () {
+            () if pairs().any(|pair| pair.verdict == Verdict::Undecided) => words.undecided_yet,
+            () if findings.results.iter().all(|result| result.limit == Limit::Device) => words.undecided_disk,
+            () if !answer.not_ranked.is_empty() && pairs().all(|pair| pair.verdict == Verdict::None) => {
+                words.undecided_apart
+            }
+            () => words.undecided_nothing,
+        })
+    }
+
+    /// The lanes to take; none where nothing is decided.
+    pub(super) fn taken(&self) -> &[&'a str] {
+        match self {
+            Decision::None(_) => &[],
+            Decision::Take(lanes) => lanes,
+        }
+    }
+
+    /// In one sentence.
+    pub(super) fn said(&self, findings: &Findings, tongue: &Tongue) -> Phrase {
+        let words = tongue.words;
+        let lanes = match self {
+            Decision::None(why) => return Phrase::of(why),
+            Decision::Take(lanes) => lanes,
+        };
+        let said = tongue.listed(named(lanes), words.or);
+        let between = |reason: &Reason| self.takes(&reason.lane) && self.takes(&reason.against);
+        let template = match lanes.len() {
+            1 => words.take_one,
+            _ if reasons(findings).any(between) => words.take_by_work,
+            _ if is_open(findings, lanes) => words.take_open,
+            _ => words.take_alike,
+        };
+        let margin = Phrase::of(tongue.figure(&figures::margin(findings.margin)));
+        fill(template, &[("lanes", said), ("margin", margin)])
+    }
+
+    fn takes(&self, lane: &str) -> bool {
+        self.taken().contains(&lane)
+    }
+}
+
+/// The contestants: a lane that is raced a second time is none.
+pub(super) fn raced(findings: &Findings) -> impl Iterator<Item = &Lane> {
+    findings.lanes.iter().filter(|lane| !lane.is_self)
+}
+
+/// Whether the answer keeps a lane out of the ranking.
+fn is_apart(answer: &Answer, lane: &str) -> bool {
+    answer.not_ranked.iter().any(|fact| fact.lanes.iter().any(|other| other == lane))
+}
+
+/// Whether more rounds may tell some of these lanes apart.
+fn is_open(findings: &Findings, lanes: &[&str]) -> bool {
+    let among = |lane: &String| lanes.contains(&lane.as_str());
+    let mut pairs = findings.results.iter().flat_map(|result| &result.pairs);
+    pairs.any(|pair| pair.verdict == Verdict::Undecided && among(&pair.a) && among(&pair.b))
+}
+
+fn reasons(findings: &Findings) -> impl Iterator<Item = &Reason> {
+    findings.answer.iter().flat_map(|answer| &answer.reasons)
+}
+
+pub(super) fn named<S: AsRef<str>>(lanes: &[S]) -> Vec<Phrase> {
+    lanes.iter().map(|lane| Phrase::default().name(lane.as_ref())).collect()
+}
+
+/// What taking these lanes brings: how far they are ahead of those that are left.
+pub(super) fn brings(findings: &Findings, decision: &Decision, tongue: &Tongue) -> Vec<Phrase> {
+    let mut said = Claims::default();
+    for reason in reasons(findings).filter(|reason| !decision.takes(&reason.lane)) {
+        let Some(result) = result_of(findings, reason) else { continue };
+        // The answer names the lane that does best; a lane that is taken is what the reader asks for.
+        let beats =
+            |lane: &&str| shown_against(result, lane, &reason.lane).is_some_and(|pair| pair.verdict == Verdict::Faster);
+        let first = Some(reason.against.as_str()).filter(|lane| decision.takes(lane));
+        let mut winners = first.into_iter().chain(decision.taken().iter().copied());
+        let Some(lane) = winners.find(beats) else { continue };
+        said.add(findings, result, lane, &reason.lane, tongue);
+    }
+    said.points(tongue)
+}
+
+/// What taking these lanes costs: where they lose, what they do not promise, CPU and extra writes.
+pub(super) fn costs(findings: &Findings, decision: &Decision, tongue: &Tongue) -> Vec<Phrase> {
+    let mut said = Claims::default();
+    for reason in reasons(findings).filter(|reason| decision.takes(&reason.lane)) {
+        if let Some(result) = result_of(findings, reason) {
+            said.add(findings, result, &reason.lane, &reason.against, tongue);
+        }
+    }
+    let mut points = said.points(tongue);
+    if points.is_empty() && !decision.taken().is_empty() {
+        let lanes = tongue.listed(named(decision.taken()), tongue.words.or);
+        points.push(fill(tongue.words.costs_nothing, &[("lanes", lanes)]));
+    }
+    points.extend(promises(findings, decision, tongue));
+    points.extend(figures_apart(findings, decision, tongue));
+    points
+}
+
+fn result_of<'a>(findings: &'a Findings, reason: &Reason) -> Option<&'a ResultFinding> {
+    findings.results.iter().find(|of| of.workload == reason.workload && of.group == reason.group)
+}
+
+/// Differences, gathered by the two lanes.
+#[derive(Default)]
+struct Claims<'a>(Vec<(&'a str, &'a str, Vec<Phrase>)>);
+
+impl<'a> Claims<'a> {
+    fn add(&mut self, findings: &Findings, result: &ResultFinding, lane: &'a str, other: &'a str, tongue: &Tongue) {
+        let Some(distance) = against(result, lane, other) else { return };
+        let said = claim(findings, result, distance, tongue);
+        match self.0.iter_mut().find(|(a, b, _)| (*a, *b) == (lane, other)) {
+            Some((.., claims)) => claims.push(said),
+            None => self.0.push((lane, other, vec![said])),
+        }
+    }
+
+    fn points(self, tongue: &Tongue) -> Vec<Phrase> {
+        let point = |(lane, other, claims): (&str, &str, Vec<Phrase>)| {
+            let name = |lane: &str| Phrase::default().name(lane);
+            let claims = Phrase::default().join(claims, tongue.words.semicolon);
+            fill(tongue.words.against, &[("lane", name(lane)), ("other", name(other)), ("claims", claims)])
+        };
+        self.0.into_iter().map(point).collect()
+    }
+}
+
+/// What lanes do not promise, and what that means: of those that are taken, and of those that are not
+/// ranked for it.
+fn promises(findings: &Findings, decision: &Decision, tongue: &Tongue) -> Vec<Phrase> {
+    let words = tongue.words;
+    let Some(answer) = &findings.answer else { return Vec::new() };
+    let lanes = |names: &[&str]| tongue.few(named(names), LANES_LISTED);
+    let mut points: Vec<Phrase> = answer.not_ranked.iter().map(|fact| not_ranked(fact, tongue)).collect();
+    let on_disk = |lane: &&Lane| lane.venue != "library" && lane.venue != "memory";
+    let asked = |lane: &&Lane| decision.takes(&lane.name) || is_apart(answer, &lane.name);
+    type Lacks = fn(&Lane) -> bool;
+    let lacking: [(Lacks, &str); 3] = [
+        (|lane| !lane.promises.journal, words.lacks_journal),
+        (|lane| !lane.promises.fsync_reaches_stable_storage, words.lacks_fsync),
+        (|lane| !lane.promises.barriers, words.lacks_barriers),
+    ];
+    for (lacks, template) in lacking {
+        let of = raced(findings).filter(on_disk).filter(asked).filter(|lane| lacks(lane));
+        let of: Vec<&str> = of.map(|lane| lane.name.as_str()).collect();
+        if !of.is_empty() {
+            points.push(fill(template, &[("lanes", lanes(&of))]));
+        }
+    }
+    let (with, without): (Vec<&Lane>, Vec<&Lane>) =
+        raced(findings).filter(on_disk).partition(|lane| lane.promises.data_checksums);
+    let without: Vec<&Lane> = without.into_iter().filter(|lane| decision.takes(&lane.name)).collect();
+    if !with.is_empty() && !without.is_empty() {
+        let list = |of: &[&Lane]| lanes(&of.iter().map(|lane| lane.name.as_str()).collect::<Vec<_>>());
+        points.push(fill(words.checksums, &[("with", list(&with)), ("without", list(&without))]));
+    }
+    points
+}
+
+fn not_ranked(fact: &NotRanked, tongue: &Tongue) -> Phrase {
+    let values = [
+        ("lanes", tongue.few(named(&fact.lanes), LANES_LISTED)),
+        ("other", Phrase::default().name(&fact.against)),
+        ("what", Phrase::of(crate::words::sentence(&tongue.sentence(&fact.what)))),
+    ];
+    fill(tongue.words.not_ranked, &values)
+}
+
+/// A figure of an estimate.
+type Figure = fn(&Estimate) -> Option<f64>;
+
+/// CPU and extra writes, each where the lanes are farthest apart; nothing where they hardly are.
+fn figures_apart(findings: &Findings, decision: &Decision, tongue: &Tongue) -> Vec<Phrase> {
+    let words = tongue.words;
+    let short = |seconds: f64| figures::brief(seconds);
+    let cpu: (Figure, fn(&ResultFinding) -> bool) = (|of| of.cpu_seconds_per_operation, |of| of.unit != "B/s");
+    let per_gib: (Figure, fn(&ResultFinding) -> bool) = (|of| of.cpu_seconds_per_gib, |of| of.unit == "B/s");
+    let writes: (Figure, fn(&ResultFinding) -> bool) = (|of| of.write_amplification, |_| true);
+    let mut points = Vec::new();
+    let of_cpu = [(cpu, words.cpu_per_operation), (per_gib, words.cpu_per_gib)];
+    let widest = of_cpu.into_iter().filter_map(|((figure, fits), template)| {
+        let (spread, result) = farthest(findings, figure, fits)?;
+        Some((spread, result, figure, template))
+    });
+    if let Some((_, result, figure, template)) = widest.max_by(|x, y| x.0.total_cmp(&y.0)) {
+        points.push(listing(findings, decision, result, figure, &short, template, tongue));
+    }
+    if let Some((_, result)) = farthest(findings, writes.0, writes.1) {
+        points.push(listing(findings, decision, result, writes.0, &figures::per_operation, words.extra_writes, tongue));
+    }
+    points
+}
+
+/// The result in which a figure differs most from lane to lane, and by which factor; `None`: nowhere
+/// by more than the margin.
+fn farthest(findings: &Findings, figure: Figure, fits: fn(&ResultFinding) -> bool) -> Option<(f64, &ResultFinding)> {
+    let spread = |result: &ResultFinding| {
+        let of = || shown(findings, result).filter_map(figure).filter(|&value| value > 0.0 && value.is_finite());
+        let (low, high) = (of().reduce(f64::min)?, of().reduce(f64::max)?);
+        (of().count() > 1).then_some(high / low)
+    };
+    let results = findings.results.iter().filter(|result| result.limit != Limit::Harness && fits(result));
+    let known = results.filter_map(|result| Some((spread(result)?, result)));
+    known.filter(|(spread, _)| *spread > 1.0 + findings.margin).max_by(|x, y| x.0.total_cmp(&y.0))
+}
+
+/// The estimates of the contestants on disks.
+fn shown<'a>(findings: &'a Findings, result: &'a ResultFinding) -> impl Iterator<Item = &'a Estimate> {
+    let counts = |name: &str| {
+        let lane = findings.lanes.iter().find(|lane| lane.name == name);
+        lane.is_none_or(|lane| !lane.is_self && lane.venue != "library" && lane.venue != "memory")
+    };
+    result.estimates.iter().filter(move |of| of.failure.is_none() && counts(&of.lane))
+}
+
+/// A figure of every lane in one result, those that are taken first.
+fn listing(
+    findings: &Findings,
+    decision: &Decision,
+    result: &ResultFinding,
+    figure: Figure,
+    write: &dyn Fn(f64) -> String,
+    template: &str,
+    tongue: &Tongue,
+) -> Phrase {
+    let mut estimates: Vec<&Estimate> = shown(findings, result).filter(|of| figure(of).is_some()).collect();
+    estimates.sort_by_key(|of| !decision.takes(&of.lane));
+    let each = estimates.into_iter().map(|of| {
+        let value = figure(of).map(|value| tongue.figure(&write(value))).unwrap_or_default();
+        Phrase::default().name(&of.lane).say(" ").say(value)
+    });
+    let list = tongue.few(each.collect(), LANES_LISTED);
+    fill(template, &[("when", when(findings, result, tongue)), ("list", list)])
+}

@@ -1,0 +1,282 @@
+//! What the race cannot tell, what was not tested, and what would change the decision.
+
+use super::decision::{Decision, named, raced};
+use super::work::{against, claim, noun};
+use crate::clean::shorten;
+use crate::facts::self_pairs;
+use crate::figures;
+use crate::language::{Tongue, fill};
+use crate::layout::{Phrase, Tone};
+use crate::operations::others;
+use crate::statements::{Statement, statements};
+use crate::words::sentence;
+use model::Sentence;
+use model::findings::{Advice, Findings, Flip, Limit, OperationsFinding, Pair, ResultFinding, Verdict};
+use model::scenario::Need;
+
+/// Pieces of work of one list, at most.
+const WORKS_LISTED: usize = 8;
+/// Columns of a reason that a record gives.
+const REASON_COLUMNS: usize = 120;
+/// Columns of a name that a scenario or a suite gives.
+const NAME_COLUMNS: usize = 60;
+/// Scenarios whose advice is told.
+const SCENARIOS: usize = 3;
+
+/// What the race cannot tell. `settle`: the command that should settle it.
+pub(super) fn untold(findings: &Findings, decision: &Decision, settle: Option<&str>, tongue: &Tongue) -> Vec<Phrase> {
+    let words = tongue.words;
+    let list = |works: Vec<Phrase>, template: &str| {
+        let works = [("works", tongue.few(works, WORKS_LISTED)), ("margin", margin(findings, tongue))];
+        fill(template, &works)
+    };
+    let mut points = failures(findings, tongue);
+    if findings.answer.as_ref().is_some_and(|answer| answer.different_disks) {
+        points.push(Phrase::of(words.different_disks));
+    }
+    let noisy = noisy(findings, tongue);
+    if !noisy.is_empty() {
+        let timed = noisy.iter().any(|(_, time)| time.is_some());
+        let works = noisy.into_iter().map(|(work, time)| match time {
+            Some(time) => tongue.with(work, time),
+            None => work,
+        });
+        points.push(list(works.collect(), if timed { words.noisy } else { words.noisy_plain }));
+        if let Some(command) = settle {
+            points.push(fill(words.settle, &[("command", Phrase::default().tone(Tone::Name, command))]));
+        }
+    }
+    let measured = [
+        (Limit::Device, words.disk_measured),
+        (Limit::Harness, words.fairlane_measured),
+        (Limit::Cache, words.memory_did_it),
+        (Limit::OwnDisk, words.own_disks_measured),
+    ];
+    for (limit, template) in measured {
+        let works = works(findings, tongue, |result| match result.limit {
+            // A step that reads what steps before it wrote is answered from memory by nature.
+            Limit::Cache => limit == Limit::Cache && result.section.is_none(),
+            other => other == limit,
+        });
+        if !works.is_empty() {
+            points.push(list(works, template));
+        }
+    }
+    let ties = ties(findings, tongue);
+    if !ties.is_empty() {
+        points.push(list(ties, words.ties));
+    }
+    points.extend(self_check(findings, tongue));
+    if points.is_empty() && !decision.taken().is_empty() {
+        points.push(Phrase::of(words.nothing_open));
+    }
+    points
+}
+
+fn margin(findings: &Findings, tongue: &Tongue) -> Phrase {
+    Phrase::of(tongue.figure(&figures::margin(findings.margin)))
+}
+
+/// The pieces of work that a test finds; of a table of file operations how many steps.
+fn works(findings: &Findings, tongue: &Tongue, found: impl Fn(&ResultFinding) -> bool) -> Vec<Phrase> {
+    let single = others(findings).into_iter().filter(|result| found(result));
+    let mut works: Vec<Phrase> = single.map(|result| noun(findings, result, tongue)).collect();
+    for table in &findings.operations {
+        let count = of_table(findings, table).filter(|result| found(result)).count();
+        if count > 0 {
+            works.push(steps(table, count, tongue));
+        }
+    }
+    works
+}
+
+fn of_table<'a>(findings: &'a Findings, table: &'a OperationsFinding) -> impl Iterator<Item = &'a ResultFinding> {
+    findings.results.iter().filter(|result| result.workload == table.workload)
+}
+
+fn steps(table: &OperationsFinding, count: usize, tongue: &Tongue) -> Phrase {
+    let values = [
+        ("title", tongue.short_name(&table.title, NAME_COLUMNS)),
+        ("count", Phrase::of(count.to_string())),
+        ("of", Phrase::of(table.rows.len().to_string())),
+    ];
+    fill(tongue.words.some_steps, &values)
+}
+
+fn is_contestant(findings: &Findings, lane: &str) -> bool {
+    raced(findings).any(|raced| raced.name == lane)
+}
+
+/// The pairs of a result that are still open, a lane against itself left out.
+fn open<'a>(findings: &'a Findings, result: &'a ResultFinding) -> impl Iterator<Item = &'a Pair> {
+    let undecided = result.pairs.iter().filter(|pair| pair.verdict == Verdict::Undecided);
+    undecided.filter(|pair| is_contestant(findings, &pair.a) && is_contestant(findings, &pair.b))
+}
+
+/// Work that is too noisy to tell, with the racing that should settle it.
+fn noisy(findings: &Findings, tongue: &Tongue) -> Vec<(Phrase, Option<Phrase>)> {
+    let time = |results: &[&ResultFinding]| {
+        let minutes =
+            results.iter().flat_map(|result| open(findings, result)).filter_map(|pair| pair.minutes_to_settle);
+        minutes.reduce(f64::max).map(|minutes| match figures::minutes(minutes) {
+            Some(time) => fill(tongue.words.more_time, &[("time", Phrase::of(tongue.figure(&time)))]),
+            None => Phrase::of(tongue.words.over_a_day),
+        })
+    };
+    let is_open = |result: &&ResultFinding| open(findings, result).next().is_some();
+    let single = others(findings).into_iter().filter(is_open);
+    let mut noisy: Vec<_> = single.map(|result| (noun(findings, result, tongue), time(&[result]))).collect();
+    for table in &findings.operations {
+        let results: Vec<&ResultFinding> = of_table(findings, table).filter(is_open).collect();
+        if !results.is_empty() {
+            noisy.push((steps(table, results.len(), tongue), time(&results)));
+        }
+    }
+    noisy
+}
+
+/// Work at which lanes tie; which lanes, where others do not.
+fn ties(findings: &Findings, tongue: &Tongue) -> Vec<Phrase> {
+    let tied = |result: &ResultFinding| -> Vec<Vec<String>> {
+        let lanes = statements(result).into_iter().filter_map(|said| match said {
+            Statement::Tie { lanes, .. } => Some(lanes),
+            _ => None,
+        });
+        let contestants = |lanes: Vec<&str>| -> Vec<String> {
+            lanes.into_iter().filter(|lane| is_contestant(findings, lane)).map(str::to_owned).collect()
+        };
+        lanes.map(contestants).filter(|lanes| lanes.len() > 1).collect()
+    };
+    let mut works = Vec::new();
+    for result in others(findings) {
+        let circles = tied(result);
+        let measured = result.estimates.iter().filter(|of| of.failure.is_none() && is_contestant(findings, &of.lane));
+        let all = circles.iter().any(|lanes| lanes.len() == measured.clone().count());
+        let circle = |lanes: &Vec<String>| Phrase::default().join(named(lanes), tongue.words.comma);
+        let noun = noun(findings, result, tongue);
+        match circles.is_empty() {
+            true => {}
+            false if all => works.push(noun),
+            false => {
+                let lanes = Phrase::default().join(circles.iter().map(circle), tongue.words.semicolon);
+                works.push(tongue.with(noun, lanes));
+            }
+        }
+    }
+    for table in &findings.operations {
+        let count = of_table(findings, table).filter(|result| !tied(result).is_empty()).count();
+        if count > 0 {
+            works.push(steps(table, count, tongue));
+        }
+    }
+    works
+}
+
+/// Lanes that could not do some of the work.
+fn failures(findings: &Findings, tongue: &Tongue) -> Vec<Phrase> {
+    let of = |lane: &str| {
+        let failed = |result: &ResultFinding| -> Option<Sentence> {
+            result.estimates.iter().find(|of| of.lane == lane)?.failure.clone()
+        };
+        let reason = findings.results.iter().find_map(failed)?;
+        let works = tongue.few(works(findings, tongue, |result| failed(result).is_some()), WORKS_LISTED);
+        let reason = Phrase::of(shorten(&sentence(&tongue.sentence(&reason)), REASON_COLUMNS));
+        let lane = Phrase::default().name(lane);
+        Some(fill(tongue.words.failed_at, &[("lane", lane), ("works", works), ("reason", reason)]))
+    };
+    raced(findings).filter_map(|lane| of(&lane.name)).collect()
+}
+
+/// A lane that came out different from itself.
+fn self_check(findings: &Findings, tongue: &Tongue) -> Option<Phrase> {
+    let (first, pairs) = self_pairs(findings)?;
+    let apart = pairs.iter().filter(|pair| matches!(pair.verdict, Verdict::Faster | Verdict::Slower)).count();
+    let count = |number: usize| Phrase::of(number.to_string());
+    let values = [("lane", Phrase::default().name(first)), ("count", count(apart)), ("all", count(pairs.len()))];
+    (apart > 0).then(|| fill(tongue.words.self_apart, &values))
+}
+
+/// What was not tested.
+pub(super) fn untested(findings: &Findings, tongue: &Tongue) -> Vec<Phrase> {
+    let listed = findings.answer.iter().flat_map(|answer| &answer.not_tested);
+    let listed: Vec<Phrase> = listed.map(|text| Phrase::of(shorten(&tongue.sentence(text), NAME_COLUMNS))).collect();
+    match listed.is_empty() {
+        true => vec![Phrase::of(tongue.words.not_tested_unknown)],
+        false => vec![fill(tongue.words.not_tested, &[("list", tongue.few(listed, WORKS_LISTED))])],
+    }
+}
+
+/// What would change the decision: what the advice knows, otherwise the closest call; nothing where
+/// nothing is decided.
+pub(super) fn flips(findings: &Findings, decision: &Decision, tongue: &Tongue) -> Vec<Phrase> {
+    if decision.taken().is_empty() {
+        return Vec::new();
+    }
+    let advised = findings.advice.iter().filter_map(|advice| flip(advice, tongue));
+    let mut points: Vec<Phrase> = advised.take(SCENARIOS).collect();
+    if points.is_empty() {
+        points.extend(closest(findings, decision, tongue));
+    }
+    points.push(Phrase::of(tongue.words.elsewhere));
+    points
+}
+
+/// The first change that would turn the advice of a scenario.
+fn flip(advice: &Advice, tongue: &Tongue) -> Option<Phrase> {
+    let words = tongue.words;
+    let lanes: Vec<&str> = advice.lane.iter().chain(&advice.level_with).map(String::as_str).collect();
+    let flip = advice.flips_if.first().filter(|_| !lanes.is_empty())?;
+    let what = |text: &str| tongue.short_name(text, NAME_COLUMNS);
+    let share = |share: f64| Phrase::of(tongue.figure(&figures::small_share(share)));
+    let need = |need: &String| {
+        let any = need.parse::<Need>().map(|need| need.any).unwrap_or_default();
+        let each = any
+            .into_iter()
+            .map(|wish| fill(words.wish, &[("text", tongue.short_name(&Need::one(wish).title(), NAME_COLUMNS))]));
+        let each: Vec<Phrase> = each.collect();
+        let unknown = || fill(words.wish, &[("text", Phrase::of(shorten(need, NAME_COLUMNS)))]);
+        if each.is_empty() { unknown() } else { tongue.listed(each, words.or) }
+    };
+    let (other, condition) = match flip {
+        Flip::Weight { what: part, share: assumed, at, lane } => {
+            let template = if at < assumed { words.if_less } else { words.if_more };
+            (lane, fill(template, &[("what", what(part)), ("at", share(*at)), ("share", share(*assumed))]))
+        }
+        Flip::Undecided { what: part, lane } => (lane, fill(words.if_noise, &[("what", what(part))])),
+        Flip::Without { need: of, lane, .. } => (lane, fill(words.if_without, &[("need", need(of))])),
+        Flip::With { needs, lane, .. } => {
+            let needs = tongue.listed(needs.iter().map(need).collect(), words.or);
+            (lane, fill(words.if_with, &[("needs", needs)]))
+        }
+    };
+    let values = [
+        ("scenario", what(&advice.title)),
+        ("lanes", tongue.listed(named(&lanes), words.or)),
+        ("other", Phrase::default().name(other)),
+        ("condition", condition),
+    ];
+    Some(fill(words.flip, &values))
+}
+
+/// The decided difference of a lane that is taken whose interval comes nearest to none.
+fn closest(findings: &Findings, decision: &Decision, tongue: &Tongue) -> Option<Phrase> {
+    let decided = findings.results.iter().flat_map(|result| {
+        let pairs = result.pairs.iter().filter_map(move |pair| match pair.verdict {
+            Verdict::Faster => Some((result, pair.a.as_str(), pair.b.as_str())),
+            Verdict::Slower => Some((result, pair.b.as_str(), pair.a.as_str())),
+            _ => None,
+        });
+        pairs.filter(move |(_, lane, other)| decision.taken().contains(lane) && is_contestant(findings, other))
+    });
+    let near = decided.filter_map(|(result, lane, other)| {
+        let (ratio, interval) = against(result, lane, other)?;
+        Some((interval.map_or(ratio, |(low, _)| low), result, lane, other))
+    });
+    let (_, result, lane, other) = near.min_by(|x, y| x.0.total_cmp(&y.0))?;
+    let values = [
+        ("lane", Phrase::default().name(lane)),
+        ("other", Phrase::default().name(other)),
+        ("claim", claim(findings, result, against(result, lane, other)?, tongue)),
+    ];
+    Some(fill(tongue.words.closest, &values))
+}

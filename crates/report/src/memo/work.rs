@@ -1,0 +1,122 @@
+//! What was done, as people call it, and how far two lanes are apart at it.
+
+use crate::clean::shorten;
+use crate::facts;
+use crate::figures::{self, Ends};
+use crate::language::{Tongue, fill};
+use crate::layout::Phrase;
+use crate::statements::shown_against;
+use crate::words::{latency, turned};
+use model::findings::{Findings, ResultFinding};
+
+/// Columns of a name that somebody gave a piece of work.
+const NAME_COLUMNS: usize = 50;
+
+/// What a piece of work is called: `commits`.
+pub(crate) fn noun(findings: &Findings, result: &ResultFinding, tongue: &Tongue) -> Phrase {
+    match known(result, tongue) {
+        Some((noun, _)) => Phrase::of(noun),
+        None => named(findings, result, tongue),
+    }
+}
+
+/// When it is done: `when committing`.
+pub(crate) fn when(findings: &Findings, result: &ResultFinding, tongue: &Tongue) -> Phrase {
+    match known(result, tongue) {
+        Some((_, when)) => Phrase::of(when),
+        None => fill(tongue.words.at_work, &[("work", named(findings, result, tongue))]),
+    }
+}
+
+fn known(result: &ResultFinding, tongue: &Tongue) -> Option<(&'static str, &'static str)> {
+    let words = tongue.words;
+    let of_table = result.section.is_some();
+    Some(match (result.workload.as_str(), result.group.as_str()) {
+        ("small-files", "create") => (words.creations, words.creating),
+        ("small-files", "read") => (words.small_reads, words.reading_small),
+        ("small-files", "delete") => (words.deletions, words.deleting),
+        _ if of_table => return None,
+        ("commit", _) => (words.commits, words.committing),
+        ("sequential-write" | "seq-write", _) => (words.sequential_writes, words.writing_in_sequence),
+        ("sequential-read" | "seq-read", _) => (words.sequential_reads, words.reading_in_sequence),
+        ("random-write" | "rand-write", _) => (words.random_writes, words.writing_at_random),
+        ("random-read" | "rand-read", _) => (words.random_reads, words.reading_at_random),
+        _ => return None,
+    })
+}
+
+/// By the name that a suite or a job file gives it: of a step of file operations that of the step.
+fn named(findings: &Findings, result: &ResultFinding, tongue: &Tongue) -> Phrase {
+    let title = if result.title.trim().is_empty() { &result.workload } else { &result.title };
+    let title = shorten(&tongue.name(title), NAME_COLUMNS);
+    let group = |group: &str| shorten(&tongue.name(group), NAME_COLUMNS);
+    let name = match facts::group_of(result, &findings.results) {
+        Some(step) if result.section.is_some() => group(step),
+        Some(of) => {
+            fill(tongue.words.labelled, &[("name", Phrase::of(title)), ("value", Phrase::of(group(of)))]).plain()
+        }
+        None => title,
+    };
+    fill(tongue.words.quoted, &[("text", Phrase::of(name))])
+}
+
+/// How a lane does against another one in one result: the ratio above 1 where it does better, and its
+/// interval; `None`: nobody compared them.
+pub(crate) fn against(result: &ResultFinding, lane: &str, other: &str) -> Option<(f64, Option<(f64, f64)>)> {
+    let shown = shown_against(result, lane, other)?;
+    Some((shown.ratio?, shown.interval))
+}
+
+/// How much better or worse a lane does: `between 6 and 12 % faster when committing`.
+pub(crate) fn claim(
+    findings: &Findings,
+    result: &ResultFinding,
+    (ratio, interval): (f64, Option<(f64, f64)>),
+    tongue: &Tongue,
+) -> Phrase {
+    let words = tongue.words;
+    let better = ratio >= 1.0;
+    let wait = latency(&result.metric).map(|_| match result.metric.as_str() {
+        "latency_p50_ns" => words.wait_p50,
+        "latency_p99_ns" => words.wait_p99,
+        "latency_p999_ns" => words.wait_p999,
+        "latency_mean_ns" => words.wait_mean,
+        _ => words.wait_other,
+    });
+    let ends = match wait {
+        None => figures::ends(ratio, interval, better),
+        // Of the times themselves, as `words::difference` tells them.
+        Some(_) => figures::ends(ratio.recip(), interval.map(turned), !better),
+    };
+    let template = match (wait.is_some(), better, ends.factors) {
+        (false, true, false) => words.faster_percent,
+        (false, true, true) => words.faster_times,
+        (false, false, false) => words.slower_percent,
+        (false, false, true) => words.slower_times,
+        (true, true, false) => words.shorter_percent,
+        (true, true, true) => words.shorter_times,
+        (true, false, false) => words.longer_percent,
+        (true, false, true) => words.longer_times,
+    };
+    let values = [
+        ("amount", amount(&ends, tongue)),
+        ("when", when(findings, result, tongue)),
+        ("wait", Phrase::of(wait.unwrap_or_default())),
+    ];
+    fill(template, &values)
+}
+
+fn amount(ends: &Ends, tongue: &Tongue) -> Phrase {
+    let number = |text: &str| Phrase::of(tongue.figure(text));
+    let words = tongue.words;
+    match (&ends.ends, ends.factors) {
+        (Some((low, high)), factors) => {
+            let template = if factors { words.times_between } else { words.percent_between };
+            fill(template, &[("low", number(low)), ("high", number(high))])
+        }
+        (None, factors) => {
+            let template = if factors { words.times_about } else { words.percent_about };
+            fill(template, &[("size", number(&ends.size))])
+        }
+    }
+}

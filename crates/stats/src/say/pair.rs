@@ -1,0 +1,83 @@
+//! Why two lanes have no verdict, or what stands beside it, and what to know about their trials
+//! (`pair`, `comparable`, `steady`).
+
+templates! {
+    clauses(parts) = "{parts}";
+    lane_reason(lane, reason) = "{lane}: {reason}";
+    shares_no_round(a, b) = "{a} and {b} share no round with a figure";
+    trials_behind(lane, count, of) = "{lane} ({count} of {of} trials)";
+    cannot_sustain(who) = "{who} cannot sustain this rate";
+    engine_was_measured() = "the engine was measured, not the filesystem";
+    device_was_measured() = "the device was measured, not the filesystem";
+    cache_not_device() = "the page cache answered, not the device";
+    one_round() = "one round: no interval between runs";
+    missed_the_disk() = "bytes that did not pass the disk were measured, not the filesystem on it";
+    cache_took_not_device() = "the page cache took the data, not the device";
+    rounds_done_of(done, planned) = "{done} of {planned} rounds done";
+    rounds_done_of_resume(done, planned) = "{done} of {planned} rounds done, go on with --resume";
+    rounds_done(done, first) = "{done} rounds done, the first look comes after {first}";
+    difference_between(rounds, low, high) = "after {rounds} rounds the difference lies between {low} % and {high} %";
+    correlated(a, b, lag, rounds, worth, wider) =
+        "{a} against {b}: the rounds are correlated (lag 1: {lag}), {rounds} rounds are worth {worth}; the interval was \
+         made {wider} times wider";
+    stood_still(lane, count, of) = "{lane} stood still in {count} of {of} rounds";
+    nothing_to_compare(each, remedy) = "{each}, and nothing is no rate to compare: {remedy}";
+    more_time() = "give the work more time, or more operations";
+    longer_slices(option) = "measure longer slices with {option}";
+    stood_still_rate(lane, count, of) =
+        "{lane} stood still in {count} of {of} rounds: its mean counts them as zeros and has no interval";
+    stood_still_latency(lane, count, of) =
+        "{lane} stood still in {count} of {of} rounds: they have no latency, and its mean is that of the others";
+    every_lane_stood_still(count, of) =
+        "every lane stood still in {count} of {of} rounds: such rounds say nothing of any of them and were left out";
+    failed_in_rounds(lane, failed, of, reason) = "{lane} failed in {failed} of {of} rounds: {reason}";
+    void_trials(lane, count, of, reason) = "{lane}: {count} of {of} trials are void: {reason}";
+    marked(lane, count, of, mark) = "{lane}: {count} of {of} trials are marked {mark}";
+    all_marked(count, mark) = "all {count} trials are marked {mark}";
+    mark_with_example(kind, example) = "{kind} (one of them:{example})";
+    figures_left_out(lane, count, of) =
+        "{lane}: {count} of {of} figures are no positive number and were left out";
+    figures_missing(lane, count, of, metric, group) = "{lane}: {count} of {of} trials hold no {metric} for {group}";
+    warm_up_cut(lane, count, of, share) =
+        "{lane}: warm-up was cut from {count} of {of} trials, up to {share} of one (MSER-5)";
+    not_steady(lane, count, of, reason) = "{lane}: {count} of {of} trials are not steady: {reason}";
+    parts_range(percent) = "its parts range over {percent} % of their mean";
+    drifts(percent) = "it drifts by {percent} % from start to end";
+    still_changing(windows) = "it was still changing in its second half ({windows} windows)";
+    no_reason() = "no reason given";
+
+    // Who may be ranked.
+    different_promises(each) = "different promises: {each}";
+    survives_a_crash(with, without) = "{with} survives a crash without a full check, {without} does not";
+    hands_over_fsync(with, without) = "{with} hands fsync's data to the device as stable, {without} does not";
+    flushes_its_writes(with, without) = "{with} flushes its writes, {without} does not";
+    in_process_library(lane) = "{lane} is an in-process library, called without any system call";
+    different_venue(a, a_is, b, b_is) = "different venue: {a} is {a_is}, {b} is {b_is}";
+    other_kernels(a, a_on, b, b_on) =
+        "different kernels: {a} is on Linux {a_on}, {b} is on Linux {b_on}, and more than the kernel differs";
+    kernel_differs(a, a_on, b, b_on) = "the kernel differs: {a} is on Linux {a_on}, {b} is on Linux {b_on}";
+    other_guests(a, a_is, b, b_is) = "different guests: {a} is in {a_is}, {b} is in {b_is}";
+    different_disks(a, a_on, b, b_on) = "different disks: {a} is on {a_on}, {b} is on {b_on}";
+    same_disk_elsewhere(disk) = "both directories are on {disk}, but their fill and position on it differ";
+    also_checksums(lane) = "{lane} also checksums data";
+    promises_lacking_one(names) = "promises {names}";
+    promises_lacking_many(names) = "promise {names}";
+    promises_beyond_one(names) = "also promises {names}";
+    promises_beyond_many(names) = "also promise {names}";
+    no_safe_metadata() = "no crash-safe metadata";
+    no_stable_fsync() = "no fsync that reaches stable storage";
+    no_write_barriers() = "no write barriers";
+    safe_metadata() = "crash-safe metadata";
+    stable_fsync() = "fsync that reaches stable storage";
+    write_barriers() = "write barriers";
+    is_library() = "is an in-process library, called without any system call";
+    are_libraries() = "are in-process libraries, called without any system call";
+    is_called_by_the_kernel() = "is called by system calls, which an in-process library is not";
+    are_called_by_the_kernel() = "are called by system calls, which an in-process library is not";
+    on_another_kernel(kernel) = "runs on another kernel (Linux {kernel}), and more than that differs";
+    in_another_guest(guest) = "runs in another guest ({guest})";
+    not_durable(lanes) =
+        "not durable: user-mode Linux hands no flush to the disk, so {lanes} made nothing stable; --guest-sync, --on qemu \
+         or the host do";
+    elsewhere(place) = "does not share its ground ({place})";
+}

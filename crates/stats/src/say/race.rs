@@ -1,0 +1,56 @@
+//! What to know of a race, of its figures beyond what is possible, and of its tables (`judge`,
+//! `impossible`, `operations`, `answer`).
+
+templates! {
+    as_published_once() =
+        "as published: the article's own method, run once; one round shows no noise and gives no verdicts, race \
+         without --as-published for them";
+    as_published_often() = "as published: the article's own method, run more often than the article did";
+    taken_up_once() = "the race was interrupted and taken up again once";
+    taken_up_often(times) = "the race was interrupted and taken up again {times} times";
+    not_raced_for_time(work) = "{work} was not raced: the time was up; give it more with --budget";
+    not_raced_at_all(work) = "{work} was not raced: the race ended before it; go on with --resume";
+    never_reached(work) = "{work} (never reached)";
+    histograms_unreadable(lane, count) = "{lane}: {count} latency histograms cannot be read and were left out";
+    quota_of_streams(cap) =
+        "a probable quota: sequential reads and writes both stop at {cap} and vary by less than 1 %";
+    quota_of_requests(cap) = "a probable quota: random reads and writes both stop at {cap} and vary by less than 1 %";
+    on_different_disks(each) =
+        "the lanes stand on different disks while they are measured: {each}; a difference may be the disk's";
+    shared_rate_disturbed(why) = "the shared rate was measured in a disturbed moment: {why}";
+    no_round_completed() = "no round was completed";
+    stood_still_always() = "it stood still in every round";
+    no_trial_measured(metric) = "no trial measured {metric}";
+    no_time_of_step(step) = "no round holds a time of {step}";
+    hardly_emulated(steps, burst) =
+        "under {steps} s long, and the throttle lets through at once what the disk does in {burst} s: the emulated \
+         disk hardly shows in it";
+
+    // Figures beyond what is possible.
+    beyond_memory(lane, rate, memory) =
+        "{lane}: {rate} is more than this machine copied in memory when measured ({memory}): hardly all of these bytes \
+         were touched";
+    beyond_the_disk(lane, rate, disk, why) = "{lane}: {rate} is more than the bare disk's {disk}{why}";
+    it_compresses(share) = ": the filesystem compresses, and {share} of the bytes passed the disk";
+    cache_did_the_rest(share) = ": the page cache did the rest, {share} of the bytes passed the disk";
+    hardly_a_byte() =
+        ": hardly a byte passed the disk although O_DIRECT was asked for; holes and unwritten extents are answered \
+         without it";
+    rest_were_holes(share) =
+        ": {share} of the bytes passed the disk although O_DIRECT was asked for; the rest were holes, unwritten extents \
+         or a cache";
+    all_bytes_passed() =
+        ", and all bytes passed it: the ceiling was measured in a slow moment, or the disk has a cache of its own";
+
+    // Tables of file operations.
+    library_without_processes(lane) =
+        "{lane} is an in-process library even here: its rows started no process, while each operation of a mounted \
+         lane was one";
+    libraries_without_processes(lanes) =
+        "{lanes} are in-process libraries even here: their rows started no process, while each operation of a mounted \
+         lane was one";
+    correlated_comparisons(count, of) =
+        "in {count} of {of} comparisons of lanes the rounds are correlated; their intervals were made wider";
+    steps_and_warning(steps, warning) = "{steps}: {warning}";
+    and_more_steps(steps, count) = "{steps} and {count} more steps";
+}
