@@ -33,6 +33,9 @@ mod stage_check;
 mod stage_describe;
 mod stage_grounds;
 mod stage_guest;
+mod stage_in_guest;
+mod stage_open;
+mod stage_resolve;
 mod throttle;
 pub mod undo;
 

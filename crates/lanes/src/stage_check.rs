@@ -1,7 +1,6 @@
 //! Everything about the lanes that can be refused is refused here, before anything is written.
 
 use crate::abilities;
-use crate::availability;
 use crate::command;
 use crate::contestant::Contestant;
 use crate::device::{self, Decision, Found};
@@ -11,40 +10,16 @@ use crate::guest::Machine;
 use crate::guest::machine::MOST_QEMU_DISKS;
 use crate::host::{self, Host};
 use crate::library::E2FSCK;
-use crate::promises;
 use crate::stage::{LaneState, Settings, Stage};
-use crate::stage_guest::{self, GuestSlot};
+use crate::stage_guest;
+use crate::stage_resolve::{Place, place, resolve_lanes};
 use crate::undo::{RUN_DIRECTORY_PREFIX, is_run_id};
 use model::Bytes;
-use model::lane::{LaneSpec, Venue, twin_name};
 use model::operations::Ability;
 use std::path::{Path, PathBuf};
 
-/// Most lanes of one race, the repeated first one included.
-const MOST_LANES: usize = 32;
 /// Room beside the images: journals, records, the host's own metadata.
 const SPARE_BYTES: u64 = 64 * Bytes::MIB;
-
-/// Where a lane lives, by its specification alone.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Place {
-    Image(PathBuf),
-    /// An image in this folder that is a disk of a guest.
-    Guest(PathBuf),
-    Device(PathBuf),
-    Memory,
-    Directory(PathBuf),
-}
-
-impl Place {
-    /// The folder of its image; `None`: it has none.
-    fn image_folder(&self) -> Option<&PathBuf> {
-        match self {
-            Place::Image(folder) | Place::Guest(folder) => Some(folder),
-            _ => None,
-        }
-    }
-}
 
 /// The name of a run's directory.
 pub(crate) fn run_directory_name(run_id: &str) -> String {
@@ -83,7 +58,7 @@ impl Stage {
             };
             checked.map_err(|error| error.in_lane(&lane.name))?;
         }
-        let needs_root = |place: &Place| !matches!(place, Place::Directory(_) | Place::Guest(_));
+        let needs_root = |place: &Place| matches!(place, Place::Image(_) | Place::Device(_) | Place::Memory);
         if places.iter().any(needs_root) && !rustix::process::geteuid().is_root() {
             return Err(privilege(
                 "formatting and mounting needs root: sudo fairlane …; without it race in a guest (--on uml, --on qemu) or in a directory: fairlane race /some/directory",
@@ -105,7 +80,7 @@ impl Stage {
     fn check_sizes(&self, places: &[Place]) -> Result<(), LaneFailure> {
         let size = self.settings.lane_size.0;
         for (lane, place) in self.lanes.iter().zip(places) {
-            if !matches!(place, Place::Image(_) | Place::Guest(_) | Place::Memory) {
+            if matches!(place, Place::Device(_) | Place::Directory(_)) {
                 continue;
             }
             if !size.is_multiple_of(4096) {
@@ -120,7 +95,7 @@ impl Stage {
     }
 
     /// Bytes that the work keeps on a lane.
-    fn work_on(&self, lane: &LaneState, ground: Option<&Ground>) -> u64 {
+    pub(crate) fn work_on(&self, lane: &LaneState, ground: Option<&Ground>) -> u64 {
         let without_holes = abilities::of(lane, ground).iter().any(|lack| lack.ability == Ability::Holes);
         let Settings { largest_working_set_bytes: with, largest_working_set_without_holes_bytes: without, .. } =
             self.settings;
@@ -137,6 +112,9 @@ impl Stage {
             // Only mount points: they need no disk.
             let runtime = Path::new("/run");
             self.base = if runtime.is_dir() { runtime.to_owned() } else { std::env::temp_dir() };
+        } else if places.contains(&Place::GuestMemory) {
+            // Only the guest's own folder, and no disk of anybody's.
+            self.base = std::env::temp_dir();
         }
         if !self.base.as_os_str().is_empty() {
             self.run_directories.push((self.base.join(&run), None));
@@ -146,7 +124,7 @@ impl Stage {
             let name = self.lanes[index].name.clone();
             let ground = match place {
                 Place::Image(_) | Place::Guest(_) => continue,
-                Place::Memory => self.add_memory(),
+                Place::Memory | Place::GuestMemory => self.add_memory(),
                 Place::Device(path) => self.add_device(path, &erase, index),
                 Place::Directory(path) => self.add_directory(path, &run, index),
             };
@@ -272,7 +250,9 @@ impl Stage {
 
     /// Lanes in memory must fit into memory together.
     fn check_memory(&self) -> Result<(), LaneFailure> {
-        let lanes = self.grounds.iter().filter(|ground| matches!(ground, Ground::Memory)).count() as u64;
+        // Those of guests are held against the guests' memory.
+        let in_memory = |lane: &&LaneState| lane.contestant.in_memory() && lane.guest.is_none();
+        let lanes = self.lanes.iter().filter(in_memory).count() as u64;
         let needed = lanes * self.settings.lane_size.0;
         let available = available_memory_bytes().unwrap_or(u64::MAX);
         if needed > available {
@@ -369,114 +349,6 @@ fn check_lane_size(name: &str, contestant: &Contestant, size: u64, work: u64, re
         )));
     }
     Ok(())
-}
-
-fn resolve_lanes(settings: &Settings, guests: &mut Vec<GuestSlot>) -> Result<Vec<LaneState>, LaneFailure> {
-    let count = settings.specs.len() + usize::from(settings.with_self);
-    let Some(first) = settings.specs.first() else {
-        return Err(usage("there is no lane to race; name one, such as ext4"));
-    };
-    if count > MOST_LANES {
-        return Err(usage(format!("{count} lanes are more than {MOST_LANES}; race fewer at once")));
-    }
-    let sync = settings.guest.sync;
-    let mut lanes: Vec<LaneState> = Vec::new();
-    for spec in &settings.specs {
-        lanes.push(
-            resolve_lane(spec, spec.name.clone(), false, sync, guests).map_err(|error| error.in_lane(&spec.name))?,
-        );
-    }
-    if settings.with_self {
-        lanes.push(resolve_lane(first, twin_name(&first.name), true, sync, guests)?);
-    }
-    for (index, lane) in lanes.iter().enumerate() {
-        if lanes[..index].iter().any(|earlier| earlier.name == lane.name) {
-            return Err(usage(format!(
-                "two lanes are called {}; give one another name: NAME={}",
-                lane.name,
-                lane.spec.to_line().trim_start_matches(&format!("{}=", lane.name))
-            )));
-        }
-    }
-    Ok(lanes)
-}
-
-fn resolve_lane(
-    spec: &LaneSpec,
-    name: String,
-    is_self: bool,
-    sync: bool,
-    guests: &mut Vec<GuestSlot>,
-) -> Result<LaneState, LaneFailure> {
-    let guest = GuestSlot::of_lane(spec, guests)?;
-    let contestant = Contestant::resolve(spec, &|row| match guest {
-        Some(guest) => stage_guest::kernel_mounts(&guests[guest].kernel, row),
-        None => availability::kernel_has(row.mounted_as(), row.module),
-    })?;
-    contestant.check_library(spec)?;
-    if contestant.in_memory() && spec.venue.is_some() {
-        return Err(usage(format!(
-            "{} lives in memory and takes no venue; remove what follows the @",
-            contestant.filesystem_name()
-        )));
-    }
-    if contestant.in_memory() && !spec.mkfs_options.is_empty() {
-        return Err(usage(format!(
-            "{} has no mkfs, so `{}` goes nowhere; remove it",
-            contestant.filesystem_name(),
-            spec.mkfs_options.join(" ")
-        )));
-    }
-    let mount_options = contestant.mount_options(spec);
-    let promises = match contestant {
-        Contestant::Directory(_) => promises::NOTHING,
-        _ => contestant.promises(&spec.mkfs_options, &mount_options),
-    };
-    let promises = match guest {
-        Some(guest) => stage_guest::promises_in(guests[guest].kind, sync, promises),
-        None => promises,
-    };
-    // mkfs tells the others' geometry.
-    let geometry = match &contestant {
-        Contestant::Row(row) if contestant.is_library() => row.read_geometry("", Path::new("")),
-        _ => Vec::new(),
-    };
-    Ok(LaneState {
-        name,
-        spec: spec.clone(),
-        is_self,
-        mkfs_command: contestant.mkfs_command(spec),
-        mount_options,
-        promises,
-        contestant,
-        fixed_ground: None,
-        guest,
-        geometry,
-        open: None,
-    })
-}
-
-fn place(lane: &LaneState, settings: &Settings) -> Result<Place, LaneFailure> {
-    if let Contestant::Directory(path) = &lane.contestant {
-        return Ok(Place::Directory(path.clone()));
-    }
-    if lane.contestant.in_memory() {
-        return Ok(Place::Memory);
-    }
-    let here = || std::env::current_dir().map_err(|error| cannot("find the working directory", error));
-    if lane.guest.is_some() {
-        return Ok(Place::Guest(match &settings.ground {
-            model::plan::Ground::Images(folder) => folder.clone(),
-            model::plan::Ground::Device(_) => here()?,
-        }));
-    }
-    Ok(match (&lane.spec.venue, &settings.ground) {
-        (Some(Venue::Device(path)), _) => Place::Device(path.clone()),
-        (Some(Venue::Image(Some(folder))), _) => Place::Image(folder.clone()),
-        (_, model::plan::Ground::Images(folder)) => Place::Image(folder.clone()),
-        (Some(Venue::Image(None)), model::plan::Ground::Device(_)) => Place::Image(here()?),
-        (_, model::plan::Ground::Device(path)) => Place::Device(path.clone()),
-    })
 }
 
 /// The canonical path of a directory that exists and takes files.

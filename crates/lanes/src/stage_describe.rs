@@ -3,7 +3,8 @@
 use crate::contestant::{Contestant, directory_promises};
 use crate::custom::Kind;
 use crate::ground::Ground;
-use crate::stage::{Stage, mount_options_of, mount_source};
+use crate::stage::Stage;
+use crate::stage_open::{mount_options_of, mount_source};
 use crate::{command, formatting};
 use model::agent::FilesystemProcesses;
 use model::lane::Lane;

@@ -1,31 +1,25 @@
-//! Lanes in guests: which guests a race needs, when they are started, and how a lane is mounted in one.
+//! The guests of a race: which it needs, what they must have, and when they are started.
 
 use crate::command;
 use crate::contestant::Contestant;
 use crate::custom::Kind;
-use crate::failure::{LaneFailure, failed, privilege, usage};
+use crate::failure::{LaneFailure, privilege, usage};
 use crate::filesystem::{Filesystem, Home};
-use crate::formatting::custom_mount_command;
 use crate::ground::Ground;
-use crate::guest::protocol::{Answer, Ask};
-use crate::guest::{AgentLink, Boot, Guest, GuestKind, Kernel, Machine, kvm};
-use crate::stage::{LaneState, OpenLane, Opened, Settings, Stage};
+use crate::guest::{Boot, Guest, GuestKind, Kernel, Machine, kvm};
+use crate::stage::{LaneState, Settings, Stage};
 use crate::stage_check::run_directory_name;
 use crate::undo::{EntryId, Journal, Thing};
 use model::Bytes;
 use model::lane::{LaneSpec, Promises, Venue};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
 /// Memory of a guest that was given none: what the trials of the reference races need, with room for workers.
 const USUAL_MEMORY: Bytes = Bytes(512 * Bytes::MIB);
 /// CPUs of a QEMU guest that was given none, if the host has them.
 const USUAL_CPUS: u32 = 2;
-/// Where lanes are mounted in a guest.
-const LANES: &str = "/lanes";
 
 /// One guest of a race.
 #[derive(Debug)]
@@ -34,7 +28,7 @@ pub(crate) struct GuestSlot {
     /// The kernel image that was asked for; `None`: the distribution's.
     pub(crate) named: Option<PathBuf>,
     pub(crate) kernel: Kernel,
-    running: Option<Arc<Guest>>,
+    pub(crate) running: Option<Arc<Guest>>,
     entry: Option<EntryId>,
     /// Whether KVM works with its kernel; `None`: not tried yet.
     kvm: Option<bool>,
@@ -96,9 +90,10 @@ impl GuestSlot {
 }
 
 /// What a lane promises in a guest: user-mode Linux never hands a flush to the host, so that nothing is stable
-/// unless each write is.
-pub(crate) fn promises_in(kind: GuestKind, sync: bool, promises: Promises) -> Promises {
+/// unless each write is. What has no disk promises what it does anywhere.
+pub(crate) fn promises_in(kind: GuestKind, sync: bool, contestant: &Contestant, promises: Promises) -> Promises {
     match kind {
+        _ if contestant.in_memory() => promises,
         GuestKind::Uml if !sync => Promises { fsync_reaches_stable_storage: false, barriers: false, ..promises },
         // Each write is stable before the next one begins.
         GuestKind::Uml => Promises { fsync_reaches_stable_storage: true, barriers: true, ..promises },
@@ -120,9 +115,6 @@ pub(crate) fn check_contestant(contestant: &Contestant, slot: &GuestSlot) -> Res
     let venue = slot.kind.venue();
     match contestant {
         Contestant::Directory(_) => Err(usage("a directory is raced where it is; remove what follows the @")),
-        Contestant::Row(row) if row.home == Home::Memory => {
-            Err(usage(format!("{} has no disk, and a guest's lanes have one; race it on the host", row.name)))
-        }
         Contestant::Row(row) if !kernel_mounts(&slot.kernel, row) => {
             let other = match slot.kind {
                 GuestKind::Uml => "; try @qemu",
@@ -164,8 +156,21 @@ pub(crate) fn check_slots(stage: &Stage) -> Result<(), LaneFailure> {
             ));
         }
         let least = Bytes(128 * Bytes::MIB);
-        if memory_of(&stage.settings) < least {
+        let memory = memory_of(&stage.settings);
+        if memory < least {
             return Err(usage(format!("a guest needs at least {least} of memory; raise --guest-memory")));
+        }
+        for index in 0..stage.guests.len() {
+            let lanes = stage.lanes.iter().filter(|lane| lane.guest == Some(index) && lane.contestant.in_memory());
+            let work: u64 = lanes.map(|lane| stage.work_on(lane, None)).sum();
+            if work > memory.get() / 2 {
+                return Err(usage(format!(
+                    "lanes in the guest's memory keep {} there, and may fill at most half of its {memory}; raise \
+                     --guest-memory to {}",
+                    model::units::human_bytes(work as f64),
+                    Bytes((2 * work).next_multiple_of(64 * Bytes::MIB))
+                )));
+            }
         }
     }
     Ok(())
@@ -227,17 +232,22 @@ impl Stage {
         let mut modules = Vec::new();
         let mut programs = Vec::new();
         for lane in self.lanes.iter().filter(|lane| lane.guest == Some(index)) {
-            match &lane.contestant {
-                Contestant::Row(row) => modules.push(row.module),
+            let program = match &lane.contestant {
+                Contestant::Row(row) => {
+                    modules.push(row.module);
+                    row.mkfs.first().copied().filter(|_| row.mkfs_looks_around)
+                }
                 Contestant::Custom(custom) => {
                     modules.push("fuse");
-                    let program = command::find_program(&custom.mount[0])
-                        .ok_or_else(|| privilege(format!("{} is missing; install it", custom.mount[0])))?;
-                    if !programs.contains(&program) {
-                        programs.push(program);
-                    }
+                    Some(custom.mount[0].as_str())
                 }
-                Contestant::Directory(_) => {}
+                Contestant::Directory(_) => None,
+            };
+            let Some(name) = program else { continue };
+            let program =
+                command::find_program(name).ok_or_else(|| privilege(format!("{name} is missing; install it")))?;
+            if !programs.contains(&program) {
+                programs.push(program);
             }
         }
         modules.retain(|module| !module.is_empty());
@@ -263,145 +273,39 @@ impl Stage {
         Ok(boot)
     }
 
-    /// Mounts a lane in its guest, on a disk that the host has formatted.
-    pub(crate) fn mount_in_guest(
-        &mut self,
-        lane: usize,
-        ground: usize,
-        journal: &mut Journal,
-        stop: &AtomicBool,
-    ) -> Result<(Arc<Guest>, PathBuf, Vec<String>), LaneFailure> {
-        let Some(index) = self.lanes[lane].guest else {
-            return Err(failed("a lane that lives in no guest is not mounted in one"));
-        };
-        let guest = self.running_guest(index, journal, stop)?;
-        let target = directory(lane);
-        let shown = self.ask_to_mount(lane, ground, &guest, &target, stop)?;
-        Ok((guest, target, shown))
-    }
-
-    /// Mounts a formatted lane in its guest and learns what its kernel says of the mount.
-    pub(crate) fn open_in_guest(
-        &mut self,
-        index: usize,
-        ground: usize,
-        mut phases_seconds: BTreeMap<String, f64>,
-        journal: &mut Journal,
-        stop: &AtomicBool,
-    ) -> Result<Opened, LaneFailure> {
-        let started = Instant::now();
-        let (guest, directory, super_options) = self.mount_in_guest(index, ground, journal, stop)?;
-        phases_seconds.insert("mount".to_owned(), started.elapsed().as_secs_f64());
-        let lane = &mut self.lanes[index];
-        let directory_of_lane = directory.clone();
-        lane.open = Some(OpenLane {
-            ground,
-            directory: directory_of_lane,
-            mounted: None,
-            process: None,
-            guest: Some(guest.clone()),
-        });
-        let options: Vec<String> = lane.mount_options.iter().cloned().chain(super_options).collect();
-        let promises = lane.contestant.promises(&lane.spec.mkfs_options, &options);
-        lane.promises = promises_in(guest.kind(), self.settings.guest.sync, promises);
-        Ok(Opened { directory, library: None, guest: Some(guest), phases_seconds })
-    }
-
-    /// Answers the options that the guest's kernel shows.
-    pub(crate) fn ask_to_mount(
-        &self,
-        lane: usize,
-        ground: usize,
-        guest: &Guest,
-        target: &Path,
-        stop: &AtomicBool,
-    ) -> Result<Vec<String>, LaneFailure> {
-        let state = &self.lanes[lane];
-        let source = self.drop_cache_in_guest(ground, guest, stop)?;
-        let ask = mount_request(state, source, target.to_owned());
-        match guest.ask(&ask, stop)? {
-            Answer::Mounted { super_options } => Ok(super_options),
-            other => Err(failed(format!("the guest answered {other:?} when it was asked to mount"))),
-        }
-    }
-
-    /// Drops what a guest's kernel caches of a disk; answers its device.
-    pub(crate) fn drop_cache_in_guest(
-        &self,
-        ground: usize,
-        guest: &Guest,
-        stop: &AtomicBool,
-    ) -> Result<PathBuf, LaneFailure> {
-        let device = self.grounds[ground].block_device().ok_or_else(|| failed("a guest's lane has a disk"))?;
-        guest.ask(&Ask::DropCache { device: device.clone() }, stop)?;
-        Ok(device)
-    }
-
-    /// Starts the agent of an open lane in its guest; `None`: the lane is the host's own.
-    ///
-    /// # Errors
-    /// When the guest is gone.
-    pub fn start_agent_in_guest(
-        &mut self,
-        lane: usize,
-        journal: &mut Journal,
-        stop: &AtomicBool,
-    ) -> Result<Option<AgentLink>, LaneFailure> {
-        let Some(index) = self.lanes[lane].guest else { return Ok(None) };
-        let guest = self.running_guest(index, journal, stop)?;
-        guest.start_agent(lane as u32, stop).map(Some)
-    }
-
-    /// The guest that a lane lives in, where it runs.
-    pub fn guest_of(&self, lane: usize) -> Option<Arc<Guest>> {
-        self.guests[self.lanes[lane].guest?].running.clone()
-    }
-
     /// What a lane's guest is, in words; `None`: it lives in none.
     pub fn guest_words(&self, lane: usize) -> Option<String> {
         Some(self.guests[self.lanes[lane].guest?].describe(&self.settings))
     }
 
-    /// The folder that holds the images.
-    pub fn images_folder(&self) -> &Path {
-        &self.base
-    }
-
-    /// Whether a lane lives in a guest.
-    pub fn in_guest(&self, lane: usize) -> bool {
-        self.lanes[lane].guest.is_some()
-    }
-
-    /// Whether a ground is a disk of a guest.
-    pub fn is_guest_disk(&self, ground: usize) -> bool {
-        matches!(self.grounds[ground], Ground::Guest(_))
-    }
-
-    /// Reads so much of a disk of user-mode Linux into the host's page cache, which is where that disk lies: a
-    /// ceiling that came from the host's own disk would be lower than what the filesystems reach.
-    pub fn warm(&self, ground: usize, bytes: u64) {
-        if let Ground::Guest(disk) = &self.grounds[ground]
-            && disk.kind == GuestKind::Uml
-        {
-            disk.image().warm(bytes);
-        }
-    }
-
-    /// What the devices of lanes in guests have under way: (requests in flight, bytes written since boot).
-    pub fn guest_activity(&self, grounds: &[usize], stop: &AtomicBool) -> (u64, u64) {
-        let mut sum = (0, 0);
-        for (index, slot) in self.guests.iter().enumerate() {
-            let of = |ground: &usize| match &self.grounds[*ground] {
-                Ground::Guest(disk) if disk.guest == index => Some(disk.name.clone()),
-                _ => None,
-            };
-            let devices: Vec<String> = grounds.iter().filter_map(of).collect();
-            let Some(guest) = slot.running.as_ref().filter(|_| !devices.is_empty()) else { continue };
-            if let Ok(Answer::Activity { in_flight, written_bytes }) = guest.ask(&Ask::Activity { devices }, stop) {
-                sum = (sum.0 + in_flight, sum.1 + written_bytes);
+    /// Lanes in several places are not compared across them, but for one filesystem on two kernels.
+    fn several_places(&self) -> Option<String> {
+        let place = |lane: &LaneState| match lane.guest {
+            None => "on the host".to_owned(),
+            Some(guest) => match self.guests[guest].kind {
+                GuestKind::Uml => "in user-mode Linux".to_owned(),
+                GuestKind::Qemu => format!("in QEMU with Linux {}", self.guests[guest].kernel.release),
+            },
+        };
+        let mut places: Vec<(String, Vec<&str>)> = Vec::new();
+        for lane in &self.lanes {
+            let of = place(lane);
+            match places.iter_mut().find(|(known, _)| *known == of) {
+                Some((_, names)) => names.push(&lane.name),
+                None => places.push((of, vec![&lane.name])),
             }
         }
-        sum
+        if places.len() < 2 {
+            return None;
+        }
+        let each: Vec<String> = places.iter().map(|(place, names)| format!("{} {place}", names.join(", "))).collect();
+        let kernels_only =
+            self.lanes.iter().all(|lane| lane.guest.is_some_and(|guest| self.guests[guest].kind == GuestKind::Qemu));
+        let rule = match kernels_only {
+            true => "pairs across two kernels get a verdict only where nothing else differs",
+            false => "pairs across places get no verdict, and no ceiling tells what limited them",
+        };
+        Some(format!("lanes live in several places ({}): {rule}", each.join("; ")))
     }
 
     /// Ends all guests.
@@ -419,7 +323,7 @@ impl Stage {
 
     /// What a reader must know of lanes in guests.
     pub(crate) fn guest_warnings(&self) -> Vec<String> {
-        let mut warnings = Vec::new();
+        let mut warnings: Vec<String> = self.several_places().into_iter().collect();
         for slot in &self.guests {
             let what = slot.describe(&self.settings);
             warnings.push(match slot.kind {
@@ -439,29 +343,5 @@ impl Stage {
             });
         }
         warnings
-    }
-}
-
-/// Where a lane is mounted in its guest.
-pub(crate) fn directory(lane: usize) -> PathBuf {
-    Path::new(LANES).join(format!("{lane:02}"))
-}
-
-fn mount_request(state: &LaneState, source: PathBuf, target: PathBuf) -> Ask {
-    match &state.contestant {
-        Contestant::Custom(custom) => {
-            let mut command = custom_mount_command(custom, &source, &target, &state.mount_options);
-            // In the guest it lies where it lies on the host.
-            if let Some(program) = command::find_program(&command[0]) {
-                command[0] = program.to_string_lossy().into_owned();
-            }
-            Ask::MountFuse { command, target }
-        }
-        contestant => Ask::Mount {
-            filesystem: contestant.filesystem_name().to_owned(),
-            source,
-            options: state.mount_options.clone(),
-            target,
-        },
     }
 }

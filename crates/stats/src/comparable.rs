@@ -31,6 +31,13 @@ pub fn on_images(venue: &str) -> bool {
     ["image", UML, QEMU].contains(&venue)
 }
 
+/// Whether lanes live in guests of one kind, or none of them does. Lanes that only stand beside do not count.
+pub fn one_place<'a>(lanes: impl Iterator<Item = &'a Lane>) -> bool {
+    let guest = |lane: &Lane| [UML, QEMU].into_iter().find(|venue| lane.venue == *venue);
+    let mut guests = lanes.filter(|lane| !stands_beside(lane)).map(guest);
+    guests.next().is_none_or(|first| guests.all(|other| other == first))
+}
+
 /// What a lane's guest is made of but for its kernel: CPUs, memory, KVM or an emulated CPU. `None`: it lives
 /// in none.
 pub fn guest_of(lane: &Lane) -> Option<String> {
@@ -250,6 +257,16 @@ mod tests {
         let why = comparable(&lanes[1], &lanes[2]).unwrap_err();
         assert_eq!(why, "different venue: b is qemu, c is image");
         assert!(comparable(&lanes[0], &lane("d", UML, "6.1")).is_ok());
+    }
+
+    #[test]
+    fn guests_of_one_kind_are_one_place() {
+        let [uml, qemu, image] = [lane("a", UML, "6.1"), lane("b", QEMU, "6.1"), lane("c", "image", "")];
+        let memory = lane("d", MEMORY, "6.1");
+        assert!(one_place([&uml, &lane("e", UML, "6.1"), &memory].into_iter()));
+        assert!(one_place([&qemu, &lane("e", QEMU, "6.12")].into_iter()));
+        assert!(one_place([&image, &lane("e", "device", ""), &memory].into_iter()));
+        assert!(!one_place([&uml, &qemu].into_iter()) && !one_place([&memory, &image, &uml].into_iter()));
     }
 
     #[test]

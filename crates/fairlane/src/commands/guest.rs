@@ -3,7 +3,10 @@
 use crate::failure::Failure;
 use crate::options::GuestKeeper;
 use lanes::guest::init::Role;
-use lanes::guest::{init, keeper, worker};
+use lanes::guest::worker::{self, Looking};
+use lanes::guest::{init, keeper};
+use model::agent::Devices;
+use sampler::Sampler;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -12,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 pub fn run(role: Role) -> ExitCode {
     match role {
         Role::Init => init::run(),
-        Role::Worker => match worker::run() {
+        Role::Worker => match worker::run(&watch) {
             Ok(()) => ExitCode::SUCCESS,
             Err(why) => {
                 // The console: the host keeps its last lines.
@@ -21,6 +24,13 @@ pub fn run(role: Role) -> ExitCode {
             }
         },
     }
+}
+
+/// Looks at the guest's own system from now on.
+fn watch(devices: &Devices) -> Looking {
+    let mut sampler = Sampler::new(devices);
+    sampler.begin(false);
+    Box::new(move || sampler.lap())
 }
 
 /// Keeps a guest until it or Fairlane ends; its exit status is the guest's.

@@ -373,12 +373,10 @@ impl Track<'_> {
             Some(library) => Target::Library(library.clone()),
             None => Target::Directory(visit.directory.clone()),
         };
-        // What this machine does tells nothing of a guest's own system.
-        if !self.stage.in_guest(visit.lane) {
-            // After a remount it goes on.
-            visit.course.get_or_insert_with(|| Gathered::of(&devices));
-            visit.devices.clone_from(&devices);
-        }
+        // After a remount it goes on.
+        let in_guest = self.stage.in_guest(visit.lane);
+        visit.course.get_or_insert_with(|| Gathered::of(&devices, in_guest));
+        visit.devices.clone_from(&devices);
         self.begin_clock(visit);
         let begun = Instant::now();
         self.tell(visit.lane, &Request::Attach { target, devices })?;

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 const BOOT_PATIENCE: [(GuestKind, Duration); 2] =
     [(GuestKind::Uml, Duration::from_secs(30)), (GuestKind::Qemu, Duration::from_secs(120))];
 /// How long it may take to answer: an unmount writes all that is dirty.
-const ANSWER_PATIENCE: Duration = Duration::from_secs(3600);
+const ANSWER_PATIENCE: Duration = Duration::from_secs(600);
 /// How long a guest that was told to power off may take.
 const END_PATIENCE: Duration = Duration::from_secs(10);
 /// Lines of the console in a failure's message.
@@ -198,7 +198,7 @@ impl Guest {
                 Err(RecvTimeoutError::Disconnected) => return Err(self.gone()),
                 Err(RecvTimeoutError::Timeout) if begun.elapsed() > ANSWER_PATIENCE => {
                     self.kill();
-                    return Err(failed("the guest did not answer for an hour and was ended"));
+                    return Err(failed("the guest did not answer for ten minutes and was ended"));
                 }
                 // What it does cannot be taken back, so it is waited for, but not for ever.
                 Err(RecvTimeoutError::Timeout) if stop.load(Ordering::Relaxed) && begun.elapsed() > END_PATIENCE => {

@@ -40,10 +40,9 @@ pub(crate) fn write(
     }
     let wanted: Vec<&str> = machine.own_modules().iter().chain(modules).copied().collect();
     let mut list = String::new();
-    for file in machine.kernel.modules.load_order(&wanted)? {
-        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let path = format!("/modules/{name}");
-        archive.file(&path, 0o644, &std::fs::read(&file)?)?;
+    for module in machine.kernel.modules.load_order(&wanted)? {
+        let path = format!("/modules/{}.ko", module.name);
+        archive.file(&path, 0o644, &module.bytes)?;
         list.push_str(&path);
         list.push('\n');
     }

@@ -1,9 +1,14 @@
 //! Which module files a guest loads, and in which order: read from the modules themselves, because a kernel
 //! package that no package manager set up has no modules.dep.
 
+use crate::command::find_program;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// How distributions compress modules, and what unpacks them to standard output.
+const UNPACKERS: [(&str, &str, &str); 3] = [("xz", "xz", "xz-utils"), ("zst", "zstd", "zstd"), ("gz", "gzip", "gzip")];
 
 /// The modules of one kernel.
 #[derive(Debug, Clone, Default)]
@@ -12,9 +17,17 @@ pub struct Modules {
     files: BTreeMap<String, PathBuf>,
     /// What is part of the kernel itself.
     builtin: BTreeSet<String>,
-    /// Algorithms by name (`crc32c`), and the module that has each in plain code, which runs on any CPU:
-    /// modules ask for algorithms, not for modules.
-    algorithms: BTreeMap<String, String>,
+    /// Where they lie.
+    folder: PathBuf,
+}
+
+/// A module as a guest loads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Module {
+    /// Its name with underscores.
+    pub name: String,
+    /// Its bytes, unpacked.
+    pub bytes: Vec<u8>,
 }
 
 /// `-` and `_` are the same in a module's name.
@@ -33,7 +46,7 @@ impl Modules {
     /// # Errors
     /// When it cannot be read.
     pub fn read(folder: &Path) -> io::Result<Modules> {
-        let mut modules = Modules::default();
+        let mut modules = Modules { folder: folder.to_owned(), ..Modules::default() };
         let mut waiting = vec![folder.to_owned()];
         while let Some(folder) = waiting.pop() {
             for entry in std::fs::read_dir(&folder)? {
@@ -44,15 +57,6 @@ impl Modules {
                     waiting.push(entry.path());
                 } else if let (true, Some(name)) = (kind.is_file(), entry.file_name().to_str().and_then(module_name)) {
                     modules.files.insert(name, entry.path());
-                }
-            }
-        }
-        let folder_of_algorithms = folder.join("kernel/crypto");
-        for (name, path) in modules.files.iter().filter(|(_, path)| path.parent() == Some(&folder_of_algorithms)) {
-            for algorithm in words(&std::fs::read(path)?, "alias").iter().map(|alias| plain(alias)) {
-                let known = modules.algorithms.entry(algorithm).or_insert_with(|| name.clone());
-                if name.ends_with("_generic") {
-                    known.clone_from(name);
                 }
             }
         }
@@ -74,45 +78,75 @@ impl Modules {
         !self.builtin.is_empty()
     }
 
-    /// The files that these modules need, each behind what it depends on. What is not there is left out: it
-    /// may be part of the kernel.
+    /// These modules and what they need, each behind what it depends on. What is not there is left out: it may
+    /// be part of the kernel.
     ///
     /// # Errors
-    /// When a file cannot be read, or is compressed.
-    pub fn load_order(&self, names: &[&str]) -> io::Result<Vec<PathBuf>> {
-        let mut order = Vec::new();
-        let mut seen = BTreeSet::new();
-        for name in names {
-            self.visit(&plain(name), &mut seen, &mut order)?;
-        }
-        Ok(order)
+    /// When a file cannot be read or unpacked.
+    pub fn load_order(&self, names: &[&str]) -> io::Result<Vec<Module>> {
+        let mut order =
+            Order { modules: self, algorithms: self.algorithms()?, seen: BTreeSet::new(), found: Vec::new() };
+        names.iter().try_for_each(|name| order.visit(&plain(name)))?;
+        Ok(order.found)
     }
 
-    fn visit(&self, name: &str, seen: &mut BTreeSet<String>, order: &mut Vec<PathBuf>) -> io::Result<()> {
+    /// Algorithms by name (`crc32c`), and the module that has each in plain code, which runs on any CPU:
+    /// modules ask for algorithms, not for modules.
+    fn algorithms(&self) -> io::Result<BTreeMap<String, String>> {
+        let mut algorithms = BTreeMap::new();
+        let folder = self.folder.join("kernel/crypto");
+        for (name, path) in self.files.iter().filter(|(_, path)| path.parent() == Some(&folder)) {
+            for algorithm in words(&unpacked(path)?, "alias").iter().map(|alias| plain(alias)) {
+                let known = algorithms.entry(algorithm).or_insert_with(|| name.clone());
+                if name.ends_with("_generic") {
+                    known.clone_from(name);
+                }
+            }
+        }
+        Ok(algorithms)
+    }
+}
+
+/// An order that grows.
+struct Order<'a> {
+    modules: &'a Modules,
+    algorithms: BTreeMap<String, String>,
+    seen: BTreeSet<String>,
+    found: Vec<Module>,
+}
+
+impl Order<'_> {
+    fn visit(&mut self, name: &str) -> io::Result<()> {
         let name = match self.algorithms.get(name) {
-            Some(module) if !self.files.contains_key(name) => module,
-            _ => name,
+            Some(module) if !self.modules.files.contains_key(name) => module.clone(),
+            _ => name.to_owned(),
         };
-        let Some(path) = self.files.get(name) else { return Ok(()) };
+        let Some(path) = self.modules.files.get(&name) else { return Ok(()) };
         // A name that comes again, in a circle too, is loaded already or on its way.
-        if !seen.insert(name.to_owned()) {
+        if !self.seen.insert(name.clone()) {
             return Ok(());
         }
-        if path.extension().is_none_or(|extension| extension != "ko") {
-            return Err(io::Error::other(format!(
-                "{} is compressed, and Fairlane reads plain modules only; unpack it beside the original",
-                path.display()
-            )));
-        }
-        let needs = needs(&std::fs::read(path)?);
-        for before in &needs.before {
-            self.visit(before, seen, order)?;
-        }
-        order.push(path.clone());
-        for after in &needs.after {
-            self.visit(after, seen, order)?;
-        }
-        Ok(())
+        let bytes = unpacked(path)?;
+        let needs = needs(&bytes);
+        needs.before.iter().try_for_each(|before| self.visit(before))?;
+        self.found.push(Module { name, bytes });
+        needs.after.iter().try_for_each(|after| self.visit(after))
+    }
+}
+
+/// A module's bytes, whether it is compressed or not: the kernel of a guest need not know how to unpack it.
+fn unpacked(path: &Path) -> io::Result<Vec<u8>> {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let Some((_, name, package)) = UNPACKERS.iter().find(|(of, ..)| *of == ending) else {
+        return std::fs::read(path);
+    };
+    let program = find_program(name).ok_or_else(|| {
+        io::Error::other(format!("{} is compressed and {name} is missing: sudo apt install {package}", path.display()))
+    })?;
+    let output = Command::new(program).args(["-d", "-c", "--"]).arg(path).stdin(Stdio::null()).output()?;
+    match output.status.success() {
+        true => Ok(output.stdout),
+        false => Err(io::Error::other(format!("{name} cannot unpack {} ({})", path.display(), output.status))),
     }
 }
 
@@ -176,20 +210,29 @@ mod tests {
         for (name, alias) in [("crc_fast", "crc-32"), ("crc_generic", "crc-32"), ("crc_odd", "other")] {
             std::fs::write(folder.join(format!("kernel/crypto/{name}.ko")), format!("\0alias={alias}\0")).unwrap();
         }
-        write("packed.ko.xz", "");
+        write("packed.ko", "\0depends=d\0");
+        for (program, ending) in [("xz", "xz"), ("zstd", "zst"), ("gzip", "gz")] {
+            let (plain, packed) = ("kernel/fs/packed.ko", format!("kernel/fs/packed_{ending}.ko.{ending}"));
+            let to = std::fs::File::create(folder.join(packed)).unwrap();
+            let status = Command::new(program).args(["-q", "-c"]).arg(folder.join(plain)).stdout(to).status();
+            assert!(status.is_ok_and(|status| status.success()), "{program} packs");
+        }
+        write("torn.ko.xz", "no archive");
         std::fs::write(folder.join("modules.builtin"), "kernel/fs/ext4/ext4.ko\n").unwrap();
         let modules = Modules::read(&folder).unwrap();
         let order = |names: &[&str]| {
-            let files = modules.load_order(names)?;
-            Ok::<_, io::Error>(
-                files.iter().map(|file| file.file_stem().unwrap().to_str().unwrap().to_owned()).collect::<Vec<_>>(),
-            )
+            let found = modules.load_order(names)?;
+            Ok::<_, io::Error>(found.into_iter().map(|module| module.name).collect::<Vec<_>>())
         };
         let found = order(&["a", "ext4", "a"]);
-        let packed = order(&["packed"]);
+        let packed = order(&["packed_xz", "packed-zst", "packed_gz"]);
+        let bytes = modules.load_order(&["packed_zst"]).map(|all| all.last().unwrap().bytes.clone());
+        let torn = order(&["torn"]);
         std::fs::remove_dir_all(&folder).unwrap();
         assert_eq!(found.unwrap(), ["crc_generic", "d", "b_c", "a"]);
-        assert!(packed.unwrap_err().to_string().contains("compressed"));
+        assert_eq!(packed.unwrap(), ["b_c", "a", "crc_generic", "d", "packed_xz", "packed_zst", "packed_gz"]);
+        assert_eq!(bytes.unwrap(), b"\0depends=d\0");
+        assert!(torn.unwrap_err().to_string().contains("xz cannot unpack"));
         assert!(modules.has("ext4") && modules.has("b-c") && !modules.has("ntfs3"));
     }
 }

@@ -6,6 +6,8 @@
 //! about 4 KB lie unread on its serial line, so the host never has more than [`MOST_UNREAD_BYTES`] under way.
 
 use crate::failure::LaneFailure;
+use model::agent::Devices;
+use model::trial::SystemUse;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -21,7 +23,7 @@ pub(crate) const MODULES: &str = "/modules.list";
 pub(crate) const CHANNEL: &str = "/channel.path";
 
 /// Something that the guest itself does.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "kebab-case")]
 pub enum Ask {
     /// What it is.
@@ -43,6 +45,13 @@ pub enum Ask {
         command: Vec<String>,
         /// Where it will be mounted.
         target: PathBuf,
+    },
+    /// Makes a filesystem by a tool that was carried along, and writes what the kernel still caches of it.
+    Format {
+        /// The program by its path, and its arguments.
+        command: Vec<String>,
+        /// Block device in the guest.
+        device: PathBuf,
     },
     /// Unmounts; of FUSE also waits until the program ended.
     Unmount {
@@ -78,6 +87,18 @@ pub enum Ask {
         /// As /proc/diskstats names them.
         devices: Vec<String>,
     },
+    /// Begins to watch the guest's system for a lane.
+    Watch {
+        /// The lane.
+        lane: u32,
+        /// Its devices.
+        devices: Devices,
+    },
+    /// What the system did since the watching began, or since the last look.
+    Look {
+        /// The lane.
+        lane: u32,
+    },
     /// Room of a mounted filesystem.
     Room {
         /// Where it is mounted.
@@ -85,6 +106,11 @@ pub enum Ask {
     },
     /// Panics the guest's kernel: tests see what becomes of a race then.
     Crash,
+    /// Makes the guest's clock run at another speed: tests see that it is noticed.
+    BendClock {
+        /// Microseconds that the clock goes on in each hundredth of a second: 10000 is true.
+        tick_microseconds: i64,
+    },
     /// The end: nothing is mounted any more.
     PowerOff,
 }
@@ -101,6 +127,18 @@ pub enum Answer {
     Mounted {
         /// The filesystem's own.
         super_options: Vec<String>,
+    },
+    /// To `format`.
+    Formatted {
+        /// What the tool printed.
+        stdout: String,
+        /// How long it took.
+        seconds: f64,
+    },
+    /// To `look`.
+    Looked {
+        /// The guest's own system.
+        system: Box<SystemUse>,
     },
     /// To `clock`: nanoseconds since some moment.
     Clock {

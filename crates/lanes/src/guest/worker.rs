@@ -2,14 +2,18 @@
 
 use super::init::FAILURES;
 use super::protocol::{Answer, Answered, Ask, Asked, CHANNEL, Hello, READY};
+use crate::contestant::fill_device;
 use crate::failure::{LaneFailure, cannot, failed};
-use crate::{loop_device, mount, mountinfo};
+use crate::{command, loop_device, mount, mountinfo};
+use model::agent::Devices;
+use model::trial::SystemUse;
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -27,18 +31,21 @@ const NEVER_KILLED: &str = "-1000";
 
 type Output = Arc<Mutex<File>>;
 
-/// Listens until it is told to power off.
+/// Whoever looks at the guest's system: each call answers what it did since the one before.
+pub type Looking = Box<dyn FnMut() -> SystemUse>;
+
+/// Listens until it is told to power off. `watch` begins to look at the system.
 ///
 /// # Errors
 /// When the channel breaks.
-pub fn run() -> Result<(), String> {
+pub fn run(watch: &dyn Fn(&Devices) -> Looking) -> Result<(), String> {
     let _ = rustix::thread::set_name(c"fairlane-guest");
     let _ = std::fs::write("/proc/self/oom_score_adj", NEVER_KILLED);
     let channel = open_channel()?;
     let mut input = channel.try_clone().map_err(|error| error.to_string())?;
     let output: Output = Arc::new(Mutex::new(channel));
     send(&output, READY);
-    let mut worker = Worker { output, agents: BTreeMap::new(), fuse: BTreeMap::new() };
+    let mut worker = Worker { output, agents: BTreeMap::new(), fuse: BTreeMap::new(), watch, looking: BTreeMap::new() };
     let mut line = Vec::new();
     let mut read = 0u64;
     let mut buffer = [0u8; READ_BYTES];
@@ -96,11 +103,14 @@ fn open_channel() -> Result<File, String> {
     Ok(file)
 }
 
-struct Worker {
+struct Worker<'a> {
     output: Output,
     agents: BTreeMap<u32, Agent>,
     /// FUSE programs by where they are mounted.
     fuse: BTreeMap<PathBuf, Child>,
+    watch: &'a dyn Fn(&Devices) -> Looking,
+    /// Who looks at the system for each lane.
+    looking: BTreeMap<u32, Looking>,
 }
 
 struct Agent {
@@ -109,7 +119,7 @@ struct Agent {
     reader: Option<JoinHandle<()>>,
 }
 
-impl Worker {
+impl Worker<'_> {
     /// Does a line; answers whether it was the last.
     fn line(&mut self, line: &str) -> bool {
         if let Some(text) = line.strip_prefix("A ") {
@@ -144,6 +154,11 @@ impl Worker {
                 self.fuse.insert(target.clone(), child);
                 Ok(mounted(&target))
             }
+            Ask::Format { command, device } => {
+                let output = command::run(&fill_device(&command, &device), &AtomicBool::new(false))?;
+                drop_cache(&device)?;
+                Ok(Answer::Formatted { stdout: output.stdout, seconds: output.seconds })
+            }
             Ask::Unmount { target } => {
                 if mount::is_mounted(&target)? {
                     mount::unmount_patiently(&target)?;
@@ -151,12 +166,15 @@ impl Worker {
                 self.fuse.remove(&target).map_or(Ok(()), wait_for_end)?;
                 Ok(Answer::Done)
             }
-            Ask::DropCache { device } => {
-                let file = File::open(&device).map_err(|error| cannot(format!("open {}", device.display()), error))?;
-                loop_device::flush_buffers(&file)
-                    .map_err(|error| cannot(format!("drop the cache of {}", device.display()), error))?;
+            Ask::DropCache { device } => drop_cache(&device).map(|()| Answer::Done),
+            Ask::Watch { lane, devices } => {
+                self.looking.insert(lane, (self.watch)(&devices));
                 Ok(Answer::Done)
             }
+            Ask::Look { lane } => match self.looking.get_mut(&lane) {
+                Some(look) => Ok(Answer::Looked { system: Box::new(look()) }),
+                None => Err(failed("nobody watches for this lane")),
+            },
             Ask::Start { lane } => self.start(lane).map(|()| Answer::Done),
             Ask::Stop { lane, kill } => {
                 if let Some(agent) = self.agents.get(&lane) {
@@ -182,6 +200,7 @@ impl Worker {
                 let written = std::fs::write("/proc/sysrq-trigger", "c");
                 Err(failed(format!("the kernel goes on ({written:?})")))
             }
+            Ask::BendClock { tick_microseconds } => bend_clock(tick_microseconds).map(|()| Answer::Done),
             Ask::PowerOff => {
                 let lanes: Vec<u32> = self.agents.keys().copied().collect();
                 lanes.into_iter().for_each(|lane| self.end(lane));
@@ -237,6 +256,27 @@ impl Worker {
 
 fn make_folder(path: &Path) -> Result<(), LaneFailure> {
     std::fs::create_dir_all(path).map_err(|error| cannot(format!("make {}", path.display()), error))
+}
+
+/// Writes what the kernel caches of a block device, and forgets it.
+fn drop_cache(device: &Path) -> Result<(), LaneFailure> {
+    let file = File::open(device).map_err(|error| cannot(format!("open {}", device.display()), error))?;
+    loop_device::flush_buffers(&file).map_err(|error| cannot(format!("drop the cache of {}", device.display()), error))
+}
+
+/// adjtimex(2), which moves the monotonic clock's speed too.
+fn bend_clock(tick_microseconds: i64) -> Result<(), LaneFailure> {
+    // SAFETY: a zeroed `timex` is a valid one, and the kernel reads and writes no more than that.
+    let answer = unsafe {
+        let mut terms: libc::timex = std::mem::zeroed();
+        terms.modes = libc::ADJ_TICK;
+        terms.tick = tick_microseconds;
+        libc::adjtimex(&mut terms)
+    };
+    match answer {
+        -1 => Err(cannot("bend the clock", std::io::Error::last_os_error())),
+        _ => Ok(()),
+    }
 }
 
 fn mounted(target: &Path) -> Answer {
