@@ -4,15 +4,15 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
 CARGO ?= cargo
-# Empty for root, and where there is no sudo: then a race takes a guest or a directory.
-SUDO := $(if $(filter 0,$(shell id -u)),,$(shell command -v sudo))
+# Empty for root, and where sudo is not there or would ask nobody: then a race takes a guest or a directory.
+SUDO := $(if $(filter 0,$(shell id -u)),,$(shell sudo -n true 2>/dev/null || test -t 0 && command -v sudo))
 # What a lane of the default race and the tests need: command, then the package that carries it.
 RACE_TOOLS := mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs cc:build-essential
 # The page's tests: a browser, and letters for its Chinese screenshots.
 PAGE_TOOLS := chromium:chromium node:nodejs npm:npm /usr/share/fonts/truetype/wqy/wqy-microhei.ttc:fonts-wqy-microhei
-# Guests, and the filesystems that a host's kernel seldom has.
+# Guests (two kernels, to be raced against each other), and the filesystems that a host's kernel seldom has.
 GUEST_TOOLS := linux.uml:user-mode-linux qemu-system-x86_64:qemu-system-x86 /usr/share/doc/linux-image-amd64:linux-image-amd64 \
-	mkfs.jfs:jfsutils mkfs.reiserfs:reiserfsprogs mkfs.nilfs2:nilfs-tools ntfs-3g:ntfs-3g
+	/usr/share/doc/linux-image-cloud-amd64:linux-image-cloud-amd64 xz:xz-utils zstd:zstd mkfs.jfs:jfsutils mkfs.reiserfs:reiserfsprogs mkfs.nilfs2:nilfs-tools ntfs-3g:ntfs-3g
 TEST_TOOLS := $(RACE_TOOLS) $(GUEST_TOOLS) cpio:cpio losetup:mount findmnt:util-linux mkfs.exfat:exfatprogs mkfs.f2fs:f2fs-tools fio:fio setfattr:attr python3:python3-venv $(PAGE_TOOLS)
 STATIC_TARGET := x86_64-unknown-linux-gnu
 RACE_ARGUMENTS ?=

@@ -3,7 +3,8 @@
 mod common;
 
 use common::{Place, assert_one_sentence};
-use model::record::Record;
+use model::findings::{ResultFinding, Verdict};
+use model::record::{Profile, Record};
 use model::trial::Outcome;
 use rustix::process::{Pid, Signal, kill_process};
 use std::os::unix::fs::chown;
@@ -46,8 +47,12 @@ impl Home {
     }
 
     fn race(&self, more: &[&str]) -> Vec<String> {
+        self.race_of("2", more)
+    }
+
+    fn race_of(&self, rounds: &str, more: &[&str]) -> Vec<String> {
         let suite = self.0.tiny_suite();
-        let fixed = ["--suite", &suite, "--rounds", "2", "--lane-size", "320MiB", "--seed", "7", "-o", "r.jsonl"];
+        let fixed = ["--suite", &suite, "--rounds", rounds, "--lane-size", "320MiB", "--seed", "7", "-o", "r.jsonl"];
         ["race"].iter().chain(more).chain(&fixed).map(|&word| word.to_owned()).collect()
     }
 
@@ -85,7 +90,7 @@ fn words(list: &[String]) -> Vec<&str> {
 }
 
 #[track_caller]
-fn assert_all_done(record: &Record, lanes: &[&str], venue: &str) {
+fn assert_all_done(record: &Record, lanes: &[&str], venue: &str, trials_of_each: usize) {
     assert_eq!(record.header.lanes.iter().map(|lane| lane.name.as_str()).collect::<Vec<_>>(), lanes);
     assert!(
         record.header.lanes.iter().all(|lane| lane.venue == venue && !lane.kernel.is_empty()),
@@ -96,23 +101,43 @@ fn assert_all_done(record: &Record, lanes: &[&str], venue: &str) {
     assert!(bad.is_empty(), "{bad:#?}");
     for lane in lanes {
         let trials = record.trials.iter().filter(|trial| trial.lane == *lane);
-        assert_eq!(trials.count(), 6, "{lane}: three workloads, two rounds");
+        assert_eq!(trials.count(), trials_of_each, "{lane}");
     }
 }
 
+/// What the statistics make of a workload.
+fn results(record: &Record, workload: &str) -> Vec<ResultFinding> {
+    let results = stats::judge::judge_workload(record, workload);
+    assert!(!results.is_empty(), "{workload}");
+    results
+}
+
+/// As a part of suite `quick`, whose own files and disks are too large for a test that runs with every change.
 #[test]
-fn eight_filesystems_race_in_user_mode_linux_without_root() {
+fn eight_filesystems_race_in_user_mode_linux_without_root_and_get_verdicts() {
     let home = Home::new();
     let lanes = ["ext3", "ext4", "jfs", "xfs", "btrfs", "reiserfs", "f2fs", "nilfs2"];
-    let line = home.race(&[&lanes[..], &["--on", "uml"]].concat());
-    let (out, _) = home.expect(0, &words(&line));
+    let quick = ["race", "--suite", "quick", "--workload", "small-files", "--set", "small-files.files=150"];
+    let fixed = ["--on", "uml", "--rounds", "6", "--lane-size", "320MiB", "--seed", "7", "-o", "r.jsonl"];
+    let (out, _) = home.expect(0, &[&quick[..], &lanes[..], &fixed[..]].concat());
     assert!(out.contains("compares the filesystems' code, not your disk"), "{out}");
     let record = home.record();
-    assert_all_done(&record, &lanes, "uml");
+    assert_all_done(&record, &lanes, "uml", 6);
+    let create = &results(&record, "small-files")[0];
+    // Six rounds of eight lanes decide what differs plainly, and every pair was judged.
+    assert_eq!((create.rounds, create.pairs.len()), (6, 28));
+    assert!(create.pairs.iter().all(|pair| pair.ratio > 0.0 && pair.verdict != Verdict::None), "{create:#?}");
+    let decided = create.pairs.iter().filter(|pair| matches!(pair.verdict, Verdict::Faster | Verdict::Slower));
+    assert!(decided.count() > 0, "{create:#?}");
+    assert!(create.warnings.iter().any(|said| said.starts_with("not durable")), "{:?}", create.warnings);
+    // What the guest's own system did, window by window.
+    for trial in &record.trials {
+        let course = trial.course.as_ref().unwrap_or_else(|| panic!("{trial:?}"));
+        assert!(!course.seconds.is_empty() && !course.device_iops.is_empty(), "{course:?}");
+    }
     // No flush reaches a disk there, and nothing promises that it does.
     assert!(record.header.lanes.iter().all(|lane| !lane.promises.fsync_reaches_stable_storage));
-    assert!(record.probes.iter().any(|probe| probe.profile == model::record::Profile::Null));
-    assert!(record.probes.iter().any(|probe| probe.profile == model::record::Profile::RandRead));
+    assert!(record.probes.iter().any(|probe| probe.profile == Profile::Flush));
     home.0.assert_nothing_left();
     home.assert_no_process_stays();
 }
@@ -124,7 +149,10 @@ fn the_six_of_the_article_race_together_in_one_guest() {
     let line = home.race(&[&lanes[..], &["--on", "uml"]].concat());
     home.expect(0, &words(&line));
     let record = home.record();
-    assert_all_done(&record, &lanes, "uml");
+    assert_all_done(&record, &lanes, "uml", 6);
+    // The engine without a device, and the bare disk, inside of the guest.
+    assert!(record.probes.iter().any(|probe| probe.profile == Profile::Null));
+    assert!(record.probes.iter().any(|probe| probe.profile == Profile::RandRead));
     // Debian's kernels have no ntfs3; the lane says what mounted it.
     let ntfs = &record.header.lanes[2].filesystem;
     assert!(["ntfs-3g", "ntfs3"].contains(&ntfs.as_str()), "{ntfs}");
@@ -136,9 +164,135 @@ fn two_filesystems_race_in_qemu_on_the_distributions_kernel() {
     let home = Home::new();
     let line = home.race(&["ext4@qemu", "xfs@qemu", "--guest-cpus", "1", "--guest-memory", "640MiB"]);
     home.expect(0, &words(&line));
-    assert_all_done(&home.record(), &["ext4", "xfs"], "qemu");
+    assert_all_done(&home.record(), &["ext4", "xfs"], "qemu", 6);
     home.0.assert_nothing_left();
     home.assert_no_process_stays();
+}
+
+/// The kernels that are installed, the newest last.
+fn kernels() -> Vec<String> {
+    let entries = std::fs::read_dir("/boot").expect("/boot").flatten();
+    let mut found: Vec<String> = entries
+        .map(|entry| entry.path().to_string_lossy().into_owned())
+        .filter(|path| path.starts_with("/boot/vmlinuz-"))
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn one_filesystem_on_two_kernels_gets_a_verdict_and_two_filesystems_get_none() {
+    let home = Home::new();
+    let kernels = kernels();
+    let [first, .., last] = kernels.as_slice() else { panic!("two kernels are needed: {kernels:?}") };
+    let lanes = [format!("old=ext4@qemu:{first}"), format!("new=ext4@qemu:{last}"), format!("xfs@qemu:{last}")];
+    let lanes = [&lanes[0][..], &lanes[1], &lanes[2], "--workload", "small-files", "--guest-cpus", "1"];
+    home.expect(0, &words(&home.race_of("6", &lanes)));
+    let record = home.record();
+    let kernel = |name: &str| record.header.lanes.iter().find(|lane| lane.name == name).unwrap().kernel.clone();
+    assert_ne!(kernel("old"), kernel("new"));
+    assert_eq!(kernel("new"), kernel("xfs"));
+    assert!(record.header.warnings.iter().any(|said| said.contains("two kernels")), "{:?}", record.header.warnings);
+    for result in results(&record, "small-files") {
+        for pair in &result.pairs {
+            let names = [pair.a.as_str(), pair.b.as_str()];
+            let why = pair.why.as_deref().unwrap_or_default();
+            match names.contains(&"old") && names.contains(&"xfs") {
+                true => assert!(pair.verdict == Verdict::None && why.contains("different kernels"), "{pair:?}"),
+                false => assert_ne!(pair.verdict, Verdict::None, "{}: {pair:?}", result.limit_reason),
+            }
+        }
+    }
+    home.0.assert_nothing_left();
+    home.assert_no_process_stays();
+}
+
+#[test]
+fn lanes_in_several_places_are_shown_beside_each_other_and_not_ranked() {
+    let home = Home::new();
+    let lanes = ["ext4@uml", "tmpfs@uml", "x=ext4@qemu", "--workload", "random-read"];
+    home.expect(0, &words(&home.race_of("1", &lanes)));
+    let record = home.record();
+    let venues: Vec<&str> = record.header.lanes.iter().map(|lane| lane.venue.as_str()).collect();
+    assert_eq!(venues, ["uml", "memory", "qemu"]);
+    assert!(record.trials.len() == 3 && record.trials.iter().all(|trial| trial.outcome == Outcome::Ok));
+    assert!(
+        record.header.warnings.iter().any(|said| said.starts_with("lanes live in several places")),
+        "{:?}",
+        record.header.warnings
+    );
+    let result = &results(&record, "random-read")[0];
+    assert_eq!(result.pairs.len(), 3);
+    for pair in &result.pairs {
+        let why = pair.why.as_deref().unwrap_or_default();
+        assert!(pair.verdict == Verdict::None && why.contains("different"), "{pair:?}");
+    }
+    assert_eq!(result.limit, model::findings::Limit::Unattributed, "{}", result.limit_reason);
+    home.0.assert_nothing_left();
+    home.assert_no_process_stays();
+}
+
+/// A loop device on a file where an ordinary user may not look, such as another user's race of images.
+struct HiddenLoop(String);
+
+impl HiddenLoop {
+    fn new(place: &std::path::Path) -> Self {
+        let folder = place.join("hidden");
+        std::fs::create_dir(&folder).expect("folder");
+        std::fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o700)).expect("mode");
+        let file = folder.join("image");
+        std::fs::File::create(&file).and_then(|file| file.set_len(4 << 20)).expect("file");
+        HiddenLoop(common::tool("losetup", &["--find", "--show", &file.to_string_lossy()]))
+    }
+}
+
+impl Drop for HiddenLoop {
+    fn drop(&mut self) {
+        common::tool("losetup", &["--detach", &self.0]);
+    }
+}
+
+#[test]
+fn btrfs_is_formatted_without_root_whatever_the_machines_loop_devices_are() {
+    if !common::root() {
+        return;
+    }
+    let home = Home::new();
+    {
+        // Not a mount: mkfs.btrfs looks at loop devices behind mounts only where it may.
+        let hidden = HiddenLoop::new(home.0.path());
+        common::tool("mkfs.ext4", &["-q", &hidden.0]);
+        let target = home.0.path().join("hidden/mounted");
+        std::fs::create_dir(&target).expect("folder");
+        common::tool("mount", &[&hidden.0, &target.to_string_lossy()]);
+        let output = home.fairlane(&words(&home.race_of("1", &["btrfs@uml", "--workload", "small-files"]))).output();
+        common::tool("umount", &[&target.to_string_lossy()]);
+        let output = output.expect("fairlane runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let record = home.record();
+    assert_all_done(&record, &["btrfs"], "uml", 1);
+    // What mkfs printed in the guest.
+    assert!(record.header.lanes[0].geometry.len() > 1, "{:?}", record.header.lanes[0].geometry);
+    home.0.assert_nothing_left();
+}
+
+#[test]
+fn ntfs_races_against_ext4_on_loop_devices_as_root() {
+    if !common::root() {
+        return;
+    }
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    let fixed = ["--suite", &suite, "--rounds", "1", "--lane-size", "128MiB", "--seed", "7", "-o", "r.jsonl"];
+    place.expect(0, &[&["race", "ext4", "ntfs"][..], &fixed].concat());
+    let text = std::fs::read_to_string(place.path().join("r.jsonl")).expect("record");
+    let record = Record::parse(&text).expect("a record");
+    assert!(record.trials.len() == 6 && record.trials.iter().all(|trial| trial.outcome == Outcome::Ok), "{record:#?}");
+    let ntfs = &record.header.lanes[1];
+    assert_eq!(ntfs.venue, "image");
+    assert!(["ntfs-3g", "ntfs3"].contains(&ntfs.filesystem.as_str()), "{ntfs:?}");
+    place.assert_nothing_left();
 }
 
 #[test]
@@ -149,7 +303,8 @@ fn what_a_guest_cannot_do_is_refused_by_name() {
         (4, vec!["race", "bcachefs@qemu"], vec!["lacks bcachefs"]),
         (2, vec!["race", "ext4@qemu:/etc/passwd"], vec!["/etc/passwd is no kernel image"]),
         (2, vec!["race", "ext4@uml", "--throttle", "1MiB/s"], vec!["--throttle", "guest"]),
-        (2, vec!["race", "tmpfs@uml"], vec!["tmpfs", "memory"]),
+        // What lies in the guest's memory is lacking there.
+        (2, vec!["race", "tmpfs@uml", "--suite", "quick"], vec!["in the guest's memory", "--guest-memory"]),
         (2, vec!["race", "ext4@uml", "--suite", "general", "--as-published"], vec!["starts programs of this machine"]),
         (2, vec!["race", "ext4@uml", "--guest-memory", "1MiB"], vec!["--guest-memory"]),
     ] {

@@ -52,7 +52,7 @@ fn start(boot: &Boot) -> Result<Arc<Guest>, LaneFailure> {
     Guest::boot(boot, &AtomicBool::new(false), &mut |_| Ok(())).map(Arc::new)
 }
 
-/// Processes whose session is the keeper's.
+/// Processes whose session is the keeper's, as /proc/PID/stat begins.
 fn processes_of(session: u32) -> Vec<String> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     entries
@@ -62,6 +62,18 @@ fn processes_of(session: u32) -> Vec<String> {
             (rest.split_whitespace().nth(3)? == session.to_string()).then(|| head.to_owned())
         })
         .collect()
+}
+
+/// All processes of a guest: user-mode Linux leads sessions of its own.
+fn pids_of(keeper: u32) -> Vec<u32> {
+    let mut pids = vec![keeper];
+    let mut next = 0;
+    while let Some(&pid) = pids.get(next) {
+        next += 1;
+        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+        pids.extend(children.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
+    }
+    pids
 }
 
 fn a_disk_is_mounted_and_the_guest_ends(kind: GuestKind) {
@@ -110,6 +122,65 @@ fn user_mode_linux_mounts_a_disk_and_ends() {
 #[test]
 fn qemu_mounts_a_disk_and_ends() {
     a_disk_is_mounted_and_the_guest_ends(GuestKind::Qemu);
+}
+
+#[test]
+fn a_clock_that_runs_one_percent_fast_is_noticed() {
+    let scratch = Scratch::new("clock");
+    let guest = start(&scratch.boot(GuestKind::Uml, Vec::new())).unwrap();
+    let stop = AtomicBool::new(false);
+    let drift = || {
+        let earlier = guest.clocks(&stop).unwrap();
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        guest.clocks(&stop).unwrap().drift_since(&earlier).unwrap()
+    };
+    let before = drift();
+    guest.ask(&Ask::BendClock { tick_microseconds: 10_100 }, &stop).unwrap();
+    let bent = drift();
+    // Less what the questions themselves took.
+    assert!(before.abs() < 0.005 && bent > 0.005 && bent < 0.02, "{before} {bent}");
+    guest.end();
+}
+
+/// How the guest's kernel has a file open, by /proc/PID/fdinfo.
+fn opened_with(keeper: u32, file: &Path) -> Vec<i64> {
+    let mut flags = Vec::new();
+    for pid in pids_of(keeper) {
+        for entry in std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten() {
+            if std::fs::read_link(entry.path()).is_ok_and(|target| target == *file) {
+                let info = format!("/proc/{pid}/fdinfo/{}", entry.file_name().to_string_lossy());
+                let info = std::fs::read_to_string(info).unwrap_or_default();
+                let line = info.lines().find_map(|line| line.strip_prefix("flags:"));
+                flags.extend(line.and_then(|octal| i64::from_str_radix(octal.trim(), 8).ok()));
+            }
+        }
+    }
+    flags
+}
+
+#[test]
+fn disks_of_user_mode_linux_wait_for_the_disk_where_that_is_asked_for() {
+    for sync in [false, true] {
+        let scratch = Scratch::new(if sync { "sync" } else { "no-sync" });
+        let image = scratch.image("a.img", &["mkfs.ext4", "-q", "-F"]).canonicalize().unwrap();
+        let mut boot = scratch.boot(GuestKind::Uml, vec![image.clone()]);
+        boot.machine.sync = sync;
+        let guest = start(&boot).unwrap();
+        let stop = AtomicBool::new(false);
+        let target = PathBuf::from("/lanes/0");
+        let source = Path::new("/dev").join(Machine::disk_name(GuestKind::Uml, 0));
+        let mount = Ask::Mount { filesystem: "ext4".to_owned(), source, options: Vec::new(), target: target.clone() };
+        // A disk is opened when somebody opens its device.
+        guest.ask(&mount, &stop).unwrap();
+        let flags = opened_with(guest.pid(), &image);
+        assert!(!flags.is_empty());
+        assert!(
+            flags.iter().all(|flags| (flags & i64::from(libc::O_SYNC) == i64::from(libc::O_SYNC)) == sync),
+            "{flags:?}"
+        );
+        guest.ask(&Ask::Unmount { target }, &stop).unwrap();
+        guest.end();
+    }
 }
 
 #[test]

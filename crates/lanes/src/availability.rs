@@ -35,11 +35,11 @@ impl Availability {
     }
 }
 
-/// Whether a guest with this kernel can race it; `None`: it has no disk, and lanes of guests have one.
+/// Whether a guest with this kernel can race it; `None`: it makes pools of its own.
 pub fn in_guest(row: &'static Filesystem, kernel: &Kernel) -> Option<Availability> {
     match row.home {
-        Home::Memory | Home::Pool => return None,
-        Home::Library => return Some(Availability::Ready),
+        Home::Pool => return None,
+        Home::Memory | Home::Library => return Some(Availability::Ready),
         Home::Block => {}
     }
     let mkfs = row.mkfs.first().copied().map(|program| (program, row.package));

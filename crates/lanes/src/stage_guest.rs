@@ -25,8 +25,6 @@ const USUAL_CPUS: u32 = 2;
 #[derive(Debug)]
 pub(crate) struct GuestSlot {
     pub(crate) kind: GuestKind,
-    /// The kernel image that was asked for; `None`: the distribution's.
-    pub(crate) named: Option<PathBuf>,
     pub(crate) kernel: Kernel,
     pub(crate) running: Option<Arc<Guest>>,
     entry: Option<EntryId>,
@@ -58,12 +56,13 @@ impl GuestSlot {
     /// When the kernel, or what runs it, is missing.
     pub(crate) fn of_lane(spec: &LaneSpec, slots: &mut Vec<GuestSlot>) -> Result<Option<usize>, LaneFailure> {
         let Some((kind, named)) = wanted(spec) else { return Ok(None) };
-        let same = |slot: &GuestSlot| slot.kind == kind && slot.named.as_deref() == named;
+        let kernel = Kernel::find(kind, named)?;
+        // One that is named may be the distribution's own.
+        let same = |slot: &GuestSlot| slot.kind == kind && slot.kernel.path == kernel.path;
         if let Some(index) = slots.iter().position(same) {
             return Ok(Some(index));
         }
-        let kernel = Kernel::find(kind, named)?;
-        slots.push(GuestSlot { kind, named: named.map(Path::to_owned), kernel, running: None, entry: None, kvm: None });
+        slots.push(GuestSlot { kind, kernel, running: None, entry: None, kvm: None });
         Ok(Some(slots.len() - 1))
     }
 

@@ -10,7 +10,7 @@ use super::round::Track;
 use super::visit::Visit;
 use lanes::guest::Guest;
 use lanes::guest::protocol::{Answer, Ask};
-use model::agent::{Devices, Reply, Request};
+use model::agent::{Devices, FilesystemProcesses, Reply, Request};
 use model::course::TrialCourse;
 use model::page::Quantity;
 use model::trial::{Group, JobUse, SystemUse};
@@ -29,6 +29,9 @@ const LONG_SECONDS: f64 = 1.0;
 const SLACK_SECONDS: f64 = 0.02;
 /// Looks that are kept of one window. Then each other one goes, and from there on half as many are taken.
 const MOST_LOOKS: usize = 8192;
+/// No device at all.
+static NOTHING: Devices =
+    Devices { device: None, backing: None, neighbours: Vec::new(), filesystem: FilesystemProcesses::None };
 /// Distance of the figures of a job file's series, in seconds, as the engine takes them.
 const SERIES_SECONDS: f64 = 0.5;
 
@@ -44,6 +47,8 @@ pub enum Sight<'a> {
         lane: u32,
         /// The devices in the guest.
         devices: &'a Devices,
+        /// Ctrl-C.
+        stop: &'a AtomicBool,
     },
 }
 
@@ -121,7 +126,9 @@ impl Track<'_> {
     pub(super) fn measured(&mut self, visit: &mut Visit, request: &Request) -> Result<Vec<Group>, CallError> {
         let devices = visit.devices.clone();
         let sight = match self.stage.guest_of(visit.lane) {
-            Some(guest) => Sight::Guest { guest, lane: visit.lane as u32, devices: &devices },
+            Some(guest) => Sight::Guest { guest, lane: visit.lane as u32, devices: &devices, stop: self.stop },
+            // The devices of a guest that died have the names of others here.
+            None if self.stage.in_guest(visit.lane) => Sight::Here(&NOTHING),
             None => Sight::Here(&devices),
         };
         let mut watch = Watch::begin(sight, request);
@@ -147,9 +154,9 @@ impl Sight<'_> {
                 sampler.begin(false);
                 Some(Eye::Here(Box::new(sampler)))
             }
-            Sight::Guest { guest, lane, devices } => {
+            Sight::Guest { guest, lane, devices, stop } => {
                 let ask = Ask::Watch { lane: *lane, devices: (*devices).clone() };
-                guest.ask(&ask, &AtomicBool::new(false)).ok().map(|_| Eye::Guest(Instant::now()))
+                guest.ask(&ask, stop).ok().map(|_| Eye::Guest(Instant::now()))
             }
         }
     }
@@ -162,8 +169,8 @@ impl Sight<'_> {
                 let used = sampler.lap();
                 Some((opened, used, sampler.opened_at()))
             }
-            (Sight::Guest { guest, lane, .. }, Eye::Guest(opened)) => {
-                match guest.ask(&Ask::Look { lane: *lane }, &AtomicBool::new(false)) {
+            (Sight::Guest { guest, lane, stop, .. }, Eye::Guest(opened)) => {
+                match guest.ask(&Ask::Look { lane: *lane }, stop) {
                     Ok(Answer::Looked { system }) => {
                         let now = Instant::now();
                         Some((Some(std::mem::replace(opened, now)), *system, Some(now)))

@@ -102,7 +102,8 @@ fn newest_image() -> Result<Kernel, LaneFailure> {
         path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("vmlinuz-"))
     });
     let mut found: Vec<Kernel> = images.filter_map(|path| image(&path).ok()).collect();
-    found.sort_by_key(|kernel| version_key(&kernel.release));
+    // Of one version the plain kernel, whose name is the shortest, has the most modules.
+    found.sort_by_key(|kernel| (version_key(&kernel.release), std::cmp::Reverse(kernel.release.len())));
     found.pop().ok_or_else(|| {
         privilege(
             "there is no kernel image that can be read in /boot; install one: sudo apt install linux-image-amd64, run \
