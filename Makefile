@@ -40,11 +40,11 @@ test: test-tools
 	$(CARGO) test --workspace --locked
 
 # Timings are printed here and asserted nowhere: machines are shared. About an hour, as root, alone
-# on the machine; docs/performance.md keeps a run. BENCH=rows, agreement, memory, operations or page
-# runs a part.
-BENCH ?= rows agreement memory operations page
+# on the machine; docs/performance.md keeps a run. BENCH=rows, agreement, memory, operations, guests or
+# page runs a part.
+BENCH ?= rows agreement memory operations guests page
 bench: race-tools
-	@./scripts/install-tools fio:fio fs_mark:fsmark
+	@./scripts/install-tools fio:fio fs_mark:fsmark $(GUEST_TOOLS)
 	$(CARGO) build --release --locked -p fairlane --example performance
 	for part in $(filter-out page,$(BENCH)); do $(SUDO) ./target/release/examples/performance $$part || exit; done
 	$(if $(filter page,$(BENCH)),./scripts/ui bench)

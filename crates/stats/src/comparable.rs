@@ -5,6 +5,7 @@ use crate::say::{self, name, pair as said};
 use model::Sentence;
 use model::findings::NotRanked;
 use model::lane::{Lane, Promises};
+use model::record::Header;
 use model::sentence::Value;
 
 /// The venue of a lane whose filesystem is called inside the agent.
@@ -36,6 +37,18 @@ pub fn one_place<'a>(lanes: impl Iterator<Item = &'a Lane>) -> bool {
     let guest = |lane: &Lane| [UML, QEMU].into_iter().find(|venue| lane.venue == *venue);
     let mut guests = lanes.filter(|lane| !stands_beside(lane)).map(guest);
     guests.next().is_none_or(|first| guests.all(|other| other == first))
+}
+
+/// The kernels that the lanes of a race are on: the machine's, unless all of them live in guests.
+pub fn raced_kernels(of: &Header) -> String {
+    let mut kernels: Vec<&str> = Vec::new();
+    for lane in &of.lanes {
+        let kernel = if lane.kernel.is_empty() { &of.machine.kernel } else { &lane.kernel };
+        if !kernels.contains(&kernel.as_str()) {
+            kernels.push(kernel);
+        }
+    }
+    if kernels.is_empty() { of.machine.kernel.clone() } else { kernels.join(", ") }
 }
 
 /// What a lane's guest is made of but for its kernel: CPUs, memory, KVM or an emulated CPU. `None`: it lives
