@@ -226,8 +226,8 @@ impl Stage {
         if let Some(guest) = open.guest.take().filter(|guest| guest.lives()) {
             let unmounted = guest.ask(&Ask::Unmount { target: open.directory.clone() }, &AtomicBool::new(false));
             if let (Err(error), true) = (unmounted, guest.lives()) {
-                open.guest = Some(guest);
-                lane.open = Some(open);
+                // What hangs in its kernel goes with it, and the race goes on in a new one.
+                guest.kill();
                 return Err(error);
             }
         }
