@@ -4,7 +4,7 @@ use crate::abilities;
 use crate::command;
 use crate::contestant::Contestant;
 use crate::device::{self, Decision, Found};
-use crate::failure::{LaneFailure, cannot, failed, privilege, usage};
+use crate::failure::{LaneFailure, failed, privilege, usage};
 use crate::ground::{Ground, GuestDisk, ImageGround};
 use crate::guest::Machine;
 use crate::guest::machine::MOST_QEMU_DISKS;
