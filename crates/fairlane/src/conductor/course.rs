@@ -423,7 +423,7 @@ mod tests {
         assert_eq!(seen.looks[1].at[0], seen.looks[0].at[1], "one look begins where the last one ended");
         assert!(seen.looks[0].at[1] >= 0.24, "{:?}", seen.looks[0]);
         // A part of a phase is over before the first look; nothing is opened for it.
-        let short = Watch::begin(&devices, &Request::Sync);
-        assert!(short.sampler.is_none() && short.end().looks.is_empty());
+        let short = Watch::begin(Sight::Here(&devices), &Request::Sync);
+        assert!(short.eye.is_none() && short.end().looks.is_empty());
     }
 }
