@@ -414,6 +414,15 @@ mod tests {
         cpus: 2.0,
     };
 
+    #[test]
+    fn a_slow_lane_takes_its_own_time_of_the_whole() {
+        let rates = RATES.with_fuse_in_guest(0.5);
+        // Half of the bytes at 1 GB/s, half at 15 MB/s.
+        assert!((rates.sequential - 2.0 / (1.0 / 1e9 + 1.0 / FUSE_IN_GUEST)).abs() < 1.0, "{rates:?}");
+        assert_eq!(RATES.with_fuse_in_guest(0.0), RATES);
+        assert_eq!(rates.flushed, RATES.flushed);
+    }
+
     fn workload(text: &str) -> Workload {
         toml::from_str(&format!("name = \"w\"\ntitle = \"w\"\n{text}")).unwrap()
     }
