@@ -122,6 +122,8 @@ fn judge_group(
     }
     warnings.extend(judged.iter().filter_map(|of| of.warning.clone()));
     warnings.extend(limited.warnings);
+    let raced = lanes.iter().map(|lane| lane.lane);
+    warnings.extend(comparable::not_durable(raced).filter(|_| workload.flush_bound()));
     if plan.is_throttled() {
         let all = lanes.iter().flat_map(|lane| lane.group(group));
         let window = throttle::window_seconds(all.map(|(trial, of)| of.system.as_ref().unwrap_or(&trial.system)));

@@ -114,7 +114,8 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
     if terms.with_self {
         return Err(Failure::usage("calibrate races a lane against itself already; leave --with-self out"));
     }
-    let lanes = twins(&options.lane)?;
+    let mut lanes = twins(&options.lane)?;
+    planning::move_into_guest(&mut lanes, terms.on.as_deref());
     // No limit holds a colon.
     if terms.throttle.iter().any(|text| text.contains(':')) {
         return Err(Failure::usage(
@@ -160,6 +161,7 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
         lane_throttles: throttles.lanes,
         seed,
         on,
+        guest: planning::guest_terms(terms),
     })
 }
 

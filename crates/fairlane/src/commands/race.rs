@@ -4,6 +4,7 @@ use super::contest::{self, Contest};
 use super::planning::{self, Tail};
 use super::resume::resume;
 use super::screen::Channel;
+use super::without_root;
 use crate::failure::Failure;
 use crate::options::{FindMaxBy, Race};
 use crate::suites;
@@ -43,9 +44,16 @@ pub fn run(options: &Race) -> Result<(), Failure> {
 fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
     let mut suite = suites::find(&options.suite)?;
     let terms = &options.terms;
-    let lanes = planning::lanes(&options.lanes)?;
+    let fallback = without_root::choose(&options.lanes, terms.on.as_deref());
+    let (mut named, mut place) = (options.lanes.clone(), terms.on.clone());
+    if let Some(fallback) = fallback {
+        notes.push(fallback.note);
+        place = fallback.on;
+        named.extend(fallback.lanes);
+    }
+    let lanes = planning::lanes(&named, place.as_deref())?;
     let throttles = planning::throttles(terms, &lanes)?;
-    let on = planning::ground(terms.on.as_deref(), &lanes)?;
+    let on = planning::ground(place.as_deref(), &lanes)?;
     let mut reduced = Vec::new();
     if options.as_published {
         reduced = suites::do_as_published(&mut suite, planning::room(&lanes, &on, options.lane_size))?;
@@ -107,6 +115,7 @@ fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
         lane_throttles: throttles.lanes,
         seed,
         on,
+        guest: planning::guest_terms(terms),
     })
 }
 

@@ -158,6 +158,13 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("flushes_its_writes", "{with} erzwingt mit Flushes, dass Geschriebenes ankommt, {without} nicht"),
     ("in_process_library", "{lane} ist eine Bibliothek im Prozess und wird ohne Systemaufruf gerufen"),
     ("different_venue", "verschiedener Ort: {a} ist {a_is}, {b} ist {b_is}"),
+    (
+        "other_kernels",
+        "verschiedene Kernel: {a} läuft auf Linux {a_on}, {b} auf Linux {b_on}, und es unterscheidet sich mehr als der \
+         Kernel",
+    ),
+    ("kernel_differs", "der Kernel ist verschieden: {a} läuft auf Linux {a_on}, {b} auf Linux {b_on}"),
+    ("other_guests", "verschiedene Gäste: {a} läuft in {a_is}, {b} in {b_is}"),
     ("different_disks", "verschiedene Platten: {a} liegt auf {a_on}, {b} auf {b_on}"),
     ("same_disk_elsewhere", "beide Verzeichnisse liegen auf {disk}, aber verschieden voll und an verschiedener Stelle"),
     ("also_checksums", "{lane} bildet auch Prüfsummen der Daten"),
@@ -175,6 +182,13 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("are_libraries", "sind Bibliotheken im Prozess und werden ohne Systemaufruf gerufen"),
     ("is_called_by_the_kernel", "wird über Systemaufrufe gerufen, anders als eine Bibliothek im Prozess"),
     ("are_called_by_the_kernel", "werden über Systemaufrufe gerufen, anders als eine Bibliothek im Prozess"),
+    ("on_another_kernel", "läuft auf einem anderen Kernel (Linux {kernel}), und mehr als der unterscheidet sich"),
+    ("in_another_guest", "läuft in einem anderen Gast ({guest})"),
+    (
+        "not_durable",
+        "nicht dauerhaft: User-Mode-Linux reicht keinen Flush an die Platte weiter, bei {lanes} wurde also nichts \
+         dauerhaft; mit --guest-sync, --on qemu oder auf dem Wirt schon",
+    ),
     ("elsewhere", "liegt auf anderem Grund ({place})"),
     // The race.
     (

@@ -100,6 +100,9 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("flushes_its_writes", "{with} 会把写入刷到盘上，{without} 不会"),
     ("in_process_library", "{lane} 是进程内的库，调用时没有任何系统调用"),
     ("different_venue", "场地不同：{a} 是 {a_is}，{b} 是 {b_is}"),
+    ("other_kernels", "内核不同：{a} 运行在 Linux {a_on} 上，{b} 运行在 Linux {b_on} 上，而且不同的不只是内核"),
+    ("kernel_differs", "内核不同：{a} 运行在 Linux {a_on} 上，{b} 运行在 Linux {b_on} 上"),
+    ("other_guests", "客户机不同：{a} 在 {a_is} 中，{b} 在 {b_is} 中"),
     ("different_disks", "磁盘不同：{a} 在 {a_on} 上，{b} 在 {b_on} 上"),
     ("same_disk_elsewhere", "两个目录都在 {disk} 上，但充满程度和位置不同"),
     ("also_checksums", "{lane} 还对数据做校验和"),
@@ -117,6 +120,12 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("are_libraries", "是进程内的库，调用时没有任何系统调用"),
     ("is_called_by_the_kernel", "通过系统调用来使用，而进程内的库不是"),
     ("are_called_by_the_kernel", "通过系统调用来使用，而进程内的库不是"),
+    ("on_another_kernel", "运行在另一个内核上（Linux {kernel}），而且不同的不只是内核"),
+    ("in_another_guest", "运行在另一个客户机中（{guest}）"),
+    (
+        "not_durable",
+        "不持久：用户态 Linux 不把刷盘请求交给磁盘，因此 {lanes} 没有使任何数据持久；--guest-sync、--on qemu 或在主机上运行则会",
+    ),
     ("elsewhere", "不在同一处（{place}）"),
     // The race.
     (

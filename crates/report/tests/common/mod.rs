@@ -152,6 +152,7 @@ pub fn lane(name: &str, filesystem: &str) -> Lane {
             barriers: true,
         },
         is_self: false,
+        kernel: String::new(),
         geometry: vec!["journal: 64 MiB".to_owned()],
     }
 }
@@ -331,6 +332,7 @@ pub fn record(findings: &Findings) -> Record {
             lane_throttles: findings.lane_throttles.clone(),
             seed: findings.seed,
             on: Ground::Images("/home/li".into()),
+            guest: Default::default(),
             command_line: findings.command_line.clone(),
         },
         machine: findings.machine.clone(),

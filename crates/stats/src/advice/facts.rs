@@ -137,7 +137,8 @@ impl Table<'_> {
             Wish::FileSize(bytes) => at_least(Feature::MaxFileSize, *bytes),
             Wish::FilesystemSize(bytes) => at_least(Feature::MaxFilesystemSize, *bytes),
             Wish::Kernel(version) => {
-                let version = version.as_deref().unwrap_or(self.kernel);
+                let raced = if lane.kernel.is_empty() { self.kernel } else { &lane.kernel };
+                let version = version.as_deref().unwrap_or(raced);
                 has(Feature::Kernel, &|fact| in_tree(fact, version))
             }
         }
