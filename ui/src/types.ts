@@ -1782,6 +1782,10 @@ export interface SearchLane {
    */
   at_least: boolean;
   /**
+   * Its last pass ended at a number that could not be tried: the lane was full, or something else was short.
+   */
+  could_not_go_on: boolean;
+  /**
    * Why there is no figure, where there is none.
    */
   failure?: string | null;

@@ -41,10 +41,10 @@ fn main() -> ExitCode {
 fn run(command: &Command) -> Result<(), Failure> {
     if !matches!(
         command,
-        Command::Agent | Command::Recorder(_) | Command::GuestKeeper(_) | Command::Serve(_)
+        Command::Agent | Command::Clean | Command::Recorder(_) | Command::GuestKeeper(_) | Command::Serve(_)
     ) {
         // Whatever a crashed race left behind is undone by the next command, but for the one that only
-        // reads.
+        // reads, and the one whose answer it is.
         commands::clean::recover();
     }
     match command {

@@ -73,6 +73,7 @@ fn search() -> SearchFinding {
         low: Some(writers * 0.93),
         high: Some(writers * 1.07),
         at_least,
+        could_not_go_on: false,
         reason: Some(reason.into()),
         passes: vec![SearchPass { pass: 1, sustained: 9000, too_many: Some(9900), steps: 7 }],
         failure: None,

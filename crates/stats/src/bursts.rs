@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(of(&[trial(30, |at| 0.01 * rhythm(at), |_| 1e6)]), None, "under 1 MiB/s");
         assert_eq!(of(&[trial(4, |at| if at < 1.0 { 9.0 * MIB } else { 0.0 }, |_| 1e6)]), None, "too short");
         assert_eq!(
-            of(&[trial(30, |at| if at as u64 % 2 == 0 { 9.0 * MIB } else { 0.0 }, |_| 1e6)]),
+            of(&[trial(30, |at| if (at as u64).is_multiple_of(2) { 9.0 * MIB } else { 0.0 }, |_| 1e6)]),
             None,
             "half of it"
         );

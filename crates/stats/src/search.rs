@@ -171,17 +171,26 @@ impl<'a> View<'a> {
             low: level.and_then(|level| Some(level.interval?.0)),
             high: level.and_then(|level| Some(level.interval?.1)),
             at_least,
+            could_not_go_on: passes.last().is_some_and(|last| {
+                self.edge(lane, last).is_some_and(|step| self.outcome(step) == StepOutcome::Failed)
+            }),
             reason: passes.last().and_then(|last| self.reason(lane, last)),
             passes,
             failure,
         }
     }
 
+    /// The step at the smallest number that a pass did not sustain.
+    fn edge(&self, lane: &'a str, pass: &SearchPass) -> Option<&'a SearchStep> {
+        let too_many = pass.too_many?;
+        let fell = |step: &&SearchStep| step.writers == too_many && self.outcome(step) != StepOutcome::Sustained;
+        self.steps(lane, pass.pass).find(fell)
+    }
+
     /// What was the matter at the smallest number that a pass did not sustain; where there is none, that.
     fn reason(&self, lane: &'a str, pass: &SearchPass) -> Option<Sentence> {
         let Some(too_many) = pass.too_many else { return Some(said::all_sustained(pass.sustained)) };
-        let fell = |step: &&SearchStep| step.writers == too_many && self.outcome(step) != StepOutcome::Sustained;
-        let step = self.steps(lane, pass.pass).find(fell)?;
+        let step = self.edge(lane, pass)?;
         let late = lateness(&step.trial);
         Some(match self.outcome(step) {
             StepOutcome::Sustained => return None,
@@ -247,7 +256,12 @@ impl<'a> View<'a> {
                 }
             };
             let ends: Vec<&SearchLane> = [&lanes[a], &lanes[b]].into_iter().filter(|lane| lane.at_least).collect();
+            let stopped = |lane: &SearchLane| lane.at_least || lane.could_not_go_on;
             match ends.len() {
+                0 | 1 if stopped(&lanes[a]) && stopped(&lanes[b]) => {
+                    pair.why = Some(said::neither_gave_way(name(&pair.a), name(&pair.b)));
+                    return pair;
+                }
                 2 => {
                     pair.why = Some(said::both_at_the_end(self.find_max.most_writers));
                     return pair;

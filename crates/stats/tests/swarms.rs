@@ -202,6 +202,20 @@ fn what_was_not_tried_is_no_tie_and_what_never_ran_has_its_reason() {
 }
 
 #[test]
+fn lanes_that_could_not_be_tried_further_are_not_ranked() {
+    let mut race = searched(&[("ext4", 3000.0), ("xfs", 3000.0)], 2, 10_000);
+    for step in race.steps.iter_mut().filter(|step| step.outcome == StepOutcome::Late) {
+        step.trial.outcome = Outcome::Failed;
+        step.trial.reason = Some("no descriptor is left".into());
+    }
+    let search = &stats::judge::findings(&race).searches[0];
+    assert!(search.lanes.iter().all(|lane| lane.could_not_go_on), "{:?}", search.lanes);
+    let pair = &search.pairs[0];
+    assert_eq!(pair.verdict, Verdict::None);
+    assert!(pair.why.as_ref().unwrap().contains("neither xfs nor ext4 gave way"), "{pair:?}");
+}
+
+#[test]
 fn a_step_is_judged_by_what_was_asked_for() {
     let Kind::Appenders(of) = swarm(100).kind else { unreachable!() };
     let base = || trial("ext4", &swarm(100), 1, 1.0);

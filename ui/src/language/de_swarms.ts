@@ -44,6 +44,8 @@ export const swarms: typeof english = {
   interval: "95-%-Intervall",
   edge: "An der Grenze",
   atLeast: (writers) => `mindestens ${writers}`,
+  times: (a, b, size, interval) =>
+    say`${a} trägt ${toned("faster", `${size}-mal`)} so viele Schreiber wie ${b}${interval === null ? "" : ` (${interval})`}`,
   more: (a, b, size, more, interval) =>
     say`${a} trägt ${toned(more ? "faster" : "slower", `${size} ${more ? "mehr" : "weniger"}`)} Schreiber als ${b}${interval === null ? "" : ` (${interval})`}`,
   tie: (a, b) => say`${a} und ${b} liegen ${toned("tie", "gleichauf")}`,

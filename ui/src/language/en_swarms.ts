@@ -43,6 +43,8 @@ export const swarms = {
   interval: "95 % interval",
   edge: "At its edge",
   atLeast: (writers: string) => `at least ${writers}`,
+  times: (a: Said, b: Said, size: string, interval: string | null) =>
+    say`${a} sustains ${toned("faster", `${size}×`)} as many writers as ${b}${interval === null ? "" : ` (${interval}×)`}`,
   more: (a: Said, b: Said, size: string, more: boolean, interval: string | null) =>
     say`${a} sustains ${toned(more ? "faster" : "slower", `${size} ${more ? "more" : "fewer"}`)} writers than ${b}${interval === null ? "" : ` (${interval})`}`,
   tie: (a: Said, b: Said) => say`${a} and ${b} ${toned("tie", "tie")}`,

@@ -44,6 +44,8 @@ export const swarms: typeof english = {
   interval: "95% 区间",
   edge: "极限处",
   atLeast: (writers) => `至少 ${writers}`,
+  times: (a, b, size, interval) =>
+    say`${a} 能承受的写入者是 ${b} 的 ${toned("faster", `${size} 倍`)}${interval === null ? "" : `（${interval}）`}`,
   more: (a, b, size, more, interval) =>
     say`${a} 能承受的写入者比 ${b} ${toned(more ? "faster" : "slower", `${more ? "多" : "少"} ${size}`)}${interval === null ? "" : `（${interval}）`}`,
   tie: (a, b) => say`${a} 与 ${b} ${toned("tie", "持平")}`,

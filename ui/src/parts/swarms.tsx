@@ -252,7 +252,10 @@ function pairSaid(ui: Ui, pair: Pair): Said {
       case "slower": {
         const more = pair.verdict === "faster";
         const gap = ui.figures.gap(pair.ratio ?? 1, interval, more);
-        return w.more(a, b, gap.size, more, gap.interval === null ? null : gap.interval.join("–"));
+        const within = gap.interval === null ? null : gap.interval.join("–");
+        // A factor is told of the lane that carries more: "21 times fewer" is no number.
+        if (gap.factor) return more ? w.times(a, b, gap.size, within) : w.times(b, a, gap.size, within);
+        return w.more(a, b, gap.size, more, within);
       }
       case "tie":
         return w.tie(a, b);

@@ -36,6 +36,7 @@ pub fn recover() {
 /// # Errors
 /// When something cannot be undone.
 pub fn run() -> Result<(), Failure> {
+    progress::sweep();
     let recovered = undo::recover_kept(&undo::directory().map_err(lane_failure)?);
     let mut text: String = recovered.cleaned.iter().map(|line| format!("{line}\n")).collect();
     if text.is_empty() && recovered.failures.is_empty() {

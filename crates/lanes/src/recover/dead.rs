@@ -31,7 +31,19 @@ pub(super) fn folders() -> Vec<PathBuf> {
         .collect();
     folders.sort();
     folders.dedup();
+    // A run that ends takes its disks away itself: for a moment they are mounted and their servers gone.
+    folders.retain(|folder| !run_lives(folder));
     folders
+}
+
+/// Whether the process that a run folder is named after still runs. A number that somebody else has by now
+/// counts as alive only where it is a command of ours; a process that ended and was not waited for has no
+/// command line.
+fn run_lives(folder: &Path) -> bool {
+    let pid = folder.file_name().and_then(|name| name.to_str()).and_then(|name| name.rsplit('-').next());
+    let Some(pid) = pid.and_then(|pid| u32::from_str_radix(pid, 16).ok()) else { return false };
+    let ours = std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.starts_with("fairlane"));
+    ours && std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| !line.is_empty())
 }
 
 fn is_run_directory(folder: &Path) -> bool {
@@ -67,7 +79,14 @@ pub(super) fn take_away(folder: &Path) -> Result<Vec<String>, LaneFailure> {
                 cleaned.push(format!("detached /dev/loop{number}"));
             }
         }
-        unmount_patiently(&mount.target)?;
+        if let Err(error) = unmount_patiently(&mount.target) {
+            let still = |mounts: Vec<mountinfo::MountEntry>| mounts.iter().any(|of| of.target == mount.target);
+            if mountinfo::read().map(still).unwrap_or(true) {
+                return Err(error);
+            }
+            // Somebody else was faster.
+            continue;
+        }
         cleaned.push(format!("unmounted {}", mount.target.display()));
     }
     cleaned.extend(remove_run_directory(folder, None)?);
@@ -77,6 +96,14 @@ pub(super) fn take_away(folder: &Path) -> Result<Vec<String>, LaneFailure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_whose_process_is_there_is_not_dead() {
+        let of = |name: String| run_lives(Path::new(&name));
+        // This test is no command of ours, and nobody has a number that high.
+        assert!(!of(format!("/a/.fairlane-1a20-{:x}", std::process::id())));
+        assert!(!of("/a/.fairlane-1a20-7fffffff".to_owned()) && !of("/a/.fairlane-lanes-stays".to_owned()));
+    }
 
     #[test]
     fn a_process_that_serves_a_disk_is_known_by_its_command_line() {

@@ -126,6 +126,8 @@ pub struct SearchLane {
     pub high: Option<f64>,
     /// Some pass ended at the most writers that are tried: the lane sustains these or more.
     pub at_least: bool,
+    /// Its last pass ended at a number that could not be tried: the lane was full, or something else was short.
+    pub could_not_go_on: bool,
     /// What was the matter where it did not sustain them, of the step next to its maximum in the last pass.
     pub reason: Option<Sentence>,
     /// Its passes that ended.

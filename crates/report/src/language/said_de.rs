@@ -308,6 +308,7 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("no_pass_ended", "kein Durchgang der Suche ging zu Ende"),
     ("more_not_tried", "mehr Schreiber, als {lanes} trägt, wurden nicht versucht: das Verhältnis kann größer sein"),
     ("both_at_the_end", "beide tragen {writers} Schreiber, und mehr wurden nicht versucht; --most-writers erhöhen"),
+    ("neither_gave_way", "weder {a} noch {b} gab nach, bevor mehr Schreiber nicht mehr versucht werden konnten"),
     ("passes_done_of", "{done} von {planned} Durchgängen fertig"),
     ("one_pass", "ein Durchgang: kein Intervall zwischen Durchgängen"),
 ];

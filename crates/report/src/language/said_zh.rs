@@ -198,6 +198,7 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("no_pass_ended", "没有一遍搜索完成"),
     ("more_not_tried", "没有试比 {lanes} 所能承受的更多的写入者：差距可能更大"),
     ("both_at_the_end", "两者都能承受 {writers} 个写入者，没有试更多；请增大 --most-writers"),
+    ("neither_gave_way", "{a} 和 {b} 都还没有撑不住，就已无法再试更多写入者"),
     ("passes_done_of", "{planned} 遍中已完成 {done} 遍"),
     ("one_pass", "只有一遍：没有遍与遍之间的区间"),
 ];

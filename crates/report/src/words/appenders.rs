@@ -76,7 +76,7 @@ pub(crate) fn search_heading(search: &SearchFinding) -> Phrase {
     };
     let passes = if search.passes == 1 { "1 pass".to_owned() } else { format!("{} passes", search.passes) };
     Phrase::default().tone(Tone::Label, shorten(&search.title, 60)).say(format!(
-        ", {} files each every {}, {passes}; sustained means {by}",
+        ", varied, {} files each every {}, {passes}; sustained means {by}",
         search.files,
         figures::brief(search.period_seconds)
     ))

@@ -18,6 +18,7 @@ templates! {
     no_pass_ended() = "no pass of the search ended";
     more_not_tried(lanes) = "more writers than {lanes} sustain were not tried: the ratio may be larger";
     both_at_the_end(writers) = "both sustain {writers} writers, and more were not tried; raise --most-writers";
+    neither_gave_way(a, b) = "neither {a} nor {b} gave way before more writers could not be tried";
     passes_done_of(done, planned) = "{done} of {planned} passes done";
     one_pass() = "one pass: no interval between passes";
 }
