@@ -191,6 +191,8 @@ mod tests {
                     promises,
                     is_self: false,
                     kernel: String::new(),
+                    kernel_build: String::new(),
+                    flushes_stop_short: false,
                     geometry: Vec::new(),
                 };
                 let fact = table.fact(&lane, Feature::DataChecksums);

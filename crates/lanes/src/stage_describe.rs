@@ -3,6 +3,7 @@
 use crate::contestant::{Contestant, directory_promises};
 use crate::custom::Kind;
 use crate::ground::Ground;
+use crate::guest::GuestKind;
 use crate::stage::Stage;
 use crate::stage_open::{mount_options_of, mount_source};
 use crate::{command, formatting};
@@ -91,6 +92,9 @@ impl Stage {
             promises,
             is_self: lane.is_self,
             kernel: lane.guest.map(|guest| self.guests[guest].kernel.release.clone()).unwrap_or_default(),
+            kernel_build: lane.guest.map(|guest| self.guests[guest].build.clone()).unwrap_or_default(),
+            flushes_stop_short: matches!(ground, Ground::Guest(disk) if disk.kind == GuestKind::Uml)
+                && !self.settings.guest.sync,
             geometry,
         }
     }

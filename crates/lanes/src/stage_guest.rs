@@ -11,7 +11,7 @@ use crate::stage::{LaneState, Settings, Stage};
 use crate::stage_check::run_directory_name;
 use crate::undo::{EntryId, Journal, Thing};
 use model::Bytes;
-use model::lane::{LaneSpec, Promises, Venue};
+use model::lane::{LaneSpec, Venue};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -26,6 +26,8 @@ const USUAL_CPUS: u32 = 2;
 pub(crate) struct GuestSlot {
     pub(crate) kind: GuestKind,
     pub(crate) kernel: Kernel,
+    /// What tells its image from another of the same release.
+    pub(crate) build: String,
     pub(crate) running: Option<Arc<Guest>>,
     entry: Option<EntryId>,
     /// Whether KVM works with its kernel; `None`: not tried yet.
@@ -62,7 +64,8 @@ impl GuestSlot {
         if let Some(index) = slots.iter().position(same) {
             return Ok(Some(index));
         }
-        slots.push(GuestSlot { kind, kernel, running: None, entry: None, kvm: None });
+        let build = kernel.build()?;
+        slots.push(GuestSlot { kind, kernel, build, running: None, entry: None, kvm: None });
         Ok(Some(slots.len() - 1))
     }
 
@@ -88,17 +91,6 @@ impl GuestSlot {
     }
 }
 
-/// What a lane promises in a guest: user-mode Linux never hands a flush to the host, so that nothing is stable
-/// unless each write is. What has no disk promises what it does anywhere.
-pub(crate) fn promises_in(kind: GuestKind, sync: bool, contestant: &Contestant, promises: Promises) -> Promises {
-    match kind {
-        _ if contestant.in_memory() => promises,
-        GuestKind::Uml if !sync => Promises { fsync_reaches_stable_storage: false, barriers: false, ..promises },
-        // Each write is stable before the next one begins.
-        GuestKind::Uml => Promises { fsync_reaches_stable_storage: true, barriers: true, ..promises },
-        GuestKind::Qemu => promises,
-    }
-}
 
 fn memory_of(settings: &Settings) -> Bytes {
     settings.guest.memory.unwrap_or(USUAL_MEMORY)

@@ -8,7 +8,6 @@ use crate::ground::Ground;
 use crate::guest::protocol::{Answer, Ask};
 use crate::guest::{AgentLink, Guest, GuestKind};
 use crate::stage::{LaneState, OpenLane, Opened, Settings, Stage};
-use crate::stage_guest::promises_in;
 use crate::stage_open::{mount_options_of, mount_source};
 use crate::undo::Journal;
 use std::collections::BTreeMap;
@@ -86,8 +85,7 @@ impl Stage {
             guest: Some(guest.clone()),
         });
         let options: Vec<String> = lane.mount_options.iter().cloned().chain(super_options).collect();
-        let promises = lane.contestant.promises(&lane.spec.mkfs_options, &options);
-        lane.promises = promises_in(guest.kind(), self.settings.guest.sync, &lane.contestant, promises);
+        lane.promises = lane.contestant.promises(&lane.spec.mkfs_options, &options);
         Ok(Opened { directory, library: None, guest: Some(guest), phases_seconds })
     }
 

@@ -45,15 +45,14 @@ pub(crate) fn resolve_lanes(settings: &Settings, guests: &mut Vec<GuestSlot>) ->
     if count > MOST_LANES {
         return Err(usage(format!("{count} lanes are more than {MOST_LANES}; race fewer at once")));
     }
-    let sync = settings.guest.sync;
     let mut lanes: Vec<LaneState> = Vec::new();
     for spec in &settings.specs {
         lanes.push(
-            resolve_lane(spec, spec.name.clone(), false, sync, guests).map_err(|error| error.in_lane(&spec.name))?,
+            resolve_lane(spec, spec.name.clone(), false, guests).map_err(|error| error.in_lane(&spec.name))?,
         );
     }
     if settings.with_self {
-        lanes.push(resolve_lane(first, twin_name(&first.name), true, sync, guests)?);
+        lanes.push(resolve_lane(first, twin_name(&first.name), true, guests)?);
     }
     for (index, lane) in lanes.iter().enumerate() {
         if lanes[..index].iter().any(|earlier| earlier.name == lane.name) {
@@ -71,7 +70,6 @@ fn resolve_lane(
     spec: &LaneSpec,
     name: String,
     is_self: bool,
-    sync: bool,
     guests: &mut Vec<GuestSlot>,
 ) -> Result<LaneState, LaneFailure> {
     let guest = GuestSlot::of_lane(spec, guests)?;
@@ -97,10 +95,6 @@ fn resolve_lane(
     let promises = match contestant {
         Contestant::Directory(_) => promises::NOTHING,
         _ => contestant.promises(&spec.mkfs_options, &mount_options),
-    };
-    let promises = match guest {
-        Some(guest) => stage_guest::promises_in(guests[guest].kind, sync, &contestant, promises),
-        None => promises,
     };
     // mkfs tells the others' geometry.
     let geometry = match &contestant {

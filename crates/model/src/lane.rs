@@ -108,6 +108,13 @@ pub struct Lane {
     /// Release of the guest's kernel; empty: the host's own kernel mounts it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub kernel: String,
+    /// FNV-1a of that kernel's image, 64 bits in hexadecimal: two kernels may bear one release. Empty: not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub kernel_build: String,
+    /// No flush of this lane reaches a disk, whatever its filesystem promises: it lives in user-mode Linux, whose
+    /// images are not opened O_SYNC.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub flushes_stop_short: bool,
     /// Journal or log size, allocation groups, profiles: `name: value` as the tools name them.
     #[serde(default)]
     pub geometry: Vec<String>,

@@ -21,7 +21,7 @@ pub const QEMU: &str = "qemu";
 /// What has to be said of work that is made of flushes where no flush reaches a disk.
 pub fn not_durable<'a>(lanes: impl Iterator<Item = &'a Lane>) -> Option<Sentence> {
     let names: Vec<&str> = lanes
-        .filter(|lane| lane.venue == UML && !lane.promises.fsync_reaches_stable_storage)
+        .filter(|lane| lane.flushes_stop_short)
         .map(|lane| lane.name.as_str())
         .collect();
     (!names.is_empty()).then(|| said::not_durable(say::names(names)))
@@ -32,11 +32,31 @@ pub fn on_images(venue: &str) -> bool {
     ["image", UML, QEMU].contains(&venue)
 }
 
-/// Whether lanes live in guests of one kind, or none of them does. Lanes that only stand beside do not count.
+/// Whether lanes live in one guest, or none of them does. Lanes that only stand beside do not count.
 pub fn one_place<'a>(lanes: impl Iterator<Item = &'a Lane>) -> bool {
+    let mut lanes = lanes.filter(|lane| !stands_beside(lane));
+    lanes.next().is_none_or(|first| lanes.all(|other| same_place(first, other)))
+}
+
+/// Whether what was measured beside one lane, a ceiling or noise, tells something of another: both live in
+/// guests of one kind with the same kernel and the same CPUs and memory, or neither lives in one.
+pub fn same_place(a: &Lane, b: &Lane) -> bool {
     let guest = |lane: &Lane| [UML, QEMU].into_iter().find(|venue| lane.venue == *venue);
-    let mut guests = lanes.filter(|lane| !stands_beside(lane)).map(guest);
-    guests.next().is_none_or(|first| guests.all(|other| other == first))
+    guest(a) == guest(b) && same_kernel(a, b) && guest_of(a) == guest_of(b)
+}
+
+/// Whether two lanes' kernels are one: of older records only the release is known.
+pub fn same_kernel(a: &Lane, b: &Lane) -> bool {
+    let unknown = a.kernel_build.is_empty() || b.kernel_build.is_empty();
+    a.kernel == b.kernel && (unknown || a.kernel_build == b.kernel_build)
+}
+
+/// A lane's kernel as it is told beside another: with its build where the releases are the same.
+fn kernel_beside(lane: &Lane, other: &Lane) -> String {
+    match lane.kernel == other.kernel && !lane.kernel_build.is_empty() {
+        true => format!("{} (image {})", lane.kernel, lane.kernel_build),
+        false => lane.kernel.clone(),
+    }
 }
 
 /// The kernels that the lanes of a race are on: the machine's, unless all of them live in guests.
@@ -87,12 +107,16 @@ pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<Sentence>, Sentence> {
     if a.venue != b.venue {
         return Err(said::different_venue(name(&a.name), name(&a.venue), name(&b.name), name(&b.venue)));
     }
+    if a.flushes_stop_short != b.flushes_stop_short {
+        let (stops, reaches) = if a.flushes_stop_short { (a, b) } else { (b, a) };
+        return Err(said::flushes_stop_short(name(&stops.name), name(&reaches.name)));
+    }
     let mut beside = Vec::new();
-    if a.kernel != b.kernel {
+    if !same_kernel(a, b) {
         // Two guests: the one comparison that tells something is of two kernels, with all else equal.
         let equal =
             a.filesystem == b.filesystem && a.mkfs_command == b.mkfs_command && a.mount_options == b.mount_options;
-        let kernels = [name(&a.name), name(&a.kernel), name(&b.name), name(&b.kernel)];
+        let kernels = [name(&a.name), name(kernel_beside(a, b)), name(&b.name), name(kernel_beside(b, a))];
         let [a_is, a_on, b_is, b_on] = kernels;
         if !equal || a.venue != QEMU {
             return Err(said::other_kernels(a_is, a_on, b_is, b_on));
@@ -197,8 +221,8 @@ pub fn not_ranked(lanes: &[&Lane], reference: &Lane) -> Vec<NotRanked> {
     for lane in apart {
         let alike = lane.promises.durability_differences(&reference.promises).is_empty();
         if alike && is_library(lane) == is_library(reference) {
-            if lane.venue == reference.venue && lane.kernel != reference.kernel {
-                say(vec![lane], said::on_another_kernel(name(&lane.kernel)), Sentence::default());
+            if lane.venue == reference.venue && !same_kernel(lane, reference) {
+                say(vec![lane], said::on_another_kernel(name(kernel_beside(lane, reference))), Sentence::default());
                 continue;
             }
             if let (true, Some(guest)) = (lane.venue == reference.venue, guest_of(lane)) {
@@ -230,11 +254,13 @@ mod tests {
             promises: Promises {
                 journal: true,
                 data_checksums: false,
-                fsync_reaches_stable_storage: venue != UML,
-                barriers: venue != UML,
+                fsync_reaches_stable_storage: true,
+                barriers: true,
             },
             is_self: false,
             kernel: kernel.to_owned(),
+            kernel_build: String::new(),
+            flushes_stop_short: venue == UML,
             geometry: Vec::new(),
         }
     }
@@ -277,9 +303,37 @@ mod tests {
         let [uml, qemu, image] = [lane("a", UML, "6.1"), lane("b", QEMU, "6.1"), lane("c", "image", "")];
         let memory = lane("d", MEMORY, "6.1");
         assert!(one_place([&uml, &lane("e", UML, "6.1"), &memory].into_iter()));
-        assert!(one_place([&qemu, &lane("e", QEMU, "6.12")].into_iter()));
+        // What the bare disk does in one guest is no ceiling of another.
+        assert!(!one_place([&qemu, &lane("e", QEMU, "6.12")].into_iter()));
+        let other = Lane { geometry: vec!["guest: QEMU with Linux 6.1, 1 CPUs".to_owned()], ..lane("e", QEMU, "6.1") };
+        assert!(one_place([&qemu, &lane("e", QEMU, "6.1")].into_iter()) && !one_place([&qemu, &other].into_iter()));
         assert!(one_place([&image, &lane("e", "device", ""), &memory].into_iter()));
         assert!(!one_place([&uml, &qemu].into_iter()) && !one_place([&memory, &image, &uml].into_iter()));
+    }
+
+    #[test]
+    fn two_builds_of_one_release_are_two_kernels() {
+        let built = |name: &str, build: &str| Lane { kernel_build: build.to_owned(), ..lane(name, QEMU, "6.12.0") };
+        let (old, new) = (built("old", "aaaa"), built("new", "bbbb"));
+        let beside = comparable(&old, &new).unwrap();
+        assert!(beside.iter().any(|said| said.contains("aaaa") && said.contains("bbbb")), "{beside:?}");
+        let xfs = Lane { filesystem: "xfs".to_owned(), ..new };
+        assert!(comparable(&old, &xfs).unwrap_err().contains("different kernels"));
+        assert!(comparable(&old, &Lane { filesystem: "xfs".to_owned(), ..built("x", "aaaa") }).is_ok());
+        // A record from before builds were kept.
+        assert!(same_kernel(&old, &lane("x", QEMU, "6.12.0")));
+    }
+
+    #[test]
+    fn promises_count_where_no_flush_reaches_a_disk_too() {
+        let plain = lane("ext4", UML, "6.1");
+        let mut risky = lane("risky", UML, "6.1");
+        (risky.promises.barriers, risky.promises.fsync_reaches_stable_storage) = (false, false);
+        let why = comparable(&plain, &risky).unwrap_err();
+        assert!(why.contains("promises"), "{why}");
+        let synced = Lane { flushes_stop_short: false, ..lane("synced", UML, "6.1") };
+        let why = comparable(&plain, &synced).unwrap_err();
+        assert!(why.contains("no flush of ext4 reaches a disk"), "{why}");
     }
 
     #[test]

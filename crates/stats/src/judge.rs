@@ -117,13 +117,13 @@ fn judge_group(
     // What marks whole trials is said with the workload's first group, not with each.
     if workload.groups().first().is_some_and(|first| first == group) {
         warnings.extend(pair::trial_warnings(lanes));
+        let raced = lanes.iter().map(|lane| lane.lane);
+        warnings.extend(comparable::not_durable(raced).filter(|_| workload.flushes()));
         let disturbed = shared_rate.as_ref().and_then(|rate| rate.disturbed.as_ref());
         warnings.extend(disturbed.map(|why| said::shared_rate_disturbed(text(why))));
     }
     warnings.extend(judged.iter().filter_map(|of| of.warning.clone()));
     warnings.extend(limited.warnings);
-    let raced = lanes.iter().map(|lane| lane.lane);
-    warnings.extend(comparable::not_durable(raced).filter(|_| workload.flush_bound()));
     if plan.is_throttled() {
         let all = lanes.iter().flat_map(|lane| lane.group(group));
         let window = throttle::window_seconds(all.map(|(trial, of)| of.system.as_ref().unwrap_or(&trial.system)));

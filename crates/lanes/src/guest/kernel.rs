@@ -42,6 +42,23 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// FNV-1a over eight bytes at a time of the image, 64 bits in hexadecimal: what tells two kernels of one
+    /// release apart. A program has few different kernels, and nobody profits from two with the same number.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn build(&self) -> Result<String, LaneFailure> {
+        let bytes = std::fs::read(&self.path)
+            .map_err(|error| cannot(format!("read the kernel {}", self.path.display()), error))?;
+        let mut hash = 0xcbf2_9ce4_8422_2325u64 ^ bytes.len() as u64;
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            hash = (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x0100_0000_01b3);
+        }
+        Ok(format!("{hash:016x}"))
+    }
+
     /// The kernel of a venue: the one that is named, or the distribution's newest.
     ///
     /// # Errors
@@ -55,7 +72,12 @@ impl Kernel {
                         "{QEMU} is missing; install it: sudo apt install qemu-system-x86, or run `fairlane doctor --install`"
                     )));
                 }
-                named.map_or_else(newest_image, image)
+                let mut kernel = named.map_or_else(newest_image, image)?;
+                // One kernel by two names is one.
+                if let Ok(path) = kernel.path.canonicalize() {
+                    kernel.path = path;
+                }
+                Ok(kernel)
             }
         }
     }
@@ -157,6 +179,21 @@ mod tests {
     fn versions_compare_by_their_numbers() {
         assert!(version_key("6.12.0-1-amd64") > version_key("6.1.0-56-amd64"));
         assert!(version_key("6.1.0-56-amd64") > version_key("6.1.0-9-amd64"));
+    }
+
+    #[test]
+    fn kernels_of_one_release_differ_by_what_they_are() {
+        let kernel = |name: &str, bytes: &[u8]| {
+            let path = std::env::temp_dir().join(format!("fairlane-kernel-{}-{name}", std::process::id()));
+            std::fs::write(&path, bytes).unwrap();
+            let kernel = Kernel { path, release: "6.12.0".to_owned(), modules: Modules::default() };
+            let build = kernel.build().unwrap();
+            std::fs::remove_file(kernel.path).unwrap();
+            build
+        };
+        assert_eq!(kernel("a", b"0123456789"), kernel("b", b"0123456789"));
+        assert_ne!(kernel("a", b"0123456789"), kernel("b", b"0123456788"));
+        assert_ne!(kernel("a", b"0123456789"), kernel("b", b"012345678"));
     }
 
     #[test]

@@ -185,6 +185,10 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("on_another_kernel", "läuft auf einem anderen Kernel (Linux {kernel}), und mehr als der unterscheidet sich"),
     ("in_another_guest", "läuft in einem anderen Gast ({guest})"),
     (
+        "flushes_stop_short",
+        "verschiedene Flushes: keiner von {stops} erreicht eine Platte, die von {reaches} schon",
+    ),
+    (
         "not_durable",
         "nicht dauerhaft: User-Mode-Linux reicht keinen Flush an die Platte weiter, bei {lanes} wurde also nichts \
          dauerhaft; mit --guest-sync, --on qemu oder auf dem Wirt schon",

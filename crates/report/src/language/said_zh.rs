@@ -122,6 +122,7 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("are_called_by_the_kernel", "通过系统调用来使用，而进程内的库不是"),
     ("on_another_kernel", "运行在另一个内核上（Linux {kernel}），而且不同的不只是内核"),
     ("in_another_guest", "运行在另一个客户机中（{guest}）"),
+    ("flushes_stop_short", "刷盘不同：{stops} 的刷盘不会到达磁盘，{reaches} 的会"),
     (
         "not_durable",
         "不持久：用户态 Linux 不把刷盘请求交给磁盘，因此 {lanes} 没有使任何数据持久；--guest-sync、--on qemu 或在主机上运行则会",

@@ -138,6 +138,7 @@ pub(crate) fn lane(lane: &Lane) -> LaneFacts {
         (promises.journal, "no crash-safe metadata"),
         (promises.fsync_reaches_stable_storage, "fsync does not reach stable storage"),
         (promises.barriers, "no write barriers"),
+        (!lane.flushes_stop_short, "no flush reaches a disk here"),
     ];
     rest.extend(missing.iter().filter(|(kept, _)| !kept).map(|(_, words)| (*words).to_owned()));
     if promises.data_checksums {

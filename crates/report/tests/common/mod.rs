@@ -153,6 +153,8 @@ pub fn lane(name: &str, filesystem: &str) -> Lane {
         },
         is_self: false,
         kernel: String::new(),
+        kernel_build: String::new(),
+        flushes_stop_short: false,
         geometry: vec!["journal: 64 MiB".to_owned()],
     }
 }

@@ -208,6 +208,7 @@ fn durable(lane: &Lane) -> Finding {
         (promises.journal, "it does not survive a crash without a full check"),
         (promises.fsync_reaches_stable_storage, "fsync does not reach stable storage"),
         (promises.barriers, "it does not flush its writes"),
+        (!lane.flushes_stop_short, "no flush reaches a disk in user-mode Linux"),
     ]
     .into_iter()
     .filter(|(promised, _)| !promised)

@@ -131,6 +131,12 @@ fn same_lane((a, mine): (&Named, &Lane), (b, theirs): (&Named, &Lane)) -> Result
             words::list(&different)
         ));
     }
+    if mine.flushes_stop_short != theirs.flushes_stop_short {
+        return Err(format!(
+            "flushes of lane {lane} reach a disk in one of {of_a} and {of_b} alone; race both sides with --guest-sync or \
+             neither"
+        ));
+    }
     if mine.venue != theirs.venue {
         return Err(format!(
             "lane {lane} stands on another venue ({} in {of_a}, {} in {of_b}); race both sides on the same",
@@ -265,7 +271,10 @@ fn compared<'a>(sides: [&'a Side; 2]) -> Vec<Property<'a>> {
     for name in names {
         let lane = move |of: &Header| of.lanes.iter().find(|lane| lane.name == name).cloned();
         let kernel = move |of: &Header| lane(of).map(|lane| lane.kernel).filter(|kernel| !kernel.is_empty());
+        // Two kernels may bear one release: where only the image differs it is told by its number.
+        let build = move |of: &Header| lane(of).map(|lane| lane.kernel_build).filter(|build| !build.is_empty());
         all.push((format!("kernel of {name}'s guest"), Box::new(kernel)));
+        all.push((format!("kernel image of {name}'s guest"), Box::new(build)));
         all.push((
             format!("mount options of {name}"),
             Box::new(move |of: &Header| Some(lane(of)?.mount_options.join(","))),

@@ -58,6 +58,7 @@ templates! {
     kernel_differs(a, a_on, b, b_on) = "the kernel differs: {a} is on Linux {a_on}, {b} is on Linux {b_on}";
     other_guests(a, a_is, b, b_is) = "different guests: {a} is in {a_is}, {b} is in {b_is}";
     different_disks(a, a_on, b, b_on) = "different disks: {a} is on {a_on}, {b} is on {b_on}";
+    flushes_stop_short(stops, reaches) = "different flushes: no flush of {stops} reaches a disk, those of {reaches} do";
     same_disk_elsewhere(disk) = "both directories are on {disk}, but their fill and position on it differ";
     also_checksums(lane) = "{lane} also checksums data";
     promises_lacking_one(names) = "promises {names}";

@@ -30,6 +30,8 @@ pub fn lane(name: &str) -> Lane {
         promises: Promises { journal: true, data_checksums: false, fsync_reaches_stable_storage: true, barriers: true },
         is_self: false,
         kernel: String::new(),
+        kernel_build: String::new(),
+        flushes_stop_short: false,
         geometry: Vec::new(),
     }
 }
