@@ -23,8 +23,8 @@ build:
 	$(CARGO) build --release --locked
 
 race: build
-	@./scripts/install-tools $(RACE_TOOLS) || test -z "$(SUDO)" -a $$(id -u) -ne 0
-	$(SUDO) ./target/release/fairlane race $(RACE_ARGUMENTS)
+	@if test $$(id -u) -eq 0; then ./scripts/install-tools $(RACE_TOOLS); else ./scripts/install-tools $(RACE_TOOLS) 2>/dev/null || true; fi
+	@if test -n "$(SUDO)" && $(SUDO) -v 2>/dev/null; then root="$(SUDO)"; fi; set -x; $$root ./target/release/fairlane race $(RACE_ARGUMENTS)
 
 # The page of the report and the dashboard, built from ui/ and committed.
 page:

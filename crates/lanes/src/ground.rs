@@ -45,11 +45,21 @@ pub(crate) struct Made {
 pub(crate) struct GuestDisk {
     pub(crate) path: PathBuf,
     pub(crate) image: Option<Image>,
+    /// Which image it is: images change places where guests do.
+    pub(crate) number: usize,
     /// Which guest of the stage.
     pub(crate) guest: usize,
     pub(crate) kind: GuestKind,
     /// As the guest's /proc/diskstats names it.
     pub(crate) name: String,
+}
+
+/// An image that is taken out of its place for another.
+#[derive(Debug)]
+pub(crate) struct Loose {
+    pub(crate) number: usize,
+    path: PathBuf,
+    image: Image,
 }
 
 impl GuestDisk {
@@ -85,6 +95,19 @@ impl ImageGround {
 }
 
 impl Ground {
+    /// Takes the image of a guest's disk out; `None`: it is none, or has none.
+    pub(crate) fn take_image(&mut self) -> Option<Loose> {
+        let Ground::Guest(disk) = self else { return None };
+        Some(Loose { number: disk.number, path: disk.path.clone(), image: disk.image.take()? })
+    }
+
+    /// Puts another one in.
+    pub(crate) fn give_image(&mut self, loose: Loose) {
+        if let Ground::Guest(disk) = self {
+            (disk.number, disk.path, disk.image) = (loose.number, loose.path, Some(loose.image));
+        }
+    }
+
     /// What the host formats: of a guest's disk the image.
     pub(crate) fn formatted(&self) -> Option<PathBuf> {
         match self {

@@ -316,12 +316,13 @@ fn undo(
         Thing::Group { path } => remove_group(path, run_id),
         Thing::Guest { folder } => {
             run_directory_of(folder, run_id)?;
-            let began = match detail {
-                Some(Detail::Process(_, ticks)) => *ticks,
+            let (began, session) = match detail {
+                Some(Detail::Process(_, ticks)) => (*ticks, None),
+                Some(Detail::Session(session, ticks)) => (*ticks, Some(*session)),
                 // The race died before it learned the number; the folder's name is the run's own.
-                _ => 0,
+                _ => (0, None),
             };
-            guest_left::end(began, folder)
+            guest_left::end(began, folder, session)
         }
     }
 }

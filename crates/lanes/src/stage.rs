@@ -80,6 +80,8 @@ pub struct Closed {
 pub enum Cold {
     /// Nothing of the lane is cached.
     Cold,
+    /// Nothing of the lane is cached in its guest; its disk lies in the host's page cache (user-mode Linux).
+    Guest,
     /// The lane cannot be made cold without disturbing others (directory, memory).
     Warm,
 }
@@ -135,9 +137,16 @@ pub struct Stage {
     pub(crate) run_directories: Vec<(PathBuf, Option<EntryId>)>,
     /// The emulated disk.
     pub(crate) throttling: Option<Throttling>,
+    /// Ctrl-C: a guest that hangs while a lane is closed is not waited for then.
+    pub(crate) stopping: Arc<AtomicBool>,
 }
 
 impl Stage {
+    /// From now on a guest that does not unmount is ended ten seconds after this flag was set.
+    pub fn heed(&mut self, stop: Arc<AtomicBool>) {
+        self.stopping = stop;
+    }
+
     /// What a person must confirm before devices are overwritten; nothing happens where nothing
     /// must be. `build` refuses to run before this succeeded.
     ///

@@ -46,6 +46,7 @@ impl Stage {
             host: None,
             run_directories: Vec::new(),
             throttling: None,
+            stopping: std::sync::Arc::default(),
         };
         let places: Vec<Place> =
             stage.lanes.iter().map(|lane| place(lane, &stage.settings)).collect::<Result<_, _>>()?;
@@ -186,7 +187,8 @@ impl Stage {
                     // Races of more are refused when everything is laid.
                     let name = Machine::disk_name(kind, disks[guest].min(MOST_QEMU_DISKS));
                     disks[guest] += 1;
-                    Ground::Guest(Box::new(GuestDisk { path, image: None, guest, kind, name }))
+                    let number = self.grounds.len();
+                    Ground::Guest(Box::new(GuestDisk { path, image: None, number, guest, kind, name }))
                 }
             });
         }

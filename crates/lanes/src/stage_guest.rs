@@ -6,7 +6,7 @@ use crate::custom::Kind;
 use crate::failure::{LaneFailure, privilege, usage};
 use crate::filesystem::{Filesystem, Home};
 use crate::ground::Ground;
-use crate::guest::{Boot, Guest, GuestKind, Kernel, Machine, kvm};
+use crate::guest::{Begun, Boot, Guest, GuestKind, Kernel, Machine, USUAL_MEMORY, kvm};
 use crate::stage::{LaneState, Settings, Stage};
 use crate::stage_check::run_directory_name;
 use crate::undo::{EntryId, Journal, Thing};
@@ -16,8 +16,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Memory of a guest that was given none: what the trials of the reference races need, with room for workers.
-const USUAL_MEMORY: Bytes = Bytes(512 * Bytes::MIB);
 /// CPUs of a QEMU guest that was given none, if the host has them.
 const USUAL_CPUS: u32 = 2;
 
@@ -92,6 +90,29 @@ impl GuestSlot {
 }
 
 
+/// `MemAvailable` of /proc/meminfo.
+pub(crate) fn available_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+/// A trial boot with KVM, journalled as every guest is.
+fn try_kvm(boot: &Boot, journal: &mut Journal, stop: &AtomicBool) -> Result<bool, LaneFailure> {
+    let entry = journal.will(Thing::Guest { folder: kvm::trial_folder(boot) })?;
+    let mut keeper = 0;
+    let mut started = |begun: Begun| match begun {
+        Begun::Keeper(pid) => {
+            keeper = pid;
+            journal.learned_process(entry, pid)
+        }
+        Begun::Session(session) => journal.learned_session(entry, session, keeper),
+    };
+    let works = kvm::works(boot, stop, &mut started);
+    journal.done(entry)?;
+    Ok(works)
+}
+
 fn memory_of(settings: &Settings) -> Bytes {
     settings.guest.memory.unwrap_or(USUAL_MEMORY)
 }
@@ -128,6 +149,25 @@ pub(crate) fn check_contestant(contestant: &Contestant, slot: &GuestSlot) -> Res
     }
 }
 
+/// Refuses options that nothing in this race heeds.
+fn check_options(stage: &Stage) -> Result<(), LaneFailure> {
+    let given = &stage.settings.guest;
+    let has = |kind: GuestKind| stage.guests.iter().any(|slot| slot.kind == kind);
+    let without_effect = [
+        ("--guest-cpus", given.cpus.is_some() && !has(GuestKind::Qemu), "no lane lives in QEMU, and user-mode Linux has 1 CPU"),
+        ("--guest-memory", given.memory.is_some() && stage.guests.is_empty(), "no lane lives in a guest"),
+        (
+            "--guest-sync",
+            given.sync && !has(GuestKind::Uml),
+            "no lane lives in user-mode Linux, and flushes of the others reach the disk anyway",
+        ),
+    ];
+    match without_effect.iter().find(|(_, given, _)| *given) {
+        Some((option, _, why)) => Err(usage(format!("{option} has no effect: {why}; remove it"))),
+        None => Ok(()),
+    }
+}
+
 /// Refuses disks and memory that guests cannot have.
 pub(crate) fn check_slots(stage: &Stage) -> Result<(), LaneFailure> {
     for (index, slot) in stage.guests.iter().enumerate() {
@@ -140,6 +180,7 @@ pub(crate) fn check_slots(stage: &Stage) -> Result<(), LaneFailure> {
             )));
         }
     }
+    check_options(stage)?;
     if !stage.guests.is_empty() {
         if stage.settings.throttles.base.is_some() || !stage.settings.throttles.lanes.is_empty() {
             return Err(usage(
@@ -150,6 +191,16 @@ pub(crate) fn check_slots(stage: &Stage) -> Result<(), LaneFailure> {
         let memory = memory_of(&stage.settings);
         if memory < least {
             return Err(usage(format!("a guest needs at least {least} of memory; raise --guest-memory")));
+        }
+        let qemu = stage.guests.iter().filter(|slot| slot.kind == GuestKind::Qemu).count() as u64;
+        let (needed, free) = (qemu * memory.get(), available_bytes());
+        if free.is_some_and(|free| needed > free) {
+            return Err(usage(format!(
+                "{qemu} QEMU guests of {memory} need {}, and this machine has {} free; lower --guest-memory or race fewer \
+                 kernels at once",
+                Bytes(needed),
+                model::units::human_bytes(free.unwrap_or(0) as f64)
+            )));
         }
         for index in 0..stage.guests.len() {
             let lanes = stage.lanes.iter().filter(|lane| lane.guest == Some(index) && lane.contestant.in_memory());
@@ -191,13 +242,21 @@ impl Stage {
         }
         if let Some(dead) = self.guests[index].running.take() {
             dead.kill();
+            dead.leave_nothing()?;
             if let Some(entry) = self.guests[index].entry.take() {
                 journal.done(entry)?;
             }
         }
-        let boot = self.boot_of(index, stop)?;
+        let boot = self.boot_of(index, journal, stop)?;
         let entry = journal.will(Thing::Guest { folder: boot.folder.clone() })?;
-        let mut started = |pid: u32| journal.learned_process(entry, pid);
+        let mut keeper = 0;
+        let mut started = |begun: Begun| match begun {
+            Begun::Keeper(pid) => {
+                keeper = pid;
+                journal.learned_process(entry, pid)
+            }
+            Begun::Session(session) => journal.learned_session(entry, session, keeper),
+        };
         // Its keeper was killed too, if it is still there.
         let _ = std::fs::remove_dir_all(&boot.folder);
         let booted = Guest::boot(&boot, stop, &mut started);
@@ -216,7 +275,7 @@ impl Stage {
         }
     }
 
-    fn boot_of(&mut self, index: usize, stop: &AtomicBool) -> Result<Boot, LaneFailure> {
+    fn boot_of(&mut self, index: usize, journal: &mut Journal, stop: &AtomicBool) -> Result<Boot, LaneFailure> {
         let kind = self.guests[index].kind;
         let disks = self.disks_of(index);
         let folder = self.base.join(run_directory_name(&self.settings.run_id)).join(format!("guest{index:02}"));
@@ -259,7 +318,12 @@ impl Stage {
         };
         if kind == GuestKind::Qemu {
             let slot = &mut self.guests[index];
-            boot.machine.kvm = *slot.kvm.get_or_insert_with(|| kvm::works(&boot, stop));
+            let found = slot.kvm.or_else(|| kvm::known(&boot.machine.kernel.path));
+            boot.machine.kvm = match found {
+                Some(works) => works,
+                None => try_kvm(&boot, journal, stop)?,
+            };
+            slot.kvm = Some(boot.machine.kvm);
         }
         Ok(boot)
     }
@@ -299,15 +363,62 @@ impl Stage {
         Some(format!("lanes live in several places ({}): {rule}", each.join("; ")))
     }
 
+    /// Whether each round begins with guests that were just started, on images that change places: lanes of
+    /// several QEMU guests are compared, and what luck one start or one image has must not be one kernel's alone.
+    pub fn renews_guests(&self) -> bool {
+        let count = self.guests.iter().filter(|slot| slot.kind == GuestKind::Qemu).count();
+        count > 1
+    }
+
+    /// Ends the guests of QEMU, and gives each of their disks the image that is `shift` places further on: the
+    /// next lane that is opened starts its guest again. No lane is open.
+    ///
+    /// # Errors
+    /// When something of a guest stays.
+    pub fn renew_guests(&mut self, shift: usize, journal: &mut Journal) -> Result<(), LaneFailure> {
+        assert!(self.lanes.iter().all(|lane| lane.open.is_none()), "guests are renewed between rounds");
+        for index in 0..self.guests.len() {
+            if self.guests[index].kind == GuestKind::Qemu {
+                self.end_guest(index, Some(&mut *journal))?;
+            }
+        }
+        let places: Vec<usize> = (0..self.grounds.len())
+            .filter(|ground| matches!(&self.grounds[*ground], Ground::Guest(disk) if disk.kind == GuestKind::Qemu))
+            .collect();
+        let mut images: Vec<_> = places.iter().filter_map(|&ground| self.grounds[ground].take_image()).collect();
+        images.sort_by_key(|image| image.number);
+        let count = images.len().max(1);
+        images.rotate_left(shift % count);
+        for (&ground, image) in places.iter().zip(images) {
+            self.grounds[ground].give_image(image);
+        }
+        Ok(())
+    }
+
+    /// The number of the image that a ground has now, or of the ground itself where images stay.
+    pub fn image_of(&self, ground: usize) -> usize {
+        match &self.grounds[ground] {
+            Ground::Guest(disk) => disk.number,
+            _ => ground,
+        }
+    }
+
+    fn end_guest(&mut self, index: usize, journal: Option<&mut Journal>) -> Result<(), LaneFailure> {
+        let slot = &mut self.guests[index];
+        if let Some(guest) = slot.running.take() {
+            guest.end();
+            guest.leave_nothing()?;
+        }
+        if let (Some(journal), Some(entry)) = (journal, slot.entry.take()) {
+            journal.done(entry)?;
+        }
+        Ok(())
+    }
+
     /// Ends all guests.
     pub(crate) fn end_guests(&mut self, mut journal: Option<&mut Journal>) -> Result<(), LaneFailure> {
-        for slot in &mut self.guests {
-            if let Some(guest) = slot.running.take() {
-                guest.end();
-            }
-            if let (Some(journal), Some(entry)) = (journal.as_deref_mut(), slot.entry.take()) {
-                journal.done(entry)?;
-            }
+        for index in 0..self.guests.len() {
+            self.end_guest(index, journal.as_deref_mut())?;
         }
         Ok(())
     }
@@ -315,6 +426,16 @@ impl Stage {
     /// What a reader must know of lanes in guests.
     pub(crate) fn guest_warnings(&self) -> Vec<String> {
         let mut warnings: Vec<String> = self.several_places().into_iter().collect();
+        let disks = self.grounds.iter().filter(|of| matches!(of, Ground::Guest(disk) if disk.kind == GuestKind::Uml));
+        let bytes = self.settings.lane_size.0 * disks.count() as u64;
+        if let Some(free) = available_bytes().filter(|free| bytes > *free) {
+            warnings.push(format!(
+                "the images of user-mode Linux hold {} and this machine has {} of memory available: they do not fit into \
+                 its page cache, so that its disk is part of the figures; lower --lane-size",
+                model::units::human_bytes(bytes as f64),
+                model::units::human_bytes(free as f64)
+            ));
+        }
         for slot in &self.guests {
             let what = slot.describe(&self.settings);
             warnings.push(match slot.kind {

@@ -72,6 +72,10 @@ impl Stage {
         journal: &mut Journal,
         stop: &AtomicBool,
     ) -> Result<Opened, LaneFailure> {
+        if let Some(guest) = self.lanes[index].guest {
+            // Its start is no part of the mount.
+            self.running_guest(guest, journal, stop)?;
+        }
         let started = Instant::now();
         let (guest, directory, super_options) = self.mount_in_guest(index, ground, journal, stop)?;
         phases_seconds.insert("mount".to_owned(), started.elapsed().as_secs_f64());
@@ -165,6 +169,21 @@ impl Stage {
         {
             disk.image().warm(bytes);
         }
+    }
+
+    /// Has the host write what it still caches of the disks of user-mode Linux; answers the disk that they lie on, as
+    /// /proc/diskstats names it. Best effort: a failure shows when the lane is closed.
+    pub fn settle_on_host(&self, grounds: &[usize]) -> Vec<String> {
+        let of = |ground: &usize| match &self.grounds[*ground] {
+            Ground::Guest(disk) if disk.kind == GuestKind::Uml => Some(disk),
+            _ => None,
+        };
+        let disks: Vec<_> = grounds.iter().filter_map(of).collect();
+        for disk in &disks {
+            let _ = disk.image().sync();
+        }
+        let host = self.host.as_ref().and_then(|host| host.disk.clone());
+        host.filter(|_| !disks.is_empty()).into_iter().collect()
     }
 
     /// What the devices of lanes in guests have under way: (requests in flight, bytes written since boot).

@@ -4,6 +4,7 @@ use crate::contestant::Contestant;
 use crate::failure::LaneFailure;
 use crate::formatting::{self, MountRequest};
 use crate::ground::Ground;
+use crate::guest::GuestKind;
 use crate::guest::protocol::Ask;
 use crate::stage::{Closed, Cold, LaneState, OpenLane, Opened, Settings, Stage, make_folder, remove_folder};
 use crate::undo::{Journal, Thing};
@@ -175,18 +176,21 @@ impl Stage {
         }
         if lane.contestant.is_library() {
             ground.drop_caches()?;
+            let stop = self.stopping.clone();
             if let Some(guest) = open.guest.clone() {
                 let ground = open.ground;
-                self.drop_cache_in_guest(ground, &guest, &AtomicBool::new(false))?;
+                self.drop_cache_in_guest(ground, &guest, &stop)?;
+                return Ok(cold_in(guest.kind()));
             }
             return Ok(Cold::Cold);
         }
         if let Some(guest) = open.guest.clone() {
             let (ground_index, target) = (open.ground, open.directory.clone());
-            guest.ask(&Ask::Unmount { target: target.clone() }, &AtomicBool::new(false))?;
+            let stop = self.stopping.clone();
+            guest.ask(&Ask::Unmount { target: target.clone() }, &stop)?;
             ground.drop_caches()?;
-            self.ask_to_mount(index, ground_index, &guest, &target, &AtomicBool::new(false))?;
-            return Ok(Cold::Cold);
+            self.ask_to_mount(index, ground_index, &guest, &target, &stop)?;
+            return Ok(cold_in(guest.kind()));
         }
         let source = mount_source(ground);
         formatting::unmount(&lane.contestant, &source, &open.directory, open.process.take())?;
@@ -222,10 +226,13 @@ impl Stage {
             return Ok(closed);
         }
         let started = Instant::now();
-        // Of a guest that died nothing is mounted any more.
-        if let Some(guest) = open.guest.take().filter(|guest| guest.lives()) {
-            let unmounted = guest.ask(&Ask::Unmount { target: open.directory.clone() }, &AtomicBool::new(false));
-            if let (Err(error), true) = (unmounted, guest.lives()) {
+        // Of a guest that died nothing is mounted any more, and what it still held never came to its disk.
+        if let Some(guest) = open.guest.take() {
+            if !guest.lives() {
+                return Err(guest.gone());
+            }
+            let unmounted = guest.ask(&Ask::Unmount { target: open.directory.clone() }, &self.stopping);
+            if let Err(error) = unmounted {
                 // What hangs in its kernel goes with it, and the race goes on in a new one.
                 guest.kill();
                 return Err(error);
@@ -263,6 +270,14 @@ impl Stage {
             }
         }
         Ok(closed)
+    }
+}
+
+/// How cold a lane is after its guest dropped what it caches. The disk of user-mode Linux is the host's page cache.
+fn cold_in(kind: GuestKind) -> Cold {
+    match kind {
+        GuestKind::Uml => Cold::Guest,
+        GuestKind::Qemu => Cold::Cold,
     }
 }
 

@@ -93,6 +93,8 @@ pub(crate) enum Detail {
     Inode(u64, u64),
     /// Process id, and field 22 of /proc/PID/stat.
     Process(u32, u64),
+    /// The session that a guest leads, and field 22 of /proc/PID/stat of its keeper, which is older.
+    Session(u32, u64),
 }
 
 /// Who made the things: a process of a boot.
@@ -212,6 +214,15 @@ impl Journal {
         // One that is gone already left nothing.
         let Some(ticks) = start_ticks(pid) else { return Ok(()) };
         self.write(&Entry::Learned { id: id.0, detail: Detail::Process(pid, ticks) })
+    }
+
+    /// Notes which session a guest leads: what is left of it may bear no other sign.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`].
+    pub fn learned_session(&mut self, id: EntryId, session: u32, keeper: u32) -> Result<(), LaneFailure> {
+        let ticks = start_ticks(keeper).unwrap_or(0);
+        self.write(&Entry::Learned { id: id.0, detail: Detail::Session(session, ticks) })
     }
 
     /// Notes that a thing was undone.

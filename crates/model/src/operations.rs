@@ -220,7 +220,7 @@ pub struct OperationStep {
     pub cold: bool,
 }
 
-impl Step {
+impl OperationStep {
     /// Whether a flush is part of what is measured.
     pub fn flushes(&self) -> bool {
         matches!(self.operation, Operation::Fsync | Operation::FsyncDirectory)

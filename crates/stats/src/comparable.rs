@@ -27,6 +27,22 @@ pub fn not_durable<'a>(lanes: impl Iterator<Item = &'a Lane>) -> Option<Sentence
     (!names.is_empty()).then(|| said::not_durable(say::names(names)))
 }
 
+/// What stands above the verdicts where lanes live in user-mode Linux.
+pub fn code_only(lanes: &[Lane]) -> Option<Sentence> {
+    let names: Vec<&str> = lanes.iter().filter(|lane| lane.venue == UML).map(|lane| lane.name.as_str()).collect();
+    match () {
+        () if names.is_empty() => None,
+        () if in_page_cache(lanes) => Some(said::code_only()),
+        () => Some(said::code_only_of(say::names(names))),
+    }
+}
+
+/// Whether all disks of a race lie in the host's page cache.
+pub fn in_page_cache(lanes: &[Lane]) -> bool {
+    let mut on_disks = lanes.iter().filter(|lane| !stands_beside(lane)).peekable();
+    on_disks.peek().is_some() && on_disks.all(|lane| lane.venue == UML)
+}
+
 /// Whether a venue's disks are new image files wherever they lie, and no place of their own.
 pub fn on_images(venue: &str) -> bool {
     ["image", UML, QEMU].contains(&venue)
@@ -334,6 +350,15 @@ mod tests {
         let synced = Lane { flushes_stop_short: false, ..lane("synced", UML, "6.1") };
         let why = comparable(&plain, &synced).unwrap_err();
         assert!(why.contains("no flush of ext4 reaches a disk"), "{why}");
+    }
+
+    #[test]
+    fn what_compares_code_alone_says_so_for_all_lanes_or_by_name() {
+        let [uml, qemu, memory] = [lane("a", UML, "6.1"), lane("b", QEMU, "6.1"), lane("d", MEMORY, "6.1")];
+        let all = code_only(&[uml.clone(), memory.clone()]).unwrap();
+        assert!(all.contains("compares the filesystems' code, not your disk") && in_page_cache(&[uml.clone()]), "{all}");
+        assert!(code_only(&[uml.clone(), qemu.clone()]).unwrap().starts_with("a lives in user-mode Linux"));
+        assert!(!in_page_cache(&[uml, qemu.clone()]) && !in_page_cache(&[memory]) && code_only(&[qemu]).is_none());
     }
 
     #[test]

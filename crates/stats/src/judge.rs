@@ -338,6 +338,7 @@ pub fn findings(record: &Record) -> Findings {
         operations: operations::tables(record, &results),
         swarms: swarms::tables(record),
         searches: search::findings(record),
+        code_only: comparable::code_only(&header.lanes),
         answer: answer::answer(record, &results),
         results,
         advice: Vec::new(),
@@ -394,6 +395,7 @@ pub fn ceilings(record: &Record) -> Vec<Ceiling> {
             bandwidth_bytes_per_second: median(probes.iter().map(|probe| probe.bandwidth_bytes_per_second))?,
             probes: probes.len() as u32,
             through_filesystem: probes.iter().any(|probe| probe.through_filesystem),
+            in_page_cache: comparable::in_page_cache(&record.header.lanes),
         })
     };
     keys.into_iter().filter_map(of).collect()

@@ -91,6 +91,8 @@ struct LaneUse {
     /// Trials that count, and those in which submitting fell behind an open loop's arrivals.
     trials: usize,
     lagging: usize,
+    /// The share of operations that io_uring gave back and that were done again.
+    done_again: f64,
     /// Share of all CPUs.
     cpu_share: Option<f64>,
     /// Share of one core.
@@ -151,6 +153,23 @@ pub(crate) const FOREIGN_NOISE: &str = "foreign-noise";
 
 /// A trial in which Fairlane itself handed operations over too late begins a flag with this.
 const HARNESS_BOUND: &str = "harness-bound-submission";
+
+/// A trial in which io_uring gave operations back, which were then done by plain calls one after another, has a
+/// flag `io_uring-again: N of M`.
+const DONE_AGAIN: &str = "io_uring-again: ";
+/// With more of them it is no longer io_uring's queue that was measured. Chosen: one operation in a hundred that waits
+/// alone, while the others of its queue wait behind it, moves a rate by about as much.
+pub(super) const DONE_AGAIN_SHARE: f64 = 0.01;
+
+/// The share of a lane's operations that were done again.
+fn done_again(lane: &LaneSeries) -> f64 {
+    let counts = lane.ok.iter().flat_map(|trial| &trial.flags).filter_map(|flag| {
+        let (again, of) = flag.strip_prefix(DONE_AGAIN)?.split_once(" of ")?;
+        Some((again.trim().parse::<u64>().ok()?, of.trim().parse::<u64>().ok()?))
+    });
+    let (again, of) = counts.fold((0, 0), |sum, (again, of)| (sum.0 + again, sum.1 + of));
+    if of > 0 { again as f64 / of as f64 } else { 0.0 }
+}
 
 /// What limited one group of a workload, over all lanes' trials that count.
 pub fn limit_of(record: &Record, workload: &Workload, group: &str) -> Limited {
@@ -292,6 +311,7 @@ fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
         disturbed,
         trials: lane.ok.len(),
         lagging: pair::flagged(lane, HARNESS_BOUND, u32::MAX),
+        done_again: done_again(lane),
         rate: median(seen.iter().map(|(of, _)| match of.metrics.get("operations_per_second") {
             Some(&rate) => rate,
             None => of.operations as f64 / of.seconds,

@@ -117,3 +117,40 @@ fn a_ceiling_of_one_place_limits_nothing_in_another() {
     move_to_qemu(&mut lanes[1], "6.1", "512MiB");
     assert_ne!(ceiling(lanes), Limit::Harness);
 }
+
+#[test]
+fn operations_that_io_uring_gave_back_are_no_measure_beyond_one_percent() {
+    let limit = |again: u32| {
+        let mut race = race(vec![lane("ext4"), lane("jfs")], [1000.0, 700.0]);
+        for trial in race.trials.iter_mut().filter(|trial| trial.lane == "jfs") {
+            trial.flags.push(format!("io_uring-again: {again} of 1000"));
+        }
+        let result = judge_workload(&race, "w").remove(0);
+        (result.limit, result.limit_reason, result.pairs[0].verdict)
+    };
+    let (limit_of_few, _, verdict) = limit(9);
+    assert!(limit_of_few != Limit::Harness && verdict != Verdict::None, "{verdict:?}");
+    let (limit_of_many, reason, verdict) = limit(11);
+    assert_eq!((limit_of_many, verdict), (Limit::Harness, Verdict::None));
+    assert!(reason.contains("jfs") && reason.contains("io_uring"), "{reason}");
+}
+
+#[test]
+fn flush_bound_work_of_every_kind_is_called_not_durable_where_no_flush_reaches_a_disk() {
+    let said = |stops: bool| {
+        let mut lanes = vec![lane("ext4"), lane("xfs")];
+        for lane in &mut lanes {
+            (lane.venue, lane.kernel, lane.flushes_stop_short) = ("uml".into(), "6.1".into(), stops);
+        }
+        let mut race = race(lanes, [1000.0, 700.0]);
+        let small = model::workload::SmallFiles { files: 10, size: model::Bytes(4096), directories: 1 };
+        for workload in &mut race.header.plan.workloads {
+            workload.kind = model::workload::Kind::SmallFiles(small.clone());
+        }
+        for group in race.trials.iter_mut().flat_map(|trial| &mut trial.groups) {
+            group.name = "create".into();
+        }
+        judge_workload(&race, "w")[0].warnings.iter().any(|said| said.starts_with("not durable"))
+    };
+    assert!(said(true) && !said(false));
+}

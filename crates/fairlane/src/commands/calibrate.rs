@@ -8,10 +8,11 @@ use crate::failure::Failure;
 use crate::options::Calibrate;
 use crate::{state, suites};
 use model::calibration::Calibration;
-use model::lane::{Contestant, LaneSpec};
+use model::lane::{Contestant, Lane, LaneSpec};
 use model::machine::Machine;
 use model::plan::{Plan, Rounds};
 use model::record::Record;
+use stats::comparable;
 use std::path::Path;
 
 /// Time to race where none is named, in seconds.
@@ -67,8 +68,9 @@ fn show(options: &Calibrate) -> Result<(), Failure> {
 
 /// What is known of this machine's noise in a plan's work, for its record to quote: of the same machine
 /// and disk, of lanes of the same size, and of workloads with the same parameters, whatever their suite is
-/// called. The newest that knows all of the work; otherwise the newest of those that know the most of it.
-pub fn known(plan: &Plan, here: &Machine) -> Option<Calibration> {
+/// called; noise of one place is none of another's, so it must have lived where all of these lanes live. The newest
+/// that knows all of the work; otherwise the newest of those that know the most of it.
+pub fn known(plan: &Plan, here: &Machine, lanes: &[Lane]) -> Option<Calibration> {
     if plan.calibration {
         return None;
     }
@@ -79,6 +81,7 @@ pub fn known(plan: &Plan, here: &Machine) -> Option<Calibration> {
             && of.plan.margin.to_bits() == plan.margin.to_bits()
             && same_machine(&of.machine, here)
             && of.machine.device == here.device
+            && one_place(&of.lanes, lanes)
     };
     let mut best: Option<Calibration> = None;
     for record in state::calibrations().filter(|record| wanted(record)) {
@@ -94,6 +97,11 @@ pub fn known(plan: &Plan, here: &Machine) -> Option<Calibration> {
         }
     }
     best
+}
+
+/// Whether the lanes of a calibration and those of a race all live in one guest, or none of them does.
+fn one_place(calibrated: &[Lane], raced: &[Lane]) -> bool {
+    comparable::one_place(calibrated.iter().chain(raced))
 }
 
 /// The newest one kept that tells something; one that was cut short hides no older one.

@@ -77,7 +77,7 @@ pub fn run(contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Failure>
     }
     if !terms.quiet || terms.dry_run {
         let mut summary = PlanSummary { notes: contest.notes.clone(), ..summary(plan, &stage, terms.keep) };
-        let known = calibrate::known(plan, &read_machine(&stage));
+        let known = calibrate::known(plan, &read_machine(&stage), &stage.lanes());
         summary.resolves = foresight::foresight(plan, &summary, stage.lane_count(), known.as_ref());
         screen::plan(&summary, *channel)?;
         if let Some(remark) = contest.remark.and_then(|remark| remark(&summary)) {
@@ -204,9 +204,10 @@ fn race(
     contest: Contest,
     (mut stage, run_id): (Stage, &str),
     path: &Path,
-    stop: &AtomicBool,
+    stop: &Arc<AtomicBool>,
     answer: impl FnOnce(&Record) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
+    stage.heed(Arc::clone(stop));
     let Contest { plan, notes, resumed, terms, channel, report, .. } = contest;
     let titles = plan.workloads.iter().map(|workload| workload.title.clone()).collect();
     let mut show = screen::Show::new(channel, terms.quiet, titles, path);
@@ -254,6 +255,7 @@ fn race(
             throttles: record.header.plan.throttles().all(),
             slack: None,
             longer: Longer::default(),
+            beside: std::collections::BTreeMap::new(),
         },
         file,
         record,
@@ -357,7 +359,7 @@ fn open_record(
         started: visit::now(),
         boot_id: machine::boot_id(),
         seed: plan.seed,
-        calibration: calibrate::known(&plan, &machine).map(Box::new),
+        calibration: calibrate::known(&plan, &machine, &lanes).map(Box::new),
         plan,
         machine,
         lanes,

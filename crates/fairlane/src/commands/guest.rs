@@ -3,10 +3,11 @@
 use crate::failure::Failure;
 use crate::options::GuestKeeper;
 use lanes::guest::init::Role;
+use lanes::guest::protocol::Beside;
 use lanes::guest::worker::{self, Looking};
 use lanes::guest::{init, keeper};
 use model::agent::Devices;
-use sampler::Sampler;
+use sampler::{Look, Sampler, Story};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -27,10 +28,33 @@ pub fn run(role: Role) -> ExitCode {
 }
 
 /// Looks at the guest's own system from now on.
-fn watch(devices: &Devices) -> Looking {
+fn watch(devices: &Devices, swarm: bool) -> Looking {
     let mut sampler = Sampler::new(devices);
+    let mut story = swarm.then(Story::open);
     sampler.begin(false);
-    Box::new(move || sampler.lap())
+    Box::new(move || {
+        let beside = story.as_mut().map(|story| {
+            let Look {
+                buffers_bytes,
+                cached_bytes,
+                dirty_bytes,
+                writeback_bytes,
+                load_average,
+                blocked_tasks,
+                kworker_cores,
+            } = story.look();
+            Beside {
+                buffers_bytes,
+                cached_bytes,
+                dirty_bytes,
+                writeback_bytes,
+                load_average,
+                blocked_tasks,
+                kworker_cores,
+            }
+        });
+        (sampler.lap(), beside)
+    })
 }
 
 /// Keeps a guest until it or Fairlane ends; its exit status is the guest's.

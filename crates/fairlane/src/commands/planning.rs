@@ -215,11 +215,37 @@ pub fn check_tools(plan: &Plan) -> Result<(), Failure> {
 /// # Errors
 /// Names the limit and how to raise it.
 pub fn check_limits(plan: &Plan) -> Result<(), Failure> {
+    let scope = limits_of(&plan.lanes);
     for workload in &plan.workloads {
         let Kind::Appenders(swarm) = &workload.kind else { continue };
-        engine::check_limits(swarm).map_err(|said| Failure::missing(format!("workload {}: {said}", workload.name)))?;
+        let checked = match scope {
+            Limits::Nothing => Ok(()),
+            Limits::Processes => engine::check_process_limit(swarm),
+            Limits::All => engine::check_limits(swarm),
+        };
+        checked.map_err(|said| Failure::missing(format!("workload {}: {said}", workload.name)))?;
     }
     Ok(())
+}
+
+/// Which of this machine's limits a swarm meets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Limits {
+    /// None: all lanes live in QEMU, whose own kernel has its own; the agent there refuses by name what it cannot do.
+    Nothing,
+    /// Each process and thread of user-mode Linux is a process of this machine too.
+    Processes,
+    /// All of them.
+    All,
+}
+
+fn limits_of(lanes: &[LaneSpec]) -> Limits {
+    let of = |lane: &LaneSpec| match &lane.venue {
+        Some(Venue::Qemu(_)) => Limits::Nothing,
+        Some(Venue::Uml) => Limits::Processes,
+        _ => Limits::All,
+    };
+    lanes.iter().map(of).max().unwrap_or(Limits::All)
 }
 
 /// The lane with the least room for the work: half of an image or a device, and of a directory what

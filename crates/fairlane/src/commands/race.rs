@@ -44,14 +44,16 @@ pub fn run(options: &Race) -> Result<(), Failure> {
 fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
     let mut suite = suites::find(&options.suite)?;
     let terms = &options.terms;
-    let fallback = without_root::choose(&options.lanes, terms.on.as_deref());
-    let (mut named, mut place) = (options.lanes.clone(), terms.on.clone());
+    let fallback = without_root::choose(&options.lanes, terms.on.as_deref(), terms.guest_memory);
+    let (mut named, mut place, mut guest) = (options.lanes.clone(), terms.on.clone(), terms.on.clone());
     if let Some(fallback) = fallback {
         notes.push(fallback.note);
-        place = fallback.on;
+        // A directory that was named holds the guest's images.
+        place = place.or_else(|| fallback.on.clone());
+        guest = fallback.on;
         named.extend(fallback.lanes);
     }
-    let lanes = planning::lanes(&named, place.as_deref())?;
+    let lanes = planning::lanes(&named, guest.as_deref())?;
     let throttles = planning::throttles(terms, &lanes)?;
     let on = planning::ground(place.as_deref(), &lanes)?;
     let mut reduced = Vec::new();

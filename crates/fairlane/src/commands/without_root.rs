@@ -2,7 +2,8 @@
 //! Linux, else in the directory that is there.
 
 use super::planning;
-use lanes::guest::{GuestKind, Kernel, kvm};
+use lanes::guest::{self, GuestKind, Kernel, kvm};
+use model::Bytes;
 use model::lane::{Contestant, LaneSpec};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -19,13 +20,17 @@ pub struct Fallback {
 }
 
 /// Chooses for somebody without root; `None`: nothing has to be chosen, or nothing can be.
-pub fn choose(texts: &[String], on: Option<&Path>) -> Option<Fallback> {
-    if rustix::process::geteuid().is_root() || on.is_some() || !needs_root(texts) {
+pub fn choose(texts: &[String], on: Option<&Path>, memory: Option<Bytes>) -> Option<Fallback> {
+    // Who names a guest or a device means it; in a directory the images of a guest lie as well.
+    let means_it = on.is_some_and(|on| planning::guest_venue(on).is_some() || !on.is_dir());
+    if rustix::process::geteuid().is_root() || means_it || !needs_root(texts) {
         return None;
     }
     let kvm = kvm::works_here(&AtomicBool::new(false));
-    let uml = Kernel::find(GuestKind::Uml, None).map(|_| ()).map_err(|failure| failure.to_string());
-    let here = std::env::current_dir().ok().map(|path| path.display().to_string());
+    let uml = Kernel::find(GuestKind::Uml, None).and_then(|_| guest::check_room_for_uml(memory));
+    let uml = uml.map_err(|failure| failure.to_string());
+    let here = on.map(Path::to_owned).or_else(|| std::env::current_dir().ok());
+    let here = here.map(|path| path.display().to_string());
     decide(kvm, uml, texts.is_empty(), here)
 }
 

@@ -131,6 +131,11 @@ impl AgentProcess {
         let line = serde_json::to_string(request).map_err(|error| CallError::Lost(error.to_string()))?;
         self.send(line)?;
         let patience = patience::of(request, slack);
+        // What its kernel prints from here on tells why it ends.
+        let printed = match &self.place {
+            Place::Guest { guest, .. } => guest.console_count(),
+            Place::Here { .. } => 0,
+        };
         let begun = Instant::now();
         let mut asked_to_stop: Option<Instant> = None;
         loop {
@@ -151,9 +156,13 @@ impl AgentProcess {
                 }
                 Ok(Ok(Reply::Failed { reason, .. })) => return Err(CallError::Refused(reason)),
                 Ok(Ok(reply)) => return Ok(reply),
-                Ok(Err(reason)) if matches!(self.place, Place::Guest { .. }) => return Err(CallError::Lost(reason)),
+                Ok(Err(reason)) if let Place::Guest { guest, .. } = &self.place => {
+                    let said = guest.said_since(printed).map_or_else(String::new, |said| format!("; {said}"));
+                    return Err(CallError::Lost(format!("{reason}{said}")));
+                }
                 Ok(Err(reason)) => return Err(CallError::Lost(format!("the agent's reply cannot be read: {reason}"))),
                 Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
+                Err(RecvTimeoutError::Timeout) if self.guest_is_gone() => return Err(self.ended()),
                 Err(RecvTimeoutError::Timeout) if begun.elapsed() > patience => {
                     // It may hang in the kernel, where no signal reaches it, perhaps behind its own limit.
                     stopping();
@@ -195,6 +204,11 @@ impl AgentProcess {
                 guest.tell_agent(*lane, &line).map_err(|error| CallError::Lost(error.to_string()))
             }
         }
+    }
+
+    /// Whether it runs in a guest that does not live any more, though something may hold its channel open.
+    fn guest_is_gone(&self) -> bool {
+        matches!(&self.place, Place::Guest { guest, .. } if !guest.lives())
     }
 
     /// Why nothing more comes from it.

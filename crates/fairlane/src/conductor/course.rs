@@ -6,10 +6,11 @@
 //! not looked at. A guest's own system is looked at by the guest's worker, when it is asked.
 
 use super::agent_process::{CallError, unexpected};
+use super::host_use::HostLook;
 use super::round::Track;
 use super::visit::Visit;
 use lanes::guest::Guest;
-use lanes::guest::protocol::{Answer, Ask};
+use lanes::guest::protocol::{Answer, Ask, Beside};
 use model::agent::{Devices, FilesystemProcesses, Reply, Request};
 use model::course::TrialCourse;
 use model::page::Quantity;
@@ -56,7 +57,7 @@ pub enum Sight<'a> {
 
 /// Who looks.
 enum Eye {
-    Here(Box<Sampler>),
+    Here(Box<Sampler>, Option<Story>),
     /// The guest, since then.
     Guest(Instant),
 }
@@ -68,8 +69,8 @@ pub struct Watch<'a> {
     interval: Duration,
     due: Instant,
     eye: Option<Eye>,
-    /// What is watched of a swarm of writers beside all else.
-    story: Option<Story>,
+    /// Of a swarm of writers more is looked at.
+    swarm: bool,
     looks: Vec<Point>,
 }
 
@@ -89,12 +90,10 @@ impl<'a> Watch<'a> {
             Request::Run { .. } => true,
             _ => false,
         };
-        // A guest's worker knows nothing of a swarm's story, and this machine's memory is not the guest's.
-        let story = (swarm && matches!(sight, Sight::Here(_))).then(Story::open);
-        let eye = lasts.then(|| sight.open()).flatten();
+        let eye = lasts.then(|| sight.open(swarm)).flatten();
         let interval = if swarm { SWARM_INTERVAL } else { INTERVAL };
         let sent = Instant::now();
-        Watch { sight, sent, interval, due: sent + interval, eye, story, looks: Vec::new() }
+        Watch { sight, sent, interval, due: sent + interval, eye, swarm, looks: Vec::new() }
     }
 
     /// Looks, where it is time to.
@@ -105,16 +104,16 @@ impl<'a> Watch<'a> {
         }
         self.due = now + self.interval;
         let Some(eye) = &mut self.eye else {
-            self.eye = self.sight.open();
+            self.eye = self.sight.open(self.swarm);
             return;
         };
-        let Some((opened, used, closed)) = self.sight.lap(eye) else { return };
+        let Some((opened, used, closed, beside)) = self.sight.lap(eye) else { return };
         let since = |moment: Option<Instant>| {
             moment.map_or(0.0, |moment| moment.saturating_duration_since(self.sent).as_secs_f64())
         };
         let mut figures = figures(&used, 0.0);
-        if let Some(story) = &mut self.story {
-            tell(&mut figures, story.look(), used.cpus);
+        if let Some(look) = beside {
+            tell(&mut figures, look, used.cpus);
         }
         self.looks.push(Point { at: [since(opened), since(closed)], figures });
         if self.looks.len() >= MOST_LOOKS {
@@ -142,9 +141,15 @@ impl Track<'_> {
             None if self.stage.in_guest(visit.lane) => Sight::Here(&NOTHING),
             None => Sight::Here(&devices),
         };
+        let guest = self.stage.guest_of(visit.lane);
+        let before = guest.as_deref().and_then(HostLook::now);
         let mut watch = Watch::begin(sight, request, visit.swarm);
         let reply = self.call_watched(visit.lane, request, &mut || watch.tick())?;
         let seen = watch.end();
+        let after = guest.as_deref().and_then(HostLook::now);
+        if let (Some(before), Some(after), false) = (before, after, visit.checking) {
+            before.add_since(&after, self.beside.entry(visit.lane).or_default());
+        }
         let Reply::Measured { groups, system, opened_after_seconds } = reply else {
             return Err(unexpected(request, &reply));
         };
@@ -154,6 +159,13 @@ impl Track<'_> {
         }
         Ok(groups)
     }
+}
+
+/// What a guest's worker saw, as this machine's own story would say it.
+fn look_of(of: Beside) -> Look {
+    let Beside { buffers_bytes, cached_bytes, dirty_bytes, writeback_bytes, load_average, blocked_tasks, kworker_cores } =
+        of;
+    Look { buffers_bytes, cached_bytes, dirty_bytes, writeback_bytes, load_average, blocked_tasks, kworker_cores }
 }
 
 /// Puts what was seen of a swarm among a point's figures.
@@ -174,33 +186,33 @@ fn tell(figures: &mut Figures, look: Look, cpus: u32) {
 
 impl Sight<'_> {
     /// Begins to look. A guest that cannot has other things to tell, or is gone.
-    fn open(&self) -> Option<Eye> {
+    fn open(&self, swarm: bool) -> Option<Eye> {
         match self {
             Sight::Here(devices) => {
                 let mut sampler = Sampler::new(devices);
                 sampler.begin(false);
-                Some(Eye::Here(Box::new(sampler)))
+                Some(Eye::Here(Box::new(sampler), swarm.then(Story::open)))
             }
             Sight::Guest { guest, lane, devices, stop } => {
-                let ask = Ask::Watch { lane: *lane, devices: (*devices).clone() };
+                let ask = Ask::Watch { lane: *lane, devices: (*devices).clone(), swarm };
                 guest.ask(&ask, stop).ok().map(|_| Eye::Guest(Instant::now()))
             }
         }
     }
 
-    /// From when, what was done, and until when.
-    fn lap(&self, eye: &mut Eye) -> Option<(Option<Instant>, SystemUse, Option<Instant>)> {
+    /// From when, what was done, until when, and what else shows of a swarm.
+    fn lap(&self, eye: &mut Eye) -> Option<(Option<Instant>, SystemUse, Option<Instant>, Option<Look>)> {
         match (self, eye) {
-            (_, Eye::Here(sampler)) => {
+            (_, Eye::Here(sampler, story)) => {
                 let opened = sampler.opened_at();
                 let used = sampler.lap();
-                Some((opened, used, sampler.opened_at()))
+                Some((opened, used, sampler.opened_at(), story.as_mut().map(Story::look)))
             }
             (Sight::Guest { guest, lane, stop, .. }, Eye::Guest(opened)) => {
                 match guest.ask(&Ask::Look { lane: *lane }, stop) {
-                    Ok(Answer::Looked { system }) => {
+                    Ok(Answer::Looked { system, beside }) => {
                         let now = Instant::now();
-                        Some((Some(std::mem::replace(opened, now)), *system, Some(now)))
+                        Some((Some(std::mem::replace(opened, now)), *system, Some(now), beside.map(look_of)))
                     }
                     _ => None,
                 }
@@ -230,11 +242,9 @@ pub struct Gathered {
 
 impl Gathered {
     /// Nothing yet, of a lane that has these devices. Of a guest's kernel it is not known whether it tells of
-    /// pressure: zeros throughout are left out where they are shown. `swarm`: of a swarm of writers on this
-    /// machine more is watched.
+    /// pressure: zeros throughout are left out where they are shown. `swarm`: of a swarm of writers more is watched.
     pub fn of(devices: &Devices, swarm: bool, in_guest: bool) -> Self {
         let knows_pressure = in_guest || sampler::knows_pressure();
-        let swarm = swarm && !in_guest;
         Gathered { knows_device: devices.device.is_some(), knows_pressure, swarm, ..Gathered::default() }
     }
 

@@ -13,6 +13,9 @@ impl Track<'_> {
             && let Some(guest) = self.stage.guest_of(visit.lane)
         {
             visit.clocks = guest.clocks(self.stop).ok();
+            if visit.clocks.is_none() {
+                unchecked(visit);
+            }
         }
     }
 
@@ -20,10 +23,18 @@ impl Track<'_> {
     pub(super) fn end_clock(&mut self, visit: &mut Visit) {
         let Some(earlier) = visit.clocks.take() else { return };
         let Some(guest) = self.stage.guest_of(visit.lane).filter(|guest| guest.lives()) else { return };
-        let Ok(now) = guest.clocks(self.stop) else { return };
+        let Ok(now) = guest.clocks(self.stop) else { return unchecked(visit) };
         if let Some(drift) = now.drift_since(&earlier).filter(|drift| drift.abs() > MOST_DRIFT) {
             visit.flags.push(flag(drift));
         }
+    }
+}
+
+/// A clock that could not be read may have been wrong.
+fn unchecked(visit: &mut Visit) {
+    let flag = "guest-clock-unchecked".to_owned();
+    if !visit.flags.contains(&flag) {
+        visit.flags.push(flag);
     }
 }
 
@@ -35,6 +46,14 @@ fn flag(drift: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_clock_that_cannot_be_read_marks_a_visit_once() {
+        let mut visit = Visit::new(0, 0, 1);
+        unchecked(&mut visit);
+        unchecked(&mut visit);
+        assert_eq!(visit.flags, ["guest-clock-unchecked"]);
+    }
 
     #[test]
     fn a_drift_is_told_with_its_way() {

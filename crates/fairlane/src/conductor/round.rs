@@ -12,12 +12,17 @@ use lanes::{Cold, Journal, LaneFailure, Stage};
 use model::Throttle;
 use model::agent::{Part, Reply, Request, Target};
 use model::event::Event;
+use model::trial::SystemUse;
 use model::workload::{Kind, Workload};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Parts of a phase that alternate between lanes (methods section 1: 4 to 10 slices).
 const PHASE_PARTS: u32 = 10;
+
+/// How long a lane in a guest may take to let go after Ctrl-C, before its guest is ended.
+const GUEST_GRACE: Duration = Duration::from_secs(10);
 
 /// Why a step did not succeed.
 pub enum Trouble {
@@ -73,6 +78,8 @@ pub struct Track<'a> {
     pub slack: Option<Slack>,
     /// How long the present round may be made, and was.
     pub longer: Longer,
+    /// What this machine did beside each lane in a guest while it was measured, in the present round.
+    pub beside: BTreeMap<usize, SystemUse>,
 }
 
 impl Track<'_> {
@@ -364,8 +371,13 @@ impl Track<'_> {
     /// measures next holds it again.
     fn mount_cold(&mut self, visit: &mut Visit) -> Result<(), Trouble> {
         self.stage.lift(visit.ground)?;
-        if self.stage.make_cold(visit.lane)? == Cold::Warm && !visit.checking {
-            visit.flags.push("warm-cache".to_owned());
+        let flag = match self.stage.make_cold(visit.lane)? {
+            Cold::Cold => None,
+            Cold::Warm => Some("warm-cache"),
+            Cold::Guest => Some("warm-cache: the guest's cache is empty, and its disk lies in the host's"),
+        };
+        if let Some(flag) = flag.filter(|_| !visit.checking) {
+            visit.flags.push(flag.to_owned());
         }
         self.attach(visit)
     }
@@ -425,8 +437,18 @@ impl Track<'_> {
         hold::at("unmount");
         // On Ctrl-C the agent is still asked to let go; a lost one has let go already.
         let begun = Instant::now();
-        let answer =
-            self.agents[visit.lane].as_mut().map(|agent| agent.call(&Request::Detach, &AtomicBool::new(false)));
+        // A guest that hangs then is ended.
+        let (stop, guest, mut since) = (self.stop, self.stage.guest_of(visit.lane), None::<Instant>);
+        let mut waiting = || {
+            let Some(guest) = guest.as_ref().filter(|_| stop.load(Ordering::Relaxed)) else { return };
+            if since.get_or_insert_with(Instant::now).elapsed() > GUEST_GRACE {
+                guest.kill();
+            }
+        };
+        let go_on = AtomicBool::new(false);
+        let answer = self.agents[visit.lane]
+            .as_mut()
+            .map(|agent| agent.call_with(&Request::Detach, &go_on, None, &mut || {}, &mut waiting));
         match answer {
             Some(Err(CallError::Lost(_) | CallError::Interrupted)) => self.agents[visit.lane] = None,
             // A library unmounts in its agent, and what it could not write is lost.

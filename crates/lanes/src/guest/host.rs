@@ -2,10 +2,12 @@
 
 use super::initramfs;
 use super::kernel::GuestKind;
+use super::left;
 use super::machine::Machine;
 use super::protocol::{Answer, Answered, Ask, Asked, Hello};
-use super::talk::{self, AgentReply, Shared, Writer};
+use super::talk::{self, AgentReply, Line, READ_PATIENCE, Shared, Writer};
 use crate::failure::{LaneFailure, cannot, failed};
+use model::Bytes;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::fs::DirBuilder;
@@ -13,7 +15,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -21,12 +23,25 @@ use std::time::{Duration, Instant};
 /// How long a guest may take until it listens; emulation on a busy machine is slow.
 const BOOT_PATIENCE: [(GuestKind, Duration); 2] =
     [(GuestKind::Uml, Duration::from_secs(30)), (GuestKind::Qemu, Duration::from_secs(120))];
-/// How long it may take to answer: an unmount writes all that is dirty.
+/// How long it may take to answer what works on a disk: an unmount writes all that is dirty.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(600);
+/// How long to answer what only takes a look.
+const LOOK_PATIENCE: Duration = Duration::from_secs(5);
+/// How long to say that an agent was sent a signal.
+const STOP_PATIENCE: Duration = Duration::from_secs(2);
+/// Of a boot's patience so much is left for its first answer, at least.
+const GREETING_PATIENCE: Duration = Duration::from_secs(1);
+/// How long what a kernel printed takes until it was read.
+const CONSOLE_DELAY: Duration = Duration::from_millis(100);
 /// How long a guest that was told to power off may take.
 const END_PATIENCE: Duration = Duration::from_secs(10);
 /// Lines of the console in a failure's message.
 const LAST_LINES: usize = 4;
+/// Telling lines that came so close to the last one are of one event.
+const ONE_EVENT: Duration = Duration::from_secs(5);
+
+/// Memory of a guest that was given none: what the trials of the reference races need, with room for workers.
+pub(crate) const USUAL_MEMORY: Bytes = Bytes(512 * Bytes::MIB);
 
 /// What it takes to start a guest.
 #[derive(Debug, Clone)]
@@ -43,10 +58,23 @@ pub struct Boot {
     pub programs: Vec<PathBuf>,
 }
 
+/// What is known of a starting guest, to be journalled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begun {
+    /// Its keeper's process.
+    Keeper(u32),
+    /// The session that the guest itself leads: user-mode Linux leads one of its own, and its helpers bear no other
+    /// sign.
+    Session(u32),
+}
+
 /// A running guest. Dropping it kills it.
 #[derive(Debug)]
 pub struct Guest {
     kind: GuestKind,
+    folder: PathBuf,
+    /// The session that the guest leads; 0: not known yet.
+    session: AtomicU32,
     keeper: Mutex<Child>,
     writer: Mutex<Writer>,
     answers: Mutex<Receiver<Answered>>,
@@ -80,7 +108,7 @@ impl Guest {
     pub fn boot(
         boot: &Boot,
         stop: &AtomicBool,
-        started: &mut dyn FnMut(u32) -> Result<(), LaneFailure>,
+        started: &mut dyn FnMut(Begun) -> Result<(), LaneFailure>,
     ) -> Result<Guest, LaneFailure> {
         let kind = boot.machine.kind;
         let patience = BOOT_PATIENCE.iter().find(|(of, _)| *of == kind).map_or(END_PATIENCE, |of| of.1);
@@ -95,7 +123,7 @@ impl Guest {
         boot: &Boot,
         patience: Duration,
         stop: &AtomicBool,
-        started: &mut dyn FnMut(u32) -> Result<(), LaneFailure>,
+        started: &mut dyn FnMut(Begun) -> Result<(), LaneFailure>,
     ) -> Result<Guest, LaneFailure> {
         let begun = Instant::now();
         let Boot { machine, folder, program, modules, programs } = boot;
@@ -117,6 +145,8 @@ impl Guest {
         let answers = talk::listen(from, console, &shared).map_err(|error| cannot("start a thread", error))?;
         let mut guest = Guest {
             kind: machine.kind,
+            folder: folder.clone(),
+            session: AtomicU32::new(0),
             writer: Mutex::new(Writer::new(to)),
             answers: Mutex::new(answers),
             serial: Mutex::new(0),
@@ -125,8 +155,21 @@ impl Guest {
             boot_seconds: 0.0,
             keeper: Mutex::new(child),
         };
-        started(guest.pid())?;
-        if !guest.shared.wait_until_ready(patience, &|| stop.load(Ordering::Relaxed)) {
+        started(Begun::Keeper(guest.pid()))?;
+        let mut journalled = Ok(());
+        let mut watched = || {
+            if let Some(session) = left::session_below(guest.pid())
+                && guest.session.swap(session, Ordering::Relaxed) != session
+            {
+                journalled = started(Begun::Session(session));
+            }
+            stop.load(Ordering::Relaxed) || journalled.is_err()
+        };
+        let ready = guest.shared.wait_until_ready(patience, &mut watched);
+        // It may have been ready at the first look.
+        watched();
+        journalled?;
+        if !ready {
             if stop.load(Ordering::Relaxed) {
                 return Err(LaneFailure::Interrupted);
             }
@@ -142,7 +185,8 @@ impl Guest {
                 guest.last_words()
             )));
         }
-        match guest.ask(&Ask::Hello, stop)? {
+        let left = patience.saturating_sub(begun.elapsed()).max(GREETING_PATIENCE);
+        match guest.ask_within(&Ask::Hello, stop, left)? {
             Answer::Hello(hello) => guest.hello = hello,
             other => return Err(failed(format!("the guest answered {other:?} when it was greeted"))),
         }
@@ -170,16 +214,34 @@ impl Guest {
         locked(&self.keeper).id()
     }
 
-    /// Whether it still listens.
+    /// Whether it still listens. Where its keeper is gone it does not live either: helpers of user-mode Linux
+    /// hold the channel open.
     pub fn lives(&self) -> bool {
-        !self.shared.is_gone()
+        !self.shared.is_gone() && matches!(locked(&self.keeper).try_wait(), Ok(None))
     }
 
-    /// Asks and waits for the answer.
+    /// Ends what a keeper that was killed has left, and answers once nothing stays.
+    ///
+    /// # Errors
+    /// Where some processes stay.
+    pub fn leave_nothing(&self) -> Result<(), LaneFailure> {
+        let session = Some(self.session.load(Ordering::Relaxed)).filter(|session| *session != 0);
+        left::end(0, &self.folder, session)?;
+        // The keeper's work, where there still was one.
+        let _ = std::fs::remove_dir_all(&self.folder);
+        Ok(())
+    }
+
+    /// Asks and waits for the answer: for what only takes a look a few seconds. A guest that does not answer in
+    /// time to what changes something is ended, as is one that has not answered ten seconds after Ctrl-C.
     ///
     /// # Errors
     /// What the guest refuses, or [`LaneFailure::Failed`] where it is gone, with the kernel's last lines.
     pub fn ask(&self, ask: &Ask, stop: &AtomicBool) -> Result<Answer, LaneFailure> {
+        self.ask_within(ask, stop, patience_of(ask))
+    }
+
+    fn ask_within(&self, ask: &Ask, stop: &AtomicBool, patience: Duration) -> Result<Answer, LaneFailure> {
         let serial = {
             let mut serial = locked(&self.serial);
             *serial += 1;
@@ -187,8 +249,9 @@ impl Guest {
         };
         let line = serde_json::to_string(&Asked { serial, ask: ask.clone() })
             .map_err(|error| failed(format!("a request cannot be written: {error}")))?;
-        self.send(&format!("A {line}")).map_err(|_| self.gone())?;
+        self.send(&format!("A {line}"), patience.min(READ_PATIENCE))?;
         let begun = Instant::now();
+        let mut stopped: Option<Instant> = None;
         let answers = locked(&self.answers);
         loop {
             match answers.recv_timeout(Duration::from_millis(20)) {
@@ -196,13 +259,21 @@ impl Guest {
                 Ok(Answered { answer: Answer::Refused { kind, reason }, .. }) => return Err(kind.failure(reason)),
                 Ok(answered) => return Ok(answered.answer),
                 Err(RecvTimeoutError::Disconnected) => return Err(self.gone()),
-                Err(RecvTimeoutError::Timeout) if begun.elapsed() > ANSWER_PATIENCE => {
+                Err(RecvTimeoutError::Timeout) if !self.lives() => return Err(self.gone()),
+                Err(RecvTimeoutError::Timeout) if begun.elapsed() > patience => {
+                    let waited = model::units::human_seconds(patience.as_secs_f64());
+                    if patience < ANSWER_PATIENCE {
+                        return Err(failed(format!("the guest did not answer for {waited}")));
+                    }
                     self.kill();
-                    return Err(failed("the guest did not answer for ten minutes and was ended"));
+                    return Err(failed(format!("the guest did not answer for {waited} and was ended")));
                 }
                 // What it does cannot be taken back, so it is waited for, but not for ever.
-                Err(RecvTimeoutError::Timeout) if stop.load(Ordering::Relaxed) && begun.elapsed() > END_PATIENCE => {
-                    return Err(LaneFailure::Interrupted);
+                Err(RecvTimeoutError::Timeout) if stop.load(Ordering::Relaxed) => {
+                    if stopped.get_or_insert_with(Instant::now).elapsed() > END_PATIENCE {
+                        self.kill();
+                        return Err(LaneFailure::Interrupted);
+                    }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -226,11 +297,20 @@ impl Guest {
     /// # Errors
     /// When the guest is gone.
     pub fn tell_agent(&self, lane: u32, line: &str) -> Result<(), LaneFailure> {
-        self.send(&format!("L{lane} {line}")).map_err(|_| self.gone())
+        self.send(&format!("L{lane} {line}"), READ_PATIENCE)
     }
 
-    fn send(&self, line: &str) -> std::io::Result<()> {
-        locked(&self.writer).line(line, &self.shared)
+    fn send(&self, line: &str, patience: Duration) -> Result<(), LaneFailure> {
+        let sent = locked(&self.writer).line(line, &self.shared, patience);
+        match sent {
+            Ok(()) => Ok(()),
+            // Nothing of a short line was written.
+            Err(_) if patience < READ_PATIENCE && self.lives() => Err(failed("the guest reads nothing any more")),
+            Err(_) => {
+                self.kill();
+                Err(self.gone())
+            }
+        }
     }
 
     /// The sentence for a guest that is not there any more.
@@ -238,24 +318,30 @@ impl Guest {
         failed(format!("the {} guest died: {}", self.kind.venue(), self.last_words()))
     }
 
+    /// How many lines its kernel printed so far.
+    pub fn console_count(&self) -> u64 {
+        self.shared.console_count()
+    }
+
+    /// What its kernel printed after so many lines, as the end of a sentence: why an agent of it ended.
+    pub fn said_since(&self, count: u64) -> Option<String> {
+        // The console is read by a thread of its own: what is under way arrives.
+        std::thread::sleep(CONSOLE_DELAY);
+        let lines: Vec<Line> = self.shared.console().into_iter().filter(|line| line.number > count).collect();
+        let said = last_block(&lines).join(" | ");
+        (!said.is_empty()).then(|| format!("its kernel said: {said}"))
+    }
+
     /// How it ended and what its kernel said last.
     fn last_words(&self) -> String {
-        // The console is read by a thread of its own: what is under way arrives.
+        if matches!(locked(&self.keeper).try_wait(), Ok(Some(_))) {
+            // Whoever is left holds the channel open.
+            let _ = self.leave_nothing();
+        }
         self.shared.wait_until_gone(Duration::from_millis(500));
-        std::thread::sleep(Duration::from_millis(100));
+        std::thread::sleep(CONSOLE_DELAY);
         let status = locked(&self.keeper).try_wait().ok().flatten();
-        let console = self.shared.console();
-        let tells = |line: &&String| {
-            ["panic", "Out of memory", "oom-kill", "BUG:", "Oops", "VFS:", "fairlane-guest:"]
-                .iter()
-                .any(|word| line.contains(word))
-        };
-        let telling: Vec<&String> = console.iter().filter(tells).collect();
-        let last: Vec<&String> = match telling.is_empty() {
-            true => console.iter().rev().take(LAST_LINES).rev().collect(),
-            false => telling.into_iter().take(LAST_LINES).collect(),
-        };
-        let said = last.iter().map(|line| line.as_str()).collect::<Vec<_>>().join(" | ");
+        let said = last_block(&self.shared.console()).join(" | ");
         let status = status.map_or_else(String::new, |status| format!("{status}; "));
         match said.is_empty() {
             true => format!("{status}its kernel said nothing"),
@@ -306,12 +392,40 @@ impl Guest {
                 if begun.elapsed() > END_PATIENCE {
                     let _ = keeper.kill();
                     let _ = keeper.wait();
-                    return;
+                    break;
                 }
                 std::thread::sleep(Duration::from_millis(5));
             }
         }
+        drop(keeper);
+        // What stays all the same is told when the guest's journal entry is closed.
+        let _ = self.leave_nothing();
     }
+}
+
+/// How long an answer may take.
+fn patience_of(ask: &Ask) -> Duration {
+    match ask {
+        Ask::Hello | Ask::Clock | Ask::Activity { .. } | Ask::Watch { .. } | Ask::Look { .. } => LOOK_PATIENCE,
+        Ask::Stop { .. } => STOP_PATIENCE,
+        _ => ANSWER_PATIENCE,
+    }
+}
+
+/// The lines that tell why something died: those of the last event, or the last of all where none tells.
+fn last_block(console: &[Line]) -> Vec<&str> {
+    let tells = |line: &&Line| {
+        ["panic", "Out of memory", "oom-kill", "BUG:", "Oops", "VFS:", "fairlane-guest:"]
+            .iter()
+            .any(|word| line.text.contains(word))
+    };
+    let mut telling: Vec<&Line> = console.iter().filter(tells).collect();
+    match telling.last().map(|line| line.at) {
+        Some(last) => telling.retain(|line| last.duration_since(line.at) <= ONE_EVENT),
+        None => telling = console.iter().collect(),
+    }
+    let first = telling.len().saturating_sub(LAST_LINES);
+    telling[first..].iter().map(|line| line.text.as_str()).collect()
 }
 
 impl Drop for Guest {
@@ -381,20 +495,29 @@ fn start_keeper(program: &Path, folder: &Path, command: &[String], apart: bool) 
     keeper.spawn().map_err(|error| cannot("start the guest's keeper", error))
 }
 
-/// User-mode Linux that finds no memory behind its own reports false disk errors.
 fn check_memory(machine: &Machine) -> Result<(), LaneFailure> {
-    if machine.kind != GuestKind::Uml {
-        return Ok(());
+    match machine.kind {
+        GuestKind::Uml => check_room_for_uml(Some(machine.memory)),
+        GuestKind::Qemu => Ok(()),
     }
+}
+
+/// Whether user-mode Linux has room for its memory, the usual one where none is named: with less behind it, it
+/// reports false disk errors.
+///
+/// # Errors
+/// [`LaneFailure::Failed`] with what is free.
+pub fn check_room_for_uml(memory: Option<Bytes>) -> Result<(), LaneFailure> {
+    let memory = memory.unwrap_or(USUAL_MEMORY);
     let Ok(room) = rustix::fs::statvfs("/dev/shm") else {
         return Err(failed("there is no /dev/shm, where user-mode Linux keeps its memory; mount a tmpfs there"));
     };
     let free = room.f_bavail * room.f_frsize;
-    if free < machine.memory.get() {
+    if free < memory.get() {
         return Err(failed(format!(
             "/dev/shm has {} free and the guest's memory needs {}; free some or lower --guest-memory",
             model::units::human_bytes(free as f64),
-            machine.memory
+            memory
         )));
     }
     Ok(())
@@ -403,6 +526,34 @@ fn check_memory(machine: &Machine) -> Result<(), LaneFailure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_killed_something_is_the_last_event_and_not_the_first() {
+        let now = Instant::now();
+        let line = |number: u64, seconds: u64, text: &str| Line {
+            number,
+            at: now + Duration::from_secs(seconds),
+            text: text.to_owned(),
+        };
+        let console = [
+            line(1, 0, "Out of memory: Killed process 7 (old)"),
+            line(2, 100, "Out of memory: Killed process 9 (new)"),
+            line(3, 100, "some trace"),
+            line(4, 101, "Kernel panic - not syncing"),
+        ];
+        assert_eq!(last_block(&console), ["Out of memory: Killed process 9 (new)", "Kernel panic - not syncing"]);
+        assert_eq!(last_block(&console[2..3]), ["some trace"]);
+        assert!(last_block(&[]).is_empty());
+        let many: Vec<Line> = (0..9).map(|number| line(number, 0, &format!("BUG: {number}"))).collect();
+        assert_eq!(last_block(&many), ["BUG: 5", "BUG: 6", "BUG: 7", "BUG: 8"]);
+    }
+
+    #[test]
+    fn what_only_looks_is_not_waited_for_as_long_as_what_works() {
+        assert_eq!(patience_of(&Ask::Clock), Duration::from_secs(5));
+        assert_eq!(patience_of(&Ask::Stop { lane: 0, kill: true }), Duration::from_secs(2));
+        assert_eq!(patience_of(&Ask::Unmount { target: "/lanes/00".into() }), Duration::from_secs(600));
+    }
 
     #[test]
     fn a_drift_is_what_the_doubt_cannot_explain() {

@@ -1,9 +1,10 @@
 //! Whether KVM truly works: a present /dev/kvm, and even a first instruction that runs, prove nothing, because
 //! nested hosts hang later. The real kernel is booted until it answers, with a time limit.
 
-use super::host::{Boot, Guest};
+use super::host::{Begun, Boot, Guest};
 use super::kernel::{GuestKind, Kernel};
 use super::machine::Machine;
+use crate::failure::LaneFailure;
 use model::Bytes;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -36,7 +37,7 @@ pub fn works_here(stop: &AtomicBool) -> Result<(), String> {
         modules: Vec::new(),
         programs: Vec::new(),
     };
-    match works(&boot, stop) {
+    match works(&boot, stop, &mut |_| Ok(())) {
         true => Ok(()),
         false => Err(format!("a trial boot with KVM did not come up within {} s", PATIENCE.as_secs())),
     }
@@ -47,23 +48,38 @@ fn device() -> Result<(), String> {
     allowed.map_err(|_| "/dev/kvm cannot be opened".to_owned())
 }
 
-/// Tries it with a guest's own kernel, without disks.
-pub(crate) fn works(boot: &Boot, stop: &AtomicBool) -> bool {
-    if device().is_err() || stop.load(Ordering::Relaxed) {
+/// Where the trial of a guest has its folder.
+pub(crate) fn trial_folder(boot: &Boot) -> PathBuf {
+    boot.folder.with_extension("kvm")
+}
+
+/// What is known without a trial; `None`: only a trial tells.
+pub(crate) fn known(kernel: &Path) -> Option<bool> {
+    let found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    if device().is_err() { Some(false) } else { found.get(kernel).copied() }
+}
+
+/// Tries it with a guest's own kernel, without disks. `started` is told what to journal.
+pub(crate) fn works(
+    boot: &Boot,
+    stop: &AtomicBool,
+    started: &mut dyn FnMut(Begun) -> Result<(), LaneFailure>,
+) -> bool {
+    let path = boot.machine.kernel.path.clone();
+    if let Some(known) = known(&path) {
+        return known;
+    }
+    if stop.load(Ordering::Relaxed) {
         return false;
     }
-    let path = boot.machine.kernel.path.clone();
     let found = || FOUND.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = found().get(&path) {
-        return *known;
-    }
     let mut trial = boot.clone();
     trial.machine.kvm = true;
     trial.machine.disks.clear();
-    trial.folder = boot.folder.with_extension("kvm");
+    trial.folder = trial_folder(boot);
     trial.modules.clear();
     trial.programs.clear();
-    let works = match Guest::boot_within(&trial, PATIENCE, stop, &mut |_| Ok(())) {
+    let works = match Guest::boot_within(&trial, PATIENCE, stop, started) {
         Ok(guest) => {
             guest.end();
             true

@@ -11,15 +11,15 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const PROGRAMS: [&str; 2] = ["linux.uml", "qemu-system-x86_64"];
 
 /// Kills what runs for a guest in this folder, whose name holds the run's own number, and began at `ticks`
-/// (field 22 of /proc/PID/stat) or later.
+/// (field 22 of /proc/PID/stat) or later; of the guest's own session also what names no folder.
 ///
 /// # Errors
 /// [`LaneFailure::Failed`] where some stay.
-pub(crate) fn end(ticks: u64, folder: &Path) -> Result<Vec<String>, LaneFailure> {
+pub(crate) fn end(ticks: u64, folder: &Path, session: Option<u32>) -> Result<Vec<String>, LaneFailure> {
     let begun = Instant::now();
     let mut killed = false;
     loop {
-        let left = processes(ticks, folder);
+        let left = processes(ticks, folder, session);
         if left.is_empty() {
             return Ok(if killed { vec!["ended a guest".to_owned()] } else { Vec::new() });
         }
@@ -43,7 +43,7 @@ struct Process {
 
 /// The guest's program and its keeper name the folder; what the guest runs has no command line of its own, but
 /// the program and the session of the guest.
-fn processes(ticks: u64, folder: &Path) -> Vec<Pid> {
+fn processes(ticks: u64, folder: &Path, session: Option<u32>) -> Vec<Pid> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let all: Vec<Process> = entries
         .filter_map(|entry| read(entry.file_name().to_str()?.parse().ok()?))
@@ -55,13 +55,24 @@ fn processes(ticks: u64, folder: &Path) -> Vec<Pid> {
             names(process.pid, folder) && (runs_guest(process.pid) || names(process.pid, Path::new("guest-keeper")))
         })
         .collect();
+    // A session whose leader is somebody else's is another one by now.
+    let session = session.filter(|&session| {
+        let leader = all.iter().find(|process| process.pid.as_raw_nonzero().get() as u32 == session);
+        leader.is_none_or(|leader| names(leader.pid, folder))
+    });
     let of_session = |process: &&Process| {
         let same = |other: &&Process| other.session == process.session && runs_guest(other.pid);
-        named.iter().any(same) && runs_guest(process.pid)
+        (named.iter().any(same) || session == Some(process.session)) && runs_guest(process.pid)
     };
     let mut pids: Vec<Pid> = all.iter().filter(of_session).map(|process| process.pid).collect();
     pids.extend(named.iter().map(|process| process.pid));
     pids
+}
+
+/// The session of what a keeper keeps: of its first child. `None`: it has none yet.
+pub(crate) fn session_below(keeper: u32) -> Option<u32> {
+    let children = std::fs::read_to_string(format!("/proc/{keeper}/task/{keeper}/children")).ok()?;
+    children.split_whitespace().find_map(|pid| Some(read(pid.parse().ok()?)?.session))
 }
 
 /// Field 6 is the session, field 22 the start, behind the name, which may hold anything. A zombie is gone.

@@ -18,6 +18,7 @@ pub mod protocol;
 mod talk;
 pub mod worker;
 
-pub use host::{AgentLink, Boot, Clocks, Guest};
+pub(crate) use host::USUAL_MEMORY;
+pub use host::{AgentLink, Begun, Boot, Clocks, Guest, check_room_for_uml};
 pub use kernel::{GuestKind, Kernel};
 pub use machine::Machine;

@@ -93,6 +93,8 @@ pub enum Ask {
         lane: u32,
         /// Its devices.
         devices: Devices,
+        /// A swarm of writers is at work: more is looked at.
+        swarm: bool,
     },
     /// What the system did since the watching began, or since the last look.
     Look {
@@ -139,6 +141,8 @@ pub enum Answer {
     Looked {
         /// The guest's own system.
         system: Box<SystemUse>,
+        /// Of a swarm of writers: what else shows.
+        beside: Option<Beside>,
     },
     /// To `clock`: nanoseconds since some moment.
     Clock {
@@ -166,6 +170,25 @@ pub enum Answer {
         /// One sentence.
         reason: String,
     },
+}
+
+/// What shows beside a swarm of writers at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Beside {
+    /// `Buffers` of /proc/meminfo.
+    pub buffers_bytes: u64,
+    /// `Cached`.
+    pub cached_bytes: u64,
+    /// `Dirty`.
+    pub dirty_bytes: u64,
+    /// `Writeback`.
+    pub writeback_bytes: u64,
+    /// The load average of one minute.
+    pub load_average: f64,
+    /// Tasks in state D.
+    pub blocked_tasks: u32,
+    /// CPU seconds of the kernel's workers per second.
+    pub kworker_cores: f64,
 }
 
 /// What a guest is.

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// Bytes of one write towards the guest.
 const CHUNK_BYTES: usize = 1024;
 /// A guest that reads nothing for so long does not live any more.
-const READ_PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const READ_PATIENCE: Duration = Duration::from_secs(60);
 /// Lines of the console that are kept.
 const CONSOLE_LINES: usize = 200;
 /// Characters of a kept line, at most.
@@ -28,7 +28,26 @@ pub(crate) struct Shared {
     flow: Mutex<Flow>,
     changed: Condvar,
     agents: Mutex<BTreeMap<u32, Sender<AgentReply>>>,
-    console: Mutex<VecDeque<String>>,
+    console: Mutex<Console>,
+}
+
+/// What the kernel printed last.
+#[derive(Debug, Default)]
+struct Console {
+    lines: VecDeque<Line>,
+    /// Lines that came in all.
+    count: u64,
+}
+
+/// A line of the console.
+#[derive(Debug, Clone)]
+pub(crate) struct Line {
+    /// Its number, from 1.
+    pub(crate) number: u64,
+    /// When it came.
+    pub(crate) at: Instant,
+    /// What it says.
+    pub(crate) text: String,
 }
 
 #[derive(Debug, Default)]
@@ -52,10 +71,18 @@ impl Shared {
     }
 
     /// Waits until the guest listens. `false`: it will not, or not in that time.
-    pub(crate) fn wait_until_ready(&self, patience: Duration, stop: &dyn Fn() -> bool) -> bool {
+    pub(crate) fn wait_until_ready(&self, patience: Duration, stop: &mut dyn FnMut() -> bool) -> bool {
         let begun = Instant::now();
         let mut flow = locked(&self.flow);
-        while !flow.ready && !flow.gone && begun.elapsed() < patience && !stop() {
+        while !flow.ready && !flow.gone && begun.elapsed() < patience {
+            drop(flow);
+            if stop() {
+                return false;
+            }
+            flow = locked(&self.flow);
+            if flow.ready || flow.gone {
+                break;
+            }
             flow = self.changed.wait_timeout(flow, Duration::from_millis(20)).unwrap_or_else(PoisonError::into_inner).0;
         }
         flow.ready && !flow.gone
@@ -81,8 +108,13 @@ impl Shared {
     }
 
     /// The last lines that the kernel printed.
-    pub(crate) fn console(&self) -> Vec<String> {
-        locked(&self.console).iter().cloned().collect()
+    pub(crate) fn console(&self) -> Vec<Line> {
+        locked(&self.console).lines.iter().cloned().collect()
+    }
+
+    /// How many lines the kernel printed so far.
+    pub(crate) fn console_count(&self) -> u64 {
+        locked(&self.console).count
     }
 
     fn change(&self, change: impl FnOnce(&mut Flow)) {
@@ -107,26 +139,26 @@ impl Writer {
     ///
     /// # Errors
     /// When the guest is gone or reads nothing any more.
-    pub(crate) fn line(&mut self, line: &str, shared: &Shared) -> std::io::Result<()> {
+    pub(crate) fn line(&mut self, line: &str, shared: &Shared, patience: Duration) -> std::io::Result<()> {
         let mut bytes = Vec::with_capacity(line.len() + 1);
         bytes.extend_from_slice(line.as_bytes());
         bytes.push(b'\n');
         for chunk in bytes.chunks(CHUNK_BYTES) {
-            self.wait_for_room(chunk.len() as u64, shared)?;
+            self.wait_for_room(chunk.len() as u64, shared, patience)?;
             self.to.write_all(chunk)?;
             self.sent += chunk.len() as u64;
         }
         self.to.flush()
     }
 
-    fn wait_for_room(&self, bytes: u64, shared: &Shared) -> std::io::Result<()> {
+    fn wait_for_room(&self, bytes: u64, shared: &Shared, patience: Duration) -> std::io::Result<()> {
         let begun = Instant::now();
         let mut flow = locked(&shared.flow);
         while self.sent + bytes > flow.read + MOST_UNREAD_BYTES {
             if flow.gone {
                 return Err(std::io::Error::other("the guest is gone"));
             }
-            if begun.elapsed() > READ_PATIENCE {
+            if begun.elapsed() > patience {
                 return Err(std::io::Error::other("the guest reads nothing any more"));
             }
             let waited = shared.changed.wait_timeout(flow, Duration::from_millis(50));
@@ -212,8 +244,11 @@ fn keep_line(line: &str, shared: &Shared) {
         return;
     }
     let mut console = locked(&shared.console);
-    if console.len() >= CONSOLE_LINES {
-        console.pop_front();
+    if console.lines.len() >= CONSOLE_LINES {
+        console.lines.pop_front();
     }
-    console.push_back(line.chars().take(CONSOLE_WIDTH).collect());
+    console.count += 1;
+    let line =
+        Line { number: console.count, at: Instant::now(), text: line.chars().take(CONSOLE_WIDTH).collect() };
+    console.lines.push_back(line);
 }

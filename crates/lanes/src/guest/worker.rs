@@ -1,7 +1,7 @@
 //! The guest's side of the conversation: what it is asked it does, and what is for an agent it hands on.
 
 use super::init::FAILURES;
-use super::protocol::{Answer, Answered, Ask, Asked, CHANNEL, Hello, READY};
+use super::protocol::{Answer, Answered, Ask, Asked, Beside, CHANNEL, Hello, READY};
 use crate::contestant::fill_device;
 use crate::failure::{LaneFailure, cannot, failed};
 use crate::{command, loop_device, mount, mountinfo};
@@ -11,6 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::AtomicBool;
@@ -29,18 +30,22 @@ const READ_BYTES: usize = 4096;
 /// The out-of-memory killer takes agents first.
 const NEVER_KILLED: &str = "-1000";
 
+/// Where a process says how gladly it is taken.
+const SCORE: &str = "/proc/self/oom_score_adj";
+
 type Output = Arc<Mutex<File>>;
 
-/// Whoever looks at the guest's system: each call answers what it did since the one before.
-pub type Looking = Box<dyn FnMut() -> SystemUse>;
+/// Whoever looks at the guest's system: each call answers what it did since the one before, and of a swarm of
+/// writers what else shows.
+pub type Looking = Box<dyn FnMut() -> (SystemUse, Option<Beside>)>;
 
 /// Listens until it is told to power off. `watch` begins to look at the system.
 ///
 /// # Errors
 /// When the channel breaks.
-pub fn run(watch: &dyn Fn(&Devices) -> Looking) -> Result<(), String> {
+pub fn run(watch: &dyn Fn(&Devices, bool) -> Looking) -> Result<(), String> {
     let _ = rustix::thread::set_name(c"fairlane-guest");
-    let _ = std::fs::write("/proc/self/oom_score_adj", NEVER_KILLED);
+    let _ = std::fs::write(SCORE, NEVER_KILLED);
     let channel = open_channel()?;
     let mut input = channel.try_clone().map_err(|error| error.to_string())?;
     let output: Output = Arc::new(Mutex::new(channel));
@@ -108,7 +113,7 @@ struct Worker<'a> {
     agents: BTreeMap<u32, Agent>,
     /// FUSE programs by where they are mounted.
     fuse: BTreeMap<PathBuf, Child>,
-    watch: &'a dyn Fn(&Devices) -> Looking,
+    watch: &'a dyn Fn(&Devices, bool) -> Looking,
     /// Who looks at the system for each lane.
     looking: BTreeMap<u32, Looking>,
 }
@@ -155,7 +160,11 @@ impl Worker<'_> {
                 Ok(mounted(&target))
             }
             Ask::Format { command, device } => {
-                let output = command::run(&fill_device(&command, &device), &AtomicBool::new(false))?;
+                let output = {
+                    // mkfs must not outlive everybody when memory runs out; nothing else starts meanwhile.
+                    let _mortal = Mortal::begin();
+                    command::run(&fill_device(&command, &device), &AtomicBool::new(false))?
+                };
                 drop_cache(&device)?;
                 Ok(Answer::Formatted { stdout: output.stdout, seconds: output.seconds })
             }
@@ -167,12 +176,15 @@ impl Worker<'_> {
                 Ok(Answer::Done)
             }
             Ask::DropCache { device } => drop_cache(&device).map(|()| Answer::Done),
-            Ask::Watch { lane, devices } => {
-                self.looking.insert(lane, (self.watch)(&devices));
+            Ask::Watch { lane, devices, swarm } => {
+                self.looking.insert(lane, (self.watch)(&devices, swarm));
                 Ok(Answer::Done)
             }
             Ask::Look { lane } => match self.looking.get_mut(&lane) {
-                Some(look) => Ok(Answer::Looked { system: Box::new(look()) }),
+                Some(look) => {
+                    let (system, beside) = look();
+                    Ok(Answer::Looked { system: Box::new(system), beside })
+                }
                 None => Err(failed("nobody watches for this lane")),
             },
             Ask::Start { lane } => self.start(lane).map(|()| Answer::Done),
@@ -211,15 +223,11 @@ impl Worker<'_> {
 
     fn start(&mut self, lane: u32) -> Result<(), LaneFailure> {
         self.end(lane);
-        let mut child = Command::new("/proc/self/exe")
-            .arg("agent")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| cannot("start an agent", error))?;
+        let mut command = Command::new("/proc/self/exe");
+        command.arg("agent").stdin(Stdio::piped()).stdout(Stdio::piped());
+        as_others_are_killed(&mut command);
+        let mut child = command.spawn().map_err(|error| cannot("start an agent", error))?;
         let pid = Pid::from_child(&child);
-        // It inherited ours.
-        let _ = std::fs::write(format!("/proc/{}/oom_score_adj", child.id()), "0");
         let input = child.stdin.take();
         let lines = child.stdout.take().ok_or_else(|| failed("the agent has no output"))?;
         let output = self.output.clone();
@@ -251,6 +259,38 @@ impl Worker<'_> {
             }
             std::thread::sleep(Duration::from_millis(2));
         }
+    }
+}
+
+/// What a child would inherit from us, it does not: the out-of-memory killer may take it.
+fn as_others_are_killed(command: &mut Command) {
+    // SAFETY: between fork and exec only the async-signal-safe calls open, write and close are made, with
+    // texts that were made before.
+    unsafe {
+        command.pre_exec(|| {
+            let file = libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+            if file >= 0 {
+                libc::write(file, c"0".as_ptr().cast(), 1);
+                libc::close(file);
+            }
+            Ok(())
+        });
+    }
+}
+
+/// While it lives the out-of-memory killer may take this process, and what it starts inherits that.
+struct Mortal;
+
+impl Mortal {
+    fn begin() -> Self {
+        let _ = std::fs::write(SCORE, "0");
+        Mortal
+    }
+}
+
+impl Drop for Mortal {
+    fn drop(&mut self) {
+        let _ = std::fs::write(SCORE, NEVER_KILLED);
     }
 }
 
@@ -288,10 +328,10 @@ fn mounted(target: &Path) -> Answer {
 /// The program stays in the foreground, so that its end is known.
 fn mount_fuse(command: &[String], target: &Path) -> Result<Child, LaneFailure> {
     let (program, arguments) = command.split_first().ok_or_else(|| failed("an empty command cannot be run"))?;
-    let mut child = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null());
+    as_others_are_killed(&mut command);
+    let mut child = command
         .spawn()
         .map_err(|error| cannot(format!("start {program}"), error))?;
     let begun = Instant::now();

@@ -6,6 +6,11 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("lane_and_figure", "{lane} {figure}"),
     ("from_to", "{low} bis {high}"),
     (
+        "operations_done_again",
+        "io_uring gab {share} der Operationen von {lane} zurück, und sie wurden einzeln ausgeführt (1 % ist \
+         zulässig): gemessen wurde die Lastmaschine; besser ist ioengine = \"libaio\"",
+    ),
+    (
         "engine_was_late",
         "in {late} von {trials} Versuchen von {lane} gab die Lastmaschine Operationen später ab, als sie sollte: \
          gemessen wurde die Lastmaschine",
@@ -188,6 +193,12 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
         "flushes_stop_short",
         "verschiedene Flushes: keiner von {stops} erreicht eine Platte, die von {reaches} schon",
     ),
+    (
+        "code_only",
+        "dieses Rennen vergleicht den Code der Dateisysteme, nicht Ihre Platte: User-Mode-Linux hält seine Platten im \
+         Seitencache des Wirts",
+    ),
+    ("code_only_of", "{lanes} lebt in User-Mode-Linux, das den Code der Dateisysteme vergleicht, nicht Ihre Platte"),
     (
         "not_durable",
         "nicht dauerhaft: User-Mode-Linux reicht keinen Flush an die Platte weiter, bei {lanes} wurde also nichts \

@@ -6,6 +6,10 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("lane_and_figure", "{lane} {figure}"),
     ("from_to", "{low} 到 {high}"),
     (
+        "operations_done_again",
+        "io_uring 退回了 {lane} 的 {share} 的操作，这些操作被逐个执行（容许 1 %）：测到的是负载引擎；请使用 ioengine = \"libaio\"",
+    ),
+    (
         "engine_was_late",
         "{lane} 的 {trials} 次试验中有 {late} 次，负载引擎提交操作的时间晚于应有的时间：测到的是负载引擎",
     ),
@@ -123,6 +127,11 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("on_another_kernel", "运行在另一个内核上（Linux {kernel}），而且不同的不只是内核"),
     ("in_another_guest", "运行在另一个客户机中（{guest}）"),
     ("flushes_stop_short", "刷盘不同：{stops} 的刷盘不会到达磁盘，{reaches} 的会"),
+    (
+        "code_only",
+        "本次竞赛比较的是文件系统的代码，而不是你的磁盘：用户态 Linux 的磁盘位于主机的页缓存中",
+    ),
+    ("code_only_of", "{lanes} 运行在用户态 Linux 中，比较的是文件系统的代码，而不是你的磁盘"),
     (
         "not_durable",
         "不持久：用户态 Linux 不把刷盘请求交给磁盘，因此 {lanes} 没有使任何数据持久；--guest-sync、--on qemu 或在主机上运行则会",

@@ -198,6 +198,7 @@ pub fn ceiling(workload: &str, profile: Profile, operations: f64, bytes: f64) ->
         bandwidth_bytes_per_second: bytes,
         probes: 3,
         through_filesystem: false,
+        in_page_cache: false,
     }
 }
 
@@ -234,6 +235,7 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, answer: Option<Answer
         operations: Vec::new(),
         swarms: Vec::new(),
         searches: Vec::new(),
+        code_only: None,
         answer,
         advice: Vec::new(),
         warnings: Vec::new(),

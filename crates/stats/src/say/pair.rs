@@ -77,6 +77,9 @@ templates! {
     are_called_by_the_kernel() = "are called by system calls, which an in-process library is not";
     on_another_kernel(kernel) = "runs on another kernel (Linux {kernel}), and more than that differs";
     in_another_guest(guest) = "runs in another guest ({guest})";
+    code_only() =
+        "this race compares the filesystems' code, not your disk: user-mode Linux keeps its disks in the host's page cache";
+    code_only_of(lanes) = "{lanes} lives in user-mode Linux, which compares the filesystems' code, not your disk";
     not_durable(lanes) =
         "not durable: user-mode Linux hands no flush to the disk, so {lanes} made nothing stable; --guest-sync, --on qemu \
          or the host do";

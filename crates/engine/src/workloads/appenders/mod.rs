@@ -13,7 +13,7 @@ mod processes;
 mod record;
 mod schedule;
 
-pub use limits::check as check_limits;
+pub use limits::{check as check_limits, check_processes as check_process_limit};
 
 use super::{Observer, Work, heed};
 use crate::clock::{Clock, nanoseconds, seconds};

@@ -16,11 +16,13 @@ impl Worker {
         counting: bool,
         place: &Place,
     ) -> Result<(), EngineError> {
+        self.completed += self.completions.len() as u64;
         for index in 0..self.completions.len() {
             let Completion { chunk, mut result } = self.completions[index];
             let flight = &self.flights[chunk as usize];
             if result != flight.expected {
                 if result == -libc::EAGAIN {
+                    self.done_again += 1;
                     result = queue.again(flight.operation(chunk));
                     now = self.clock.now();
                 }
