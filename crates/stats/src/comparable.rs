@@ -61,6 +61,14 @@ pub fn same_place(a: &Lane, b: &Lane) -> bool {
     guest(a) == guest(b) && same_kernel(a, b) && guest_of(a) == guest_of(b)
 }
 
+/// Whether lanes live in one guest, or none of them does; those that stand beside count too.
+pub fn one_guest<'a>(lanes: impl Iterator<Item = &'a Lane> + Clone) -> bool {
+    let mut all = lanes.clone();
+    let first = all.next();
+    let alike = |first: &Lane| all.all(|other| same_kernel(first, other) && guest_of(first) == guest_of(other));
+    first.is_none_or(alike) && one_place(lanes)
+}
+
 /// Whether two lanes' kernels are one: of older records only the release is known.
 pub fn same_kernel(a: &Lane, b: &Lane) -> bool {
     let unknown = a.kernel_build.is_empty() || b.kernel_build.is_empty();
@@ -324,6 +332,9 @@ mod tests {
         let other = Lane { geometry: vec!["guest: QEMU with Linux 6.1, 1 CPUs".to_owned()], ..lane("e", QEMU, "6.1") };
         assert!(one_place([&qemu, &lane("e", QEMU, "6.1")].into_iter()) && !one_place([&qemu, &other].into_iter()));
         assert!(one_place([&image, &lane("e", "device", ""), &memory].into_iter()));
+        let host = lane("d", MEMORY, "");
+        assert!(one_guest([&host, &image].into_iter()) && !one_guest([&host, &memory].into_iter()));
+        assert!(!one_guest([&uml, &image].into_iter()) && one_guest([&uml, &memory].into_iter()));
         assert!(!one_place([&uml, &qemu].into_iter()) && !one_place([&memory, &image, &uml].into_iter()));
     }
 

@@ -81,7 +81,7 @@ pub fn known(plan: &Plan, here: &Machine, lanes: &[Lane]) -> Option<Calibration>
             && of.plan.margin.to_bits() == plan.margin.to_bits()
             && same_machine(&of.machine, here)
             && of.machine.device == here.device
-            && one_place(&of.lanes, lanes)
+            && comparable::one_guest(of.lanes.iter().chain(lanes))
     };
     let mut best: Option<Calibration> = None;
     for record in state::calibrations().filter(|record| wanted(record)) {
@@ -97,11 +97,6 @@ pub fn known(plan: &Plan, here: &Machine, lanes: &[Lane]) -> Option<Calibration>
         }
     }
     best
-}
-
-/// Whether the lanes of a calibration and those of a race all live in one guest, or none of them does.
-fn one_place(calibrated: &[Lane], raced: &[Lane]) -> bool {
-    comparable::one_place(calibrated.iter().chain(raced))
 }
 
 /// The newest one kept that tells something; one that was cut short hides no older one.

@@ -20,7 +20,7 @@ impl HostLook {
     pub fn now(guest: &Guest) -> Option<Self> {
         let (user, steal) = of_all_cpus(&std::fs::read_to_string("/proc/stat").ok()?)?;
         let own = user_ticks(std::process::id())? + below(guest.pid());
-        let tick = 1.0 / rustix::param::clock_ticks_per_second() as f64;
+        let tick = 1.0 / sampler::ticks_per_second();
         Some(HostLook { at: Instant::now(), user: user as f64 * tick, steal: steal as f64 * tick, own: own as f64 * tick })
     }
 
