@@ -473,6 +473,28 @@ fn a_keeper_that_is_killed_alone_costs_the_guests_trials_and_nothing_stays() {
     home.0.assert_nothing_left();
 }
 
+/// An unmount may take ten minutes, which nobody waits for after Ctrl-C.
+#[test]
+fn a_guest_that_hangs_is_ended_after_ctrl_c() {
+    let home = Home::new();
+    let mut child = held(&home, "unmount");
+    let (kernel, _) = guest_of(&home);
+    signal(kernel, Signal::STOP);
+    signal(child.id(), Signal::INT);
+    let begun = Instant::now();
+    let status = loop {
+        signal(child.id(), Signal::CONT);
+        if let Some(status) = child.try_wait().expect("wait") {
+            break status;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(180), "the race waits for a guest that hangs");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert_eq!(status.code(), Some(130));
+    home.assert_no_process_stays();
+    home.0.assert_nothing_left();
+}
+
 fn a_guest_dies(phase: &str) {
     let home = Home::new();
     let mut child = held(&home, phase);
