@@ -2,6 +2,8 @@
 
 use super::initramfs;
 use super::kernel::GuestKind;
+use super::clocks::Clocks;
+use super::last_words::last_block;
 use super::left;
 use super::machine::Machine;
 use super::protocol::{Answer, Answered, Ask, Asked, Hello};
@@ -35,11 +37,6 @@ const GREETING_PATIENCE: Duration = Duration::from_secs(1);
 const CONSOLE_DELAY: Duration = Duration::from_millis(100);
 /// How long a guest that was told to power off may take.
 const END_PATIENCE: Duration = Duration::from_secs(10);
-/// Lines of the console in a failure's message.
-const LAST_LINES: usize = 4;
-/// Telling lines that came so close to the last one are of one event.
-const ONE_EVENT: Duration = Duration::from_secs(5);
-
 /// Memory of a guest that was given none: what the trials of the reference races need, with room for workers.
 pub(crate) const USUAL_MEMORY: Bytes = Bytes(512 * Bytes::MIB);
 
@@ -412,51 +409,9 @@ fn patience_of(ask: &Ask) -> Duration {
     }
 }
 
-/// The lines that tell why something died: those of the last event, or the last of all where none tells.
-fn last_block(console: &[Line]) -> Vec<&str> {
-    let tells = |line: &&Line| {
-        ["panic", "Out of memory", "oom-kill", "BUG:", "Oops", "VFS:", "fairlane-guest:"]
-            .iter()
-            .any(|word| line.text.contains(word))
-    };
-    let mut telling: Vec<&Line> = console.iter().filter(tells).collect();
-    match telling.last().map(|line| line.at) {
-        Some(last) => telling.retain(|line| last.duration_since(line.at) <= ONE_EVENT),
-        None => telling = console.iter().collect(),
-    }
-    let first = telling.len().saturating_sub(LAST_LINES);
-    telling[first..].iter().map(|line| line.text.as_str()).collect()
-}
-
 impl Drop for Guest {
     fn drop(&mut self) {
         self.kill();
-    }
-}
-
-/// Two clocks at one moment.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Clocks {
-    /// The host's monotonic clock.
-    pub host_seconds: f64,
-    /// The guest's.
-    pub guest_seconds: f64,
-    /// By how much they may be apart in time.
-    pub doubt_seconds: f64,
-}
-
-impl Clocks {
-    /// By which share the guest's clock ran fast (or, below 0, slow) since an earlier moment, as far as the
-    /// doubt leaves any; `None`: too little time passed to tell.
-    pub fn drift_since(&self, earlier: &Clocks) -> Option<f64> {
-        let host = self.host_seconds - earlier.host_seconds;
-        let guest = self.guest_seconds - earlier.guest_seconds;
-        let doubt = self.doubt_seconds + earlier.doubt_seconds;
-        if host < 0.1 {
-            return None;
-        }
-        let apart = guest - host;
-        Some(apart.signum() * (apart.abs() - doubt).max(0.0) / host)
     }
 }
 
@@ -528,41 +483,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_killed_something_is_the_last_event_and_not_the_first() {
-        let now = Instant::now();
-        let line = |number: u64, seconds: u64, text: &str| Line {
-            number,
-            at: now + Duration::from_secs(seconds),
-            text: text.to_owned(),
-        };
-        let console = [
-            line(1, 0, "Out of memory: Killed process 7 (old)"),
-            line(2, 100, "Out of memory: Killed process 9 (new)"),
-            line(3, 100, "some trace"),
-            line(4, 101, "Kernel panic - not syncing"),
-        ];
-        assert_eq!(last_block(&console), ["Out of memory: Killed process 9 (new)", "Kernel panic - not syncing"]);
-        assert_eq!(last_block(&console[2..3]), ["some trace"]);
-        assert!(last_block(&[]).is_empty());
-        let many: Vec<Line> = (0..9).map(|number| line(number, 0, &format!("BUG: {number}"))).collect();
-        assert_eq!(last_block(&many), ["BUG: 5", "BUG: 6", "BUG: 7", "BUG: 8"]);
-    }
-
-    #[test]
     fn what_only_looks_is_not_waited_for_as_long_as_what_works() {
         assert_eq!(patience_of(&Ask::Clock), Duration::from_secs(5));
         assert_eq!(patience_of(&Ask::Stop { lane: 0, kill: true }), Duration::from_secs(2));
         assert_eq!(patience_of(&Ask::Unmount { target: "/lanes/00".into() }), Duration::from_secs(600));
-    }
-
-    #[test]
-    fn a_drift_is_what_the_doubt_cannot_explain() {
-        let at = |host_seconds: f64, guest_seconds: f64| Clocks { host_seconds, guest_seconds, doubt_seconds: 0.01 };
-        let drift = |guest: f64| at(110.0, guest).drift_since(&at(100.0, 5.0));
-        assert_eq!(drift(15.0), Some(0.0));
-        assert_eq!(drift(15.015), Some(0.0));
-        assert!(drift(15.12).is_some_and(|drift| (drift - 0.01).abs() < 1e-9));
-        assert!(drift(14.88).is_some_and(|drift| (drift + 0.01).abs() < 1e-9));
-        assert_eq!(at(100.05, 5.05).drift_since(&at(100.0, 5.0)), None);
     }
 }

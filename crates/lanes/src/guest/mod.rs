@@ -3,6 +3,7 @@
 //! [`Guest`] is a running one, seen from the host; [`init`] and [`worker`] are this program inside of it. Disks
 //! are images that the host formats; the guest mounts them when it is asked to.
 
+mod clocks;
 mod cpio;
 mod elf;
 mod host;
@@ -12,6 +13,7 @@ pub mod keeper;
 pub mod kernel;
 pub mod kvm;
 pub(crate) mod left;
+mod last_words;
 pub mod machine;
 pub mod modules;
 pub mod protocol;
@@ -19,6 +21,7 @@ mod talk;
 pub mod worker;
 
 pub(crate) use host::USUAL_MEMORY;
-pub use host::{AgentLink, Begun, Boot, Clocks, Guest, check_room_for_uml};
+pub use clocks::Clocks;
+pub use host::{AgentLink, Begun, Boot, Guest, check_room_for_uml};
 pub use kernel::{GuestKind, Kernel};
 pub use machine::Machine;
