@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn work_of_every_kind_tells_whether_it_flushes() {
         let flushes = |kind: &str| {
-            let text = format!("name = \"t\"\n[[workload]]\nname = \"w\"\ntitle = \"w\"\n{kind}");
+            let text = format!("name = \"t\"\nabout = \"t\"\n[[workload]]\nname = \"w\"\ntitle = \"w\"\n{kind}");
             Suite::from_toml(&text).unwrap_or_else(|error| panic!("{kind}: {error}")).workload[0].flushes()
         };
         let io = |more: &str| {
