@@ -20,8 +20,7 @@ fn assert_all_done(record: &Record, lanes: &[&str], venue: &str, trials_of_each:
     );
     // A round beside other programs, such as other tests, is raced again.
     let again = |trial: &&model::trial::Trial| trial.outcome == Outcome::Repeated;
-    let bad: Vec<_> =
-        record.trials.iter().filter(|trial| trial.outcome != Outcome::Ok && !again(trial)).collect();
+    let bad: Vec<_> = record.trials.iter().filter(|trial| trial.outcome != Outcome::Ok && !again(trial)).collect();
     assert!(bad.is_empty(), "{bad:#?}");
     for lane in lanes {
         let trials = record.trials.iter().filter(|trial| trial.lane == *lane && !again(trial));

@@ -89,7 +89,6 @@ impl GuestSlot {
     }
 }
 
-
 /// `MemAvailable` of /proc/meminfo.
 pub(crate) fn available_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
@@ -154,7 +153,11 @@ fn check_options(stage: &Stage) -> Result<(), LaneFailure> {
     let given = &stage.settings.guest;
     let has = |kind: GuestKind| stage.guests.iter().any(|slot| slot.kind == kind);
     let without_effect = [
-        ("--guest-cpus", given.cpus.is_some() && !has(GuestKind::Qemu), "no lane lives in QEMU, and user-mode Linux has 1 CPU"),
+        (
+            "--guest-cpus",
+            given.cpus.is_some() && !has(GuestKind::Qemu),
+            "no lane lives in QEMU, and user-mode Linux has 1 CPU",
+        ),
         ("--guest-memory", given.memory.is_some() && stage.guests.is_empty(), "no lane lives in a guest"),
         (
             "--guest-sync",

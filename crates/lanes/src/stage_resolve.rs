@@ -47,9 +47,7 @@ pub(crate) fn resolve_lanes(settings: &Settings, guests: &mut Vec<GuestSlot>) ->
     }
     let mut lanes: Vec<LaneState> = Vec::new();
     for spec in &settings.specs {
-        lanes.push(
-            resolve_lane(spec, spec.name.clone(), false, guests).map_err(|error| error.in_lane(&spec.name))?,
-        );
+        lanes.push(resolve_lane(spec, spec.name.clone(), false, guests).map_err(|error| error.in_lane(&spec.name))?);
     }
     if settings.with_self {
         lanes.push(resolve_lane(first, twin_name(&first.name), true, guests)?);

@@ -4,8 +4,8 @@ use crate::Bytes;
 pub use crate::appenders::{Appenders, SwarmMethod};
 pub use crate::job::{Direction, FioRun, Io, Job, Jobs, Pattern};
 use crate::job::{Fallocate, SyncMode, Verify};
-use crate::operations::{Method, OperationStep};
 pub use crate::operations::Operations;
+use crate::operations::{Method, OperationStep};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -327,7 +327,8 @@ mod tests {
         };
         assert!(!flushes(&io("")) && flushes(&io("fdatasync = 8")) && flushes(&io("sync = \"dsync\"")));
         assert!(flushes("kind = \"small-files\"\nfiles = 10\nsize = \"4KiB\""));
-        let swarm = |more: &str| format!("kind = \"appenders\"\nwriters = 10\nperiod_seconds = 1\nseconds = 10\n{more}");
+        let swarm =
+            |more: &str| format!("kind = \"appenders\"\nwriters = 10\nperiod_seconds = 1\nseconds = 10\n{more}");
         assert!(!flushes(&swarm("")) && flushes(&swarm("fsync_records = 3")));
         let steps = |more: &str| {
             format!(

@@ -20,10 +20,7 @@ pub const QEMU: &str = "qemu";
 
 /// What has to be said of work that is made of flushes where no flush reaches a disk.
 pub fn not_durable<'a>(lanes: impl Iterator<Item = &'a Lane>) -> Option<Sentence> {
-    let names: Vec<&str> = lanes
-        .filter(|lane| lane.flushes_stop_short)
-        .map(|lane| lane.name.as_str())
-        .collect();
+    let names: Vec<&str> = lanes.filter(|lane| lane.flushes_stop_short).map(|lane| lane.name.as_str()).collect();
     (!names.is_empty()).then(|| said::not_durable(say::names(names)))
 }
 
@@ -367,7 +364,10 @@ mod tests {
     fn what_compares_code_alone_says_so_for_all_lanes_or_by_name() {
         let [uml, qemu, memory] = [lane("a", UML, "6.1"), lane("b", QEMU, "6.1"), lane("d", MEMORY, "6.1")];
         let all = code_only(&[uml.clone(), memory.clone()]).unwrap();
-        assert!(all.contains("compares the filesystems' code, not your disk") && in_page_cache(&[uml.clone()]), "{all}");
+        assert!(
+            all.contains("compares the filesystems' code, not your disk") && in_page_cache(&[uml.clone()]),
+            "{all}"
+        );
         assert!(code_only(&[uml.clone(), qemu.clone()]).unwrap().starts_with("a lives in user-mode Linux"));
         assert!(!in_page_cache(&[uml, qemu.clone()]) && !in_page_cache(&[memory]) && code_only(&[qemu]).is_none());
     }

@@ -163,8 +163,15 @@ impl Track<'_> {
 
 /// What a guest's worker saw, as this machine's own story would say it.
 fn look_of(of: Beside) -> Look {
-    let Beside { buffers_bytes, cached_bytes, dirty_bytes, writeback_bytes, load_average, blocked_tasks, kworker_cores } =
-        of;
+    let Beside {
+        buffers_bytes,
+        cached_bytes,
+        dirty_bytes,
+        writeback_bytes,
+        load_average,
+        blocked_tasks,
+        kworker_cores,
+    } = of;
     Look { buffers_bytes, cached_bytes, dirty_bytes, writeback_bytes, load_average, blocked_tasks, kworker_cores }
 }
 

@@ -21,7 +21,12 @@ impl HostLook {
         let (user, steal) = of_all_cpus(&std::fs::read_to_string("/proc/stat").ok()?)?;
         let own = user_ticks(std::process::id())? + below(guest.pid());
         let tick = 1.0 / sampler::ticks_per_second();
-        Some(HostLook { at: Instant::now(), user: user as f64 * tick, steal: steal as f64 * tick, own: own as f64 * tick })
+        Some(HostLook {
+            at: Instant::now(),
+            user: user as f64 * tick,
+            steal: steal as f64 * tick,
+            own: own as f64 * tick,
+        })
     }
 
     /// Adds what was done since then to a sum, in the words of the rule of foreign noise: what is not the guest's is

@@ -1,8 +1,8 @@
 //! A running guest, seen from the host.
 
+use super::clocks::Clocks;
 use super::initramfs;
 use super::kernel::GuestKind;
-use super::clocks::Clocks;
 use super::last_words::last_block;
 use super::left;
 use super::machine::Machine;

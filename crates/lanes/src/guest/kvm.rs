@@ -60,11 +60,7 @@ pub(crate) fn known(kernel: &Path) -> Option<bool> {
 }
 
 /// Tries it with a guest's own kernel, without disks. `started` is told what to journal.
-pub(crate) fn works(
-    boot: &Boot,
-    stop: &AtomicBool,
-    started: &mut dyn FnMut(Begun) -> Result<(), LaneFailure>,
-) -> bool {
+pub(crate) fn works(boot: &Boot, stop: &AtomicBool, started: &mut dyn FnMut(Begun) -> Result<(), LaneFailure>) -> bool {
     let path = boot.machine.kernel.path.clone();
     if let Some(known) = known(&path) {
         return known;

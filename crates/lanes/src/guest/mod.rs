@@ -12,16 +12,16 @@ mod initramfs;
 pub mod keeper;
 pub mod kernel;
 pub mod kvm;
-pub(crate) mod left;
 mod last_words;
+pub(crate) mod left;
 pub mod machine;
 pub mod modules;
 pub mod protocol;
 mod talk;
 pub mod worker;
 
-pub(crate) use host::USUAL_MEMORY;
 pub use clocks::Clocks;
+pub(crate) use host::USUAL_MEMORY;
 pub use host::{AgentLink, Begun, Boot, Guest, check_room_for_uml};
 pub use kernel::{GuestKind, Kernel};
 pub use machine::Machine;

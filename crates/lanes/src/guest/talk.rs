@@ -248,7 +248,6 @@ fn keep_line(line: &str, shared: &Shared) {
         console.lines.pop_front();
     }
     console.count += 1;
-    let line =
-        Line { number: console.count, at: Instant::now(), text: line.chars().take(CONSOLE_WIDTH).collect() };
+    let line = Line { number: console.count, at: Instant::now(), text: line.chars().take(CONSOLE_WIDTH).collect() };
     console.lines.push_back(line);
 }

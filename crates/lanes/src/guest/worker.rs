@@ -331,9 +331,7 @@ fn mount_fuse(command: &[String], target: &Path) -> Result<Child, LaneFailure> {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null());
     as_others_are_killed(&mut command);
-    let mut child = command
-        .spawn()
-        .map_err(|error| cannot(format!("start {program}"), error))?;
+    let mut child = command.spawn().map_err(|error| cannot(format!("start {program}"), error))?;
     let begun = Instant::now();
     loop {
         if mount::is_mounted(target)? {

@@ -189,10 +189,7 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("are_called_by_the_kernel", "werden über Systemaufrufe gerufen, anders als eine Bibliothek im Prozess"),
     ("on_another_kernel", "läuft auf einem anderen Kernel (Linux {kernel}), und mehr als der unterscheidet sich"),
     ("in_another_guest", "läuft in einem anderen Gast ({guest})"),
-    (
-        "flushes_stop_short",
-        "verschiedene Flushes: keiner von {stops} erreicht eine Platte, die von {reaches} schon",
-    ),
+    ("flushes_stop_short", "verschiedene Flushes: keiner von {stops} erreicht eine Platte, die von {reaches} schon"),
     (
         "code_only",
         "dieses Rennen vergleicht den Code der Dateisysteme, nicht Ihre Platte: User-Mode-Linux hält seine Platten im \

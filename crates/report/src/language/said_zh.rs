@@ -127,10 +127,7 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("on_another_kernel", "运行在另一个内核上（Linux {kernel}），而且不同的不只是内核"),
     ("in_another_guest", "运行在另一个客户机中（{guest}）"),
     ("flushes_stop_short", "刷盘不同：{stops} 的刷盘不会到达磁盘，{reaches} 的会"),
-    (
-        "code_only",
-        "本次竞赛比较的是文件系统的代码，而不是你的磁盘：用户态 Linux 的磁盘位于主机的页缓存中",
-    ),
+    ("code_only", "本次竞赛比较的是文件系统的代码，而不是你的磁盘：用户态 Linux 的磁盘位于主机的页缓存中"),
     ("code_only_of", "{lanes} 运行在用户态 Linux 中，比较的是文件系统的代码，而不是你的磁盘"),
     (
         "not_durable",
