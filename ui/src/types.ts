@@ -1106,6 +1106,10 @@ export interface Lane {
    */
   is_self?: boolean;
   /**
+   * Release of the guest's kernel; empty: the host's own kernel mounts it.
+   */
+  kernel?: string;
+  /**
    * The mkfs command as an argument list, with `{device}` where the device stands; empty: none.
    */
   mkfs_command: string[];
@@ -1127,7 +1131,7 @@ export interface Lane {
    */
   spec: string;
   /**
-   * `image`, `device`, `directory`, `memory`, `library`.
+   * `image`, `device`, `directory`, `memory`, `library`, `uml`, `qemu`.
    */
   venue: string;
 }

@@ -19,6 +19,7 @@ pub const FEATURES: &[(&str, &str)] = &[
     ("f2fs", include_str!("../../../features/f2fs.toml")),
     ("nilfs2", include_str!("../../../features/nilfs2.toml")),
     ("jfs", include_str!("../../../features/jfs.toml")),
+    ("reiserfs", include_str!("../../../features/reiserfs.toml")),
     ("exfat", include_str!("../../../features/exfat.toml")),
     ("ntfs3", include_str!("../../../features/ntfs3.toml")),
     ("bcachefs", include_str!("../../../features/bcachefs.toml")),
@@ -158,7 +159,7 @@ mod tests {
     fn every_filesystem_that_can_be_raced_is_in_the_table() {
         let known = features().unwrap();
         for row in &lanes::filesystem::FILESYSTEMS {
-            assert!(known.iter().any(|of| of.filesystem == row.name), "{} has no features", row.name);
+            assert!(known.iter().any(|of| of.filesystem == row.mounted_as()), "{} has no features", row.name);
         }
         // Most cells are known; what is not says so, and never carries a value.
         let cells = known.iter().flat_map(|of| of.feature.values());
@@ -180,7 +181,7 @@ mod tests {
                 let lane = Lane {
                     name: line.clone(),
                     spec: line.clone(),
-                    filesystem: row.name.to_owned(),
+                    filesystem: row.mounted_as().to_owned(),
                     mkfs_command: row.mkfs_command(&spec.mkfs_options),
                     mount_options: row.all_mount_options(&spec.mount_options),
                     venue: "image".to_owned(),
@@ -189,6 +190,9 @@ mod tests {
                     size_bytes: 1 << 30,
                     promises,
                     is_self: false,
+                    kernel: String::new(),
+                    kernel_build: String::new(),
+                    flushes_stop_short: false,
                     geometry: Vec::new(),
                 };
                 let fact = table.fact(&lane, Feature::DataChecksums);

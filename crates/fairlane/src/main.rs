@@ -22,6 +22,9 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(role) = lanes::guest::init::role() {
+        return commands::guest::run(role);
+    }
     let options = Options::parse();
     match run(&options.command) {
         Ok(()) => ExitCode::SUCCESS,
@@ -36,7 +39,10 @@ fn main() -> ExitCode {
 }
 
 fn run(command: &Command) -> Result<(), Failure> {
-    if !matches!(command, Command::Agent | Command::Clean | Command::Recorder(_) | Command::Serve(_)) {
+    if !matches!(
+        command,
+        Command::Agent | Command::Clean | Command::Recorder(_) | Command::GuestKeeper(_) | Command::Serve(_)
+    ) {
         // Whatever a crashed race left behind is undone by the next command, but for the one that only
         // reads, and the one whose answer it is.
         commands::clean::recover();
@@ -57,5 +63,6 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Integrity(options) => commands::integrity::run(options),
         Command::Agent => commands::agent::run(),
         Command::Recorder(options) => commands::recorder::run(options.sweep),
+        Command::GuestKeeper(options) => commands::guest::keep(options),
     }
 }

@@ -58,6 +58,24 @@ pub enum Command {
     /// Serve a disk on behalf of power cuts (internal)
     #[command(hide = true)]
     Recorder(Recorder),
+    /// End a guest's processes when the race ends (internal)
+    #[command(hide = true)]
+    GuestKeeper(GuestKeeper),
+}
+
+/// What the keeper of a guest is told.
+#[derive(Debug, Args)]
+pub struct GuestKeeper {
+    /// Process id of the race.
+    pub parent: u32,
+    /// The guest's own folder, removed at the end.
+    pub folder: PathBuf,
+    /// The guest prints on its standard output: the channel gets numbers of its own.
+    #[arg(long)]
+    pub apart: bool,
+    /// The guest's command.
+    #[arg(last = true, required = true)]
+    pub command: Vec<std::ffi::OsString>,
 }
 
 const LANES_HELP: &str = "\
@@ -131,9 +149,19 @@ pub enum FindMaxBy {
 /// What every race takes, whatever its work is.
 #[derive(Debug, Args)]
 pub struct Terms {
-    /// Where lanes without a venue live: `image`, a directory for the images, or a block device
-    #[arg(long, value_name = "image|DIR|DEVICE")]
+    /// Where lanes without a venue live: `image`, a directory for the images, a block device, or a guest
+    /// that needs no root: `uml` (user-mode Linux), `qemu`, `qemu:KERNEL`
+    #[arg(long, value_name = "image|uml|qemu|DIR|DEVICE")]
     pub on: Option<PathBuf>,
+    /// CPUs of a QEMU guest; default: 2, or what this machine has
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub guest_cpus: Option<u32>,
+    /// Memory of each guest; default: 512MiB
+    #[arg(long, value_name = "SIZE", value_parser = |text: &str| text.parse::<Bytes>())]
+    pub guest_memory: Option<Bytes>,
+    /// Let user-mode Linux open its images O_SYNC: each write waits for the disk
+    #[arg(long)]
+    pub guest_sync: bool,
     /// Time to race, such as 10m; default: the suite's own, and for a job file as long as it takes
     #[arg(long, value_name = "TIME", value_parser = model::units::parse_seconds)]
     pub budget: Option<f64>,
@@ -268,9 +296,13 @@ pub enum OutputFormat {
 /// Options of `doctor`.
 #[derive(Debug, Args)]
 pub struct Doctor {
-    /// Install the missing tools with the distribution's package manager
+    /// Install the missing guests and tools with the distribution's package manager
     #[arg(long)]
     pub install: bool,
+    /// With --install, and without root: fetch the distribution's packages with its own client and unpack
+    /// them into ~/.local/share/fairlane/guest
+    #[arg(long, requires = "install")]
+    pub user: bool,
 }
 
 /// Options of `suites`.

@@ -6,6 +6,7 @@
 mod dead;
 
 use crate::failure::{LaneFailure, cannot, failed};
+use crate::guest::left as guest_left;
 use crate::loop_device;
 use crate::mount::unmount_patiently;
 use crate::mountinfo;
@@ -181,7 +182,7 @@ fn recover_journal(path: &Path, kept_too: bool, recovered: &mut Recovered) -> Re
     for (of_limits, list) in [(true, limits), (false, others)] {
         for (id, (thing, detail)) in list {
             // What only the kernel held went with its boot: an equal limit is somebody's own by now.
-            let gone = matches!(thing, Thing::Limit { .. } | Thing::Group { .. }) && !this_boot;
+            let gone = matches!(thing, Thing::Limit { .. } | Thing::Group { .. } | Thing::Guest { .. }) && !this_boot;
             let mut mount = || hierarchy.mount(&mut file);
             let undone = if gone { Ok(Vec::new()) } else { undo(thing, detail.as_ref(), run_id, &mut mount) };
             let undone = undone.map(|mut cleaned| {
@@ -313,6 +314,16 @@ fn undo(
             throttle::lift_left_over(*device, name, *sequence, throttle, &run, mount)
         }
         Thing::Group { path } => remove_group(path, run_id),
+        Thing::Guest { folder } => {
+            run_directory_of(folder, run_id)?;
+            let (began, session) = match detail {
+                Some(Detail::Process(_, ticks)) => (*ticks, None),
+                Some(Detail::Session(session, ticks)) => (*ticks, Some(*session)),
+                // The race died before it learned the number; the folder's name is the run's own.
+                _ => (0, None),
+            };
+            guest_left::end(began, folder, session)
+        }
     }
 }
 
@@ -449,6 +460,7 @@ mod tests {
                 Thing::Loop { backing: bad.into() },
                 Thing::Mount { target: bad.into(), source: None },
                 Thing::Group { path: bad.into() },
+                Thing::Guest { folder: bad.into() },
                 Thing::Limit { device: (7, 0), name: bad.into(), sequence: 0, throttle: model::Throttle::default() },
             ] {
                 assert!(undo(&thing, None, "r", &mut never).is_err(), "{thing:?}");

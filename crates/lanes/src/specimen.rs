@@ -1,6 +1,7 @@
 //! A lane without a stage: a filesystem of the table with its options, made, mounted and checked on
 //! whatever block device it is given. Power cuts and damage need many of them, one after the other.
 
+use crate::availability;
 use crate::command;
 use crate::contestant::{Contestant, fill_device};
 use crate::failure::{LaneFailure, usage};
@@ -68,7 +69,7 @@ impl Specimen {
     /// # Errors
     /// [`LaneFailure::Usage`] for any other; [`LaneFailure::Privilege`] where kernel or tools lack it.
     pub fn resolve(spec: &LaneSpec) -> Result<Specimen, LaneFailure> {
-        let contestant = Contestant::resolve(spec)?;
+        let contestant = Contestant::resolve(spec, &|row| availability::kernel_has(row.mounted_as(), row.module))?;
         let Contestant::Row(row) = &contestant else {
             return Err(usage(format!(
                 "lane {} is no filesystem of Fairlane's table, and only those are made again and again here; name one \
@@ -169,7 +170,7 @@ impl Specimen {
     pub fn mount_with(&self, device: &Path, target: &Path, more: &[String]) -> Result<(), LaneFailure> {
         let mut options = self.mount_options.clone();
         options.extend_from_slice(more);
-        mount::mount(self.row.name, &device.to_string_lossy(), &options, target)
+        mount::mount(self.row.mounted_as(), &device.to_string_lossy(), &options, target)
     }
 
     /// The fewest devices that it takes, by its mkfs options.

@@ -40,6 +40,11 @@ pub enum Thing {
         /// What the mount table will call its source; `None`: the filesystem names it (FUSE).
         source: Option<String>,
     },
+    /// A guest, whose processes are a session of their own.
+    Guest {
+        /// Its folder inside a run directory.
+        folder: PathBuf,
+    },
     /// Limits on a device in the root group of cgroup v1's blkio. They outlive a loop device.
     Limit {
         /// Major and minor number.
@@ -86,6 +91,10 @@ pub(crate) enum Detail {
     Device(PathBuf),
     /// Device and inode of a run directory: another of the same name is not ours.
     Inode(u64, u64),
+    /// Process id, and field 22 of /proc/PID/stat.
+    Process(u32, u64),
+    /// The session that a guest leads, and field 22 of /proc/PID/stat of its keeper, which is older.
+    Session(u32, u64),
 }
 
 /// Who made the things: a process of a boot.
@@ -120,7 +129,7 @@ fn boot_id() -> std::io::Result<String> {
     Ok(std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
 }
 
-fn start_ticks(pid: u32) -> Option<u64> {
+pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name in brackets may hold anything, spaces and brackets too.
     let fields: Vec<&str> = stat[stat.rfind(')')? + 1..].split_whitespace().collect();
@@ -195,6 +204,25 @@ impl Journal {
     /// [`LaneFailure::Failed`].
     pub fn learned_inode(&mut self, id: EntryId, device: u64, inode: u64) -> Result<(), LaneFailure> {
         self.write(&Entry::Learned { id: id.0, detail: Detail::Inode(device, inode) })
+    }
+
+    /// Notes which process leads a guest's session.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`].
+    pub fn learned_process(&mut self, id: EntryId, pid: u32) -> Result<(), LaneFailure> {
+        // One that is gone already left nothing.
+        let Some(ticks) = start_ticks(pid) else { return Ok(()) };
+        self.write(&Entry::Learned { id: id.0, detail: Detail::Process(pid, ticks) })
+    }
+
+    /// Notes which session a guest leads: what is left of it may bear no other sign.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`].
+    pub fn learned_session(&mut self, id: EntryId, session: u32, keeper: u32) -> Result<(), LaneFailure> {
+        let ticks = start_ticks(keeper).unwrap_or(0);
+        self.write(&Entry::Learned { id: id.0, detail: Detail::Session(session, ticks) })
     }
 
     /// Notes that a thing was undone.

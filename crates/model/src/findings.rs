@@ -59,6 +59,9 @@ pub struct Findings {
     /// One per search for the largest swarm that the lanes sustain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub searches: Vec<SearchFinding>,
+    /// What has to be known before any verdict is read: lanes' disks are no disks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code_only: Option<Sentence>,
     /// What to do; `None` where nothing was measured.
     pub answer: Option<Answer>,
     /// Advice for scenarios of which at least half was measured.
@@ -101,6 +104,9 @@ pub struct Ceiling {
     pub probes: u32,
     /// Measured on a written file, because the lane is a directory.
     pub through_filesystem: bool,
+    /// Of disks of user-mode Linux, which lie in the host's page cache: no disk's own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_page_cache: bool,
 }
 
 /// One workload and group across the lanes.

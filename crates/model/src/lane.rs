@@ -91,7 +91,7 @@ pub struct Lane {
     pub mkfs_command: Vec<String>,
     /// Mount options, Fairlane's own included.
     pub mount_options: Vec<String>,
-    /// `image`, `device`, `directory`, `memory`, `library`.
+    /// `image`, `device`, `directory`, `memory`, `library`, `uml`, `qemu`.
     pub venue: String,
     /// What identifies the ground: lanes whose grounds differ do not stand on equal ground.
     /// The same for all images of a race; a device's or a directory's path otherwise.
@@ -105,6 +105,16 @@ pub struct Lane {
     /// This lane is the first one again (`--with-self`).
     #[serde(default)]
     pub is_self: bool,
+    /// Release of the guest's kernel; empty: the host's own kernel mounts it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub kernel: String,
+    /// FNV-1a of that kernel's image, 64 bits in hexadecimal: two kernels may bear one release. Empty: not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub kernel_build: String,
+    /// No flush of this lane reaches a disk, whatever its filesystem promises: it lives in user-mode Linux, whose
+    /// images are not opened O_SYNC.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub flushes_stop_short: bool,
     /// Journal or log size, allocation groups, profiles: `name: value` as the tools name them.
     #[serde(default)]
     pub geometry: Vec<String>,

@@ -220,6 +220,14 @@ pub struct OperationStep {
     pub cold: bool,
 }
 
+impl OperationStep {
+    /// Whether a flush is part of what is measured.
+    pub fn flushes(&self) -> bool {
+        matches!(self.operation, Operation::Fsync | Operation::FsyncDirectory)
+            || (self.operation.changes() && self.sync != SyncPolicy::None)
+    }
+}
+
 /// When written data is made stable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -3,9 +3,9 @@
 use crate::Bytes;
 pub use crate::appenders::{Appenders, SwarmMethod};
 pub use crate::job::{Direction, FioRun, Io, Job, Jobs, Pattern};
-use crate::job::{Fallocate, Verify};
-use crate::operations::Method;
+use crate::job::{Fallocate, SyncMode, Verify};
 pub use crate::operations::Operations;
+use crate::operations::{Method, OperationStep};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -125,6 +125,29 @@ impl Workload {
     /// Whether each operation ends in a flush, so that the flush ceiling is the one that counts.
     pub fn flush_bound(&self) -> bool {
         matches!(&self.kind, Kind::Io(io) if io.fdatasync > 0 || io.fsync > 0)
+    }
+
+    /// Whether flushes are part of what is measured, so that figures from where none reaches a disk are not those of
+    /// durable work. What cannot be told of a job file that fio runs counts as flushing.
+    pub fn flushes(&self) -> bool {
+        let io = |io: &Io| {
+            io.rw.writes()
+                && (io.fsync > 0
+                    || io.fdatasync > 0
+                    || io.sync != SyncMode::None
+                    || io.rwf_dsync
+                    || io.end_fsync
+                    || io.fsync_on_close)
+        };
+        match &self.kind {
+            Kind::Io(of) => io(of),
+            Kind::Jobs(jobs) => jobs.jobs.iter().any(|job| io(&job.io)),
+            Kind::Fio(_) => true,
+            // Creating and deleting end in a sync of the filesystem.
+            Kind::SmallFiles(_) => true,
+            Kind::Operations(operations) => operations.step.iter().any(OperationStep::flushes),
+            Kind::Appenders(swarm) => swarm.syncs(),
+        }
     }
 
     /// The largest number of bytes that the work keeps on the lane.
@@ -296,6 +319,37 @@ mod tests {
         size = "64MiB"
         fdatasync = 1
     "#;
+
+    #[test]
+    fn work_of_every_kind_tells_whether_it_flushes() {
+        let flushes = |kind: &str| {
+            let text = format!("name = \"t\"\nabout = \"t\"\n[[workload]]\nname = \"w\"\ntitle = \"w\"\n{kind}");
+            Suite::from_toml(&text).unwrap_or_else(|error| panic!("{kind}: {error}")).workload[0].flushes()
+        };
+        let io = |more: &str| {
+            format!("kind = \"io\"\nrw = \"randwrite\"\nbs = \"4KiB\"\nsize = \"64MiB\"\niodepth = 1\n{more}")
+        };
+        assert!(!flushes(&io("")) && flushes(&io("fdatasync = 8")) && flushes(&io("sync = \"dsync\"")));
+        assert!(flushes("kind = \"small-files\"\nfiles = 10\nsize = \"4KiB\""));
+        let swarm =
+            |more: &str| format!("kind = \"appenders\"\nwriters = 10\nperiod_seconds = 1\nseconds = 10\n{more}");
+        assert!(!flushes(&swarm("")) && flushes(&swarm("fsync_records = 3")));
+        let steps = |more: &str| {
+            format!(
+                "kind = \"operations\"\nfiles = [{{ name = \"a\", count = 4, size = \"4KiB\" }}]\n\
+                 step = [{{ operation = \"create\", files = \"a\", sync = \"none\" }}{more}]"
+            )
+        };
+        assert!(!flushes(&steps("")));
+        for flushing in [
+            "{ operation = \"fsync\", files = \"a\" }",
+            "{ operation = \"overwrite\", files = \"a\", sync = \"each\" }",
+            "{ operation = \"unlink\", files = \"a\" }",
+        ] {
+            assert!(flushes(&steps(&format!(", {flushing}"))), "{flushing}");
+        }
+        assert!(!flushes(&steps(", { operation = \"read\", files = \"a\" }")));
+    }
 
     #[test]
     fn a_suite_is_read_with_defaults() {

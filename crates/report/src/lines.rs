@@ -21,7 +21,9 @@ pub(crate) fn label_columns<S: AsRef<str>>(titles: &[S]) -> usize {
 pub(crate) fn ceilings(ceilings: &[Ceiling], label_columns: usize, style: &Style) -> String {
     let mut out = String::new();
     let said = words::facts::ceilings(ceilings).unwrap_or_else(|| Phrase::of(words::DISK_CEILING_UNKNOWN));
-    hang(&mut out, words::DISK_CEILING, label_columns, &said, None, style);
+    let in_page_cache = ceilings.iter().any(|ceiling| ceiling.in_page_cache);
+    let label = if in_page_cache { words::GUEST_CEILING } else { words::DISK_CEILING };
+    hang(&mut out, label, label_columns, &said, None, style);
     out
 }
 

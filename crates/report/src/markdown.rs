@@ -14,6 +14,9 @@ pub(crate) fn render(input: &Input, _: &Style) -> String {
     if let Some(note) = words::race::outcome(&findings.outcome) {
         out.push_str(&format!("> {}\n\n", escape(&note)));
     }
+    if let Some(said) = &findings.code_only {
+        out.push_str(&format!("> **{}:** {}.\n\n", words::NOTE_TITLE, escape(said)));
+    }
     out.push_str(&format!("**{}:** {}\n\n", words::ANSWER_TITLE, phrase(&answer::answer(findings), false)));
     for warning in findings.operations.iter().filter_map(words::operations::startup_warning) {
         out.push_str(&format!("> **{}:** {}.\n\n", words::WARNING_TITLE, escape(&warning)));
@@ -88,7 +91,9 @@ fn verdicts(out: &mut String, findings: &Findings) {
         ));
     }
     if let Some(said) = ceilings {
-        out.push_str(&format!("- {}: {}.\n", words::DISK_CEILING_TITLE, phrase(&said, false)));
+        let in_page_cache = findings.ceilings.iter().any(|ceiling| ceiling.in_page_cache);
+        let label = if in_page_cache { words::GUEST_CEILING_TITLE } else { words::DISK_CEILING_TITLE };
+        out.push_str(&format!("- {label}: {}.\n", phrase(&said, false)));
     }
     close(out);
 }

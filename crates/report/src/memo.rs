@@ -34,6 +34,9 @@ pub(crate) fn render(input: &Input, language: Language) -> String {
     let mut page = Page::default();
     page.title(&title(findings, &tongue));
     page.paragraph(&labelled(said.decision, decision.said(findings, &tongue)));
+    if let Some(note) = &findings.code_only {
+        page.paragraph(&labelled(said.note, Phrase::of(words::sentence(&tongue.sentence(note))).say(".")));
+    }
     if let Some(note) = outcome(input, &tongue) {
         page.paragraph(&labelled(said.note, note));
     }

@@ -68,6 +68,9 @@ fn verdicts(out: &mut String, input: &Input, style: &Style) {
     let results = operations::others(findings);
     let titles: Vec<String> = results.iter().map(|result| facts::title(result)).collect();
     let label_columns = lines::label_columns(&titles);
+    if let Some(said) = &findings.code_only {
+        hang(out, words::NOTE, label_columns, &Phrase::of(said.as_str()), None, style);
+    }
     // No bare device is probed for file operations: their tables say what limited them.
     if !results.is_empty() || !findings.ceilings.is_empty() {
         out.push_str(&lines::ceilings(&findings.ceilings, label_columns, style));

@@ -23,6 +23,7 @@ use crate::figures;
 use crate::layout::{Phrase, Tone};
 
 pub(crate) const DISK_CEILING: &str = "disk ceiling";
+pub(crate) const GUEST_CEILING: &str = "guest ceiling";
 pub(crate) const DISK_CEILING_UNKNOWN: &str = "unknown: no bare device was measured, so no limit can be named";
 pub(crate) const SELF_CHECK: &str = "self-check";
 pub(crate) const FIGURES: &str = "FIGURES";
@@ -43,6 +44,8 @@ pub(crate) const SUMMARY: &str = "SUMMARY";
 pub(crate) const ANSWER_TITLE: &str = "Answer";
 pub(crate) const NEXT_TITLE: &str = "Next";
 pub(crate) const DISK_CEILING_TITLE: &str = "Disk ceiling";
+pub(crate) const NOTE_TITLE: &str = "Note";
+pub(crate) const GUEST_CEILING_TITLE: &str = "Guest ceiling";
 pub(crate) const SELF_CHECK_TITLE: &str = "Self-check";
 pub(crate) const WARNING_TITLE: &str = "Warning";
 pub(crate) const WARNINGS_TITLE: &str = "Warnings";

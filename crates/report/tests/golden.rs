@@ -224,3 +224,25 @@ fn the_columns_that_the_examples_of_the_documents_read_exist() {
         assert!(columns.contains(&column) && examples.contains(column), "{column}: {columns:?}");
     }
 }
+
+#[test]
+fn what_compares_code_and_no_disk_says_so_above_the_verdicts() {
+    let mut findings = races::three();
+    let said = "this race compares the filesystems' code, not your disk";
+    let plain = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ").replace('\\', "").to_lowercase();
+    let shown = |findings: &Findings, format: &str| plain(rendered(findings, format, &Style::default()));
+    for format in ["text", "markdown", "memo"] {
+        assert!(!shown(&findings, format).contains(said), "{format}");
+    }
+    findings.code_only = Some(said.into());
+    findings.ceilings.iter_mut().for_each(|ceiling| ceiling.in_page_cache = true);
+    for format in ["text", "markdown", "memo"] {
+        let text = shown(&findings, format);
+        let at = text.find(said).unwrap_or_else(|| panic!("{format}: {text}"));
+        // The memo names no ceiling.
+        if format != "memo" {
+            let ceiling = text.find("guest ceiling").unwrap_or_else(|| panic!("{format}: {text}"));
+            assert!(at < ceiling && !text.contains("disk ceiling"), "{format}: {text}");
+        }
+    }
+}

@@ -14,6 +14,7 @@ mod source;
 mod story;
 mod threads;
 
+pub use cpu::ticks_per_second;
 pub use story::{Look, Story};
 
 use model::agent::Devices;

@@ -1,16 +1,104 @@
 //! Which lanes may be ranked against each other, which of them the others are held against, and why
 //! the rest is not ranked.
 
-use crate::say::{name, pair as said};
+use crate::say::{self, name, pair as said};
 use model::Sentence;
 use model::findings::NotRanked;
 use model::lane::{Lane, Promises};
+use model::record::Header;
 use model::sentence::Value;
 
 /// The venue of a lane whose filesystem is called inside the agent.
 pub const LIBRARY: &str = "library";
 /// The venue of a lane that lies in main memory.
 pub const MEMORY: &str = "memory";
+
+/// The venue of a lane in user-mode Linux.
+pub const UML: &str = "uml";
+/// The venue of a lane in QEMU.
+pub const QEMU: &str = "qemu";
+
+/// What has to be said of work that is made of flushes where no flush reaches a disk.
+pub fn not_durable<'a>(lanes: impl Iterator<Item = &'a Lane>) -> Option<Sentence> {
+    let names: Vec<&str> = lanes.filter(|lane| lane.flushes_stop_short).map(|lane| lane.name.as_str()).collect();
+    (!names.is_empty()).then(|| said::not_durable(say::names(names)))
+}
+
+/// What stands above the verdicts where lanes live in user-mode Linux.
+pub fn code_only(lanes: &[Lane]) -> Option<Sentence> {
+    let names: Vec<&str> = lanes.iter().filter(|lane| lane.venue == UML).map(|lane| lane.name.as_str()).collect();
+    match () {
+        () if names.is_empty() => None,
+        () if in_page_cache(lanes) => Some(said::code_only()),
+        () => Some(said::code_only_of(say::names(names))),
+    }
+}
+
+/// Whether all disks of a race lie in the host's page cache.
+pub fn in_page_cache(lanes: &[Lane]) -> bool {
+    let mut on_disks = lanes.iter().filter(|lane| !stands_beside(lane)).peekable();
+    on_disks.peek().is_some() && on_disks.all(|lane| lane.venue == UML)
+}
+
+/// Whether a venue's disks are new image files wherever they lie, and no place of their own.
+pub fn on_images(venue: &str) -> bool {
+    ["image", UML, QEMU].contains(&venue)
+}
+
+/// Whether lanes live in one guest, or none of them does. Lanes that only stand beside do not count.
+pub fn one_place<'a>(lanes: impl Iterator<Item = &'a Lane>) -> bool {
+    let mut lanes = lanes.filter(|lane| !stands_beside(lane));
+    lanes.next().is_none_or(|first| lanes.all(|other| same_place(first, other)))
+}
+
+/// Whether what was measured beside one lane, a ceiling or noise, tells something of another: both live in
+/// guests of one kind with the same kernel and the same CPUs and memory, or neither lives in one.
+pub fn same_place(a: &Lane, b: &Lane) -> bool {
+    let guest = |lane: &Lane| [UML, QEMU].into_iter().find(|venue| lane.venue == *venue);
+    guest(a) == guest(b) && same_kernel(a, b) && guest_of(a) == guest_of(b)
+}
+
+/// Whether lanes live in one guest, or none of them does; those that stand beside count too.
+pub fn one_guest<'a>(lanes: impl Iterator<Item = &'a Lane> + Clone) -> bool {
+    let mut all = lanes.clone();
+    let first = all.next();
+    let alike = |first: &Lane| all.all(|other| same_kernel(first, other) && guest_of(first) == guest_of(other));
+    first.is_none_or(alike) && one_place(lanes)
+}
+
+/// Whether two lanes' kernels are one: of older records only the release is known.
+pub fn same_kernel(a: &Lane, b: &Lane) -> bool {
+    let unknown = a.kernel_build.is_empty() || b.kernel_build.is_empty();
+    a.kernel == b.kernel && (unknown || a.kernel_build == b.kernel_build)
+}
+
+/// A lane's kernel as it is told beside another: with its build where the releases are the same.
+fn kernel_beside(lane: &Lane, other: &Lane) -> String {
+    match lane.kernel == other.kernel && !lane.kernel_build.is_empty() {
+        true => format!("{} (image {})", lane.kernel, lane.kernel_build),
+        false => lane.kernel.clone(),
+    }
+}
+
+/// The kernels that the lanes of a race are on: the machine's, unless all of them live in guests.
+pub fn raced_kernels(of: &Header) -> String {
+    let mut kernels: Vec<&str> = Vec::new();
+    for lane in &of.lanes {
+        let kernel = if lane.kernel.is_empty() { &of.machine.kernel } else { &lane.kernel };
+        if !kernels.contains(&kernel.as_str()) {
+            kernels.push(kernel);
+        }
+    }
+    if kernels.is_empty() { of.machine.kernel.clone() } else { kernels.join(", ") }
+}
+
+/// What a lane's guest is made of but for its kernel: CPUs, memory, KVM or an emulated CPU. `None`: it lives
+/// in none.
+pub fn guest_of(lane: &Lane) -> Option<String> {
+    let words = lane.geometry.iter().find_map(|of| of.strip_prefix("guest: "))?;
+    let kernel = format!("Linux {}", lane.kernel);
+    Some(words.replace(&kernel, "Linux"))
+}
 
 /// Whether a lane stands beside filesystems on disks to be read against them, and not to be chosen:
 /// one in memory, or of an in-process library.
@@ -40,7 +128,27 @@ pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<Sentence>, Sentence> {
     if a.venue != b.venue {
         return Err(said::different_venue(name(&a.name), name(&a.venue), name(&b.name), name(&b.venue)));
     }
+    if a.flushes_stop_short != b.flushes_stop_short {
+        let (stops, reaches) = if a.flushes_stop_short { (a, b) } else { (b, a) };
+        return Err(said::flushes_stop_short(name(&stops.name), name(&reaches.name)));
+    }
     let mut beside = Vec::new();
+    if !same_kernel(a, b) {
+        // Two guests: the one comparison that tells something is of two kernels, with all else equal.
+        let equal =
+            a.filesystem == b.filesystem && a.mkfs_command == b.mkfs_command && a.mount_options == b.mount_options;
+        let kernels = [name(&a.name), name(kernel_beside(a, b)), name(&b.name), name(kernel_beside(b, a))];
+        let [a_is, a_on, b_is, b_on] = kernels;
+        if !equal || a.venue != QEMU {
+            return Err(said::other_kernels(a_is, a_on, b_is, b_on));
+        }
+        beside.push(said::kernel_differs(a_is, a_on, b_is, b_on));
+    }
+    if let (Some(of_a), Some(of_b)) = (guest_of(a), guest_of(b))
+        && of_a != of_b
+    {
+        return Err(said::other_guests(name(&a.name), name(of_a), name(&b.name), name(of_b)));
+    }
     if a.ground != b.ground {
         let one_disk = a.venue == "directory" && !a.backing.is_empty() && a.backing == b.backing;
         if !one_disk {
@@ -134,9 +242,141 @@ pub fn not_ranked(lanes: &[&Lane], reference: &Lane) -> Vec<NotRanked> {
     for lane in apart {
         let alike = lane.promises.durability_differences(&reference.promises).is_empty();
         if alike && is_library(lane) == is_library(reference) {
+            if lane.venue == reference.venue && !same_kernel(lane, reference) {
+                say(vec![lane], said::on_another_kernel(name(kernel_beside(lane, reference))), Sentence::default());
+                continue;
+            }
+            if let (true, Some(guest)) = (lane.venue == reference.venue, guest_of(lane)) {
+                say(vec![lane], said::in_another_guest(name(guest)), Sentence::default());
+                continue;
+            }
             let place = if lane.venue == reference.venue { &lane.ground } else { &lane.venue };
             say(vec![lane], said::elsewhere(name(place)), Sentence::default());
         }
     }
     facts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lane(name: &str, venue: &str, kernel: &str) -> Lane {
+        Lane {
+            name: name.to_owned(),
+            spec: name.to_owned(),
+            filesystem: "ext4".to_owned(),
+            mkfs_command: vec!["mkfs.ext4".to_owned()],
+            mount_options: Vec::new(),
+            venue: venue.to_owned(),
+            ground: "images in /a".to_owned(),
+            backing: "vda".to_owned(),
+            size_bytes: 1 << 30,
+            promises: Promises {
+                journal: true,
+                data_checksums: false,
+                fsync_reaches_stable_storage: true,
+                barriers: true,
+            },
+            is_self: false,
+            kernel: kernel.to_owned(),
+            kernel_build: String::new(),
+            flushes_stop_short: venue == UML,
+            geometry: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn two_kernels_are_compared_where_all_else_is_equal() {
+        let (old, new) = (lane("old", "qemu", "6.1"), lane("new", "qemu", "6.12"));
+        let beside = comparable(&old, &new).unwrap();
+        assert!(beside.iter().any(|said| said.contains("6.1") && said.contains("6.12")), "{beside:?}");
+        let noatime = Lane { mount_options: vec!["noatime".to_owned()], ..new.clone() };
+        let why = comparable(&old, &noatime).unwrap_err();
+        assert!(why.contains("different kernels") && why.contains("more than the kernel differs"), "{why}");
+        let xfs = Lane { filesystem: "xfs".to_owned(), ..new };
+        assert!(comparable(&old, &xfs).is_err());
+        // On hardware and emulated are two machines.
+        let guest = |of: &Lane, more: &str| Lane {
+            geometry: vec![format!("guest: QEMU with Linux {}, {more}", of.kernel)],
+            ..of.clone()
+        };
+        let new = lane("new", "qemu", "6.12");
+        assert!(comparable(&guest(&old, "KVM"), &guest(&new, "KVM")).is_ok());
+        let why = comparable(&guest(&old, "KVM"), &guest(&new, "emulated CPU")).unwrap_err();
+        assert_eq!(why, "different guests: old is in QEMU with Linux, KVM, new is in QEMU with Linux, emulated CPU");
+    }
+
+    #[test]
+    fn venues_are_not_mixed() {
+        let lanes = [lane("a", UML, "6.1"), lane("b", "qemu", "6.1"), lane("c", "image", "")];
+        for (a, b) in [(0, 1), (1, 2), (0, 2)] {
+            let why = comparable(&lanes[a], &lanes[b]).unwrap_err();
+            assert!(why.contains("different"), "{why}");
+        }
+        let why = comparable(&lanes[1], &lanes[2]).unwrap_err();
+        assert_eq!(why, "different venue: b is qemu, c is image");
+        assert!(comparable(&lanes[0], &lane("d", UML, "6.1")).is_ok());
+    }
+
+    #[test]
+    fn guests_of_one_kind_are_one_place() {
+        let [uml, qemu, image] = [lane("a", UML, "6.1"), lane("b", QEMU, "6.1"), lane("c", "image", "")];
+        let memory = lane("d", MEMORY, "6.1");
+        assert!(one_place([&uml, &lane("e", UML, "6.1"), &memory].into_iter()));
+        // What the bare disk does in one guest is no ceiling of another.
+        assert!(!one_place([&qemu, &lane("e", QEMU, "6.12")].into_iter()));
+        let other = Lane { geometry: vec!["guest: QEMU with Linux 6.1, 1 CPUs".to_owned()], ..lane("e", QEMU, "6.1") };
+        assert!(one_place([&qemu, &lane("e", QEMU, "6.1")].into_iter()) && !one_place([&qemu, &other].into_iter()));
+        assert!(one_place([&image, &lane("e", "device", ""), &memory].into_iter()));
+        let host = lane("d", MEMORY, "");
+        assert!(one_guest([&host, &image].into_iter()) && !one_guest([&host, &memory].into_iter()));
+        assert!(!one_guest([&uml, &image].into_iter()) && one_guest([&uml, &memory].into_iter()));
+        assert!(!one_place([&uml, &qemu].into_iter()) && !one_place([&memory, &image, &uml].into_iter()));
+    }
+
+    #[test]
+    fn two_builds_of_one_release_are_two_kernels() {
+        let built = |name: &str, build: &str| Lane { kernel_build: build.to_owned(), ..lane(name, QEMU, "6.12.0") };
+        let (old, new) = (built("old", "aaaa"), built("new", "bbbb"));
+        let beside = comparable(&old, &new).unwrap();
+        assert!(beside.iter().any(|said| said.contains("aaaa") && said.contains("bbbb")), "{beside:?}");
+        let xfs = Lane { filesystem: "xfs".to_owned(), ..new };
+        assert!(comparable(&old, &xfs).unwrap_err().contains("different kernels"));
+        assert!(comparable(&old, &Lane { filesystem: "xfs".to_owned(), ..built("x", "aaaa") }).is_ok());
+        // A record from before builds were kept.
+        assert!(same_kernel(&old, &lane("x", QEMU, "6.12.0")));
+    }
+
+    #[test]
+    fn promises_count_where_no_flush_reaches_a_disk_too() {
+        let plain = lane("ext4", UML, "6.1");
+        let mut risky = lane("risky", UML, "6.1");
+        (risky.promises.barriers, risky.promises.fsync_reaches_stable_storage) = (false, false);
+        let why = comparable(&plain, &risky).unwrap_err();
+        assert!(why.contains("promises"), "{why}");
+        let synced = Lane { flushes_stop_short: false, ..lane("synced", UML, "6.1") };
+        let why = comparable(&plain, &synced).unwrap_err();
+        assert!(why.contains("no flush of ext4 reaches a disk"), "{why}");
+    }
+
+    #[test]
+    fn what_compares_code_alone_says_so_for_all_lanes_or_by_name() {
+        let [uml, qemu, memory] = [lane("a", UML, "6.1"), lane("b", QEMU, "6.1"), lane("d", MEMORY, "6.1")];
+        let all = code_only(&[uml.clone(), memory.clone()]).unwrap();
+        assert!(
+            all.contains("compares the filesystems' code, not your disk") && in_page_cache(&[uml.clone()]),
+            "{all}"
+        );
+        assert!(code_only(&[uml.clone(), qemu.clone()]).unwrap().starts_with("a lives in user-mode Linux"));
+        assert!(!in_page_cache(&[uml, qemu.clone()]) && !in_page_cache(&[memory]) && code_only(&[qemu]).is_none());
+    }
+
+    #[test]
+    fn what_flushes_without_a_disk_is_called_not_durable() {
+        let lanes = [lane("a", UML, "6.1"), lane("b", "qemu", "6.1")];
+        let said = not_durable(lanes.iter()).unwrap();
+        assert!(said.starts_with("not durable") && said.contains("so a made"), "{said}");
+        assert_eq!(not_durable(lanes[1..].iter()), None);
+    }
 }

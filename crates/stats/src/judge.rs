@@ -117,6 +117,8 @@ fn judge_group(
     // What marks whole trials is said with the workload's first group, not with each.
     if workload.groups().first().is_some_and(|first| first == group) {
         warnings.extend(pair::trial_warnings(lanes));
+        let raced = lanes.iter().map(|lane| lane.lane);
+        warnings.extend(comparable::not_durable(raced).filter(|_| workload.flushes()));
         let disturbed = shared_rate.as_ref().and_then(|rate| rate.disturbed.as_ref());
         warnings.extend(disturbed.map(|why| said::shared_rate_disturbed(text(why))));
     }
@@ -336,6 +338,7 @@ pub fn findings(record: &Record) -> Findings {
         operations: operations::tables(record, &results),
         swarms: swarms::tables(record),
         searches: search::findings(record),
+        code_only: comparable::code_only(&header.lanes),
         answer: answer::answer(record, &results),
         results,
         advice: Vec::new(),
@@ -392,6 +395,7 @@ pub fn ceilings(record: &Record) -> Vec<Ceiling> {
             bandwidth_bytes_per_second: median(probes.iter().map(|probe| probe.bandwidth_bytes_per_second))?,
             probes: probes.len() as u32,
             through_filesystem: probes.iter().any(|probe| probe.through_filesystem),
+            in_page_cache: comparable::in_page_cache(&record.header.lanes),
         })
     };
     keys.into_iter().filter_map(of).collect()

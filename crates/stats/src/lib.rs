@@ -8,7 +8,7 @@ pub mod advice;
 pub mod answer;
 mod bursts;
 pub mod calibrate;
-mod comparable;
+pub mod comparable;
 pub mod compare;
 pub mod compare_published;
 pub mod correlation;

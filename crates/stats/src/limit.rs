@@ -91,6 +91,8 @@ struct LaneUse {
     /// Trials that count, and those in which submitting fell behind an open loop's arrivals.
     trials: usize,
     lagging: usize,
+    /// The share of operations that io_uring gave back and that were done again.
+    done_again: f64,
     /// Share of all CPUs.
     cpu_share: Option<f64>,
     /// Share of one core.
@@ -152,6 +154,23 @@ pub(crate) const FOREIGN_NOISE: &str = "foreign-noise";
 /// A trial in which Fairlane itself handed operations over too late begins a flag with this.
 pub(crate) const HARNESS_BOUND: &str = "harness-bound-submission";
 
+/// A trial in which io_uring gave operations back, which were then done by plain calls one after another, has a
+/// flag `io_uring-again: N of M`.
+const DONE_AGAIN: &str = "io_uring-again: ";
+/// With more of them it is no longer io_uring's queue that was measured. Chosen: one operation in a hundred that waits
+/// alone, while the others of its queue wait behind it, moves a rate by about as much.
+pub(super) const DONE_AGAIN_SHARE: f64 = 0.01;
+
+/// The share of a lane's operations that were done again.
+fn done_again(lane: &LaneSeries) -> f64 {
+    let counts = lane.ok.iter().flat_map(|trial| &trial.flags).filter_map(|flag| {
+        let (again, of) = flag.strip_prefix(DONE_AGAIN)?.split_once(" of ")?;
+        Some((again.trim().parse::<u64>().ok()?, of.trim().parse::<u64>().ok()?))
+    });
+    let (again, of) = counts.fold((0, 0), |sum, (again, of)| (sum.0 + again, sum.1 + of));
+    if of > 0 { again as f64 / of as f64 } else { 0.0 }
+}
+
 /// What limited one group of a workload, over all lanes' trials that count.
 pub fn limit_of(record: &Record, workload: &Workload, group: &str) -> Limited {
     judge(record, workload, group, &Series::of(record, &workload.name))
@@ -159,7 +178,9 @@ pub fn limit_of(record: &Record, workload: &Workload, group: &str) -> Limited {
 
 /// The same for trials that are already collected.
 pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &Series) -> Limited {
-    let raw = raw_ceiling(&record.probes, workload).filter(|_| !of_several_kinds(workload));
+    // What was measured in one guest, or on the host, is no ceiling of another.
+    let one_place = comparable::one_place(series.lanes.iter().map(|lane| lane.lane));
+    let raw = raw_ceiling(&record.probes, workload).filter(|_| one_place && !of_several_kinds(workload));
     let mut lanes: Vec<LaneUse> = series.lanes.iter().map(|lane| lane_use(lane, group, &series.reading)).collect();
     let (plan, flush_bound) = (&record.header.plan, workload.flush_bound());
     for lane in &mut lanes {
@@ -176,7 +197,7 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
     if lanes.iter().any(|lane| !lane.beside) {
         lanes.retain(|lane| !lane.beside);
     }
-    let null_rate = null_ceiling(&record.probes, workload);
+    let null_rate = null_ceiling(&record.probes, workload).filter(|_| one_place);
     let rate = record.rates.iter().rev().find(|rate| rate.workload == workload.name);
     let beyond = impossible::found(record, workload, group, series);
     let reads = series.reading.reads(group);
@@ -290,6 +311,7 @@ fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
         disturbed,
         trials: lane.ok.len(),
         lagging: pair::flagged(lane, HARNESS_BOUND, u32::MAX),
+        done_again: done_again(lane),
         rate: median(seen.iter().map(|(of, _)| match of.metrics.get("operations_per_second") {
             Some(&rate) => rate,
             None => of.operations as f64 / of.seconds,
@@ -298,7 +320,10 @@ fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
         iops: per_second(|scope| scope.system.device.reads as f64 + scope.system.device.writes as f64),
         flushes: per_second(|scope| scope.system.device.flushes as f64),
         flush_share: per_second(|scope| scope.system.device.flush_seconds),
-        agent_user_share: of_all(|scope| scope.system.agent_cpu_user_seconds),
+        // User-mode Linux charges every change into its kernel and back to the user's time: there the engine
+        // without a device, which pays the same, is what tells.
+        agent_user_share: of_all(|scope| scope.system.agent_cpu_user_seconds)
+            .filter(|_| lane.lane.venue != comparable::UML),
         cpu_share: of_all(|scope| scope.system.cpu_busy_seconds() / f64::from(scope.system.cpus)),
         thread_share: median(seen.iter().filter_map(|(_, scope)| scope.system.busiest_thread_share)),
         thread: busiest.and_then(|(_, name)| name),

@@ -16,7 +16,7 @@ mod team;
 mod verifier;
 mod worker;
 
-pub use appenders::{AppendersWork, allowance as swarm_allowance, check_limits};
+pub use appenders::{AppendersWork, allowance as swarm_allowance, check_limits, check_process_limit};
 pub use fio::FioWork;
 pub use jobs::JobsWork;
 pub use small_files::SmallFilesWork;

@@ -19,7 +19,7 @@ use crate::clock::Clock;
 use crate::data::Contents;
 use crate::error::EngineError;
 use crate::histogram::Latencies;
-use crate::io::{self, Action, Completion, OperationFlags, Queue, Setup};
+use crate::io::{self, Action, Completion, Operation, OperationFlags, Queue, Setup};
 use crate::pattern::Places;
 use crate::target::{Directory, Place, open_device};
 use crate::workloads::append::AppendFiles;
@@ -100,6 +100,14 @@ struct Flight {
     expected: i32,
     action: Action,
     tallied: Tallied,
+}
+
+impl Flight {
+    /// What was asked for in this chunk.
+    #[cold]
+    fn operation(&self, chunk: u32) -> Operation {
+        Operation { chunk, file: self.file, offset: self.offset, bytes: self.bytes, action: self.action }
+    }
 }
 
 const NOTHING: Flight =
@@ -197,6 +205,9 @@ pub(super) struct Worker {
     /// In an open loop operations count that were due from here on.
     count_from: u64,
     notes: Vec<String>,
+    /// Operations that completed since the start, and those of them that the kernel refused for the moment.
+    completed: u64,
+    done_again: u64,
 }
 
 /// Running moments of the submission latency.
@@ -293,6 +304,8 @@ impl Worker {
             elapsed_before_ns: 0,
             count_from: 0,
             notes: Vec::new(),
+            completed: 0,
+            done_again: 0,
             task,
         };
         if let (false, Some(directory), Pattern::Append) = (null, place.directory(), worker.task.io.rw) {
@@ -410,6 +423,7 @@ impl Worker {
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = self.notes.clone();
         notes.extend(self.pace.notes());
+        notes.extend(again_note(self.done_again, self.completed));
         notes
     }
 
@@ -482,4 +496,9 @@ impl Worker {
             }
         }
     }
+}
+
+/// What the statistics read of operations that io_uring gave back and that were done again, one after another.
+fn again_note(done_again: u64, completed: u64) -> Option<String> {
+    (done_again > 0).then(|| format!("io_uring-again: {done_again} of {completed}"))
 }

@@ -8,10 +8,11 @@ use crate::failure::Failure;
 use crate::options::Calibrate;
 use crate::{state, suites};
 use model::calibration::Calibration;
-use model::lane::{Contestant, LaneSpec};
+use model::lane::{Contestant, Lane, LaneSpec};
 use model::machine::Machine;
 use model::plan::{Plan, Rounds};
 use model::record::Record;
+use stats::comparable;
 use std::path::Path;
 
 /// Time to race where none is named, in seconds.
@@ -67,8 +68,9 @@ fn show(options: &Calibrate) -> Result<(), Failure> {
 
 /// What is known of this machine's noise in a plan's work, for its record to quote: of the same machine
 /// and disk, of lanes of the same size, and of workloads with the same parameters, whatever their suite is
-/// called. The newest that knows all of the work; otherwise the newest of those that know the most of it.
-pub fn known(plan: &Plan, here: &Machine) -> Option<Calibration> {
+/// called; noise of one place is none of another's, so it must have lived where all of these lanes live. The newest
+/// that knows all of the work; otherwise the newest of those that know the most of it.
+pub fn known(plan: &Plan, here: &Machine, lanes: &[Lane]) -> Option<Calibration> {
     if plan.calibration {
         return None;
     }
@@ -79,6 +81,7 @@ pub fn known(plan: &Plan, here: &Machine) -> Option<Calibration> {
             && of.plan.margin.to_bits() == plan.margin.to_bits()
             && same_machine(&of.machine, here)
             && of.machine.device == here.device
+            && comparable::one_guest(of.lanes.iter().chain(lanes))
     };
     let mut best: Option<Calibration> = None;
     for record in state::calibrations().filter(|record| wanted(record)) {
@@ -114,7 +117,8 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
     if terms.with_self {
         return Err(Failure::usage("calibrate races a lane against itself already; leave --with-self out"));
     }
-    let lanes = twins(&options.lane)?;
+    let mut lanes = twins(&options.lane)?;
+    planning::move_into_guest(&mut lanes, terms.on.as_deref());
     // No limit holds a colon.
     if terms.throttle.iter().any(|text| text.contains(':')) {
         return Err(Failure::usage(
@@ -160,6 +164,7 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
         lane_throttles: throttles.lanes,
         seed,
         on,
+        guest: planning::guest_terms(terms),
     })
 }
 

@@ -19,12 +19,13 @@ use lanes::{Journal, Settings, Stage, undo};
 use model::event::Event;
 use model::findings::{Estimate, ResultFinding};
 use model::machine::Machine;
+use model::operations::Method;
 use model::plan::Plan;
 use model::record::{Header, Line, Record, SCHEMA};
 use model::workload::{Kind, Workload};
 use report::PlanSummary;
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -65,6 +66,7 @@ pub fn run(contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Failure>
             .map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
     }
     check_libraries(plan)?;
+    check_guests(plan)?;
     let run_id = planning::run_id();
     planning::check_tools(plan)?;
     planning::check_limits(plan)?;
@@ -75,7 +77,7 @@ pub fn run(contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Failure>
     }
     if !terms.quiet || terms.dry_run {
         let mut summary = PlanSummary { notes: contest.notes.clone(), ..summary(plan, &stage, terms.keep) };
-        let known = calibrate::known(plan, &read_machine(&stage));
+        let known = calibrate::known(plan, &read_machine(&stage), &stage.lanes());
         summary.resolves = foresight::foresight(plan, &summary, stage.lane_count(), known.as_ref());
         screen::plan(&summary, *channel)?;
         if let Some(remark) = contest.remark.and_then(|remark| remark(&summary)) {
@@ -115,6 +117,24 @@ fn check_libraries(plan: &Plan) -> Result<(), Failure> {
     }
 }
 
+/// Refuses work that starts programs of this machine, which a guest does not have.
+fn check_guests(plan: &Plan) -> Result<(), Failure> {
+    let guest = plan.lanes.iter().find(|lane| planning::in_guest(lane));
+    let foreign = |workload: &&Workload| match &workload.kind {
+        Kind::Fio(_) => true,
+        Kind::Operations(operations) => operations.method == Method::ProcessPerOperation,
+        _ => false,
+    };
+    match (guest, plan.workloads.iter().find(foreign)) {
+        (Some(lane), Some(workload)) => Err(Failure::usage(format!(
+            "workload {} starts programs of this machine, and lane {} lives in a guest, which has none of them; race it \
+             on the host, or leave that workload out",
+            workload.name, lane.name
+        ))),
+        _ => Ok(()),
+    }
+}
+
 fn settings(plan: &Plan, terms: &Terms, run_id: &str) -> Settings {
     let largest = |more: &dyn Fn(&Workload) -> u64| {
         let of = |workload: &Workload| workload.working_set_bytes().saturating_add(more(workload));
@@ -135,6 +155,8 @@ fn settings(plan: &Plan, terms: &Terms, run_id: &str) -> Settings {
         }),
         terminal: std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
         throttles: plan.throttles(),
+        guest: plan.guest,
+        program: PathBuf::from("/proc/self/exe"),
     }
 }
 
@@ -182,9 +204,10 @@ fn race(
     contest: Contest,
     (mut stage, run_id): (Stage, &str),
     path: &Path,
-    stop: &AtomicBool,
+    stop: &Arc<AtomicBool>,
     answer: impl FnOnce(&Record) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
+    stage.heed(Arc::clone(stop));
     let Contest { plan, notes, resumed, terms, channel, report, .. } = contest;
     let titles = plan.workloads.iter().map(|workload| workload.title.clone()).collect();
     let mut show = screen::Show::new(channel, terms.quiet, titles, path);
@@ -232,6 +255,7 @@ fn race(
             throttles: record.header.plan.throttles().all(),
             slack: None,
             longer: Longer::default(),
+            beside: std::collections::BTreeMap::new(),
         },
         file,
         record,
@@ -335,7 +359,7 @@ fn open_record(
         started: visit::now(),
         boot_id: machine::boot_id(),
         seed: plan.seed,
-        calibration: calibrate::known(&plan, &machine).map(Box::new),
+        calibration: calibrate::known(&plan, &machine, &lanes).map(Box::new),
         plan,
         machine,
         lanes,

@@ -36,7 +36,7 @@ pub fn run(options: &Fio) -> Result<(), Failure> {
     }
     let (workload, text) = read(options)?;
     let terms = &options.terms;
-    let lanes = planning::lanes(&options.lanes)?;
+    let lanes = planning::lanes(&options.lanes, terms.on.as_deref())?;
     let throttles = planning::throttles(terms, &lanes)?;
     let on = planning::ground(terms.on.as_deref(), &lanes)?;
     let at = place_of_size(&called(&options.jobfile), &text);
@@ -228,6 +228,7 @@ fn plan(
         lane_throttles: throttles.lanes,
         seed,
         on,
+        guest: planning::guest_terms(terms),
         command_line,
     }
 }

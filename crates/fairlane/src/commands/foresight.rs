@@ -96,6 +96,7 @@ mod tests {
             lane_throttles: BTreeMap::new(),
             seed: 1,
             on: Ground::Images("/".into()),
+            guest: Default::default(),
             command_line: Vec::new(),
         }
     }

@@ -13,6 +13,7 @@ pub mod fio;
 mod forecast;
 mod foresight;
 pub mod gate;
+pub mod guest;
 pub mod integrity;
 pub mod page;
 pub mod planning;
@@ -26,6 +27,7 @@ pub mod screen;
 pub mod serve;
 pub mod suites;
 pub mod summary;
+mod without_root;
 
 use crate::failure::{Failure, Status};
 use lanes::{FailureKind, LaneFailure};

@@ -4,10 +4,11 @@
 use crate::failure::Failure;
 use crate::options::Terms;
 use crate::suites::Room;
-use lanes::availability;
+use lanes::availability::{self, Availability};
+use lanes::guest::{GuestKind, Kernel};
 use model::Bytes;
 use model::lane::{Contestant, LaneSpec, Venue};
-use model::plan::{Ground, Plan, Rounds};
+use model::plan::{Ground, GuestTerms, Plan, Rounds};
 use model::throttle::Throttles;
 use model::workload::{Kind, Suite};
 use std::io::{Seek, SeekFrom};
@@ -19,30 +20,44 @@ const DIRECTORY_RESERVE_BYTES: u64 = 256 * Bytes::MIB;
 /// The filesystems of a race that names none.
 const DEFAULT_LANES: [&str; 3] = ["ext4", "xfs", "btrfs"];
 
-/// Reads the lanes; where none is named, the usual ones as far as this machine mounts them.
+/// Reads the lanes; where none is named, the usual ones as far as this machine, or the guest that `--on`
+/// names, mounts them. Those without a venue of their own move into that guest.
 ///
 /// # Errors
 /// When a lane makes no sense, or too few of the usual ones can be raced here.
-pub fn lanes(texts: &[String]) -> Result<Vec<LaneSpec>, Failure> {
-    if texts.is_empty() {
-        return default_lanes();
-    }
-    let parsed: Result<Vec<LaneSpec>, _> = texts.iter().map(|text| text.parse()).collect();
-    parsed.map_err(|error| Failure::usage(error.to_string()))
+pub fn lanes(texts: &[String], on: Option<&Path>) -> Result<Vec<LaneSpec>, Failure> {
+    let guest = on.and_then(guest_venue);
+    let mut lanes = match texts {
+        [] => default_lanes(guest.as_ref())?,
+        _ => {
+            let parsed: Result<Vec<LaneSpec>, _> = texts.iter().map(|text| text.parse()).collect();
+            parsed.map_err(|error| Failure::usage(error.to_string()))?
+        }
+    };
+    move_into_guest(&mut lanes, on);
+    Ok(lanes)
 }
 
-/// Reads the lanes of a suite's race; where none is named, those that the suite names as far as this machine mounts
-/// and formats them, and of a suite that names none the usual ones. `notes`: which are left out, and why.
+/// Reads the lanes of a suite's race; where none is named, those that the suite names as far as this machine, or the
+/// guest that `--on` names, mounts and formats them, and of a suite that names none the usual ones. `notes`: which are
+/// left out, and why.
 ///
 /// # Errors
 /// When a lane makes no sense, or too few can be raced here.
-pub fn lanes_of_suite(texts: &[String], suite: &Suite, notes: &mut Vec<String>) -> Result<Vec<LaneSpec>, Failure> {
+pub fn lanes_of_suite(
+    texts: &[String],
+    on: Option<&Path>,
+    suite: &Suite,
+    notes: &mut Vec<String>,
+) -> Result<Vec<LaneSpec>, Failure> {
     if !texts.is_empty() || suite.lanes.is_empty() {
-        return lanes(texts);
+        return lanes(texts, on);
     }
-    let of_row =
-        |name: &str| lanes::filesystem::find(name).map_or(availability::Availability::KernelLacks, availability::of);
-    let (ready, left_out) = ready_of(suite, of_row)?;
+    let kernel = kernel_of(on.and_then(guest_venue).as_ref())?;
+    let of_row = |name: &str| {
+        lanes::filesystem::find(name).map_or(Availability::KernelLacks, |row| availability_of(row, kernel.as_ref()))
+    };
+    let (mut ready, left_out) = ready_of(suite, of_row)?;
     if ready.len() < 2 {
         return Err(Failure::missing(format!(
             "fewer than two of the lanes of suite {} ({}) can be raced here; `fairlane doctor --install` adds tools, or name \
@@ -52,13 +67,14 @@ pub fn lanes_of_suite(texts: &[String], suite: &Suite, notes: &mut Vec<String>) 
         )));
     }
     notes.extend(left_out);
+    move_into_guest(&mut ready, on);
     Ok(ready)
 }
 
 /// A suite's lanes that can be raced, and a sentence about the others.
 fn ready_of(
     suite: &Suite,
-    available: impl Fn(&str) -> availability::Availability,
+    available: impl Fn(&str) -> Availability,
 ) -> Result<(Vec<LaneSpec>, Option<String>), Failure> {
     let (mut ready, mut left_out) = (Vec::new(), Vec::new());
     for text in &suite.lanes {
@@ -66,10 +82,10 @@ fn ready_of(
             text.parse().map_err(|error| Failure::usage(format!("suite {}: lanes: {error}", suite.name)))?;
         let found = match &lane.contestant {
             Contestant::Filesystem(name) => available(name),
-            _ => availability::Availability::Ready,
+            _ => Availability::Ready,
         };
         match found {
-            availability::Availability::Ready => ready.push(lane),
+            Availability::Ready => ready.push(lane),
             missing => left_out.push(format!("{text} ({})", missing.describe())),
         }
     }
@@ -77,11 +93,30 @@ fn ready_of(
     Ok((ready, (!left_out.is_empty()).then_some(said)))
 }
 
-fn default_lanes() -> Result<Vec<LaneSpec>, Failure> {
+/// The kernel of the guest that `--on` names; `None`: this machine's own.
+fn kernel_of(guest: Option<&Venue>) -> Result<Option<Kernel>, Failure> {
+    let kernel = match guest {
+        Some(Venue::Qemu(named)) => Some(Kernel::find(GuestKind::Qemu, named.as_deref())),
+        Some(_) => Some(Kernel::find(GuestKind::Uml, None)),
+        None => None,
+    };
+    kernel.transpose().map_err(super::lane_failure)
+}
+
+fn availability_of(row: &'static lanes::filesystem::Filesystem, kernel: Option<&Kernel>) -> Availability {
+    match kernel {
+        Some(kernel) => availability::in_guest(row, kernel).unwrap_or(Availability::KernelLacks),
+        None => availability::of(row),
+    }
+}
+
+fn default_lanes(guest: Option<&Venue>) -> Result<Vec<LaneSpec>, Failure> {
+    let kernel = kernel_of(guest)?;
+    let of = |row| availability_of(row, kernel.as_ref());
     let mut ready = Vec::new();
     for row in DEFAULT_LANES.iter().filter_map(|name| lanes::filesystem::find(name)) {
-        match availability::of(row) {
-            availability::Availability::Ready => ready.push(row.name),
+        match of(row) {
+            Availability::Ready => ready.push(row.name),
             missing => eprintln!("left out: {}: {}", row.name, missing.describe()),
         }
     }
@@ -120,11 +155,8 @@ pub fn ground(on: Option<&Path>, lanes: &[LaneSpec]) -> Result<Ground, Failure> 
             "--on library: rsext4 is the library there is, and it stands on images like the others; race it as a lane: rsext4",
         ));
     }
-    if ["uml", "qemu"].iter().any(|guest| on == Path::new(guest)) {
-        return Err(Failure::usage(format!(
-            "--on {}: guests are not in this version; race images (as root), a device or directories",
-            on.display()
-        )));
+    if guest_venue(on).is_some() {
+        return Ok(Ground::Images(here()?));
     }
     let absolute =
         std::path::absolute(on).map_err(|error| Failure::usage(format!("--on {}: {error}", on.display())))?;
@@ -138,6 +170,35 @@ pub fn ground(on: Option<&Path>, lanes: &[LaneSpec]) -> Result<Ground, Failure> 
     } else {
         Err(Failure::usage(format!("--on {}: neither a directory nor a block device", on.display())))
     }
+}
+
+/// The guest that `--on` names: `uml`, `qemu` or `qemu:KERNEL`.
+pub fn guest_venue(on: &Path) -> Option<Venue> {
+    let on = on.to_str()?;
+    match on {
+        "uml" => Some(Venue::Uml),
+        "qemu" => Some(Venue::Qemu(None)),
+        _ => {
+            on.strip_prefix("qemu:").filter(|kernel| !kernel.is_empty()).map(|kernel| Venue::Qemu(Some(kernel.into())))
+        }
+    }
+}
+
+/// Lanes without a venue of their own move into the guest that `--on` names; a directory stays where it is.
+pub fn move_into_guest(lanes: &mut [LaneSpec], on: Option<&Path>) {
+    let Some(venue) = on.and_then(guest_venue) else { return };
+    let free = |lane: &&mut LaneSpec| lane.venue.is_none() && !matches!(lane.contestant, Contestant::Directory(_));
+    lanes.iter_mut().filter(free).for_each(|lane| lane.venue = Some(venue.clone()));
+}
+
+/// Whether a lane lives in a guest.
+pub fn in_guest(lane: &LaneSpec) -> bool {
+    matches!(lane.venue, Some(Venue::Uml | Venue::Qemu(_)))
+}
+
+/// What guests are to be made of.
+pub fn guest_terms(terms: &Terms) -> GuestTerms {
+    GuestTerms { cpus: terms.guest_cpus, memory: terms.guest_memory, sync: terms.guest_sync }
 }
 
 /// A new seed where none was given: from the clock, kept in the record.
@@ -218,11 +279,37 @@ pub fn check_tools(plan: &Plan) -> Result<(), Failure> {
 /// # Errors
 /// Names the limit and how to raise it.
 pub fn check_limits(plan: &Plan) -> Result<(), Failure> {
+    let scope = limits_of(&plan.lanes);
     for workload in &plan.workloads {
         let Kind::Appenders(swarm) = &workload.kind else { continue };
-        engine::check_limits(swarm).map_err(|said| Failure::missing(format!("workload {}: {said}", workload.name)))?;
+        let checked = match scope {
+            Limits::Nothing => Ok(()),
+            Limits::Processes => engine::check_process_limit(swarm),
+            Limits::All => engine::check_limits(swarm),
+        };
+        checked.map_err(|said| Failure::missing(format!("workload {}: {said}", workload.name)))?;
     }
     Ok(())
+}
+
+/// Which of this machine's limits a swarm meets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Limits {
+    /// None: all lanes live in QEMU, whose own kernel has its own; the agent there refuses by name what it cannot do.
+    Nothing,
+    /// Each process and thread of user-mode Linux is a process of this machine too.
+    Processes,
+    /// All of them.
+    All,
+}
+
+fn limits_of(lanes: &[LaneSpec]) -> Limits {
+    let of = |lane: &LaneSpec| match &lane.venue {
+        Some(Venue::Qemu(_)) => Limits::Nothing,
+        Some(Venue::Uml) => Limits::Processes,
+        _ => Limits::All,
+    };
+    lanes.iter().map(of).max().unwrap_or(Limits::All)
 }
 
 /// The lane with the least room for the work: half of an image or a device, and of a directory what
@@ -283,8 +370,17 @@ impl Tail<'_> {
         }
         push("--margin", format!("{}%", self.terms.margin * 100.0));
         push("--seed", self.seed.to_string());
+        if let Some(cpus) = self.terms.guest_cpus {
+            push("--guest-cpus", cpus.to_string());
+        }
+        if let Some(memory) = self.terms.guest_memory {
+            push("--guest-memory", memory.to_string());
+        }
         for device in &self.terms.erase {
             push("--erase", device.display().to_string());
+        }
+        if self.terms.guest_sync {
+            line.push("--guest-sync".to_owned());
         }
         if self.terms.with_self {
             line.push("--with-self".to_owned());
@@ -296,7 +392,6 @@ impl Tail<'_> {
 mod tests {
     use super::*;
     use crate::suites;
-    use availability::Availability;
 
     #[test]
     fn a_suites_own_lanes_are_raced_as_far_as_they_are_there_and_the_others_are_named() {

@@ -4,6 +4,7 @@ use super::contest::{self, Contest};
 use super::planning::{self, Tail};
 use super::resume::resume;
 use super::screen::Channel;
+use super::without_root;
 use crate::failure::Failure;
 use crate::options::{FindMaxBy, Race};
 use crate::suites;
@@ -44,9 +45,18 @@ pub fn run(options: &Race) -> Result<(), Failure> {
 fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
     let mut suite = suites::find(&options.suite)?;
     let terms = &options.terms;
-    let lanes = planning::lanes_of_suite(&options.lanes, &suite, notes)?;
+    let fallback = without_root::choose(&options.lanes, terms.on.as_deref(), terms.guest_memory);
+    let (mut named, mut place, mut guest) = (options.lanes.clone(), terms.on.clone(), terms.on.clone());
+    if let Some(fallback) = fallback {
+        notes.push(fallback.note);
+        // A directory that was named holds the guest's images.
+        place = place.or_else(|| fallback.on.clone());
+        guest = fallback.on;
+        named.extend(fallback.lanes);
+    }
+    let lanes = planning::lanes_of_suite(&named, guest.as_deref(), &suite, notes)?;
     let throttles = planning::throttles(terms, &lanes)?;
-    let on = planning::ground(terms.on.as_deref(), &lanes)?;
+    let on = planning::ground(place.as_deref(), &lanes)?;
     let mut reduced = Vec::new();
     if options.as_published {
         reduced = suites::do_as_published(&mut suite, planning::room(&lanes, &on, options.lane_size))?;
@@ -108,6 +118,7 @@ fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
         lane_throttles: throttles.lanes,
         seed,
         on,
+        guest: planning::guest_terms(terms),
     })
 }
 

@@ -83,6 +83,8 @@ pub fn same_lanes(record: &Record, now: &[Lane], path: &Path) -> Result<(), Fail
             ("mkfs command", then.mkfs_command == now.mkfs_command),
             ("mount options", then.mount_options == now.mount_options),
             ("disk", then.backing == now.backing),
+            ("guest's kernel", stats::comparable::same_kernel(then, now)),
+            ("way of its flushes", then.flushes_stop_short == now.flushes_stop_short),
             ("promises", then.promises == now.promises),
             ("geometry", then.geometry == now.geometry),
         ];

@@ -73,12 +73,21 @@ fn setting(plan: &Plan, stage: &Stage) -> Setting {
         // A virtual disk is called rotational by default, whatever it stands on.
         .is_some_and(|disk| !disk.starts_with("vd") && lanes::host::describe_disk(disk).rotational);
     let by_processes = |workload: &Workload| matches!(&workload.kind, Kind::Operations(of) if of.method == Method::ProcessPerOperation);
-    let mut rates = if rotational { forecast::SPINNING } else { forecast::FAST };
+    let lanes = stage.lanes();
+    let in_guests = lanes.iter().filter(|lane| !lane.kernel.is_empty()).count();
+    let fuse = lanes.iter().filter(|lane| !lane.kernel.is_empty() && lane.filesystem == "ntfs-3g").count();
+    let mut rates = match () {
+        () if rotational => forecast::SPINNING,
+        () if in_guests > 0 => forecast::IN_GUEST.with_fuse_in_guest(fuse as f64 / lanes.len() as f64),
+        () => forecast::FAST,
+    };
     if plan.workloads.iter().any(by_processes) {
         rates.process_seconds = forecast::process_seconds().unwrap_or(rates.process_seconds);
     }
-    let lanes = stage.lanes();
-    let formatted = lanes.iter().filter(|lane| ["image", "device", "library"].contains(&lane.venue.as_str())).count();
+    let formatted = lanes
+        .iter()
+        .filter(|lane| ["image", "device", "library", "uml", "qemu"].contains(&lane.venue.as_str()))
+        .count();
     Setting {
         rates,
         lanes: lanes.len() as f64,
@@ -139,8 +148,15 @@ fn runtime_seconds(text: &str) -> Option<f64> {
 /// The lanes gathered by what they stand on.
 fn contestants(plan: &Plan, stage: &Stage) -> Vec<Contestants> {
     let mut gathered: Vec<Contestants> = Vec::new();
-    for lane in stage.lanes() {
+    for (index, lane) in stage.lanes().into_iter().enumerate() {
         let ground = match lane.venue.as_str() {
+            "memory" => Ground::Memory,
+            _ if stage.in_guest(index) => Ground::Guest {
+                directory: stage.images_folder().display().to_string(),
+                lane_bytes: plan.lane_size.get(),
+                guest: stage.guest_words(index).unwrap_or_default(),
+                code_only: lane.venue == "uml",
+            },
             // A library stands on an image too, where it does not stand on a device of its own.
             "image" | "library" if !std::path::Path::new(&lane.ground).is_absolute() => Ground::Images {
                 directory: match &plan.on {
@@ -154,8 +170,7 @@ fn contestants(plan: &Plan, stage: &Stage) -> Vec<Contestants> {
                 }),
             },
             "device" | "library" => Ground::Device { path: lane.ground.clone() },
-            "directory" => Ground::Directory { path: lane.ground.clone() },
-            _ => Ground::Memory,
+            _ => Ground::Directory { path: lane.ground.clone() },
         };
         match gathered.iter_mut().find(|other| other.ground == ground) {
             Some(other) => other.lanes.push(lane.name),

@@ -3,18 +3,23 @@
 //!
 //! While a lane works, the conductor only waits for the agent's answer. It looks at the system itself
 //! meanwhile, from outside of the agent, so that nothing is added to what makes the load; short windows are
-//! not looked at.
+//! not looked at. A guest's own system is looked at by the guest's worker, when it is asked.
 
 use super::agent_process::{CallError, unexpected};
+use super::host_use::HostLook;
 use super::round::Track;
 use super::visit::Visit;
-use model::agent::{Devices, Reply, Request};
+use lanes::guest::Guest;
+use lanes::guest::protocol::{Answer, Ask, Beside};
+use model::agent::{Devices, FilesystemProcesses, Reply, Request};
 use model::course::TrialCourse;
 use model::page::Quantity;
 use model::trial::{Group, JobUse, SystemUse};
 use model::workload::Jobs;
 use sampler::{Look, Sampler, Story};
 use stats::course::{Figures, Point, Thinner, average_iowait, figures, operations_in, place_of, trial_course};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// From one look to the next.
@@ -30,18 +35,45 @@ const MOST_LOOKS: usize = 8192;
 /// The same of a swarm of writers, whose every look counts for the bytes that were written: two hours of them, more
 /// than its longest window and warm-up.
 const MOST_LOOKS_OF_A_SWARM: usize = 80_000;
+/// No device at all.
+static NOTHING: Devices =
+    Devices { device: None, backing: None, neighbours: Vec::new(), filesystem: FilesystemProcesses::None };
 /// Distance of the figures of a job file's series, in seconds, as the engine takes them.
 const SERIES_SECONDS: f64 = 0.5;
 
+/// Which system a lane works in, and the lane's devices there.
+pub enum Sight<'a> {
+    /// This machine's.
+    Here(&'a Devices),
+    /// A guest's own, which looks for us.
+    Guest {
+        /// The guest.
+        guest: Arc<Guest>,
+        /// The lane, by which the guest knows who watches.
+        lane: u32,
+        /// The devices in the guest.
+        devices: &'a Devices,
+        /// Ctrl-C.
+        stop: &'a AtomicBool,
+    },
+}
+
+/// Who looks.
+enum Eye {
+    Here(Box<Sampler>, Option<Story>),
+    /// The guest, since then.
+    Guest(Instant),
+}
+
 /// Looks at the system while an answer is waited for.
 pub struct Watch<'a> {
-    devices: &'a Devices,
+    sight: Sight<'a>,
     sent: Instant,
     interval: Duration,
     due: Instant,
-    sampler: Option<Sampler>,
-    /// What is watched of a swarm of writers beside all else.
-    story: Option<Story>,
+    eye: Option<Eye>,
+    /// Of a swarm of writers more is looked at.
+    swarm: bool,
     looks: Vec<Point>,
 }
 
@@ -55,17 +87,16 @@ pub struct Seen {
 impl<'a> Watch<'a> {
     /// Begins right before a request is sent. What will last is looked at from the first moment on; of
     /// what may be over soon only what comes after the first interval.
-    pub fn begin(devices: &'a Devices, request: &Request, swarm: bool) -> Self {
+    pub fn begin(sight: Sight<'a>, request: &Request, swarm: bool) -> Self {
         let lasts = match request {
             Request::Slice { seconds, .. } => *seconds >= LONG_SECONDS,
             Request::Run { .. } => true,
             _ => false,
         };
-        let story = swarm.then(Story::open);
-        let sampler = lasts.then(|| begun(devices));
+        let eye = lasts.then(|| sight.open(swarm)).flatten();
         let interval = if swarm { SWARM_INTERVAL } else { INTERVAL };
         let sent = Instant::now();
-        Watch { devices, sent, interval, due: sent + interval, sampler, story, looks: Vec::new() }
+        Watch { sight, sent, interval, due: sent + interval, eye, swarm, looks: Vec::new() }
     }
 
     /// Looks, where it is time to.
@@ -75,21 +106,20 @@ impl<'a> Watch<'a> {
             return;
         }
         self.due = now + self.interval;
-        let Some(sampler) = &mut self.sampler else {
-            self.sampler = Some(begun(self.devices));
+        let Some(eye) = &mut self.eye else {
+            self.eye = self.sight.open(self.swarm);
             return;
         };
+        let Some((opened, used, closed, beside)) = self.sight.lap(eye) else { return };
         let since = |moment: Option<Instant>| {
             moment.map_or(0.0, |moment| moment.saturating_duration_since(self.sent).as_secs_f64())
         };
-        let from = since(sampler.opened_at());
-        let used = sampler.lap();
         let mut figures = figures(&used, 0.0);
-        if let Some(story) = &mut self.story {
-            tell(&mut figures, story.look(), used.cpus);
+        if let Some(look) = beside {
+            tell(&mut figures, look, used.cpus);
         }
-        self.looks.push(Point { at: [from, since(sampler.opened_at())], figures });
-        let most = if self.story.is_some() { MOST_LOOKS_OF_A_SWARM } else { MOST_LOOKS };
+        self.looks.push(Point { at: [since(opened), since(closed)], figures });
+        let most = if self.swarm { MOST_LOOKS_OF_A_SWARM } else { MOST_LOOKS };
         if self.looks.len() >= most {
             let mut thinner = Thinner::new(self.looks.len(), most / 2);
             self.looks.drain(..).for_each(|look| thinner.push(look));
@@ -108,9 +138,22 @@ impl Track<'_> {
     /// Asks for measured work. Its figures come at the end of the visit; what the system does meanwhile is
     /// kept in the visit's course, but for what is only checked.
     pub(super) fn measured(&mut self, visit: &mut Visit, request: &Request) -> Result<Vec<Group>, CallError> {
-        let mut watch = Watch::begin(&visit.devices, request, visit.swarm);
+        let devices = visit.devices.clone();
+        let sight = match self.stage.guest_of(visit.lane) {
+            Some(guest) => Sight::Guest { guest, lane: visit.lane as u32, devices: &devices, stop: self.stop },
+            // The devices of a guest that died have the names of others here.
+            None if self.stage.in_guest(visit.lane) => Sight::Here(&NOTHING),
+            None => Sight::Here(&devices),
+        };
+        let guest = self.stage.guest_of(visit.lane);
+        let before = guest.as_deref().and_then(HostLook::now);
+        let mut watch = Watch::begin(sight, request, visit.swarm);
         let reply = self.call_watched(visit.lane, request, &mut || watch.tick())?;
         let seen = watch.end();
+        let after = guest.as_deref().and_then(HostLook::now);
+        if let (Some(before), Some(after), false) = (before, after, visit.checking) {
+            before.add_since(&after, self.beside.entry(visit.lane).or_default());
+        }
         let Reply::Measured { groups, system, opened_after_seconds } = reply else {
             return Err(unexpected(request, &reply));
         };
@@ -120,6 +163,20 @@ impl Track<'_> {
         }
         Ok(groups)
     }
+}
+
+/// What a guest's worker saw, as this machine's own story would say it.
+fn look_of(of: Beside) -> Look {
+    let Beside {
+        buffers_bytes,
+        cached_bytes,
+        dirty_bytes,
+        writeback_bytes,
+        load_average,
+        blocked_tasks,
+        kworker_cores,
+    } = of;
+    Look { buffers_bytes, cached_bytes, dirty_bytes, writeback_bytes, load_average, blocked_tasks, kworker_cores }
 }
 
 /// Puts what was seen of a swarm among a point's figures.
@@ -138,10 +195,42 @@ fn tell(figures: &mut Figures, look: Look, cpus: u32) {
     }
 }
 
-fn begun(devices: &Devices) -> Sampler {
-    let mut sampler = Sampler::new(devices);
-    sampler.begin(false);
-    sampler
+impl Sight<'_> {
+    /// Begins to look. A guest that cannot has other things to tell, or is gone.
+    fn open(&self, swarm: bool) -> Option<Eye> {
+        match self {
+            Sight::Here(devices) => {
+                let mut sampler = Sampler::new(devices);
+                sampler.begin(false);
+                Some(Eye::Here(Box::new(sampler), swarm.then(Story::open)))
+            }
+            Sight::Guest { guest, lane, devices, stop } => {
+                let ask = Ask::Watch { lane: *lane, devices: (*devices).clone(), swarm };
+                guest.ask(&ask, stop).ok().map(|_| Eye::Guest(Instant::now()))
+            }
+        }
+    }
+
+    /// From when, what was done, until when, and what else shows of a swarm.
+    fn lap(&self, eye: &mut Eye) -> Option<(Option<Instant>, SystemUse, Option<Instant>, Option<Look>)> {
+        match (self, eye) {
+            (_, Eye::Here(sampler, story)) => {
+                let opened = sampler.opened_at();
+                let used = sampler.lap();
+                Some((opened, used, sampler.opened_at(), story.as_mut().map(Story::look)))
+            }
+            (Sight::Guest { guest, lane, stop, .. }, Eye::Guest(opened)) => {
+                match guest.ask(&Ask::Look { lane: *lane }, stop) {
+                    Ok(Answer::Looked { system, beside }) => {
+                        let now = Instant::now();
+                        Some((Some(std::mem::replace(opened, now)), *system, Some(now), beside.map(look_of)))
+                    }
+                    _ => None,
+                }
+            }
+            (Sight::Here(_), Eye::Guest(_)) => None,
+        }
+    }
 }
 
 /// The course of a visit so far.
@@ -163,9 +252,10 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    /// Nothing yet, of a lane that has these devices.
-    pub fn of(devices: &Devices, swarm: bool) -> Self {
-        let knows_pressure = sampler::knows_pressure();
+    /// Nothing yet, of a lane that has these devices. Of a guest's kernel it is not known whether it tells of
+    /// pressure: zeros throughout are left out where they are shown. `swarm`: of a swarm of writers more is watched.
+    pub fn of(devices: &Devices, swarm: bool, in_guest: bool) -> Self {
+        let knows_pressure = in_guest || sampler::knows_pressure();
         Gathered { knows_device: devices.device.is_some(), knows_pressure, swarm, ..Gathered::default() }
     }
 
@@ -312,7 +402,7 @@ mod tests {
     }
 
     fn gathered() -> Gathered {
-        Gathered::of(&Devices { device: Some("loop0".to_owned()), ..Devices::default() }, false)
+        Gathered::of(&Devices { device: Some("loop0".to_owned()), ..Devices::default() }, false, false)
     }
 
     #[test]
@@ -385,7 +475,7 @@ mod tests {
     #[test]
     fn the_system_is_looked_at_while_an_answer_is_waited_for() {
         let devices = Devices::default();
-        let mut watch = Watch::begin(&devices, &Request::Run { threads: false }, false);
+        let mut watch = Watch::begin(Sight::Here(&devices), &Request::Run { threads: false }, false);
         while watch.looks.len() < 2 {
             watch.tick();
             std::thread::sleep(Duration::from_millis(5));
@@ -394,7 +484,7 @@ mod tests {
         assert_eq!(seen.looks[1].at[0], seen.looks[0].at[1], "one look begins where the last one ended");
         assert!(seen.looks[0].at[1] >= 0.24, "{:?}", seen.looks[0]);
         // A part of a phase is over before the first look; nothing is opened for it.
-        let short = Watch::begin(&devices, &Request::Sync, false);
-        assert!(short.sampler.is_none() && short.end().looks.is_empty());
+        let short = Watch::begin(Sight::Here(&devices), &Request::Sync, false);
+        assert!(short.eye.is_none() && short.end().looks.is_empty());
     }
 }

@@ -4,8 +4,10 @@
 
 pub mod agent_process;
 pub mod course;
+mod guest_clock;
 mod heat;
 pub mod hold;
+pub mod host_use;
 pub mod machine;
 pub mod memory;
 mod patience;
@@ -217,6 +219,7 @@ impl Race<'_> {
         let attempts_so_far = self.attempts(index, round);
         let mut attempt = attempts_so_far + 1;
         loop {
+            self.renew_guests(index, round)?;
             if attempt == 1 && (round > 1 || !self.is_probed(index)) {
                 let racing = self.lanes_in(index);
                 let places = racing.into_iter().map(|lane| (lane, self.ground_of(lane, index, round))).collect();
@@ -282,12 +285,16 @@ impl Race<'_> {
                 .any(|of| of.workload == work.name && of.lane == *name && of.outcome == Outcome::Ok)
         };
         let first = !racing.iter().all(counted);
+        self.track.beside.clear();
         let raced = self.track.round(work, &mut visits, seed, first);
         let trials: Vec<Trial> = visits
             .into_iter()
             .map(|visit| {
                 let name = self.track.names[visit.lane].clone();
-                visit.into_trial(&name, work, round, attempt)
+                let image = self.track.stage.image_of(visit.ground);
+                let mut trial = visit.into_trial(&name, work, round, attempt);
+                trial.ground = image as u32;
+                trial
             })
             .collect();
         // Also of one that counts up to the step that its lane cannot do.
@@ -329,12 +336,35 @@ impl Race<'_> {
         self.append_all(probes.into_iter().map(|probe| Line::Probe(Box::new(probe))).collect())
     }
 
+    /// Where lanes of several guests are compared, each round begins with guests that were just started, on images
+    /// that change places between them.
+    fn renew_guests(&mut self, index: usize, round: u32) -> Result<(), Failure> {
+        let track = &mut self.track;
+        if !track.stage.renews_guests() {
+            return Ok(());
+        }
+        for lane in 0..track.names.len() {
+            if track.stage.in_guest(lane)
+                && let Some(agent) = track.agents[lane].take()
+            {
+                agent.end();
+            }
+        }
+        track.stage.renew_guests(index + round as usize, &mut track.journal).map_err(crate::commands::lane_failure)
+    }
+
     fn noise(&self, trials: &[Trial]) -> Option<String> {
         let overhead = stats::noise::HostOverhead::from_probes(&self.record.probes);
-        trials
-            .iter()
-            .filter(|trial| trial.outcome == Outcome::Ok)
-            .find_map(|trial| stats::noise::foreign(&trial.system, &overhead))
+        // A guest runs nothing but the work, and counts its CPU time in ticks: what seems to be others' there is
+        // the kernel's own. Others work on this machine, beside the guest.
+        let number = |lane: &str| self.track.names.iter().position(|name| name == lane);
+        trials.iter().filter(|trial| trial.outcome == Outcome::Ok).find_map(|trial| {
+            let lane = number(&trial.lane)?;
+            match self.track.stage.in_guest(lane) {
+                false => stats::noise::foreign(&trial.system, &overhead),
+                true => stats::noise::foreign(self.track.beside.get(&lane)?, &overhead),
+            }
+        })
     }
 
     /// Trials in which the throttle did not hold are in no figure; answers the first of them, so that the

@@ -140,6 +140,9 @@ impl Track<'_> {
     ) -> Result<Vec<Probe>, Failure> {
         let Some((profile, work)) = raw_work(workload) else { return Ok(Vec::new()) };
         let mut spots: Vec<Spot> = Vec::new();
+        if let Kind::Io(io) = &work.kind {
+            places.iter().for_each(|&(_, ground)| self.stage.warm(ground, io.size.get()));
+        }
         for &(lane, ground) in places {
             let taken = spots.iter().any(|spot| spot.ground as usize == ground);
             if let (false, Some(path)) = (taken, self.stage.raw_target(ground)) {

@@ -12,12 +12,17 @@ use lanes::{Cold, Journal, LaneFailure, Stage};
 use model::Throttle;
 use model::agent::{Part, Reply, Request, Target};
 use model::event::Event;
+use model::trial::SystemUse;
 use model::workload::{Kind, Workload};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Parts of a phase that alternate between lanes (methods section 1: 4 to 10 slices).
 const PHASE_PARTS: u32 = 10;
+
+/// How long a lane in a guest may take to let go after Ctrl-C, before its guest is ended.
+const GUEST_GRACE: Duration = Duration::from_secs(10);
 
 /// Why a step did not succeed.
 pub enum Trouble {
@@ -73,6 +78,8 @@ pub struct Track<'a> {
     pub slack: Option<Slack>,
     /// How long the present round may be made, and was.
     pub longer: Longer,
+    /// What this machine did beside each lane in a guest while it was measured, in the present round.
+    pub beside: BTreeMap<usize, SystemUse>,
 }
 
 impl Track<'_> {
@@ -94,8 +101,15 @@ impl Track<'_> {
         let agent = match &mut self.agents[lane] {
             Some(agent) => agent,
             empty => {
-                let agent = AgentProcess::start(self.stop)?;
-                self.stage.join_throttled(agent.pid()).map_err(|error| CallError::Lost(error.to_string()))?;
+                let lost = |error: LaneFailure| CallError::Lost(error.to_string());
+                let link = self.stage.start_agent_in_guest(lane, &mut self.journal, self.stop).map_err(lost)?;
+                let agent = match link {
+                    Some(link) => AgentProcess::in_guest(link, self.stop)?,
+                    None => AgentProcess::start(self.stop)?,
+                };
+                if let Some(pid) = agent.pid() {
+                    self.stage.join_throttled(pid).map_err(lost)?;
+                }
                 empty.insert(agent)
             }
         };
@@ -232,10 +246,10 @@ impl Track<'_> {
 
     pub(super) fn quiet(&mut self, visits: &mut [Visit]) {
         let sound = || visits.iter().filter(|visit| visit.sound());
-        let devices: Vec<_> = sound().map(|visit| self.stage.device_names(visit.ground)).collect();
-        let seconds = wait_until_quiet(&devices, self.quiet, self.stop);
+        let grounds: Vec<usize> = sound().map(|visit| visit.ground).collect();
+        let seconds = wait_until_quiet(&self.stage, &grounds, self.quiet, self.stop);
         for visit in visits.iter_mut().filter(|visit| visit.sound()) {
-            visit.charge("quiet", seconds / devices.len() as f64);
+            visit.charge("quiet", seconds / grounds.len() as f64);
         }
     }
 
@@ -357,8 +371,13 @@ impl Track<'_> {
     /// measures next holds it again.
     fn mount_cold(&mut self, visit: &mut Visit) -> Result<(), Trouble> {
         self.stage.lift(visit.ground)?;
-        if self.stage.make_cold(visit.lane)? == Cold::Warm && !visit.checking {
-            visit.flags.push("warm-cache".to_owned());
+        let flag = match self.stage.make_cold(visit.lane)? {
+            Cold::Cold => None,
+            Cold::Warm => Some("warm-cache"),
+            Cold::Guest => Some("warm-cache: the guest's cache is empty, and its disk lies in the host's"),
+        };
+        if let Some(flag) = flag.filter(|_| !visit.checking) {
+            visit.flags.push(flag.to_owned());
         }
         self.attach(visit)
     }
@@ -370,9 +389,10 @@ impl Track<'_> {
             None => Target::Directory(visit.directory.clone()),
         };
         // After a remount it goes on.
-        let swarm = visit.swarm;
-        visit.course.get_or_insert_with(|| Gathered::of(&devices, swarm));
+        let (swarm, in_guest) = (visit.swarm, self.stage.in_guest(visit.lane));
+        visit.course.get_or_insert_with(|| Gathered::of(&devices, swarm, in_guest));
         visit.devices.clone_from(&devices);
+        self.begin_clock(visit);
         let begun = Instant::now();
         self.tell(visit.lane, &Request::Attach { target, devices })?;
         // The first time a library formats its disk; later it opens what is there.
@@ -410,14 +430,25 @@ impl Track<'_> {
             return;
         }
         visit.open = false;
+        self.end_clock(visit);
         if let Err(failure) = self.stage.lift(visit.ground) {
             visit.failure.get_or_insert(failure.to_string());
         }
         hold::at("unmount");
         // On Ctrl-C the agent is still asked to let go; a lost one has let go already.
         let begun = Instant::now();
-        let answer =
-            self.agents[visit.lane].as_mut().map(|agent| agent.call(&Request::Detach, &AtomicBool::new(false)));
+        // A guest that hangs then is ended.
+        let (stop, guest, mut since) = (self.stop, self.stage.guest_of(visit.lane), None::<Instant>);
+        let mut waiting = || {
+            let Some(guest) = guest.as_ref().filter(|_| stop.load(Ordering::Relaxed)) else { return };
+            if since.get_or_insert_with(Instant::now).elapsed() > GUEST_GRACE {
+                guest.kill();
+            }
+        };
+        let go_on = AtomicBool::new(false);
+        let answer = self.agents[visit.lane]
+            .as_mut()
+            .map(|agent| agent.call_with(&Request::Detach, &go_on, None, &mut || {}, &mut waiting));
         match answer {
             Some(Err(CallError::Lost(_) | CallError::Interrupted)) => self.agents[visit.lane] = None,
             // A library unmounts in its agent, and what it could not write is lost.

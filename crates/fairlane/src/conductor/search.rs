@@ -21,6 +21,7 @@ impl Race<'_> {
         (self.track.screen)(&Event::WorkloadStarted { title: workload.title.clone(), number: 1, of: 1 });
         let passes = search::passes_of(self.plan().rounds);
         for pass in 1..=passes {
+            self.renew_guests(index, pass)?;
             // Lanes take turns at the same image, and at who comes first.
             let order = stats::order::round_order(self.track.names.len(), self.plan().seed, index as u64, pass);
             for (place, lane) in order.into_iter().enumerate() {
@@ -68,7 +69,9 @@ impl Race<'_> {
             None => self.track.round(&work, &mut visits, seed, false),
         };
         let [visit] = visits;
+        let image = self.track.stage.image_of(visit.ground);
         let mut trial = visit.into_trial(&name, &work, pass, number);
+        trial.ground = image as u32;
         // The histogram of every step would make the record large, and nobody merges them.
         trial.groups.iter_mut().for_each(|group| group.histogram = None);
         if trial.outcome == Outcome::Failed {
@@ -113,7 +116,7 @@ impl Race<'_> {
 fn too_large(work: &Workload, lane_bytes: u64, venue: &str) -> Option<String> {
     let needed = work.working_set_bytes();
     // Devices and directories have a size of their own, and say themselves when they are full.
-    (venue == "image" && needed > lane_bytes / 2).then(|| {
+    (["image", "uml", "qemu"].contains(&venue) && needed > lane_bytes / 2).then(|| {
         format!(
             "the records would take {}, more than half of the lane; raise --lane-size",
             model::units::human_bytes(needed as f64)

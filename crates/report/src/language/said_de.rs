@@ -6,6 +6,11 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("lane_and_figure", "{lane} {figure}"),
     ("from_to", "{low} bis {high}"),
     (
+        "operations_done_again",
+        "io_uring gab {share} der Operationen von {lane} zurück, und sie wurden einzeln ausgeführt (1 % ist \
+         zulässig): gemessen wurde die Lastmaschine; besser ist ioengine = \"libaio\"",
+    ),
+    (
         "engine_was_late",
         "in {late} von {trials} Versuchen von {lane} gab die Lastmaschine Operationen später ab, als sie sollte: \
          gemessen wurde die Lastmaschine",
@@ -158,6 +163,13 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("flushes_its_writes", "{with} erzwingt mit Flushes, dass Geschriebenes ankommt, {without} nicht"),
     ("in_process_library", "{lane} ist eine Bibliothek im Prozess und wird ohne Systemaufruf gerufen"),
     ("different_venue", "verschiedener Ort: {a} ist {a_is}, {b} ist {b_is}"),
+    (
+        "other_kernels",
+        "verschiedene Kernel: {a} läuft auf Linux {a_on}, {b} auf Linux {b_on}, und es unterscheidet sich mehr als der \
+         Kernel",
+    ),
+    ("kernel_differs", "der Kernel ist verschieden: {a} läuft auf Linux {a_on}, {b} auf Linux {b_on}"),
+    ("other_guests", "verschiedene Gäste: {a} läuft in {a_is}, {b} in {b_is}"),
     ("different_disks", "verschiedene Platten: {a} liegt auf {a_on}, {b} auf {b_on}"),
     ("same_disk_elsewhere", "beide Verzeichnisse liegen auf {disk}, aber verschieden voll und an verschiedener Stelle"),
     ("also_checksums", "{lane} bildet auch Prüfsummen der Daten"),
@@ -175,6 +187,20 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("are_libraries", "sind Bibliotheken im Prozess und werden ohne Systemaufruf gerufen"),
     ("is_called_by_the_kernel", "wird über Systemaufrufe gerufen, anders als eine Bibliothek im Prozess"),
     ("are_called_by_the_kernel", "werden über Systemaufrufe gerufen, anders als eine Bibliothek im Prozess"),
+    ("on_another_kernel", "läuft auf einem anderen Kernel (Linux {kernel}), und mehr als der unterscheidet sich"),
+    ("in_another_guest", "läuft in einem anderen Gast ({guest})"),
+    ("flushes_stop_short", "verschiedene Flushes: keiner von {stops} erreicht eine Platte, die von {reaches} schon"),
+    (
+        "code_only",
+        "dieses Rennen vergleicht den Code der Dateisysteme, nicht Ihre Platte: User-Mode-Linux hält seine Platten im \
+         Seitencache des Wirts",
+    ),
+    ("code_only_of", "{lanes} lebt in User-Mode-Linux, das den Code der Dateisysteme vergleicht, nicht Ihre Platte"),
+    (
+        "not_durable",
+        "nicht dauerhaft: User-Mode-Linux reicht keinen Flush an die Platte weiter, bei {lanes} wurde also nichts \
+         dauerhaft; mit --guest-sync, --on qemu oder auf dem Wirt schon",
+    ),
     ("elsewhere", "liegt auf anderem Grund ({place})"),
     // The race.
     (

@@ -6,6 +6,10 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("lane_and_figure", "{lane} {figure}"),
     ("from_to", "{low} 到 {high}"),
     (
+        "operations_done_again",
+        "io_uring 退回了 {lane} 的 {share} 的操作，这些操作被逐个执行（容许 1 %）：测到的是负载引擎；请使用 ioengine = \"libaio\"",
+    ),
+    (
         "engine_was_late",
         "{lane} 的 {trials} 次试验中有 {late} 次，负载引擎提交操作的时间晚于应有的时间：测到的是负载引擎",
     ),
@@ -100,6 +104,9 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("flushes_its_writes", "{with} 会把写入刷到盘上，{without} 不会"),
     ("in_process_library", "{lane} 是进程内的库，调用时没有任何系统调用"),
     ("different_venue", "场地不同：{a} 是 {a_is}，{b} 是 {b_is}"),
+    ("other_kernels", "内核不同：{a} 运行在 Linux {a_on} 上，{b} 运行在 Linux {b_on} 上，而且不同的不只是内核"),
+    ("kernel_differs", "内核不同：{a} 运行在 Linux {a_on} 上，{b} 运行在 Linux {b_on} 上"),
+    ("other_guests", "客户机不同：{a} 在 {a_is} 中，{b} 在 {b_is} 中"),
     ("different_disks", "磁盘不同：{a} 在 {a_on} 上，{b} 在 {b_on} 上"),
     ("same_disk_elsewhere", "两个目录都在 {disk} 上，但充满程度和位置不同"),
     ("also_checksums", "{lane} 还对数据做校验和"),
@@ -117,6 +124,15 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("are_libraries", "是进程内的库，调用时没有任何系统调用"),
     ("is_called_by_the_kernel", "通过系统调用来使用，而进程内的库不是"),
     ("are_called_by_the_kernel", "通过系统调用来使用，而进程内的库不是"),
+    ("on_another_kernel", "运行在另一个内核上（Linux {kernel}），而且不同的不只是内核"),
+    ("in_another_guest", "运行在另一个客户机中（{guest}）"),
+    ("flushes_stop_short", "刷盘不同：{stops} 的刷盘不会到达磁盘，{reaches} 的会"),
+    ("code_only", "本次竞赛比较的是文件系统的代码，而不是你的磁盘：用户态 Linux 的磁盘位于主机的页缓存中"),
+    ("code_only_of", "{lanes} 运行在用户态 Linux 中，比较的是文件系统的代码，而不是你的磁盘"),
+    (
+        "not_durable",
+        "不持久：用户态 Linux 不把刷盘请求交给磁盘，因此 {lanes} 没有使任何数据持久；--guest-sync、--on qemu 或在主机上运行则会",
+    ),
     ("elsewhere", "不在同一处（{place}）"),
     // The race.
     (

@@ -69,6 +69,7 @@ fn said(findings: &Findings) -> Vec<&Sentence> {
     findings
         .warnings
         .iter()
+        .chain(&findings.code_only)
         .chain(of_answer)
         .chain(of_results)
         .chain(of_tables)

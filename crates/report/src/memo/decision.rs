@@ -185,7 +185,7 @@ fn promises(findings: &Findings, decision: &Decision, tongue: &Tongue) -> Vec<Ph
     type Lacks = fn(&Lane) -> bool;
     let lacking: [(Lacks, &str); 3] = [
         (|lane| !lane.promises.journal, words.lacks_journal),
-        (|lane| !lane.promises.fsync_reaches_stable_storage, words.lacks_fsync),
+        (|lane| !lane.promises.fsync_reaches_stable_storage || lane.flushes_stop_short, words.lacks_fsync),
         (|lane| !lane.promises.barriers, words.lacks_barriers),
     ];
     for (lacks, template) in lacking {

@@ -152,6 +152,9 @@ pub fn lane(name: &str, filesystem: &str) -> Lane {
             barriers: true,
         },
         is_self: false,
+        kernel: String::new(),
+        kernel_build: String::new(),
+        flushes_stop_short: false,
         geometry: vec!["journal: 64 MiB".to_owned()],
     }
 }
@@ -195,6 +198,7 @@ pub fn ceiling(workload: &str, profile: Profile, operations: f64, bytes: f64) ->
         bandwidth_bytes_per_second: bytes,
         probes: 3,
         through_filesystem: false,
+        in_page_cache: false,
     }
 }
 
@@ -231,6 +235,7 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, answer: Option<Answer
         operations: Vec::new(),
         swarms: Vec::new(),
         searches: Vec::new(),
+        code_only: None,
         answer,
         advice: Vec::new(),
         warnings: Vec::new(),
@@ -331,6 +336,7 @@ pub fn record(findings: &Findings) -> Record {
             lane_throttles: findings.lane_throttles.clone(),
             seed: findings.seed,
             on: Ground::Images("/home/li".into()),
+            guest: Default::default(),
             command_line: findings.command_line.clone(),
         },
         machine: findings.machine.clone(),

@@ -56,6 +56,7 @@ pub fn record_of(rounds: u32, points: u32) -> Record {
         lane_throttles: Default::default(),
         seed: 42,
         on: Ground::Images("/home/li".into()),
+        guest: Default::default(),
         command_line: ["fairlane", "race"].map(str::to_owned).to_vec(),
     };
     let header = Header {

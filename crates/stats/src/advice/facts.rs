@@ -137,7 +137,8 @@ impl Table<'_> {
             Wish::FileSize(bytes) => at_least(Feature::MaxFileSize, *bytes),
             Wish::FilesystemSize(bytes) => at_least(Feature::MaxFilesystemSize, *bytes),
             Wish::Kernel(version) => {
-                let version = version.as_deref().unwrap_or(self.kernel);
+                let raced = if lane.kernel.is_empty() { self.kernel } else { &lane.kernel };
+                let version = version.as_deref().unwrap_or(raced);
                 has(Feature::Kernel, &|fact| in_tree(fact, version))
             }
         }
@@ -207,6 +208,7 @@ fn durable(lane: &Lane) -> Finding {
         (promises.journal, "it does not survive a crash without a full check"),
         (promises.fsync_reaches_stable_storage, "fsync does not reach stable storage"),
         (promises.barriers, "it does not flush its writes"),
+        (!lane.flushes_stop_short, "no flush reaches a disk in user-mode Linux"),
     ]
     .into_iter()
     .filter(|(promised, _)| !promised)

@@ -170,6 +170,9 @@ fn harness(sight: &Sight) -> Option<(Limit, Sentence)> {
         let reason = said::engine_was_late(lane.lagging, lane.trials, name(&lane.name));
         return Some((Limit::Harness, reason));
     }
+    if let Some(lane) = sight.lanes.iter().find(|lane| lane.done_again > super::DONE_AGAIN_SHARE) {
+        return Some((Limit::Harness, said::operations_done_again(name(&lane.name), Value::Share(lane.done_again))));
+    }
     let near_null = |lane: &&LaneUse| Some(lane.rate? / sight.null_rate?).filter(|&share| share >= 0.8);
     if sight.null_is_alike()
         && let Some((lane, share)) = sight.lanes.iter().find_map(|lane| Some((lane, near_null(&lane)?)))

@@ -7,6 +7,9 @@ templates! {
     engine_was_late(late, trials, lane) =
         "in {late} of {trials} trials of {lane} the engine handed operations over later than it should have: the \
          engine was measured";
+    operations_done_again(lane, share) =
+        "io_uring gave {share} of the operations of {lane} back, and they were done one by one (1 % is tolerated): the \
+         engine was measured; use ioengine = \"libaio\"";
     engine_near_its_own_limit(lane, share, null) =
         "{lane} runs at {share} of the {null} operations/s that the engine reaches without a device: the engine was \
          measured";

@@ -124,9 +124,17 @@ impl<'a> View<'a> {
         self.record.steps.iter().filter(move |step| step.trial.lane == lane && step.pass == pass)
     }
 
+    /// The CPUs that a trial had: a guest has its own.
+    fn cpus(&self, trial: &Trial) -> u32 {
+        match trial.system.cpus {
+            0 => self.record.header.machine.cpus,
+            own => own,
+        }
+    }
+
     /// What came of a trial, taken by itself.
     fn of_trial(&self, trial: &Trial) -> StepOutcome {
-        outcome(trial, self.swarm, self.record.header.machine.cpus, self.find_max.criterion)
+        outcome(trial, self.swarm, self.cpus(trial), self.find_max.criterion)
     }
 
     /// With what a step shows of its writers without a filesystem.
@@ -218,7 +226,7 @@ impl<'a> View<'a> {
             return Some(said::all_sustained(pass.sustained));
         }
         let step = self.edge(lane, pass)?;
-        let terms = (self.record.header.machine.cpus, self.find_max.criterion);
+        let terms = (self.cpus(&step.trial), self.find_max.criterion);
         reason(step, self.outcome(step), self.swarm, terms)
     }
 

@@ -29,6 +29,9 @@ pub fn lane(name: &str) -> Lane {
         size_bytes: 2 << 30,
         promises: Promises { journal: true, data_checksums: false, fsync_reaches_stable_storage: true, barriers: true },
         is_self: false,
+        kernel: String::new(),
+        kernel_build: String::new(),
+        flushes_stop_short: false,
         geometry: Vec::new(),
     }
 }
@@ -73,6 +76,7 @@ pub fn record(lanes: Vec<Lane>, workloads: Vec<Workload>, rounds: Rounds, first_
         lane_throttles: BTreeMap::new(),
         seed: 1,
         on: Ground::Images("/tmp".into()),
+        guest: Default::default(),
         command_line: vec!["race".into()],
     };
     Record {

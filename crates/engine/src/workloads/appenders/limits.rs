@@ -98,6 +98,18 @@ fn judge(swarm: &Appenders, allowed: &Allowed) -> Result<(), String> {
             swarm.writers, swarm.files, allowed.files
         ));
     }
+    judge_processes(swarm, allowed)
+}
+
+/// Whether the processes of the work can be had here: all that a guest whose processes are this machine's meets.
+///
+/// # Errors
+/// One sentence that names the limit and how to raise it.
+pub fn check_processes(swarm: &Appenders) -> Result<(), String> {
+    judge_processes(swarm, &allowed())
+}
+
+fn judge_processes(swarm: &Appenders, allowed: &Allowed) -> Result<(), String> {
     let processes = swarm.processes();
     if swarm.method == SwarmMethod::Processes && processes + PROCESS_RESERVE > allowed.processes {
         return Err(format!(

@@ -15,7 +15,7 @@ mod processes;
 mod record;
 mod schedule;
 
-pub use limits::check as check_limits;
+pub use limits::{check as check_limits, check_processes as check_process_limit};
 pub use processes::allowance;
 
 use super::{Observer, Work, heed};

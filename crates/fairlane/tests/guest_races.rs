@@ -1,0 +1,322 @@
+//! Races in guests, as an ordinary user: where the tests run as root, Fairlane runs as nobody.
+
+mod common;
+#[path = "common/home.rs"]
+mod home;
+
+use common::{Place, assert_one_sentence};
+use home::{Home, words};
+use model::findings::{ResultFinding, Verdict};
+use model::record::{Profile, Record};
+use model::trial::Outcome;
+
+#[track_caller]
+fn assert_all_done(record: &Record, lanes: &[&str], venue: &str, trials_of_each: usize) {
+    assert_eq!(record.header.lanes.iter().map(|lane| lane.name.as_str()).collect::<Vec<_>>(), lanes);
+    assert!(
+        record.header.lanes.iter().all(|lane| lane.venue == venue && !lane.kernel.is_empty()),
+        "{:?}",
+        record.header.lanes
+    );
+    // A round beside other programs, such as other tests, is raced again.
+    let again = |trial: &&model::trial::Trial| trial.outcome == Outcome::Repeated;
+    let bad: Vec<_> = record.trials.iter().filter(|trial| trial.outcome != Outcome::Ok && !again(trial)).collect();
+    assert!(bad.is_empty(), "{bad:#?}");
+    for lane in lanes {
+        let trials = record.trials.iter().filter(|trial| trial.lane == *lane && !again(trial));
+        assert_eq!(trials.count(), trials_of_each, "{lane}");
+    }
+}
+
+/// What the statistics make of a workload.
+fn results(record: &Record, workload: &str) -> Vec<ResultFinding> {
+    let results = stats::judge::judge_workload(record, workload);
+    assert!(!results.is_empty(), "{workload}");
+    results
+}
+
+/// As a part of suite `quick`, whose own files and disks are too large for a test that runs with every change.
+#[test]
+fn eight_filesystems_race_in_user_mode_linux_without_root_and_get_verdicts() {
+    let home = Home::new();
+    let lanes = ["ext3", "ext4", "jfs", "xfs", "btrfs", "reiserfs", "f2fs", "nilfs2"];
+    let quick = ["race", "--suite", "quick", "--workload", "small-files", "--set", "small-files.files=150"];
+    let fixed = ["--on", "uml", "--rounds", "6", "--lane-size", "320MiB", "--seed", "7", "-o", "r.jsonl"];
+    let (out, _) = home.expect(0, &[&quick[..], &lanes[..], &fixed[..]].concat());
+    assert!(out.contains("compares the filesystems' code, not your disk"), "{out}");
+    let record = home.record();
+    assert_all_done(&record, &lanes, "uml", 6);
+    let create = &results(&record, "small-files")[0];
+    assert_eq!((create.rounds, create.pairs.len()), (6, 28));
+    assert!(create.pairs.iter().all(|pair| pair.ratio.is_some() && pair.verdict != Verdict::None), "{create:#?}");
+    // What the guest's own system did, window by window.
+    for trial in &record.trials {
+        let course = trial.course.as_ref().unwrap_or_else(|| panic!("{trial:?}"));
+        assert!(!course.seconds.is_empty() && !course.device_iops.is_empty(), "{course:?}");
+    }
+    // No flush reaches a disk there, and nothing promises that it does.
+    assert!(record.header.lanes.iter().all(|lane| lane.flushes_stop_short && lane.promises.barriers));
+    assert!(record.probes.iter().any(|probe| probe.profile == Profile::Flush));
+    home.0.assert_nothing_left();
+    home.assert_no_process_stays();
+}
+
+#[test]
+fn the_six_of_the_article_race_together_in_one_guest() {
+    let home = Home::new();
+    let lanes = ["ext3", "ext4", "ntfs", "jfs", "xfs", "btrfs"];
+    let line = home.race(&[&lanes[..], &["--on", "uml"]].concat());
+    home.expect(0, &words(&line));
+    let record = home.record();
+    assert_all_done(&record, &lanes, "uml", 6);
+    // The engine without a device, and the bare disk, inside of the guest.
+    assert!(record.probes.iter().any(|probe| probe.profile == Profile::Null));
+    assert!(record.probes.iter().any(|probe| probe.profile == Profile::RandRead));
+    let commit = &results(&record, "commit")[0];
+    assert!(commit.warnings.iter().any(|said| said.starts_with("not durable")), "{:?}", commit.warnings);
+    // Debian's kernels have no ntfs3; the lane says what mounted it.
+    let ntfs = &record.header.lanes[2].filesystem;
+    assert!(["ntfs-3g", "ntfs3"].contains(&ntfs.as_str()), "{ntfs}");
+    home.0.assert_nothing_left();
+}
+
+#[test]
+fn a_lane_that_does_not_flush_is_not_ranked_against_one_that_does_in_user_mode_linux_either() {
+    let home = Home::new();
+    home.expect(0, &words(&home.race_of("2", &["ext4", "risky=ext4,nobarrier", "--on", "uml"])));
+    let record = home.record();
+    assert!(record.header.lanes.iter().all(|lane| lane.flushes_stop_short));
+    let findings = stats::judge::findings(&record);
+    for result in &findings.results {
+        let pair = &result.pairs[0];
+        let why = pair.why.as_deref().unwrap_or_default();
+        assert!(pair.verdict == Verdict::None && why.contains("promises"), "{pair:?}");
+    }
+    let (out, _) = home.expect(0, &["report", "r.jsonl"]);
+    assert!(out.contains("guest ceiling") && out.contains("compares the filesystems' code, not your disk"), "{out}");
+    home.0.assert_nothing_left();
+}
+
+#[test]
+fn a_swarm_tells_its_story_in_a_guest() {
+    let home = Home::new();
+    let lanes = ["ext3", "ext4", "jfs", "xfs", "btrfs", "ntfs"];
+    let set = ["--set", "appenders-400.writers=20", "--set", "appenders-400.seconds=4"];
+    let fixed = ["--on", "uml", "--rounds", "1", "--lane-size", "320MiB", "--seed", "7", "-o", "r.jsonl"];
+    let suite = ["race", "--suite", "appenders", "--workload", "appenders-400"];
+    home.expect(0, &[&suite[..], &lanes, &set, &fixed].concat());
+    let record = home.record();
+    assert_all_done(&record, &lanes, "uml", 1);
+    for trial in record.trials.iter().filter(|trial| trial.outcome == Outcome::Ok) {
+        let course = trial.course.as_ref().unwrap_or_else(|| panic!("{trial:?}"));
+        let text = serde_json::to_value(course).expect("json");
+        for series in ["cached_bytes", "dirty_bytes", "load_average", "blocked_tasks", "kworker_share"] {
+            let of = text.get(series).and_then(|of| of.as_array()).unwrap_or_else(|| panic!("{series}: {text}"));
+            assert!(!of.is_empty(), "{series}: {text}");
+        }
+        let cached = text["cached_bytes"].as_array().expect("series");
+        assert!(cached.iter().all(|bytes| bytes.as_f64().is_some_and(|bytes| bytes > 0.0)), "{cached:?}");
+    }
+    home.0.assert_nothing_left();
+    home.assert_no_process_stays();
+}
+
+#[test]
+fn two_filesystems_race_in_qemu_on_the_distributions_kernel() {
+    let home = Home::new();
+    let line = home.race(&["ext4@qemu", "xfs@qemu", "--guest-cpus", "1", "--guest-memory", "640MiB"]);
+    home.expect(0, &words(&line));
+    assert_all_done(&home.record(), &["ext4", "xfs"], "qemu", 6);
+    home.0.assert_nothing_left();
+    home.assert_no_process_stays();
+}
+
+/// The kernels that are installed, the newest last.
+fn kernels() -> Vec<String> {
+    let entries = std::fs::read_dir("/boot").expect("/boot").flatten();
+    let mut found: Vec<String> = entries
+        .map(|entry| entry.path().to_string_lossy().into_owned())
+        .filter(|path| path.starts_with("/boot/vmlinuz-"))
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn one_filesystem_on_two_kernels_gets_a_verdict_and_two_filesystems_get_none() {
+    let home = Home::new();
+    let kernels = kernels();
+    let [first, .., last] = kernels.as_slice() else { panic!("two kernels are needed: {kernels:?}") };
+    let lanes = [format!("old=ext4@qemu:{first}"), format!("new=ext4@qemu:{last}"), format!("xfs@qemu:{last}")];
+    let lanes = [&lanes[0][..], &lanes[1], &lanes[2], "--workload", "small-files", "--guest-cpus", "1"];
+    home.expect(0, &words(&home.race_of("6", &lanes)));
+    let record = home.record();
+    let kernel = |name: &str| record.header.lanes.iter().find(|lane| lane.name == name).unwrap().kernel.clone();
+    assert_ne!(kernel("old"), kernel("new"));
+    assert_eq!(kernel("new"), kernel("xfs"));
+    assert!(record.header.warnings.iter().any(|said| said.contains("two kernels")), "{:?}", record.header.warnings);
+    for result in results(&record, "small-files") {
+        for pair in &result.pairs {
+            let names = [pair.a.as_str(), pair.b.as_str()];
+            let why = pair.why.as_deref().unwrap_or_default();
+            match names.contains(&"old") && names.contains(&"xfs") {
+                true => assert!(pair.verdict == Verdict::None && why.contains("different kernels"), "{pair:?}"),
+                false => assert_ne!(pair.verdict, Verdict::None, "{}: {pair:?}", result.limit_reason),
+            }
+        }
+    }
+    home.0.assert_nothing_left();
+    home.assert_no_process_stays();
+}
+
+#[test]
+fn lanes_in_several_places_are_shown_beside_each_other_and_not_ranked() {
+    let home = Home::new();
+    let lanes = ["ext4@uml", "tmpfs@uml", "x=ext4@qemu", "--workload", "small-files"];
+    home.expect(0, &words(&home.race_of("1", &lanes)));
+    let record = home.record();
+    let venues: Vec<&str> = record.header.lanes.iter().map(|lane| lane.venue.as_str()).collect();
+    assert_eq!(venues, ["uml", "memory", "qemu"]);
+    let done = record.trials.iter().filter(|trial| trial.outcome == Outcome::Ok).count();
+    assert!(done == 3 && record.trials.iter().all(|trial| trial.outcome != Outcome::Failed), "{:#?}", record.trials);
+    assert!(
+        record.header.warnings.iter().any(|said| said.starts_with("lanes live in several places")),
+        "{:?}",
+        record.header.warnings
+    );
+    let result = &results(&record, "small-files")[0];
+    assert_eq!(result.pairs.len(), 3);
+    for pair in &result.pairs {
+        let why = pair.why.as_deref().unwrap_or_default();
+        assert!(pair.verdict == Verdict::None && why.contains("different"), "{pair:?}");
+    }
+    home.0.assert_nothing_left();
+    home.assert_no_process_stays();
+}
+
+/// A loop device on a file where an ordinary user may not look, such as another user's race of images.
+struct HiddenLoop(String);
+
+impl HiddenLoop {
+    fn new(place: &std::path::Path) -> Self {
+        let folder = place.join("hidden");
+        std::fs::create_dir(&folder).expect("folder");
+        std::fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o700)).expect("mode");
+        let file = folder.join("image");
+        std::fs::File::create(&file).and_then(|file| file.set_len(4 << 20)).expect("file");
+        HiddenLoop(common::tool("losetup", &["--find", "--show", &file.to_string_lossy()]))
+    }
+}
+
+impl Drop for HiddenLoop {
+    fn drop(&mut self) {
+        common::tool("losetup", &["--detach", &self.0]);
+    }
+}
+
+#[test]
+fn btrfs_is_formatted_without_root_whatever_the_machines_loop_devices_are() {
+    if !common::root() {
+        return;
+    }
+    let home = Home::new();
+    {
+        // Not a mount: mkfs.btrfs looks at loop devices behind mounts only where it may.
+        let hidden = HiddenLoop::new(home.0.path());
+        common::tool("mkfs.ext4", &["-q", &hidden.0]);
+        let target = home.0.path().join("hidden/mounted");
+        std::fs::create_dir(&target).expect("folder");
+        common::tool("mount", &[&hidden.0, &target.to_string_lossy()]);
+        let output = home.fairlane(&words(&home.race_of("1", &["btrfs@uml", "--workload", "small-files"]))).output();
+        common::tool("umount", &[&target.to_string_lossy()]);
+        let output = output.expect("fairlane runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let record = home.record();
+    assert_all_done(&record, &["btrfs"], "uml", 1);
+    // What mkfs printed in the guest.
+    assert!(record.header.lanes[0].geometry.len() > 1, "{:?}", record.header.lanes[0].geometry);
+    home.0.assert_nothing_left();
+}
+
+#[test]
+fn ntfs_races_against_ext4_on_loop_devices_as_root() {
+    if !common::root() {
+        return;
+    }
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    let fixed = ["--suite", &suite, "--rounds", "1", "--lane-size", "128MiB", "--seed", "7", "-o", "r.jsonl"];
+    place.expect(0, &[&["race", "ext4", "ntfs"][..], &fixed].concat());
+    let text = std::fs::read_to_string(place.path().join("r.jsonl")).expect("record");
+    let record = Record::parse(&text).expect("a record");
+    // On the host a round beside other programs is raced again.
+    assert!(record.trials.iter().all(|trial| trial.outcome != Outcome::Failed), "{:#?}", record.trials);
+    assert_eq!(record.trials.iter().filter(|trial| trial.outcome == Outcome::Ok).count(), 6);
+    let ntfs = &record.header.lanes[1];
+    assert_eq!(ntfs.venue, "image");
+    assert!(["ntfs-3g", "ntfs3"].contains(&ntfs.filesystem.as_str()), "{ntfs:?}");
+    place.assert_nothing_left();
+}
+
+#[test]
+fn what_a_guest_cannot_do_is_refused_by_name() {
+    let home = Home::new();
+    for (status, line, says) in [
+        (4, vec!["race", "exfat@uml"], vec!["the uml kernel", "lacks exfat", "@qemu"]),
+        (4, vec!["race", "bcachefs@qemu"], vec!["lacks bcachefs"]),
+        (2, vec!["race", "ext4@qemu:/etc/passwd"], vec!["/etc/passwd is no kernel image"]),
+        (2, vec!["race", "ext4@uml", "--throttle", "1MiB/s"], vec!["--throttle", "guest"]),
+        // What lies in the guest's memory is lacking there.
+        (2, vec!["race", "tmpfs@uml", "--suite", "quick"], vec!["in the guest's memory", "--guest-memory"]),
+        (2, vec!["race", "ext4@uml", "--suite", "general", "--as-published"], vec!["starts programs of this machine"]),
+        (2, vec!["race", "ext4@uml", "--guest-memory", "1MiB"], vec!["--guest-memory"]),
+        // Options that nothing heeds.
+        (2, vec!["race", "ext4@uml", "--guest-cpus", "2"], vec!["--guest-cpus has no effect"]),
+        (2, vec!["race", "ext4@qemu", "--guest-sync"], vec!["--guest-sync has no effect"]),
+        (2, vec!["race", "ext4@qemu", "--guest-memory", "64TiB"], vec!["--guest-memory", "free"]),
+    ] {
+        let (_, err) = home.expect(status, &line);
+        assert_one_sentence(&err, &says);
+    }
+    home.0.assert_nothing_left();
+}
+
+#[test]
+fn a_mount_option_that_the_guests_kernel_does_not_know_is_refused_before_the_race() {
+    let home = Home::new();
+    let line = home.race(&["ext4,nonsense@uml"]);
+    let (_, err) = home.expect(2, &words(&line));
+    assert_one_sentence(&err, &["lane ext4,nonsense", "nonsense", "refuses the mount option"]);
+    home.0.assert_nothing_left();
+    home.assert_no_process_stays();
+}
+
+#[test]
+fn without_root_a_race_finds_a_place_and_says_which() {
+    let home = Home::new();
+    let line = home.race(&["ext4", "xfs", "--dry-run"]);
+    let (out, _) = home.expect(0, &words(&line));
+    let one = ["race in user-mode Linux, because", "race in a QEMU guest with KVM"];
+    assert_eq!(one.iter().filter(|said| out.contains(**said)).count(), 1, "{out}");
+    assert!(out.contains("start a guest:"), "{out}");
+    // A directory that is named holds the guest's images.
+    let images = home.0.path().join("images");
+    std::fs::create_dir(&images).expect("folder");
+    let named = ["ext4", "--dry-run", "--on", &images.to_string_lossy()].map(str::to_owned);
+    let (out, _) = home.expect(0, &words(&home.race(&named.iter().map(String::as_str).collect::<Vec<_>>())));
+    assert_eq!(one.iter().filter(|said| out.contains(**said)).count(), 1, "{out}");
+    assert!(out.contains(&format!("write {}/.fairlane-", images.display())), "{out}");
+}
+
+#[test]
+fn doctor_shows_every_filesystem_in_every_venue() {
+    let home = Home::new();
+    let (out, _) = home.expect(0, &["doctor"]);
+    for row in lanes::filesystem::FILESYSTEMS.iter() {
+        assert!(out.lines().any(|line| line.starts_with(row.name)), "{}: {out}", row.name);
+    }
+    let jfs = out.lines().find(|line| line.starts_with("jfs")).unwrap();
+    assert_eq!(jfs.split_whitespace().filter(|word| *word == "ready").count(), 2, "in both guests: {jfs}");
+    assert!(out.contains("guests") && out.contains("uml"), "{out}");
+}
