@@ -32,6 +32,7 @@ mod stage_check;
 mod stage_describe;
 mod throttle;
 pub mod undo;
+mod undo_server;
 
 pub use abilities::Lack;
 pub use failure::{FailureKind, LaneFailure};

@@ -15,6 +15,7 @@ pub mod job;
 pub mod lane;
 pub mod machine;
 mod nearest;
+pub mod oltp;
 pub mod operations;
 pub mod page;
 pub mod plan;

@@ -3,6 +3,7 @@
 use crate::Bytes;
 pub use crate::job::{Direction, FioRun, Io, Job, Jobs, Pattern};
 use crate::job::{Fallocate, Verify};
+pub use crate::oltp::Oltp;
 use crate::operations::Method;
 pub use crate::operations::Operations;
 use schemars::JsonSchema;
@@ -27,6 +28,13 @@ pub struct Suite {
     /// Seconds of racing when neither `--budget` nor `--rounds` is given.
     #[serde(default)]
     pub budget_seconds: Option<f64>,
+    /// Size of each lane where `--lane-size` is not given.
+    #[serde(default)]
+    pub lane_size: Option<Bytes>,
+    /// Names of workloads, those that tell most first: where the time is too short for all, the others are
+    /// left out, and named.
+    #[serde(default)]
+    pub most_telling: Vec<String>,
     /// The workloads in racing order.
     pub workload: Vec<Workload>,
     /// What `--as-published` changes: the tables `[workload.as_published]`, by the workload's name.
@@ -66,6 +74,8 @@ pub enum Kind {
     SmallFiles(SmallFiles),
     /// Operations on sets of files, step after step.
     Operations(Box<Operations>),
+    /// Transactions on a database in the lane, lane after lane.
+    Oltp(Box<Oltp>),
 }
 
 /// Create, read cold, delete many small files. Creating and deleting include their `syncfs`.
@@ -94,6 +104,7 @@ impl Workload {
             Kind::Fio(run) => run.groups(),
             Kind::SmallFiles(_) => ["create", "read", "delete"].map(str::to_owned).to_vec(),
             Kind::Operations(operations) => operations.groups(),
+            Kind::Oltp(oltp) => oltp.groups(),
         }
     }
 
@@ -130,6 +141,7 @@ impl Workload {
             // An inode and a directory entry beside each file's own block.
             Kind::SmallFiles(small) => small.files.saturating_mul(small.size.0.next_multiple_of(4096) + 1024),
             Kind::Operations(operations) => operations.working_set_bytes(),
+            Kind::Oltp(oltp) => oltp.working_set_bytes(),
         }
     }
 
@@ -158,6 +170,7 @@ impl Workload {
             Kind::Fio(run) if run.jobs.is_empty() => fail("the job file has no job; add a section such as [job]"),
             Kind::Fio(_) => Ok(()),
             Kind::Operations(operations) => operations.check().map_err(|what| format!("workload {name}: {what}")),
+            Kind::Oltp(oltp) => oltp.check().map_err(|what| format!("workload {name}: {what}")),
             Kind::SmallFiles(small) => {
                 if small.files == 0 || small.files > 100_000_000 {
                     return fail("files must lie between 1 and 100000000");
@@ -244,7 +257,7 @@ impl Suite {
             Kind::Operations(operations) => {
                 (operations.method, operations.loops) = (Method::ProcessPerOperation, 1);
             }
-            Kind::Jobs(_) | Kind::Fio(_) | Kind::SmallFiles(_) => {}
+            Kind::Jobs(_) | Kind::Fio(_) | Kind::SmallFiles(_) | Kind::Oltp(_) => {}
         }
         let Some(changes) = self.as_published.get(&workload.name) else { return Ok(workload) };
         let name = workload.name.clone();

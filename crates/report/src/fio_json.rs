@@ -88,7 +88,7 @@ fn jobs_of(workload: &Workload) -> Vec<Job<'_>> {
             });
             named.collect()
         }
-        Kind::SmallFiles(_) | Kind::Operations(_) => Vec::new(),
+        Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Oltp(_) => Vec::new(),
     }
 }
 
@@ -325,7 +325,7 @@ fn disks(record: &Record) -> Vec<Json> {
             .plan
             .workloads
             .iter()
-            .filter(|of| !matches!(of.kind, Kind::SmallFiles(_) | Kind::Operations(_)))
+            .filter(|of| !matches!(of.kind, Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Oltp(_)))
         {
             for trial in last_attempts(record, &workload.name, &lane.name) {
                 if trial.outcome == Outcome::Ok {

@@ -162,7 +162,10 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
     let raw = raw_ceiling(&record.probes, workload).filter(|_| !of_several_kinds(workload));
     let mut lanes: Vec<LaneUse> = series.lanes.iter().map(|lane| lane_use(lane, group, &series.reading)).collect();
     let (plan, flush_bound) = (&record.header.plan, workload.flush_bound());
+    let transactions = matches!(workload.kind, Kind::Oltp(_));
     for lane in &mut lanes {
+        // A client of a database works too, as any program's does, and SQLite is the client.
+        lane.in_process |= transactions;
         lane.throttle = plan.throttle_of(&lane.name);
         let raw = raw.filter(|_| is_below(plan, lane.throttle, flush_bound));
         lane.device_use = match lane.throttle.filter(|_| !flush_bound) {
@@ -208,7 +211,7 @@ fn of_several_kinds(workload: &Workload) -> bool {
     match &workload.kind {
         Kind::Io(io) => io.rw.directions().len() > 1,
         Kind::Jobs(_) | Kind::Fio(_) => true,
-        Kind::SmallFiles(_) | Kind::Operations(_) => false,
+        Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Oltp(_) => false,
     }
 }
 
@@ -217,7 +220,7 @@ fn paced(workload: &Workload) -> bool {
     match &workload.kind {
         Kind::Io(io) => paces(io),
         Kind::Jobs(jobs) => jobs.jobs.iter().any(|job| paces(&job.io)),
-        Kind::Fio(_) | Kind::SmallFiles(_) | Kind::Operations(_) => false,
+        Kind::Fio(_) | Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Oltp(_) => false,
     }
 }
 
@@ -246,7 +249,7 @@ fn only_writes(workload: &Workload) -> bool {
     match &workload.kind {
         Kind::Io(io) => writes(io),
         Kind::Jobs(jobs) => jobs.jobs.iter().all(|job| writes(&job.io)),
-        Kind::Fio(_) | Kind::SmallFiles(_) | Kind::Operations(_) => false,
+        Kind::Fio(_) | Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Oltp(_) => false,
     }
 }
 

@@ -20,12 +20,14 @@ pub use jobs::JobsWork;
 pub use small_files::SmallFilesWork;
 pub use steady::SteadyWork;
 
+use crate::databases::OltpWork;
 use crate::error::EngineError;
 use crate::target::Place;
 use crate::window::Window;
 use model::agent::Part;
 use model::trial::JobUse;
 use model::workload::{Kind, Workload};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -137,6 +139,21 @@ pub fn prepare(
     seed: u64,
     stop: Arc<AtomicBool>,
 ) -> Result<Box<dyn Work>, EngineError> {
+    prepare_noted(place, workload, seed, None, stop)
+}
+
+/// As [`prepare`]; a process that outlives a request notes its id and start in the file `note` while it
+/// runs, for whoever cleans up after a crash.
+///
+/// # Errors
+/// As [`prepare`].
+pub fn prepare_noted(
+    place: &Place,
+    workload: &Workload,
+    seed: u64,
+    note: Option<PathBuf>,
+    stop: Arc<AtomicBool>,
+) -> Result<Box<dyn Work>, EngineError> {
     workload.check().map_err(EngineError::Unsuitable)?;
     if let (Place::Library(library), false) = (place, matches!(workload.kind, Kind::Operations(_))) {
         return Err(EngineError::Unsuitable(format!(
@@ -154,6 +171,7 @@ pub fn prepare(
             Box::new(crate::operations::OperationsWork::prepare(place, operations, seed, stop)?)
         }
         Kind::SmallFiles(small) => Box::new(SmallFilesWork::prepare(place, small, seed, stop)?),
+        Kind::Oltp(oltp) => Box::new(OltpWork::prepare(place, oltp, seed, note, stop)?),
     })
 }
 

@@ -7,7 +7,7 @@ pub use disks::Disks;
 
 use disks::limited;
 use model::operations::{Amount, Method, Operation, OperationStep, Operations, SyncPolicy};
-use model::workload::{Io, Kind, Workload};
+use model::workload::{Io, Kind, Oltp, Workload};
 use std::ops::{Add, AddAssign, Mul};
 
 /// Seconds and bytes.
@@ -136,6 +136,10 @@ const SLICE_EXTRA_SECONDS: f64 = 0.045;
 const THROTTLED_END_SECONDS: f64 = 0.1;
 /// The engine without a device: two slices of 0.1 s.
 const NULL_SECONDS: f64 = 0.3;
+/// Starting or stopping a server. Chosen, as the rates above.
+const SERVER_SECONDS: f64 = 1.5;
+/// Rows that a database takes in a second while its tables are filled.
+const LOADED_ROWS: f64 = 60_000.0;
 /// Phases of small files: create, read, delete.
 const SMALL_FILES_PHASES: f64 = 3.0;
 /// Most and fewest processes that are started before a step to see what that costs: the engine's own.
@@ -201,6 +205,7 @@ impl Setting {
                 let round = (self.visit() + Work { seconds, bytes }) * self.lanes;
                 Course { round: round + self.quiet(SMALL_FILES_PHASES), probe: self.flushes(), ..Course::default() }
             }
+            Kind::Oltp(oltp) => self.transactions(oltp),
             Kind::Jobs(_) | Kind::Fio(_) => {
                 let bytes = workload.working_set_bytes() as f64;
                 let laid_out = bytes / rates.sequential;
@@ -271,6 +276,22 @@ impl Setting {
             round,
             probe: if probed { probe } else { Work::default() },
         }
+    }
+
+    /// Each lane alone: made, loaded, started, all groups, checked.
+    fn transactions(&self, oltp: &Oltp) -> Course {
+        let rates = &self.rates;
+        let rows = oltp.table_size as f64 * f64::from(oltp.tables);
+        let bytes = oltp.working_set_bytes() as f64;
+        let starts = f64::from(u8::from(oltp.server.is_process())) * SERVER_SECONDS;
+        let groups = oltp.groups().len() as f64;
+        let cold = if oltp.cold { self.remount_seconds() + starts } else { 0.0 };
+        let measured = groups * (oltp.warm_up_seconds + oltp.seconds);
+        let made = rows / LOADED_ROWS + bytes / rates.sequential + 3.0 * starts;
+        let written = measured * rates.flushed;
+        let lane = self.visit() + Work { seconds: made + cold + measured, bytes: bytes + written };
+        let quiet = Work::seconds(groups * self.quiet_seconds * self.lanes);
+        Course { round: lane * self.lanes + quiet, probe: self.flushes(), ..Course::default() }
     }
 
     fn operations(&self, operations: &Operations) -> Course {

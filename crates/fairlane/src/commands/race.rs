@@ -8,7 +8,11 @@ use crate::failure::Failure;
 use crate::options::Race;
 use crate::suites;
 use model::lane::LaneSpec;
+use model::Bytes;
 use model::plan::{Plan, Rounds};
+
+/// Size of a lane where neither the user nor the suite says one.
+const USUAL_LANE_SIZE: Bytes = Bytes(2 << 30);
 
 /// Races, or with `--dry-run` says what a race would touch.
 ///
@@ -17,12 +21,13 @@ use model::plan::{Plan, Rounds};
 pub fn run(options: &Race) -> Result<(), Failure> {
     let resumed = options.resume.as_deref().map(resume).transpose()?;
     let mut notes = Vec::new();
+    let mut most_telling = Vec::new();
     let plan = match &resumed {
         Some(resumed) => Plan {
             budget_seconds: options.terms.budget.or(resumed.record.header.plan.budget_seconds),
             ..resumed.record.header.plan.clone()
         },
-        None => plan(options, &mut notes)?,
+        None => plan(options, &mut notes, &mut most_telling)?,
     };
     let contest = Contest {
         plan,
@@ -33,20 +38,23 @@ pub fn run(options: &Race) -> Result<(), Failure> {
         report: !options.no_report,
         channel: Channel::Out,
         remark: None,
+        most_telling,
     };
     contest::run(contest, |_| Ok(()))
 }
 
 /// Options become a plan; nothing is touched yet. `notes`: what had to differ from what was asked.
-fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
+/// `most_telling`: what comes first where the time is too short.
+fn plan(options: &Race, notes: &mut Vec<String>, most_telling: &mut Vec<String>) -> Result<Plan, Failure> {
     let mut suite = suites::find(&options.suite)?;
     let terms = &options.terms;
     let lanes = planning::lanes(&options.lanes)?;
     let throttles = planning::throttles(terms, &lanes)?;
     let on = planning::ground(terms.on.as_deref(), &lanes)?;
+    let lane_size = options.lane_size.or(suite.lane_size).unwrap_or(USUAL_LANE_SIZE);
     let mut reduced = Vec::new();
     if options.as_published {
-        reduced = suites::do_as_published(&mut suite, planning::room(&lanes, &on, options.lane_size))?;
+        reduced = suites::do_as_published(&mut suite, planning::room(&lanes, &on, lane_size))?;
     }
     // What is set by hand has the last word.
     for assignment in &options.set {
@@ -56,6 +64,8 @@ fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
     let chosen = |name: &String| suite.workload.iter().any(|workload| workload.name == *name);
     notes.extend(reduced.into_iter().filter(|(name, _)| chosen(name)).map(|(_, note)| note));
     notes.extend(planning::throttle_note(&throttles, &lanes));
+    notes.extend(planning::database_notes(&suite.workload));
+    most_telling.clone_from(&suite.most_telling);
     let usual = if options.as_published { Rounds::Fixed(1) } else { Rounds::Auto };
     let rounds = options.rounds.unwrap_or(usual);
     let budget_seconds = match rounds {
@@ -64,7 +74,6 @@ fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
         Rounds::Auto => terms.budget.or(suite.budget_seconds),
     };
     let seed = terms.seed.unwrap_or_else(planning::new_seed);
-    let lane_size = options.lane_size;
     let mut command_line = vec!["fairlane".to_owned(), "race".to_owned()];
     command_line.extend(lanes.iter().map(LaneSpec::to_line));
     command_line.extend(["--suite".to_owned(), options.suite.clone()]);

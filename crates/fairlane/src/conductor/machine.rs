@@ -98,6 +98,16 @@ pub fn tool_versions(lanes: &[Lane], workloads: &[Workload]) -> Vec<String> {
             }
         }
     }
+    for workload in workloads {
+        let Kind::Oltp(oltp) = &workload.kind else { continue };
+        let version = match engine::databases::version(oltp.server) {
+            Some(version) => format!("{}: {version}", oltp.server.name()),
+            None => format!("sqlite: {}", engine::databases::sqlite_version()),
+        };
+        if !versions.contains(&version) {
+            versions.push(version);
+        }
+    }
     versions
 }
 

@@ -4,6 +4,7 @@
 
 pub mod agent_process;
 pub mod course;
+mod database;
 mod heat;
 pub mod hold;
 pub mod machine;

@@ -61,8 +61,8 @@ fn raw_work(workload: &Workload) -> Option<(Profile, Workload)> {
         }
         // What fio does is its own: no probe of ours matches it.
         Kind::Fio(_) => return None,
-        // Small files end in a sync: what a flush costs on the bare device tells the host's share.
-        Kind::SmallFiles(_) | Kind::Operations(_) => {
+        // Small files end in a sync, and so does a transaction: what a flush costs on the bare device tells the host's share.
+        Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Oltp(_) => {
             let io = Io {
                 rw: Pattern::Write,
                 bs: Bytes(4096),
@@ -161,7 +161,7 @@ impl Track<'_> {
                 Some(io) => io,
                 None => return Ok(Vec::new()),
             },
-            Kind::Fio(_) | Kind::SmallFiles(_) | Kind::Operations(_) => return Ok(Vec::new()),
+            Kind::Fio(_) | Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Oltp(_) => return Ok(Vec::new()),
         };
         let io = Io { slices: 2, slice_seconds: io.slice_seconds.min(0.1), ..io };
         let work = Workload { kind: Kind::Io(Box::new(io)), ..workload.clone() };

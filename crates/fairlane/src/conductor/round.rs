@@ -146,6 +146,9 @@ impl Track<'_> {
             Kind::Operations(operations) => visits
                 .iter_mut()
                 .try_for_each(|visit| self.steps(workload, operations, std::slice::from_mut(visit), seed, threads)),
+            Kind::Oltp(oltp) => {
+                visits.iter_mut().try_for_each(|visit| self.database(workload, oltp, visit, seed, threads))
+            }
             Kind::SmallFiles(_) => {
                 visits.iter_mut().try_for_each(|visit| self.once(workload, std::slice::from_mut(visit), seed, threads))
             }
@@ -220,6 +223,9 @@ impl Track<'_> {
             track.attach(visit)
         })?;
         self.step(visit, "populate", |track, visit| {
+            if let Some(path) = track.note_of(workload, visit.lane) {
+                track.tell(visit.lane, &Request::Note { path })?;
+            }
             let seconds = track.tell(visit.lane, &Request::Prepare { workload: workload.clone(), seed })?;
             let synced = track.tell(visit.lane, &Request::Sync)?;
             visit.charge("populate", seconds + synced);
