@@ -64,8 +64,9 @@ mod tests {
 
     #[test]
     fn a_noted_process_is_ended_and_another_of_its_number_is_not() {
-        let folder = tempfile::tempdir().unwrap();
-        let note = folder.path().join("r.0.server");
+        let folder = std::path::PathBuf::from(format!("/var/tmp/fairlane-note-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let note = folder.join("r.0.server");
         let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
         let start = start_ticks(child.id()).unwrap();
         std::fs::write(&note, format!("{} {}\n", child.id(), start + 1)).unwrap();
@@ -76,6 +77,7 @@ mod tests {
         assert_eq!(end(&note, "r").unwrap(), [format!("ended the server {}", child.id())]);
         assert!(!child.wait().unwrap().success() && !note.exists());
         assert_eq!(end(&note, "r").unwrap(), Vec::<String>::new(), "nothing is there");
+        std::fs::remove_dir(&folder).unwrap();
     }
 
     #[test]
