@@ -9,7 +9,9 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 RACE_TOOLS := mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs cc:build-essential
 # The page's tests: a browser, and letters for its Chinese screenshots.
 PAGE_TOOLS := chromium:chromium node:nodejs npm:npm /usr/share/fonts/truetype/wqy/wqy-microhei.ttc:fonts-wqy-microhei
-TEST_TOOLS := $(RACE_TOOLS) losetup:mount findmnt:util-linux mkfs.exfat:exfatprogs mkfs.f2fs:f2fs-tools fio:fio setfattr:attr python3:python3-venv $(PAGE_TOOLS)
+# Database servers and programs of the suites database, media and applications; install-tools starts no service.
+SUITE_TOOLS := mariadbd:mariadb-server-core /usr/lib/postgresql:postgresql ffmpeg:ffmpeg git:git tar:tar
+TEST_TOOLS := $(RACE_TOOLS) $(SUITE_TOOLS) losetup:mount findmnt:util-linux mkfs.exfat:exfatprogs mkfs.f2fs:f2fs-tools fio:fio setfattr:attr python3:python3-venv $(PAGE_TOOLS)
 STATIC_TARGET := x86_64-unknown-linux-gnu
 RACE_ARGUMENTS ?=
 
@@ -35,11 +37,11 @@ test: test-tools
 	$(CARGO) test --workspace --locked
 
 # Timings are printed here and asserted nowhere: machines are shared. About an hour, as root, alone
-# on the machine; docs/performance.md keeps a run. BENCH=rows, agreement, memory, operations or page
-# runs a part.
-BENCH ?= rows agreement memory operations page
+# on the machine; docs/performance.md keeps a run. BENCH=rows, agreement, memory, operations, sysbench or
+# page runs a part.
+BENCH ?= rows agreement memory operations sysbench page
 bench: race-tools
-	@./scripts/install-tools fio:fio fs_mark:fsmark
+	@./scripts/install-tools fio:fio fs_mark:fsmark sysbench:sysbench $(SUITE_TOOLS)
 	$(CARGO) build --release --locked -p fairlane --example performance
 	for part in $(filter-out page,$(BENCH)); do $(SUDO) ./target/release/examples/performance $$part || exit; done
 	$(if $(filter page,$(BENCH)),./scripts/ui bench)

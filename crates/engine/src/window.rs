@@ -13,6 +13,9 @@ pub const LATENCY_P99: &str = "latency_p99_ns";
 /// Key of the bandwidth.
 pub const BANDWIDTH: &str = "bandwidth_bytes_per_second";
 
+/// Key of the wall time of work that is done once, in nanoseconds.
+pub const TIME: &str = "time_ns";
+
 /// Key of what starting processes costs, in seconds of the clock for each operation. Never a primary
 /// metric: it tells how much of a figure is no filesystem's.
 pub const PROCESS_STARTUP: &str = "process_startup_seconds_per_operation";

@@ -244,6 +244,9 @@ pub struct Doctor {
     /// Install the missing tools with the distribution's package manager
     #[arg(long)]
     pub install: bool,
+    /// With --install: database servers, ffmpeg and git too, without starting any service
+    #[arg(long, requires = "install")]
+    pub programs: bool,
 }
 
 /// Options of `suites`.

@@ -12,6 +12,8 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("operations", include_str!("../../../suites/operations.toml")),
     ("latency", include_str!("../../../suites/latency.toml")),
     ("database", include_str!("../../../suites/database.toml")),
+    ("media", include_str!("../../../suites/media.toml")),
+    ("applications", include_str!("../../../suites/applications.toml")),
 ];
 
 /// Finds a suite by its name, or reads it from a file.

@@ -6,6 +6,8 @@ use crate::job::{Fallocate, Verify};
 pub use crate::oltp::Oltp;
 use crate::operations::Method;
 pub use crate::operations::Operations;
+pub use crate::programs::Programs;
+pub use crate::streams::Streams;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -76,6 +78,10 @@ pub enum Kind {
     Operations(Box<Operations>),
     /// Transactions on a database in the lane, lane after lane.
     Oltp(Box<Oltp>),
+    /// Large files: written, read, both at once, removed.
+    Streams(Streams),
+    /// Real programs with fixed arguments, one after another, lane after lane.
+    Programs(Box<Programs>),
 }
 
 /// Create, read cold, delete many small files. Creating and deleting include their `syncfs`.
@@ -105,6 +111,8 @@ impl Workload {
             Kind::SmallFiles(_) => ["create", "read", "delete"].map(str::to_owned).to_vec(),
             Kind::Operations(operations) => operations.groups(),
             Kind::Oltp(oltp) => oltp.groups(),
+            Kind::Streams(_) => crate::streams::STREAM_GROUPS.map(str::to_owned).to_vec(),
+            Kind::Programs(programs) => programs.groups(),
         }
     }
 
@@ -142,6 +150,8 @@ impl Workload {
             Kind::SmallFiles(small) => small.files.saturating_mul(small.size.0.next_multiple_of(4096) + 1024),
             Kind::Operations(operations) => operations.working_set_bytes(),
             Kind::Oltp(oltp) => oltp.working_set_bytes(),
+            Kind::Streams(streams) => streams.working_set_bytes(),
+            Kind::Programs(programs) => programs.working_set_bytes(),
         }
     }
 
@@ -171,6 +181,8 @@ impl Workload {
             Kind::Fio(_) => Ok(()),
             Kind::Operations(operations) => operations.check().map_err(|what| format!("workload {name}: {what}")),
             Kind::Oltp(oltp) => oltp.check().map_err(|what| format!("workload {name}: {what}")),
+            Kind::Streams(streams) => streams.check().map_err(|what| format!("workload {name}: {what}")),
+            Kind::Programs(programs) => programs.check().map_err(|what| format!("workload {name}: {what}")),
             Kind::SmallFiles(small) => {
                 if small.files == 0 || small.files > 100_000_000 {
                     return fail("files must lie between 1 and 100000000");
@@ -257,7 +269,12 @@ impl Suite {
             Kind::Operations(operations) => {
                 (operations.method, operations.loops) = (Method::ProcessPerOperation, 1);
             }
-            Kind::Jobs(_) | Kind::Fio(_) | Kind::SmallFiles(_) | Kind::Oltp(_) => {}
+            Kind::Jobs(_)
+            | Kind::Fio(_)
+            | Kind::SmallFiles(_)
+            | Kind::Oltp(_)
+            | Kind::Streams(_)
+            | Kind::Programs(_) => {}
         }
         let Some(changes) = self.as_published.get(&workload.name) else { return Ok(workload) };
         let name = workload.name.clone();

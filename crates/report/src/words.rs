@@ -57,13 +57,14 @@ pub(crate) const COLUMN_VERDICT: &str = "verdict";
 pub(crate) const COLUMN_LIMIT: &str = "limited by";
 pub(crate) const UNKNOWN_SUITE: &str = "(unnamed suite)";
 
-/// What people call a latency's metric; `None`: it is a rate.
+/// What people call the metric of a latency or a time; `None`: it is a rate.
 pub(crate) fn latency(metric: &str) -> Option<&'static str> {
     match metric {
         "latency_p50_ns" => Some("median latency"),
         "latency_p99_ns" => Some("p99 latency"),
         "latency_p999_ns" => Some("p99.9 latency"),
         "latency_mean_ns" => Some("mean latency"),
+        "time_ns" => Some("time"),
         other if other.ends_with("_ns") => Some("latency"),
         _ => None,
     }

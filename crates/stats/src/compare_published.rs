@@ -151,7 +151,7 @@ impl Side<'_> {
         });
         match (measured, &workload.kind) {
             (true, _) => None,
-            (false, Kind::Operations(_) | Kind::SmallFiles(_)) => Some("seconds"),
+            (false, Kind::Operations(_) | Kind::SmallFiles(_) | Kind::Programs(_)) => Some("seconds"),
             (false, _) => Some("operations_per_second"),
         }
     }
@@ -222,7 +222,7 @@ fn total(trial: &Trial, workload: &Workload, metric: &str) -> Option<f64> {
 
 /// Work that has an end has a time; slices end by the clock.
 fn once_only(workload: &Workload) -> bool {
-    matches!(workload.kind, Kind::Operations(_) | Kind::SmallFiles(_))
+    matches!(workload.kind, Kind::Operations(_) | Kind::SmallFiles(_) | Kind::Programs(_))
 }
 
 fn workers(workload: &Workload) -> f64 {

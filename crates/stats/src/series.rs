@@ -277,8 +277,12 @@ impl<'a> Scope<'a> {
             Some(system) => (system, std::slice::from_ref(group), true),
             None => (&trial.system, trial.groups.as_slice(), worked(&trial.groups).count() == 1),
         };
-        let bytes =
-            |read: bool| worked(groups).filter(|of| reading.reads(&of.name) == read).map(|of| of.bytes as f64).sum();
+        // What is removed, and what goes both ways at once, is neither read nor written alone.
+        let one_way = |of: &&Group| kind_of(&of.name) != "delete" && !of.name.contains('+');
+        let bytes = |read: bool| {
+            let of = worked(groups).filter(|of| reading.reads(&of.name) == read).filter(one_way);
+            of.map(|of| of.bytes as f64).sum()
+        };
         Scope {
             system,
             operations: worked(groups).map(|of| of.operations as f64).sum(),

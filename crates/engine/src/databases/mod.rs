@@ -16,6 +16,7 @@ mod sqlite;
 mod usage;
 
 pub use programs::{missing, version};
+pub(crate) use script::Random;
 pub use sqlite::version as sqlite_version;
 
 use crate::error::EngineError;

@@ -10,7 +10,7 @@ use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
 use crate::extents;
 use crate::target::Place;
-use crate::window::{SECONDS, Window};
+use crate::window::{TIME, Window};
 use crate::workloads::{Observer, Work};
 use material::Stuff;
 use model::agent::Part;
@@ -132,13 +132,13 @@ impl Work for ProgramsWork {
         }
         let top = top(place)?;
         let clock = Clock::get();
-        let mut window = Window { group: group.to_owned(), primary_metric: SECONDS, operations: 1, ..Window::default() };
+        let mut window = Window { group: group.to_owned(), primary_metric: TIME, operations: 1, ..Window::default() };
         if group == TOTAL {
             observer.window_opens();
             window.sync_seconds = place.sync()?;
             observer.window_closes();
             window.seconds = self.seconds + window.sync_seconds;
-            window.totals.push((SECONDS, window.seconds));
+            window.totals.push((TIME, window.seconds * 1e9));
             return Ok(window);
         }
         let step = self.programs.step_named(group).cloned().ok_or_else(|| {
@@ -158,7 +158,7 @@ impl Work for ProgramsWork {
         window.latencies.record(took);
         self.seconds += window.seconds;
         window.totals = self.look(&top, &step)?;
-        window.totals.push((SECONDS, window.seconds));
+        window.totals.push((TIME, window.seconds * 1e9));
         Ok(window)
     }
 

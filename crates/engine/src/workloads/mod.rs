@@ -11,6 +11,7 @@ mod pace;
 mod populate;
 mod small_files;
 mod steady;
+mod streams;
 mod team;
 mod verifier;
 mod worker;
@@ -19,9 +20,11 @@ pub use fio::FioWork;
 pub use jobs::JobsWork;
 pub use small_files::SmallFilesWork;
 pub use steady::SteadyWork;
+pub use streams::StreamsWork;
 
 use crate::databases::OltpWork;
 use crate::error::EngineError;
+use crate::programs::ProgramsWork;
 use crate::target::Place;
 use crate::window::Window;
 use model::agent::Part;
@@ -172,6 +175,8 @@ pub fn prepare_noted(
         }
         Kind::SmallFiles(small) => Box::new(SmallFilesWork::prepare(place, small, seed, stop)?),
         Kind::Oltp(oltp) => Box::new(OltpWork::prepare(place, oltp, seed, note, stop)?),
+        Kind::Streams(streams) => Box::new(StreamsWork::prepare(place, streams, seed, stop)?),
+        Kind::Programs(programs) => Box::new(ProgramsWork::prepare(place, programs, stop)?),
     })
 }
 

@@ -6,6 +6,7 @@ mod disks;
 pub use disks::Disks;
 
 use disks::limited;
+use model::programs::Material;
 use model::operations::{Amount, Method, Operation, OperationStep, Operations, SyncPolicy};
 use model::workload::{Io, Kind, Oltp, Workload};
 use std::ops::{Add, AddAssign, Mul};
@@ -206,6 +207,34 @@ impl Setting {
                 Course { round: round + self.quiet(SMALL_FILES_PHASES), probe: self.flushes(), ..Course::default() }
             }
             Kind::Oltp(oltp) => self.transactions(oltp),
+            Kind::Streams(streams) => {
+                let (size, readers) = (streams.size.get() as f64, f64::from(streams.readers));
+                // Written, read, and read beside what the writers write.
+                let written = size * (readers + f64::from(streams.writers));
+                let moved = written + 2.0 * size * readers;
+                let seconds = moved / rates.sequential + 2.0 * rates.remount_seconds;
+                let round = (self.visit() + Work { seconds, bytes: written }) * self.lanes;
+                let phases = model::streams::STREAM_GROUPS.len() as f64;
+                let probe_seconds = 2.0 * PROBE_SLICES * (0.25 + SLICE_EXTRA_SECONDS);
+                let probe = Work { seconds: probe_seconds, bytes: 0.25 * PROBE_SLICES * rates.sequential } * self.probed;
+                Course { round: round + self.quiet(phases), probe, ..Course::default() }
+            }
+            Kind::Programs(programs) => {
+                let bytes = workload.working_set_bytes() as f64;
+                let steps = programs.step.len() as f64;
+                // Read about as often as written; unpacking makes files.
+                let files = match programs.material {
+                    Material::Repository | Material::Layers => programs.files as f64,
+                    Material::None | Material::Recording => 0.0,
+                };
+                let seconds = 3.0 * bytes / rates.sequential
+                    + 4.0 * files * rates.change_seconds
+                    + steps * (rates.process_seconds + rates.flush_seconds)
+                    + rates.remount_seconds;
+                let round = (self.visit() + Work { seconds, bytes }) * self.lanes;
+                let quiet = Work::seconds((steps + 1.0) * self.quiet_seconds * self.lanes);
+                Course { round: round + quiet, probe: self.flushes(), ..Course::default() }
+            }
             Kind::Jobs(_) | Kind::Fio(_) => {
                 let bytes = workload.working_set_bytes() as f64;
                 let laid_out = bytes / rates.sequential;

@@ -179,6 +179,14 @@ pub fn check_tools(plan: &Plan) -> Result<(), Failure> {
                 workload.name
             )));
         }
+        if let Kind::Programs(programs) = &workload.kind
+            && let Some((program, package)) = engine::programs::missing(programs)
+        {
+            return Err(Failure::missing(format!(
+                "workload {} starts {program}, which is not installed: apt install {package}",
+                workload.name
+            )));
+        }
         let Kind::Operations(operations) = &workload.kind else { continue };
         let missing = engine::missing_tools(operations);
         if missing.is_empty() {

@@ -11,6 +11,7 @@ pub mod machine;
 pub mod memory;
 mod patience;
 pub mod probe;
+mod programs;
 pub mod quiet;
 pub mod record_file;
 pub mod rehearse;

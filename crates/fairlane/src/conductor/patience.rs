@@ -70,7 +70,7 @@ fn amount(workload: &Workload) -> (f64, f64) {
             (bytes, bytes / io.bs.get().max(1) as f64)
         }
         // Loaded, written and read again and again.
-        Kind::Oltp(_) => (4.0 * working_set, 4.0 * working_set / 4096.0),
+        Kind::Oltp(_) | Kind::Streams(_) | Kind::Programs(_) => (4.0 * working_set, 4.0 * working_set / 4096.0),
         Kind::Jobs(_) | Kind::Fio(_) => (working_set, working_set / 4096.0),
     }
 }

@@ -12,7 +12,7 @@ use lanes::{Cold, Journal, LaneFailure, Stage};
 use model::Throttle;
 use model::agent::{Part, Reply, Request, Target};
 use model::event::Event;
-use model::workload::{Kind, Workload};
+use model::workload::{Kind, Streams, Workload};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -139,7 +139,7 @@ impl Track<'_> {
             Kind::Jobs(_) | Kind::Fio(_) => {
                 visits.iter_mut().try_for_each(|visit| self.whole(workload, visit, seed, threads))
             }
-            Kind::SmallFiles(_) if self.stage.side_by_side() => self.once(workload, visits, seed, threads),
+            Kind::SmallFiles(_) | Kind::Streams(_) if self.stage.side_by_side() => self.once(workload, visits, seed, threads),
             Kind::Operations(operations) if self.stage.side_by_side() => {
                 self.steps(workload, operations, visits, seed, threads)
             }
@@ -149,7 +149,11 @@ impl Track<'_> {
             Kind::Oltp(oltp) => {
                 visits.iter_mut().try_for_each(|visit| self.database(workload, oltp, visit, seed, threads))
             }
-            Kind::SmallFiles(_) => {
+            Kind::Programs(programs) => visits
+                .iter_mut()
+                .try_for_each(|visit| self.programs(workload, programs, visit, seed, threads))
+                .and_then(|()| self.compare_outputs(programs, visits)),
+            Kind::SmallFiles(_) | Kind::Streams(_) => {
                 visits.iter_mut().try_for_each(|visit| self.once(workload, std::slice::from_mut(visit), seed, threads))
             }
         };
@@ -265,9 +269,11 @@ impl Track<'_> {
             self.open(workload, visit, seed)?;
         }
         let lanes = visits.len();
-        let parts = self.parts(PHASE_PARTS);
+        // A large file is read and written at a stretch: parts of it would leave the cache to the others.
+        let large = matches!(workload.kind, Kind::Streams(_));
+        let parts = if large { 1 } else { self.parts(PHASE_PARTS) };
         for (number, group) in workload.groups().iter().enumerate() {
-            if group == "read" {
+            if group == "read" || (large && Streams::is_cold(group)) {
                 for visit in visits.iter_mut() {
                     self.step(visit, "cold", |track, visit| track.make_cold(visit))?;
                 }

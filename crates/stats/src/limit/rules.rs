@@ -48,7 +48,8 @@ impl Sight<'_> {
                 }
                 most
             }
-            Kind::SmallFiles(_) | Kind::Fio(_) | Kind::Oltp(_) => 1,
+            Kind::SmallFiles(_) | Kind::Fio(_) | Kind::Oltp(_) | Kind::Programs(_) => 1,
+            Kind::Streams(streams) => streams.readers.saturating_add(streams.writers),
             Kind::Operations(operations) => operations.threads,
         }
     }
@@ -59,7 +60,12 @@ impl Sight<'_> {
         match &self.workload.kind {
             Kind::Io(_) => true,
             Kind::Jobs(jobs) => matches!(jobs.jobs.as_slice(), [job] if job.io.numjobs == 1 && plain(&job.io)),
-            Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Fio(_) | Kind::Oltp(_) => false,
+            Kind::SmallFiles(_)
+            | Kind::Operations(_)
+            | Kind::Fio(_)
+            | Kind::Oltp(_)
+            | Kind::Streams(_)
+            | Kind::Programs(_) => false,
         }
     }
 
@@ -67,7 +73,13 @@ impl Sight<'_> {
         match &self.workload.kind {
             Kind::Io(io) => io.iodepth.saturating_mul(io.numjobs),
             // Jobs come and go: no one depth is asked for all the time.
-            Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Jobs(_) | Kind::Fio(_) | Kind::Oltp(_) => 1,
+            Kind::SmallFiles(_)
+            | Kind::Operations(_)
+            | Kind::Jobs(_)
+            | Kind::Fio(_)
+            | Kind::Oltp(_)
+            | Kind::Streams(_)
+            | Kind::Programs(_) => 1,
         }
     }
 
