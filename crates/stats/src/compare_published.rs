@@ -183,7 +183,8 @@ type Shown<'a> = (&'a str, Option<&'a Figure>, Vec<(u32, f64)>);
 
 /// One trial's figure of a group, or of all groups together, in the metric's unit.
 fn of_trial(trial: &Trial, workload: &Workload, group: &str, metric: &str) -> Option<f64> {
-    if group == TOTAL {
+    // Programs have a total of their own, with the sync behind them.
+    if group == TOTAL && !trial.groups.iter().any(|of| of.name == TOTAL) {
         return total(trial, workload, metric);
     }
     let of = trial.groups.iter().find(|of| of.name == group)?;

@@ -35,11 +35,12 @@ pub(super) fn make(path: &Path, files: u64, stop: &AtomicBool) -> Result<(), Eng
 }
 
 fn file(root: &Path, layer: u64, number: u64) -> Result<(), EngineError> {
-    // One in five has the name of a file of the layer below.
-    let named = if layer > 1 && number.is_multiple_of(5) { layer - 1 } else { layer };
-    let folder = root.join(format!("usr/layer{named}/directory{:04}", number / FILES));
+    // One in five has the name of a file of the layer below, of one that this layer has not replaced itself.
+    let replaces = layer > 1 && number.is_multiple_of(5);
+    let (of, named) = if replaces { (layer - 1, number + 1) } else { (layer, number) };
+    let folder = root.join(format!("usr/layer{of}/directory{:04}", named / FILES));
     std::fs::create_dir_all(&folder).map_err(|error| cannot("create directory", &folder, &error))?;
-    let path = folder.join(format!("file{number:06}"));
+    let path = folder.join(format!("file{named:06}"));
     if number % 10 == 9 {
         // Its neighbour of the same layer.
         let before = folder.join(format!("file{:06}", number - 1));
