@@ -29,9 +29,8 @@ pub(super) fn tables(oltp: &Oltp, session: &mut dyn Session) -> Result<Found, Da
         if found.damage.is_none() {
             found.damage = of_table(oltp.server, session, &table, number)?;
         }
-        let count = |session: &mut dyn Session, sql: &str| Ok(session.number(sql)?.unwrap_or(-1.0) as i64);
-        let rows: i64 = count(session, &format!("SELECT COUNT(*) FROM {table}"))?;
-        found.rows += rows;
+        let rows = session.number(&format!("SELECT COUNT(*) FROM {table}"))?;
+        found.rows += rows.map_or(-1, |rows| rows as i64);
     }
     Ok(found)
 }

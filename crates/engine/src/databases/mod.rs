@@ -111,7 +111,7 @@ impl OltpWork {
             Some(running) => running.connect(),
             None => {
                 let (path, _) = place.directory().ok_or_else(house::no_directory)?;
-                sqlite::Sqlite::open(&path.join(house::NAME), &self.oltp, clients).map(|one| Box::new(one) as _)
+                sqlite::Sqlite::open(&path.join(house::NAME), &self.oltp, clients).map(|one| Box::new(one) as Box<dyn Session>)
             }
         };
         connected.map_err(|error| self.explain(error))
@@ -158,7 +158,8 @@ impl OltpWork {
     }
 
     fn fsyncs(&self, place: &Place) -> Option<f64> {
-        let mut session = self.connect(place, 1).ok().filter(|_| self.oltp.server.is_process())?;
+        self.running.as_ref()?;
+        let mut session = self.connect(place, 1).ok()?;
         usage::fsyncs(self.oltp.server, session.as_mut())
     }
 }

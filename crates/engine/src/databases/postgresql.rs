@@ -116,7 +116,7 @@ impl Postgres {
                 }
                 b'C' => came.changed = changed(&self.message),
                 b'D' if keep => came.rows.push(columns(&self.message)),
-                b'R' if self.message.get(..4) != Some(&[0; 4]) => {
+                b'R' if self.message.get(..4) != Some(&[0; 4][..]) => {
                     return Err(DatabaseError::strange("it asks for a password"));
                 }
                 _ => {}

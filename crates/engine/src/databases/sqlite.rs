@@ -20,7 +20,7 @@ pub(crate) struct Sqlite {
 impl Sqlite {
     /// Opens the database in `folder`, makes it where it is not there. `clients` share the pool.
     pub(crate) fn open(folder: &Path, oltp: &Oltp, clients: u32) -> Result<Sqlite, DatabaseError> {
-        let connection = Connection::open(folder.join("data.sqlite")).map_err(plain)?;
+        let mut connection = Connection::open(folder.join("data.sqlite")).map_err(plain)?;
         connection.busy_handler(Some(wait)).map_err(plain)?;
         let pool = oltp.pool.get() / 1024 / u64::from(clients.max(1));
         // Negative: KiB.
@@ -98,7 +98,7 @@ impl Session for Sqlite {
         let mut rows = statement.query([]).map_err(plain)?;
         let mut all = Vec::new();
         while let Some(row) = rows.next().map_err(plain)? {
-            let text = |column: usize| {
+            let text = |column: usize| -> rusqlite::Result<String> {
                 Ok(match row.get_ref(column)? {
                     ValueRef::Integer(number) => number.to_string(),
                     ValueRef::Real(number) => number.to_string(),

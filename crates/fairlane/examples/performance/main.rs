@@ -2,7 +2,7 @@
 //!
 //! `performance rows [PART]` compares the cost of single jobs (those whose names hold the part),
 //! `performance agreement [PART]` the figures of ten job files on three filesystems, `performance
-//! operations` file operations with a bare loop and fs_mark, and `performance memory [MINUTES]` the
+//! operations` file operations with a bare loop and fs_mark, `performance sysbench` transactions, and `performance memory [MINUTES]` the
 //! engine with itself. Each round runs every program once, the order changes from round to round, and
 //! the median of the rounds' ratios counts: a busy machine hits all alike. Needs root for the lanes and fio. Nothing is asserted: the tables are for people.
 
@@ -12,6 +12,7 @@ mod memory;
 mod operations;
 mod rows;
 mod runs;
+mod sysbench;
 
 use anyhow::{Result, bail};
 use engine::{Place, Work};
@@ -42,9 +43,10 @@ fn main() -> Result<()> {
         ["memory"] => memory::print(10.0),
         ["memory", minutes] => memory::print(minutes.parse()?),
         ["operations"] => operations::print(),
+        ["sysbench"] => sysbench::print(),
         ["operations-child", what, directory] => operations::work(what, Path::new(directory)),
         ["operations-memory", files, directory] => operations::memory(files.parse()?, Path::new(directory)),
-        _ => bail!("say what: rows [PART], agreement [PART], operations or memory [MINUTES]"),
+        _ => bail!("say what: rows [PART], agreement [PART], operations, sysbench or memory [MINUTES]"),
     }
 }
 
