@@ -116,7 +116,9 @@ mod tests {
     #[test]
     fn figures_name_workloads_and_groups_of_their_suite() {
         // These suites are not built yet.
-        const LATER: [&str; 3] = ["appenders", "database", "media"];
+        const LATER: [&str; 1] = ["appenders"];
+        // Their articles print a figure for every group; the others chose, or drew charts.
+        const WHOLE: [&str; 2] = ["general", "operations"];
         for published in all() {
             if LATER.contains(&published.suite.as_str()) {
                 assert!(suites::find(&published.suite).is_err(), "{}: take it off the list", published.suite);
@@ -130,7 +132,7 @@ mod tests {
                 assert!(known, "{}: no group {}", figure.workload, figure.group);
             }
             // And the other way round: every group of the suite has its figures.
-            for workload in &suite.workload {
+            for workload in suite.workload.iter().filter(|_| WHOLE.contains(&published.suite.as_str())) {
                 for group in workload.groups() {
                     let has = published.figure.iter().any(|of| of.workload == workload.name && of.group == group);
                     assert!(has, "{}, {group}: no published figure", workload.name);
