@@ -46,7 +46,7 @@ fn kill(number: u32, start: u64) -> Result<Option<String>, LaneFailure> {
     }
     match pidfd_send_signal(&handle, Signal::KILL) {
         Ok(()) | Err(rustix::io::Errno::SRCH) => {}
-        Err(errno) => return Err(cannot(format!("end the server {number}"), errno.into())),
+        Err(errno) => return Err(cannot(format!("end the server {number}"), errno)),
     }
     let begun = Instant::now();
     while is_it() {

@@ -7,11 +7,12 @@ use model::findings::Limit;
 use model::plan::Rounds;
 use model::record::{Profile, Record};
 use model::trial::Trial;
-use model::workload::{Kind, Workload};
+use model::workload::{Suite, Workload};
 use stats::limit::limit_of;
 
 fn workload(text: &str) -> Workload {
-    toml::from_str(&format!("name = \"w\"\ntitle = \"w\"\n{text}")).unwrap()
+    let suite = format!("name = \"s\"\nabout = \"a test\"\n[[workload]]\nname = \"w\"\ntitle = \"w\"\n{text}");
+    Suite::from_toml(&suite).unwrap().workload.remove(0)
 }
 
 fn race(workload: &Workload, rates: [f64; 2], probes: &[(Profile, f64)], change: impl Fn(&mut Trial)) -> Record {

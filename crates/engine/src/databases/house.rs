@@ -9,7 +9,6 @@ use crate::target::Place;
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid, chownat, mkdirat, openat};
 use rustix::io::Errno;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::path::PathBuf;
 
 /// Name of the folder in the lane.
 pub(super) const NAME: &str = "fairlane-database";
@@ -18,7 +17,6 @@ pub(super) const NAME: &str = "fairlane-database";
 #[derive(Debug)]
 pub(super) struct House {
     directory: OwnedFd,
-    path: PathBuf,
 }
 
 /// Whom a server runs as.
@@ -88,10 +86,9 @@ impl House {
     pub(super) fn open(place: &Place) -> Result<House, EngineError> {
         let (path, directory) = place.directory().ok_or_else(no_directory)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let path = path.join(NAME);
         let directory = openat(directory, NAME, flags, Mode::empty())
-            .map_err(|errno| EngineError::file("open directory", &path, errno))?;
-        Ok(House { directory, path })
+            .map_err(|errno| EngineError::file("open directory", path.join(NAME), errno))?;
+        Ok(House { directory })
     }
 
     /// A path in it, for this process and for those that inherit the descriptor.
@@ -102,11 +99,6 @@ impl House {
     /// The descriptor that a server inherits.
     pub(super) fn descriptor(&self) -> RawFd {
         self.directory.as_raw_fd()
-    }
-
-    /// Its path, for messages and for this process.
-    pub(super) fn path(&self) -> &PathBuf {
-        &self.path
     }
 }
 

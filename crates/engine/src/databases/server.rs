@@ -254,7 +254,8 @@ fn ended(program: &Path, status: ExitStatus, said: &File) -> EngineError {
 fn last_lines(said: &File) -> String {
     let end = said.metadata().map_or(0, |metadata| metadata.len());
     let mut text = vec![0; SAID_BYTES.min(end) as usize];
-    let read = said.read_exact_at(&mut text, end - text.len() as u64);
+    let from = end - text.len() as u64;
+    let read = said.read_exact_at(&mut text, from);
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     match (read, lines.len()) {

@@ -83,7 +83,7 @@ impl ProgramsWork {
     }
 
     /// Before the clock runs: folders of the step.
-    fn ready(&self, top: &Path, step: &ProgramStep) -> Result<(), EngineError> {
+    fn make_folders(&self, top: &Path, step: &ProgramStep) -> Result<(), EngineError> {
         let of_overlay = step.overlay.iter().flat_map(|_| OVERLAY_UPPER).map(str::to_owned);
         for folder in step.folders.iter().cloned().chain(of_overlay) {
             let folder = top.join(folder);
@@ -92,7 +92,7 @@ impl ProgramsWork {
         Ok(())
     }
 
-    fn run(&self, top: &Path, command: &[String]) -> Result<(), EngineError> {
+    fn start(&self, top: &Path, command: &[String]) -> Result<(), EngineError> {
         let material = self.stuff.path();
         let words: Vec<String> = command.iter().map(|word| word.replace(MATERIAL, &material)).collect();
         process::run(&words, top, self.stuff.descriptor(), &self.stop)
@@ -101,7 +101,7 @@ impl ProgramsWork {
     /// After the clock: contents and pieces of what the step made, and the program that checks it.
     fn look(&self, top: &Path, step: &ProgramStep) -> Result<Vec<(&'static str, f64)>, EngineError> {
         if !step.check.is_empty() {
-            self.run(top, &step.check)?;
+            self.start(top, &step.check)?;
         }
         let (mut sum, mut pieces) = (0u32, Some(0u64));
         for output in &step.outputs {
@@ -144,12 +144,12 @@ impl Work for ProgramsWork {
         let step = self.programs.step_named(group).cloned().ok_or_else(|| {
             EngineError::Unsuitable(format!("there is no step {}", model::text::escaped(group.as_bytes())))
         })?;
-        self.ready(&top, &step)?;
+        self.make_folders(&top, &step)?;
         observer.window_opens();
         let begun = clock.now();
         let done = match &step.overlay {
             Some(overlay) => overlay::work(&top, overlay, &self.stop),
-            None => self.run(&top, &step.program).map(|()| 1),
+            None => self.start(&top, &step.program).map(|()| 1),
         };
         let took = clock.now() - begun;
         observer.window_closes();

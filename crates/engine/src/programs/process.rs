@@ -109,7 +109,8 @@ pub(super) fn run(
 fn failure(name: &str, status: &str, said: &File) -> EngineError {
     let end = said.metadata().map_or(0, |metadata| metadata.len());
     let mut text = vec![0; SAID_BYTES.min(end) as usize];
-    let _ = said.read_exact_at(&mut text, end - text.len() as u64);
+    let from = end - text.len() as u64;
+    let _ = said.read_exact_at(&mut text, from);
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let last = lines[lines.len().saturating_sub(SAID_LINES)..].join(" | ");
