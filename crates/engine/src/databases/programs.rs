@@ -3,7 +3,7 @@
 use super::house::House;
 use crate::error::EngineError;
 use model::oltp::{Oltp, Server};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A program, by the first of its names that is there.
 pub(super) struct Program {
@@ -22,13 +22,8 @@ pub(super) fn server(of: Server) -> Program {
     }
 }
 
-/// What makes its first files.
-fn maker(of: Server) -> Program {
-    match of {
-        Server::Postgresql => Program { names: &["initdb"], package: "postgresql" },
-        _ => Program { names: &["mariadb-install-db", "mysql_install_db"], package: "mariadb-server-core" },
-    }
-}
+/// What makes PostgreSQL's first files; the others make them themselves.
+const INITDB: Program = Program { names: &["initdb"], package: "postgresql" };
 
 impl Program {
     /// Where it is.
@@ -62,9 +57,8 @@ pub fn missing(of: Server) -> Option<(&'static str, &'static str)> {
     if of == Server::Sqlite {
         return None;
     }
-    let server = server(of);
-    let made_by_itself = of == Server::Mysql && find("mysqld").is_some();
-    let all = [Some(server), Some(maker(of)).filter(|_| !made_by_itself)];
+    let maker = Some(INITDB).filter(|_| of == Server::Postgresql);
+    let all = [Some(server(of)), maker];
     all.into_iter().flatten().find(|program| program.find().is_err()).map(|program| (program.names[0], program.package))
 }
 
@@ -76,29 +70,65 @@ pub fn version(of: Server) -> Option<String> {
     said.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }
 
-/// Program and arguments that make the server's first files in the house.
-pub(super) fn making(of: Server, house: &House) -> Result<(PathBuf, Vec<String>), EngineError> {
+/// What makes a server's first files in the house.
+pub(super) struct Making {
+    pub(super) program: PathBuf,
+    pub(super) arguments: Vec<String>,
+    /// What it reads.
+    pub(super) input: Vec<u8>,
+}
+
+/// What makes the server's first files in the house.
+pub(super) fn making(of: Server, house: &House) -> Result<Making, EngineError> {
     let data = house.inside("data");
     let program = server(of).find()?;
     Ok(match of {
         Server::Postgresql => {
             let fixed = ["--auth=trust", "--username=fairlane", "--encoding=UTF8", "--locale=C", "--no-sync"];
             let arguments = [format!("--pgdata={data}")].into_iter().chain(fixed.map(str::to_owned));
-            (maker(of).find()?, arguments.collect())
+            Making { program: INITDB.find()?, arguments: arguments.collect(), input: Vec::new() }
         }
         // MySQL makes them itself; mariadbd, even where it is called mysqld, does not know how.
         _ if !is_mariadb(&program) => {
-            (program, vec!["--no-defaults".to_owned(), "--initialize-insecure".to_owned(), format!("--datadir={data}")])
+            let arguments = vec!["--no-defaults".to_owned(), "--initialize-insecure".to_owned(), format!("--datadir={data}")];
+            Making { program, arguments, input: Vec::new() }
         }
+        // What mariadb-install-db does, which is a shell script and needs the client's package too.
         _ => {
-            let fixed = ["--skip-test-db", "--auth-root-authentication-method=normal", "--skip-name-resolve"];
-            let arguments = ["--no-defaults".to_owned(), format!("--datadir={data}")];
-            (maker(of).find()?, arguments.into_iter().chain(fixed.map(str::to_owned)).collect())
+            let places = [format!("--datadir={data}"), format!("--tmpdir={}", house.inside("tmp"))];
+            let fixed = ["--skip-networking", "--log-warnings=0", "--enforce-storage-engine=", "--max-allowed-packet=8M"];
+            let begin = ["--no-defaults", "--bootstrap"].map(str::to_owned);
+            let arguments = begin.into_iter().chain(places).chain(fixed.map(str::to_owned)).collect();
+            Making { program, arguments, input: system_tables()? }
         }
     })
 }
 
-fn is_mariadb(program: &std::path::Path) -> bool {
+/// MariaDB's own statements that make its system tables, with a root who has no password: the socket lies in
+/// a folder that nobody else can enter.
+fn system_tables() -> Result<Vec<u8>, EngineError> {
+    const FOLDERS: [&str; 4] = ["/usr/share/mysql", "/usr/share/mariadb", "/usr/local/share/mysql", "/usr/local/share/mariadb"];
+    let found = FOLDERS.iter().flat_map(|folder| ["mysql", "mariadb"].map(|name| format!("{folder}/{name}_")));
+    let beginning = found.into_iter().find(|beginning| Path::new(&format!("{beginning}system_tables.sql")).is_file());
+    let beginning = beginning.ok_or_else(|| {
+        EngineError::Unsuitable(format!(
+            "MariaDB's system tables are in none of {}; apt install mariadb-server-core",
+            FOLDERS.join(", ")
+        ))
+    })?;
+    // Each on a line of its own: a bootstrapping server reads statements so.
+    let mut text = b"create database if not exists mysql;\nuse mysql;\nSET @auth_root_socket=NULL;\n".to_vec();
+    for name in ["system_tables", "performance_tables", "system_tables_data"] {
+        let path = format!("{beginning}{name}.sql");
+        let part = std::fs::read(&path)
+            .map_err(|error| EngineError::Unsuitable(format!("{path} cannot be read: {error}")))?;
+        text.extend(part);
+        text.push(b'\n');
+    }
+    Ok(text)
+}
+
+fn is_mariadb(program: &Path) -> bool {
     let asked = std::process::Command::new(program).arg("--version").stdin(std::process::Stdio::null()).output();
     asked.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("MariaDB"))
 }
@@ -144,7 +174,6 @@ pub(super) fn starting(oltp: &Oltp, house: &House) -> Result<(PathBuf, Vec<Strin
             set("innodb-buffer-pool-size", &oltp.pool.get().to_string());
             set("max-connections", &clients.to_string());
             set("max-prepared-stmt-count", "1048576");
-            set("loose-secure-file-priv", "NULL");
             for (key, value) in oltp.durability() {
                 set(&key, &value);
             }

@@ -12,12 +12,12 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::fs::File;
-use std::io::Write;
+use std::io::{Seek, Write};
 use std::os::fd::BorrowedFd;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -47,8 +47,8 @@ pub(super) struct Running {
 /// # Errors
 /// Names the package where a program is missing, and says the program's last lines where it fails.
 pub(super) fn make(server: Server, house: &House, stop: &AtomicBool) -> Result<(), EngineError> {
-    let (program, arguments) = programs::making(server, house)?;
-    let (mut child, said) = spawn(&program, &arguments, house, Signal::KILL)?;
+    let programs::Making { program, arguments, input } = programs::making(server, house)?;
+    let (mut child, said) = spawn(&program, &arguments, &input, house, Signal::KILL)?;
     loop {
         if let Err(interrupted) = heed(stop) {
             // It starts the server itself for a moment.
@@ -82,7 +82,7 @@ impl Running {
         let server = oltp.server;
         // PostgreSQL takes its shared memory away where it hears of its parent's death in time.
         let farewell = if server == Server::Postgresql { Signal::QUIT } else { Signal::KILL };
-        let (child, said) = spawn(&program, &arguments, &house, farewell)?;
+        let (child, said) = spawn(&program, &arguments, &[], &house, farewell)?;
         let mut running = Running { server, child, said, house, note, begun: Instant::now() };
         running.write_note()?;
         loop {
@@ -202,11 +202,15 @@ fn pid_of(child: &Child) -> Option<Pid> {
 fn spawn(
     program: &Path,
     arguments: &[String],
+    input: &[u8],
     house: &House,
     farewell: Signal,
 ) -> Result<(Child, File), EngineError> {
     let cannot = |error: std::io::Error| cannot_start(program, &error);
-    let said = memfd_create("fairlane-server", MemfdFlags::CLOEXEC).map(File::from).map_err(|errno| cannot(errno.into()))?;
+    let memory = |name| memfd_create(name, MemfdFlags::CLOEXEC).map(File::from).map_err(|errno| cannot(errno.into()));
+    let said = memory("fairlane-server")?;
+    let mut reads = memory("fairlane-input")?;
+    reads.write_all(input).and_then(|()| reads.rewind()).map_err(cannot)?;
     let parent = rustix::process::getpid();
     let descriptor = house.descriptor();
     let mut command = Command::new(program);
@@ -217,7 +221,7 @@ fn spawn(
         .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
         .env("LC_ALL", "C")
         .env("TZ", "UTC")
-        .stdin(Stdio::null())
+        .stdin(reads)
         .stdout(said.try_clone().map_err(cannot)?)
         .stderr(said.try_clone().map_err(cannot)?)
         .process_group(0);
