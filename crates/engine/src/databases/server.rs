@@ -254,14 +254,17 @@ fn ended(program: &Path, status: ExitStatus, said: &File) -> EngineError {
     EngineError::Unsuitable(format!("{program} did not start ({status}); it said: {}", last_lines(said)))
 }
 
-/// The last lines, on one. Read at a place of its own: the server goes on writing where it is.
+/// The last lines, on one; where some of them are errors, these alone. Read at a place of its own: the server goes on writing where it is.
 fn last_lines(said: &File) -> String {
     let end = said.metadata().map_or(0, |metadata| metadata.len());
     let mut text = vec![0; SAID_BYTES.min(end) as usize];
     let from = end - text.len() as u64;
     let read = said.read_exact_at(&mut text, from);
     let text = String::from_utf8_lossy(&text);
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let all: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let is_error = |line: &&str| ["ERROR", "FATAL", "PANIC"].iter().any(|word| line.contains(word));
+    let errors: Vec<&str> = all.iter().copied().filter(is_error).collect();
+    let lines = if errors.is_empty() { all } else { errors };
     match (read, lines.len()) {
         (Err(_), _) | (_, 0) => "nothing".to_owned(),
         (Ok(()), count) => {
@@ -285,5 +288,7 @@ mod tests {
         assert_eq!(last_lines(&said), "line 4 | line 5 | line 6 | line 7 | line 8");
         writeln!(said, "line 9").unwrap();
         assert!(last_lines(&said).ends_with("| line 9"));
+        writeln!(said, "[ERROR] it is full\nline 10").unwrap();
+        assert_eq!(last_lines(&said), "[ERROR] it is full");
     }
 }
