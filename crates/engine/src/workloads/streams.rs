@@ -13,7 +13,7 @@ use model::streams::{STREAM_GROUPS, Streams};
 use rustix::fs::{Mode, OFlags, fsync, mkdirat, openat};
 use rustix::io::{Errno, read, write};
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -78,7 +78,7 @@ impl StreamsWork {
     }
 
     /// Moves a whole file through one descriptor.
-    fn stream(&self, file: &OwnedFd, path: &PathBuf, way: Way, number: u64) -> Result<Did, EngineError> {
+    fn stream(&self, file: &OwnedFd, path: &Path, way: Way, number: u64) -> Result<Did, EngineError> {
         let (size, block) = (self.streams.size.get(), self.streams.block.get());
         let mut did = Did { latencies: Latencies::resident(), ..Did::default() };
         let writes = way == Way::Write;
@@ -107,13 +107,13 @@ impl StreamsWork {
                 action,
                 bytes: wanted as u64,
                 offset: did.bytes,
-                path: path.clone(),
+                path: path.to_owned(),
                 remedy: None,
                 errno: errno.raw_os_error(),
             })?;
             if moved == 0 {
                 let (bytes, offset) = (wanted as u64, did.bytes);
-                return Err(EngineError::Short { action, moved: 0, bytes, offset, path: path.clone() });
+                return Err(EngineError::Short { action, moved: 0, bytes, offset, path: path.to_owned() });
             }
             did.bytes += moved as u64;
             did.calls += 1;
