@@ -4,14 +4,18 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
 CARGO ?= cargo
-SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
+# Empty for root, and where sudo is not there or would ask nobody: then a race takes a guest or a directory.
+SUDO := $(if $(filter 0,$(shell id -u)),,$(shell sudo -n true 2>/dev/null || test -t 0 && command -v sudo))
 # What a lane of the default race and the tests need: command, then the package that carries it.
 RACE_TOOLS := mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs cc:build-essential
 # The page's tests: a browser, and letters for its Chinese screenshots.
 PAGE_TOOLS := chromium:chromium node:nodejs npm:npm /usr/share/fonts/truetype/wqy/wqy-microhei.ttc:fonts-wqy-microhei
 # Database servers and programs of the suites database, media and applications; install-tools starts no service.
 SUITE_TOOLS := mariadbd:mariadb-server-core /usr/lib/postgresql:postgresql ffmpeg:ffmpeg git:git tar:tar
-TEST_TOOLS := $(RACE_TOOLS) $(SUITE_TOOLS) losetup:mount findmnt:util-linux mkfs.exfat:exfatprogs mkfs.f2fs:f2fs-tools fio:fio setfattr:attr python3:python3-venv $(PAGE_TOOLS)
+# Guests (two kernels, to be raced against each other), and the filesystems that a host's kernel seldom has.
+GUEST_TOOLS := linux.uml:user-mode-linux qemu-system-x86_64:qemu-system-x86 /usr/share/doc/linux-image-amd64:linux-image-amd64 \
+	/usr/share/doc/linux-image-cloud-amd64:linux-image-cloud-amd64 xz:xz-utils zstd:zstd mkfs.jfs:jfsutils mkfs.reiserfs:reiserfsprogs mkfs.nilfs2:nilfs-tools ntfs-3g:ntfs-3g
+TEST_TOOLS := $(RACE_TOOLS) $(SUITE_TOOLS) $(GUEST_TOOLS) cpio:cpio losetup:mount findmnt:util-linux mkfs.exfat:exfatprogs mkfs.f2fs:f2fs-tools fio:fio setfattr:attr python3:python3-venv $(PAGE_TOOLS)
 STATIC_TARGET := x86_64-unknown-linux-gnu
 RACE_ARGUMENTS ?=
 
@@ -20,7 +24,8 @@ RACE_ARGUMENTS ?=
 build:
 	$(CARGO) build --release --locked
 
-race: race-tools build
+race: build
+	@./scripts/install-tools $(RACE_TOOLS) || test -z "$(SUDO)" -a $$(id -u) -ne 0
 	$(SUDO) ./target/release/fairlane race $(RACE_ARGUMENTS)
 
 # The page of the report and the dashboard, built from ui/ and committed.
@@ -37,14 +42,16 @@ test: test-tools
 	$(CARGO) test --workspace --locked
 
 # Timings are printed here and asserted nowhere: machines are shared. About an hour, as root, alone
-# on the machine; docs/performance.md keeps a run. BENCH=rows, agreement, memory, operations, sysbench or
-# page runs a part.
-BENCH ?= rows agreement memory operations sysbench page
+# on the machine; docs/performance.md keeps a run. BENCH=rows, agreement, memory, operations, sysbench,
+# appenders, guests, page or durability (crash images an hour and memory) runs a part.
+BENCH ?= rows agreement memory operations sysbench appenders guests page durability
 bench: race-tools
-	@./scripts/install-tools fio:fio fs_mark:fsmark sysbench:sysbench $(SUITE_TOOLS)
+	@./scripts/install-tools fio:fio fs_mark:fsmark sysbench:sysbench $(SUITE_TOOLS) $(GUEST_TOOLS)
 	$(CARGO) build --release --locked -p fairlane --example performance
-	for part in $(filter-out page,$(BENCH)); do $(SUDO) ./target/release/examples/performance $$part || exit; done
+	for part in $(filter-out page durability,$(BENCH)); do $(SUDO) ./target/release/examples/performance $$part || exit; done
 	$(if $(filter page,$(BENCH)),./scripts/ui bench)
+	$(if $(filter durability,$(BENCH)),$(CARGO) build --release --locked)
+	$(if $(filter durability,$(BENCH)),$(SUDO) ./target/release/fairlane powercut ext4 btrfs xfs --cuts 3000 --no-speed --quiet)
 
 # A million hostile job files (CASES); make test runs a few hundred.
 CASES ?= 1000000

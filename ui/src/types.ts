@@ -135,6 +135,13 @@ export type Limit =
  */
 export type Verdict = "faster" | "slower" | "tie" | "undecided" | "none";
 /**
+ * When a lane sustains its writers.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Criterion".
+ */
+export type Criterion = "lateness" | "load";
+/**
  * How exact a published figure is.
  *
  * This interface was referenced by `Page`'s JSON-Schema
@@ -231,7 +238,16 @@ export type Quantity =
   | "device_queue"
   | "device_busy_share"
   | "dirty_bytes"
-  | "pressure_io_share";
+  | "pressure_io_share"
+  | "buffers_bytes"
+  | "cached_bytes"
+  | "writeback_bytes"
+  | "iowait_average_share"
+  | "load_average"
+  | "blocked_tasks"
+  | "kworker_share"
+  | "device_reads_per_second"
+  | "device_writes_per_second";
 
 /**
  * The data of the page.
@@ -472,6 +488,10 @@ export interface Findings {
    */
   schema: number;
   /**
+   * One per search for the largest swarm that the lanes sustain.
+   */
+  searches?: SearchFinding[];
+  /**
    * Seed of the race.
    */
   seed: number;
@@ -483,6 +503,10 @@ export interface Findings {
    * Name of the suite.
    */
   suite: string;
+  /**
+   * One per workload of a swarm of writers: how late they were, and what the system did meanwhile.
+   */
+  swarms?: SwarmFinding[];
   /**
    * The disk that the device of every lane was held to that had none of its own.
    */
@@ -1082,6 +1106,10 @@ export interface Lane {
    */
   is_self?: boolean;
   /**
+   * Release of the guest's kernel; empty: the host's own kernel mounts it.
+   */
+  kernel?: string;
+  /**
    * The mkfs command as an argument list, with `{device}` where the device stands; empty: none.
    */
   mkfs_command: string[];
@@ -1103,7 +1131,7 @@ export interface Lane {
    */
   spec: string;
   /**
-   * `image`, `device`, `directory`, `memory`, `library`.
+   * `image`, `device`, `directory`, `memory`, `library`, `uml`, `qemu`.
    */
   venue: string;
 }
@@ -1692,6 +1720,275 @@ export interface SharedRate {
    * The workload.
    */
   workload: string;
+}
+/**
+ * The largest swarm that each lane sustains.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "SearchFinding".
+ */
+export interface SearchFinding {
+  criterion: Criterion;
+  /**
+   * Files of each writer.
+   */
+  files: number;
+  /**
+   * One per lane.
+   */
+  lanes: SearchLane[];
+  /**
+   * More writers than this were not tried.
+   */
+  most_writers: number;
+  /**
+   * One per pair of lanes; above 1 `a` sustains more.
+   */
+  pairs: Pair[];
+  /**
+   * Passes that all lanes which are still searched have ended.
+   */
+  passes: number;
+  /**
+   * Seconds from one append of a writer to the next.
+   */
+  period_seconds: number;
+  /**
+   * Most writers first; lanes in one list are not told apart.
+   */
+  ranking: string[][];
+  /**
+   * What a person calls it.
+   */
+  title: string;
+  /**
+   * What a reader should know.
+   */
+  warnings: string[];
+  /**
+   * Name of the workload whose writers were varied.
+   */
+  workload: string;
+}
+/**
+ * One lane's search.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "SearchLane".
+ */
+export interface SearchLane {
+  /**
+   * Some pass ended at the most writers that are tried: the lane sustains these or more.
+   */
+  at_least: boolean;
+  /**
+   * Its last pass ended at a number that could not be tried: the lane was full, or something else was short.
+   */
+  could_not_go_on: boolean;
+  /**
+   * Why there is no figure, where there is none.
+   */
+  failure?: string | null;
+  /**
+   * 95 % interval between passes of this lane alone.
+   */
+  high?: number | null;
+  /**
+   * Name of the lane.
+   */
+  lane: string;
+  /**
+   * 95 % interval between passes of this lane alone; absent with fewer than two.
+   */
+  low?: number | null;
+  /**
+   * Its passes that ended.
+   */
+  passes: SearchPass[];
+  /**
+   * What was the matter where it did not sustain them, of the step next to its maximum in the last pass.
+   */
+  reason?: string | null;
+  /**
+   * Writers that it sustains: the geometric mean over passes.
+   */
+  writers?: number | null;
+}
+/**
+ * One pass of a search in one lane.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "SearchPass".
+ */
+export interface SearchPass {
+  /**
+   * From 1.
+   */
+  pass: number;
+  /**
+   * Steps that it took.
+   */
+  steps: number;
+  /**
+   * The largest number that was sustained below every number that was not; 0: none was.
+   */
+  sustained: number;
+  /**
+   * The smallest number that was not sustained; `None`: every one was.
+   */
+  too_many?: number | null;
+}
+/**
+ * A workload of a swarm of writers as one table.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "SwarmFinding".
+ */
+export interface SwarmFinding {
+  /**
+   * Files of each.
+   */
+  files: number;
+  /**
+   * Seconds from one append of a writer to the next.
+   */
+  period_seconds: number;
+  /**
+   * Each writer is a process of its own.
+   */
+  processes: boolean;
+  /**
+   * One per lane and group: appends, and reads where there are readers.
+   */
+  rows: SwarmRow[];
+  /**
+   * What a person calls it.
+   */
+  title: string;
+  /**
+   * Name of the workload.
+   */
+  workload: string;
+  /**
+   * Number of writers.
+   */
+  writers: number;
+}
+/**
+ * One lane's swarm.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "SwarmRow".
+ */
+export interface SwarmRow {
+  /**
+   * Rounds in which the backlog grew.
+   */
+  backlog_rounds: number;
+  /**
+   * Most tasks in state D in any round.
+   */
+  blocked_tasks_max?: number | null;
+  /**
+   * How the lane's device is written, where that is in bursts.
+   */
+  bursts?: Bursts | null;
+  /**
+   * Largest `Dirty` of any round, bytes.
+   */
+  dirty_bytes_max?: number | null;
+  /**
+   * Why there is no figure, where there is none.
+   */
+  failure?: string | null;
+  /**
+   * `append` or `read`.
+   */
+  group: string;
+  /**
+   * Largest share of iowait of any round, the mean of ten seconds, 0 to 1.
+   */
+  iowait_share_max?: number | null;
+  /**
+   * Name of the lane.
+   */
+  lane: string;
+  /**
+   * Records that were late by a period or more as a share of those that were due, 0 to 1; median over rounds.
+   */
+  late_share?: number | null;
+  /**
+   * Writers that were late at least once as a share of all, 0 to 1; median over rounds.
+   */
+  late_writers_share?: number | null;
+  /**
+   * Largest load average of any round.
+   */
+  load_average_max?: number | null;
+  /**
+   * Largest lateness.
+   */
+  max_ns?: number | null;
+  /**
+   * Median lateness, all rounds' histograms merged, nanoseconds.
+   */
+  p50_ns?: number | null;
+  /**
+   * 99.9th percentile of lateness.
+   */
+  p999_ns?: number | null;
+  /**
+   * 99th percentile of lateness.
+   */
+  p99_ns?: number | null;
+  /**
+   * Rounds that count.
+   */
+  rounds: number;
+  /**
+   * 99th percentile of the harness's own lateness, median over rounds, nanoseconds.
+   */
+  scheduling_p99_ns?: number | null;
+  /**
+   * The same as one sentence.
+   */
+  story?: string | null;
+}
+/**
+ * A device that is written in bursts.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Bursts".
+ */
+export interface Bursts {
+  /**
+   * Bytes of one, the median.
+   */
+  bytes: number;
+  /**
+   * Bursts in all rounds.
+   */
+  count: number;
+  /**
+   * Seconds from one to the next, the median; `None`: no round holds two.
+   */
+  every_seconds?: number | null;
+  /**
+   * 99th percentile of lateness between bursts, the median over intervals, nanoseconds.
+   */
+  p99_between_ns?: number | null;
+  /**
+   * The same in bursts: the median over bursts of the worst interval of each.
+   */
+  p99_in_ns?: number | null;
+  /**
+   * Seconds that one lasts, the median.
+   */
+  seconds: number;
+  /**
+   * Of all bytes written those in bursts, 0 to 1.
+   */
+  share: number;
 }
 /**
  * How many trials there were and what became of them.

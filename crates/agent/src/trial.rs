@@ -183,8 +183,10 @@ impl Session {
         let mut watch = Watch(&mut attached.sampler);
         let windows = trial.work.slice(&attached.place, warm_up_seconds, seconds, &mut watch);
         let opened_after_seconds = attached.opened_after(asked);
-        let system = attached.sampler.end();
-        Ok(trial.measured(windows?, system, opened_after_seconds))
+        let mut system = attached.sampler.end();
+        let windows = windows?;
+        count_own_processes(&mut system, &windows);
+        Ok(trial.measured(windows, system, opened_after_seconds))
     }
 
     fn phase(&mut self, group: &str, part: Part, threads: bool) -> Result<Reply, Refusal> {
@@ -322,6 +324,15 @@ fn count_own_threads(system: &mut SystemUse, window: &Window) {
     }
 }
 
+/// Processes that have not ended when the window closes are counted as children only later: what they used in
+/// it they say themselves.
+fn count_own_processes(system: &mut SystemUse, windows: &[Window]) {
+    for (user, kernel) in windows.iter().map(|window| window.own_cpu_seconds) {
+        system.agent_cpu_user_seconds += user;
+        system.agent_cpu_system_seconds += kernel;
+    }
+}
+
 fn hello() -> Reply {
     Reply::Hello {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -337,6 +348,14 @@ fn not_attached() -> Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_processes_say_they_used_is_the_agents_own() {
+        let window = |user, kernel| Window { own_cpu_seconds: (user, kernel), ..Window::default() };
+        let mut system = SystemUse { agent_cpu_user_seconds: 0.5, ..SystemUse::default() };
+        count_own_processes(&mut system, &[window(1.0, 2.0), window(0.25, 0.0)]);
+        assert_eq!((system.agent_cpu_user_seconds, system.agent_cpu_system_seconds), (1.75, 2.0));
+    }
 
     #[test]
     fn a_thread_that_is_gone_is_the_busiest_where_no_other_did_more() {

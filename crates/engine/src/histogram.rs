@@ -33,6 +33,15 @@ impl Default for Latencies {
     }
 }
 
+/// Places that values are counted at.
+pub(crate) const PLACES: usize = place(LARGEST_NS) + 1;
+
+/// Where a value is counted; more than an hour at the last of [`PLACES`].
+#[inline]
+pub(crate) const fn place_of(nanoseconds: u64) -> usize {
+    place(if nanoseconds < LARGEST_NS { nanoseconds } else { LARGEST_NS })
+}
+
 /// Where a value is counted.
 #[inline]
 const fn place(nanoseconds: u64) -> usize {
@@ -54,8 +63,19 @@ const fn value_at(place: usize) -> u64 {
 impl Latencies {
     /// An empty histogram.
     pub fn new() -> Self {
-        let counts = vec![0; place(LARGEST_NS) + 1].into_boxed_slice();
+        let counts = vec![0; PLACES].into_boxed_slice();
         Latencies { counts, operations: 0, smallest: u64::MAX, largest: 0 }
+    }
+
+    /// What was counted elsewhere, at [`PLACES`] places, between these two values.
+    pub(crate) fn from_counts(counts: impl Iterator<Item = u64>, smallest: u64, largest: u64) -> Self {
+        let counts: Box<[u64]> = counts.collect();
+        assert_eq!(counts.len(), PLACES, "counts lie as in this histogram");
+        let operations = counts.iter().sum();
+        if operations == 0 {
+            return Self::new();
+        }
+        Latencies { counts, operations, smallest: smallest.min(LARGEST_NS), largest: largest.min(LARGEST_NS) }
     }
 
     /// An empty histogram whose pages the kernel has handed out already: short work would be timed

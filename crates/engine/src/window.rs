@@ -1,7 +1,7 @@
 //! What a measured window or phase yields, and what a trial makes of its windows.
 
 use crate::histogram::Latencies;
-use model::trial::{Group, Submission};
+use model::trial::{Group, Lateness, Submission};
 use std::collections::BTreeMap;
 
 /// Key of the rate of operations.
@@ -10,6 +10,14 @@ pub const OPERATIONS_PER_SECOND: &str = "operations_per_second";
 pub const LATENCY_P50: &str = "latency_p50_ns";
 /// Key of the 99th percentile of latency, in nanoseconds.
 pub const LATENCY_P99: &str = "latency_p99_ns";
+/// Key of the median lateness, in nanoseconds.
+pub const LATENESS_P50: &str = "lateness_p50_ns";
+/// Key of the 99th percentile of lateness, in nanoseconds.
+pub const LATENESS_P99: &str = "lateness_p99_ns";
+/// Key of the share of writers that were late at least once.
+pub const LATE_WRITERS: &str = "late_writers_share";
+/// Key of the share of operations that were late by a period.
+pub const LATE: &str = "late_share";
 /// Key of the bandwidth.
 pub const BANDWIDTH: &str = "bandwidth_bytes_per_second";
 
@@ -58,6 +66,11 @@ pub struct Window {
     pub totals: Vec<(&'static str, f64)>,
     /// User and system time of a server that worked for this window, in seconds.
     pub server_cpu_seconds: Option<[f64; 2]>,
+    /// How late operations were that were due at known moments; its latencies are these.
+    pub lateness: Option<Box<Lateness>>,
+    /// User and system time of processes of the work's own in the window, which nobody sees from outside
+    /// before they have ended.
+    pub own_cpu_seconds: (f64, f64),
 }
 
 /// Most windows that a trial keeps; of more, neighbours are put together.
@@ -111,6 +124,16 @@ impl Tally {
         }
         self.sum.series_operations_per_second.extend(&window.series_operations_per_second);
         self.sum.windows_operations_per_second.extend(&window.windows_operations_per_second);
+        if let (Some(sum), Some(more)) = (&mut self.sum.lateness, &window.lateness) {
+            sum.due += more.due;
+            sum.late += more.late;
+            sum.missed += more.missed;
+            sum.late_writers = sum.late_writers.max(more.late_writers);
+            sum.backlog_seconds = sum.backlog_seconds.max(more.backlog_seconds);
+            sum.backlog_grew |= more.backlog_grew;
+            sum.interval_p99_ns.extend(&more.interval_p99_ns);
+            sum.interval_max_ns.extend(&more.interval_max_ns);
+        }
     }
 
     /// Name of the group.
@@ -156,12 +179,17 @@ fn bare_group(window: &Window, rates: &[f64]) -> Group {
             metrics.insert(key.to_owned(), if divided { amount / window.operations as f64 } else { amount });
         }
     }
+    if let Some(lateness) = &window.lateness {
+        let shares = [(LATE_WRITERS, lateness.late_writers_share()), (LATE, lateness.late_share())];
+        metrics.extend(shares.map(|(key, value)| (key.to_owned(), value)));
+    }
+    let keys = if window.lateness.is_some() { [LATENESS_P50, LATENESS_P99] } else { [LATENCY_P50, LATENCY_P99] };
     if let Some(latency) = window.latencies.summary() {
-        let known = [(LATENCY_P50, latency.p50), (LATENCY_P99, latency.p99)];
+        let known = [(keys[0], latency.p50), (keys[1], latency.p99)];
         metrics.extend(known.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
     }
     // Too few operations for the percentile: the median is the next best, and the rate always there.
-    let primary = [window.primary_metric, LATENCY_P50, OPERATIONS_PER_SECOND];
+    let primary = [window.primary_metric, keys[0], OPERATIONS_PER_SECOND];
     let primary = primary.into_iter().find(|key| metrics.contains_key(*key)).unwrap_or(OPERATIONS_PER_SECOND);
     Group {
         name: window.group.clone(),
@@ -172,6 +200,7 @@ fn bare_group(window: &Window, rates: &[f64]) -> Group {
         job: window.job.clone(),
         primary_metric: primary.to_owned(),
         metrics,
+        lateness: window.lateness.clone(),
         ..Group::default()
     }
 }
@@ -249,6 +278,32 @@ mod tests {
         assert_eq!((group.windows_operations_per_second.len(), group.windows_seconds), (833, 0.03));
         assert!(group.windows_operations_per_second.iter().all(|&rate| rate == 70.0));
         assert_eq!(Tally::new(window(10, 1.0)).group().windows_seconds, 0.0);
+    }
+
+    #[test]
+    fn lateness_has_metrics_of_its_own_and_adds_up() {
+        let late = |late: u64, grew: bool| Window {
+            primary_metric: LATENESS_P99,
+            lateness: Some(Box::new(Lateness {
+                writers: 10,
+                late_writers: late as u32,
+                due: 3000,
+                late,
+                backlog_grew: grew,
+                interval_p99_ns: vec![1.0],
+                ..Lateness::default()
+            })),
+            ..window(3000, 1.0)
+        };
+        let alone = late(3, false).group();
+        assert_eq!((alone.primary_metric.as_str(), alone.metrics[LATE_WRITERS]), (LATENESS_P99, 0.3));
+        assert!(!alone.metrics.contains_key(LATENCY_P99));
+        let mut tally = Tally::new(late(3, false));
+        tally.add(&late(1, true));
+        let all = tally.group();
+        let lateness = all.lateness.unwrap();
+        assert_eq!((lateness.due, lateness.late, lateness.late_writers, lateness.backlog_grew), (6000, 4, 3, true));
+        assert_eq!((lateness.interval_p99_ns.len(), all.metrics[LATE]), (2, 4.0 / 6000.0));
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod common;
 mod rig;
 
 use common::*;
-use engine::io::{Action, Completion};
+use engine::io::{Action, Completion, Operation};
 use rig::*;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -47,6 +47,27 @@ fn what_is_written_is_in_the_file_and_what_is_in_the_file_is_read() {
                 }
             }
             assert!(rig.queue.notes().iter().all(|note| note.contains("io_submit")), "{:?}", rig.queue.notes());
+        }
+    }
+}
+
+/// What a filesystem of the kernel's older direct I/O completes with EAGAIN is done again.
+#[test]
+fn what_is_done_again_moves_what_it_was_to_move() {
+    for folder in grounds() {
+        for case in every_case().into_iter().filter(|case| case.engine == "io_uring") {
+            let path = path(&folder);
+            let mut rig = Rig::open(case, vec![Some(filled(&path, 4 * BLOCK, 0xee, case.direct))]);
+            let mut operation =
+                Operation { chunk: 0, file: 0, offset: BLOCK, bytes: BLOCK as u32, action: Action::Write };
+            rig.buffers.bytes_mut(0).copy_from_slice(&told(BLOCK, BLOCK as usize, 5));
+            assert_eq!(rig.queue.again(operation), BLOCK as i32, "{case:?}");
+            rig.buffers.bytes_mut(0).fill(0);
+            operation.action = Action::Read;
+            assert_eq!(rig.queue.again(operation), BLOCK as i32, "{case:?}");
+            assert!(rig.buffers.bytes(0) == told(BLOCK, BLOCK as usize, 5), "{case:?}");
+            operation.action = Action::Fsync;
+            assert_eq!(rig.queue.again(operation), -libc::EAGAIN);
         }
     }
 }

@@ -8,6 +8,7 @@ mod failure;
 mod knowledge;
 mod language;
 mod options;
+mod powercut;
 mod progress;
 mod published;
 mod serve;
@@ -21,6 +22,9 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(role) = lanes::guest::init::role() {
+        return commands::guest::run(role);
+    }
     let options = Options::parse();
     match run(&options.command) {
         Ok(()) => ExitCode::SUCCESS,
@@ -35,9 +39,12 @@ fn main() -> ExitCode {
 }
 
 fn run(command: &Command) -> Result<(), Failure> {
-    if !matches!(command, Command::Agent | Command::Serve(_)) {
+    if !matches!(
+        command,
+        Command::Agent | Command::Clean | Command::Recorder(_) | Command::GuestKeeper(_) | Command::Serve(_)
+    ) {
         // Whatever a crashed race left behind is undone by the next command, but for the one that only
-        // reads.
+        // reads, and the one whose answer it is.
         commands::clean::recover();
     }
     match command {
@@ -52,6 +59,10 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Advise(options) => commands::advise::run(options),
         Command::Serve(options) => commands::serve::run(options),
         Command::Clean => commands::clean::run(),
+        Command::Powercut(options) => commands::powercut::run(options),
+        Command::Integrity(options) => commands::integrity::run(options),
         Command::Agent => commands::agent::run(),
+        Command::Recorder(options) => commands::recorder::run(options.sweep),
+        Command::GuestKeeper(options) => commands::guest::keep(options),
     }
 }

@@ -1,5 +1,9 @@
 //! Every option, declared once.
 
+mod durability;
+
+pub use durability::{Integrity, Powercut, Recorder};
+
 use crate::serve::Token;
 use clap::{Args, Parser, Subcommand};
 use model::Bytes;
@@ -42,11 +46,36 @@ pub enum Command {
     Advise(Advise),
     /// The dashboard in the browser: races live, records, comparisons, trends; it only reads
     Serve(Serve),
+    /// What a power cut costs each lane: thousands of simulated ones, and what is left after each
+    Powercut(Box<Powercut>),
+    /// Damaged blocks, a full disk, a failing disk: does each lane tell the truth?
+    Integrity(Box<Integrity>),
     /// Remove what a crashed race left behind
     Clean,
     /// Make the load on behalf of a race (internal)
     #[command(hide = true)]
     Agent,
+    /// Serve a disk on behalf of power cuts (internal)
+    #[command(hide = true)]
+    Recorder(Recorder),
+    /// End a guest's processes when the race ends (internal)
+    #[command(hide = true)]
+    GuestKeeper(GuestKeeper),
+}
+
+/// What the keeper of a guest is told.
+#[derive(Debug, Args)]
+pub struct GuestKeeper {
+    /// Process id of the race.
+    pub parent: u32,
+    /// The guest's own folder, removed at the end.
+    pub folder: PathBuf,
+    /// The guest prints on its standard output: the channel gets numbers of its own.
+    #[arg(long)]
+    pub apart: bool,
+    /// The guest's command.
+    #[arg(last = true, required = true)]
+    pub command: Vec<std::ffi::OsString>,
 }
 
 const LANES_HELP: &str = "\
@@ -87,8 +116,16 @@ pub struct Race {
     /// workload that has it: KEY=VALUE, such as server=mariadb
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// Search the largest swarm of writers that each lane sustains, in place of a race: `lateness` (p99 under
+    /// one period and no growing backlog) or `load` (load average of one minute at most the number of CPUs).
+    /// The last workload of kind appenders is varied; --rounds is the number of passes
+    #[arg(long, value_name = "CRITERION", num_args = 0..=1, require_equals = true, default_missing_value = "lateness", value_enum)]
+    pub find_max: Option<FindMaxBy>,
+    /// More writers than this are not tried
+    #[arg(long, value_name = "N", default_value_t = 200_000, requires = "find_max", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub most_writers: u32,
     /// Go on with an interrupted race
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["lanes", "suite", "workloads", "on", "lane_size", "rounds", "margin", "seed", "set", "with_self", "throttle", "output", "as_published"])]
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["lanes", "suite", "workloads", "on", "lane_size", "rounds", "margin", "seed", "set", "with_self", "throttle", "output", "as_published", "find_max"])]
     pub resume: Option<String>,
     /// Write the record here
     #[arg(short, long, value_name = "RECORD")]
@@ -101,12 +138,31 @@ pub struct Race {
     pub terms: Terms,
 }
 
+/// When a lane sustains its writers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum FindMaxBy {
+    /// p99 lateness under one period, and no growing backlog
+    Lateness,
+    /// Load average of one minute at most the number of CPUs
+    Load,
+}
+
 /// What every race takes, whatever its work is.
 #[derive(Debug, Args)]
 pub struct Terms {
-    /// Where lanes without a venue live: `image`, a directory for the images, or a block device
-    #[arg(long, value_name = "image|DIR|DEVICE")]
+    /// Where lanes without a venue live: `image`, a directory for the images, a block device, or a guest
+    /// that needs no root: `uml` (user-mode Linux), `qemu`, `qemu:KERNEL`
+    #[arg(long, value_name = "image|uml|qemu|DIR|DEVICE")]
     pub on: Option<PathBuf>,
+    /// CPUs of a QEMU guest; default: 2, or what this machine has
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub guest_cpus: Option<u32>,
+    /// Memory of each guest; default: 512MiB
+    #[arg(long, value_name = "SIZE", value_parser = |text: &str| text.parse::<Bytes>())]
+    pub guest_memory: Option<Bytes>,
+    /// Let user-mode Linux open its images O_SYNC: each write waits for the disk
+    #[arg(long)]
+    pub guest_sync: bool,
     /// Time to race, such as 10m; default: the suite's own, and for a job file as long as it takes
     #[arg(long, value_name = "TIME", value_parser = model::units::parse_seconds)]
     pub budget: Option<f64>,
@@ -241,12 +297,16 @@ pub enum OutputFormat {
 /// Options of `doctor`.
 #[derive(Debug, Args)]
 pub struct Doctor {
-    /// Install the missing tools with the distribution's package manager
+    /// Install the missing guests and tools with the distribution's package manager
     #[arg(long)]
     pub install: bool,
     /// With --install: database servers, ffmpeg and git too, without starting any service
-    #[arg(long, requires = "install")]
+    #[arg(long, requires = "install", conflicts_with = "user")]
     pub programs: bool,
+    /// With --install, and without root: fetch the distribution's packages with its own client and unpack
+    /// them into ~/.local/share/fairlane/guest
+    #[arg(long, requires = "install")]
+    pub user: bool,
 }
 
 /// Options of `suites`.

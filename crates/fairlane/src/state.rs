@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use anyhow::{Context, anyhow};
+use model::durability::DurabilityRecord;
 use model::record::{EndOutcome, Record};
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, fchown, lchown};
@@ -31,7 +32,10 @@ impl Owner {
     }
 
     /// Gives a folder that root made to its user. A link put in its place meanwhile is not followed.
-    fn give_folder(&self, path: &Path) -> std::io::Result<()> {
+    ///
+    /// # Errors
+    /// What the system answers.
+    pub fn give_folder(&self, path: &Path) -> std::io::Result<()> {
         self.ids.map_or(Ok(()), |(user, group)| lchown(path, Some(user), Some(group)))
     }
 
@@ -90,6 +94,34 @@ pub fn runs_folder() -> Result<PathBuf, Failure> {
 /// When it cannot be made.
 pub fn calibrations_folder() -> Result<PathBuf, Failure> {
     make_folder("calibrations")
+}
+
+/// The folder of what `fairlane powercut` and `fairlane integrity` keep, made where it is missing.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn durability_folder() -> Result<PathBuf, Failure> {
+    make_folder("durability")
+}
+
+/// How many records of durability are looked through, the newest first.
+const DURABILITY_RECORDS: usize = 40;
+
+/// The lanes that broke a promise in simulated power cuts or under damage on this machine. What cannot be read is passed over: no
+/// advice fails for what it only adds.
+pub fn broken_lanes() -> Vec<stats::advice::facts::Broken> {
+    let paths = durability_records().unwrap_or_default();
+    let texts = paths.into_iter().rev().take(DURABILITY_RECORDS).filter_map(|path| fs::read_to_string(path).ok());
+    let records = texts.filter_map(|text| DurabilityRecord::parse(&text).ok());
+    records.flat_map(|record| stats::durability::broken(&record)).collect()
+}
+
+/// The records of power cuts and damage kept, oldest first.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn durability_records() -> Result<Vec<PathBuf>, Failure> {
+    records_in(&state_folder()?.join("durability"))
 }
 
 /// The calibrations kept, newest first. What cannot be read is passed over: no race fails for what is

@@ -14,6 +14,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("database", include_str!("../../../suites/database.toml")),
     ("media", include_str!("../../../suites/media.toml")),
     ("applications", include_str!("../../../suites/applications.toml")),
+    ("appenders", include_str!("../../../suites/appenders.toml")),
 ];
 
 /// Finds a suite by its name, or reads it from a file.

@@ -24,7 +24,6 @@ fn wrong_options_are_refused_with_status_2() {
         (vec!["race", "ext4", "--budget", "soon"], vec!["soon", "10m"]),
         (vec!["race", "ext4", "--rounds", "0"], vec!["rounds"]),
         (vec!["race", "ext4", "--margin", "150%"], vec!["percent"]),
-        (vec!["race", "ext4@uml"], vec!["uml", "image"]),
         (vec!["race", "ext4", "r=rsext4"], vec!["workload commit", "lane r is a library", "--suite operations"]),
         (vec!["race", "ext4", "--on", "library"], vec!["--on library", "rsext4"]),
         (vec!["race", "/no/such/folder"], vec!["/no/such/folder"]),

@@ -102,6 +102,7 @@ fn what_is_not_there_or_not_asked_rightly_gets_one_sentence() {
     std::fs::write(folder.join("damaged.jsonl"), RECORD.replacen("{\"kind\":\"trial\"", "{\"kind\":tri", 1)).unwrap();
     std::fs::write(folder.join("other.jsonl"), "{\"kind\":\"shopping list\"}\n").unwrap();
     std::fs::write(folder.join("notes.txt"), "no record").unwrap();
+    std::fs::write(folder.join("cuts.jsonl"), "{\"kind\":\"durability\",\"schema\":1}\n{\"kind\":\"cuts\"}\n").unwrap();
     let server = of_folder(&place, &folder);
     for (path, status, says) in [
         ("/nothing", 404, "/"),
@@ -111,6 +112,8 @@ fn what_is_not_there_or_not_asked_rightly_gets_one_sentence() {
         ("/api/race/%ff.jsonl", 404, "UTF-8"),
         ("/api/race/damaged.jsonl", 422, "damaged"),
         ("/api/race/other.jsonl", 422, "no record"),
+        ("/api/race/cuts.jsonl", 422, "power cuts or damage, not of a race"),
+        ("/api/compare?a=a.jsonl&b=cuts.jsonl", 422, "power cuts or damage, not of a race"),
         ("/api/compare", 400, "`a`"),
         ("/api/compare?a=a.jsonl", 400, "`b`"),
         ("/api/compare?a=a.jsonl&a=b.jsonl&b=a.jsonl", 400, "`a`"),
@@ -123,7 +126,7 @@ fn what_is_not_there_or_not_asked_rightly_gets_one_sentence() {
     }
     let list: RecordList = server.get("/api/records").json();
     assert_eq!(list.records.len(), 2);
-    assert_eq!(list.unreadable.len(), 2, "{:?}", list.unreadable);
+    assert_eq!(list.unreadable.len(), 3, "{:?}", list.unreadable);
     assert!(list.unreadable.iter().any(|said| said.starts_with("damaged.jsonl: line ")), "{:?}", list.unreadable);
 }
 

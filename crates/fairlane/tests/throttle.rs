@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 /// Sequential and random I/O, and small files that are written back by the kernel's own threads.
@@ -78,12 +78,12 @@ cold = true
 sync = "none"
 "#;
 
-/// Races of these tests run one at a time: what they measure is a rate.
-static ALONE: Mutex<()> = Mutex::new(());
+/// Races whose rates or verdicts are looked at run alone (`write`); those that look at what is held, void
+/// or left behind run side by side (`read`).
+static RACES: RwLock<()> = RwLock::new(());
 
-/// The root group of blkio, and nobody else's race of this file; without blkio the reason is printed and
-/// the test counts as skipped.
-fn blkio() -> Option<(PathBuf, MutexGuard<'static, ()>)> {
+/// The root group of blkio; without it the reason is printed and the test counts as skipped.
+fn blkio() -> Option<PathBuf> {
     if !root() {
         return None;
     }
@@ -92,8 +92,16 @@ fn blkio() -> Option<(PathBuf, MutexGuard<'static, ()>)> {
         eprintln!("skipped: blkio of cgroup v1 is not mounted at {}", path.display());
         return None;
     }
-    // A test that failed has its own message.
-    Some((path.to_owned(), ALONE.lock().unwrap_or_else(PoisonError::into_inner)))
+    Some(path.to_owned())
+}
+
+// A test that failed has its own message, so a poisoned lock is taken all the same.
+fn alone() -> RwLockWriteGuard<'static, ()> {
+    RACES.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn beside_others() -> RwLockReadGuard<'static, ()> {
+    RACES.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn suite(place: &Place) -> String {
@@ -130,7 +138,8 @@ fn numbers(place: &Place) -> Vec<String> {
 
 #[test]
 fn three_filesystems_tie_on_random_reads_of_an_emulated_disk() {
-    let Some((_, _alone)) = blkio() else { return };
+    let Some(_) = blkio() else { return };
+    let _turn = alone();
     let place = Place::new();
     let suite = suite(&place);
     let race = ["race", "ext4", "xfs", "btrfs", "--suite", &suite, "--workload", "random-read", "--rounds", "6"];
@@ -144,14 +153,17 @@ fn three_filesystems_tie_on_random_reads_of_an_emulated_disk() {
     for pair in result["pairs"].as_array().unwrap() {
         // How wide its interval is depends on what else the machine does.
         assert!((0.95..1.05).contains(&pair["ratio"].as_f64().unwrap()), "{pair:#}");
-        assert_eq!(pair["why"], "the device was measured, not the filesystem");
+        // A tie says so as well as a pair without a verdict; what else differs (checksums) follows.
+        let why = pair["why"].as_str().unwrap_or_default();
+        assert!(why.starts_with("the device was measured, not the filesystem"), "{pair:#}");
     }
     place.assert_nothing_left();
 }
 
 #[test]
 fn three_filesystems_are_held_to_one_disk_and_none_is_told_apart() {
-    let Some((_, _alone)) = blkio() else { return };
+    let Some(_) = blkio() else { return };
+    let _turn = alone();
     let place = Place::new();
     let suite = suite(&place);
     let (out, _) = place.expect(
@@ -233,7 +245,8 @@ fn three_filesystems_are_held_to_one_disk_and_none_is_told_apart() {
 
 #[test]
 fn sigkill_leaves_limits_that_the_next_command_lifts() {
-    let Some((blkio, _alone)) = blkio() else { return };
+    let Some(blkio) = blkio() else { return };
+    let _turn = beside_others();
     let place = Place::new();
     let suite = suite(&place);
     let mut command = place.fairlane(&[
@@ -328,7 +341,8 @@ fn what_cannot_be_emulated_is_refused_in_one_sentence() {
 
 #[test]
 fn a_block_device_is_held_while_lanes_take_turns_on_it_and_a_users_limit_is_refused() {
-    let Some((blkio, _alone)) = blkio() else { return };
+    let Some(blkio) = blkio() else { return };
+    let _turn = beside_others();
     let place = Place::new();
     let suite = suite(&place);
     let file = place.path().join("disk");
@@ -424,7 +438,8 @@ fn race_while_somebody_lifts(place: &Place, blkio: &Path, suite: &str) -> std::p
 
 #[test]
 fn a_trial_whose_limit_somebody_lifted_is_void_and_in_no_figure() {
-    let Some((blkio, _alone)) = blkio() else { return };
+    let Some(blkio) = blkio() else { return };
+    let _turn = beside_others();
     let place = Place::new();
     let suite = suite(&place);
     let output = race_while_somebody_lifts(&place, &blkio, &suite);
@@ -451,7 +466,8 @@ fn a_trial_whose_limit_somebody_lifted_is_void_and_in_no_figure() {
 /// The rate of an open loop comes of maxima that the throttle must have held as well.
 #[test]
 fn no_rate_is_shared_that_was_measured_while_the_throttle_did_not_hold() {
-    let Some((blkio, _alone)) = blkio() else { return };
+    let Some(blkio) = blkio() else { return };
+    let _turn = beside_others();
     let place = Place::new();
     let path = suite(&place);
     let shared = SUITE.replace("iodepth = 256\n", "iodepth = 256\nrate_of_slowest = 0.5\n");
@@ -474,7 +490,8 @@ fn no_rate_is_shared_that_was_measured_while_the_throttle_did_not_hold() {
 /// own counters, and by the findings.
 #[test]
 fn lanes_with_disks_of_their_own_are_held_each_to_its_own_and_told_apart() {
-    let Some((blkio, _alone)) = blkio() else { return };
+    let Some(blkio) = blkio() else { return };
+    let _turn = alone();
     let place = Place::new();
     let suite = suite(&place);
     let own = ["--throttle", "full:2000iops", "--throttle", "less:1000iops"];
@@ -546,7 +563,8 @@ fn lanes_with_disks_of_their_own_are_held_each_to_its_own_and_told_apart() {
 
 #[test]
 fn a_job_file_runs_on_disks_of_the_lanes_own_and_one_lane_may_be_free() {
-    let Some((_, _alone)) = blkio() else { return };
+    let Some(_) = blkio() else { return };
+    let _turn = beside_others();
     let place = Place::new();
     let jobs = "[r]\nrw=randread\nbs=4k\nsize=8m\ndirect=1\nioengine=libaio\niodepth=32\ntime_based\nruntime=2\n";
     std::fs::write(place.path().join("r.fio"), jobs).unwrap();

@@ -91,6 +91,29 @@ pub(crate) fn nilfs2(_: &[String], _: &[String]) -> Vec<Lack> {
     always(&[Ability::Reflink, Ability::Attributes, Ability::Allocation])
 }
 
+/// Its driver shares no blocks and allocates none ahead.
+pub(crate) fn jfs(_: &[String], _: &[String]) -> Vec<Lack> {
+    always(&[Ability::Reflink, Ability::Allocation])
+}
+
+pub(crate) fn reiserfs(_: &[String], mount: &[String]) -> Vec<Lack> {
+    let mut lacks = always(&[Ability::Reflink, Ability::Allocation]);
+    if mount.iter().any(|option| option == "nouser_xattr") {
+        lacks.push(Lack { ability: Ability::Attributes, remedy: Some("remove nouser_xattr") });
+    }
+    lacks
+}
+
+/// The kernel's ntfs3. Names are UTF-16; attributes of users are no namespace that it refuses.
+pub(crate) fn ntfs(_: &[String], _: &[String]) -> Vec<Lack> {
+    always(&[Ability::Reflink, Ability::AnyNames])
+}
+
+/// The program: its FUSE interface has no fallocate.
+pub(crate) fn ntfs_3g(_: &[String], _: &[String]) -> Vec<Lack> {
+    always(&[Ability::Reflink, Ability::Allocation])
+}
+
 /// Names are UTF-16 without control characters, a file is an entry of one directory, and every cluster
 /// up to a file's end is allocated.
 pub(crate) fn exfat(_: &[String], _: &[String]) -> Vec<Lack> {
@@ -123,6 +146,10 @@ pub(crate) fn rsext4(_: &[String], options: &[String]) -> Vec<Lack> {
 pub(crate) fn of(lane: &LaneState, ground: Option<&Ground>) -> Vec<Lack> {
     match (&lane.contestant, ground) {
         (Contestant::Row(row), _) => (row.lacks)(&lane.spec.mkfs_options, &lane.mount_options),
+        (Contestant::Custom(custom), _) => custom
+            .row()
+            .and_then(|row| row.fuse)
+            .map_or_else(Vec::new, |fuse| (fuse.lacks)(&lane.spec.mkfs_options, &lane.mount_options)),
         // What its mkfs was told is not known: the defaults.
         (Contestant::Directory(_), Some(Ground::Directory { host, .. })) => {
             filesystem::find(&host.filesystem).map_or_else(Vec::new, |row| (row.lacks)(&[], &host.mount_options))

@@ -2,6 +2,8 @@
 
 use crate::command::find_program;
 use crate::filesystem::{FILESYSTEMS, Filesystem, Home};
+use crate::guest::Kernel;
+use crate::stage_guest;
 use std::sync::atomic::AtomicBool;
 
 /// Whether a filesystem can be raced here.
@@ -33,6 +35,23 @@ impl Availability {
     }
 }
 
+/// Whether a guest with this kernel can race it; `None`: it makes pools of its own.
+pub fn in_guest(row: &'static Filesystem, kernel: &Kernel) -> Option<Availability> {
+    match row.home {
+        Home::Pool => return None,
+        Home::Memory | Home::Library => return Some(Availability::Ready),
+        Home::Block => {}
+    }
+    let mkfs = row.mkfs.first().copied().map(|program| (program, row.package));
+    let fuse = row.fuse.filter(|_| !stage_guest::kernel_mounts(kernel, row));
+    if fuse.is_none() && !stage_guest::kernel_mounts(kernel, row) {
+        return Some(Availability::KernelLacks);
+    }
+    let needed = mkfs.into_iter().chain(fuse.map(|fuse| (fuse.mount[0], fuse.package)));
+    let missing = needed.into_iter().find(|(program, _)| find_program(program).is_none());
+    Some(missing.map_or(Availability::Ready, |(program, package)| Availability::ToolMissing { program, package }))
+}
+
 /// Every row of the table with its availability.
 pub fn survey() -> Vec<(&'static Filesystem, Availability)> {
     FILESYSTEMS.iter().map(|row| (row, of(row))).collect()
@@ -43,8 +62,15 @@ pub fn of(row: &Filesystem) -> Availability {
     if row.home == Home::Library {
         return Availability::Ready;
     }
-    if !kernel_has(row.name, row.module) {
-        return Availability::KernelLacks;
+    if !kernel_has(row.mounted_as(), row.module) {
+        match row.fuse {
+            None => return Availability::KernelLacks,
+            Some(_) if !kernel_has("fuse", "fuse") => return Availability::KernelLacks,
+            Some(fuse) if find_program(fuse.mount[0]).is_none() => {
+                return Availability::ToolMissing { program: fuse.mount[0], package: fuse.package };
+            }
+            Some(_) => {}
+        }
     }
     match row.mkfs.first() {
         Some(program) if find_program(program).is_none() => Availability::ToolMissing { program, package: row.package },
@@ -99,7 +125,8 @@ mod tests {
         assert!(!kernel_has("x", "-r"));
         assert_eq!(survey().len(), FILESYSTEMS.len());
         for (row, availability) in survey() {
-            let lacks = row.home != Home::Library && !kernel_has(row.name, row.module);
+            let fuse = row.fuse.is_some() && kernel_has("fuse", "fuse");
+            let lacks = row.home != Home::Library && !fuse && !kernel_has(row.mounted_as(), row.module);
             assert_eq!(availability == Availability::KernelLacks, lacks, "{}", row.name);
         }
     }

@@ -24,6 +24,10 @@ pub const KEPT_OUTPUT_BYTES: usize = 64 << 10;
 /// Where administration tools live although a user's PATH often leaves them out.
 const ADMINISTRATION_FOLDERS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
+/// Programs and libraries of packages that were unpacked without root.
+const OWN_PROGRAMS: [&str; 4] = ["usr/sbin", "sbin", "usr/bin", "bin"];
+const OWN_LIBRARIES: [&str; 4] = ["usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu", "usr/lib", "lib"];
+
 /// What a tool that succeeded left.
 #[derive(Debug, Clone)]
 pub struct Output {
@@ -46,7 +50,32 @@ fn search_folders() -> Vec<PathBuf> {
     // An empty or relative element would run what happens to lie in the working directory.
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
     folders.extend(ADMINISTRATION_FOLDERS.map(PathBuf::from));
+    folders.extend(own_folders(&OWN_PROGRAMS));
     folders
+}
+
+/// The folder where `fairlane doctor --install --user` unpacks packages: `$XDG_DATA_HOME/fairlane/guest`.
+/// `None` for root, who runs nothing that a user could have put there, and where no folder is known.
+pub fn own_folder() -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share")))?;
+    (!rustix::process::geteuid().is_root()).then(|| data.join("fairlane/guest"))
+}
+
+/// Folders in it.
+fn own_folders(parts: &[&str]) -> Vec<PathBuf> {
+    own_folder().map_or_else(Vec::new, |folder| parts.iter().map(|part| folder.join(part)).collect())
+}
+
+/// Where libraries of unpacked packages lie.
+pub fn own_libraries() -> Vec<PathBuf> {
+    own_folders(&OWN_LIBRARIES)
+}
+
+/// The LD_LIBRARY_PATH that a program needs: one of an unpacked package finds its libraries by it.
+pub fn library_path(program: &Path) -> Option<std::ffi::OsString> {
+    let folder = own_folder()?;
+    program.starts_with(folder).then(|| std::env::join_paths(own_libraries()).ok()).flatten()
 }
 
 fn is_executable(path: &Path) -> bool {
@@ -145,6 +174,9 @@ impl Running {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0);
+        if let Some(libraries) = library_path(&program) {
+            command.env("LD_LIBRARY_PATH", libraries);
+        }
         let parent = rustix::process::getpid();
         // SAFETY: the closure runs between fork and exec and makes only two async-signal-safe
         // system calls (prctl, getppid); it allocates nothing and touches no lock.

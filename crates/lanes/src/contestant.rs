@@ -23,7 +23,12 @@ pub(crate) enum Contestant {
 
 impl Contestant {
     /// Resolves the name, or the file, of a specification.
-    pub(crate) fn resolve(spec: &LaneSpec) -> Result<Contestant, LaneFailure> {
+    /// `kernel_mounts` tells whether the kernel that will mount it has a row's filesystem: where it has not, a
+    /// row's FUSE program takes its place.
+    pub(crate) fn resolve(
+        spec: &LaneSpec,
+        kernel_mounts: &dyn Fn(&'static Filesystem) -> bool,
+    ) -> Result<Contestant, LaneFailure> {
         match &spec.contestant {
             model::lane::Contestant::Directory(path) => Ok(Contestant::Directory(path.clone())),
             model::lane::Contestant::Custom(path) => Ok(Contestant::Custom(Box::new(Custom::read(path)?))),
@@ -44,7 +49,10 @@ impl Contestant {
                         "{name} makes its own pools, which Fairlane does not; make one and race a directory in it: fairlane race /tank/dir"
                     )));
                 }
-                Ok(Contestant::Row(row))
+                match row.fuse {
+                    Some(fuse) if !kernel_mounts(row) => Ok(Contestant::Custom(Box::new(Custom::of_row(row, fuse)))),
+                    _ => Ok(Contestant::Row(row)),
+                }
             }
         }
     }
@@ -84,7 +92,7 @@ impl Contestant {
     /// The name of the filesystem; empty for a directory, whose host tells it.
     pub(crate) fn filesystem_name(&self) -> &str {
         match self {
-            Contestant::Row(row) => row.name,
+            Contestant::Row(row) => row.mounted_as(),
             Contestant::Custom(custom) => &custom.name,
             Contestant::Directory(_) => "",
         }
@@ -131,6 +139,9 @@ impl Contestant {
     pub(crate) fn check_available(&self) -> Result<(), LaneFailure> {
         match self {
             Contestant::Directory(_) => Ok(()),
+            Contestant::Custom(custom) if custom.row().is_some() => {
+                custom.row().map_or(Ok(()), |row| Contestant::Row(row).check_available())
+            }
             Contestant::Row(row) => match availability::of(row) {
                 Availability::Ready => Ok(()),
                 Availability::KernelLacks => Err(privilege(format!(
@@ -164,6 +175,24 @@ impl Contestant {
         }
     }
 
+    /// Refuses a filesystem whose mkfs is missing: images of guests are formatted on the host.
+    pub(crate) fn check_mkfs(&self) -> Result<(), LaneFailure> {
+        let (program, package) = match self {
+            Contestant::Row(row) => (row.mkfs.first().copied(), row.package),
+            Contestant::Custom(custom) => (custom.mkfs.first().map(String::as_str), ""),
+            Contestant::Directory(_) => (None, ""),
+        };
+        match program.filter(|program| command::find_program(program).is_none()) {
+            None => Ok(()),
+            Some(program) if package.is_empty() => {
+                Err(privilege(format!("the program {program} is missing; install it or add its folder to PATH")))
+            }
+            Some(program) => Err(privilege(format!(
+                "{program} is missing; install it: sudo apt install {package}, or run `fairlane doctor --install`"
+            ))),
+        }
+    }
+
     /// Refuses mount options that this kernel does not know, without mounting anything.
     pub(crate) fn check_mount_options(&self, spec: &LaneSpec) -> Result<(), LaneFailure> {
         if mount::has(&spec.mount_options, "ro") {
@@ -171,7 +200,7 @@ impl Contestant {
         }
         match self {
             Contestant::Row(_) if self.is_library() => Ok(()),
-            Contestant::Row(row) => mount::try_options(row.name, &self.mount_options(spec)),
+            Contestant::Row(row) => mount::try_options(row.mounted_as(), &self.mount_options(spec)),
             _ => Ok(()),
         }
     }

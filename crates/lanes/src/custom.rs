@@ -1,6 +1,7 @@
 //! A filesystem of the user's own, described by a TOML file: `./myfs.toml`.
 
 use crate::failure::{LaneFailure, usage};
+use crate::filesystem::{self, Filesystem, Fuse};
 use model::Bytes;
 use model::lane::Promises;
 use serde::Deserialize;
@@ -33,6 +34,9 @@ pub struct Custom {
     /// Smallest lane.
     #[serde(default)]
     pub minimum_size: Option<Bytes>,
+    /// The row of the table whose FUSE program it is; `None`: it is the user's own.
+    #[serde(skip)]
+    pub(crate) row: Option<&'static str>,
 }
 
 /// Where the filesystem runs.
@@ -72,6 +76,33 @@ impl From<CustomPromises> for Promises {
 }
 
 impl Custom {
+    /// A row of the table whose filesystem is a FUSE program where the kernel does not mount it.
+    pub(crate) fn of_row(row: &'static Filesystem, fuse: Fuse) -> Custom {
+        let words = |list: &[&str]| list.iter().map(|&word| word.to_owned()).collect::<Vec<String>>();
+        let promises = (row.promises)(&[], &[]);
+        Custom {
+            name: fuse.name.to_owned(),
+            kind: Kind::Fuse,
+            mkfs: row.mkfs_command(&[]),
+            mount: words(fuse.mount),
+            unmount: Vec::new(),
+            module: String::new(),
+            promises: CustomPromises {
+                journal: promises.journal,
+                data_checksums: promises.data_checksums,
+                fsync_reaches_stable_storage: promises.fsync_reaches_stable_storage,
+                barriers: promises.barriers,
+            },
+            minimum_size: Some(Bytes(row.minimum_bytes)),
+            row: Some(row.name),
+        }
+    }
+
+    /// The row of the table whose FUSE program it is.
+    pub(crate) fn row(&self) -> Option<&'static Filesystem> {
+        self.row.and_then(filesystem::find)
+    }
+
     /// Reads the file.
     ///
     /// # Errors

@@ -18,10 +18,17 @@ pub struct Filesystem {
     /// Arguments of mkfs whose later occurrence replaces the earlier one: what the user gives is
     /// appended to ours with a comma instead.
     pub mkfs_lists: &'static [&'static str],
+    /// Its mkfs looks at every mount and loop device of the machine that it runs on, some of which an ordinary
+    /// user may not see: for a lane in a guest it runs in the guest, and not on the host.
+    pub mkfs_looks_around: bool,
     /// Debian and Ubuntu package of the mkfs program.
     pub package: &'static str,
     /// Kernel module.
     pub module: &'static str,
+    /// What the kernel calls it where that is not the module's name or the row's.
+    pub kernel_name: Option<&'static str>,
+    /// The program that mounts it where the kernel does not.
+    pub fuse: Option<Fuse>,
     /// Mount options that Fairlane adds before the user's.
     pub mount_options: &'static [&'static str],
     /// Smallest lane that mkfs takes or that makes sense.
@@ -36,6 +43,19 @@ pub struct Filesystem {
     pub geometry: Geometry,
     /// What it stands on.
     pub home: Home,
+}
+
+/// A program that is a filesystem.
+#[derive(Debug, Clone, Copy)]
+pub struct Fuse {
+    /// What reports call the filesystem then.
+    pub name: &'static str,
+    /// Mounts `{device}` on `{directory}` with `{options}` and stays in the foreground.
+    pub mount: &'static [&'static str],
+    /// Debian and Ubuntu package of the program.
+    pub package: &'static str,
+    /// What the program lacks, as in the row.
+    pub lacks: fn(&[String], &[String]) -> Vec<Lack>,
 }
 
 /// What a filesystem stands on.
@@ -61,13 +81,16 @@ const EXT_COMFORTABLE: Option<(u64, &str)> = Some((
 const EXT_EXTENDED: &str = "nodiscard,lazy_itable_init=0,lazy_journal_init=0";
 
 /// The table.
-pub static FILESYSTEMS: [Filesystem; 12] = [
+pub static FILESYSTEMS: [Filesystem; 15] = [
     Filesystem {
         name: "ext2",
         mkfs: &["mkfs.ext2", "-q", "-F", "-E", EXT_EXTENDED],
         mkfs_lists: &["-E"],
+        mkfs_looks_around: false,
         package: "e2fsprogs",
         module: "ext2",
+        kernel_name: None,
+        fuse: None,
         // The ext2 driver knows no discard at all.
         mount_options: &[],
         minimum_bytes: 64 * Bytes::MIB,
@@ -81,8 +104,11 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         name: "ext3",
         mkfs: &["mkfs.ext3", "-q", "-F", "-E", EXT_EXTENDED],
         mkfs_lists: &["-E"],
+        mkfs_looks_around: false,
         package: "e2fsprogs",
         module: "ext4",
+        kernel_name: None,
+        fuse: None,
         mount_options: &["nodiscard"],
         minimum_bytes: 64 * Bytes::MIB,
         comfortable: EXT_COMFORTABLE,
@@ -95,8 +121,11 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         name: "ext4",
         mkfs: &["mkfs.ext4", "-q", "-F", "-E", EXT_EXTENDED],
         mkfs_lists: &["-E"],
+        mkfs_looks_around: false,
         package: "e2fsprogs",
         module: "ext4",
+        kernel_name: None,
+        fuse: None,
         mount_options: &["nodiscard"],
         minimum_bytes: 64 * Bytes::MIB,
         comfortable: EXT_COMFORTABLE,
@@ -110,8 +139,11 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         // Not quiet: what it prints is the geometry.
         mkfs: &["mkfs.xfs", "-f", "-K"],
         mkfs_lists: &[],
+        mkfs_looks_around: false,
         package: "xfsprogs",
         module: "xfs",
+        kernel_name: None,
+        fuse: None,
         mount_options: &["nodiscard"],
         minimum_bytes: 300 * Bytes::MIB,
         comfortable: None,
@@ -121,11 +153,36 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         home: Home::Block,
     },
     Filesystem {
+        name: "ntfs",
+        mkfs: &["mkntfs", "-q", "-F", "-Q"],
+        mkfs_lists: &[],
+        mkfs_looks_around: false,
+        package: "ntfs-3g",
+        module: "ntfs3",
+        kernel_name: Some("ntfs3"),
+        fuse: Some(Fuse {
+            name: "ntfs-3g",
+            mount: &["ntfs-3g", "-o", "no_detach,{options}", "{device}", "{directory}"],
+            package: "ntfs-3g",
+            lacks: abilities::ntfs_3g,
+        }),
+        mount_options: &[],
+        minimum_bytes: 64 * Bytes::MIB,
+        comfortable: None,
+        promises: promises::ntfs,
+        lacks: abilities::ntfs,
+        geometry: Geometry::Unknown,
+        home: Home::Block,
+    },
+    Filesystem {
         name: "btrfs",
         mkfs: &["mkfs.btrfs", "-f", "-K"],
         mkfs_lists: &[],
+        mkfs_looks_around: true,
         package: "btrfs-progs",
         module: "btrfs",
+        kernel_name: None,
+        fuse: None,
         mount_options: &["nodiscard"],
         minimum_bytes: 256 * Bytes::MIB,
         comfortable: None,
@@ -138,8 +195,11 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         name: "tmpfs",
         mkfs: &[],
         mkfs_lists: &[],
+        mkfs_looks_around: false,
         package: "",
         module: "",
+        kernel_name: None,
+        fuse: None,
         mount_options: &[],
         minimum_bytes: Bytes::MIB,
         comfortable: None,
@@ -152,8 +212,11 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         name: "f2fs",
         mkfs: &["mkfs.f2fs", "-q", "-f", "-t", "0"],
         mkfs_lists: &[],
+        mkfs_looks_around: false,
         package: "f2fs-tools",
         module: "f2fs",
+        kernel_name: None,
+        fuse: None,
         mount_options: &["nodiscard"],
         minimum_bytes: 128 * Bytes::MIB,
         comfortable: None,
@@ -166,8 +229,11 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         name: "nilfs2",
         mkfs: &["mkfs.nilfs2", "-q", "-f", "-K"],
         mkfs_lists: &[],
+        mkfs_looks_around: false,
         package: "nilfs-tools",
         module: "nilfs2",
+        kernel_name: None,
+        fuse: None,
         mount_options: &["nodiscard"],
         minimum_bytes: 192 * Bytes::MIB,
         comfortable: None,
@@ -180,8 +246,11 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         name: "exfat",
         mkfs: &["mkfs.exfat"],
         mkfs_lists: &[],
+        mkfs_looks_around: false,
         package: "exfatprogs",
         module: "exfat",
+        kernel_name: None,
+        fuse: None,
         // exfat discards only where told to, and knows no `nodiscard`.
         mount_options: &[],
         minimum_bytes: 64 * Bytes::MIB,
@@ -192,11 +261,50 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         home: Home::Block,
     },
     Filesystem {
+        name: "jfs",
+        mkfs: &["mkfs.jfs", "-q"],
+        mkfs_lists: &[],
+        mkfs_looks_around: false,
+        package: "jfsutils",
+        module: "jfs",
+        kernel_name: None,
+        fuse: None,
+        // jfs discards only where told to; its `nodiscard` is newer than some kernels.
+        mount_options: &[],
+        minimum_bytes: 64 * Bytes::MIB,
+        comfortable: None,
+        promises: promises::jfs,
+        lacks: abilities::jfs,
+        geometry: Geometry::Unknown,
+        home: Home::Block,
+    },
+    Filesystem {
+        name: "reiserfs",
+        mkfs: &["mkfs.reiserfs", "-q", "-f", "-f"],
+        mkfs_lists: &[],
+        mkfs_looks_around: false,
+        package: "reiserfsprogs",
+        module: "reiserfs",
+        kernel_name: None,
+        fuse: None,
+        // It knows no discard at all. Without `user_xattr` it keeps no attributes of users.
+        mount_options: &["user_xattr"],
+        minimum_bytes: 128 * Bytes::MIB,
+        comfortable: None,
+        promises: promises::reiserfs,
+        lacks: abilities::reiserfs,
+        geometry: Geometry::Unknown,
+        home: Home::Block,
+    },
+    Filesystem {
         name: "bcachefs",
         mkfs: &["mkfs.bcachefs", "-q", "-f"],
         mkfs_lists: &[],
+        mkfs_looks_around: false,
         package: "bcachefs-tools",
         module: "bcachefs",
+        kernel_name: None,
+        fuse: None,
         mount_options: &["nodiscard"],
         minimum_bytes: 256 * Bytes::MIB,
         comfortable: None,
@@ -209,8 +317,11 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         name: "zfs",
         mkfs: &["zpool"],
         mkfs_lists: &[],
+        mkfs_looks_around: false,
         package: "zfsutils-linux",
         module: "zfs",
+        kernel_name: None,
+        fuse: None,
         mount_options: &[],
         minimum_bytes: 256 * Bytes::MIB,
         comfortable: None,
@@ -224,8 +335,11 @@ pub static FILESYSTEMS: [Filesystem; 12] = [
         // The library formats; its crate has no option for it.
         mkfs: &[],
         mkfs_lists: &[],
+        mkfs_looks_around: false,
         package: "",
         module: "",
+        kernel_name: None,
+        fuse: None,
         mount_options: &[],
         minimum_bytes: 64 * Bytes::MIB,
         comfortable: None,
@@ -254,6 +368,11 @@ pub fn nearest(name: &str) -> Option<&'static str> {
 }
 
 impl Filesystem {
+    /// What the kernel calls it.
+    pub fn mounted_as(&self) -> &'static str {
+        self.kernel_name.unwrap_or(self.name)
+    }
+
     /// The whole mkfs command with `{device}` as its last argument; empty: nothing to make.
     pub fn mkfs_command(&self, options: &[String]) -> Vec<String> {
         if self.mkfs.is_empty() {

@@ -42,7 +42,8 @@ pub(crate) struct MountRequest<'a> {
 pub(crate) fn mount(request: &MountRequest, stop: &AtomicBool) -> Result<Option<Running>, LaneFailure> {
     match request.contestant {
         Contestant::Row(row) => {
-            mount::mount(row.name, &request.source.to_string_lossy(), request.options, request.target).map(|()| None)
+            mount::mount(row.mounted_as(), &request.source.to_string_lossy(), request.options, request.target)
+                .map(|()| None)
         }
         Contestant::Custom(custom) => mount_custom(custom, request, stop),
         Contestant::Directory(_) => Ok(None),

@@ -1,7 +1,9 @@
-//! What lanes stand on: an image on a loop device, a block device, memory, a directory.
+//! What lanes stand on: an image on a loop device, an image that is a guest's disk, a block device, memory, a
+//! directory.
 
 use crate::device::{self, Found};
 use crate::failure::LaneFailure;
+use crate::guest::GuestKind;
 use crate::host::{self, Host};
 use crate::image::Image;
 use crate::loop_device::LoopDevice;
@@ -13,6 +15,8 @@ use std::path::{Path, PathBuf};
 pub(crate) enum Ground {
     /// A file that becomes an image on a loop device.
     Image(Box<ImageGround>),
+    /// A file that becomes an image and a disk of a guest.
+    Guest(Box<GuestDisk>),
     /// A block device that may be overwritten.
     Device(Box<Found>),
     /// Memory.
@@ -34,6 +38,24 @@ pub(crate) struct Made {
     pub(crate) device: LoopDevice,
     pub(crate) image: Image,
     entry: EntryId,
+}
+
+/// An image that a guest has as a disk, made by `build`.
+#[derive(Debug)]
+pub(crate) struct GuestDisk {
+    pub(crate) path: PathBuf,
+    pub(crate) image: Option<Image>,
+    /// Which guest of the stage.
+    pub(crate) guest: usize,
+    pub(crate) kind: GuestKind,
+    /// As the guest's /proc/diskstats names it.
+    pub(crate) name: String,
+}
+
+impl GuestDisk {
+    pub(crate) fn image(&self) -> &Image {
+        self.image.as_ref().expect("lanes are opened after `build`")
+    }
 }
 
 impl ImageGround {
@@ -63,9 +85,19 @@ impl ImageGround {
 }
 
 impl Ground {
-    /// The block device to format, mount and probe; `None`: there is none.
+    /// What the host formats: of a guest's disk the image.
+    pub(crate) fn formatted(&self) -> Option<PathBuf> {
+        match self {
+            Ground::Guest(disk) => Some(disk.path.clone()),
+            _ => self.block_device(),
+        }
+    }
+
+    /// The block device to mount and probe, where the lane works: of a guest's disk the one in the guest.
+    /// `None`: there is none.
     pub(crate) fn block_device(&self) -> Option<PathBuf> {
         match self {
+            Ground::Guest(disk) => Some(Path::new("/dev").join(&disk.name)),
             Ground::Image(image) => image.made.as_ref().map(|made| made.device.path()),
             Ground::Device(found) => Some(found.path.clone()),
             Ground::Memory | Ground::Directory { .. } => None,
@@ -76,6 +108,7 @@ impl Ground {
     pub(crate) fn device_name(&self) -> Option<String> {
         match self {
             Ground::Image(image) => image.made.as_ref().map(|made| made.device.name()),
+            Ground::Guest(disk) => Some(disk.name.clone()),
             Ground::Device(found) => Some(found.kernel_name.clone()),
             Ground::Memory => None,
             Ground::Directory { host, .. } => host.block.clone(),
@@ -85,7 +118,7 @@ impl Ground {
     /// The whole disk under it as /proc/diskstats names it; `images` is what carries the images.
     pub(crate) fn disk_name(&self, images: Option<&Host>) -> Option<String> {
         match self {
-            Ground::Image(_) => images.and_then(|host| host.disk.clone()),
+            Ground::Image(_) | Ground::Guest(_) => images.and_then(|host| host.disk.clone()),
             Ground::Device(found) if found.is_loop() => {
                 let backing = crate::loop_device::backing_of(&found.kernel_name)?;
                 host::of(&backing).ok()?.disk
@@ -103,6 +136,11 @@ impl Ground {
                 let made = image.made();
                 made.image.wipe_signatures()?;
                 made.device.drop_cache()
+            }
+            Ground::Guest(disk) => {
+                disk.image().wipe_signatures()?;
+                disk.image().drop_cache();
+                Ok(())
             }
             Ground::Device(found) => {
                 device::check_again(found)?;
@@ -122,6 +160,11 @@ impl Ground {
                 made.image.solidify()?;
                 self.drop_caches()
             }
+            Ground::Guest(disk) => {
+                disk.image().sync()?;
+                disk.image().solidify()?;
+                self.drop_caches()
+            }
             _ => self.drop_caches(),
         }
     }
@@ -135,6 +178,14 @@ impl Ground {
                 made.image.drop_cache();
                 Ok(())
             }
+            // What the guest caches it drops itself. User-mode Linux works in the host's page cache: that is
+            // its disk, and stays.
+            Ground::Guest(disk) => {
+                if disk.kind == GuestKind::Qemu {
+                    disk.image().drop_cache();
+                }
+                Ok(())
+            }
             Ground::Device(found) => device::drop_cache(found),
             Ground::Memory | Ground::Directory { .. } => Ok(()),
         }
@@ -143,17 +194,18 @@ impl Ground {
     /// What identifies it: lanes on equal ground have equal words.
     pub(crate) fn identity(&self, images: &Path) -> String {
         match self {
-            Ground::Image(_) => format!("images in {}", images.display()),
+            Ground::Image(_) | Ground::Guest(_) => format!("images in {}", images.display()),
             Ground::Device(found) => found.path.display().to_string(),
             Ground::Memory => "memory".to_owned(),
             Ground::Directory { path, .. } => path.display().to_string(),
         }
     }
 
-    /// `image`, `device`, `memory`, `directory`.
+    /// `image`, `uml`, `qemu`, `device`, `memory`, `directory`.
     pub(crate) fn venue(&self) -> &'static str {
         match self {
             Ground::Image(_) => "image",
+            Ground::Guest(disk) => disk.kind.venue(),
             Ground::Device(_) => "device",
             Ground::Memory => "memory",
             Ground::Directory { .. } => "directory",

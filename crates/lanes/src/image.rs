@@ -282,6 +282,27 @@ impl Image {
         self.file.sync_data().map_err(|error| self.write_failure(&error))
     }
 
+    /// Writes what others, such as mkfs, left in the page cache.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`] where the host does not write.
+    pub fn sync(&self) -> Result<(), LaneFailure> {
+        self.file.sync_data().map_err(|error| self.write_failure(&error))
+    }
+
+    /// Reads the first bytes into the page cache, through which a guest will read them. Best effort.
+    pub fn warm(&self, bytes: u64) {
+        let Ok(file) = File::open(&self.path) else { return };
+        let mut buffer = vec![0u8; 1 << 20];
+        let mut offset = 0;
+        while offset < bytes.min(self.size_bytes) {
+            match file.read_at(&mut buffer, offset) {
+                Ok(count) if count > 0 => offset += count as u64,
+                _ => return,
+            }
+        }
+    }
+
     /// Tells the kernel to drop what it caches of the file. Advice: nothing fails.
     pub fn drop_cache(&self) {
         let _ = rustix::fs::fadvise(&self.file, 0, None, Advice::DontNeed);

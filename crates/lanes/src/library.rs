@@ -32,7 +32,7 @@ impl Stage {
     pub fn check_disk(&self, lane: usize, stop: &AtomicBool) -> Result<Option<f64>, LaneFailure> {
         let state = &self.lanes[lane];
         let Some(open) = state.open.as_ref().filter(|_| state.contestant.is_library()) else { return Ok(None) };
-        let Some(device) = self.grounds[open.ground].block_device() else { return Ok(None) };
+        let Some(device) = self.grounds[open.ground].formatted() else { return Ok(None) };
         if command::find_program(E2FSCK).is_none() {
             return Ok(None);
         }

@@ -109,6 +109,23 @@ pub(crate) fn nilfs2(_: &[String], mount: &[String]) -> Promises {
     without_barriers(JOURNALED, barriers_off(mount))
 }
 
+/// The journal of jfs writes no flush: the driver knows no barrier (fs/jfs/jfs_logmgr.c orders its log by
+/// waiting for it alone); fsync ends with a flush of the device (jfs_fsync).
+pub(crate) fn jfs(_: &[String], mount: &[String]) -> Promises {
+    let journal = !mount.iter().any(|option| option == "nointegrity");
+    Promises { journal, barriers: false, ..JOURNALED }
+}
+
+/// Barriers are on unless `barrier=none` takes them away (fs/reiserfs/super.c).
+pub(crate) fn reiserfs(_: &[String], mount: &[String]) -> Promises {
+    without_barriers(JOURNALED, last_word(mount, &["barrier=none"], &["barrier=flush"]).unwrap_or(false))
+}
+
+/// Neither driver replays or writes the journal of NTFS for every change of metadata.
+pub(crate) fn ntfs(_: &[String], _: &[String]) -> Promises {
+    Promises { journal: false, ..JOURNALED }
+}
+
 pub(crate) fn exfat(_: &[String], _: &[String]) -> Promises {
     Promises { journal: false, ..JOURNALED }
 }

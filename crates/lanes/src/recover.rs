@@ -3,7 +3,10 @@
 //! A journal is a claim, not a command: each thing is looked up in the kernel first (mount table,
 //! loop devices, owner of the directory), and nothing outside of the run directory is touched.
 
+mod dead;
+
 use crate::failure::{LaneFailure, cannot, failed};
+use crate::guest::left as guest_left;
 use crate::loop_device;
 use crate::mount::unmount_patiently;
 use crate::mountinfo;
@@ -29,6 +32,9 @@ pub struct Recovered {
     pub failures: Vec<String>,
     /// Runs that were kept on purpose and passed over.
     pub kept: Vec<String>,
+    /// Run folders that no journal knows, in which disks of dead processes are mounted: [`recover_kept`] takes them
+    /// away.
+    pub dead: Vec<PathBuf>,
 }
 
 /// Undoes what dead runs left. Journals of living runs and of runs kept on purpose are passed over.
@@ -57,6 +63,19 @@ fn recover_journals(directory: &Path, kept_too: bool) -> Recovered {
             Some("new") => remove_stale_draft(&path),
             _ => {}
         }
+    }
+    let known = |folder: &Path| {
+        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let run_id = name.strip_prefix(RUN_DIRECTORY_PREFIX).unwrap_or_default();
+        directory.join(format!("{run_id}.jsonl")).exists()
+    };
+    let dead = dead::folders().into_iter().filter(|folder| !known(folder));
+    match kept_too {
+        false => recovered.dead.extend(dead),
+        true => dead.for_each(|folder| match dead::take_away(&folder) {
+            Ok(cleaned) => recovered.cleaned.extend(cleaned),
+            Err(error) => recovered.failures.push(error.to_string()),
+        }),
     }
     recovered
 }
@@ -165,7 +184,7 @@ fn recover_journal(path: &Path, kept_too: bool, recovered: &mut Recovered) -> Re
     for (of_limits, list) in [(true, limits), (false, others)] {
         for (id, (thing, detail)) in list {
             // What only the kernel held went with its boot: an equal limit is somebody's own by now.
-            let of_boot = matches!(thing, Thing::Limit { .. } | Thing::Group { .. });
+            let of_boot = matches!(thing, Thing::Limit { .. } | Thing::Group { .. } | Thing::Guest { .. });
             let gone = of_boot && !this_boot;
             let mut mount = || hierarchy.mount(&mut file);
             let undone = if gone { Ok(Vec::new()) } else { undo(thing, detail.as_ref(), run_id, &mut mount) };
@@ -299,6 +318,15 @@ fn undo(
         }
         Thing::Group { path } => remove_group(path, run_id),
         Thing::Server { note } => crate::undo_server::end(note, run_id),
+        Thing::Guest { folder } => {
+            run_directory_of(folder, run_id)?;
+            let began = match detail {
+                Some(Detail::Process(_, ticks)) => *ticks,
+                // The race died before it learned the number; the folder's name is the run's own.
+                _ => 0,
+            };
+            guest_left::end(began, folder)
+        }
     }
 }
 
@@ -436,6 +464,7 @@ mod tests {
                 Thing::Mount { target: bad.into(), source: None },
                 Thing::Group { path: bad.into() },
                 Thing::Server { note: bad.into() },
+                Thing::Guest { folder: bad.into() },
                 Thing::Limit { device: (7, 0), name: bad.into(), sequence: 0, throttle: model::Throttle::default() },
             ] {
                 assert!(undo(&thing, None, "r", &mut never).is_err(), "{thing:?}");

@@ -4,14 +4,14 @@ use crate::command::Running;
 use crate::contestant::Contestant;
 use crate::device::{self, Confirm, Decision};
 use crate::failure::{LaneFailure, cannot, usage};
-use crate::formatting::{self, MountRequest};
-use crate::ground::{Ground, ImageGround};
+use crate::ground::Ground;
+use crate::guest::Guest;
 use crate::host::Host;
 use crate::image::Image;
-use crate::library;
+use crate::mountinfo;
+use crate::stage_guest::GuestSlot;
 use crate::throttle::Throttling;
 use crate::undo::{EntryId, Journal, Thing};
-use crate::{mount, mountinfo};
 use model::Bytes;
 use model::agent::LibraryTarget;
 use model::lane::{LaneSpec, Promises};
@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
 /// What the lanes of a race shall be.
 #[derive(Debug, Clone)]
@@ -47,15 +47,21 @@ pub struct Settings {
     pub terminal: bool,
     /// The disks that the lanes' devices are held to while they are measured.
     pub throttles: model::throttle::Throttles,
+    /// CPUs, memory and disks of guests.
+    pub guest: model::plan::GuestTerms,
+    /// Fairlane's own program, which guests run too.
+    pub program: PathBuf,
 }
 
 /// A lane that is ready for work.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Opened {
     /// Where the work happens; empty for a library.
     pub directory: PathBuf,
     /// What the agent attaches instead of a directory: it is not formatted yet.
     pub library: Option<LibraryTarget>,
+    /// The guest that the directory, or the library's disk, is in; `None`: it is this machine's.
+    pub guest: Option<Arc<Guest>>,
     /// Wall seconds of `mkfs`, `rewrite` (zeros over what mkfs left unwritten) and `mount`.
     pub phases_seconds: BTreeMap<String, f64>,
 }
@@ -85,8 +91,10 @@ pub(crate) struct LaneState {
     pub(crate) spec: LaneSpec,
     pub(crate) is_self: bool,
     pub(crate) contestant: Contestant,
-    /// The only ground it may stand on; `None`: any image.
+    /// The only ground it may stand on; `None`: any image, or any disk of its guest.
     pub(crate) fixed_ground: Option<usize>,
+    /// Which guest it lives in; `None`: the host mounts it.
+    pub(crate) guest: Option<usize>,
     pub(crate) mkfs_command: Vec<String>,
     pub(crate) mount_options: Vec<String>,
     pub(crate) promises: Promises,
@@ -99,11 +107,13 @@ pub(crate) struct LaneState {
 pub(crate) struct OpenLane {
     pub(crate) ground: usize,
     /// Where the work happens; of a library its disk.
-    directory: PathBuf,
-    /// `None` for a directory lane and for a library.
-    mounted: Option<EntryId>,
+    pub(crate) directory: PathBuf,
+    /// `None` for a directory lane, for a library and in a guest.
+    pub(crate) mounted: Option<EntryId>,
     /// A FUSE program in the foreground.
     pub(crate) process: Option<Running>,
+    /// The guest that it is mounted in: of one that died nothing is left.
+    pub(crate) guest: Option<Arc<Guest>>,
 }
 
 /// The lanes of one race, from check to teardown.
@@ -112,6 +122,8 @@ pub struct Stage {
     pub(crate) settings: Settings,
     pub(crate) lanes: Vec<LaneState>,
     pub(crate) grounds: Vec<Ground>,
+    /// The guests that lanes live in.
+    pub(crate) guests: Vec<GuestSlot>,
     /// Devices that somebody must confirm: index of the ground and what to ask.
     pub(crate) decisions: Vec<(usize, Decision)>,
     pub(crate) confirmed: bool,
@@ -143,7 +155,8 @@ impl Stage {
 
     /// Bytes that `build` writes: the images.
     pub fn bytes_to_write(&self) -> u64 {
-        self.settings.lane_size.0 * self.image_grounds().len() as u64
+        let images = self.grounds.iter().filter(|ground| matches!(ground, Ground::Image(_) | Ground::Guest(_)));
+        self.settings.lane_size.0 * images.count() as u64
     }
 
     /// Makes everything: run directories, images, loop devices; then formats, mounts and unmounts
@@ -182,19 +195,30 @@ impl Stage {
         }
         let mut done = 0u64;
         progress(done, total);
-        let mut images: Vec<&mut ImageGround> = self
-            .grounds
-            .iter_mut()
-            .filter_map(|ground| if let Ground::Image(image) = ground { Some(image.as_mut()) } else { None })
-            .collect();
-        let paths: Vec<PathBuf> = images.iter().map(|image| image.path.clone()).collect();
         let mut count = |bytes: u64| {
             done += bytes;
             progress(done, total);
         };
+        // Images of the host's lanes and of guests lie in one row: all share one part of the disk.
+        let mut paths = Vec::new();
+        for ground in &self.grounds {
+            match ground {
+                Ground::Image(image) => paths.push(image.path.clone()),
+                Ground::Guest(disk) => paths.push(disk.path.clone()),
+                _ => {}
+            }
+        }
         let written = Image::create_all(&paths, self.settings.lane_size.0, self.settings.seed, &mut count, stop)?;
-        for (ground, image) in images.iter_mut().zip(written) {
-            ground.attach(image, journal)?;
+        let mut written = written.into_iter();
+        for ground in &mut self.grounds {
+            match ground {
+                Ground::Image(image) => {
+                    let Some(made) = written.next() else { continue };
+                    image.attach(made, journal)?;
+                }
+                Ground::Guest(disk) => disk.image = written.next(),
+                _ => {}
+            }
         }
         self.prepare_throttling(journal)?;
         for lane in 0..self.lanes.len() {
@@ -206,58 +230,9 @@ impl Stage {
         Ok(())
     }
 
-    /// Number of grounds: images, devices, directories, memory.
-    pub fn grounds(&self) -> usize {
-        self.grounds.len()
-    }
-
-    /// The ground of a lane in a round: images rotate over the lanes that live on images, every
-    /// other lane stays where it is.
-    pub fn ground_for(&self, lane: usize, round: u32) -> usize {
-        if let Some(ground) = self.lanes[lane].fixed_ground {
-            return ground;
-        }
-        let images = self.image_grounds();
-        let place = self.lanes[..lane].iter().filter(|other| other.fixed_ground.is_none()).count();
-        images[(place + round as usize) % images.len()]
-    }
-
-    /// Number of images; as many lanes rotate over them.
-    pub fn images(&self) -> usize {
-        self.image_grounds().len()
-    }
-
-    /// Number of images and devices, whose ceilings can be measured.
-    pub fn blocks(&self) -> usize {
-        self.grounds.iter().filter(|ground| matches!(ground, Ground::Image(_) | Ground::Device(_))).count()
-    }
-
     /// Whether a lane is open: after a [`Stage::close`] that failed it may still be mounted.
     pub fn is_open(&self, lane: usize) -> bool {
         self.lanes[lane].open.is_some()
-    }
-
-    fn image_grounds(&self) -> Vec<usize> {
-        let is_image = |(index, ground): (usize, &Ground)| matches!(ground, Ground::Image(_)).then_some(index);
-        self.grounds.iter().enumerate().filter_map(is_image).collect()
-    }
-
-    /// Whether all lanes may be open at once; otherwise each is closed before the next is opened.
-    pub fn side_by_side(&self) -> bool {
-        let mut fixed: Vec<usize> = self.lanes.iter().filter_map(|lane| lane.fixed_ground).collect();
-        fixed.sort_unstable();
-        !fixed.windows(2).any(|two| two[0] == two[1] && matches!(self.grounds[two[0]], Ground::Device(_)))
-    }
-
-    /// The block device of a ground, for probes of the bare device while no lane is open on it;
-    /// `None` for directories and memory.
-    pub fn raw_target(&self, ground: usize) -> Option<PathBuf> {
-        self.grounds[ground].block_device()
-    }
-
-    /// Number of lanes, the repeated first one included.
-    pub fn lane_count(&self) -> usize {
-        self.lanes.len()
     }
 
     /// The folder in which a lane's work happens.
@@ -265,183 +240,9 @@ impl Stage {
         let run = crate::stage_check::run_directory_name(&self.settings.run_id);
         match &self.grounds[ground] {
             Ground::Directory { path, .. } => path.join(run).join(format!("lane{lane:02}")),
+            _ if self.lanes[lane].guest.is_some() => crate::stage_in_guest::directory(lane),
             _ => self.base.join(run).join(format!("mount{lane:02}")),
         }
-    }
-
-    /// Formats a ground for a lane and mounts it: fresh, and every block of an image written. A
-    /// directory lane gets a fresh folder instead.
-    ///
-    /// # Errors
-    /// [`LaneFailure`] naming the lane; nothing of it is left mounted then.
-    pub fn open(
-        &mut self,
-        lane: usize,
-        ground: usize,
-        journal: &mut Journal,
-        stop: &AtomicBool,
-    ) -> Result<Opened, LaneFailure> {
-        assert!(self.lanes[lane].open.is_none(), "a lane is closed before it is opened again");
-        assert!(
-            self.lanes[lane].fixed_ground.map_or(self.image_grounds().contains(&ground), |fixed| fixed == ground),
-            "grounds come from `ground_for`"
-        );
-        let name = self.lanes[lane].name.clone();
-        self.open_unnamed(lane, ground, journal, stop).map_err(|error| error.in_lane(&name))
-    }
-
-    fn open_unnamed(
-        &mut self,
-        index: usize,
-        ground_index: usize,
-        journal: &mut Journal,
-        stop: &AtomicBool,
-    ) -> Result<Opened, LaneFailure> {
-        let directory = self.lane_directory(index, ground_index);
-        let mut phases_seconds = BTreeMap::new();
-        let ground = &self.grounds[ground_index];
-        let lane = &mut self.lanes[index];
-        if matches!(ground, Ground::Directory { .. }) {
-            remove_folder(&directory)?;
-            make_folder(&directory)?;
-            lane.open =
-                Some(OpenLane { ground: ground_index, directory: directory.clone(), mounted: None, process: None });
-            return Ok(Opened { directory, library: None, phases_seconds });
-        }
-        if lane.contestant.is_library() {
-            ground.prepare_for_mkfs()?;
-            let target = library::target(lane, ground);
-            let disk = target.device.clone();
-            lane.open = Some(OpenLane { ground: ground_index, directory: disk, mounted: None, process: None });
-            return Ok(Opened { directory: PathBuf::new(), library: Some(target), phases_seconds });
-        }
-        if !directory.is_dir() {
-            make_folder(&directory)?;
-        }
-        if let Some(device) = ground.block_device() {
-            ground.prepare_for_mkfs()?;
-            let output = formatting::format(&lane.mkfs_command, &device, stop)?;
-            phases_seconds.insert("mkfs".to_owned(), output.as_ref().map_or(0.0, |output| output.seconds));
-            let started = Instant::now();
-            ground.settle_after_mkfs()?;
-            phases_seconds.insert("rewrite".to_owned(), started.elapsed().as_secs_f64());
-            if let (Contestant::Row(row), Some(output), true) = (&lane.contestant, output, lane.geometry.is_empty()) {
-                lane.geometry = row.read_geometry(&output.stdout, &device);
-            }
-        }
-        let source = mount_source(ground);
-        // A user's FUSE filesystem names its source as it likes.
-        let expected = match &lane.contestant {
-            Contestant::Row(_) => Some(source.to_string_lossy().into_owned()),
-            _ => None,
-        };
-        let entry = journal.will(Thing::Mount { target: directory.clone(), source: expected })?;
-        let started = Instant::now();
-        let options = mount_options_of(lane, &self.settings);
-        let request =
-            MountRequest { contestant: &lane.contestant, source: &source, options: &options, target: &directory };
-        let process = match formatting::mount(&request, stop) {
-            Ok(process) => process,
-            Err(error) => {
-                // A mount command that was killed half-way may have mounted.
-                while mount::is_mounted(&directory)? {
-                    mount::unmount_patiently(&directory)?;
-                }
-                journal.done(entry)?;
-                return Err(error);
-            }
-        };
-        phases_seconds.insert("mount".to_owned(), started.elapsed().as_secs_f64());
-        lane.open =
-            Some(OpenLane { ground: ground_index, directory: directory.clone(), mounted: Some(entry), process });
-        learn_promises(lane, &directory);
-        Ok(Opened { directory, library: None, phases_seconds })
-    }
-
-    /// Empties every cache of one lane and of nothing else: unmounts, drops what the kernel caches
-    /// of its device and its image, mounts again. The directory stays the same. A library was let go
-    /// by its agent before, which attaches it again.
-    ///
-    /// # Errors
-    /// [`LaneFailure`] naming the lane, which then may be unmounted: close it.
-    pub fn make_cold(&mut self, lane: usize) -> Result<Cold, LaneFailure> {
-        let name = self.lanes[lane].name.clone();
-        self.make_cold_unnamed(lane).map_err(|error| error.in_lane(&name))
-    }
-
-    fn make_cold_unnamed(&mut self, index: usize) -> Result<Cold, LaneFailure> {
-        let lane = &mut self.lanes[index];
-        let open = lane.open.as_mut().expect("only an open lane is made cold");
-        let ground = &self.grounds[open.ground];
-        if ground.block_device().is_none() {
-            return Ok(Cold::Warm);
-        }
-        if lane.contestant.is_library() {
-            ground.drop_caches()?;
-            return Ok(Cold::Cold);
-        }
-        let source = mount_source(ground);
-        formatting::unmount(&lane.contestant, &source, &open.directory, open.process.take())?;
-        ground.drop_caches()?;
-        let request = MountRequest {
-            contestant: &lane.contestant,
-            source: &source,
-            options: &lane.mount_options,
-            target: &open.directory,
-        };
-        open.process = formatting::mount(&request, &AtomicBool::new(false))?;
-        Ok(Cold::Cold)
-    }
-
-    /// Unmounts a lane and checks its image. The lane is closed afterwards, whatever is answered,
-    /// unless it could not be unmounted; closing a closed lane does nothing.
-    ///
-    /// # Errors
-    /// [`LaneFailure`] naming the lane: it cannot be unmounted, or `the image shrank: …`, which
-    /// voids the trial.
-    pub fn close(&mut self, lane: usize, journal: &mut Journal) -> Result<Closed, LaneFailure> {
-        let name = self.lanes[lane].name.clone();
-        self.close_lane(lane, Some(journal)).map_err(|error| error.in_lane(&name))
-    }
-
-    fn close_lane(&mut self, index: usize, journal: Option<&mut Journal>) -> Result<Closed, LaneFailure> {
-        let mut closed = Closed { unmount_seconds: 0.0, flags: Vec::new() };
-        let lane = &mut self.lanes[index];
-        let Some(mut open) = lane.open.take() else { return Ok(closed) };
-        let ground = &self.grounds[open.ground];
-        if matches!(ground, Ground::Directory { .. }) {
-            remove_folder(&open.directory)?;
-            return Ok(closed);
-        }
-        let started = Instant::now();
-        // A failed `make_cold` may have left it unmounted; a library never was mounted.
-        if open.mounted.is_some() && mount::is_mounted(&open.directory)? {
-            let process = open.process.take();
-            let unmounted = formatting::unmount(&lane.contestant, &mount_source(ground), &open.directory, process);
-            if let Err(error) = unmounted {
-                if mount::is_mounted(&open.directory)? {
-                    lane.open = Some(open);
-                }
-                return Err(error);
-            }
-        }
-        closed.unmount_seconds = started.elapsed().as_secs_f64();
-        if let (Some(journal), Some(entry)) = (journal, open.mounted) {
-            journal.done(entry)?;
-        }
-        if let Ground::Image(image) = ground
-            && !lane.contestant.discards(&lane.spec)
-        {
-            let made = image.made();
-            made.device.sync()?;
-            made.image.check_not_shrunk()?;
-            match made.image.never_written()? {
-                None => closed.flags.push("image-unchecked".to_owned()),
-                Some(gaps) if !gaps.is_empty() => closed.flags.push("image-unwritten".to_owned()),
-                Some(_) => {}
-            }
-        }
-        Ok(closed)
     }
 
     /// Undoes everything, going on after an error; the first error is answered and what it left
@@ -471,6 +272,7 @@ impl Stage {
                 _ => {}
             }
         }
+        note(self.end_guests(journal.as_deref_mut()));
         for ground in &mut self.grounds {
             if let Ground::Image(image) = ground {
                 note(image.detach(journal.as_deref_mut()));
@@ -497,11 +299,18 @@ impl Stage {
         if let Some(mut throttling) = self.throttling.take() {
             throttling.end(Some(&mut journal))?;
         }
+        // A guest cannot outlive this process; its image can be looked at.
+        self.end_guests(Some(&mut journal))?;
         journal.keep()?;
         let mut lines: Vec<String> = Vec::new();
         for lane in &mut self.lanes {
             if let Some(mut open) = lane.open.take() {
-                lines.push(format!("{} is kept in {}", lane.name, open.directory.display()));
+                lines.push(match (&open.guest, &self.grounds[open.ground]) {
+                    (Some(_), Ground::Guest(disk)) => {
+                        format!("{} is kept in the image {}", lane.name, disk.path.display())
+                    }
+                    _ => format!("{} is kept in {}", lane.name, open.directory.display()),
+                });
                 // Dropping it would kill the filesystem.
                 if let Some(process) = open.process.take() {
                     std::mem::forget(process);
@@ -528,31 +337,6 @@ impl Drop for Stage {
     }
 }
 
-/// The options of the mount; a lane in memory is as large as the others.
-pub(crate) fn mount_options_of(lane: &LaneState, settings: &Settings) -> Vec<String> {
-    let mut options = Vec::new();
-    if lane.contestant.in_memory() {
-        options.push(format!("size={}", settings.lane_size.0));
-    }
-    options.extend(lane.mount_options.iter().cloned());
-    options
-}
-
-pub(crate) fn mount_source(ground: &Ground) -> PathBuf {
-    ground.block_device().unwrap_or_else(|| PathBuf::from("fairlane"))
-}
-
-/// The kernel's own words about the mount count too: defaults in a superblock show there.
-fn learn_promises(lane: &mut LaneState, directory: &Path) {
-    let mut options = lane.mount_options.clone();
-    if let Ok(mounts) = mountinfo::read()
-        && let Some(entry) = mountinfo::at(&mounts, directory)
-    {
-        options.extend(entry.super_options.iter().cloned());
-    }
-    lane.promises = lane.contestant.promises(&lane.spec.mkfs_options, &options);
-}
-
 fn make_run_directory(path: &Path, journal: &mut Journal) -> Result<EntryId, LaneFailure> {
     let entry = journal.will(Thing::RunDirectory { path: path.to_owned() })?;
     make_folder(path)?;
@@ -561,13 +345,13 @@ fn make_run_directory(path: &Path, journal: &mut Journal) -> Result<EntryId, Lan
     Ok(entry)
 }
 
-fn make_folder(path: &Path) -> Result<(), LaneFailure> {
+pub(crate) fn make_folder(path: &Path) -> Result<(), LaneFailure> {
     let made = DirBuilder::new().mode(0o700).create(path);
     made.map_err(|error| cannot(format!("make the directory {}", path.display()), error))
 }
 
 /// Removes a folder with everything in it, never following a link and never below a mount.
-fn remove_folder(path: &Path) -> Result<(), LaneFailure> {
+pub(crate) fn remove_folder(path: &Path) -> Result<(), LaneFailure> {
     let fail = |error: std::io::Error| cannot(format!("remove {}", path.display()), error);
     let mounts = mountinfo::read().map_err(fail)?;
     if let Some(mount) = mountinfo::below(&mounts, path).next() {

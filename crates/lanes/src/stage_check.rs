@@ -4,31 +4,22 @@ use crate::abilities;
 use crate::command;
 use crate::contestant::Contestant;
 use crate::device::{self, Decision, Found};
-use crate::failure::{LaneFailure, cannot, failed, privilege, usage};
-use crate::ground::{Ground, ImageGround};
+use crate::failure::{LaneFailure, failed, privilege, usage};
+use crate::ground::{Ground, GuestDisk, ImageGround};
+use crate::guest::Machine;
+use crate::guest::machine::MOST_QEMU_DISKS;
 use crate::host::{self, Host};
 use crate::library::E2FSCK;
-use crate::promises;
 use crate::stage::{LaneState, Settings, Stage};
+use crate::stage_guest;
+use crate::stage_resolve::{Place, place, resolve_lanes};
 use crate::undo::{RUN_DIRECTORY_PREFIX, is_run_id};
 use model::Bytes;
-use model::lane::{LaneSpec, Venue, twin_name};
 use model::operations::Ability;
 use std::path::{Path, PathBuf};
 
-/// Most lanes of one race, the repeated first one included.
-const MOST_LANES: usize = 32;
 /// Room beside the images: journals, records, the host's own metadata.
 const SPARE_BYTES: u64 = 64 * Bytes::MIB;
-
-/// Where a lane lives, by its specification alone.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Place {
-    Image(PathBuf),
-    Device(PathBuf),
-    Memory,
-    Directory(PathBuf),
-}
 
 /// The name of a run's directory.
 pub(crate) fn run_directory_name(run_id: &str) -> String {
@@ -43,8 +34,10 @@ impl Stage {
     /// [`LaneFailure`]: the first refusal, in one sentence with the remedy.
     pub fn check(settings: Settings) -> Result<Stage, LaneFailure> {
         assert!(is_run_id(&settings.run_id), "run ids are made by us: letters, digits, dash");
+        let mut guests = Vec::new();
         let mut stage = Stage {
-            lanes: resolve_lanes(&settings)?,
+            lanes: resolve_lanes(&settings, &mut guests)?,
+            guests,
             settings,
             grounds: Vec::new(),
             decisions: Vec::new(),
@@ -58,17 +51,28 @@ impl Stage {
             stage.lanes.iter().map(|lane| place(lane, &stage.settings)).collect::<Result<_, _>>()?;
         stage.check_sizes(&places)?;
         for lane in &stage.lanes {
-            lane.contestant.check_available().map_err(|error| error.in_lane(&lane.name))?;
+            let checked = match lane.guest {
+                Some(guest) => stage_guest::check_contestant(&lane.contestant, &stage.guests[guest])
+                    .and_then(|()| lane.contestant.check_mkfs()),
+                None => lane.contestant.check_available(),
+            };
+            checked.map_err(|error| error.in_lane(&lane.name))?;
         }
-        if places.iter().any(|place| !matches!(place, Place::Directory(_))) && !rustix::process::geteuid().is_root() {
+        let needs_root = |place: &Place| matches!(place, Place::Image(_) | Place::Device(_) | Place::Memory);
+        if places.iter().any(needs_root) && !rustix::process::geteuid().is_root() {
             return Err(privilege(
-                "formatting and mounting needs root: sudo fairlane …, or race a directory: fairlane race /some/directory",
+                "formatting and mounting needs root: sudo fairlane …; without it race in a guest (--on uml, --on qemu) or in a directory: fairlane race /some/directory",
             ));
         }
         for lane in &stage.lanes {
+            if lane.guest.is_some() {
+                // Its own kernel refuses what it does not know, when the lane is tried before the race.
+                continue;
+            }
             lane.contestant.check_mount_options(&lane.spec).map_err(|error| error.in_lane(&lane.name))?;
         }
         stage.lay_grounds(&places)?;
+        stage_guest::check_slots(&stage)?;
         stage.throttling = stage.check_throttling()?;
         Ok(stage)
     }
@@ -76,7 +80,7 @@ impl Stage {
     fn check_sizes(&self, places: &[Place]) -> Result<(), LaneFailure> {
         let size = self.settings.lane_size.0;
         for (lane, place) in self.lanes.iter().zip(places) {
-            if !matches!(place, Place::Image(_) | Place::Memory) {
+            if matches!(place, Place::Device(_) | Place::Directory(_)) {
                 continue;
             }
             if !size.is_multiple_of(4096) {
@@ -91,7 +95,7 @@ impl Stage {
     }
 
     /// Bytes that the work keeps on a lane.
-    fn work_on(&self, lane: &LaneState, ground: Option<&Ground>) -> u64 {
+    pub(crate) fn work_on(&self, lane: &LaneState, ground: Option<&Ground>) -> u64 {
         let without_holes = abilities::of(lane, ground).iter().any(|lack| lack.ability == Ability::Holes);
         let Settings { largest_working_set_bytes: with, largest_working_set_without_holes_bytes: without, .. } =
             self.settings;
@@ -101,16 +105,16 @@ impl Stage {
     /// Makes the list of grounds and ties every lane to its own.
     fn lay_grounds(&mut self, places: &[Place]) -> Result<(), LaneFailure> {
         let run = run_directory_name(&self.settings.run_id);
-        let folders: Vec<&PathBuf> = places
-            .iter()
-            .filter_map(|place| if let Place::Image(folder) = place { Some(folder) } else { None })
-            .collect();
+        let folders: Vec<&PathBuf> = places.iter().filter_map(Place::image_folder).collect();
         if let Some(first) = folders.first() {
-            self.lay_images(first, &folders)?;
+            self.lay_images(first, &folders, places)?;
         } else if places.iter().any(|place| matches!(place, Place::Device(_) | Place::Memory)) {
             // Only mount points: they need no disk.
             let runtime = Path::new("/run");
             self.base = if runtime.is_dir() { runtime.to_owned() } else { std::env::temp_dir() };
+        } else if places.contains(&Place::GuestMemory) {
+            // Only the guest's own folder, and no disk of anybody's.
+            self.base = std::env::temp_dir();
         }
         if !self.base.as_os_str().is_empty() {
             self.run_directories.push((self.base.join(&run), None));
@@ -119,8 +123,8 @@ impl Stage {
         for (index, place) in places.iter().enumerate() {
             let name = self.lanes[index].name.clone();
             let ground = match place {
-                Place::Image(_) => continue,
-                Place::Memory => self.add_memory(),
+                Place::Image(_) | Place::Guest(_) => continue,
+                Place::Memory | Place::GuestMemory => self.add_memory(),
                 Place::Device(path) => self.add_device(path, &erase, index),
                 Place::Directory(path) => self.add_directory(path, &run, index),
             };
@@ -140,7 +144,7 @@ impl Stage {
         self.check_run_directories_free()
     }
 
-    fn lay_images(&mut self, folder: &Path, all: &[&PathBuf]) -> Result<(), LaneFailure> {
+    fn lay_images(&mut self, folder: &Path, all: &[&PathBuf], places: &[Place]) -> Result<(), LaneFailure> {
         let real = writable_folder(folder, "images cannot be put into", "choose another place with --on DIR")?;
         for other in all {
             let other_real = writable_folder(other, "images cannot be put into", "choose another place with --on DIR")?;
@@ -171,9 +175,20 @@ impl Stage {
             )));
         }
         let run = real.join(run_directory_name(&self.settings.run_id));
-        for index in 0..all.len() {
+        let mut disks = vec![0usize; self.guests.len()];
+        let with_image = places.iter().enumerate().filter(|(_, place)| place.image_folder().is_some());
+        for (index, (lane, _)) in with_image.enumerate() {
             let path = run.join(format!("image{index:02}"));
-            self.grounds.push(Ground::Image(Box::new(ImageGround { path, made: None })));
+            self.grounds.push(match self.lanes[lane].guest {
+                None => Ground::Image(Box::new(ImageGround { path, made: None })),
+                Some(guest) => {
+                    let kind = self.guests[guest].kind;
+                    // Races of more are refused when everything is laid.
+                    let name = Machine::disk_name(kind, disks[guest].min(MOST_QEMU_DISKS));
+                    disks[guest] += 1;
+                    Ground::Guest(Box::new(GuestDisk { path, image: None, guest, kind, name }))
+                }
+            });
         }
         self.base = real;
         self.host = Some(host);
@@ -235,7 +250,9 @@ impl Stage {
 
     /// Lanes in memory must fit into memory together.
     fn check_memory(&self) -> Result<(), LaneFailure> {
-        let lanes = self.grounds.iter().filter(|ground| matches!(ground, Ground::Memory)).count() as u64;
+        // Those of guests are held against the guests' memory.
+        let in_memory = |lane: &&LaneState| lane.contestant.in_memory() && lane.guest.is_none();
+        let lanes = self.lanes.iter().filter(in_memory).count() as u64;
         let needed = lanes * self.settings.lane_size.0;
         let available = available_memory_bytes().unwrap_or(u64::MAX);
         if needed > available {
@@ -303,6 +320,7 @@ impl Stage {
                 "{E2FSCK} is missing, so the disk that a library leaves is not checked; install it: sudo apt install e2fsprogs"
             ));
         }
+        warnings.extend(self.guest_warnings());
         if self.lanes.iter().any(|lane| lane.contestant.discards(&lane.spec)) {
             warnings.push(
                 "a lane discards, so its image has holes that later lanes find filled with zeros again".to_owned(),
@@ -331,94 +349,6 @@ fn check_lane_size(name: &str, contestant: &Contestant, size: u64, work: u64, re
         )));
     }
     Ok(())
-}
-
-fn resolve_lanes(settings: &Settings) -> Result<Vec<LaneState>, LaneFailure> {
-    let count = settings.specs.len() + usize::from(settings.with_self);
-    let Some(first) = settings.specs.first() else {
-        return Err(usage("there is no lane to race; name one, such as ext4"));
-    };
-    if count > MOST_LANES {
-        return Err(usage(format!("{count} lanes are more than {MOST_LANES}; race fewer at once")));
-    }
-    let mut lanes: Vec<LaneState> = Vec::new();
-    for spec in &settings.specs {
-        lanes.push(resolve_lane(spec, spec.name.clone(), false).map_err(|error| error.in_lane(&spec.name))?);
-    }
-    if settings.with_self {
-        lanes.push(resolve_lane(first, twin_name(&first.name), true)?);
-    }
-    for (index, lane) in lanes.iter().enumerate() {
-        if lanes[..index].iter().any(|earlier| earlier.name == lane.name) {
-            return Err(usage(format!(
-                "two lanes are called {}; give one another name: NAME={}",
-                lane.name,
-                lane.spec.to_line().trim_start_matches(&format!("{}=", lane.name))
-            )));
-        }
-    }
-    Ok(lanes)
-}
-
-fn resolve_lane(spec: &LaneSpec, name: String, is_self: bool) -> Result<LaneState, LaneFailure> {
-    if let Some(venue @ (Venue::Uml | Venue::Qemu(_))) = &spec.venue {
-        let word = if *venue == Venue::Uml { "uml" } else { "qemu" };
-        return Err(usage(format!("the venue {word} is not in this version; use @image")));
-    }
-    let contestant = Contestant::resolve(spec)?;
-    contestant.check_library(spec)?;
-    if contestant.in_memory() && spec.venue.is_some() {
-        return Err(usage(format!(
-            "{} lives in memory and takes no venue; remove what follows the @",
-            contestant.filesystem_name()
-        )));
-    }
-    if contestant.in_memory() && !spec.mkfs_options.is_empty() {
-        return Err(usage(format!(
-            "{} has no mkfs, so `{}` goes nowhere; remove it",
-            contestant.filesystem_name(),
-            spec.mkfs_options.join(" ")
-        )));
-    }
-    let mount_options = contestant.mount_options(spec);
-    let promises = match contestant {
-        Contestant::Directory(_) => promises::NOTHING,
-        _ => contestant.promises(&spec.mkfs_options, &mount_options),
-    };
-    // mkfs tells the others' geometry.
-    let geometry = match &contestant {
-        Contestant::Row(row) if contestant.is_library() => row.read_geometry("", Path::new("")),
-        _ => Vec::new(),
-    };
-    Ok(LaneState {
-        name,
-        spec: spec.clone(),
-        is_self,
-        mkfs_command: contestant.mkfs_command(spec),
-        mount_options,
-        promises,
-        contestant,
-        fixed_ground: None,
-        geometry,
-        open: None,
-    })
-}
-
-fn place(lane: &LaneState, settings: &Settings) -> Result<Place, LaneFailure> {
-    if let Contestant::Directory(path) = &lane.contestant {
-        return Ok(Place::Directory(path.clone()));
-    }
-    if lane.contestant.in_memory() {
-        return Ok(Place::Memory);
-    }
-    let here = || std::env::current_dir().map_err(|error| cannot("find the working directory", error));
-    Ok(match (&lane.spec.venue, &settings.ground) {
-        (Some(Venue::Device(path)), _) => Place::Device(path.clone()),
-        (Some(Venue::Image(Some(folder))), _) => Place::Image(folder.clone()),
-        (_, model::plan::Ground::Images(folder)) => Place::Image(folder.clone()),
-        (Some(Venue::Image(None)), model::plan::Ground::Device(_)) => Place::Image(here()?),
-        (_, model::plan::Ground::Device(path)) => Place::Device(path.clone()),
-    })
 }
 
 /// The canonical path of a directory that exists and takes files.

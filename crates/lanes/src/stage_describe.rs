@@ -3,7 +3,8 @@
 use crate::contestant::{Contestant, directory_promises};
 use crate::custom::Kind;
 use crate::ground::Ground;
-use crate::stage::{Stage, mount_options_of, mount_source};
+use crate::stage::Stage;
+use crate::stage_open::{mount_options_of, mount_source};
 use crate::{command, formatting};
 use model::agent::FilesystemProcesses;
 use model::lane::Lane;
@@ -12,9 +13,14 @@ use std::path::PathBuf;
 impl Stage {
     /// The devices to watch while a lane works on a ground, as /proc/diskstats names them.
     pub fn device_names(&self, ground: usize) -> model::agent::Devices {
+        if let Ground::Guest(disk) = &self.grounds[ground] {
+            // The names of this machine's disks mean others there, or none.
+            return model::agent::Devices { device: Some(disk.name.clone()), ..model::agent::Devices::default() };
+        }
         let device = self.grounds[ground].device_name();
         let backing = self.grounds[ground].disk_name(self.host.as_ref()).filter(|disk| Some(disk) != device.as_ref());
-        let others = self.grounds.iter().enumerate().filter(|(index, _)| *index != ground);
+        let is_ours = |of: &Ground| !matches!(of, Ground::Guest(_));
+        let others = self.grounds.iter().enumerate().filter(|(index, of)| *index != ground && is_ours(of));
         let mut neighbours: Vec<String> = others.filter_map(|(_, other)| other.device_name()).collect();
         neighbours.retain(|name| Some(name) != device.as_ref() && Some(name) != backing.as_ref());
         neighbours.sort();
@@ -37,6 +43,13 @@ impl Stage {
         }
         let lane = &self.lanes[lane];
         let Some(open) = &lane.open else { return FilesystemProcesses::None };
+        if open.guest.is_some() {
+            // What works in a guest is a guest's own: its agent sees nothing else.
+            return match &lane.contestant {
+                Contestant::Custom(custom) if custom.kind == Kind::Fuse => FilesystemProcesses::Unknown,
+                _ => FilesystemProcesses::None,
+            };
+        }
         match (&open.process, &lane.contestant) {
             (Some(running), _) => FilesystemProcesses::Known(running.processes()),
             (None, Contestant::Custom(custom)) if custom.kind == Kind::Fuse => FilesystemProcesses::Unknown,
@@ -63,6 +76,8 @@ impl Stage {
             Ground::Directory { .. } => 0,
             _ => self.settings.lane_size.0,
         };
+        let mut geometry = lane.geometry.clone();
+        geometry.extend(lane.guest.map(|guest| format!("guest: {}", self.guests[guest].describe(&self.settings))));
         Lane {
             name: lane.name.clone(),
             spec: lane.spec.to_line(),
@@ -75,7 +90,8 @@ impl Stage {
             size_bytes,
             promises,
             is_self: lane.is_self,
-            geometry: lane.geometry.clone(),
+            kernel: lane.guest.map(|guest| self.guests[guest].kernel.release.clone()).unwrap_or_default(),
+            geometry,
         }
     }
 
@@ -90,6 +106,10 @@ impl Stage {
                     lines.push(format!("write {path} in full ({})", self.settings.lane_size));
                     lines.push(format!("losetup --direct-io=on --find {path}"));
                 }
+                Ground::Guest(disk) => {
+                    lines.push(format!("write {} in full ({})", disk.path.display(), self.settings.lane_size));
+                    lines.push(format!("give it to a guest as the disk {}", disk.name));
+                }
                 Ground::Device(found) => lines.push(format!(
                     "overwrite {} ({}, now holds {})",
                     found.path.display(),
@@ -98,6 +118,9 @@ impl Stage {
                 )),
                 Ground::Memory | Ground::Directory { .. } => {}
             }
+        }
+        for slot in &self.guests {
+            lines.push(format!("start a guest: {} ({})", slot.describe(&self.settings), slot.kernel.path.display()));
         }
         for index in 0..self.lanes.len() {
             lines.extend(self.describe_commands(index));
@@ -119,7 +142,11 @@ impl Stage {
         };
         let mut lines = Vec::new();
         if !lane.mkfs_command.is_empty() {
-            let filled = crate::contestant::fill_device(&lane.mkfs_command, &source);
+            let formatted = match ground {
+                Ground::Guest(disk) => disk.path.clone(),
+                _ => source.clone(),
+            };
+            let filled = crate::contestant::fill_device(&lane.mkfs_command, &formatted);
             lines.push(format!("{}: {}", lane.name, command::display(&filled)));
         }
         let words = match &lane.contestant {
@@ -142,7 +169,7 @@ impl Stage {
             Contestant::Row(row) => {
                 let options = ["nosuid".to_owned(), "nodev".to_owned()].into_iter();
                 let options: Vec<String> = options.chain(mount_options_of(lane, &self.settings)).collect();
-                let words = ["mount", "-t", row.name, "-o", &options.join(",")].map(str::to_owned);
+                let words = ["mount", "-t", row.mounted_as(), "-o", &options.join(",")].map(str::to_owned);
                 words.into_iter().chain([source, directory].map(|path| path.to_string_lossy().into_owned())).collect()
             }
         };

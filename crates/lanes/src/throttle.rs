@@ -375,7 +375,8 @@ fn refuse_ground(ground: &Ground) -> Result<(), LaneFailure> {
             "{} is a partition, and the kernel limits whole disks only; give --throttle the whole disk, or race images on it: --on DIR",
             found.path.display()
         ))),
-        Ground::Device(_) => Ok(()),
+        // Lanes in guests are refused before.
+        Ground::Device(_) | Ground::Guest(_) => Ok(()),
     }
 }
 

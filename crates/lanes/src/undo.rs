@@ -40,6 +40,11 @@ pub enum Thing {
         /// What the mount table will call its source; `None`: the filesystem names it (FUSE).
         source: Option<String>,
     },
+    /// A guest, whose processes are a session of their own.
+    Guest {
+        /// Its folder inside a run directory.
+        folder: PathBuf,
+    },
     /// Limits on a device in the root group of cgroup v1's blkio. They outlive a loop device.
     Limit {
         /// Major and minor number.
@@ -91,6 +96,8 @@ pub(crate) enum Detail {
     Device(PathBuf),
     /// Device and inode of a run directory: another of the same name is not ours.
     Inode(u64, u64),
+    /// Process id, and field 22 of /proc/PID/stat.
+    Process(u32, u64),
 }
 
 /// Who made the things: a process of a boot.
@@ -200,6 +207,16 @@ impl Journal {
     /// [`LaneFailure::Failed`].
     pub fn learned_inode(&mut self, id: EntryId, device: u64, inode: u64) -> Result<(), LaneFailure> {
         self.write(&Entry::Learned { id: id.0, detail: Detail::Inode(device, inode) })
+    }
+
+    /// Notes which process leads a guest's session.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`].
+    pub fn learned_process(&mut self, id: EntryId, pid: u32) -> Result<(), LaneFailure> {
+        // One that is gone already left nothing.
+        let Some(ticks) = start_ticks(pid) else { return Ok(()) };
+        self.write(&Entry::Learned { id: id.0, detail: Detail::Process(pid, ticks) })
     }
 
     /// Notes that a thing was undone.

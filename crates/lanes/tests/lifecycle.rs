@@ -51,7 +51,9 @@ fn every_filesystem_of_this_kernel_is_formatted_mounted_made_cold_and_closed() {
                 work_in(&opened.directory);
                 let mounts = lanes::mountinfo::read().unwrap();
                 let entry = lanes::mountinfo::at(&mounts, &opened.directory).unwrap();
-                assert_eq!(entry.filesystem, *name);
+                // A FUSE program takes the place of a driver that the kernel lacks.
+                let fuse = *name == "ntfs" && ["ntfs3", "fuseblk"].contains(&entry.filesystem.as_str());
+                assert!(fuse || entry.filesystem == *name, "{name}: {entry:?}");
                 assert!(entry.mount_options.iter().any(|option| option == "nosuid"), "{entry:?}");
                 assert!(!entry.super_options.iter().any(|option| option.starts_with("discard")), "{entry:?}");
                 assert_eq!(stage.make_cold(lane).unwrap(), Cold::Cold);

@@ -54,13 +54,12 @@ fn names_that_make_no_sense_are_refused_with_the_remedy() {
         (vec!["hammer"], vec!["`hammer`", "fairlane doctor"]),
         (vec!["ext4", "ext4"], vec!["two lanes are called ext4", "NAME=ext4"]),
         (vec!["a=ext4", "a=xfs"], vec!["two lanes are called a", "NAME=xfs"]),
-        (vec!["jfs@uml"], vec!["the venue uml is not in this version; use @image"]),
-        (vec!["ext4@qemu"], vec!["the venue qemu is not in this version; use @image"]),
+        (vec!["ext4@qemu:/etc/passwd"], vec!["/etc/passwd is no kernel image", "name a vmlinuz"]),
+        (vec!["ext4@qemu:/no/such"], vec!["/no/such", "name a kernel image"]),
         (vec!["ext4@library"], vec!["lane ext4", "the venue library is for rsext4", "remove @library"]),
         (vec!["rsext4,noatime"], vec!["rsext4 has no option `noatime`", "journal or nojournal"]),
         (vec!["rsext4,-b1024"], vec!["rsext4 has no option `-b1024`", "journal or nojournal"]),
         (vec!["rsext4(-b 1024)"], vec!["rsext4 has no option `-b`"]),
-        (vec!["rsext4@uml"], vec!["the venue uml is not in this version"]),
         (vec!["rsext3"], vec!["did you mean rsext4?"]),
         (vec!["zfs"], vec!["fairlane race /tank/dir"]),
         (vec!["tmpfs@image"], vec!["takes no venue"]),
@@ -456,7 +455,7 @@ fn an_ordinary_user_is_told_what_needs_root_and_what_does_not() {
     }
     for lane in ["ext4", "tmpfs", "ext4@/dev/loop0"] {
         let error = refusal(scratch.settings(&[lane], 1024));
-        says(&error, FailureKind::Privilege, &["needs root", "sudo fairlane", "race a directory"]);
+        says(&error, FailureKind::Privilege, &["needs root", "sudo fairlane", "--on uml", "in a directory"]);
     }
     says(&refusal(scratch.settings(&["/etc"], 64)), FailureKind::Usage, &["/etc", "you may not write there"]);
     assert!(Stage::check(scratch.settings(&[scratch.path.to_str().unwrap()], 64)).is_ok());

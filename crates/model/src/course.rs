@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub const MOST_POINTS: usize = 256;
 
 /// What the system did in the course of one trial: one point for each measured window and, inside
-/// windows of a second or more, one for each quarter of a second. All columns are of equal length; one
+/// windows of a second or more, one for each quarter of a second, of a swarm of writers for each tenth. All columns are of equal length; one
 /// that was not known is empty. Figures hold four digits, times milliseconds.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -54,11 +54,38 @@ pub struct TrialCourse {
     /// Share of the time in which some task waited for I/O, 0 to 1.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pressure_io_share: Vec<f64>,
+    /// Bytes of block devices in the page cache (`Buffers`), at the point's end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub buffers_bytes: Vec<f64>,
+    /// Bytes of files in the page cache (`Cached`), at the point's end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cached_bytes: Vec<f64>,
+    /// Bytes of the page cache that are on their way to a disk, at the point's end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub writeback_bytes: Vec<f64>,
+    /// The mean of the iowait share over the last ten seconds, 0 to 1.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub iowait_average_share: Vec<f64>,
+    /// The load average of one minute, at the point's end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub load_average: Vec<f64>,
+    /// Tasks that wait in the kernel and cannot be interrupted (state D), once a second.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub blocked_tasks: Vec<f64>,
+    /// CPU time of the kernel's workers (kworker) as a share of all CPUs, 0 to 1, once a second.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kworker_share: Vec<f64>,
+    /// Reads that the lane's device completed per second.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub device_reads_per_second: Vec<f64>,
+    /// Writes that the lane's device completed per second.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub device_writes_per_second: Vec<f64>,
 }
 
 impl Quantity {
     /// Every quantity.
-    pub const ALL: [Quantity; 12] = [
+    pub const ALL: [Quantity; 21] = [
         Quantity::OperationsPerSecond,
         Quantity::CpuShare,
         Quantity::IowaitShare,
@@ -71,7 +98,34 @@ impl Quantity {
         Quantity::DeviceBusyShare,
         Quantity::DirtyBytes,
         Quantity::PressureIoShare,
+        Quantity::BuffersBytes,
+        Quantity::CachedBytes,
+        Quantity::WritebackBytes,
+        Quantity::IowaitAverageShare,
+        Quantity::LoadAverage,
+        Quantity::BlockedTasks,
+        Quantity::KworkerShare,
+        Quantity::DeviceReadsPerSecond,
+        Quantity::DeviceWritesPerSecond,
     ];
+
+    /// Whether it is watched of a swarm of writers alone: it costs more than the others, or other work says
+    /// it in another way.
+    pub fn is_of_a_swarm(self) -> bool {
+        use Quantity as Q;
+        matches!(
+            self,
+            Q::BuffersBytes
+                | Q::CachedBytes
+                | Q::WritebackBytes
+                | Q::IowaitAverageShare
+                | Q::LoadAverage
+                | Q::BlockedTasks
+                | Q::KworkerShare
+                | Q::DeviceReadsPerSecond
+                | Q::DeviceWritesPerSecond
+        )
+    }
 
     /// Whether it is a counter of the lane's own device, which not every lane has.
     pub fn is_of_the_device(self) -> bool {
@@ -84,6 +138,8 @@ impl Quantity {
                 | Q::DeviceFlushesPerSecond
                 | Q::DeviceQueue
                 | Q::DeviceBusyShare
+                | Q::DeviceReadsPerSecond
+                | Q::DeviceWritesPerSecond
         )
     }
 }
@@ -92,6 +148,11 @@ impl TrialCourse {
     /// Number of points: the length of the shorter column of times, in a record that was edited.
     pub fn points(&self) -> usize {
         self.seconds.len().min(self.measured_seconds.len())
+    }
+
+    /// The largest figure of a quantity; `None`: it was not known.
+    pub fn largest(&self, quantity: Quantity) -> Option<f64> {
+        self.column(quantity).iter().copied().reduce(f64::max)
     }
 
     /// The column of a quantity; empty where it was not known.
@@ -109,6 +170,15 @@ impl TrialCourse {
             Quantity::DeviceBusyShare => &self.device_busy_share,
             Quantity::DirtyBytes => &self.dirty_bytes,
             Quantity::PressureIoShare => &self.pressure_io_share,
+            Quantity::BuffersBytes => &self.buffers_bytes,
+            Quantity::CachedBytes => &self.cached_bytes,
+            Quantity::WritebackBytes => &self.writeback_bytes,
+            Quantity::IowaitAverageShare => &self.iowait_average_share,
+            Quantity::LoadAverage => &self.load_average,
+            Quantity::BlockedTasks => &self.blocked_tasks,
+            Quantity::KworkerShare => &self.kworker_share,
+            Quantity::DeviceReadsPerSecond => &self.device_reads_per_second,
+            Quantity::DeviceWritesPerSecond => &self.device_writes_per_second,
         }
     }
 
@@ -127,6 +197,15 @@ impl TrialCourse {
             Quantity::DeviceBusyShare => &mut self.device_busy_share,
             Quantity::DirtyBytes => &mut self.dirty_bytes,
             Quantity::PressureIoShare => &mut self.pressure_io_share,
+            Quantity::BuffersBytes => &mut self.buffers_bytes,
+            Quantity::CachedBytes => &mut self.cached_bytes,
+            Quantity::WritebackBytes => &mut self.writeback_bytes,
+            Quantity::IowaitAverageShare => &mut self.iowait_average_share,
+            Quantity::LoadAverage => &mut self.load_average,
+            Quantity::BlockedTasks => &mut self.blocked_tasks,
+            Quantity::KworkerShare => &mut self.kworker_share,
+            Quantity::DeviceReadsPerSecond => &mut self.device_reads_per_second,
+            Quantity::DeviceWritesPerSecond => &mut self.device_writes_per_second,
         }
     }
 }

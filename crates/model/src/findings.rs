@@ -1,11 +1,14 @@
 //! What the statistics make of a record. Everything a report shows is decided here.
 
 mod advice;
+mod appenders;
 
 pub use advice::{
     Advice, AdviceLead, AdviceNote, AdviceReason, AdviceReport, Equal, EqualWork, Excluded, Flip, LaneFact, NoAdvice,
     NotMeasured, RacedWithout,
 };
+
+pub use appenders::{Bursts, SearchFinding, SearchLane, SearchPass, SwarmFinding, SwarmRow};
 
 use crate::calibration::Calibration;
 use crate::lane::Lane;
@@ -50,6 +53,12 @@ pub struct Findings {
     /// One per workload of file operations: its groups as one table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<OperationsFinding>,
+    /// One per workload of a swarm of writers: how late they were, and what the system did meanwhile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub swarms: Vec<SwarmFinding>,
+    /// One per search for the largest swarm that the lanes sustain.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub searches: Vec<SearchFinding>,
     /// What to do; `None` where nothing was measured.
     pub answer: Option<Answer>,
     /// Advice for scenarios of which at least half was measured.
@@ -164,7 +173,7 @@ pub enum Limit {
 }
 
 /// One lane's figure.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
     /// Name of the lane.
     pub lane: String,

@@ -91,7 +91,7 @@ pub struct Lane {
     pub mkfs_command: Vec<String>,
     /// Mount options, Fairlane's own included.
     pub mount_options: Vec<String>,
-    /// `image`, `device`, `directory`, `memory`, `library`.
+    /// `image`, `device`, `directory`, `memory`, `library`, `uml`, `qemu`.
     pub venue: String,
     /// What identifies the ground: lanes whose grounds differ do not stand on equal ground.
     /// The same for all images of a race; a device's or a directory's path otherwise.
@@ -105,6 +105,9 @@ pub struct Lane {
     /// This lane is the first one again (`--with-self`).
     #[serde(default)]
     pub is_self: bool,
+    /// Release of the guest's kernel; empty: the host's own kernel mounts it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub kernel: String,
     /// Journal or log size, allocation groups, profiles: `name: value` as the tools name them.
     #[serde(default)]
     pub geometry: Vec<String>,

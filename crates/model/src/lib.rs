@@ -5,8 +5,10 @@
 //! statistics make of it ([`findings`]). Units stand in the field names.
 
 pub mod agent;
+pub mod appenders;
 pub mod calibration;
 pub mod course;
+pub mod durability;
 pub mod event;
 pub mod features;
 pub mod findings;
@@ -23,6 +25,7 @@ pub mod programs;
 pub mod published;
 pub mod record;
 pub mod scenario;
+pub mod search;
 pub mod sentence;
 pub mod streams;
 pub mod suite_text;

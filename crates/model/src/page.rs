@@ -194,6 +194,24 @@ pub enum Quantity {
     DirtyBytes,
     /// Share of the time in which some task waited for I/O, 0 to 1.
     PressureIoShare,
+    /// Bytes of the page cache that belong to block devices (`Buffers`).
+    BuffersBytes,
+    /// Bytes of files in the page cache (`Cached`).
+    CachedBytes,
+    /// Bytes of the page cache that are on their way to a disk.
+    WritebackBytes,
+    /// The mean of the iowait share over the last ten seconds, 0 to 1.
+    IowaitAverageShare,
+    /// The load average of one minute.
+    LoadAverage,
+    /// Tasks that wait in the kernel and cannot be interrupted (state D).
+    BlockedTasks,
+    /// CPU time of the kernel's workers (kworker) as a share of all CPUs, 0 to 1.
+    KworkerShare,
+    /// Reads that the lane's device completed per second.
+    DeviceReadsPerSecond,
+    /// Writes that the lane's device completed per second.
+    DeviceWritesPerSecond,
 }
 
 /// Every trial as a table of columns; of each row what the record holds of it. Lists are of equal

@@ -3,6 +3,7 @@
 use crate::Bytes;
 use crate::Throttle;
 use crate::lane::{LaneSpec, twin_name};
+use crate::search::FindMax;
 use crate::throttle::Throttles;
 use crate::workload::Workload;
 use schemars::JsonSchema;
@@ -25,6 +26,9 @@ pub struct Plan {
     /// A filesystem against itself, to know the machine's noise (`fairlane calibrate`).
     #[serde(default, skip_serializing_if = "is_false")]
     pub calibration: bool,
+    /// The largest swarm that each lane sustains is searched for, instead of a race (`race --find-max`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub find_max: Option<FindMax>,
     /// The contestants in the order of the command line.
     pub lanes: Vec<LaneSpec>,
     /// The first lane runs twice.
@@ -49,6 +53,9 @@ pub struct Plan {
     pub seed: u64,
     /// Where the lanes live.
     pub on: Ground,
+    /// What guests are made of, as far as it was asked for.
+    #[serde(default, skip_serializing_if = "GuestTerms::is_usual")]
+    pub guest: GuestTerms,
     /// The command line that runs this race again.
     pub command_line: Vec<String>,
 }
@@ -70,6 +77,27 @@ impl Plan {
     /// Whether anything is held at all.
     pub fn is_throttled(&self) -> bool {
         self.throttle.is_some() || !self.lane_throttles.is_empty()
+    }
+}
+
+/// What the guests of a race are made of; what is `None` has Fairlane's usual value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct GuestTerms {
+    /// CPUs of a QEMU guest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<u32>,
+    /// Memory of each guest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Bytes>,
+    /// User-mode Linux opens its images O_SYNC, so that each write waits for the disk.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub sync: bool,
+}
+
+impl GuestTerms {
+    /// Whether nothing was asked for.
+    pub fn is_usual(&self) -> bool {
+        *self == GuestTerms::default()
     }
 }
 

@@ -4,6 +4,7 @@ use crate::calibration::Calibration;
 use crate::lane::Lane;
 use crate::machine::Machine;
 use crate::plan::Plan;
+use crate::search::SearchStep;
 use crate::trial::{SystemUse, Trial};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,8 @@ pub enum Line {
     Trial(Box<Trial>),
     /// The shared rate of an open loop, decided from the lanes' maxima.
     Rate(Box<SharedRate>),
+    /// One step of the search for the largest swarm that a lane sustains.
+    Step(Box<SearchStep>),
     /// What a reader should know, found out while the race went on.
     Note {
         /// One sentence.
@@ -157,6 +160,8 @@ pub struct Record {
     pub rates: Vec<SharedRate>,
     /// The trials in the order they were run.
     pub trials: Vec<Trial>,
+    /// The steps of a search in the order they were run.
+    pub steps: Vec<SearchStep>,
     /// How the last run ended; `None`: it crashed or still runs.
     pub end: Option<EndOutcome>,
     /// How often it was taken up again.
@@ -175,6 +180,9 @@ pub enum RecordError {
         "this is no record of Fairlane: its first line is not a header; name a .jsonl file that `fairlane records` lists"
     )]
     NoHeader,
+    /// A record of durability.
+    #[error("this is a record of power cuts or damage, not of a race; `fairlane report FILE` shows it")]
+    Durability,
     /// Written by a later version.
     #[error("this record has schema {0}, newer than this version reads ({SCHEMA}); update Fairlane to read it")]
     Newer(u64),
@@ -196,6 +204,7 @@ impl Record {
             probes: Vec::new(),
             rates: Vec::new(),
             trials: Vec::new(),
+            steps: Vec::new(),
             end: None,
             resumes: 0,
             warnings: Vec::new(),
@@ -212,8 +221,10 @@ impl Record {
         let mut lines = text.split_inclusive('\n').enumerate();
         let (_, first) = lines.next().ok_or(RecordError::NoHeader)?;
         let value: serde_json::Value = serde_json::from_str(first).map_err(|_| RecordError::NoHeader)?;
-        if value.get("kind").and_then(|kind| kind.as_str()) != Some("header") {
-            return Err(RecordError::NoHeader);
+        match value.get("kind").and_then(|kind| kind.as_str()) {
+            Some("header") => {}
+            Some("durability") => return Err(RecordError::Durability),
+            _ => return Err(RecordError::NoHeader),
         }
         match value.get("schema").and_then(serde_json::Value::as_u64) {
             Some(schema) if schema > u64::from(SCHEMA) => return Err(RecordError::Newer(schema)),
@@ -246,7 +257,7 @@ impl Record {
     fn take(&mut self, line: &str) -> Result<(), String> {
         let value: serde_json::Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let kind = value.get("kind").and_then(|kind| kind.as_str()).ok_or("it has no kind")?;
-        if !["probe", "rate", "trial", "note", "resume", "end"].contains(&kind) {
+        if !["probe", "rate", "trial", "step", "note", "resume", "end"].contains(&kind) {
             return Ok(());
         }
         match serde_json::from_value(value).map_err(|error| error.to_string())? {
@@ -254,6 +265,7 @@ impl Record {
             Line::Probe(probe) => self.probes.push(*probe),
             Line::Rate(rate) => self.rates.push(*rate),
             Line::Trial(trial) => self.trials.push(*trial),
+            Line::Step(step) => self.steps.push(*step),
             Line::Note { said } => self.warnings.push(said),
             Line::Resume { .. } => {
                 self.resumes += 1;

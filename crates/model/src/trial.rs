@@ -108,6 +108,64 @@ pub struct Group {
     /// windows of their own; it then takes precedence over the trial's sums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<SystemUse>,
+    /// How late the records of a swarm of writers were; absent of other work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lateness: Option<Box<Lateness>>,
+}
+
+/// How late operations were that were due at known moments (work of kind `appenders`): from when each was
+/// due to when it was done. The group's latencies are these.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Lateness {
+    /// Writers, or readers.
+    pub writers: u32,
+    /// Of them those that were late at least once: something of theirs was not done a whole period after it
+    /// was due.
+    pub late_writers: u32,
+    /// Seconds from one turn of a writer to the next.
+    pub period_seconds: f64,
+    /// Operations that were due in the window.
+    pub due: u64,
+    /// Of these those that were not done a period after they were due.
+    pub late: u64,
+    /// Of these those that were still not done when the work was ended; their lateness counts as it was then.
+    pub missed: u64,
+    /// From when a writer was to be woken to when it was, where nothing else had kept it: the harness's and
+    /// the scheduler's own lateness, which is part of all others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduling_ns: Option<Latency>,
+    /// How far the work was behind its schedule when the window ended, in seconds.
+    pub backlog_seconds: f64,
+    /// The backlog grew over the second half of the window.
+    pub backlog_grew: bool,
+    /// Seconds in which the writers' processes were started and made ready; 0: they are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub start_seconds: f64,
+    /// Seconds in which they ended; 0: they are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub stop_seconds: f64,
+    /// Length of the intervals below in seconds.
+    pub interval_seconds: f64,
+    /// 99th percentile of the lateness of what was due in each interval, in nanoseconds, to an eighth; 0: nothing
+    /// was due.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub interval_p99_ns: Vec<f64>,
+    /// The largest, in nanoseconds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub interval_max_ns: Vec<f64>,
+}
+
+impl Lateness {
+    /// Late writers as a share of all, 0 to 1.
+    pub fn late_writers_share(&self) -> f64 {
+        if self.writers > 0 { f64::from(self.late_writers) / f64::from(self.writers) } else { 0.0 }
+    }
+
+    /// Late operations as a share of those that were due, 0 to 1.
+    pub fn late_share(&self) -> f64 {
+        if self.due > 0 { self.late as f64 / self.due as f64 } else { 0.0 }
+    }
 }
 
 /// Latency in nanoseconds; a percentile is present only where n(1-p) is at least 20.

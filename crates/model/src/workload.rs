@@ -1,6 +1,7 @@
 //! One kind of work with its parameters, and the suites that list them.
 
 use crate::Bytes;
+pub use crate::appenders::{Appenders, SwarmMethod};
 pub use crate::job::{Direction, FioRun, Io, Job, Jobs, Pattern};
 use crate::job::{Fallocate, Verify};
 pub use crate::oltp::Oltp;
@@ -76,6 +77,8 @@ pub enum Kind {
     SmallFiles(SmallFiles),
     /// Operations on sets of files, step after step.
     Operations(Box<Operations>),
+    /// A swarm of writers that append small records on time: one window, lane after lane.
+    Appenders(Box<Appenders>),
     /// Transactions on a database in the lane, lane after lane.
     Oltp(Box<Oltp>),
     /// Large files: written, read, both at once, removed.
@@ -110,6 +113,8 @@ impl Workload {
             Kind::Fio(run) => run.groups(),
             Kind::SmallFiles(_) => ["create", "read", "delete"].map(str::to_owned).to_vec(),
             Kind::Operations(operations) => operations.groups(),
+            Kind::Appenders(swarm) if swarm.readers > 0 => ["append", "read"].map(str::to_owned).to_vec(),
+            Kind::Appenders(_) => vec!["append".to_owned()],
             Kind::Oltp(oltp) => oltp.groups(),
             Kind::Streams(_) => crate::streams::STREAM_GROUPS.map(str::to_owned).to_vec(),
             Kind::Programs(programs) => programs.groups(),
@@ -149,6 +154,7 @@ impl Workload {
             // An inode and a directory entry beside each file's own block.
             Kind::SmallFiles(small) => small.files.saturating_mul(small.size.0.next_multiple_of(4096) + 1024),
             Kind::Operations(operations) => operations.working_set_bytes(),
+            Kind::Appenders(swarm) => swarm.working_set_bytes(),
             Kind::Oltp(oltp) => oltp.working_set_bytes(),
             Kind::Streams(streams) => streams.working_set_bytes(),
             Kind::Programs(programs) => programs.working_set_bytes(),
@@ -180,6 +186,7 @@ impl Workload {
             Kind::Fio(run) if run.jobs.is_empty() => fail("the job file has no job; add a section such as [job]"),
             Kind::Fio(_) => Ok(()),
             Kind::Operations(operations) => operations.check().map_err(|what| format!("workload {name}: {what}")),
+            Kind::Appenders(swarm) => swarm.check().map_err(|what| format!("workload {name}: {what}")),
             Kind::Oltp(oltp) => oltp.check().map_err(|what| format!("workload {name}: {what}")),
             Kind::Streams(streams) => streams.check().map_err(|what| format!("workload {name}: {what}")),
             Kind::Programs(programs) => programs.check().map_err(|what| format!("workload {name}: {what}")),
@@ -250,7 +257,7 @@ impl Suite {
     }
 
     /// Makes every workload what the article did, once: steady work is one slice of 60 s, operations
-    /// are a process each, and what a workload's table `as_published` says comes on top.
+    /// and writers of a swarm are a process each, and what a workload's table `as_published` says comes on top.
     ///
     /// # Errors
     /// One sentence that names workload and key; never for a suite from [`Suite::from_toml`].
@@ -269,6 +276,7 @@ impl Suite {
             Kind::Operations(operations) => {
                 (operations.method, operations.loops) = (Method::ProcessPerOperation, 1);
             }
+            Kind::Appenders(swarm) => swarm.method = SwarmMethod::Processes,
             Kind::Jobs(_)
             | Kind::Fio(_)
             | Kind::SmallFiles(_)

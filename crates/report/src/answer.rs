@@ -11,6 +11,9 @@ const REASONS_PER_LANE: usize = 3;
 
 /// The answer of a race: what to take, what the others cost, and what the race cannot say.
 pub(crate) fn answer(findings: &Findings) -> Phrase {
+    if let Some(search) = findings.searches.first() {
+        return words::appenders::answer(search);
+    }
     let Some(answer) = findings.answer.as_ref().filter(|_| measured_anything(findings)) else {
         return Phrase::of(words::answer::NOTHING_MEASURED);
     };
@@ -61,13 +64,14 @@ pub(crate) fn told_something(result: &ResultFinding) -> bool {
 }
 
 fn choice(findings: &Findings, answer: &Answer, raced: usize) -> Phrase {
-    let said = words::answer::choice(&answer.choose);
+    let chosen = |lane: &str| answer.choose.iter().any(|other| other == lane);
+    let by_work = answer.reasons.iter().any(|reason| chosen(&reason.lane) && chosen(&reason.against));
+    let said = words::answer::choice(&answer.choose, by_work);
     if answer.reasons.is_empty() {
         let all = answer.choose.len() >= raced;
         return if all { said.say(words::answer::no_difference(findings.margin)) } else { said };
     }
     let claims = claims(findings, answer);
-    let chosen = |lane: &str| answer.choose.iter().any(|other| other == lane);
     let mut subjects: Vec<&str> = Vec::new();
     for claim in &claims {
         if !subjects.contains(&claim.subject) {

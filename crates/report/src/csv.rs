@@ -68,12 +68,14 @@ pub(crate) fn render(input: &Input, _: &Style) -> String {
     csv(input.record)
 }
 
-/// A record's trials as CSV: one row per trial, group and metric, in the order they were run.
+/// A record's trials as CSV: one row per trial, group and metric, in the order they were run; of a search its
+/// steps, whose round is the pass and whose attempt is the step.
 /// A trial without figures keeps one row, so that a failure is not lost. Names that a spreadsheet
 /// would take for a formula begin with an apostrophe.
 pub fn csv(record: &Record) -> String {
     let mut rows = vec![COLUMNS.map(str::to_owned).to_vec()];
-    for trial in &record.trials {
+    let steps = record.steps.iter().map(|step| &*step.trial);
+    for trial in record.trials.iter().chain(steps) {
         if trial.groups.iter().all(|group| group.metrics.is_empty()) {
             rows.push(row(record, trial, None, None));
         }

@@ -90,6 +90,7 @@ fn jobs_of(workload: &Workload) -> Vec<Job<'_>> {
         }
         Kind::SmallFiles(_)
         | Kind::Operations(_)
+        | Kind::Appenders(_)
         | Kind::Oltp(_)
         | Kind::Streams(_)
         | Kind::Programs(_) => Vec::new(),

@@ -4,7 +4,7 @@ use crate::clean::{clean, name, shorten};
 use crate::layout::{GLUE, Phrase, Tone};
 use crate::statements::reference_of;
 use crate::words::operations as said;
-use crate::{Input, Style, advice, answer, facts, figures, lines, operations, words};
+use crate::{Input, Style, advice, answer, appenders, facts, figures, lines, operations, words};
 use model::findings::{Findings, Limit, OperationRow, OperationsFinding, ResultFinding};
 
 /// Renders findings as GitHub's Markdown. Width and colour have no meaning here.
@@ -22,6 +22,7 @@ pub(crate) fn render(input: &Input, _: &Style) -> String {
     for table in &findings.operations {
         totals(&mut out, table);
     }
+    appenders::markdown(&mut out, findings);
     let told: Vec<String> = advice::brief(findings).iter().map(|line| phrase(line, false)).collect();
     if !told.is_empty() {
         let command = code(&advice::reasons_command(input.record_path), false);
@@ -46,7 +47,7 @@ pub(crate) fn render(input: &Input, _: &Style) -> String {
 /// One row per result: a figure of each lane, and below it how far it is from the reference.
 fn compact(out: &mut String, findings: &Findings) {
     let results = operations::others(findings);
-    if results.is_empty() && !findings.operations.is_empty() {
+    if results.is_empty() && !(findings.operations.is_empty() && findings.searches.is_empty()) {
         return;
     }
     let reference = results.iter().find_map(|result| reference_of(result)).unwrap_or_default();
@@ -118,7 +119,7 @@ fn mean(result: &ResultFinding, lane: &str) -> String {
 
 fn measured(out: &mut String, findings: &Findings) {
     let results = operations::with_figures(findings);
-    if results.is_empty() && !findings.operations.is_empty() {
+    if results.is_empty() && !(findings.operations.is_empty() && findings.searches.is_empty()) {
         return;
     }
     open(out, words::FIGURES_TITLE);

@@ -87,6 +87,17 @@ pub enum Ground {
         /// Filesystem and disk under the folder: `ext4 on nvme0n1p3`; empty: not known.
         host: String,
     },
+    /// Images that a small guest of its own mounts.
+    Guest {
+        /// The folder that holds them.
+        directory: String,
+        /// Size of each.
+        lane_bytes: u64,
+        /// What mounts them: `user-mode Linux 6.1.176, 1 CPU, 512MiB`.
+        guest: String,
+        /// Its figures tell of the filesystems' code alone: no disk and no flush is behind them.
+        code_only: bool,
+    },
     /// A block device that will be formatted.
     Device {
         /// `/dev/…`.

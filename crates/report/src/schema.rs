@@ -2,6 +2,7 @@
 //!
 //! The files in `schema/` are this module's output: `cargo run -p report --example schema`.
 
+use model::durability::{DurabilityFindings, DurabilityLine};
 use model::findings::{AdviceReport, Findings};
 use model::gate::Gate;
 use model::page::{Comparisons, Live, Page, Quantity, RecordList, Trend};
@@ -18,11 +19,21 @@ pub struct SchemaFile {
 }
 
 /// Every schema file.
-pub static FILES: [SchemaFile; 5] = [
+pub static FILES: [SchemaFile; 7] = [
     SchemaFile {
         name: "advice.schema.json",
         title: "Advice for scenarios, as `fairlane advise --format json` prints it",
         generate: generate::<AdviceReport>,
+    },
+    SchemaFile {
+        name: "durability.schema.json",
+        title: "Findings of durability, as `fairlane powercut` and `integrity` with `--format json` print them",
+        generate: generate::<DurabilityFindings>,
+    },
+    SchemaFile {
+        name: "durability-record.schema.json",
+        title: "One line of a record of durability; readers ignore lines of unknown kinds and unknown keys",
+        generate: generate::<DurabilityLine>,
     },
     SchemaFile {
         name: "findings.schema.json",

@@ -2,7 +2,7 @@
 
 use crate::clean::{clean, columns, shorten};
 use crate::layout::{Phrase, Tone, hang};
-use crate::{Style, facts, lines, operations, words};
+use crate::{Style, appenders, facts, lines, operations, words};
 use model::event::Event;
 use model::findings::{Findings, ResultFinding, Verdict};
 use std::io::{self, Write};
@@ -177,6 +177,7 @@ impl<Data: Write, Progress: Write> Screen<Data, Progress> {
         for table in &findings.operations {
             operations::text(&mut out, findings, table, &style);
         }
+        appenders::text(&mut out, findings, &style);
         for warning in findings.operations.iter().filter_map(words::operations::startup_warning) {
             let warning = Phrase::default().tone(Tone::Failed, format!("{warning}."));
             hang(&mut out, words::WARNING, lines::CLOSING_COLUMNS, &warning, None, &style);

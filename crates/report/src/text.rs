@@ -4,7 +4,7 @@
 use crate::clean::{columns, name, shorten};
 use crate::layout::{Phrase, Tone, align, hang};
 use crate::lines::{self, CLOSING_COLUMNS};
-use crate::{Input, Style, advice, calibration, facts, operations, words};
+use crate::{Input, Style, advice, appenders, calibration, facts, operations, words};
 use model::findings::ResultFinding;
 
 /// Renders findings for a terminal.
@@ -24,6 +24,7 @@ pub(crate) fn render(input: &Input, style: &Style) -> String {
     for table in &findings.operations {
         operations::text(&mut out, findings, table, style);
     }
+    appenders::text(&mut out, findings, style);
     figures(&mut out, input, style);
     ground(&mut out, input, style);
     warnings(&mut out, input, style);

@@ -3,9 +3,11 @@
 
 pub(crate) mod advice;
 pub(crate) mod answer;
+pub(crate) mod appenders;
 pub(crate) mod calibration;
 pub(crate) mod columns;
 pub(crate) mod comparison;
+pub(crate) mod durability;
 pub(crate) mod facts;
 pub(crate) mod features;
 pub(crate) mod gate;
@@ -65,6 +67,8 @@ pub(crate) fn latency(metric: &str) -> Option<&'static str> {
         "latency_p999_ns" => Some("p99.9 latency"),
         "latency_mean_ns" => Some("mean latency"),
         "time_ns" => Some("time"),
+        "lateness_p50_ns" => Some("median lateness"),
+        "lateness_p99_ns" => Some("p99 lateness"),
         other if other.ends_with("_ns") => Some("latency"),
         _ => None,
     }

@@ -11,7 +11,10 @@ mod own;
 mod pressure;
 mod processes;
 mod source;
+mod story;
 mod threads;
+
+pub use story::{Look, Story};
 
 use model::agent::Devices;
 use model::trial::SystemUse;

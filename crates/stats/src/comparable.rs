@@ -1,16 +1,63 @@
 //! Which lanes may be ranked against each other, which of them the others are held against, and why
 //! the rest is not ranked.
 
-use crate::say::{name, pair as said};
+use crate::say::{self, name, pair as said};
 use model::Sentence;
 use model::findings::NotRanked;
 use model::lane::{Lane, Promises};
+use model::record::Header;
 use model::sentence::Value;
 
 /// The venue of a lane whose filesystem is called inside the agent.
 pub const LIBRARY: &str = "library";
 /// The venue of a lane that lies in main memory.
 pub const MEMORY: &str = "memory";
+
+/// The venue of a lane in user-mode Linux.
+pub const UML: &str = "uml";
+/// The venue of a lane in QEMU.
+pub const QEMU: &str = "qemu";
+
+/// What has to be said of work that is made of flushes where no flush reaches a disk.
+pub fn not_durable<'a>(lanes: impl Iterator<Item = &'a Lane>) -> Option<Sentence> {
+    let names: Vec<&str> = lanes
+        .filter(|lane| lane.venue == UML && !lane.promises.fsync_reaches_stable_storage)
+        .map(|lane| lane.name.as_str())
+        .collect();
+    (!names.is_empty()).then(|| said::not_durable(say::names(names)))
+}
+
+/// Whether a venue's disks are new image files wherever they lie, and no place of their own.
+pub fn on_images(venue: &str) -> bool {
+    ["image", UML, QEMU].contains(&venue)
+}
+
+/// Whether lanes live in guests of one kind, or none of them does. Lanes that only stand beside do not count.
+pub fn one_place<'a>(lanes: impl Iterator<Item = &'a Lane>) -> bool {
+    let guest = |lane: &Lane| [UML, QEMU].into_iter().find(|venue| lane.venue == *venue);
+    let mut guests = lanes.filter(|lane| !stands_beside(lane)).map(guest);
+    guests.next().is_none_or(|first| guests.all(|other| other == first))
+}
+
+/// The kernels that the lanes of a race are on: the machine's, unless all of them live in guests.
+pub fn raced_kernels(of: &Header) -> String {
+    let mut kernels: Vec<&str> = Vec::new();
+    for lane in &of.lanes {
+        let kernel = if lane.kernel.is_empty() { &of.machine.kernel } else { &lane.kernel };
+        if !kernels.contains(&kernel.as_str()) {
+            kernels.push(kernel);
+        }
+    }
+    if kernels.is_empty() { of.machine.kernel.clone() } else { kernels.join(", ") }
+}
+
+/// What a lane's guest is made of but for its kernel: CPUs, memory, KVM or an emulated CPU. `None`: it lives
+/// in none.
+pub fn guest_of(lane: &Lane) -> Option<String> {
+    let words = lane.geometry.iter().find_map(|of| of.strip_prefix("guest: "))?;
+    let kernel = format!("Linux {}", lane.kernel);
+    Some(words.replace(&kernel, "Linux"))
+}
 
 /// Whether a lane stands beside filesystems on disks to be read against them, and not to be chosen:
 /// one in memory, or of an in-process library.
@@ -41,6 +88,22 @@ pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<Sentence>, Sentence> {
         return Err(said::different_venue(name(&a.name), name(&a.venue), name(&b.name), name(&b.venue)));
     }
     let mut beside = Vec::new();
+    if a.kernel != b.kernel {
+        // Two guests: the one comparison that tells something is of two kernels, with all else equal.
+        let equal =
+            a.filesystem == b.filesystem && a.mkfs_command == b.mkfs_command && a.mount_options == b.mount_options;
+        let kernels = [name(&a.name), name(&a.kernel), name(&b.name), name(&b.kernel)];
+        let [a_is, a_on, b_is, b_on] = kernels;
+        if !equal || a.venue != QEMU {
+            return Err(said::other_kernels(a_is, a_on, b_is, b_on));
+        }
+        beside.push(said::kernel_differs(a_is, a_on, b_is, b_on));
+    }
+    if let (Some(of_a), Some(of_b)) = (guest_of(a), guest_of(b))
+        && of_a != of_b
+    {
+        return Err(said::other_guests(name(&a.name), name(of_a), name(&b.name), name(of_b)));
+    }
     if a.ground != b.ground {
         let one_disk = a.venue == "directory" && !a.backing.is_empty() && a.backing == b.backing;
         if !one_disk {
@@ -134,9 +197,96 @@ pub fn not_ranked(lanes: &[&Lane], reference: &Lane) -> Vec<NotRanked> {
     for lane in apart {
         let alike = lane.promises.durability_differences(&reference.promises).is_empty();
         if alike && is_library(lane) == is_library(reference) {
+            if lane.venue == reference.venue && lane.kernel != reference.kernel {
+                say(vec![lane], said::on_another_kernel(name(&lane.kernel)), Sentence::default());
+                continue;
+            }
+            if let (true, Some(guest)) = (lane.venue == reference.venue, guest_of(lane)) {
+                say(vec![lane], said::in_another_guest(name(guest)), Sentence::default());
+                continue;
+            }
             let place = if lane.venue == reference.venue { &lane.ground } else { &lane.venue };
             say(vec![lane], said::elsewhere(name(place)), Sentence::default());
         }
     }
     facts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lane(name: &str, venue: &str, kernel: &str) -> Lane {
+        Lane {
+            name: name.to_owned(),
+            spec: name.to_owned(),
+            filesystem: "ext4".to_owned(),
+            mkfs_command: vec!["mkfs.ext4".to_owned()],
+            mount_options: Vec::new(),
+            venue: venue.to_owned(),
+            ground: "images in /a".to_owned(),
+            backing: "vda".to_owned(),
+            size_bytes: 1 << 30,
+            promises: Promises {
+                journal: true,
+                data_checksums: false,
+                fsync_reaches_stable_storage: venue != UML,
+                barriers: venue != UML,
+            },
+            is_self: false,
+            kernel: kernel.to_owned(),
+            geometry: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn two_kernels_are_compared_where_all_else_is_equal() {
+        let (old, new) = (lane("old", "qemu", "6.1"), lane("new", "qemu", "6.12"));
+        let beside = comparable(&old, &new).unwrap();
+        assert!(beside.iter().any(|said| said.contains("6.1") && said.contains("6.12")), "{beside:?}");
+        let noatime = Lane { mount_options: vec!["noatime".to_owned()], ..new.clone() };
+        let why = comparable(&old, &noatime).unwrap_err();
+        assert!(why.contains("different kernels") && why.contains("more than the kernel differs"), "{why}");
+        let xfs = Lane { filesystem: "xfs".to_owned(), ..new };
+        assert!(comparable(&old, &xfs).is_err());
+        // On hardware and emulated are two machines.
+        let guest = |of: &Lane, more: &str| Lane {
+            geometry: vec![format!("guest: QEMU with Linux {}, {more}", of.kernel)],
+            ..of.clone()
+        };
+        let new = lane("new", "qemu", "6.12");
+        assert!(comparable(&guest(&old, "KVM"), &guest(&new, "KVM")).is_ok());
+        let why = comparable(&guest(&old, "KVM"), &guest(&new, "emulated CPU")).unwrap_err();
+        assert_eq!(why, "different guests: old is in QEMU with Linux, KVM, new is in QEMU with Linux, emulated CPU");
+    }
+
+    #[test]
+    fn venues_are_not_mixed() {
+        let lanes = [lane("a", UML, "6.1"), lane("b", "qemu", "6.1"), lane("c", "image", "")];
+        for (a, b) in [(0, 1), (1, 2), (0, 2)] {
+            let why = comparable(&lanes[a], &lanes[b]).unwrap_err();
+            assert!(why.contains("different"), "{why}");
+        }
+        let why = comparable(&lanes[1], &lanes[2]).unwrap_err();
+        assert_eq!(why, "different venue: b is qemu, c is image");
+        assert!(comparable(&lanes[0], &lane("d", UML, "6.1")).is_ok());
+    }
+
+    #[test]
+    fn guests_of_one_kind_are_one_place() {
+        let [uml, qemu, image] = [lane("a", UML, "6.1"), lane("b", QEMU, "6.1"), lane("c", "image", "")];
+        let memory = lane("d", MEMORY, "6.1");
+        assert!(one_place([&uml, &lane("e", UML, "6.1"), &memory].into_iter()));
+        assert!(one_place([&qemu, &lane("e", QEMU, "6.12")].into_iter()));
+        assert!(one_place([&image, &lane("e", "device", ""), &memory].into_iter()));
+        assert!(!one_place([&uml, &qemu].into_iter()) && !one_place([&memory, &image, &uml].into_iter()));
+    }
+
+    #[test]
+    fn what_flushes_without_a_disk_is_called_not_durable() {
+        let lanes = [lane("a", UML, "6.1"), lane("b", "qemu", "6.1")];
+        let said = not_durable(lanes.iter()).unwrap();
+        assert!(said.starts_with("not durable") && said.contains("so a made"), "{said}");
+        assert_eq!(not_durable(lanes[1..].iter()), None);
+    }
 }

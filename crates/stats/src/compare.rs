@@ -2,6 +2,7 @@
 //! two independent samples (Welch on logarithms, each side made wider for rounds that resemble each
 //! other), which sees less than a race does.
 
+use crate::comparable;
 use crate::correlation::{self, Seen};
 use crate::estimate;
 use crate::judge;
@@ -295,6 +296,12 @@ impl<'a> Sides<'a> {
         if a.venue != b.venue {
             return (Verdict::None, format!("different venue: {} and {}", a.venue, b.venue));
         }
+        let guests = [a, b].map(comparable::guest_of);
+        if let [Some(then), Some(now)] = &guests
+            && then != now
+        {
+            return (Verdict::None, format!("different guests: {then} and {now}"));
+        }
         let limited = |limit: Limit| self.results.iter().any(|result| result.limit == limit);
         if limited(Limit::Harness) {
             return (Verdict::None, "the engine was measured, not the filesystem".to_owned());
@@ -388,6 +395,11 @@ fn lane_warnings(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Vec<Stri
         }
         if before.venue != lane.venue {
             warnings.push(format!("{name}: different venues, {} and {}", before.venue, lane.venue));
+        }
+        if before.kernel != lane.kernel {
+            let named =
+                |kernel: &str| if kernel.is_empty() { "the host's".to_owned() } else { format!("Linux {kernel}") };
+            warnings.push(format!("{name}: different kernels, {} and {}", named(&before.kernel), named(&lane.kernel)));
         }
         let promises = before.promises.durability_differences(&lane.promises);
         if !promises.is_empty() {

@@ -1,6 +1,7 @@
 //! A race beside published figures: figures and ratios side by side, and why they differ. There is
 //! no verdict between the two: other machines, methods and years lie between them.
 
+use crate::bursts;
 use crate::comparable::{LIBRARY, comparable};
 use crate::estimate;
 use crate::judge;
@@ -14,6 +15,7 @@ use model::findings::{
 };
 use model::lane::Lane;
 use model::operations::Method;
+use model::page::Quantity;
 use model::published::{self, Figure, Published, PublishedLane, Row, TOTAL};
 use model::record::{Record, SCHEMA};
 use model::trial::{Group, SystemUse, Trial};
@@ -196,8 +198,24 @@ fn of_trial(trial: &Trial, workload: &Workload, group: &str, metric: &str) -> Op
         "cpu_percent" | "system_percent" | "device_busy_percent" => {
             share(own_system(trial, of)?, workers(workload), metric)
         }
+        "device_writes_per_second" => {
+            let seconds = Some(trial.system.window_seconds).filter(|&seconds| seconds > 0.0)?;
+            Some(trial.system.device.writes as f64 / seconds).filter(|&figure| estimate::usable(figure))
+        }
+        "dirty_bytes" => mean_of(trial, Quantity::DirtyBytes),
+        "load_average" => mean_of(trial, Quantity::LoadAverage),
+        "load_average_max" => trial.course.as_ref()?.largest(Quantity::LoadAverage),
+        "waiting_processes" => trial.course.as_ref()?.largest(Quantity::BlockedTasks),
+        "writeback_interval_seconds" => bursts::of_trials(&[trial])?.every_seconds,
         _ => of.metrics.get(metric).copied().filter(|&figure| estimate::usable(figure)),
     }
+}
+
+/// The mean of what was watched in the course of a trial; `None`: it was not known.
+fn mean_of(trial: &Trial, quantity: Quantity) -> Option<f64> {
+    let seen = trial.course.as_ref()?.column(quantity);
+    let mean = seen.iter().sum::<f64>() / seen.len().max(1) as f64;
+    (!seen.is_empty()).then_some(mean).filter(|&figure| estimate::usable(figure))
 }
 
 /// A group's own window; the trial's where the trial has one group alone.

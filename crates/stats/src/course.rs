@@ -8,6 +8,9 @@ use model::trial::{Group, SystemUse};
 /// Quantities of a point.
 pub const QUANTITIES: usize = Quantity::ALL.len();
 
+/// Of them those that are watched of all work.
+const USUAL_QUANTITIES: usize = 12;
+
 /// Digits that figures of a course are kept with.
 const DIGITS: i32 = 4;
 
@@ -44,7 +47,40 @@ pub fn figures(system: &SystemUse, operations_per_second: f64) -> Figures {
         Quantity::DeviceBusyShare => per_second(device.busy_seconds).min(1.0),
         Quantity::DirtyBytes => system.dirty_bytes_max as f64,
         Quantity::PressureIoShare => per_second(system.pressure_io_some_seconds).min(1.0),
+        Quantity::DeviceReadsPerSecond => per_second(device.reads as f64),
+        Quantity::DeviceWritesPerSecond => per_second(device.writes as f64),
+        // Of a swarm alone; whoever looked at them sets them.
+        Quantity::BuffersBytes
+        | Quantity::CachedBytes
+        | Quantity::WritebackBytes
+        | Quantity::IowaitAverageShare
+        | Quantity::LoadAverage
+        | Quantity::BlockedTasks
+        | Quantity::KworkerShare => 0.0,
     })
+}
+
+/// Where a quantity stands among the figures of a point.
+pub fn place_of(quantity: Quantity) -> usize {
+    Quantity::ALL.iter().position(|of| *of == quantity).unwrap_or(0)
+}
+
+/// Seconds over which the moving average of iowait goes.
+const AVERAGE_SECONDS: f64 = 10.0;
+
+/// Fills in the moving average of the iowait share: the mean over the points of the ten seconds that end with
+/// each. `at`: which of a point's columns holds the seconds.
+pub fn average_iowait(points: &mut [Point], at: usize) {
+    let (share, average) = (place_of(Quantity::IowaitShare), place_of(Quantity::IowaitAverageShare));
+    let (mut first, mut sum) = (0, 0.0);
+    for last in 0..points.len() {
+        sum += points[last].figures[share];
+        while points[last].at[at] - points[first].at[at] >= AVERAGE_SECONDS {
+            sum -= points[first].figures[share];
+            first += 1;
+        }
+        points[last].figures[average] = (sum / (last - first + 1) as f64).max(0.0);
+    }
 }
 
 /// Operations per second of a window's groups together, charged syncs left out. `seconds`: of the whole
@@ -61,14 +97,18 @@ pub fn at_work(groups: &[Group]) -> impl Iterator<Item = &Group> {
     series::worked(groups)
 }
 
-/// The course that a record keeps of a trial: at most [`model::course::MOST_POINTS`] of the points, and of
+/// The course that a record keeps of a trial: at most [`model::course::MOST_POINTS`] of the points, fewer of a
+/// swarm of writers, of which more is watched, and of
 /// the quantities those that are known. The columns of [`Point::at`] are the seconds since the first
 /// window opened, and the measured seconds. `None`: there is no point.
 pub fn trial_course(points: &[Point], known: impl Fn(Quantity) -> bool) -> Option<Box<TrialCourse>> {
     if points.is_empty() {
         return None;
     }
-    let mut thinner = Thinner::new(points.len(), model::course::MOST_POINTS);
+    // More quantities, fewer points: a trial's course keeps its size.
+    let (count, usual) = (Quantity::ALL.into_iter().filter(|of| known(*of)).count(), USUAL_QUANTITIES);
+    let most = model::course::MOST_POINTS * usual / count.max(usual);
+    let mut thinner = Thinner::new(points.len(), most);
     points.iter().for_each(|point| thinner.push(*point));
     let points = thinner.finish();
     let mut course = TrialCourse {
@@ -308,12 +348,27 @@ mod tests {
     #[test]
     fn a_trials_course_is_bounded_rounded_and_holds_what_is_known() {
         let points: Vec<Point> = (0..5000).map(|at| point(f64::from(at) / 3.0, |_| f64::from(at) / 7.0)).collect();
-        let course = trial_course(&points, |quantity| !quantity.is_of_the_device()).unwrap();
+        let course =
+            trial_course(&points, |quantity| !quantity.is_of_the_device() && !quantity.is_of_a_swarm()).unwrap();
         assert_eq!((course.points(), course.cpu_share.len(), course.device_iops.len()), (256, 256, 0));
         assert_eq!((course.cpu_share[0], course.cpu_share[255]), (0.0, 714.1));
         assert_eq!(course.seconds[255], 1666.333);
         assert!(serde_json::to_string(&course).unwrap().len() < 32 << 10);
+        let all = trial_course(&points, |_| true).unwrap();
+        assert_eq!((all.points(), all.load_average.len()), (146, 146));
+        assert!(serde_json::to_string(&all).unwrap().len() < 32 << 10);
         assert_eq!(trial_course(&[], |_| true), None);
+    }
+
+    #[test]
+    fn the_moving_average_looks_back_ten_seconds() {
+        let iowait = place_of(Quantity::IowaitShare);
+        let mut points: Vec<Point> = (0..30).map(|at| point(f64::from(at), |_| 0.0)).collect();
+        points[5].figures[iowait] = 0.5;
+        average_iowait(&mut points, 0);
+        let average = |at: usize| points[at].figures[place_of(Quantity::IowaitAverageShare)];
+        assert_eq!((average(4), average(5)), (0.0, 0.5 / 6.0));
+        assert!((average(14) - 0.05).abs() < 1e-12 && average(15) == 0.0, "{} {}", average(14), average(15));
     }
 
     #[test]

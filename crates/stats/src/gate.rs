@@ -11,6 +11,7 @@ mod planned;
 mod replicate;
 mod row;
 
+use crate::comparable;
 use crate::compare;
 use crate::estimate;
 use crate::judge;
@@ -241,11 +242,11 @@ fn outcome(counts: &GateCounts, lost: bool) -> GateOutcome {
 }
 
 fn described(side: &Side) -> GateSide {
-    let each_once = |of: fn(&Header) -> &String| {
+    let each_once = |of: fn(&Header) -> String| {
         let mut all: Vec<String> = Vec::new();
         for value in side.records.iter().map(|named| of(&named.record.header)) {
-            if !all.contains(value) {
-                all.push(value.clone());
+            if !all.contains(&value) {
+                all.push(value);
             }
         }
         all
@@ -254,13 +255,13 @@ fn described(side: &Side) -> GateSide {
         name: named.name.to_owned(),
         started: named.record.header.started.clone(),
         boot_id: named.record.header.boot_id.clone(),
-        kernel: named.record.header.machine.kernel.clone(),
+        kernel: comparable::raced_kernels(&named.record.header),
         seed: named.record.header.seed,
         outcome: judge::outcome_words(named.record.end).to_owned(),
     };
     GateSide {
         records: side.records.iter().map(record).collect(),
-        kernels: each_once(|of| &of.machine.kernel),
-        systems: each_once(|of| &of.machine.os),
+        kernels: each_once(comparable::raced_kernels),
+        systems: each_once(|of| of.machine.os.clone()),
     }
 }

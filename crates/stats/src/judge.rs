@@ -11,8 +11,10 @@ use crate::operations;
 use crate::pair::{self, Setting, finite};
 use crate::ranking;
 use crate::say::{name, pair as pair_said, race as said, text};
+use crate::search;
 use crate::sequential::{self, Rule, Standing};
 use crate::series::{LaneSeries, Reading, Scope, Series};
+use crate::swarms;
 use crate::throttle;
 use model::Sentence;
 use model::findings::{Ceiling, Estimate, Findings, Pair, ResultFinding, TrialCounts, Verdict};
@@ -120,6 +122,8 @@ fn judge_group(
     }
     warnings.extend(judged.iter().filter_map(|of| of.warning.clone()));
     warnings.extend(limited.warnings);
+    let raced = lanes.iter().map(|lane| lane.lane);
+    warnings.extend(comparable::not_durable(raced).filter(|_| workload.flush_bound()));
     if plan.is_throttled() {
         let all = lanes.iter().flat_map(|lane| lane.group(group));
         let window = throttle::window_seconds(all.map(|(trial, of)| of.system.as_ref().unwrap_or(&trial.system)));
@@ -306,7 +310,8 @@ pub fn findings(record: &Record) -> Findings {
     let raced = |name: &str| record.trials.iter().any(|trial| trial.workload == name);
     let not_raced = header.plan.workloads.iter().filter(|workload| {
         // Where the budget had no room, the race itself has said so, with one that has.
-        record.end.is_some() && !raced(&workload.name) && !noted(&workload.title)
+        let searched = header.plan.find_max.is_some();
+        record.end.is_some() && !searched && !raced(&workload.name) && !noted(&workload.title)
     });
     warnings.extend(not_raced.map(|workload| match record.end {
         Some(EndOutcome::Complete) => said::not_raced_for_time(text(&workload.title)),
@@ -331,6 +336,8 @@ pub fn findings(record: &Record) -> Findings {
         lanes: header.lanes.clone(),
         ceilings,
         operations: operations::tables(record, &results),
+        swarms: swarms::tables(record),
+        searches: search::findings(record),
         answer: answer::answer(record, &results),
         results,
         advice: Vec::new(),

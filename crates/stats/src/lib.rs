@@ -6,12 +6,14 @@
 
 pub mod advice;
 pub mod answer;
+mod bursts;
 pub mod calibrate;
 mod comparable;
 pub mod compare;
 pub mod compare_published;
 pub mod correlation;
 pub mod course;
+pub mod durability;
 pub mod estimate;
 mod evidence;
 mod failed;
@@ -30,10 +32,12 @@ mod ranking;
 pub mod resample;
 pub mod resolution;
 pub mod say;
+pub mod search;
 pub mod sequential;
 mod series;
 pub mod steady;
 pub mod student;
+mod swarms;
 pub mod throttle;
 pub mod trend;
 mod words;

@@ -159,7 +159,9 @@ pub fn limit_of(record: &Record, workload: &Workload, group: &str) -> Limited {
 
 /// The same for trials that are already collected.
 pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &Series) -> Limited {
-    let raw = raw_ceiling(&record.probes, workload, group).filter(|_| !of_several_kinds(workload));
+    // What was measured in one guest, or on the host, is no ceiling of another.
+    let one_place = comparable::one_place(series.lanes.iter().map(|lane| lane.lane));
+    let raw = raw_ceiling(&record.probes, workload, group).filter(|_| one_place && !of_several_kinds(workload));
     let mut lanes: Vec<LaneUse> = series.lanes.iter().map(|lane| lane_use(lane, group, &series.reading)).collect();
     let (plan, flush_bound) = (&record.header.plan, workload.flush_bound());
     let programs = matches!(workload.kind, Kind::Oltp(_) | Kind::Programs(_));
@@ -179,7 +181,7 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
     if lanes.iter().any(|lane| !lane.beside) {
         lanes.retain(|lane| !lane.beside);
     }
-    let null_rate = null_ceiling(&record.probes, workload);
+    let null_rate = null_ceiling(&record.probes, workload).filter(|_| one_place);
     let rate = record.rates.iter().rev().find(|rate| rate.workload == workload.name);
     let beyond = impossible::found(record, workload, group, series);
     let reads = series.reading.reads(group);
@@ -211,7 +213,7 @@ fn of_several_kinds(workload: &Workload) -> bool {
     match &workload.kind {
         Kind::Io(io) => io.rw.directions().len() > 1,
         Kind::Jobs(_) | Kind::Fio(_) | Kind::Programs(_) => true,
-        Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Oltp(_) | Kind::Streams(_) => false,
+        Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Appenders(_) | Kind::Oltp(_) | Kind::Streams(_) => false,
     }
 }
 
@@ -220,6 +222,7 @@ fn paced(workload: &Workload) -> bool {
     match &workload.kind {
         Kind::Io(io) => paces(io),
         Kind::Jobs(jobs) => jobs.jobs.iter().any(|job| paces(&job.io)),
+        Kind::Appenders(_) => true,
         Kind::Fio(_)
         | Kind::SmallFiles(_)
         | Kind::Operations(_)
@@ -257,6 +260,7 @@ fn only_writes(workload: &Workload) -> bool {
         Kind::Fio(_)
         | Kind::SmallFiles(_)
         | Kind::Operations(_)
+        | Kind::Appenders(_)
         | Kind::Oltp(_)
         | Kind::Streams(_)
         | Kind::Programs(_) => false,
@@ -310,7 +314,10 @@ fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
         iops: per_second(|scope| scope.system.device.reads as f64 + scope.system.device.writes as f64),
         flushes: per_second(|scope| scope.system.device.flushes as f64),
         flush_share: per_second(|scope| scope.system.device.flush_seconds),
-        agent_user_share: of_all(|scope| scope.system.agent_cpu_user_seconds),
+        // User-mode Linux charges every change into its kernel and back to the user's time: there the engine
+        // without a device, which pays the same, is what tells.
+        agent_user_share: of_all(|scope| scope.system.agent_cpu_user_seconds)
+            .filter(|_| lane.lane.venue != comparable::UML),
         cpu_share: of_all(|scope| scope.system.cpu_busy_seconds() / f64::from(scope.system.cpus)),
         thread_share: median(seen.iter().filter_map(|(_, scope)| scope.system.busiest_thread_share)),
         thread: busiest.and_then(|(_, name)| name),

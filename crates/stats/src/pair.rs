@@ -196,8 +196,12 @@ impl Setting<'_> {
         let (mut verdict, mut why) = self.by_interval(interval);
         match self.limit {
             Limit::Harness => (verdict, why) = (Verdict::None, Some(said::engine_was_measured())),
-            Limit::Device if verdict != Verdict::Tie => {
-                (verdict, why) = (Verdict::None, Some(said::device_was_measured()));
+            // A tie stays one, but says what made it: it would not hold on a faster disk.
+            Limit::Device => {
+                why = Some(said::device_was_measured());
+                if verdict != Verdict::Tie {
+                    verdict = Verdict::None;
+                }
             }
             Limit::Cache if self.missed_the_disk => (verdict, why) = (Verdict::None, Some(said::missed_the_disk())),
             Limit::Cache if self.reads => beside.insert(0, said::cache_not_device()),

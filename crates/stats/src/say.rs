@@ -28,13 +28,14 @@ macro_rules! templates {
 }
 
 pub(crate) mod advice;
+pub(crate) mod appenders;
 pub(crate) mod limit;
 pub(crate) mod pair;
 pub(crate) mod race;
 
 /// Every template of the statistics.
 pub fn templates() -> impl Iterator<Item = &'static Template> {
-    [advice::TEMPLATES, limit::TEMPLATES, pair::TEMPLATES, race::TEMPLATES].into_iter().flatten()
+    [advice::TEMPLATES, appenders::TEMPLATES, limit::TEMPLATES, pair::TEMPLATES, race::TEMPLATES].into_iter().flatten()
 }
 
 /// A lane's name, or another one that no language changes.

@@ -1,6 +1,7 @@
 //! One figure over many records: how a lane fared from race to race. It judges nothing; it only sees to
 //! it that the points of a line are figures of one kind of work.
 
+use crate::comparable::guest_of;
 use crate::estimate::Level;
 use crate::judge::{higher_is_better, primary_metric};
 use crate::series::Series;
@@ -37,6 +38,10 @@ struct Made {
     mkfs_command: Vec<String>,
     mount_options: Vec<String>,
     venue: String,
+    /// What its guest is made of but for the kernel; `None`: it lives in none.
+    guest: Option<String>,
+    /// Its guest's kernel, which a trend is allowed to show; empty: the machine's.
+    kernel: String,
     size_bytes: u64,
     /// What its disk was held to.
     throttle: Option<Throttle>,
@@ -51,7 +56,12 @@ impl Made {
         if self.size_bytes != newer.size_bytes {
             return Some("it had another size");
         }
-        (self != newer).then_some("it was made in another way")
+        if self.guest != newer.guest {
+            return Some("it lived in a guest of other CPUs or other memory");
+        }
+        // Another kernel is what a trend shows: its points name it.
+        let of_kernel = Made { kernel: newer.kernel.clone(), ..self.clone() };
+        (of_kernel != *newer).then_some("it was made in another way")
     }
 }
 
@@ -73,6 +83,8 @@ pub fn figures(record: &Record, name: &str) -> RecordFigures {
         mkfs_command: lane.mkfs_command.clone(),
         mount_options: lane.mount_options.clone(),
         venue: lane.venue.clone(),
+        guest: guest_of(lane),
+        kernel: lane.kernel.clone(),
         size_bytes: lane.size_bytes,
         throttle: header.plan.throttle_of(&lane.name),
     };
@@ -176,7 +188,7 @@ pub fn trend<'a>(
             of_record.push(TrendPoint {
                 record: one.of.record.clone(),
                 started: one.of.started.clone(),
-                kernel: one.of.kernel.clone(),
+                kernel: if made.kernel.is_empty() { &one.of.kernel } else { &made.kernel }.clone(),
                 machine: one.of.machine.clone(),
                 machine_id_hash: one.of.machine_id_hash.clone(),
                 disk: one.of.disk.clone(),

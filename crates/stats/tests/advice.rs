@@ -277,7 +277,7 @@ fn less_than_half_measured_gives_no_advice_but_the_command_that_measures_it() {
     assert_eq!((advice.lane.as_deref(), advice.not_measured.len()), (Some("xfs"), 1));
     // Where no suite measures it there is no command.
     let (features, findings) = (table(), judged(&race));
-    let known = Knowledge { features: &features, suites: &["quick"] };
+    let known = Knowledge { features: &features, suites: &["quick"], broken: &[] };
     let races = [Race { record: &race, findings: &findings }];
     let advice = advise(&races, &scenario([0.3, 0.1, 0.6], &[]), &[], &known);
     assert!(advice.next.is_empty() && advice.not_measured[0].suite.is_none());
@@ -350,7 +350,7 @@ fn records_of_the_same_lanes_are_taken_together() {
     let races = [Race { record: &first, findings: &of_first }, Race { record: &second, findings: &of_second }];
     assert_eq!(combinable(&races), Ok(()));
     let features = table();
-    let known = Knowledge { features: &features, suites: &[] };
+    let known = Knowledge { features: &features, suites: &[], broken: &[] };
     let both = scenario([0.2, 0.2, 0.6], &[]);
     let advice = advise(&races, &both, &[], &known);
     // 0.6 · 2/3 ln 3 outweighs 0.2 ln 1.5: the page cache answered one of the three series, which is

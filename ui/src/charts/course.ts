@@ -175,7 +175,7 @@ export function course(on: Canvas, f: Figures, of: CourseChart): EChartsCoreOpti
 }
 
 /** The next round number above. */
-function niceMost(most: number): number {
+export function niceMost(most: number): number {
   if (!(most > 0)) return 1;
   const scale = 10 ** Math.floor(Math.log10(most));
   const step = [1, 2, 4, 5, 6, 8, 10].find((of) => of * scale >= most * (1 - 1e-9)) ?? 10;

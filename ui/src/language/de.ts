@@ -3,6 +3,7 @@ import type { Figures, Gap } from "../words/figures";
 import { joined, say, toned, type Said } from "../words/say";
 import { dashboard } from "./de_dashboard";
 import { knowledge } from "./de_knowledge";
+import { swarms } from "./de_swarms";
 import type { Difference, Latency, WorkDifference, Words } from "./en";
 
 const list = (parts: readonly Said[], last: "and" | "or"): Said => {
@@ -77,6 +78,8 @@ export const de: Words = {
     trials: "Alle Versuche",
   },
 
+  swarms,
+
   verdict: {
     faster: "schneller",
     slower: "langsamer",
@@ -113,6 +116,7 @@ export const de: Words = {
       lanes.length < 2
         ? say`Für diese Mischung: ${list(lanes, "or")}`
         : say`Für diese Mischung ${lanes.length === 2 ? "entweder " : "eines von "}${list(lanes, "or")}`,
+    byWork: (lanes) => say`${list(lanes, "or")}, je nach Arbeit`,
     level: (lanes) => say`Kein Unterschied zählt: ${lanes.length === 2 ? "" : "gleich ob "}${list(lanes, "or")}`,
     levelWhy: (margin) => say`Kein Unterschied über der Schwelle von ${margin} wurde gefunden.`,
     none: "Keine Wahl möglich",
@@ -241,6 +245,7 @@ export const de: Words = {
       bandwidth_bytes_per_second: "Durchsatz",
       latency_p50_ns: "Mediane Latenz",
       latency_p99_ns: "p99-Latenz",
+      ...swarms.metrics,
       latency_p999_ns: "p99,9-Latenz",
       latency_mean_ns: "Mittlere Latenz",
       seconds: "Zeit",
@@ -311,6 +316,7 @@ export const de: Words = {
       device_busy_share: "Zeit, in der das Gerät eine Anfrage hatte",
       dirty_bytes: "Im Page-Cache, noch zu schreiben",
       pressure_io_share: "Zeit, in der ein Prozess auf E/A wartete",
+      ...swarms.quantities,
     },
     steps: "Die Schritte dieser Tabelle im Einzelnen",
     notes: "Anmerkungen",

@@ -4,6 +4,7 @@ import type { Figures, Gap } from "../words/figures";
 import { joined, say, toned, type Said } from "../words/say";
 import { dashboard } from "./en_dashboard";
 import { knowledge } from "./en_knowledge";
+import { swarms } from "./en_swarms";
 
 /** A difference of one lane to another, as sentences take it. */
 export interface Difference {
@@ -93,6 +94,8 @@ export const en = {
     trials: "All trials",
   },
 
+  swarms,
+
   verdict: {
     faster: "faster",
     slower: "slower",
@@ -123,6 +126,7 @@ export const en = {
       const opening = lanes.length < 2 ? "" : lanes.length === 2 ? "Either " : "Any of ";
       return lanes.length < 2 ? say`Take ${list(lanes, "or")} for this mix` : say`${opening}${list(lanes, "or")} for this mix`;
     },
+    byWork: (lanes: readonly Said[]): Said => say`${list(lanes, "or")}, depending on your work`,
     level: (lanes: readonly Said[]) =>
       say`No difference counts: ${lanes.length === 2 ? "either " : "any of "}${list(lanes, "or")}`,
     levelWhy: (margin: string) => say`No difference above the margin of ${margin} was found.`,
@@ -251,6 +255,7 @@ export const en = {
       bandwidth_bytes_per_second: "Throughput",
       latency_p50_ns: "Median latency",
       latency_p99_ns: "p99 latency",
+      ...swarms.metrics,
       latency_p999_ns: "p99.9 latency",
       latency_mean_ns: "Mean latency",
       seconds: "Time",
@@ -320,6 +325,7 @@ export const en = {
       device_busy_share: "Time in which the device had a request in flight",
       dirty_bytes: "In the page cache, still to be written",
       pressure_io_share: "Time in which some task waited for I/O",
+      ...swarms.quantities,
     } as { [quantity: string]: string },
     steps: "Steps of this table, one by one",
     notes: "Notes",

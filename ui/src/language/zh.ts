@@ -4,6 +4,7 @@ import { joined, say, toned, type Said } from "../words/say";
 import type { Difference, Latency, WorkDifference, Words } from "./en";
 import { dashboard } from "./zh_dashboard";
 import { knowledge } from "./zh_knowledge";
+import { swarms } from "./zh_swarms";
 
 const list = (parts: readonly Said[], last: "and" | "or"): Said => {
   const before = parts.slice(0, -1);
@@ -81,6 +82,8 @@ export const zh: Words = {
     trials: "全部试验",
   },
 
+  swarms,
+
   verdict: {
     faster: "更快",
     slower: "更慢",
@@ -108,6 +111,7 @@ export const zh: Words = {
   answer: {
     dateline: (suite, date) => say`测试集 ${suite}，测于 ${date}`,
     choice: (lanes) => (lanes.length < 2 ? say`这组负载选 ${list(lanes, "or")}` : say`这组负载选 ${list(lanes, "or")} 均可`),
+    byWork: (lanes) => say`选 ${list(lanes, "or")}，视具体负载而定`,
     level: (lanes) => say`差别都不作数：选 ${list(lanes, "or")} 均可`,
     levelWhy: (margin) => say`没有发现超过 ${margin} 界限的差别。`,
     none: "无法给出选择",
@@ -225,6 +229,7 @@ export const zh: Words = {
       bandwidth_bytes_per_second: "吞吐量",
       latency_p50_ns: "中位延迟",
       latency_p99_ns: "p99 延迟",
+      ...swarms.metrics,
       latency_p999_ns: "p99.9 延迟",
       latency_mean_ns: "平均延迟",
       seconds: "时间",
@@ -293,6 +298,7 @@ export const zh: Words = {
       device_busy_share: "设备有请求在处理的时间",
       dirty_bytes: "页缓存中待写回的数据",
       pressure_io_share: "有任务等待 I/O 的时间",
+      ...swarms.quantities,
     },
     steps: "此表各步详情",
     notes: "备注",

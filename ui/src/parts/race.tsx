@@ -11,6 +11,7 @@ import { Operations } from "./operations";
 import { Published } from "./published";
 import { Results } from "./results";
 import { Scoreboard } from "./scoreboard";
+import { hasSwarms, Swarms } from "./swarms";
 import { Trials } from "./trials";
 
 export function Race({ race, version, section }: { race: RacePage; version: string; section: string | null }) {
@@ -42,6 +43,7 @@ function Rest({ race, version }: { race: RacePage; version: string }) {
       <Advice race={race} />
       <Results race={race} />
       <Operations race={race} />
+      <Swarms race={race} />
       <Ceilings race={race} />
       <Published race={race} />
       <Ground race={race} version={version} />
@@ -68,6 +70,7 @@ function Contents({ race }: { race: RacePage }) {
     ["advice", s.advice, findings.advice.length > 0],
     ["results", s.results, findings.results.some((result) => tableOf(findings, result.workload) === null)],
     ["operations", s.operations, (findings.operations ?? []).length > 0],
+    ["swarms", ui.words.swarms.title, hasSwarms(race)],
     ["ceilings", s.ceilings, true],
     ["published", s.published, race.published.length > 0],
     ["ground", s.ground, true],

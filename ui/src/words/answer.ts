@@ -23,7 +23,7 @@ export interface Claim {
 export type Title = { title: string; group: string | null; result: ResultFinding | null } | { table: OperationsFinding; count: number };
 
 export interface Outcome {
-  choice: "chosen" | "level" | "none" | "none-yet" | "nothing" | "alone" | "twice";
+  choice: "chosen" | "by-work" | "level" | "none" | "none-yet" | "nothing" | "alone" | "twice";
   lanes: string[];
   /** What sets lanes apart, subject by subject. */
   claims: { subject: string; claims: Claim[]; more: number }[];
@@ -54,7 +54,10 @@ export function outcome(findings: Findings): Outcome {
   if (!answer || !measured) choice = "nothing";
   else if (raced === 1) choice = findings.lanes.length > 1 ? "twice" : "alone";
   else if (!told || choose.length === 0) choice = answer.undecided.length > 0 ? "none-yet" : "none";
-  else choice = answer.reasons.length === 0 && choose.length >= raced ? "level" : "chosen";
+  else if (answer.reasons.length === 0 && choose.length >= raced) choice = "level";
+  // Each of them is better than another at something: "either" would sound as if it did not matter.
+  else if (answer.reasons.some((of) => choose.includes(of.lane) && choose.includes(of.against))) choice = "by-work";
+  else choice = "chosen";
   return {
     choice,
     lanes: choose,

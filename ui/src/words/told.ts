@@ -17,8 +17,10 @@ const BRIEF = 160;
 export function latencyOf(metric: string): Latency | null {
   switch (metric) {
     case "latency_p50_ns":
+    case "lateness_p50_ns":
       return "p50";
     case "latency_p99_ns":
+    case "lateness_p99_ns":
       return "p99";
     case "latency_p999_ns":
       return "p999";
@@ -260,6 +262,8 @@ function headline(ui: Ui, of: Outcome, lanes: Said[]): Said {
   switch (of.choice) {
     case "chosen":
       return w.choice(lanes);
+    case "by-work":
+      return w.byWork(lanes);
     case "level":
       return w.level(lanes);
     case "none":

@@ -430,6 +430,28 @@ impl Queue for Uring {
         Ok(())
     }
 
+    /// io_uring begins direct I/O without leave to wait. Where the device has no room for all parts of a large
+    /// request, filesystems on the kernel's older code for direct I/O (fs/direct-io.c: jfs, nilfs2, ReiserFS)
+    /// complete it with EAGAIN, and the kernel does not always do it again by itself (io_uring/rw.c,
+    /// io_rw_should_reissue: not from an interrupt).
+    #[cold]
+    fn again(&mut self, operation: Operation) -> i32 {
+        let (file, bytes) = (self.slots.descriptor(operation.file), operation.bytes as usize);
+        let (address, offset) = (self.memory.chunk(operation.chunk).cast(), operation.offset as i64);
+        // SAFETY: the chunk is this operation's alone until it has completed, and holds so many bytes.
+        let moved = unsafe {
+            match operation.action {
+                Action::Read => libc::pread(file, address, bytes, offset),
+                Action::Write => libc::pwrite(file, address, bytes, offset),
+                _ => return -libc::EAGAIN,
+            }
+        };
+        match moved {
+            0.. => moved as i32,
+            _ => -std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO),
+        }
+    }
+
     fn submit(&mut self) -> Result<(), EngineError> {
         if self.flags.sqthread_poll {
             return self.wake();

@@ -172,6 +172,13 @@ pub trait Queue {
         -libc::ENOSYS
     }
 
+    /// Does a read or a write again, at once, that completed with EAGAIN, and answers its
+    /// [`Completion::result`].
+    fn again(&mut self, operation: Operation) -> i32 {
+        let _ = operation;
+        -libc::EAGAIN
+    }
+
     /// Hands what is queued to the kernel without waiting for anything. Engines that work inside
     /// [`Queue::reap`] do nothing here.
     ///

@@ -225,7 +225,14 @@ impl JobsWork {
             if trouble.is_some() {
                 board.all().for_each(|signals| signals.stop.store(true, Ordering::Relaxed));
             } else {
-                self.begin_what_may_begin(place, board, races)?;
+                let counts_from = self.begin_what_may_begin(place, board, races)?;
+                if let (Some(begin_at), false) = (counts_from, watched) {
+                    // Right before the first operation, not when it is noticed: a short job may be half done by then.
+                    let ahead = begin_at.saturating_sub(Clock::get().now());
+                    std::thread::sleep(Duration::from_nanos(ahead.saturating_sub(HEAD_START_NS)));
+                    watched = true;
+                    observer.window_opens();
+                }
             }
             if !watched && board.all().any(|signals| signals.counting.load(Ordering::Relaxed)) {
                 // The system is watched from the first operation that counts: ramps and delays stay out.
@@ -274,8 +281,14 @@ impl JobsWork {
         }
     }
 
-    /// Starts every job whose turn has come, all of them at the same moment.
-    fn begin_what_may_begin(&self, place: &Place, board: &Arc<Board>, races: &mut [Race]) -> Result<(), EngineError> {
+    /// Starts every job whose turn has come, all of them at the same moment, a little later. Answers that
+    /// moment, in the clock's nanoseconds, where one of them counts from it on, without a delay or a ramp.
+    fn begin_what_may_begin(
+        &self,
+        place: &Place,
+        board: &Arc<Board>,
+        races: &mut [Race],
+    ) -> Result<Option<u64>, EngineError> {
         let over = |race: &Race| matches!(race, Race::Over);
         let may = |job: usize, races: &[Race]| {
             let crew = &self.crews[job];
@@ -311,7 +324,11 @@ impl JobsWork {
         for &job in &turn {
             board.of(job).begin_at.store(begin_at, Ordering::Release);
         }
-        Ok(())
+        let at_once = turn.iter().any(|&job| {
+            let io = &self.crews[job].job.io;
+            !io.create_only && io.ramp_time_seconds <= 0.0 && io.startdelay_seconds <= 0.0
+        });
+        Ok(at_once.then_some(begin_at))
     }
 
     /// One job's windows and use, from its workers' outcomes.

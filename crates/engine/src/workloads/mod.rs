@@ -1,6 +1,7 @@
 //! Workload kinds: one file each, behind one trait; [`prepare`] is their table.
 
 mod append;
+mod appenders;
 mod crew;
 mod files;
 mod fio;
@@ -16,6 +17,7 @@ mod team;
 mod verifier;
 mod worker;
 
+pub use appenders::{AppendersWork, check_limits};
 pub use fio::FioWork;
 pub use jobs::JobsWork;
 pub use small_files::SmallFilesWork;
@@ -174,6 +176,7 @@ pub fn prepare_noted(
             Box::new(crate::operations::OperationsWork::prepare(place, operations, seed, stop)?)
         }
         Kind::SmallFiles(small) => Box::new(SmallFilesWork::prepare(place, small, seed, stop)?),
+        Kind::Appenders(swarm) => Box::new(AppendersWork::prepare(place, swarm, seed, stop)?),
         Kind::Oltp(oltp) => Box::new(OltpWork::prepare(place, oltp, seed, note, stop)?),
         Kind::Streams(streams) => Box::new(StreamsWork::prepare(place, streams, seed, stop)?),
         Kind::Programs(programs) => Box::new(ProgramsWork::prepare(place, programs, stop)?),

@@ -19,7 +19,7 @@ use crate::clock::Clock;
 use crate::data::Contents;
 use crate::error::EngineError;
 use crate::histogram::Latencies;
-use crate::io::{self, Action, Completion, OperationFlags, Queue, Setup};
+use crate::io::{self, Action, Completion, Operation, OperationFlags, Queue, Setup};
 use crate::pattern::Places;
 use crate::target::{Directory, Place, open_device};
 use crate::workloads::append::AppendFiles;
@@ -100,6 +100,14 @@ struct Flight {
     expected: i32,
     action: Action,
     tallied: Tallied,
+}
+
+impl Flight {
+    /// What was asked for in this chunk.
+    #[cold]
+    fn operation(&self, chunk: u32) -> Operation {
+        Operation { chunk, file: self.file, offset: self.offset, bytes: self.bytes, action: self.action }
+    }
 }
 
 const NOTHING: Flight =

@@ -33,6 +33,8 @@ impl Grounds {
             largest_working_set_without_holes_bytes: 1 << 30,
             terminal: false,
             throttles: Throttles::default(),
+            guest: Default::default(),
+            program: "/proc/self/exe".into(),
         })?;
         let never = AtomicBool::new(false);
         let mut journal = Journal::begin(&undo::directory()?, &run_id)?;

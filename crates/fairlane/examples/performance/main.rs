@@ -2,12 +2,16 @@
 //!
 //! `performance rows [PART]` compares the cost of single jobs (those whose names hold the part),
 //! `performance agreement [PART]` the figures of ten job files on three filesystems, `performance
-//! operations` file operations with a bare loop and fs_mark, `performance sysbench` transactions, and `performance memory [MINUTES]` the
+//! operations` file operations with a bare loop and fs_mark, `performance sysbench` transactions beside those of
+//! sysbench, `performance appenders` swarms of writers with what they must reach, `performance guests` (which
+//! needs no root) how long guests take to start, and `performance memory [MINUTES]` the
 //! engine with itself. Each round runs every program once, the order changes from round to round, and
 //! the median of the rounds' ratios counts: a busy machine hits all alike. Needs root for the lanes and fio. Nothing is asserted: the tables are for people.
 
 mod agreement;
+mod appenders;
 mod grounds;
+mod guests;
 mod memory;
 mod operations;
 mod rows;
@@ -40,13 +44,16 @@ fn main() -> Result<()> {
         ["rows", part] => rows::print(part),
         ["agreement"] => agreement::print(""),
         ["agreement", part] => agreement::print(part),
+        ["guests"] => guests::print(),
         ["memory"] => memory::print(10.0),
         ["memory", minutes] => memory::print(minutes.parse()?),
         ["operations"] => operations::print(),
         ["sysbench"] => sysbench::print(),
+        ["appenders"] => appenders::print(),
+        ["appenders-child", swarm, directory] => appenders::work(swarm, Path::new(directory)),
         ["operations-child", what, directory] => operations::work(what, Path::new(directory)),
         ["operations-memory", files, directory] => operations::memory(files.parse()?, Path::new(directory)),
-        _ => bail!("say what: rows [PART], agreement [PART], operations, sysbench or memory [MINUTES]"),
+        _ => bail!("say what: rows [PART], agreement [PART], operations, sysbench, appenders, memory [MINUTES] or guests"),
     }
 }
 

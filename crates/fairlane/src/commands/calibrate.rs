@@ -115,7 +115,8 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
     if terms.with_self {
         return Err(Failure::usage("calibrate races a lane against itself already; leave --with-self out"));
     }
-    let lanes = twins(&options.lane)?;
+    let mut lanes = twins(&options.lane)?;
+    planning::move_into_guest(&mut lanes, terms.on.as_deref());
     // No limit holds a colon.
     if terms.throttle.iter().any(|text| text.contains(':')) {
         return Err(Failure::usage(
@@ -145,6 +146,7 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
         first_answer: suite.first_answer,
         as_published: false,
         calibration: true,
+        find_max: None,
         command_line,
         lanes,
         with_self: false,
@@ -160,6 +162,7 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
         lane_throttles: throttles.lanes,
         seed,
         on,
+        guest: planning::guest_terms(terms),
     })
 }
 

@@ -23,6 +23,12 @@ pub fn recover() {
     for line in &recovered.failures {
         eprintln!("could not clean up after an earlier race: {line}");
     }
+    for folder in &recovered.dead {
+        eprintln!(
+            "disks of a process that is gone are still mounted in {}; `fairlane clean` takes them away",
+            report::clean_text(&folder.display().to_string())
+        );
+    }
 }
 
 /// Removes what crashed races left and what `--keep` kept.
@@ -30,6 +36,7 @@ pub fn recover() {
 /// # Errors
 /// When something cannot be undone.
 pub fn run() -> Result<(), Failure> {
+    progress::sweep();
     let recovered = undo::recover_kept(&undo::directory().map_err(lane_failure)?);
     let mut text: String = recovered.cleaned.iter().map(|line| format!("{line}\n")).collect();
     if text.is_empty() && recovered.failures.is_empty() {

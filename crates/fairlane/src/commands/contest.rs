@@ -19,12 +19,13 @@ use lanes::{Journal, Settings, Stage, undo};
 use model::event::Event;
 use model::findings::{Estimate, ResultFinding};
 use model::machine::Machine;
+use model::operations::Method;
 use model::plan::{LOOKS, Plan, Rounds};
 use model::record::{Header, Line, Record, SCHEMA};
 use model::workload::{Kind, Workload};
 use report::PlanSummary;
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -67,8 +68,10 @@ pub fn run(mut contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Fail
             .map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
     }
     check_libraries(&contest.plan)?;
+    check_guests(&contest.plan)?;
     let run_id = planning::run_id();
     planning::check_tools(&contest.plan)?;
+    planning::check_limits(&contest.plan)?;
     let mut stage = Stage::check(settings(&contest.plan, terms, &run_id)).map_err(lane_failure)?;
     if contest.resumed.is_none() {
         contest.notes.extend(trim(&mut contest.plan, &contest.most_telling, &stage));
@@ -171,6 +174,31 @@ fn check_libraries(plan: &Plan) -> Result<(), Failure> {
     }
 }
 
+/// Refuses work that starts programs of this machine, which a guest does not have.
+fn check_guests(plan: &Plan) -> Result<(), Failure> {
+    let guest = plan.lanes.iter().find(|lane| planning::in_guest(lane));
+    let foreign = |workload: &&Workload| match &workload.kind {
+        Kind::Fio(_) => true,
+        Kind::Operations(operations) => operations.method == Method::ProcessPerOperation,
+        Kind::Oltp(oltp) => oltp.server.is_process(),
+        Kind::Programs(_) => true,
+        Kind::Io(_) | Kind::Jobs(_) | Kind::SmallFiles(_) | Kind::Appenders(_) | Kind::Streams(_) => false,
+    };
+    match (guest, plan.workloads.iter().find(foreign)) {
+        (Some(lane), Some(workload)) => Err(Failure::usage(format!(
+            "workload {} starts programs of this machine, and lane {} lives in a guest, which has none of them; race it \
+             on the host, or {}",
+            workload.name,
+            lane.name,
+            match workload.kind {
+                Kind::Oltp(_) => "use SQLite, which is built in: --set server=sqlite",
+                _ => "leave that workload out",
+            }
+        ))),
+        _ => Ok(()),
+    }
+}
+
 fn settings(plan: &Plan, terms: &Terms, run_id: &str) -> Settings {
     let largest = |more: &dyn Fn(&Workload) -> u64| {
         let of = |workload: &Workload| workload.working_set_bytes().saturating_add(more(workload));
@@ -191,6 +219,8 @@ fn settings(plan: &Plan, terms: &Terms, run_id: &str) -> Settings {
         }),
         terminal: std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
         throttles: plan.throttles(),
+        guest: plan.guest,
+        program: PathBuf::from("/proc/self/exe"),
     }
 }
 
@@ -303,7 +333,7 @@ fn race(
     show.clear();
     let failed = matches!(&result, Err(failure) if failure.status == Status::Failed);
     let undone = if terms.keep && failed { keep_all(stage, journal) } else { undo_all(stage, journal) };
-    if record.trials.is_empty() && record.resumes == 0 && !file.refused() {
+    if record.trials.is_empty() && record.steps.is_empty() && record.resumes == 0 && !file.refused() {
         // Nothing was measured: an empty record would only be in the way of `last`. One that could not be
         // written stays for the `--resume` that its message names.
         let _ = std::fs::remove_file(path);

@@ -36,7 +36,7 @@ pub fn run(options: &Fio) -> Result<(), Failure> {
     }
     let (workload, text) = read(options)?;
     let terms = &options.terms;
-    let lanes = planning::lanes(&options.lanes)?;
+    let lanes = planning::lanes(&options.lanes, terms.on.as_deref())?;
     let throttles = planning::throttles(terms, &lanes)?;
     let on = planning::ground(terms.on.as_deref(), &lanes)?;
     let at = place_of_size(&called(&options.jobfile), &text);
@@ -216,6 +216,7 @@ fn plan(
         first_answer: false,
         as_published: false,
         calibration: false,
+        find_max: None,
         lanes,
         with_self: terms.with_self,
         workloads: vec![workload],
@@ -228,6 +229,7 @@ fn plan(
         lane_throttles: throttles.lanes,
         seed,
         on,
+        guest: planning::guest_terms(terms),
         command_line,
     }
 }

@@ -109,6 +109,34 @@ pub const SPINNING: Rates = Rates {
     remount_seconds: 0.5,
 };
 
+/// A guest: every system call changes into its kernel and back by the host's, or runs on an emulated CPU.
+/// Chosen after races in user-mode Linux on two CPUs.
+pub const IN_GUEST: Rates = Rates {
+    sequential: 200e6,
+    random: 40e6,
+    flushed: 8e6,
+    compared: 300e6,
+    flush_seconds: 1e-3,
+    change_seconds: 300e-6,
+    look_seconds: 40e-6,
+    cold_seconds: 400e-6,
+    process_seconds: 10e-3,
+    visit_seconds: 0.5,
+    remount_seconds: 0.2,
+};
+
+/// Bytes per second that a FUSE program writes in user-mode Linux: 10 to 20 MB/s were seen of ntfs-3g, which
+/// makes several system calls for every 4 KiB.
+const FUSE_IN_GUEST: f64 = 15e6;
+
+impl Rates {
+    /// The mean of lanes of which such a share is FUSE in a guest.
+    pub fn with_fuse_in_guest(self, share: f64) -> Self {
+        let mean = |rate: f64| 1.0 / ((1.0 - share) / rate + share / FUSE_IN_GUEST.min(rate));
+        Rates { sequential: mean(self.sequential), random: mean(self.random), ..self }
+    }
+}
+
 /// Where a race takes place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
@@ -167,6 +195,8 @@ impl Course {
     }
 }
 
+/// Until the last writer of a swarm has ended.
+const SWARM_ENDS_SECONDS: f64 = 0.5;
 /// Starts of a process that tell what one takes.
 const TRIAL_STARTS: usize = 21;
 /// What starting one takes on a machine that does nothing else: a moment in which others keep it busy
@@ -198,6 +228,7 @@ impl Setting {
         match &workload.kind {
             Kind::Io(io) => self.steady(workload, io),
             Kind::Operations(operations) => self.operations(operations),
+            Kind::Appenders(swarm) => self.swarm(workload, swarm),
             Kind::SmallFiles(small) => {
                 let files = small.files as f64;
                 let bytes = files * small.size.get().next_multiple_of(4096) as f64;
@@ -245,6 +276,21 @@ impl Setting {
                 // Each lane waits by itself.
                 Course { round: round + Work::seconds(self.quiet_seconds * self.lanes), ..Course::default() }
             }
+        }
+    }
+
+    /// A swarm of writers: its files are made one by one, its window is as long as it is, and what it wrote is
+    /// synced and read back after a remount.
+    fn swarm(&self, workload: &Workload, swarm: &model::workload::Appenders) -> Course {
+        let rates = &self.rates;
+        let made = swarm.files_of_all() as f64 * rates.change_seconds;
+        let seconds = made + swarm.warm_up_seconds + swarm.seconds + SWARM_ENDS_SECONDS + self.remount_seconds();
+        let bytes = workload.working_set_bytes() as f64;
+        let round = (self.visit() + Work { seconds: seconds + bytes / rates.sequential, bytes }) * self.lanes;
+        Course {
+            round: round + Work::seconds(self.quiet_seconds * self.lanes),
+            probe: self.flushes(),
+            ..Course::default()
         }
     }
 
@@ -435,6 +481,15 @@ mod tests {
         disks: Disks::FREE,
         cpus: 2.0,
     };
+
+    #[test]
+    fn a_slow_lane_takes_its_own_time_of_the_whole() {
+        let rates = RATES.with_fuse_in_guest(0.5);
+        // Half of the bytes at 1 GB/s, half at 15 MB/s.
+        assert!((rates.sequential - 2.0 / (1.0 / 1e9 + 1.0 / FUSE_IN_GUEST)).abs() < 1.0, "{rates:?}");
+        assert_eq!(RATES.with_fuse_in_guest(0.0), RATES);
+        assert_eq!(rates.flushed, RATES.flushed);
+    }
 
     fn workload(text: &str) -> Workload {
         toml::from_str(&format!("name = \"w\"\ntitle = \"w\"\n{text}")).unwrap()

@@ -11,7 +11,7 @@ use stats::sequential::Rule;
 /// what is usual. `None` where no two lanes are compared or no look is reached.
 pub fn foresight(plan: &Plan, summary: &PlanSummary, lanes: usize, known: Option<&Calibration>) -> Option<Foresight> {
     let budget = plan.budget_seconds.or(summary.seconds)?;
-    if lanes < 2 || plan.as_published || plan.calibration {
+    if lanes < 2 || plan.as_published || plan.calibration || plan.find_max.is_some() {
         return None;
     }
     let rule = Rule {
@@ -84,6 +84,7 @@ mod tests {
             first_answer: suite.first_answer,
             as_published: false,
             calibration: false,
+            find_max: None,
             lanes: Vec::new(),
             with_self: false,
             workloads: suite.workload,
@@ -95,6 +96,7 @@ mod tests {
             lane_throttles: BTreeMap::new(),
             seed: 1,
             on: Ground::Images("/".into()),
+            guest: Default::default(),
             command_line: Vec::new(),
         }
     }

@@ -5,9 +5,10 @@ use crate::failure::Failure;
 use crate::options::Terms;
 use crate::suites::Room;
 use lanes::availability;
+use lanes::guest::{GuestKind, Kernel};
 use model::Bytes;
 use model::lane::{Contestant, LaneSpec, Venue};
-use model::plan::{Ground, Plan, Rounds};
+use model::plan::{Ground, GuestTerms, Plan, Rounds};
 use model::throttle::Throttles;
 use model::workload::{Kind, Workload};
 use std::io::{Seek, SeekFrom};
@@ -19,22 +20,38 @@ const DIRECTORY_RESERVE_BYTES: u64 = 256 * Bytes::MIB;
 /// The filesystems of a race that names none.
 const DEFAULT_LANES: [&str; 3] = ["ext4", "xfs", "btrfs"];
 
-/// Reads the lanes; where none is named, the usual ones as far as this machine mounts them.
+/// Reads the lanes; where none is named, the usual ones as far as this machine, or the guest that `--on`
+/// names, mounts them. Those without a venue of their own move into that guest.
 ///
 /// # Errors
 /// When a lane makes no sense, or too few of the usual ones can be raced here.
-pub fn lanes(texts: &[String]) -> Result<Vec<LaneSpec>, Failure> {
-    if texts.is_empty() {
-        return default_lanes();
-    }
-    let parsed: Result<Vec<LaneSpec>, _> = texts.iter().map(|text| text.parse()).collect();
-    parsed.map_err(|error| Failure::usage(error.to_string()))
+pub fn lanes(texts: &[String], on: Option<&Path>) -> Result<Vec<LaneSpec>, Failure> {
+    let guest = on.and_then(guest_venue);
+    let mut lanes = match texts {
+        [] => default_lanes(guest.as_ref())?,
+        _ => {
+            let parsed: Result<Vec<LaneSpec>, _> = texts.iter().map(|text| text.parse()).collect();
+            parsed.map_err(|error| Failure::usage(error.to_string()))?
+        }
+    };
+    move_into_guest(&mut lanes, on);
+    Ok(lanes)
 }
 
-fn default_lanes() -> Result<Vec<LaneSpec>, Failure> {
+fn default_lanes(guest: Option<&Venue>) -> Result<Vec<LaneSpec>, Failure> {
+    let kernel = match guest {
+        Some(Venue::Qemu(named)) => Some(Kernel::find(GuestKind::Qemu, named.as_deref())),
+        Some(_) => Some(Kernel::find(GuestKind::Uml, None)),
+        None => None,
+    };
+    let kernel = kernel.transpose().map_err(super::lane_failure)?;
+    let of = |row| match &kernel {
+        Some(kernel) => availability::in_guest(row, kernel).unwrap_or(availability::Availability::KernelLacks),
+        None => availability::of(row),
+    };
     let mut ready = Vec::new();
     for row in DEFAULT_LANES.iter().filter_map(|name| lanes::filesystem::find(name)) {
-        match availability::of(row) {
+        match of(row) {
             availability::Availability::Ready => ready.push(row.name),
             missing => eprintln!("left out: {}: {}", row.name, missing.describe()),
         }
@@ -74,11 +91,8 @@ pub fn ground(on: Option<&Path>, lanes: &[LaneSpec]) -> Result<Ground, Failure> 
             "--on library: rsext4 is the library there is, and it stands on images like the others; race it as a lane: rsext4",
         ));
     }
-    if ["uml", "qemu"].iter().any(|guest| on == Path::new(guest)) {
-        return Err(Failure::usage(format!(
-            "--on {}: guests are not in this version; race images (as root), a device or directories",
-            on.display()
-        )));
+    if guest_venue(on).is_some() {
+        return Ok(Ground::Images(here()?));
     }
     let absolute =
         std::path::absolute(on).map_err(|error| Failure::usage(format!("--on {}: {error}", on.display())))?;
@@ -92,6 +106,35 @@ pub fn ground(on: Option<&Path>, lanes: &[LaneSpec]) -> Result<Ground, Failure> 
     } else {
         Err(Failure::usage(format!("--on {}: neither a directory nor a block device", on.display())))
     }
+}
+
+/// The guest that `--on` names: `uml`, `qemu` or `qemu:KERNEL`.
+pub fn guest_venue(on: &Path) -> Option<Venue> {
+    let on = on.to_str()?;
+    match on {
+        "uml" => Some(Venue::Uml),
+        "qemu" => Some(Venue::Qemu(None)),
+        _ => {
+            on.strip_prefix("qemu:").filter(|kernel| !kernel.is_empty()).map(|kernel| Venue::Qemu(Some(kernel.into())))
+        }
+    }
+}
+
+/// Lanes without a venue of their own move into the guest that `--on` names; a directory stays where it is.
+pub fn move_into_guest(lanes: &mut [LaneSpec], on: Option<&Path>) {
+    let Some(venue) = on.and_then(guest_venue) else { return };
+    let free = |lane: &&mut LaneSpec| lane.venue.is_none() && !matches!(lane.contestant, Contestant::Directory(_));
+    lanes.iter_mut().filter(free).for_each(|lane| lane.venue = Some(venue.clone()));
+}
+
+/// Whether a lane lives in a guest.
+pub fn in_guest(lane: &LaneSpec) -> bool {
+    matches!(lane.venue, Some(Venue::Uml | Venue::Qemu(_)))
+}
+
+/// What guests are to be made of.
+pub fn guest_terms(terms: &Terms) -> GuestTerms {
+    GuestTerms { cpus: terms.guest_cpus, memory: terms.guest_memory, sync: terms.guest_sync }
 }
 
 /// A new seed where none was given: from the clock, kept in the record.
@@ -211,6 +254,18 @@ pub fn check_tools(plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What the kernel allows is enough for every swarm of writers.
+///
+/// # Errors
+/// Names the limit and how to raise it.
+pub fn check_limits(plan: &Plan) -> Result<(), Failure> {
+    for workload in &plan.workloads {
+        let Kind::Appenders(swarm) = &workload.kind else { continue };
+        engine::check_limits(swarm).map_err(|said| Failure::missing(format!("workload {}: {said}", workload.name)))?;
+    }
+    Ok(())
+}
+
 /// The lane with the least room for the work: half of an image or a device, and of a directory what
 /// is free but for a reserve. `None` where that cannot be told yet.
 pub fn room(lanes: &[LaneSpec], on: &Ground, lane_size: Bytes) -> Option<Room> {
@@ -269,8 +324,17 @@ impl Tail<'_> {
         }
         push("--margin", format!("{}%", self.terms.margin * 100.0));
         push("--seed", self.seed.to_string());
+        if let Some(cpus) = self.terms.guest_cpus {
+            push("--guest-cpus", cpus.to_string());
+        }
+        if let Some(memory) = self.terms.guest_memory {
+            push("--guest-memory", memory.to_string());
+        }
         for device in &self.terms.erase {
             push("--erase", device.display().to_string());
+        }
+        if self.terms.guest_sync {
+            line.push("--guest-sync".to_owned());
         }
         if self.terms.with_self {
             line.push("--with-self".to_owned());

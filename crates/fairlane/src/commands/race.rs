@@ -4,12 +4,15 @@ use super::contest::{self, Contest};
 use super::planning::{self, Tail};
 use super::resume::resume;
 use super::screen::Channel;
+use super::without_root;
 use crate::failure::Failure;
-use crate::options::Race;
+use crate::options::{FindMaxBy, Race};
 use crate::suites;
 use model::lane::LaneSpec;
 use model::Bytes;
 use model::plan::{Plan, Rounds};
+use model::search::{Criterion, FindMax};
+use model::workload::{Kind, Suite};
 
 /// Size of a lane where neither the user nor the suite says one.
 const USUAL_LANE_SIZE: Bytes = Bytes(2 << 30);
@@ -48,9 +51,16 @@ pub fn run(options: &Race) -> Result<(), Failure> {
 fn plan(options: &Race, notes: &mut Vec<String>, most_telling: &mut Vec<String>) -> Result<Plan, Failure> {
     let mut suite = suites::find(&options.suite)?;
     let terms = &options.terms;
-    let lanes = planning::lanes(&options.lanes)?;
+    let fallback = without_root::choose(&options.lanes, terms.on.as_deref());
+    let (mut named, mut place) = (options.lanes.clone(), terms.on.clone());
+    if let Some(fallback) = fallback {
+        notes.push(fallback.note);
+        place = fallback.on;
+        named.extend(fallback.lanes);
+    }
+    let lanes = planning::lanes(&named, place.as_deref())?;
     let throttles = planning::throttles(terms, &lanes)?;
-    let on = planning::ground(terms.on.as_deref(), &lanes)?;
+    let on = planning::ground(place.as_deref(), &lanes)?;
     let lane_size = options.lane_size.or(suite.lane_size).unwrap_or(USUAL_LANE_SIZE);
     let mut reduced = Vec::new();
     if options.as_published {
@@ -66,8 +76,13 @@ fn plan(options: &Race, notes: &mut Vec<String>, most_telling: &mut Vec<String>)
     notes.extend(planning::throttle_note(&throttles, &lanes));
     notes.extend(planning::database_notes(&suite.workload));
     most_telling.clone_from(&suite.most_telling);
-    let usual = if options.as_published { Rounds::Fixed(1) } else { Rounds::Auto };
-    let rounds = options.rounds.unwrap_or(usual);
+    let find_max = options.find_max.map(|by| search(&mut suite, by, options)).transpose()?;
+    let usual = match (options.as_published, find_max) {
+        (_, Some(_)) => Rounds::Fixed(stats::search::USUAL_PASSES),
+        (true, None) => Rounds::Fixed(1),
+        (false, None) => Rounds::Auto,
+    };
+    let rounds = options.rounds.filter(|rounds| find_max.is_none() || *rounds != Rounds::Auto).unwrap_or(usual);
     let budget_seconds = match rounds {
         // A number of rounds is a promise: only an explicit budget may cut it.
         Rounds::Fixed(_) => terms.budget,
@@ -82,6 +97,13 @@ fn plan(options: &Race, notes: &mut Vec<String>, most_telling: &mut Vec<String>)
     if options.as_published {
         command_line.push("--as-published".to_owned());
     }
+    if let Some(FindMax { criterion, most_writers, .. }) = find_max {
+        command_line.push(match criterion {
+            Criterion::Lateness => "--find-max".to_owned(),
+            Criterion::Load => "--find-max=load".to_owned(),
+        });
+        command_line.extend(["--most-writers".to_owned(), most_writers.to_string()]);
+    }
     Tail { terms, lanes: &lanes, throttles: &throttles, on: &on, lane_size, rounds, seed }.append_to(&mut command_line);
     Ok(Plan {
         suite: suite.name,
@@ -89,6 +111,7 @@ fn plan(options: &Race, notes: &mut Vec<String>, most_telling: &mut Vec<String>)
         first_answer: suite.first_answer,
         as_published: options.as_published,
         calibration: false,
+        find_max,
         command_line,
         lanes,
         with_self: terms.with_self,
@@ -101,5 +124,33 @@ fn plan(options: &Race, notes: &mut Vec<String>, most_telling: &mut Vec<String>)
         lane_throttles: throttles.lanes,
         seed,
         on,
+        guest: planning::guest_terms(terms),
     })
+}
+
+/// A pass ends where the numbers that are and are not sustained lie so close together.
+const RESOLUTION: f64 = 0.1;
+/// By the load average a step takes a minute at least: it is the mean of one.
+const LEAST_SECONDS_BY_LOAD: f64 = 60.0;
+
+/// Leaves the workload whose writers are varied alone in the suite: the last of kind `appenders`.
+fn search(suite: &mut Suite, by: FindMaxBy, options: &Race) -> Result<FindMax, Failure> {
+    let last = suite.workload.iter().rposition(|workload| matches!(workload.kind, Kind::Appenders(_)));
+    let Some(last) = last else {
+        return Err(Failure::usage(format!(
+            "--find-max varies the writers of a workload of kind appenders, and suite {} has none; name one with --suite, \
+             such as --suite appenders",
+            suite.name
+        )));
+    };
+    let mut workload = suite.workload.swap_remove(last);
+    let criterion = match by {
+        FindMaxBy::Lateness => Criterion::Lateness,
+        FindMaxBy::Load => Criterion::Load,
+    };
+    if let (Kind::Appenders(swarm), Criterion::Load) = (&mut workload.kind, criterion) {
+        swarm.seconds = swarm.seconds.max(LEAST_SECONDS_BY_LOAD);
+    }
+    suite.workload = vec![workload];
+    Ok(FindMax { criterion, most_writers: options.most_writers, resolution: RESOLUTION })
 }

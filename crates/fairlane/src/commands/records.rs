@@ -1,16 +1,18 @@
 //! `fairlane records`: the records kept, newest first.
 
+use super::durability;
 use super::report::print;
 use crate::failure::Failure;
 use crate::state;
 
-/// Lists the records kept, newest first.
+/// Lists the records kept, newest first: races, then power cuts and damage.
 ///
 /// # Errors
 /// When the folder cannot be read.
 pub fn run() -> Result<(), Failure> {
     let records = state::records()?;
-    if records.is_empty() {
+    let others = durability::list()?;
+    if records.is_empty() && others.is_empty() {
         return print("no record is kept yet; run `fairlane race` first\n");
     }
     let mut text = String::new();
@@ -28,5 +30,5 @@ pub fn run() -> Result<(), Failure> {
         };
         text.push_str(&format!("{name:<8} {what}\n         {}\n", path.display()));
     }
-    print(&text)
+    print(&(text + &others))
 }

@@ -1,7 +1,7 @@
 //! `fairlane report`: a record, judged again and rendered.
 
-use super::page;
 use super::screen::{style, tilde};
+use super::{durability, page};
 use crate::failure::Failure;
 use crate::options::Report;
 use crate::{knowledge, language, state};
@@ -15,6 +15,10 @@ use std::path::Path;
 /// When the record cannot be read, the format is unknown, does not speak the language or is nothing for a
 /// terminal, or the file cannot be written.
 pub fn run(options: &Report) -> Result<(), Failure> {
+    let shown = state::resolve(&options.record).ok().filter(|path| durability::is_record(path));
+    if let Some(path) = shown {
+        return put(&durability::render(&path, &options.format, options.lang)?, options.output.as_deref());
+    }
     let format = report::format_named(&options.format).map_err(|error| Failure::usage(error.to_string()))?;
     if let Some(language) = options.lang {
         format.check_language(language).map_err(Failure::usage)?;

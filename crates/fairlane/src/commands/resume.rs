@@ -83,6 +83,7 @@ pub fn same_lanes(record: &Record, now: &[Lane], path: &Path) -> Result<(), Fail
             ("mkfs command", then.mkfs_command == now.mkfs_command),
             ("mount options", then.mount_options == now.mount_options),
             ("disk", then.backing == now.backing),
+            ("guest's kernel", then.kernel == now.kernel),
             ("promises", then.promises == now.promises),
             ("geometry", then.geometry == now.geometry),
         ];
@@ -99,7 +100,8 @@ pub fn same_lanes(record: &Record, now: &[Lane], path: &Path) -> Result<(), Fail
 
 /// Seconds that the trials of a record took: what a resumed race has spent already.
 pub fn raced_seconds(record: &Record) -> f64 {
-    record.trials.iter().flat_map(|trial| trial.phases_seconds.values()).sum()
+    let steps = record.steps.iter().map(|step| &*step.trial);
+    record.trials.iter().chain(steps).flat_map(|trial| trial.phases_seconds.values()).sum()
 }
 
 /// Seconds that a round of a workload took on average; 0 where none was raced.

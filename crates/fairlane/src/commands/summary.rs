@@ -9,6 +9,9 @@ use model::plan::{LOOKS, Plan, Rounds};
 use model::workload::{Kind, Workload};
 use report::{Contestants, Ground, PlanSummary};
 
+/// Steps of a pass of a search, on average: five to twelve in the first one, four in a later one.
+const STEPS_OF_A_PASS: f64 = 6.0;
+
 /// Sums a race up.
 pub fn summary(plan: &Plan, stage: &Stage, keep: bool) -> PlanSummary {
     let rounds = match plan.rounds {
@@ -16,8 +19,13 @@ pub fn summary(plan: &Plan, stage: &Stage, keep: bool) -> PlanSummary {
         Rounds::Fixed(rounds) => (rounds, rounds),
     };
     let setting = setting(plan, stage);
-    let courses: Vec<Course> =
-        plan.workloads.iter().map(|workload| setting.course(workload, whole_seconds(workload))).collect();
+    // Of a search a pass is a round, of so many steps.
+    let steps = if plan.find_max.is_some() { STEPS_OF_A_PASS } else { 1.0 };
+    let course = |workload: &Workload| {
+        let of = setting.course(workload, whole_seconds(workload));
+        Course { round: of.round * steps, ..of }
+    };
+    let courses: Vec<Course> = plan.workloads.iter().map(course).collect();
     let raced = |rounds: u32| courses.iter().fold(Work::default(), |sum, course| sum + course.of_rounds(rounds));
     let (least, most) = (raced(rounds.0), raced(rounds.1));
     // A race ends when all is decided or the time is up: the forecast is the longer of the two ends, but
@@ -64,12 +72,21 @@ fn setting(plan: &Plan, stage: &Stage) -> Setting {
         // A virtual disk is called rotational by default, whatever it stands on.
         .is_some_and(|disk| !disk.starts_with("vd") && lanes::host::describe_disk(disk).rotational);
     let by_processes = |workload: &Workload| matches!(&workload.kind, Kind::Operations(of) if of.method == Method::ProcessPerOperation);
-    let mut rates = if rotational { forecast::SPINNING } else { forecast::FAST };
+    let lanes = stage.lanes();
+    let in_guests = lanes.iter().filter(|lane| !lane.kernel.is_empty()).count();
+    let fuse = lanes.iter().filter(|lane| !lane.kernel.is_empty() && lane.filesystem == "ntfs-3g").count();
+    let mut rates = match () {
+        () if rotational => forecast::SPINNING,
+        () if in_guests > 0 => forecast::IN_GUEST.with_fuse_in_guest(fuse as f64 / lanes.len() as f64),
+        () => forecast::FAST,
+    };
     if plan.workloads.iter().any(by_processes) {
         rates.process_seconds = forecast::process_seconds().unwrap_or(rates.process_seconds);
     }
-    let lanes = stage.lanes();
-    let formatted = lanes.iter().filter(|lane| ["image", "device", "library"].contains(&lane.venue.as_str())).count();
+    let formatted = lanes
+        .iter()
+        .filter(|lane| ["image", "device", "library", "uml", "qemu"].contains(&lane.venue.as_str()))
+        .count();
     Setting {
         rates,
         lanes: lanes.len() as f64,
@@ -130,8 +147,15 @@ fn runtime_seconds(text: &str) -> Option<f64> {
 /// The lanes gathered by what they stand on.
 fn contestants(plan: &Plan, stage: &Stage) -> Vec<Contestants> {
     let mut gathered: Vec<Contestants> = Vec::new();
-    for lane in stage.lanes() {
+    for (index, lane) in stage.lanes().into_iter().enumerate() {
         let ground = match lane.venue.as_str() {
+            "memory" => Ground::Memory,
+            _ if stage.in_guest(index) => Ground::Guest {
+                directory: stage.images_folder().display().to_string(),
+                lane_bytes: plan.lane_size.get(),
+                guest: stage.guest_words(index).unwrap_or_default(),
+                code_only: lane.venue == "uml",
+            },
             // A library stands on an image too, where it does not stand on a device of its own.
             "image" | "library" if !std::path::Path::new(&lane.ground).is_absolute() => Ground::Images {
                 directory: match &plan.on {
@@ -145,8 +169,7 @@ fn contestants(plan: &Plan, stage: &Stage) -> Vec<Contestants> {
                 }),
             },
             "device" | "library" => Ground::Device { path: lane.ground.clone() },
-            "directory" => Ground::Directory { path: lane.ground.clone() },
-            _ => Ground::Memory,
+            _ => Ground::Directory { path: lane.ground.clone() },
         };
         match gathered.iter_mut().find(|other| other.ground == ground) {
             Some(other) => other.lanes.push(lane.name),

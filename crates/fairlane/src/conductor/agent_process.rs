@@ -1,10 +1,13 @@
-//! One agent as a child process: requests out, replies in, and never a hang on Ctrl-C.
+//! One agent, a child process or a process in a guest: requests out, replies in, and never a hang on Ctrl-C.
 
 use super::patience::{self, Slack};
+use lanes::guest::protocol::Ask;
+use lanes::guest::{AgentLink, Guest};
 use model::agent::{Reply, Request};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -14,9 +17,16 @@ const GRACE: Duration = Duration::from_millis(1500);
 
 /// A running agent.
 pub struct AgentProcess {
-    child: Child,
-    stdin: Option<ChildStdin>,
+    place: Place,
     replies: Receiver<Result<Reply, String>>,
+}
+
+/// Where it runs.
+enum Place {
+    /// A child process of ours.
+    Here { child: Child, stdin: Option<ChildStdin> },
+    /// A process in a guest, reached through the guest's channel.
+    Guest { guest: Arc<Guest>, lane: u32 },
 }
 
 /// Why a request was not answered with success.
@@ -78,9 +88,21 @@ impl AgentProcess {
                 }
             })
             .map_err(|error| CallError::Lost(format!("cannot start a thread: {error}")))?;
-        let mut agent = AgentProcess { child, stdin, replies };
-        match agent.call(&Request::Hello, stop)? {
-            Reply::Hello { .. } => Ok(agent),
+        AgentProcess { place: Place::Here { child, stdin }, replies }.greeted(stop)
+    }
+
+    /// The agent that was started in a guest.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub fn in_guest(link: AgentLink, stop: &AtomicBool) -> Result<Self, CallError> {
+        let AgentLink { guest, lane, replies } = link;
+        AgentProcess { place: Place::Guest { guest, lane }, replies }.greeted(stop)
+    }
+
+    fn greeted(mut self, stop: &AtomicBool) -> Result<Self, CallError> {
+        match self.call(&Request::Hello, stop)? {
+            Reply::Hello { .. } => Ok(self),
             other => Err(unexpected(&Request::Hello, &other)),
         }
     }
@@ -106,12 +128,8 @@ impl AgentProcess {
         stopping: &mut dyn FnMut(),
         waiting: &mut dyn FnMut(),
     ) -> Result<Reply, CallError> {
-        let mut line = serde_json::to_string(request).map_err(|error| CallError::Lost(error.to_string()))?;
-        line.push('\n');
-        let stdin = self.stdin.as_mut().ok_or_else(|| CallError::Lost("the agent was ended".to_owned()))?;
-        if let Err(error) = stdin.write_all(line.as_bytes()).and_then(|()| stdin.flush()) {
-            return Err(CallError::Lost(format!("the agent is gone: {error}")));
-        }
+        let line = serde_json::to_string(request).map_err(|error| CallError::Lost(error.to_string()))?;
+        self.send(line)?;
         let patience = patience::of(request, slack);
         let begun = Instant::now();
         let mut asked_to_stop: Option<Instant> = None;
@@ -133,15 +151,13 @@ impl AgentProcess {
                 }
                 Ok(Ok(Reply::Failed { reason, .. })) => return Err(CallError::Refused(reason)),
                 Ok(Ok(reply)) => return Ok(reply),
+                Ok(Err(reason)) if matches!(self.place, Place::Guest { .. }) => return Err(CallError::Lost(reason)),
                 Ok(Err(reason)) => return Err(CallError::Lost(format!("the agent's reply cannot be read: {reason}"))),
-                Err(RecvTimeoutError::Disconnected) => {
-                    let status = self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
-                    return Err(CallError::Lost(format!("the agent ended by itself ({status})")));
-                }
+                Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
                 Err(RecvTimeoutError::Timeout) if begun.elapsed() > patience => {
                     // It may hang in the kernel, where no signal reaches it, perhaps behind its own limit.
                     stopping();
-                    let _ = self.child.kill();
+                    self.kill(false);
                     return Err(CallError::Lost(format!(
                         "the lane did not answer for {}{}; look at the kernel's log (dmesg)",
                         model::units::human_seconds(patience.as_secs_f64()),
@@ -152,11 +168,11 @@ impl AgentProcess {
                 Err(RecvTimeoutError::Timeout) => match asked_to_stop {
                     None => {
                         stopping();
-                        self.signal(rustix::process::Signal::TERM);
+                        self.ask_to_stop();
                         asked_to_stop = Some(Instant::now());
                     }
                     Some(at) if at.elapsed() > GRACE => {
-                        self.kill();
+                        self.kill(true);
                         return Err(CallError::Interrupted);
                     }
                     Some(_) => {}
@@ -165,16 +181,85 @@ impl AgentProcess {
         }
     }
 
-    fn signal(&self, signal: rustix::process::Signal) {
-        if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw) {
-            // The child is not reaped before `wait`, so its id cannot belong to another process.
-            let _ = rustix::process::kill_process(pid, signal);
+    fn send(&mut self, mut line: String) -> Result<(), CallError> {
+        match &mut self.place {
+            Place::Here { stdin, .. } => {
+                line.push('\n');
+                let stdin = stdin.as_mut().ok_or_else(|| CallError::Lost("the agent was ended".to_owned()))?;
+                stdin
+                    .write_all(line.as_bytes())
+                    .and_then(|()| stdin.flush())
+                    .map_err(|error| CallError::Lost(format!("the agent is gone: {error}")))
+            }
+            Place::Guest { guest, lane } => {
+                guest.tell_agent(*lane, &line).map_err(|error| CallError::Lost(error.to_string()))
+            }
         }
     }
 
-    /// Its process id.
-    pub fn pid(&self) -> u32 {
-        self.child.id()
+    /// Why nothing more comes from it.
+    fn ended(&mut self) -> CallError {
+        CallError::Lost(match &mut self.place {
+            Place::Here { child, .. } => {
+                let status = child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
+                format!("the agent ended by itself ({status})")
+            }
+            Place::Guest { guest, .. } if guest.lives() => "the agent ended in its guest".to_owned(),
+            Place::Guest { guest, .. } => guest.gone().to_string(),
+        })
+    }
+
+    fn ask_to_stop(&self) {
+        match &self.place {
+            Place::Here { child, .. } => {
+                if let Some(pid) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+                    // The child is not reaped before `wait`, so its id cannot belong to another process.
+                    let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+                }
+            }
+            Place::Guest { guest, lane } => {
+                let _ = guest.ask(&Ask::Stop { lane: *lane, kill: false }, &AtomicBool::new(true));
+            }
+        }
+    }
+
+    /// Kills it. With `wait` it gets a moment to go; one that hangs in the kernel is given up: the race goes on,
+    /// and what it holds is undone once it is gone.
+    fn kill(&mut self, wait: bool) {
+        match &mut self.place {
+            Place::Here { child, .. } => {
+                let _ = child.kill();
+                if wait {
+                    self.ends_within(GRACE);
+                }
+            }
+            Place::Guest { guest, lane } => {
+                let _ = guest.ask(&Ask::Stop { lane: *lane, kill: true }, &AtomicBool::new(true));
+            }
+        }
+    }
+
+    /// Whether a child of ours ends in that time.
+    fn ends_within(&mut self, patience: Duration) -> bool {
+        let Place::Here { child, .. } = &mut self.place else { return true };
+        let begun = Instant::now();
+        loop {
+            if matches!(child.try_wait(), Ok(Some(_)) | Err(_)) {
+                return true;
+            }
+            if begun.elapsed() > patience {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Its process id on this machine; `None`: it runs in a guest.
+    pub fn pid(&self) -> Option<u32> {
+        match &self.place {
+            Place::Here { child, .. } => Some(child.id()),
+            Place::Guest { .. } => None,
+        }
     }
 
     /// Ends the agent; kills it where it does not end by itself.
@@ -183,31 +268,18 @@ impl AgentProcess {
     }
 
     fn finish(&mut self) {
-        // Closing its input is the agent's sign to end.
-        self.stdin.take();
-        if self.ends_within(GRACE) {
-            return;
-        }
-        self.kill();
-    }
-
-    /// Kills it. One that hangs in the kernel is given up: the race goes on, and what it holds is undone
-    /// once it is gone.
-    fn kill(&mut self) {
-        let _ = self.child.kill();
-        self.ends_within(GRACE);
-    }
-
-    fn ends_within(&mut self, patience: Duration) -> bool {
-        let begun = Instant::now();
-        loop {
-            if matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
-                return true;
+        match &mut self.place {
+            Place::Here { stdin, .. } => {
+                // Closing its input is the agent's sign to end.
+                stdin.take();
+                if !self.ends_within(GRACE) {
+                    self.kill(true);
+                }
             }
-            if begun.elapsed() > patience {
-                return false;
+            Place::Guest { guest, lane } if guest.lives() => {
+                let _ = guest.ask(&Ask::End { lane: *lane }, &AtomicBool::new(true));
             }
-            std::thread::sleep(Duration::from_millis(2));
+            Place::Guest { .. } => {}
         }
     }
 }

@@ -3,38 +3,73 @@
 //!
 //! While a lane works, the conductor only waits for the agent's answer. It looks at the system itself
 //! meanwhile, from outside of the agent, so that nothing is added to what makes the load; short windows are
-//! not looked at.
+//! not looked at. A guest's own system is looked at by the guest's worker, when it is asked.
 
 use super::agent_process::{CallError, unexpected};
 use super::round::Track;
 use super::visit::Visit;
-use model::agent::{Devices, Reply, Request};
+use lanes::guest::Guest;
+use lanes::guest::protocol::{Answer, Ask};
+use model::agent::{Devices, FilesystemProcesses, Reply, Request};
 use model::course::TrialCourse;
 use model::page::Quantity;
 use model::trial::{Group, JobUse, SystemUse};
 use model::workload::Jobs;
-use sampler::Sampler;
-use stats::course::{Point, Thinner, figures, operations_in, trial_course};
+use sampler::{Look, Sampler, Story};
+use stats::course::{Figures, Point, Thinner, average_iowait, figures, operations_in, place_of, trial_course};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// From one look to the next.
 const INTERVAL: Duration = Duration::from_millis(250);
+/// The same of a swarm of writers.
+const SWARM_INTERVAL: Duration = Duration::from_millis(100);
 /// Windows that are shorter are one point.
 const LONG_SECONDS: f64 = 1.0;
 /// By how much a look may lie outside of a window and still be of it: what a request takes to arrive.
 const SLACK_SECONDS: f64 = 0.02;
 /// Looks that are kept of one window. Then each other one goes, and from there on half as many are taken.
 const MOST_LOOKS: usize = 8192;
+/// No device at all.
+static NOTHING: Devices =
+    Devices { device: None, backing: None, neighbours: Vec::new(), filesystem: FilesystemProcesses::None };
 /// Distance of the figures of a job file's series, in seconds, as the engine takes them.
 const SERIES_SECONDS: f64 = 0.5;
 
+/// Which system a lane works in, and the lane's devices there.
+pub enum Sight<'a> {
+    /// This machine's.
+    Here(&'a Devices),
+    /// A guest's own, which looks for us.
+    Guest {
+        /// The guest.
+        guest: Arc<Guest>,
+        /// The lane, by which the guest knows who watches.
+        lane: u32,
+        /// The devices in the guest.
+        devices: &'a Devices,
+        /// Ctrl-C.
+        stop: &'a AtomicBool,
+    },
+}
+
+/// Who looks.
+enum Eye {
+    Here(Box<Sampler>),
+    /// The guest, since then.
+    Guest(Instant),
+}
+
 /// Looks at the system while an answer is waited for.
 pub struct Watch<'a> {
-    devices: &'a Devices,
+    sight: Sight<'a>,
     sent: Instant,
     interval: Duration,
     due: Instant,
-    sampler: Option<Sampler>,
+    eye: Option<Eye>,
+    /// What is watched of a swarm of writers beside all else.
+    story: Option<Story>,
     looks: Vec<Point>,
 }
 
@@ -48,15 +83,18 @@ pub struct Seen {
 impl<'a> Watch<'a> {
     /// Begins right before a request is sent. What will last is looked at from the first moment on; of
     /// what may be over soon only what comes after the first interval.
-    pub fn begin(devices: &'a Devices, request: &Request) -> Self {
+    pub fn begin(sight: Sight<'a>, request: &Request, swarm: bool) -> Self {
         let lasts = match request {
             Request::Slice { seconds, .. } => *seconds >= LONG_SECONDS,
             Request::Run { .. } => true,
             _ => false,
         };
-        let sampler = lasts.then(|| begun(devices));
+        // A guest's worker knows nothing of a swarm's story, and this machine's memory is not the guest's.
+        let story = (swarm && matches!(sight, Sight::Here(_))).then(Story::open);
+        let eye = lasts.then(|| sight.open()).flatten();
+        let interval = if swarm { SWARM_INTERVAL } else { INTERVAL };
         let sent = Instant::now();
-        Watch { devices, sent, interval: INTERVAL, due: sent + INTERVAL, sampler, looks: Vec::new() }
+        Watch { sight, sent, interval, due: sent + interval, eye, story, looks: Vec::new() }
     }
 
     /// Looks, where it is time to.
@@ -66,16 +104,19 @@ impl<'a> Watch<'a> {
             return;
         }
         self.due = now + self.interval;
-        let Some(sampler) = &mut self.sampler else {
-            self.sampler = Some(begun(self.devices));
+        let Some(eye) = &mut self.eye else {
+            self.eye = self.sight.open();
             return;
         };
+        let Some((opened, used, closed)) = self.sight.lap(eye) else { return };
         let since = |moment: Option<Instant>| {
             moment.map_or(0.0, |moment| moment.saturating_duration_since(self.sent).as_secs_f64())
         };
-        let from = since(sampler.opened_at());
-        let used = sampler.lap();
-        self.looks.push(Point { at: [from, since(sampler.opened_at())], figures: figures(&used, 0.0) });
+        let mut figures = figures(&used, 0.0);
+        if let Some(story) = &mut self.story {
+            tell(&mut figures, story.look(), used.cpus);
+        }
+        self.looks.push(Point { at: [since(opened), since(closed)], figures });
         if self.looks.len() >= MOST_LOOKS {
             let mut thinner = Thinner::new(self.looks.len(), MOST_LOOKS / 2);
             self.looks.drain(..).for_each(|look| thinner.push(look));
@@ -94,7 +135,14 @@ impl Track<'_> {
     /// Asks for measured work. Its figures come at the end of the visit; what the system does meanwhile is
     /// kept in the visit's course, but for what is only checked.
     pub(super) fn measured(&mut self, visit: &mut Visit, request: &Request) -> Result<Vec<Group>, CallError> {
-        let mut watch = Watch::begin(&visit.devices, request);
+        let devices = visit.devices.clone();
+        let sight = match self.stage.guest_of(visit.lane) {
+            Some(guest) => Sight::Guest { guest, lane: visit.lane as u32, devices: &devices, stop: self.stop },
+            // The devices of a guest that died have the names of others here.
+            None if self.stage.in_guest(visit.lane) => Sight::Here(&NOTHING),
+            None => Sight::Here(&devices),
+        };
+        let mut watch = Watch::begin(sight, request, visit.swarm);
         let reply = self.call_watched(visit.lane, request, &mut || watch.tick())?;
         let seen = watch.end();
         let Reply::Measured { groups, system, opened_after_seconds } = reply else {
@@ -108,10 +156,58 @@ impl Track<'_> {
     }
 }
 
-fn begun(devices: &Devices) -> Sampler {
-    let mut sampler = Sampler::new(devices);
-    sampler.begin(false);
-    sampler
+/// Puts what was seen of a swarm among a point's figures.
+fn tell(figures: &mut Figures, look: Look, cpus: u32) {
+    let share = |cores: f64| if cpus > 0 { (cores / f64::from(cpus)).min(1.0) } else { 0.0 };
+    for (quantity, figure) in [
+        (Quantity::BuffersBytes, look.buffers_bytes as f64),
+        (Quantity::CachedBytes, look.cached_bytes as f64),
+        (Quantity::DirtyBytes, look.dirty_bytes as f64),
+        (Quantity::WritebackBytes, look.writeback_bytes as f64),
+        (Quantity::LoadAverage, look.load_average),
+        (Quantity::BlockedTasks, f64::from(look.blocked_tasks)),
+        (Quantity::KworkerShare, share(look.kworker_cores)),
+    ] {
+        figures[place_of(quantity)] = figure;
+    }
+}
+
+impl Sight<'_> {
+    /// Begins to look. A guest that cannot has other things to tell, or is gone.
+    fn open(&self) -> Option<Eye> {
+        match self {
+            Sight::Here(devices) => {
+                let mut sampler = Sampler::new(devices);
+                sampler.begin(false);
+                Some(Eye::Here(Box::new(sampler)))
+            }
+            Sight::Guest { guest, lane, devices, stop } => {
+                let ask = Ask::Watch { lane: *lane, devices: (*devices).clone() };
+                guest.ask(&ask, stop).ok().map(|_| Eye::Guest(Instant::now()))
+            }
+        }
+    }
+
+    /// From when, what was done, and until when.
+    fn lap(&self, eye: &mut Eye) -> Option<(Option<Instant>, SystemUse, Option<Instant>)> {
+        match (self, eye) {
+            (_, Eye::Here(sampler)) => {
+                let opened = sampler.opened_at();
+                let used = sampler.lap();
+                Some((opened, used, sampler.opened_at()))
+            }
+            (Sight::Guest { guest, lane, stop, .. }, Eye::Guest(opened)) => {
+                match guest.ask(&Ask::Look { lane: *lane }, stop) {
+                    Ok(Answer::Looked { system }) => {
+                        let now = Instant::now();
+                        Some((Some(std::mem::replace(opened, now)), *system, Some(now)))
+                    }
+                    _ => None,
+                }
+            }
+            (Sight::Here(_), Eye::Guest(_)) => None,
+        }
+    }
 }
 
 /// The course of a visit so far.
@@ -128,13 +224,18 @@ pub struct Gathered {
     unknown_inside: usize,
     knows_device: bool,
     knows_pressure: bool,
+    /// What is watched of a swarm alone was.
+    swarm: bool,
 }
 
 impl Gathered {
-    /// Nothing yet, of a lane that has these devices.
-    pub fn of(devices: &Devices) -> Self {
-        let knows_pressure = sampler::knows_pressure();
-        Gathered { knows_device: devices.device.is_some(), knows_pressure, ..Gathered::default() }
+    /// Nothing yet, of a lane that has these devices. Of a guest's kernel it is not known whether it tells of
+    /// pressure: zeros throughout are left out where they are shown. `swarm`: of a swarm of writers on this
+    /// machine more is watched.
+    pub fn of(devices: &Devices, swarm: bool, in_guest: bool) -> Self {
+        let knows_pressure = in_guest || sampler::knows_pressure();
+        let swarm = swarm && !in_guest;
+        Gathered { knows_device: devices.device.is_some(), knows_pressure, swarm, ..Gathered::default() }
     }
 
     /// Adds a window: what was seen inside of it where it lasted, otherwise its sums. `whole`: jobs ran one
@@ -207,11 +308,15 @@ impl Gathered {
 
     /// The course that the trial keeps; `None`: nothing was measured. A rate that is only known as the mean
     /// of the whole would look steady, and is left out.
-    pub fn into_course(self) -> Option<Box<TrialCourse>> {
+    pub fn into_course(mut self) -> Option<Box<TrialCourse>> {
+        if self.swarm {
+            average_iowait(&mut self.points, 1);
+        }
         let rate_is_flat = self.windows == 1 && self.unknown_inside == 1;
         trial_course(&self.points, |quantity| match quantity {
             Quantity::OperationsPerSecond => !rate_is_flat,
             Quantity::PressureIoShare => self.knows_pressure,
+            other if other.is_of_a_swarm() && !self.swarm => false,
             other => self.knows_device || !other.is_of_the_device(),
         })
     }
@@ -271,7 +376,7 @@ mod tests {
     }
 
     fn gathered() -> Gathered {
-        Gathered::of(&Devices { device: Some("loop0".to_owned()), ..Devices::default() })
+        Gathered::of(&Devices { device: Some("loop0".to_owned()), ..Devices::default() }, false, false)
     }
 
     #[test]
@@ -344,7 +449,7 @@ mod tests {
     #[test]
     fn the_system_is_looked_at_while_an_answer_is_waited_for() {
         let devices = Devices::default();
-        let mut watch = Watch::begin(&devices, &Request::Run { threads: false });
+        let mut watch = Watch::begin(Sight::Here(&devices), &Request::Run { threads: false }, false);
         while watch.looks.len() < 2 {
             watch.tick();
             std::thread::sleep(Duration::from_millis(5));
@@ -353,7 +458,7 @@ mod tests {
         assert_eq!(seen.looks[1].at[0], seen.looks[0].at[1], "one look begins where the last one ended");
         assert!(seen.looks[0].at[1] >= 0.24, "{:?}", seen.looks[0]);
         // A part of a phase is over before the first look; nothing is opened for it.
-        let short = Watch::begin(&devices, &Request::Sync);
-        assert!(short.sampler.is_none() && short.end().looks.is_empty());
+        let short = Watch::begin(Sight::Here(&devices), &Request::Sync, false);
+        assert!(short.eye.is_none() && short.end().looks.is_empty());
     }
 }

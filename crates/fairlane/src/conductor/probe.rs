@@ -86,7 +86,7 @@ fn raw_work(workload: &Workload) -> Option<(Profile, Workload)> {
         // What fio does is its own: no probe of ours matches it. Large files have two.
         Kind::Fio(_) | Kind::Streams(_) => return None,
         // Small files end in a sync, and so does a transaction: what a flush costs on the bare device tells the host's share.
-        Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Oltp(_) | Kind::Programs(_) => {
+        Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Appenders(_) | Kind::Oltp(_) | Kind::Programs(_) => {
             let io = Io {
                 rw: Pattern::Write,
                 bs: Bytes(4096),
@@ -165,6 +165,9 @@ impl Track<'_> {
         let mut probes = Vec::new();
         for (profile, work) in raw_works(workload) {
             let mut spots: Vec<Spot> = Vec::new();
+            if let Kind::Io(io) = &work.kind {
+                places.iter().for_each(|&(_, ground)| self.stage.warm(ground, io.size.get()));
+            }
             for &(lane, ground) in places {
                 let taken = spots.iter().any(|spot| spot.ground as usize == ground);
                 if let (false, Some(path)) = (taken, self.stage.raw_target(ground)) {
@@ -191,6 +194,7 @@ impl Track<'_> {
             Kind::Fio(_)
             | Kind::SmallFiles(_)
             | Kind::Operations(_)
+            | Kind::Appenders(_)
             | Kind::Oltp(_)
             | Kind::Streams(_)
             | Kind::Programs(_) => return Ok(Vec::new()),

@@ -1,6 +1,6 @@
 //! Idle lanes are quiet before a measurement (methods section 1).
 
-use model::agent::Devices;
+use lanes::Stage;
 use model::plan::Plan;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -21,18 +21,24 @@ pub fn quiet_of(plan: &Plan) -> Duration {
 
 /// Waits until the lanes' own devices have had nothing in flight and written under 1 MiB/s for so
 /// long, or ten seconds have passed. Answers the seconds waited.
-pub fn wait_until_quiet(devices: &[Devices], quiet: Duration, stop: &AtomicBool) -> f64 {
+pub fn wait_until_quiet(stage: &Stage, grounds: &[usize], quiet: Duration, stop: &AtomicBool) -> f64 {
     let begun = Instant::now();
-    let names: Vec<&str> = devices.iter().filter_map(|each| each.device.as_deref()).collect();
-    if names.is_empty() {
+    let (guests, host): (Vec<usize>, Vec<usize>) = grounds.iter().partition(|ground| stage.is_guest_disk(**ground));
+    let names: Vec<String> = host.iter().filter_map(|ground| stage.device_names(*ground).device).collect();
+    let activity = || {
+        let (in_flight, written_bytes) = stage.guest_activity(&guests, stop);
+        let own = activity(&names);
+        Activity { in_flight: own.in_flight + in_flight, written_bytes: own.written_bytes + written_bytes }
+    };
+    if names.is_empty() && guests.is_empty() {
         return 0.0;
     }
     let quiet_bytes = (QUIET_BYTES_PER_SECOND * quiet.as_secs_f64()) as u64;
     let mut since = Instant::now();
-    let mut before = activity(&names);
+    let mut before = activity();
     while since.elapsed() < quiet && begun.elapsed() < PATIENCE && !stop.load(Ordering::Relaxed) {
         std::thread::sleep(Duration::from_millis(10));
-        let now = activity(&names);
+        let now = activity();
         if now.in_flight > 0 || now.written_bytes.saturating_sub(before.written_bytes) > quiet_bytes {
             since = Instant::now();
             before = now;
@@ -48,12 +54,12 @@ struct Activity {
 
 /// Sums over the devices, from /proc/diskstats: fields 7 (sectors written) and 9 (in flight)
 /// after the name.
-fn activity(names: &[&str]) -> Activity {
+fn activity(names: &[String]) -> Activity {
     let text = std::fs::read_to_string("/proc/diskstats").unwrap_or_default();
     let mut sum = Activity { in_flight: 0, written_bytes: 0 };
     for line in text.lines() {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-        if fields.len() > 11 && names.contains(&fields[2]) {
+        if fields.len() > 11 && names.iter().any(|name| name == fields[2]) {
             sum.written_bytes += fields[9].parse::<u64>().unwrap_or(0) * 512;
             sum.in_flight += fields[11].parse::<u64>().unwrap_or(0);
         }

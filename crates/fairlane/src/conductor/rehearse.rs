@@ -2,12 +2,14 @@
 //! asked for: what it cannot do is refused by name, while nothing has been measured yet.
 
 use super::agent_process::{AgentProcess, CallError};
+use lanes::guest::Guest;
+use lanes::guest::protocol::{Answer, Ask};
 use lanes::{LaneFailure, Opened};
 use model::agent::{Devices, Part, Request, Target};
 use model::operations::{Operations, Rehearsal};
 use model::plan::Plan;
 use model::workload::{Kind, Workload};
-use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// The work of a plan, as it is tried out.
@@ -52,11 +54,15 @@ impl<'a> Rehearsals<'a> {
         }
         self.plays.iter().try_for_each(Play::check)?;
         if opened.library.is_none() {
-            self.check_inodes(lane, &opened.directory)?;
+            self.check_inodes(lane, opened, stop)?;
         }
-        let agent = match &mut self.agent {
-            Some(agent) => agent,
-            none => match AgentProcess::start(stop) {
+        if opened.guest.is_some() {
+            // An agent of this machine does not see it, and the next lane may be in another guest.
+            self.agent = None;
+        }
+        let agent = match (&mut self.agent, &opened.guest) {
+            (Some(agent), _) => agent,
+            (none, guest) => match started(guest.as_ref(), stop) {
                 Ok(agent) => none.insert(agent),
                 Err(CallError::Interrupted) => return Err(LaneFailure::Interrupted),
                 Err(_) => return Ok(()),
@@ -74,7 +80,8 @@ impl<'a> Rehearsals<'a> {
         }
         // It lets go also of a lane that is refused, and on Ctrl-C.
         let let_go = agent.call(&Request::Detach, &AtomicBool::new(false));
-        if matches!(result, Err(CallError::Lost(_) | CallError::Interrupted)) || let_go.is_err() {
+        let lost = matches!(result, Err(CallError::Lost(_) | CallError::Interrupted)) || let_go.is_err();
+        if lost || opened.guest.is_some() {
             self.agent = None;
         }
         match result {
@@ -86,20 +93,42 @@ impl<'a> Rehearsals<'a> {
     }
 
     /// Files that find no inode would end the race in the middle.
-    fn check_inodes(&self, lane: &str, directory: &Path) -> Result<(), LaneFailure> {
-        let Ok(room) = rustix::fs::statvfs(directory) else { return Ok(()) };
+    fn check_inodes(&self, lane: &str, opened: &Opened, stop: &AtomicBool) -> Result<(), LaneFailure> {
+        let Some((inodes, free_inodes)) = inodes(opened, stop) else { return Ok(()) };
         // Where inodes are made as they are needed, 0 of them are told.
-        let needs_more = |play: &&Play| room.f_files > 0 && play.whole.most_inodes() > room.f_ffree;
+        let needs_more = |play: &&Play| inodes > 0 && play.whole.most_inodes() > free_inodes;
         match self.plays.iter().find(needs_more) {
             Some(play) => Err(LaneFailure::Usage(format!(
                 "workload {}: it makes {} files and directories and lane {lane} has {} inodes; give mkfs more inodes, \
                  raise --lane-size or lower count",
                 play.work.name,
                 play.whole.most_inodes(),
-                room.f_ffree
+                free_inodes
             ))),
             None => Ok(()),
         }
+    }
+}
+
+/// The agent that tries things out: the lane's own number is not taken in a guest before the race.
+fn started(guest: Option<&Arc<Guest>>, stop: &AtomicBool) -> Result<AgentProcess, CallError> {
+    match guest {
+        None => AgentProcess::start(stop),
+        Some(guest) => {
+            let link = guest.start_agent(0, stop).map_err(|error| CallError::Lost(error.to_string()))?;
+            AgentProcess::in_guest(link, stop)
+        }
+    }
+}
+
+/// Inodes of a mounted lane, in all and free.
+fn inodes(opened: &Opened, stop: &AtomicBool) -> Option<(u64, u64)> {
+    match &opened.guest {
+        None => rustix::fs::statvfs(&opened.directory).ok().map(|room| (room.f_files, room.f_ffree)),
+        Some(guest) => match guest.ask(&Ask::Room { target: opened.directory.clone() }, stop) {
+            Ok(Answer::Room { inodes, free_inodes }) => Some((inodes, free_inodes)),
+            _ => None,
+        },
     }
 }
 
@@ -180,7 +209,8 @@ mod tests {
         rehearsal.operations.step.clear();
         let play = Play { whole, rehearsal, work: work.clone() };
         let mut rehearsals = Rehearsals { plays: vec![play], seed: 1, agent: None };
-        let opened = Opened { directory: "/nonexistent".into(), library: None, phases_seconds: BTreeMap::new() };
+        let opened =
+            Opened { directory: "/nonexistent".into(), library: None, guest: None, phases_seconds: BTreeMap::new() };
         let error = rehearsals.run("ext4", &opened, &AtomicBool::new(false)).unwrap_err();
         assert!(matches!(error, LaneFailure::Failed(_)), "{error:?}");
         assert!(error.to_string().contains("there is no step") && error.to_string().contains("report it"), "{error}");

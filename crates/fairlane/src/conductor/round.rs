@@ -94,8 +94,15 @@ impl Track<'_> {
         let agent = match &mut self.agents[lane] {
             Some(agent) => agent,
             empty => {
-                let agent = AgentProcess::start(self.stop)?;
-                self.stage.join_throttled(agent.pid()).map_err(|error| CallError::Lost(error.to_string()))?;
+                let lost = |error: LaneFailure| CallError::Lost(error.to_string());
+                let link = self.stage.start_agent_in_guest(lane, &mut self.journal, self.stop).map_err(lost)?;
+                let agent = match link {
+                    Some(link) => AgentProcess::in_guest(link, self.stop)?,
+                    None => AgentProcess::start(self.stop)?,
+                };
+                if let Some(pid) = agent.pid() {
+                    self.stage.join_throttled(pid).map_err(lost)?;
+                }
                 empty.insert(agent)
             }
         };
@@ -138,6 +145,9 @@ impl Track<'_> {
                 .try_for_each(|visit| self.steady(workload, io, std::slice::from_mut(visit), seed, threads)),
             Kind::Jobs(_) | Kind::Fio(_) => {
                 visits.iter_mut().try_for_each(|visit| self.whole(workload, visit, seed, threads))
+            }
+            Kind::Appenders(swarm) => {
+                visits.iter_mut().try_for_each(|visit| self.swarm(workload, swarm, visit, seed, threads))
             }
             Kind::SmallFiles(_) | Kind::Streams(_) if self.stage.side_by_side() => self.once(workload, visits, seed, threads),
             Kind::Operations(operations) if self.stage.side_by_side() => {
@@ -239,10 +249,10 @@ impl Track<'_> {
 
     pub(super) fn quiet(&mut self, visits: &mut [Visit]) {
         let sound = || visits.iter().filter(|visit| visit.sound());
-        let devices: Vec<_> = sound().map(|visit| self.stage.device_names(visit.ground)).collect();
-        let seconds = wait_until_quiet(&devices, self.quiet, self.stop);
+        let grounds: Vec<usize> = sound().map(|visit| visit.ground).collect();
+        let seconds = wait_until_quiet(&self.stage, &grounds, self.quiet, self.stop);
         for visit in visits.iter_mut().filter(|visit| visit.sound()) {
-            visit.charge("quiet", seconds / devices.len() as f64);
+            visit.charge("quiet", seconds / grounds.len() as f64);
         }
     }
 
@@ -379,8 +389,10 @@ impl Track<'_> {
             None => Target::Directory(visit.directory.clone()),
         };
         // After a remount it goes on.
-        visit.course.get_or_insert_with(|| Gathered::of(&devices));
+        let (swarm, in_guest) = (visit.swarm, self.stage.in_guest(visit.lane));
+        visit.course.get_or_insert_with(|| Gathered::of(&devices, swarm, in_guest));
         visit.devices.clone_from(&devices);
+        self.begin_clock(visit);
         let begun = Instant::now();
         self.tell(visit.lane, &Request::Attach { target, devices })?;
         // The first time a library formats its disk; later it opens what is there.
@@ -418,6 +430,7 @@ impl Track<'_> {
             return;
         }
         visit.open = false;
+        self.end_clock(visit);
         if let Err(failure) = self.stage.lift(visit.ground) {
             visit.failure.get_or_insert(failure.to_string());
         }

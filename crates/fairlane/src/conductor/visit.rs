@@ -1,6 +1,7 @@
 //! One lane's visit in one round: what happened to it, until it becomes a trial.
 
 use super::course::Gathered;
+use lanes::guest::Clocks;
 use model::agent::{Devices, LibraryTarget};
 use model::trial::{Group, JobUse, Outcome, SystemUse, Trial};
 use model::workload::Workload;
@@ -47,6 +48,10 @@ pub struct Visit {
     pub open: bool,
     /// What happens now is no part of the measured work.
     pub checking: bool,
+    /// It is a swarm of writers, of which more is watched.
+    pub swarm: bool,
+    /// The host's clock and the guest's when the visit began.
+    pub clocks: Option<Clocks>,
 }
 
 impl Visit {
@@ -71,6 +76,8 @@ impl Visit {
             past_cut: false,
             open: false,
             checking: false,
+            swarm: false,
+            clocks: None,
         }
     }
 

@@ -72,6 +72,8 @@ impl Scratch {
             largest_working_set_without_holes_bytes: 8 << 20,
             terminal: false,
             throttles: Throttles::default(),
+            guest: Default::default(),
+            program: "/proc/self/exe".into(),
         }
     }
 

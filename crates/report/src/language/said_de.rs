@@ -158,6 +158,13 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("flushes_its_writes", "{with} erzwingt mit Flushes, dass Geschriebenes ankommt, {without} nicht"),
     ("in_process_library", "{lane} ist eine Bibliothek im Prozess und wird ohne Systemaufruf gerufen"),
     ("different_venue", "verschiedener Ort: {a} ist {a_is}, {b} ist {b_is}"),
+    (
+        "other_kernels",
+        "verschiedene Kernel: {a} läuft auf Linux {a_on}, {b} auf Linux {b_on}, und es unterscheidet sich mehr als der \
+         Kernel",
+    ),
+    ("kernel_differs", "der Kernel ist verschieden: {a} läuft auf Linux {a_on}, {b} auf Linux {b_on}"),
+    ("other_guests", "verschiedene Gäste: {a} läuft in {a_is}, {b} in {b_is}"),
     ("different_disks", "verschiedene Platten: {a} liegt auf {a_on}, {b} auf {b_on}"),
     ("same_disk_elsewhere", "beide Verzeichnisse liegen auf {disk}, aber verschieden voll und an verschiedener Stelle"),
     ("also_checksums", "{lane} bildet auch Prüfsummen der Daten"),
@@ -175,6 +182,13 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("are_libraries", "sind Bibliotheken im Prozess und werden ohne Systemaufruf gerufen"),
     ("is_called_by_the_kernel", "wird über Systemaufrufe gerufen, anders als eine Bibliothek im Prozess"),
     ("are_called_by_the_kernel", "werden über Systemaufrufe gerufen, anders als eine Bibliothek im Prozess"),
+    ("on_another_kernel", "läuft auf einem anderen Kernel (Linux {kernel}), und mehr als der unterscheidet sich"),
+    ("in_another_guest", "läuft in einem anderen Gast ({guest})"),
+    (
+        "not_durable",
+        "nicht dauerhaft: User-Mode-Linux reicht keinen Flush an die Platte weiter, bei {lanes} wurde also nichts \
+         dauerhaft; mit --guest-sync, --on qemu oder auf dem Wirt schon",
+    ),
     ("elsewhere", "liegt auf anderem Grund ({place})"),
     // The race.
     (
@@ -188,6 +202,21 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("not_raced_for_time", "{work} kam nicht mehr an die Reihe: die Zeit war um; --budget gibt mehr"),
     ("not_raced_at_all", "{work} kam nicht mehr an die Reihe: das Rennen endete vorher; --resume setzt es fort"),
     ("never_reached", "{work} (nie erreicht)"),
+    (
+        "lane_broke_a_promise",
+        "{lane} brach in {broken} von {cuts} simulierten Stromausfällen ein Versprechen (fairlane powercut vom {when}): \
+         das ist der Preis der Geschwindigkeit",
+    ),
+    (
+        "lane_broke_a_promise_torn",
+        "{lane} brach in {broken} von {cuts} simulierten Stromausfällen ein Versprechen (fairlane powercut vom {when}), \
+         jedes Mal riss dabei ein Schreibvorgang zwischen Sektoren von 512 Byte",
+    ),
+    (
+        "lane_read_damage",
+        "{lane} verspricht Prüfsummen der Daten und gab {files} beschädigte Dateien ohne Fehler an einen Leser (fairlane \
+         integrity vom {when})",
+    ),
     ("histograms_unreadable", "{lane}: {count} Latenzhistogramme sind nicht lesbar und wurden weggelassen"),
     (
         "quota_of_streams",
@@ -259,4 +288,27 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     // Tables of file operations.
     ("steps_and_warning", "{steps}: {warning}"),
     ("and_more_steps", "{steps} und {count} weitere Schritte"),
+    // Swarms of writers.
+    (
+        "bursts_rise",
+        "{lane} schreibt alle {seconds} in Schüben von {bytes}; die p99-Verspätung steigt von {between} auf {within}",
+    ),
+    ("bursts_hidden", "{lane} schreibt alle {seconds} in Schüben von {bytes}, die sich in der Verspätung nicht zeigen"),
+    (
+        "lone_bursts_rise",
+        "{lane} schreibt in Schüben von {bytes}; die p99-Verspätung steigt von {between} auf {within}",
+    ),
+    ("lone_bursts_hidden", "{lane} schreibt in Schüben von {bytes}, die sich in der Verspätung nicht zeigen"),
+    ("too_late", "mit {writers} Schreibern beträgt die p99-Verspätung {lateness}, bei einer Periode von {period}"),
+    ("backlog_grows", "mit {writers} Schreibern wächst der Rückstand, am Ende auf {backlog}"),
+    ("load_too_high", "mit {writers} Schreibern ist die mittlere Last {load} auf {cpus} CPUs"),
+    ("could_not_be_done", "mit {writers} Schreibern: {reason}"),
+    ("all_sustained", "{writers} Schreiber werden getragen, und mehr wurden nicht versucht"),
+    ("not_even", "nicht einmal {writers} Schreiber werden getragen"),
+    ("no_pass_ended", "kein Durchgang der Suche ging zu Ende"),
+    ("more_not_tried", "mehr Schreiber, als {lanes} trägt, wurden nicht versucht: das Verhältnis kann größer sein"),
+    ("both_at_the_end", "beide tragen {writers} Schreiber, und mehr wurden nicht versucht; --most-writers erhöhen"),
+    ("neither_gave_way", "weder {a} noch {b} gab nach, bevor mehr Schreiber nicht mehr versucht werden konnten"),
+    ("passes_done_of", "{done} von {planned} Durchgängen fertig"),
+    ("one_pass", "ein Durchgang: kein Intervall zwischen Durchgängen"),
 ];

@@ -100,6 +100,9 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("flushes_its_writes", "{with} 会把写入刷到盘上，{without} 不会"),
     ("in_process_library", "{lane} 是进程内的库，调用时没有任何系统调用"),
     ("different_venue", "场地不同：{a} 是 {a_is}，{b} 是 {b_is}"),
+    ("other_kernels", "内核不同：{a} 运行在 Linux {a_on} 上，{b} 运行在 Linux {b_on} 上，而且不同的不只是内核"),
+    ("kernel_differs", "内核不同：{a} 运行在 Linux {a_on} 上，{b} 运行在 Linux {b_on} 上"),
+    ("other_guests", "客户机不同：{a} 在 {a_is} 中，{b} 在 {b_is} 中"),
     ("different_disks", "磁盘不同：{a} 在 {a_on} 上，{b} 在 {b_on} 上"),
     ("same_disk_elsewhere", "两个目录都在 {disk} 上，但充满程度和位置不同"),
     ("also_checksums", "{lane} 还对数据做校验和"),
@@ -117,6 +120,12 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("are_libraries", "是进程内的库，调用时没有任何系统调用"),
     ("is_called_by_the_kernel", "通过系统调用来使用，而进程内的库不是"),
     ("are_called_by_the_kernel", "通过系统调用来使用，而进程内的库不是"),
+    ("on_another_kernel", "运行在另一个内核上（Linux {kernel}），而且不同的不只是内核"),
+    ("in_another_guest", "运行在另一个客户机中（{guest}）"),
+    (
+        "not_durable",
+        "不持久：用户态 Linux 不把刷盘请求交给磁盘，因此 {lanes} 没有使任何数据持久；--guest-sync、--on qemu 或在主机上运行则会",
+    ),
     ("elsewhere", "不在同一处（{place}）"),
     // The race.
     (
@@ -129,6 +138,18 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("not_raced_for_time", "{work} 没有测到：时间已用完；可用 --budget 延长"),
     ("not_raced_at_all", "{work} 没有测到：对比在此之前就结束了；可用 --resume 继续"),
     ("never_reached", "{work}（未测到）"),
+    (
+        "lane_broke_a_promise",
+        "{lane} 在 {cuts} 次模拟断电中有 {broken} 次违背了承诺（fairlane powercut，{when}）：它的速度有这个代价",
+    ),
+    (
+        "lane_broke_a_promise_torn",
+        "{lane} 在 {cuts} 次模拟断电中有 {broken} 次违背了承诺（fairlane powercut，{when}），每次都有一次写入在 512 字节扇区之间撕裂",
+    ),
+    (
+        "lane_read_damage",
+        "{lane} 承诺数据校验和，却把 {files} 个损坏的文件不报错地交给了读取者（fairlane integrity，{when}）",
+    ),
     ("histograms_unreadable", "{lane}：{count} 个延迟直方图无法读取，已略去"),
     ("quota_of_streams", "可能有配额：顺序读和顺序写都停在 {cap}，波动不到 1%"),
     ("quota_of_requests", "可能有配额：随机读和随机写都停在 {cap}，波动不到 1%"),
@@ -163,4 +184,21 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     // Tables of file operations.
     ("steps_and_warning", "{steps}：{warning}"),
     ("and_more_steps", "{steps}等，另有 {count} 步"),
+    // Swarms of writers.
+    ("bursts_rise", "{lane} 每 {seconds} 集中写入一次，每次 {bytes}；p99 延误从 {between} 升到 {within}"),
+    ("bursts_hidden", "{lane} 每 {seconds} 集中写入一次，每次 {bytes}，延误中看不出影响"),
+    ("lone_bursts_rise", "{lane} 集中写入，每次 {bytes}；p99 延误从 {between} 升到 {within}"),
+    ("lone_bursts_hidden", "{lane} 集中写入，每次 {bytes}，延误中看不出影响"),
+    ("too_late", "{writers} 个写入者时，p99 延误为 {lateness}，而周期为 {period}"),
+    ("backlog_grows", "{writers} 个写入者时积压不断增长，最后达到 {backlog}"),
+    ("load_too_high", "{writers} 个写入者时平均负载为 {load}，而 CPU 有 {cpus} 个"),
+    ("could_not_be_done", "{writers} 个写入者时：{reason}"),
+    ("all_sustained", "能承受 {writers} 个写入者，没有试更多"),
+    ("not_even", "连 {writers} 个写入者也承受不了"),
+    ("no_pass_ended", "没有一遍搜索完成"),
+    ("more_not_tried", "没有试比 {lanes} 所能承受的更多的写入者：差距可能更大"),
+    ("both_at_the_end", "两者都能承受 {writers} 个写入者，没有试更多；请增大 --most-writers"),
+    ("neither_gave_way", "{a} 和 {b} 都还没有撑不住，就已无法再试更多写入者"),
+    ("passes_done_of", "{planned} 遍中已完成 {done} 遍"),
+    ("one_pass", "只有一遍：没有遍与遍之间的区间"),
 ];

@@ -56,11 +56,26 @@ fn said(findings: &Findings) -> Vec<&Sentence> {
         let failures = of.rows.iter().flat_map(|row| &row.figures).filter_map(|lane| lane.failure.as_ref());
         of.warnings.iter().chain(whys).chain(failures)
     });
+    let of_swarms = findings.swarms.iter().flat_map(|of| &of.rows).flat_map(|row| row.story.iter().chain(&row.failure));
+    let of_searches = findings.searches.iter().flat_map(|of| {
+        let whys = of.pairs.iter().filter_map(|pair| pair.why.as_ref());
+        let lanes = of.lanes.iter().flat_map(|lane| lane.reason.iter().chain(&lane.failure));
+        of.warnings.iter().chain(whys).chain(lanes)
+    });
     let of_advice = findings.advice.iter().flat_map(|of| {
         let facts = of.excluded.iter().flat_map(|lane| &lane.facts).filter_map(|fact| fact.note.as_ref());
         of.notes.iter().map(|note| &note.text).chain(facts)
     });
-    findings.warnings.iter().chain(of_answer).chain(of_results).chain(of_tables).chain(of_advice).collect()
+    findings
+        .warnings
+        .iter()
+        .chain(of_answer)
+        .chain(of_results)
+        .chain(of_tables)
+        .chain(of_swarms)
+        .chain(of_searches)
+        .chain(of_advice)
+        .collect()
 }
 
 /// The names that data files gave to what the findings are about.

@@ -6,9 +6,13 @@ use crate::layout::{Phrase, Tone};
 use crate::words::{difference, latency, listed, sentence};
 use model::findings::{NotRanked, Reason};
 
-/// Which lanes to take.
-pub(crate) fn choice<S: AsRef<str>>(lanes: &[S]) -> Phrase {
+/// Which lanes to take. `by_work`: each of them is better than another at something, so that "either"
+/// would sound as if it did not matter.
+pub(crate) fn choice<S: AsRef<str>>(lanes: &[S], by_work: bool) -> Phrase {
     let parts: Vec<Phrase> = lanes.iter().map(|lane| Phrase::default().name(lane.as_ref())).collect();
+    if by_work {
+        return listed(parts, "or").say(", depending on your work");
+    }
     let opening = match parts.len() {
         0 | 1 => "",
         2 => "Either ",

@@ -118,6 +118,9 @@ pub(crate) fn lane(lane: &Lane) -> LaneFacts {
     });
     let mount_options = (!lane.mount_options.is_empty()).then(|| clean(&lane.mount_options.join(",")));
     let mut rest = vec![shorten(&lane.venue, 40)];
+    if !lane.kernel.is_empty() {
+        rest.push(format!("Linux {}", shorten(&lane.kernel, 60)));
+    }
     if lane.size_bytes > 0 {
         rest.push(figures::bytes(lane.size_bytes));
     }

@@ -55,6 +55,15 @@ fn contestants(group: &Contestants) -> Phrase {
             let host = if host.trim().is_empty() { String::new() } else { format!(" ({})", shorten(host, 120)) };
             names.say(format!("{size} {plural} in {}{host}", shorten(directory, 200)))
         }
+        Ground::Guest { directory, lane_bytes, guest, code_only } => {
+            let size = figures::bytes(*lane_bytes);
+            let images = match group.lanes.len() {
+                1 => format!(" as a {size} image"),
+                _ => format!(" as {size} images"),
+            };
+            let only = if *code_only { ": compares the filesystems' code, not your disk" } else { "" };
+            names.say(format!("{images} in {}, in {}{only}", shorten(directory, 200), shorten(guest, 120)))
+        }
         Ground::Device { path } if group.lanes.len() == 1 => names.say(format!(" on {}", shorten(path, 120))),
         Ground::Device { path } => names.say(format!(" in turns on {}", shorten(path, 120))),
         Ground::Directory { path } => {

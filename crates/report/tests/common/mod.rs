@@ -152,6 +152,7 @@ pub fn lane(name: &str, filesystem: &str) -> Lane {
             barriers: true,
         },
         is_self: false,
+        kernel: String::new(),
         geometry: vec!["journal: 64 MiB".to_owned()],
     }
 }
@@ -229,6 +230,8 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, answer: Option<Answer
         ceilings: ceilings(),
         results,
         operations: Vec::new(),
+        swarms: Vec::new(),
+        searches: Vec::new(),
         answer,
         advice: Vec::new(),
         warnings: Vec::new(),
@@ -317,6 +320,7 @@ pub fn record(findings: &Findings) -> Record {
             first_answer: true,
             as_published: false,
             calibration: false,
+            find_max: None,
             lanes: lanes.collect(),
             with_self: findings.lanes.iter().any(|lane| lane.is_self),
             workloads: Vec::new(),
@@ -328,6 +332,7 @@ pub fn record(findings: &Findings) -> Record {
             lane_throttles: findings.lane_throttles.clone(),
             seed: findings.seed,
             on: Ground::Images("/home/li".into()),
+            guest: Default::default(),
             command_line: findings.command_line.clone(),
         },
         machine: findings.machine.clone(),
@@ -341,6 +346,7 @@ pub fn record(findings: &Findings) -> Record {
     Record {
         header,
         rates: Vec::new(),
+        steps: Vec::new(),
         probes: Vec::new(),
         trials: trials.collect(),
         end: Some(EndOutcome::Complete),

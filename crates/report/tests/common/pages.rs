@@ -44,6 +44,7 @@ pub fn record_of(rounds: u32, points: u32) -> Record {
         first_answer: true,
         as_published: false,
         calibration: false,
+        find_max: None,
         lanes: names.iter().filter_map(|name| name.parse().ok()).collect(),
         with_self: false,
         workloads: workloads(),
@@ -55,6 +56,7 @@ pub fn record_of(rounds: u32, points: u32) -> Record {
         lane_throttles: Default::default(),
         seed: 42,
         on: Ground::Images("/home/li".into()),
+        guest: Default::default(),
         command_line: ["fairlane", "race"].map(str::to_owned).to_vec(),
     };
     let header = Header {
@@ -158,6 +160,7 @@ fn trial(name: &str, workload: &Workload, round: u32, speed: f64, points: u32, n
         device_busy_share: column(0.8),
         dirty_bytes: column(3e6),
         pressure_io_share: column(0.3),
+        ..TrialCourse::default()
     };
     Trial {
         round,

@@ -33,6 +33,56 @@ pub struct Table<'a> {
     pub features: &'a [Features],
     /// `uname -r` of the machine that raced.
     pub kernel: &'a str,
+    /// What simulated power cuts and damage showed of lanes.
+    pub broken: &'a [Broken],
+}
+
+/// A lane that broke a promise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// `ext4`.
+    pub filesystem: String,
+    /// The mkfs command, with `{device}` where the device stands.
+    pub mkfs_command: Vec<String>,
+    /// Mount options, Fairlane's own included.
+    pub mount_options: Vec<String>,
+    /// `uname -r`.
+    pub kernel: String,
+    /// Which, and how.
+    pub promise: Promise,
+    /// When, RFC 3339.
+    pub started: String,
+}
+
+/// A promise that was broken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Promise {
+    /// What fsync acknowledged survives, in simulated power cuts whose controls did what they must.
+    Durable {
+        /// Cuts that broke something.
+        broken: u64,
+        /// Of so many.
+        cuts: u64,
+        /// Only where a write was torn between sectors of 512 bytes.
+        only_torn_512: bool,
+    },
+    /// Checksums of data: these files were read with wrong bytes and without an error.
+    Checksums {
+        /// How many.
+        files: u64,
+    },
+}
+
+impl Broken {
+    /// Whether it is of a lane with these options, on this kernel.
+    pub fn is_of(&self, lane: &Lane, kernel: &str) -> bool {
+        // Guests and libraries are not what was cut: the host's own kernel was.
+        ["image", "device"].contains(&lane.venue.as_str())
+            && self.kernel == kernel
+            && self.filesystem == lane.filesystem
+            && self.mkfs_command == lane.mkfs_command
+            && self.mount_options == lane.mount_options
+    }
 }
 
 impl Table<'_> {
@@ -68,6 +118,16 @@ impl Table<'_> {
         let at_least = |feature: Feature, bytes: u128| {
             has(feature, &|fact| features::bytes(&fact.is).is_some_and(|limit| limit >= bytes))
         };
+        let seen = match wish {
+            Wish::Durable => self.seen(lane, |promise| matches!(promise, Promise::Durable { .. })),
+            Wish::Has(Feature::DataChecksums) => {
+                self.seen(lane, |promise| matches!(promise, Promise::Checksums { .. }))
+            }
+            _ => None,
+        };
+        if let Some(broken) = seen {
+            return lost(broken);
+        }
         match wish {
             Wish::Durable => durable(lane),
             Wish::Has(feature) => has(*feature, &|_| true),
@@ -77,10 +137,16 @@ impl Table<'_> {
             Wish::FileSize(bytes) => at_least(Feature::MaxFileSize, *bytes),
             Wish::FilesystemSize(bytes) => at_least(Feature::MaxFilesystemSize, *bytes),
             Wish::Kernel(version) => {
-                let version = version.as_deref().unwrap_or(self.kernel);
+                let raced = if lane.kernel.is_empty() { self.kernel } else { &lane.kernel };
+                let version = version.as_deref().unwrap_or(raced);
                 has(Feature::Kernel, &|fact| in_tree(fact, version))
             }
         }
+    }
+
+    /// The first time that a lane was seen to break such a promise.
+    fn seen(&self, lane: &Lane, such: impl Fn(&Promise) -> bool) -> Option<&Broken> {
+        self.broken.iter().find(|broken| such(&broken.promise) && broken.is_of(lane, self.kernel))
     }
 
     /// Quotas by a kind of owner. An option that limits one kind leaves the others to be switched on
@@ -119,6 +185,21 @@ impl Table<'_> {
 
 /// Where a lane's own options or promises say it.
 const OWN_WORD: &str = "the lane's own description";
+
+/// What was seen weighs more than what options promise.
+fn lost(broken: &Broken) -> Finding {
+    let (note, command) = match broken.promise {
+        Promise::Durable { broken, cuts, only_torn_512 } => {
+            let torn = if only_torn_512 { ", all of which tore a write between sectors of 512 bytes" } else { "" };
+            (format!("it broke a promise in {broken} of {cuts} simulated power cuts{torn}"), "powercut")
+        }
+        Promise::Checksums { files } => {
+            (format!("it gave {files} damaged files to a reader without an error"), "integrity")
+        }
+    };
+    let source = format!("fairlane {command} of {}", broken.started);
+    Finding { holds: Holds::No, fact: Fact { is: "no".into(), note: Some(note), source, ..Fact::default() } }
+}
 
 /// What fsync and a crash mean for a lane as it was raced.
 fn durable(lane: &Lane) -> Finding {

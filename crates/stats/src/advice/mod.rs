@@ -48,6 +48,8 @@ pub struct Knowledge<'a> {
     pub features: &'a [Features],
     /// Names of the suites that there are, in the order in which they are to be proposed.
     pub suites: &'a [&'a str],
+    /// What simulated power cuts showed.
+    pub broken: &'a [facts::Broken],
 }
 
 /// Why races cannot be taken together for one advice, as a sentence that begins with a record's place.
@@ -102,7 +104,7 @@ fn identity(lane: &Lane) -> (String, String, Vec<String>, Vec<String>, String) {
 pub fn advise(races: &[Race], scenario: &Scenario, needs: &[Need], known: &Knowledge) -> Advice {
     let Some(first) = races.first() else { return nothing(scenario) };
     let header = &first.record.header;
-    let table = Table { features: known.features, kernel: &header.machine.kernel };
+    let table = Table { features: known.features, kernel: &header.machine.kernel, broken: known.broken };
     let (parts, missing) = work::parts(scenario, races);
     let measured_share: f64 = parts.iter().map(|part| part.weight.share).sum();
     let lanes: Vec<&Lane> = header.lanes.iter().filter(|lane| !lane.is_self).collect();

@@ -2,6 +2,7 @@
 //! compared, and what a reader has to know.
 
 use super::{Named, Side};
+use crate::comparable::{guest_of, on_images};
 use crate::words;
 use model::Throttle;
 use model::lane::Lane;
@@ -136,6 +137,14 @@ fn same_lane((a, mine): (&Named, &Lane), (b, theirs): (&Named, &Lane)) -> Result
             mine.venue, theirs.venue
         ));
     }
+    if let (Some(before), Some(after)) = (guest_of(mine), guest_of(theirs))
+        && before != after
+    {
+        return Err(format!(
+            "lane {lane} lived in other guests ({before} in {of_a}, {after} in {of_b}); race both sides with the same \
+             --guest-cpus and --guest-memory, on machines where KVM works on both or on neither"
+        ));
+    }
     let (before, after) = (a.record.header.plan.throttle_of(lane), b.record.header.plan.throttle_of(lane));
     if before != after {
         let said = |throttle: Option<Throttle>| throttle.map_or("nothing".to_owned(), |throttle| throttle.to_string());
@@ -255,13 +264,20 @@ fn compared<'a>(sides: [&'a Side; 2]) -> Vec<Property<'a>> {
     }
     for name in names {
         let lane = move |of: &Header| of.lanes.iter().find(|lane| lane.name == name).cloned();
+        let kernel = move |of: &Header| lane(of).map(|lane| lane.kernel).filter(|kernel| !kernel.is_empty());
+        all.push((format!("kernel of {name}'s guest"), Box::new(kernel)));
         all.push((
             format!("mount options of {name}"),
             Box::new(move |of: &Header| Some(lane(of)?.mount_options.join(","))),
         ));
-        all.push((format!("geometry of {name}"), Box::new(move |of: &Header| Some(lane(of)?.geometry.join(", ")))));
+        // The guest was held against the other's already, and its kernel stands above.
+        let geometry = move |of: &Header| {
+            let lines = lane(of)?.geometry.into_iter().filter(|line| !line.starts_with("guest: "));
+            Some(lines.collect::<Vec<_>>().join(", "))
+        };
+        all.push((format!("geometry of {name}"), Box::new(geometry)));
         // Images are new files wherever they lie; a device or a directory is a place of its own.
-        let place = move |of: &Header| lane(of).filter(|lane| lane.venue != "image").map(|lane| lane.ground);
+        let place = move |of: &Header| lane(of).filter(|lane| !on_images(&lane.venue)).map(|lane| lane.ground);
         all.push((format!("place of {name}"), Box::new(place)));
     }
     all

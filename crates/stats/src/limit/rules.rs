@@ -51,6 +51,7 @@ impl Sight<'_> {
             Kind::SmallFiles(_) | Kind::Fio(_) | Kind::Oltp(_) | Kind::Programs(_) => 1,
             Kind::Streams(streams) => streams.readers.saturating_add(streams.writers),
             Kind::Operations(operations) => operations.threads,
+            Kind::Appenders(swarm) => swarm.threads,
         }
     }
 
@@ -62,6 +63,7 @@ impl Sight<'_> {
             Kind::Jobs(jobs) => matches!(jobs.jobs.as_slice(), [job] if job.io.numjobs == 1 && plain(&job.io)),
             Kind::SmallFiles(_)
             | Kind::Operations(_)
+            | Kind::Appenders(_)
             | Kind::Fio(_)
             | Kind::Oltp(_)
             | Kind::Streams(_)
@@ -75,6 +77,7 @@ impl Sight<'_> {
             // Jobs come and go: no one depth is asked for all the time.
             Kind::SmallFiles(_)
             | Kind::Operations(_)
+            | Kind::Appenders(_)
             | Kind::Jobs(_)
             | Kind::Fio(_)
             | Kind::Oltp(_)

@@ -45,6 +45,7 @@ fn lane_course(lane: &LaneSeries, pressure: bool, most: usize) -> LaneCourse {
     let device = !lane.lane.backing.is_empty();
     let known_of_sums = |quantity: Quantity| match quantity {
         Quantity::PressureIoShare => pressure,
+        other if other.is_of_a_swarm() => false,
         other => device || !other.is_of_the_device(),
     };
     let points = |trial: &Trial| trial.course.as_ref().map_or(usize::from(of_sums(trial).is_some()), |of| of.points());

@@ -53,6 +53,10 @@ templates! {
     flushes_its_writes(with, without) = "{with} flushes its writes, {without} does not";
     in_process_library(lane) = "{lane} is an in-process library, called without any system call";
     different_venue(a, a_is, b, b_is) = "different venue: {a} is {a_is}, {b} is {b_is}";
+    other_kernels(a, a_on, b, b_on) =
+        "different kernels: {a} is on Linux {a_on}, {b} is on Linux {b_on}, and more than the kernel differs";
+    kernel_differs(a, a_on, b, b_on) = "the kernel differs: {a} is on Linux {a_on}, {b} is on Linux {b_on}";
+    other_guests(a, a_is, b, b_is) = "different guests: {a} is in {a_is}, {b} is in {b_is}";
     different_disks(a, a_on, b, b_on) = "different disks: {a} is on {a_on}, {b} is on {b_on}";
     same_disk_elsewhere(disk) = "both directories are on {disk}, but their fill and position on it differ";
     also_checksums(lane) = "{lane} also checksums data";
@@ -70,5 +74,10 @@ templates! {
     are_libraries() = "are in-process libraries, called without any system call";
     is_called_by_the_kernel() = "is called by system calls, which an in-process library is not";
     are_called_by_the_kernel() = "are called by system calls, which an in-process library is not";
+    on_another_kernel(kernel) = "runs on another kernel (Linux {kernel}), and more than that differs";
+    in_another_guest(guest) = "runs in another guest ({guest})";
+    not_durable(lanes) =
+        "not durable: user-mode Linux hands no flush to the disk, so {lanes} made nothing stable; --guest-sync, --on qemu \
+         or the host do";
     elsewhere(place) = "does not share its ground ({place})";
 }

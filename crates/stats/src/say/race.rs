@@ -26,6 +26,17 @@ templates! {
         "under {steps} s long, and the throttle lets through at once what the disk does in {burst} s: the emulated \
          disk hardly shows in it";
 
+    // What power cuts and damage showed of its lanes.
+    lane_broke_a_promise(lane, broken, cuts, when) =
+        "{lane} broke a promise in {broken} of {cuts} simulated power cuts (fairlane powercut of {when}): its speed has \
+         this price";
+    lane_broke_a_promise_torn(lane, broken, cuts, when) =
+        "{lane} broke a promise in {broken} of {cuts} simulated power cuts (fairlane powercut of {when}), each of which \
+         tore a write between sectors of 512 bytes";
+    lane_read_damage(lane, files, when) =
+        "{lane} promises checksums of data and gave {files} damaged files to a reader without an error (fairlane \
+         integrity of {when})";
+
     // Figures beyond what is possible.
     beyond_memory(lane, rate, memory) =
         "{lane}: {rate} is more than this machine copied in memory when measured ({memory}): hardly all of these bytes \

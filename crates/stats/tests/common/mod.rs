@@ -29,6 +29,7 @@ pub fn lane(name: &str) -> Lane {
         size_bytes: 2 << 30,
         promises: Promises { journal: true, data_checksums: false, fsync_reaches_stable_storage: true, barriers: true },
         is_self: false,
+        kernel: String::new(),
         geometry: Vec::new(),
     }
 }
@@ -61,6 +62,7 @@ pub fn record(lanes: Vec<Lane>, workloads: Vec<Workload>, rounds: Rounds, first_
         first_answer,
         as_published: false,
         calibration: false,
+        find_max: None,
         lanes: lanes.iter().filter(|lane| !lane.is_self).map(|lane| lane.spec.parse().unwrap()).collect(),
         with_self: lanes.iter().any(|lane| lane.is_self),
         workloads,
@@ -72,6 +74,7 @@ pub fn record(lanes: Vec<Lane>, workloads: Vec<Workload>, rounds: Rounds, first_
         lane_throttles: BTreeMap::new(),
         seed: 1,
         on: Ground::Images("/tmp".into()),
+        guest: Default::default(),
         command_line: vec!["race".into()],
     };
     Record {
@@ -90,6 +93,7 @@ pub fn record(lanes: Vec<Lane>, workloads: Vec<Workload>, rounds: Rounds, first_
         rates: Vec::new(),
         probes: Vec::new(),
         trials: Vec::new(),
+        steps: Vec::new(),
         end: Some(EndOutcome::Complete),
         resumes: 0,
         warnings: Vec::new(),

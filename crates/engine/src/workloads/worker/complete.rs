@@ -2,7 +2,7 @@
 
 use super::{Flight, Worker};
 use crate::error::{EngineError, alignment_remedy};
-use crate::io::{Action, Completion};
+use crate::io::{Action, Completion, Queue};
 use crate::target::Place;
 use std::path::PathBuf;
 
@@ -11,14 +11,19 @@ impl Worker {
     #[inline]
     pub(super) fn take_in<const PLAIN: bool>(
         &mut self,
-        now: u64,
+        queue: &mut dyn Queue,
+        mut now: u64,
         counting: bool,
         place: &Place,
     ) -> Result<(), EngineError> {
         for index in 0..self.completions.len() {
-            let Completion { chunk, result } = self.completions[index];
+            let Completion { chunk, mut result } = self.completions[index];
             let flight = &self.flights[chunk as usize];
             if result != flight.expected {
+                if result == -libc::EAGAIN {
+                    result = queue.again(flight.operation(chunk));
+                    now = self.clock.now();
+                }
                 self.complain(result, flight, place)?;
             }
             if !PLAIN && let Some(verifier) = &mut self.verifier {

@@ -121,7 +121,7 @@ impl Worker {
                     self.room_since = now;
                 }
                 in_flight -= self.completions.len() as u32;
-                self.take_in::<PLAIN>(now, counting, place)?;
+                self.take_in::<PLAIN>(queue, now, counting, place)?;
             }
             if now >= event {
                 if !counting {
@@ -248,7 +248,7 @@ impl Worker {
             queue.reap(1, &mut self.completions)?;
             now = self.clock.now();
             in_flight -= self.completions.len() as u32;
-            self.take_in::<false>(now, counting && (!window || self.pace.is_open_loop()), place)?;
+            self.take_in::<false>(queue, now, counting && (!window || self.pace.is_open_loop()), place)?;
         }
         if window {
             self.pace.end(elapsed);

@@ -1,0 +1,283 @@
+//! The log of a disk: every write, flush and acknowledgement in the order in which they were
+//! answered, on disk as they come, so that memory holds no data.
+//!
+//! Time is a counter (`tick`): one step for each thing that happened. A request has two of them: when
+//! it was received, and when it was answered, stamped before the answer is sent, so that nobody can have
+//! acted on it before.
+
+use std::fs::File;
+use std::io::{BufWriter, Read as _, Write as _};
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+
+/// The first bytes of a log.
+const MAGIC: &[u8; 8] = b"FLCUT001";
+/// Bytes of one entry before its data.
+const ENTRY_BYTES: usize = 41;
+/// How many entries a log may hold: it keeps their index in memory (56 bytes each) when it is read.
+pub const MOST_ENTRIES: usize = 4_000_000;
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// Data was written.
+    Write {
+        /// Where on the disk, in bytes.
+        offset: u64,
+        /// How much.
+        bytes: u64,
+        /// Where its data lies in the log.
+        data: u64,
+    },
+    /// A range was zeroed, or discarded: then it reads as zeros too.
+    Zero {
+        /// Where on the disk, in bytes.
+        offset: u64,
+        /// How much.
+        bytes: u64,
+    },
+    /// The disk was told to empty its cache, and said that it had.
+    Flush,
+    /// The application was told that its record is safe.
+    Acknowledged {
+        /// The record, counted from 1.
+        record: u64,
+    },
+}
+
+/// One entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// What.
+    pub what: What,
+    /// When the request came.
+    pub received: u64,
+    /// When it was answered; larger than that of any entry before.
+    pub replied: u64,
+}
+
+impl Entry {
+    /// The range of the disk that it changes.
+    pub fn range(&self) -> Option<(u64, u64)> {
+        match self.what {
+            What::Write { offset, bytes, .. } | What::Zero { offset, bytes } => Some((offset, bytes)),
+            What::Flush | What::Acknowledged { .. } => None,
+        }
+    }
+}
+
+/// A log being written.
+#[derive(Debug)]
+pub struct LogWriter {
+    file: BufWriter<File>,
+    position: u64,
+    entries: usize,
+}
+
+impl LogWriter {
+    /// Begins a log of a disk of that many bytes. An existing file is replaced.
+    ///
+    /// # Errors
+    /// What the system answers.
+    pub fn create(path: &Path, disk_bytes: u64) -> std::io::Result<LogWriter> {
+        let mut file = BufWriter::with_capacity(1 << 20, File::create(path)?);
+        file.write_all(MAGIC)?;
+        file.write_all(&disk_bytes.to_le_bytes())?;
+        Ok(LogWriter { file, position: 16, entries: 0 })
+    }
+
+    /// Appends an entry; `data` is that of a write and empty otherwise. `What::Write::data` is set here.
+    ///
+    /// # Errors
+    /// What the system answers, and an error where the log is full.
+    pub fn append(&mut self, entry: Entry, data: &[u8]) -> std::io::Result<()> {
+        if self.entries >= MOST_ENTRIES {
+            return Err(std::io::Error::other("the log of writes is full; take fewer records"));
+        }
+        let (kind, a, b) = match entry.what {
+            What::Write { offset, .. } => (1u8, offset, data.len() as u64),
+            What::Zero { offset, bytes } => (2, offset, bytes),
+            What::Flush => (3, 0, 0),
+            What::Acknowledged { record } => (4, record, 0),
+        };
+        let mut head = [0u8; ENTRY_BYTES];
+        head[0] = kind;
+        for (index, value) in [a, b, entry.received, entry.replied, 0].into_iter().enumerate() {
+            head[1 + 8 * index..9 + 8 * index].copy_from_slice(&value.to_le_bytes());
+        }
+        self.file.write_all(&head)?;
+        self.file.write_all(data)?;
+        self.position += (ENTRY_BYTES + data.len()) as u64;
+        self.entries += 1;
+        Ok(())
+    }
+
+    /// Hands everything to the system, so that a reader sees it.
+    ///
+    /// # Errors
+    /// What the system answers.
+    pub fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
+    }
+
+    /// Length of the log so far, in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.position
+    }
+}
+
+/// A log, read back: its index is in memory, its data stays on disk.
+#[derive(Debug)]
+pub struct Log {
+    file: File,
+    entries: Vec<Entry>,
+    /// The earliest `received` of this entry and all after it: a request may be answered long after it came.
+    earliest: Vec<u64>,
+    disk_bytes: u64,
+}
+
+impl Log {
+    /// Reads the index. An incomplete last entry is left out: it was being written when its writer died.
+    ///
+    /// # Errors
+    /// What the system answers; an error where the file is no log or its ticks run backwards.
+    pub fn open(path: &Path) -> std::io::Result<Log> {
+        let file = File::open(path)?;
+        let length = file.metadata()?.len();
+        let mut reader = std::io::BufReader::with_capacity(1 << 20, &file);
+        let mut start = [0u8; 16];
+        reader.read_exact(&mut start)?;
+        if &start[..8] != MAGIC {
+            return Err(damaged("it does not begin as one"));
+        }
+        let disk_bytes = number(&start[8..]);
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut position = 16u64;
+        while position + ENTRY_BYTES as u64 <= length {
+            let mut head = [0u8; ENTRY_BYTES];
+            reader.read_exact(&mut head)?;
+            let field = |index: usize| number(&head[1 + 8 * index..9 + 8 * index]);
+            let (a, b) = (field(0), field(1));
+            let data = position + ENTRY_BYTES as u64;
+            let what = match head[0] {
+                1 => What::Write { offset: a, bytes: b, data },
+                2 => What::Zero { offset: a, bytes: b },
+                3 => What::Flush,
+                4 => What::Acknowledged { record: a },
+                _ => return Err(damaged("it holds an entry of an unknown kind")),
+            };
+            let follows = if head[0] == 1 { b } else { 0 };
+            if data + follows > length {
+                break;
+            }
+            let entry = Entry { what, received: field(2), replied: field(3) };
+            let inside = entry
+                .range()
+                .is_none_or(|(offset, bytes)| offset.checked_add(bytes).is_some_and(|end| end <= disk_bytes));
+            if !inside {
+                return Err(damaged("an entry lies outside of the disk"));
+            }
+            if entry.received > entry.replied || entries.last().is_some_and(|last| last.replied >= entry.replied) {
+                return Err(damaged("its time runs backwards"));
+            }
+            reader.seek_relative(follows as i64)?;
+            position = data + follows;
+            entries.push(entry);
+        }
+        drop(reader);
+        let mut earliest: Vec<u64> = entries.iter().map(|entry| entry.received).collect();
+        for index in (1..earliest.len()).rev() {
+            earliest[index - 1] = earliest[index - 1].min(earliest[index]);
+        }
+        Ok(Log { file, entries, earliest, disk_bytes })
+    }
+
+    /// Size of the disk in bytes.
+    pub fn disk_bytes(&self) -> u64 {
+        self.disk_bytes
+    }
+
+    /// The entries, in the order in which they were answered.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Reads a part of the data of a write: `from` counts bytes from the beginning of that write.
+    ///
+    /// # Errors
+    /// What the system answers.
+    pub fn read_data(&self, data: u64, from: u64, into: &mut [u8]) -> std::io::Result<()> {
+        self.file.read_exact_at(into, data + from)
+    }
+
+    /// Writes another log, of what had come by a cut: all that its image is made of.
+    ///
+    /// # Errors
+    /// What the system answers.
+    pub fn copy_until(&self, cut: u64, path: &Path) -> std::io::Result<()> {
+        let mut copy = LogWriter::create(path, self.disk_bytes)?;
+        let mut buffer = Vec::new();
+        for entry in self.entries.iter().filter(|entry| entry.received <= cut) {
+            buffer.clear();
+            if let What::Write { bytes, data, .. } = entry.what {
+                buffer.resize(bytes as usize, 0);
+                self.read_data(data, 0, &mut buffer)?;
+            }
+            copy.append(*entry, &buffer)?;
+        }
+        copy.flush()
+    }
+
+    /// The last tick.
+    pub fn end(&self) -> u64 {
+        self.entries.last().map_or(0, |entry| entry.replied)
+    }
+
+    /// At a cut: writes that were answered before this tick are on the disk for certain. It is when the
+    /// latest flush came that was answered by then.
+    pub fn durable_before(&self, cut: u64) -> u64 {
+        let known = self.entries.partition_point(|entry| entry.replied <= cut);
+        let flushes = self.entries[..known].iter().filter(|entry| entry.what == What::Flush);
+        flushes.map(|entry| entry.received).max().unwrap_or(0)
+    }
+
+    /// The last record that was acknowledged by a cut; 0: none.
+    pub fn acknowledged_by(&self, cut: u64) -> u64 {
+        let known = self.entries.partition_point(|entry| entry.replied <= cut);
+        let records = self.entries[..known].iter().rev().filter_map(|entry| match entry.what {
+            What::Acknowledged { record } => Some(record),
+            _ => None,
+        });
+        records.into_iter().next().unwrap_or(0)
+    }
+
+    /// The entries that may or may not be on the disk at a cut: received by then, not confirmed by a flush.
+    pub fn volatile(&self, cut: u64) -> Vec<usize> {
+        let durable = self.durable_before(cut);
+        let first = self.entries.partition_point(|entry| entry.replied < durable);
+        let mut found = Vec::new();
+        for index in first..self.entries.len() {
+            if self.earliest[index] > cut {
+                break;
+            }
+            if self.entries[index].received <= cut && self.entries[index].range().is_some() {
+                found.push(index);
+            }
+        }
+        found
+    }
+
+    /// The cuts that matter from a tick on: after every flush and every acknowledgement.
+    pub fn moments(&self, from: u64) -> Vec<u64> {
+        let matter = |entry: &&Entry| matches!(entry.what, What::Flush | What::Acknowledged { .. });
+        self.entries.iter().filter(matter).map(|entry| entry.replied).filter(|&tick| tick >= from).collect()
+    }
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes"))
+}
+
+fn damaged(why: &str) -> std::io::Error {
+    std::io::Error::new(std::io::ErrorKind::InvalidData, format!("this is no whole log of writes: {why}"))
+}

@@ -1,0 +1,488 @@
+//! A swarm of writers that append small records on time: many on few threads, or a process each.
+//!
+//! One loop does both ([`hand`]); what it counts lies in memory that threads and processes share
+//! ([`board`]). Every turn is due at a moment known in advance ([`schedule`]), and what is recorded is the time
+//! from then to its end, whatever held it up.
+
+mod board;
+mod check;
+mod hand;
+mod limits;
+mod names;
+mod processes;
+mod record;
+mod schedule;
+
+pub use limits::check as check_limits;
+
+use super::{Observer, Work, heed};
+use crate::clock::{Clock, nanoseconds, seconds};
+use crate::error::EngineError;
+use crate::target::Place;
+use crate::window::{LATENESS_P99, Window};
+use board::{Action, Board, Fault, Role, Sum, Times};
+use hand::{Files, Hand, Shape};
+use model::appenders::{Appenders, SwarmMethod};
+use model::trial::Lateness;
+use names::Name;
+use processes::{Crowd, Deal, Ground, Urgent};
+use rustix::fs::{Mode, OFlags, fstatvfs, mkdirat, openat};
+use rustix::io::Errno;
+use schedule::{Members, Schedule};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// All files lie below this directory of the target.
+const TOP: &str = "fairlane-swarm";
+/// From when everybody is ready to the first turn: what wakes thousands, and a little more.
+const LEAD_NS: u64 = 50_000_000;
+const LEAD_EACH_NS: u64 = 20_000;
+/// How long after the window what was due in it is still done: a period, or this part of the window where that
+/// is longer, within these bounds. A stall at the window's end is made up for as one in its middle is.
+const GIVE_UP_PART: u64 = 10;
+const GIVE_UP_NS: (u64, u64) = (500_000_000, 10_000_000_000);
+/// A backlog grows where turns at the window's end begin later than those before its middle by more than this
+/// share of the time between: the lane does so much less than it is asked for. So does one that has still not
+/// done this share of what was due when the rest is given up. Chosen, as for open loops.
+const BEHIND_SHARE: f64 = 0.05;
+/// Where the harness's own lateness is this share of all lateness, the harness was measured. Chosen: what is
+/// left is then the smaller part.
+const OWN_SHARE: f64 = 0.5;
+/// The parent looks this often whether it is to stop.
+const LOOK: Duration = Duration::from_millis(10);
+/// Stack of a thread of the swarm.
+const STACK_BYTES: usize = 256 << 10;
+
+/// A swarm, prepared.
+pub struct AppendersWork {
+    swarm: Appenders,
+    shape: Shape,
+    board: Board,
+    /// How many processes the writers are; `None`: they share threads of this one.
+    carriers: Option<u32>,
+    /// The open files of all writers, where they share threads and files stay open.
+    files: Vec<OwnedFd>,
+    notes: Vec<String>,
+    stop: Arc<AtomicBool>,
+}
+
+impl AppendersWork {
+    /// Raises limits, and makes the writers' empty files. What an interrupted race left there is removed.
+    ///
+    /// # Errors
+    /// On a bare device; where a limit cannot be raised, or a call fails.
+    pub fn prepare(place: &Place, swarm: &Appenders, seed: u64, stop: Arc<AtomicBool>) -> Result<Self, EngineError> {
+        let carriers = limits::raise(swarm)?;
+        let shape = Shape::of(swarm, seed);
+        match place {
+            // `prepare` of all workloads refuses a library by the workload's name.
+            Place::Null | Place::Library(_) => {}
+            Place::Device { path, .. } => {
+                return Err(EngineError::Unsuitable(format!(
+                    "a swarm of writers needs a filesystem and {} is a bare device; name a directory",
+                    model::text::escaped_path(path)
+                )));
+            }
+            Place::Directory { path, directory } => make_files(&shape, path, directory, &stop)?,
+        }
+        let board = Board::new(swarm.writers, swarm.readers, swarm.files_of_all())?;
+        let mut notes = Vec::new();
+        if let (Some(carriers), SwarmMethod::Multiplexed) = (carriers, swarm.method) {
+            notes.push(format!(
+                "writers-in-processes: the writers share {carriers} processes in place of threads, because one process may \
+                 not have so many descriptors"
+            ));
+        }
+        Ok(AppendersWork { swarm: swarm.clone(), shape, board, carriers, files: Vec::new(), notes, stop })
+    }
+
+    /// Opens every file of every writer, where they stay open in this process.
+    fn open_files(&mut self, top: BorrowedFd<'_>, path: &Path) -> Result<(), EngineError> {
+        if self.carriers.is_some() || self.swarm.reopen || !self.files.is_empty() {
+            return Ok(());
+        }
+        let mut files = Vec::with_capacity(self.swarm.files_of_all() as usize);
+        let mut name = Name::new();
+        for writer in 0..self.shape.writers {
+            heed(&self.stop)?;
+            for file in 0..self.shape.files {
+                self.shape.name(&mut name, writer, file);
+                let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CLOEXEC;
+                let opened = openat(top, name.as_c_str(), flags, Mode::empty())
+                    .map_err(|errno| worded("open", &name.path(path), errno.raw_os_error(), Some(top)))?;
+                files.push(opened);
+            }
+        }
+        self.files = files;
+        Ok(())
+    }
+
+    /// When everything happens, from now on.
+    fn times(&self, warm_up: u64, window: u64) -> Times {
+        let begin = Clock::get().now() + LEAD_NS + LEAD_EACH_NS * u64::from(self.swarm.writers.min(20_000));
+        let (from, to) = (begin + warm_up, begin + warm_up + window);
+        let period = nanoseconds(self.swarm.period_seconds);
+        let grace = period.max(window / GIVE_UP_PART).clamp(GIVE_UP_NS.0, GIVE_UP_NS.1);
+        Times { begin, from, to, give_up: to + grace }
+    }
+
+    /// Lets the observer see the window open and close, while others work.
+    fn watch(&self, times: Times, observer: &mut dyn Observer) {
+        let clock = Clock::get();
+        let stopped = || self.stop.load(Relaxed) || self.board.is_stopped();
+        let wait_for = |moment: u64| {
+            while !stopped() {
+                match moment.saturating_sub(clock.now()) {
+                    0 => return,
+                    left => std::thread::sleep(Duration::from_nanos(left).min(LOOK)),
+                }
+            }
+        };
+        wait_for(times.from);
+        observer.window_opens();
+        wait_for(times.to);
+        observer.window_closes();
+        if self.stop.load(Relaxed) {
+            self.board.stop();
+        }
+    }
+
+    /// Writers share threads of this process, and so do readers.
+    fn run_multiplexed(
+        &self,
+        top: Option<BorrowedFd<'_>>,
+        (warm_up, window): (u64, u64),
+        observer: &mut dyn Observer,
+    ) -> Result<Times, EngineError> {
+        let Self { swarm, shape, board, .. } = self;
+        let hands = |count: u32| count.min(swarm.threads);
+        let writing = Schedule::of_writers(swarm, shape.seed);
+        let reading = Schedule::of_readers(swarm, shape.seed);
+        let (writers, readers) = (hands(swarm.writers), hands(swarm.readers));
+        let files = match top {
+            None => Files::Nowhere,
+            Some(top) if swarm.reopen => Files::Named(top),
+            Some(_) => Files::Open(&self.files),
+        };
+        // What threads need is made before they are: none of it is done in the window.
+        let mut works = Vec::new();
+        for (role, schedule, count, all, files) in [
+            (Role::Writer, writing, writers, swarm.writers, files),
+            (Role::Reader, reading, readers, swarm.readers, top.map_or(Files::Nowhere, Files::Named)),
+        ] {
+            for hand in 0..count {
+                let members = Members::new(schedule, (hand..all).step_by(count as usize));
+                works.push((role, hand, members, Hand::new(board, shape, role, files, schedule.period_ns())));
+            }
+        }
+        let times = self.times(warm_up, window);
+        board.set_times(times);
+        std::thread::scope(|scope| {
+            for (role, number, mut members, mut hand) in works {
+                let name = match role {
+                    Role::Writer => format!("appenders-{number}"),
+                    Role::Reader => format!("readers-{number}"),
+                };
+                let work = move || {
+                    // Naps end on time, not up to 50 µs later.
+                    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+                    hand.work(&mut members, || ());
+                };
+                let started = std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn_scoped(scope, work);
+                if let Err(error) = started {
+                    board.stop();
+                    return Err(EngineError::Unsuitable(format!(
+                        "cannot start another thread: {error}; lower threads"
+                    )));
+                }
+            }
+            self.watch(times, observer);
+            Ok(times)
+        })
+    }
+
+    /// Writers are so many processes, and so are readers. Answers when it was, and the seconds of start and stop.
+    fn run_processes(
+        &self,
+        carriers: u32,
+        top: Option<BorrowedFd<'_>>,
+        (warm_up, window): (u64, u64),
+        observer: &mut dyn Observer,
+    ) -> Result<(Times, f64, f64), EngineError> {
+        let Self { swarm, shape, board, stop, .. } = self;
+        let ground = Ground { board, shape, top };
+        let begun = Instant::now();
+        let mut crowd = Crowd::default();
+        let writers = Deal { hands: carriers, members: swarm.writers };
+        let readers = match swarm.method {
+            SwarmMethod::Processes => Deal::one_each(swarm.readers),
+            SwarmMethod::Multiplexed => Deal { hands: swarm.readers.min(swarm.threads), members: swarm.readers },
+        };
+        crowd.start(ground, Role::Writer, writers, Schedule::of_writers(swarm, shape.seed), stop)?;
+        crowd.start(ground, Role::Reader, readers, Schedule::of_readers(swarm, shape.seed), stop)?;
+        crowd.wait_ready(board, stop)?;
+        let start_seconds = begun.elapsed().as_secs_f64();
+        let times = self.times(warm_up, window);
+        board.set_times(times);
+        {
+            // Thousands are woken at once, and who watches must not wait until they have all had their turn.
+            let _urgent = Urgent::begin();
+            Crowd::open_gate(board);
+            self.watch(times, observer);
+        }
+        let closed = Instant::now();
+        crowd.end(board, stop)?;
+        Ok((times, start_seconds, closed.elapsed().as_secs_f64()))
+    }
+
+    /// What one role did in the window.
+    fn window(&self, role: Role, times: Times, (start_seconds, stop_seconds): (f64, f64)) -> Window {
+        let Self { swarm, board, .. } = self;
+        let sum = |sum: Sum| board.sum(role, sum).load(Relaxed);
+        let (group, writers, period_seconds) = match role {
+            Role::Writer => ("append", swarm.writers, swarm.period_seconds),
+            Role::Reader => ("read", swarm.readers, swarm.read_period()),
+        };
+        let (interval_ns, intervals) = times.intervals();
+        let (interval_p99_ns, interval_max_ns) = board.intervals(role, intervals);
+        let mean = |behind: Sum, turns: Sum| match sum(turns) {
+            0 => 0.0,
+            turns => sum(behind) as f64 / turns as f64 / 1e9,
+        };
+        let window_seconds = seconds(times.to - times.from);
+        let early = mean(Sum::BehindEarly, Sum::TurnsEarly);
+        let late = mean(Sum::BehindLate, Sum::TurnsLate);
+        let missed = sum(Sum::Missed);
+        let due = sum(Sum::Operations) + missed;
+        let fell_behind = late - early > BEHIND_SHARE * window_seconds / 2.0;
+        let lateness = Lateness {
+            writers,
+            late_writers: board.late_members(role),
+            period_seconds,
+            due,
+            late: sum(Sum::Late),
+            missed,
+            scheduling_ns: board.scheduling(role).summary(),
+            backlog_seconds: late.max(seconds(sum(Sum::BehindAtEnd))),
+            backlog_grew: fell_behind || missed as f64 > BEHIND_SHARE * due as f64,
+            start_seconds,
+            stop_seconds,
+            interval_seconds: seconds(interval_ns),
+            interval_p99_ns,
+            interval_max_ns,
+        };
+        let (user_ns, system_ns) = if role == Role::Writer { board.cpu_ns() } else { (0, 0) };
+        Window {
+            group: group.to_owned(),
+            primary_metric: LATENESS_P99,
+            operations: sum(Sum::Operations),
+            bytes: sum(Sum::Bytes),
+            seconds: window_seconds,
+            latencies: board.lateness(role),
+            lateness: Some(Box::new(lateness)),
+            own_cpu_seconds: (seconds(user_ns), seconds(system_ns)),
+            ..Window::default()
+        }
+    }
+
+    /// What a reader should know of a window.
+    fn note(&mut self, windows: &[Window]) {
+        for window in windows {
+            let Some(lateness) = &window.lateness else { continue };
+            if lateness.backlog_grew {
+                self.notes.push(format!(
+                    "cannot-sustain-rate: the backlog of {} writers grew, to {:.3} s at the end",
+                    lateness.writers, lateness.backlog_seconds
+                ));
+            }
+            let own = lateness.scheduling_ns.and_then(|own| own.p99);
+            let all = window.latencies.summary().and_then(|all| all.p99);
+            if let (Some(own), Some(all)) = (own, all)
+                && own > OWN_SHARE * all
+            {
+                self.notes.push(format!(
+                    "harness-bound-submission: writers are woken up to {:.2} ms late (p99) by themselves, and their records \
+                     are up to {:.2} ms late",
+                    own / 1e6,
+                    all / 1e6
+                ));
+            }
+        }
+    }
+
+    /// The fault in words.
+    fn told(&self, fault: Fault, top: Option<BorrowedFd<'_>>, path: &Path) -> EngineError {
+        let mut name = Name::new();
+        self.shape.name(&mut name, fault.member, fault.file);
+        let path = name.path(path);
+        let action = match fault.action {
+            Action::Open => "open",
+            Action::Append => "append to",
+            Action::Sync => "sync",
+            Action::Read => "read",
+            Action::Compare => {
+                return EngineError::Corrupt {
+                    path,
+                    offset: 0,
+                    what: "a record that was appended is not there".to_owned(),
+                };
+            }
+        };
+        worded(action, &path, fault.errno, top)
+    }
+}
+
+impl Work for AppendersWork {
+    fn slice(
+        &mut self,
+        place: &Place,
+        warm_up_seconds: f64,
+        window_seconds: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Window>, EngineError> {
+        heed(&self.stop)?;
+        let (top, path) = open_top(place)?;
+        let top = top.as_ref().map(AsFd::as_fd);
+        if let Some(top) = top {
+            self.open_files(top, &path)?;
+        }
+        self.board.clear();
+        let lengths = (nanoseconds(warm_up_seconds), nanoseconds(window_seconds));
+        let ran = match self.carriers {
+            None => self.run_multiplexed(top, lengths, observer).map(|times| (times, 0.0, 0.0)),
+            Some(carriers) => self.run_processes(carriers, top, lengths, observer),
+        };
+        heed(&self.stop)?;
+        if let Some(fault) = self.board.fault() {
+            return Err(self.told(fault, top, &path));
+        }
+        let (times, start_seconds, stop_seconds) = ran?;
+        let mut windows = vec![self.window(Role::Writer, times, (start_seconds, stop_seconds))];
+        if self.swarm.readers > 0 {
+            windows.push(self.window(Role::Reader, times, (0.0, 0.0)));
+        }
+        self.note(&windows);
+        Ok(windows)
+    }
+
+    fn verify(&mut self, place: &Place) -> Result<f64, EngineError> {
+        let begun = Instant::now();
+        let (top, path) = open_top(place)?;
+        if let Some(top) = &top {
+            check::all(&self.board, &self.shape, top.as_fd(), &path, &self.stop)?;
+        }
+        Ok(begun.elapsed().as_secs_f64())
+    }
+
+    fn written_bytes(&self) -> u64 {
+        self.board.written().load(Relaxed)
+    }
+
+    fn release(&mut self) {
+        self.files = Vec::new();
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+}
+
+fn open_top(place: &Place) -> Result<(Option<OwnedFd>, PathBuf), EngineError> {
+    let Some((path, directory)) = place.directory() else { return Ok((None, PathBuf::new())) };
+    let path = path.join(TOP);
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    match openat(directory, TOP, flags, Mode::empty()) {
+        Ok(top) => Ok((Some(top), path)),
+        Err(errno) => Err(EngineError::file("open directory", path, errno)),
+    }
+}
+
+/// Makes directories and empty files. What is there of an earlier run is removed.
+fn make_files(shape: &Shape, path: &Path, directory: &OwnedFd, stop: &AtomicBool) -> Result<(), EngineError> {
+    let top_path = path.join(TOP);
+    match std::fs::remove_dir_all(&top_path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);
+            return Err(EngineError::file("remove", top_path, errno));
+        }
+        _ => {}
+    }
+    let mode = Mode::from_raw_mode(0o755);
+    mkdirat(directory, TOP, mode).map_err(|errno| EngineError::file("create directory", &top_path, errno))?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let top = openat(directory, TOP, flags, Mode::empty())
+        .map_err(|errno| EngineError::file("open directory", &top_path, errno))?;
+    let mut name = Name::new();
+    for number in 0..shape.directories {
+        heed(stop)?;
+        name.set_directory(number);
+        mkdirat(&top, name.as_c_str(), mode).map_err(|errno| {
+            worded("create directory", &name.path(&top_path), errno.raw_os_error(), Some(top.as_fd()))
+        })?;
+    }
+    for writer in 0..shape.writers {
+        heed(stop)?;
+        for file in 0..shape.files {
+            shape.name(&mut name, writer, file);
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+            openat(&top, name.as_c_str(), flags, Mode::from_raw_mode(0o644))
+                .map_err(|errno| worded("create", &name.path(&top_path), errno.raw_os_error(), Some(top.as_fd())))?;
+        }
+    }
+    Ok(())
+}
+
+/// A refusal of the kernel's, with what is short and how to help it.
+fn worded(action: &'static str, path: &Path, errno: i32, top: Option<BorrowedFd<'_>>) -> EngineError {
+    let no_inode = || {
+        let state = top.and_then(|top| fstatvfs(top).ok());
+        state.is_some_and(|state| state.f_files > 0 && state.f_ffree == 0 && state.f_bfree > 0)
+    };
+    let remedy = match errno {
+        libc::ENOSPC | libc::EDQUOT if no_inode() => {
+            "the lane is full (no inode is left): give mkfs more inodes, raise --lane-size, or lower writers or files"
+        }
+        libc::ENOSPC | libc::EDQUOT => "the lane is full: raise --lane-size, or lower writers or seconds",
+        libc::EMFILE => {
+            "this process has no descriptor left: raise the limit (ulimit -n), set reopen = true, or lower writers"
+        }
+        libc::ENFILE => {
+            "the system has no open file left: raise it (sysctl fs.file-max), set reopen = true, or lower writers"
+        }
+        _ => return EngineError::file(action, path, Errno::from_raw_os_error(errno)),
+    };
+    EngineError::Worker {
+        message: format!(
+            "cannot {action} {}: {}; {remedy}",
+            model::text::escaped_path(path),
+            std::io::Error::from_raw_os_error(errno)
+        ),
+        errno: Some(errno),
+        corrupt: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_short_is_named_with_a_remedy() {
+        for (errno, says) in [
+            (libc::EMFILE, "ulimit -n"),
+            (libc::ENFILE, "fs.file-max"),
+            (libc::ENOSPC, "the lane is full: raise --lane-size"),
+            (libc::EDQUOT, "the lane is full: raise --lane-size"),
+        ] {
+            let error = worded("open", Path::new("/lane/d000000/w000007.01"), errno, None);
+            let said = error.to_string();
+            assert!(said.starts_with("cannot open /lane/d000000/w000007.01: ") && said.contains(says), "{said}");
+            assert_eq!((error.errno(), error.is_corrupt()), (Some(errno), false));
+        }
+        let other = worded("sync", Path::new("/lane/f"), libc::EIO, None);
+        assert_eq!(other.to_string(), "cannot sync /lane/f: Input/output error (os error 5)");
+    }
+}

@@ -1,0 +1,324 @@
+//! Writers that are processes: started by `fork`, ready before any begins, ended and reaped whatever happens.
+
+use super::board::{Action, Board, Fault, Role};
+use super::hand::{Files, Hand, Shape};
+use super::schedule::{Members, Schedule};
+use crate::clock::Clock;
+use crate::error::EngineError;
+use crate::workloads::heed;
+use crate::workloads::team::Usage;
+use rustix::fs::{Mode, OFlags, openat};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// From one look at processes to the next.
+const PAUSE: Duration = Duration::from_millis(2);
+/// So often it is looked whether one of those that are not ready is gone.
+const LOOK: Duration = Duration::from_millis(200);
+/// How long they may take to become ready, each, and at least all together.
+const READY_EACH: Duration = Duration::from_millis(50);
+const READY_LEAST: Duration = Duration::from_secs(60);
+/// How long after the work was given up a process may take to end.
+const END: Duration = Duration::from_secs(60);
+
+/// The processes of a swarm. Those that are left are killed and reaped when it is dropped.
+#[derive(Debug, Default)]
+pub(super) struct Crowd {
+    left: Vec<Pid>,
+    /// Of those that have ended the ones that did not end by their own will.
+    lost: usize,
+}
+
+/// What a process needs to know.
+#[derive(Clone, Copy)]
+pub(super) struct Ground<'a> {
+    pub(super) board: &'a Board,
+    pub(super) shape: &'a Shape,
+    /// The directory of the swarm; `None`: nothing is written.
+    pub(super) top: Option<BorrowedFd<'a>>,
+}
+
+/// Members and the processes among which they are dealt out.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Deal {
+    pub(super) hands: u32,
+    pub(super) members: u32,
+}
+
+impl Deal {
+    /// One process for each member.
+    pub(super) fn one_each(members: u32) -> Self {
+        Deal { hands: members, members }
+    }
+
+    /// The members of one of the processes.
+    fn members(self, number: u32) -> impl Iterator<Item = u32> {
+        (number..self.members).step_by(self.hands.max(1) as usize)
+    }
+}
+
+impl Crowd {
+    /// Starts so many processes, among which all members are dealt out in turns; as many as members: one each.
+    pub(super) fn start(
+        &mut self,
+        ground: Ground<'_>,
+        role: Role,
+        deal: Deal,
+        schedule: Schedule,
+        stop: &AtomicBool,
+    ) -> Result<(), EngineError> {
+        let count = deal.hands;
+        let files = ground.top.map_or(Files::Nowhere, Files::Named);
+        let hand = Hand::new(ground.board, ground.shape, role, files, schedule.period_ns());
+        // The clock is compared with the kernel's before there are processes.
+        let _ = Clock::get();
+        let parent = rustix::process::getpid();
+        for number in 0..count {
+            if number % 64 == 0 {
+                heed(stop)?;
+            }
+            let mut members = Members::new(schedule, deal.members(number));
+            // SAFETY: the child does nothing but `child`, which makes system calls, and allocates in two small
+            // places; the C library keeps its allocator usable across `fork`. It leaves by `_exit`.
+            match unsafe { libc::fork() } {
+                -1 => return Err(not_started(number, count)),
+                0 => {
+                    let follows = rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).is_ok();
+                    if follows && rustix::process::getppid() == Some(parent) {
+                        // A panic that went on would go on as a second agent.
+                        let work = || child(ground, role, (deal, number), &mut members, hand);
+                        let ended = catch_unwind(AssertUnwindSafe(work));
+                        if ended.is_err() {
+                            // SAFETY: as below; any status but 0 tells the parent.
+                            unsafe { libc::_exit(1) }
+                        }
+                    }
+                    // SAFETY: ends this process at once, without the parent's exit handlers.
+                    unsafe { libc::_exit(0) }
+                }
+                pid => self.left.extend(Pid::from_raw(pid)),
+            }
+        }
+        drop(hand);
+        Ok(())
+    }
+
+    /// Waits until all are ready.
+    pub(super) fn wait_ready(&mut self, board: &Board, stop: &AtomicBool) -> Result<(), EngineError> {
+        let all = self.left.len();
+        let patience = READY_LEAST.max(READY_EACH * all as u32);
+        let begun = Instant::now();
+        let mut looked = begun;
+        while (board.ready() as usize) < all {
+            heed(stop)?;
+            if board.fault().is_some() {
+                return Ok(());
+            }
+            if looked.elapsed() > LOOK {
+                looked = Instant::now();
+                self.reap();
+                if self.left.len() < all && board.fault().is_none() {
+                    return Err(gone(all - self.left.len(), all));
+                }
+            }
+            if begun.elapsed() > patience {
+                return Err(EngineError::Unsuitable(format!(
+                    "only {} of {all} processes were ready after {} s; the machine is too slow for so many, lower \
+                     writers",
+                    board.ready(),
+                    patience.as_secs()
+                )));
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Ok(())
+    }
+
+    /// Lets all begin. The times stand on the board.
+    pub(super) fn open_gate(board: &Board) {
+        board.gate().store(1, Ordering::Release);
+        // SAFETY: the address is that of a live atomic; the call reads no other memory.
+        unsafe { libc::syscall(libc::SYS_futex, board.gate().as_ptr(), libc::FUTEX_WAKE, libc::c_int::MAX) };
+    }
+
+    /// Waits for the end of all of them, which have no more to do; kills them where the work is stopped.
+    pub(super) fn end(&mut self, board: &Board, stop: &AtomicBool) -> Result<(), EngineError> {
+        let (clock, give_up) = (Clock::get(), board.times().give_up);
+        let patience = Duration::from_nanos(give_up.saturating_sub(clock.now())) + END;
+        let begun = Instant::now();
+        loop {
+            self.reap();
+            if self.lost > 0 && board.fault().is_none() {
+                return Err(lost(self.lost));
+            }
+            if self.left.is_empty() {
+                return Ok(());
+            }
+            heed(stop)?;
+            if board.is_stopped() {
+                // Something failed: nobody does anything useful any more.
+                self.kill();
+                return Ok(());
+            }
+            if begun.elapsed() > patience {
+                return Err(EngineError::Unsuitable(format!(
+                    "{} processes did not end {} s after their work was over; look at the kernel's log (dmesg)",
+                    self.left.len(),
+                    patience.as_secs()
+                )));
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Takes leave of those that have ended.
+    fn reap(&mut self) {
+        let lost = &mut self.lost;
+        self.left.retain(|pid| match waitpid(Some(*pid), WaitOptions::NOHANG) {
+            Ok(None) => true,
+            Ok(Some((_, status))) => {
+                *lost += usize::from(status.exit_status() != Some(0));
+                false
+            }
+            Err(_) => false,
+        });
+    }
+
+    fn kill(&mut self) {
+        for pid in &self.left {
+            // Not reaped yet, so the number is still its own.
+            let _ = kill_process(*pid, Signal::KILL);
+        }
+        for pid in self.left.drain(..) {
+            while matches!(waitpid(Some(pid), WaitOptions::empty()), Err(rustix::io::Errno::INTR)) {}
+        }
+    }
+}
+
+impl Drop for Crowd {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// This thread comes before all others while it lives, where that is allowed: it sleeps nearly all the time.
+pub(super) struct Urgent {
+    raised: bool,
+}
+
+impl Urgent {
+    pub(super) fn begin() -> Self {
+        Urgent { raised: schedule_as(libc::SCHED_FIFO, 1) }
+    }
+}
+
+impl Drop for Urgent {
+    fn drop(&mut self) {
+        if self.raised {
+            schedule_as(libc::SCHED_OTHER, 0);
+        }
+    }
+}
+
+fn schedule_as(policy: libc::c_int, priority: libc::c_int) -> bool {
+    // SAFETY: the structure is plain numbers, zeros among them valid, and the call reads it alone; 0 is this thread.
+    unsafe {
+        let mut parameters: libc::sched_param = std::mem::zeroed();
+        parameters.sched_priority = priority;
+        libc::sched_setscheduler(0, policy, &parameters) == 0
+    }
+}
+
+/// A process from its beginning to its end.
+fn child(ground: Ground<'_>, role: Role, (deal, number): (Deal, u32), members: &mut Members, hand: Hand<'_>) {
+    let Ground { board, shape, top } = ground;
+    // Seen in ps and in the list of tasks.
+    let _ = rustix::thread::set_name(if role == Role::Writer { c"fairlane-writer" } else { c"fairlane-reader" });
+    // Naps end on time, not up to 50 µs later.
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+    let mut own = Vec::new();
+    if let (Role::Writer, Some(top), false) = (role, top, shape.reopen) {
+        match open_own(shape, top, deal.members(number)) {
+            Ok(files) => own = files,
+            Err((member, file, errno)) => {
+                let errno = errno.raw_os_error();
+                return board.fail(Fault { action: Action::Open, errno, member, file });
+            }
+        }
+    }
+    board.is_ready();
+    while board.gate().load(Ordering::Acquire) == 0 {
+        // SAFETY: the address is that of a live atomic. It returns at once where the gate is open already.
+        unsafe {
+            libc::syscall(
+                libc::SYS_futex,
+                board.gate().as_ptr(),
+                libc::FUTEX_WAIT,
+                0,
+                std::ptr::null::<libc::timespec>(),
+            )
+        };
+    }
+    let mut hand = if own.is_empty() { hand } else { hand.with_files(Files::Own(deal.hands, &own)) };
+    let mut before = None;
+    hand.work(members, || before = Some(Usage::now()));
+    if let Some(before) = before {
+        let used = Usage::now().since(before);
+        board.add_cpu(used.user_ns, used.system_ns);
+    }
+    // Thousands that end while others are still at work would be measured with them.
+    let (clock, to) = (Clock::get(), board.times().to);
+    while !board.is_stopped() {
+        match to.saturating_sub(clock.now()) {
+            0 => return,
+            left => std::thread::sleep(Duration::from_nanos(left)),
+        }
+    }
+}
+
+/// Opens the files of these writers, or says at which file of which one it failed.
+fn open_own(
+    shape: &Shape,
+    top: BorrowedFd<'_>,
+    writers: impl Iterator<Item = u32>,
+) -> Result<Vec<OwnedFd>, (u32, u32, rustix::io::Errno)> {
+    let mut name = super::names::Name::new();
+    let open = |(writer, file): (u32, u32)| {
+        shape.name(&mut name, writer, file);
+        let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CLOEXEC;
+        openat(top, name.as_c_str(), flags, Mode::empty()).map_err(|errno| (writer, file, errno))
+    };
+    writers.flat_map(|writer| (0..shape.files).map(move |file| (writer, file))).map(open).collect()
+}
+
+fn not_started(member: u32, count: u32) -> EngineError {
+    let error = std::io::Error::last_os_error();
+    EngineError::Worker {
+        message: format!(
+            "cannot start process {} of {count}: {error}; raise the limit of processes (ulimit -u, sysctl kernel.pid_max, \
+             pids.max of the control group) or lower writers",
+            member + 1
+        ),
+        errno: error.raw_os_error(),
+        corrupt: false,
+    }
+}
+
+fn lost(count: usize) -> EngineError {
+    EngineError::Worker {
+        message: format!("{count} processes of the swarm were killed at work; was memory short? See the kernel's log"),
+        errno: None,
+        corrupt: false,
+    }
+}
+
+fn gone(count: usize, all: usize) -> EngineError {
+    EngineError::Worker {
+        message: format!("{count} of {all} processes ended before they began; was memory short? See the kernel's log"),
+        errno: None,
+        corrupt: false,
+    }
+}

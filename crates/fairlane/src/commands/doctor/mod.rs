@@ -1,0 +1,164 @@
+//! `fairlane doctor`: what this machine can race and where, what is missing, and the one command that adds it.
+
+mod install;
+mod programs;
+mod user;
+
+use super::report::print;
+use crate::failure::Failure;
+use crate::options::Doctor;
+use lanes::availability::{self, Availability};
+use lanes::filesystem::{FILESYSTEMS, Filesystem, Home};
+use lanes::guest::{GuestKind, Kernel};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// Columns of the table.
+const WIDTH: usize = 18;
+
+/// What was found on this machine.
+struct Survey {
+    uml: Result<Kernel, String>,
+    qemu: Result<Kernel, String>,
+}
+
+/// Prints the survey, or installs what is missing first.
+///
+/// # Errors
+/// When the packages cannot be installed.
+pub fn run(options: &Doctor) -> Result<(), Failure> {
+    match (options.install, options.user) {
+        (true, true) => user::install()?,
+        (true, false) => install::install(options.programs)?,
+        (false, _) => {}
+    }
+    print(&Survey::take().text())
+}
+
+impl Survey {
+    fn take() -> Survey {
+        let kernel = |kind| Kernel::find(kind, None).map_err(|failure| failure.to_string());
+        Survey { uml: kernel(GuestKind::Uml), qemu: kernel(GuestKind::Qemu) }
+    }
+
+    /// Packages that bring the guests that are missing.
+    fn guest_packages(&self) -> Vec<&'static str> {
+        let mut packages = Vec::new();
+        if self.uml.is_err() {
+            packages.push("user-mode-linux");
+        }
+        if self.qemu.is_err() {
+            if lanes::command::find_program("qemu-system-x86_64").is_none() {
+                packages.push("qemu-system-x86");
+            }
+            packages.push(kernel_package());
+        }
+        packages
+    }
+
+    /// Packages of tools for filesystems that some kernel here mounts.
+    fn tool_packages(&self) -> BTreeSet<&'static str> {
+        let package = |availability: Availability| match availability {
+            Availability::ToolMissing { package, .. } if !package.is_empty() => Some(package),
+            _ => None,
+        };
+        FILESYSTEMS.iter().flat_map(|row| self.everywhere(row)).flatten().filter_map(package).collect()
+    }
+
+    /// On the host, in user-mode Linux, in QEMU; `None`: it cannot be there at all.
+    fn everywhere(&self, row: &'static Filesystem) -> [Option<Availability>; 3] {
+        let guest = |kernel: &Result<Kernel, String>| {
+            kernel.as_ref().ok().and_then(|kernel| availability::in_guest(row, kernel))
+        };
+        [Some(availability::of(row)), guest(&self.uml), guest(&self.qemu)]
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        let _ = writeln!(text, "{:<12}{:<WIDTH$}{:<WIDTH$}qemu", "filesystem", "image, device", "uml");
+        for row in &FILESYSTEMS {
+            let [host, uml, qemu] = self.everywhere(row);
+            let cell = |of: Option<Availability>, kernel: Option<&Result<Kernel, String>>| match of {
+                None if kernel.is_some_and(Result::is_err) && row.home == Home::Block => "no guest".to_owned(),
+                None => "-".to_owned(),
+                Some(Availability::Ready) => "ready".to_owned(),
+                Some(Availability::KernelLacks) => "kernel lacks it".to_owned(),
+                Some(Availability::ToolMissing { program, .. }) => format!("no {program}"),
+            };
+            let note = match row.home {
+                Home::Library => "  a library in the agent: --suite operations",
+                Home::Pool => "  raced as a directory of a pool",
+                _ => "",
+            };
+            let cells = [cell(host, None), cell(uml, Some(&self.uml)), cell(qemu, Some(&self.qemu))];
+            let line = format!("{:<12}{:<WIDTH$}{:<WIDTH$}{:<WIDTH$}{note}", row.name, cells[0], cells[1], cells[2]);
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+        self.guests(&mut text);
+        let _ = writeln!(text, "I/O engines");
+        for engine in engine::io::ENGINES {
+            let state = (engine.available)().map_or_else(|reason| reason, |()| "ready".to_owned());
+            let _ = writeln!(text, "  {:<10} {state}", engine.name);
+        }
+        programs_of_suites(&mut text);
+        let _ = writeln!(text, "privilege");
+        let root = rustix::process::geteuid().is_root();
+        let _ = writeln!(
+            text,
+            "  {}",
+            match root {
+                true => "root: images, devices, directories and guests can be raced",
+                false =>
+                    "not root: guests (--on uml, --on qemu) and directories can be raced; sudo adds images and devices",
+            }
+        );
+        let missing: Vec<&str> = self.guest_packages().into_iter().chain(self.tool_packages()).collect();
+        if missing.is_empty() {
+            let _ = writeln!(text, "every tool and guest is installed");
+        } else {
+            let user = if root { "" } else { ", or without root: fairlane doctor --install --user" };
+            let _ = writeln!(text, "missing: {}", missing.join(" "));
+            let _ = writeln!(text, "added by: fairlane doctor --install{user}");
+        }
+        text
+    }
+
+    fn guests(&self, text: &mut String) {
+        let _ = writeln!(text, "guests");
+        let told = |kernel: &Result<Kernel, String>, more: &str| match kernel {
+            Ok(kernel) => format!("Linux {} ({}){more}", kernel.release, kernel.path.display()),
+            Err(reason) => reason.clone(),
+        };
+        let kvm = match rustix::fs::access("/dev/kvm", rustix::fs::Access::READ_OK | rustix::fs::Access::WRITE_OK) {
+            Ok(()) => "; /dev/kvm is there, and a race finds out by a trial boot whether it works",
+            Err(_) => "; its CPU is emulated, because /dev/kvm cannot be opened",
+        };
+        let _ = writeln!(text, "  {:<10} {}", "uml", told(&self.uml, ""));
+        let _ = writeln!(text, "  {:<10} {}", "qemu", told(&self.qemu, kvm));
+    }
+}
+
+fn programs_of_suites(text: &mut String) {
+    let survey = programs::survey();
+    let _ = writeln!(text, "programs of the suites database, media and applications");
+    let _ = writeln!(text, "  {:<10} ready (built in)", "sqlite");
+    for (name, missing) in &survey {
+        let state = missing.as_ref().map_or_else(
+            || "ready".to_owned(),
+            |missing| format!("no {}: apt install {}", missing.program, missing.package),
+        );
+        let _ = writeln!(text, "  {name:<10} {state}");
+    }
+    if survey.iter().any(|(_, missing)| missing.is_some()) {
+        let _ = writeln!(text, "  added by: fairlane doctor --install --programs");
+    }
+}
+
+/// The distribution's own kernel, as a package.
+fn kernel_package() -> &'static str {
+    let text = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
+    match text.lines().any(|line| line == "ID=ubuntu" || line == "ID_LIKE=ubuntu") {
+        true => "linux-image-generic",
+        false => "linux-image-amd64",
+    }
+}

@@ -1,0 +1,94 @@
+//! What `powercut` and `integrity` share, and `report` of their records.
+
+use super::screen::{style, tilde};
+use crate::failure::Failure;
+use crate::state;
+use model::durability::DurabilityRecord;
+use model::page::Language;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+
+/// Whether a file is a record of durability, by its first line.
+pub fn is_record(path: &Path) -> bool {
+    let mut first = String::new();
+    let read = std::fs::File::open(path).and_then(|file| BufReader::new(file).read_line(&mut first));
+    read.is_ok() && DurabilityRecord::is_one(&first)
+}
+
+/// A record of durability, judged again and rendered.
+///
+/// # Errors
+/// Where it cannot be read, or is not rendered in that format or language.
+pub fn render(path: &Path, format: &str, language: Option<Language>) -> Result<String, Failure> {
+    report::check_durability(format, language).map_err(Failure::usage)?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::failed(format!("cannot read {}: {error}", path.display())))?;
+    let record =
+        DurabilityRecord::parse(&text).map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
+    let found = stats::durability::findings(&record);
+    report::render_durability(&found, format, Some(&tilde(path)), &style()).map_err(Failure::usage)
+}
+
+/// Refuses where the system lacks what disks of our own need.
+///
+/// # Errors
+/// Without root, or without FUSE.
+pub fn check_system() -> Result<(), Failure> {
+    if !rustix::process::geteuid().is_root() {
+        return Err(Failure::missing("disks of Fairlane's own are mounted by root alone; run it with sudo"));
+    }
+    match Path::new("/dev/fuse").exists() {
+        true => Ok(()),
+        false => Err(Failure::missing("there is no /dev/fuse, over which disks are recorded; run `modprobe fuse`")),
+    }
+}
+
+/// Says what will be done, and refuses where the folder has not the room.
+///
+/// # Errors
+/// Where there is less room than the files take at most.
+pub fn announce(lanes: usize, cuts: Option<u64>, lane_bytes: u64, on: &Path, quiet: bool) -> Result<(), Failure> {
+    // A disk and its log, or two disks.
+    let bytes = lane_bytes * 2;
+    let folder = tilde(on);
+    if !quiet {
+        let plan = report::DurabilityPlan { lanes, cuts, folder: &folder, bytes };
+        eprintln!("{}", report::durability_plan(&plan));
+    }
+    let room = rustix::fs::statvfs(on).map_or(u64::MAX, |of| of.f_bavail.saturating_mul(of.f_frsize));
+    match room >= bytes {
+        true => Ok(()),
+        false => Err(Failure::failed(format!(
+            "{} has {} free, and {} may be needed; name another folder with --on, or a smaller --lane-size",
+            report::clean_text(&folder),
+            model::units::human_bytes(room as f64),
+            model::units::human_bytes(bytes as f64)
+        ))),
+    }
+}
+
+/// The folder's records as `fairlane records` lists them, newest first; nothing where there is none.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn list() -> Result<String, Failure> {
+    let mut text = String::new();
+    for path in state::durability_records()?.iter().rev() {
+        let read = std::fs::read(path).map_err(|error| error.to_string());
+        let what = match read.and_then(|bytes| DurabilityRecord::parse(&String::from_utf8_lossy(&bytes))) {
+            Ok(record) => {
+                let header = &record.header;
+                let lanes: Vec<String> = header.lanes.iter().map(|lane| report::clean_text(&lane.name)).collect();
+                let end = state::outcome(record.end, false);
+                let command = report::clean_text(&header.command);
+                format!("{}  {command:<9} {end:<11} {}", report::clean_text(&header.started), lanes.join(" "))
+            }
+            Err(error) => format!("unreadable: {}", report::clean_text(&error)),
+        };
+        text.push_str(&format!("{what}\n         {}\n", path.display()));
+    }
+    Ok(match text.is_empty() {
+        true => text,
+        false => format!("\nPower cuts and damage; `fairlane report FILE` shows one:\n{text}"),
+    })
+}

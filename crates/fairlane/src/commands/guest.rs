@@ -1,0 +1,50 @@
+//! This program as a part of a guest: its first process, its worker, and on the host the keeper of its processes.
+
+use crate::failure::Failure;
+use crate::options::GuestKeeper;
+use lanes::guest::init::Role;
+use lanes::guest::worker::{self, Looking};
+use lanes::guest::{init, keeper};
+use model::agent::Devices;
+use sampler::Sampler;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// What the kernel of a guest started.
+pub fn run(role: Role) -> ExitCode {
+    match role {
+        Role::Init => init::run(),
+        Role::Worker => match worker::run(&watch) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(why) => {
+                // The console: the host keeps its last lines.
+                eprintln!("fairlane-guest: {why}");
+                ExitCode::FAILURE
+            }
+        },
+    }
+}
+
+/// Looks at the guest's own system from now on.
+fn watch(devices: &Devices) -> Looking {
+    let mut sampler = Sampler::new(devices);
+    sampler.begin(false);
+    Box::new(move || sampler.lap())
+}
+
+/// Keeps a guest until it or Fairlane ends; its exit status is the guest's.
+///
+/// # Errors
+/// When the guest cannot be started.
+pub fn keep(options: &GuestKeeper) -> Result<(), Failure> {
+    let _ = rustix::thread::set_name(c"fairlane-keeper");
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))
+            .map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
+    }
+    let GuestKeeper { parent, folder, apart, command } = options;
+    let status = keeper::keep(*parent, folder, command, *apart, &stop).map_err(Failure::failed)?;
+    std::process::exit(i32::from(status));
+}

@@ -1,0 +1,108 @@
+//! `fairlane integrity`: does each lane tell the truth about damage, a full disk and a failing one?
+
+use super::powercut::{directory, machine_of, record_path, show, stop_flag};
+use super::{durability, lane_failure, planning};
+use crate::conductor::visit;
+use crate::failure::{Failure, Status};
+use crate::options::Integrity;
+use crate::powercut::bench::Bench;
+use crate::powercut::damage::{Target, damage};
+use crate::powercut::described;
+use crate::powercut::faults::{REFUSED, full, refuse};
+use crate::powercut::notebook::Notebook;
+use lanes::Specimen;
+use model::durability::{DurabilityHeader, DurabilityLine, SCHEMA};
+use model::record::EndOutcome;
+use std::sync::atomic::AtomicBool;
+
+/// The lanes where none is named.
+const DEFAULT_LANES: [&str; 4] = ["ext4", "xfs", "btrfs", "btrfs-raid1=btrfs(-m raid1 -d raid1)"];
+
+/// Damages, fills and fails each lane.
+///
+/// # Errors
+/// With the documented exit statuses.
+pub fn run(options: &Integrity) -> Result<(), Failure> {
+    report::check_durability(&options.format, None).map_err(Failure::usage)?;
+    let stop = stop_flag()?;
+    let on = directory(options.on.as_deref())?;
+    let defaults = DEFAULT_LANES.map(str::to_owned);
+    let texts = if options.lanes.is_empty() { &defaults[..] } else { &options.lanes };
+    let specs = planning::lanes(texts)?;
+    let specimens: Vec<Specimen> =
+        specs.iter().map(Specimen::resolve).collect::<Result<_, _>>().map_err(lane_failure)?;
+    let smallest = specimens.iter().map(Specimen::minimum_bytes).max().unwrap_or(0);
+    if options.lane_size.0 < smallest {
+        return Err(Failure::usage(format!(
+            "--lane-size {} is too small for these lanes; take {} or more",
+            options.lane_size,
+            model::Bytes(smallest)
+        )));
+    }
+    durability::check_system()?;
+    durability::announce(specimens.len(), None, options.lane_size.0, &on, options.quiet)?;
+    let seed = options.seed.unwrap_or_else(planning::new_seed);
+    let path = record_path(options.output.as_deref(), "integrity", seed)?;
+    let mut again = vec!["integrity".to_owned()];
+    again.extend(options.lanes.iter().cloned());
+    again.extend(["--blocks".to_owned(), options.blocks.to_string(), "--seed".to_owned(), seed.to_string()]);
+    again.extend(["--lane-size".to_owned(), options.lane_size.to_string()]);
+    let header = DurabilityHeader {
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: "integrity".to_owned(),
+        started: visit::now(),
+        seed,
+        again,
+        machine: machine_of(&on)?,
+        lane_bytes: options.lane_size.0,
+        lanes: specimens.iter().map(described).collect(),
+        controls: Vec::new(),
+    };
+    let mut book = Notebook::begin(&path, header)?;
+    let mut bench = Bench::begin(&on, &planning::run_id())?;
+    let worked = all(options, seed, &specimens, &mut bench, &mut book, &stop);
+    let ended = bench.end();
+    let outcome = match &worked {
+        Ok(()) => EndOutcome::Complete,
+        Err(failure) if failure.status == Status::Interrupted => EndOutcome::Interrupted,
+        Err(_) => EndOutcome::Failed,
+    };
+    book.add(DurabilityLine::End { finished: visit::now(), outcome })?;
+    worked?;
+    ended?;
+    show(&book, &options.format)
+}
+
+fn all(
+    options: &Integrity,
+    seed: u64,
+    specimens: &[Specimen],
+    bench: &mut Bench,
+    book: &mut Notebook,
+    stop: &AtomicBool,
+) -> Result<(), Failure> {
+    let ground = (seed, options.lane_size.0);
+    let tell = |specimen: &Specimen, what: &str| {
+        if !options.quiet {
+            eprintln!("{}: {what}", report::clean_text(specimen.name()));
+        }
+    };
+    for specimen in specimens {
+        for target in [Target::Data, Target::Metadata] {
+            tell(specimen, "damaged blocks");
+            let found = damage(bench, specimen, target, options.blocks, ground, stop)?;
+            book.add(DurabilityLine::Damage(Box::new(found)))?;
+        }
+    }
+    // Two devices change nothing about a full or a failing one here: one recording disk is one device.
+    for specimen in specimens.iter().filter(|specimen| !specimen.wants_two_devices()) {
+        tell(specimen, "a full disk");
+        book.add(DurabilityLine::Full(full(bench, specimen, ground, stop)?))?;
+        for which in REFUSED {
+            tell(specimen, "a disk that refuses");
+            book.add(DurabilityLine::Fault(refuse(bench, specimen, which, ground, stop)?))?;
+        }
+    }
+    Ok(())
+}

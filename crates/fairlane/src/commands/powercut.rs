@@ -1,0 +1,249 @@
+//! `fairlane powercut`: what a power cut costs each lane.
+
+use super::report::print;
+use super::screen::{style, tilde};
+use super::{durability, lane_failure, planning};
+use crate::conductor::{machine, visit};
+use crate::failure::{Failure, Status};
+use crate::options::Powercut;
+use crate::powercut::bench::Bench;
+use crate::powercut::cutting::{Job, cut};
+use crate::powercut::notebook::Notebook;
+use crate::powercut::{described, kept, speed};
+use crate::state;
+use crashes::work::{KINDS, Kind};
+use lanes::Specimen;
+use model::durability::{DurabilityHeader, DurabilityLine, SCHEMA};
+use model::lane::LaneSpec;
+use model::record::EndOutcome;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// The lane that must keep everything, and the one that must lose something.
+const CONTROLS: [&str; 2] = ["ext4", "ext4,nobarrier"];
+/// The lanes where none is named.
+const DEFAULT_LANES: [&str; 4] = ["ext4", "ext4,nobarrier", "xfs", "btrfs"];
+/// How many images are looked at side by side for each CPU: much of a mount is waiting for the kernel's grace periods.
+const WORKERS_EACH: usize = 3;
+/// And how many at most: each holds the pages of its image in memory.
+const MOST_WORKERS: usize = 8;
+
+/// Cuts each lane, or shows one image again.
+///
+/// # Errors
+/// With the documented exit statuses; 1 too where the controls show that the run cannot be trusted.
+pub fn run(options: &Powercut) -> Result<(), Failure> {
+    report::check_durability(&options.format, None).map_err(Failure::usage)?;
+    let on = directory(options.on.as_deref())?;
+    if let Some(folder) = &options.look {
+        return print(&kept::look(folder, options.cut, &on)?);
+    }
+    let stop = stop_flag()?;
+    let kinds = kinds(&options.workloads)?;
+    let (specimens, controls) = specimens(&options.lanes)?;
+    let smallest = specimens.iter().map(Specimen::minimum_bytes).max().unwrap_or(0);
+    if options.lane_size.0 < smallest || !options.lane_size.0.is_multiple_of(1 << 20) {
+        return Err(Failure::usage(format!(
+            "--lane-size {} is too small for these lanes, or no whole MiB; take {} or more",
+            options.lane_size,
+            model::Bytes(smallest)
+        )));
+    }
+    durability::check_system()?;
+    durability::announce(specimens.len(), Some(options.cuts.into()), options.lane_size.0, &on, options.quiet)?;
+    let seed = options.seed.unwrap_or_else(planning::new_seed);
+    let path = record_path(options.output.as_deref(), "powercut", seed)?;
+    let header = DurabilityHeader {
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: "powercut".to_owned(),
+        started: visit::now(),
+        seed,
+        again: again(options, seed),
+        machine: machine_of(&on)?,
+        lane_bytes: options.lane_size.0,
+        lanes: specimens.iter().map(described).collect(),
+        controls,
+    };
+    let mut book = Notebook::begin(&path, header)?;
+    let mut bench = Bench::begin(&on, &planning::run_id())?;
+    let keep_in = path.with_extension("kept");
+    let worked = all(options, seed, &specimens, &kinds, &keep_in, &mut bench, &mut book, &stop);
+    let ended = bench.end();
+    let outcome = match &worked {
+        Ok(()) => EndOutcome::Complete,
+        Err(failure) if failure.status == Status::Interrupted => EndOutcome::Interrupted,
+        Err(_) => EndOutcome::Failed,
+    };
+    book.add(DurabilityLine::End { finished: visit::now(), outcome })?;
+    worked?;
+    ended?;
+    show(&book, &options.format)
+}
+
+#[expect(clippy::too_many_arguments, reason = "each is another thing, and a struct would only be taken apart again")]
+fn all(
+    options: &Powercut,
+    seed: u64,
+    specimens: &[Specimen],
+    kinds: &[&Kind],
+    keep_in: &Path,
+    bench: &mut Bench,
+    book: &mut Notebook,
+    stop: &AtomicBool,
+) -> Result<(), Failure> {
+    let both = [512, 4096];
+    let sectors = options.sector.as_ref().map_or(&both[..], std::slice::from_ref);
+    let promised = kinds.iter().filter(|kind| kind.promised).count().max(1);
+    let cuts = (options.cuts as usize).div_ceil(promised);
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let workers = (cpus * WORKERS_EACH).clamp(1, MOST_WORKERS);
+    for specimen in specimens {
+        for kind in kinds {
+            let job = Job { specimen, kind, seed, cuts, sectors, disk_bytes: options.lane_size.0, workers, keep_in };
+            let found = cut(bench, &job, stop)?;
+            if !options.quiet {
+                eprintln!(
+                    "{} {}: {} of {} cuts broke something, {:.1} s",
+                    report::clean_text(&found.lane),
+                    found.workload,
+                    found.broken,
+                    found.cuts,
+                    found.recording_seconds + found.replay_seconds
+                );
+            }
+            book.add(DurabilityLine::Cuts(Box::new(found)))?;
+        }
+    }
+    if options.no_speed {
+        return Ok(());
+    }
+    let promised: Vec<&Kind> = kinds.iter().copied().filter(|kind| kind.promised).collect();
+    for one in speed::measure(bench, specimens, &promised, seed, options.lane_size.0, stop)? {
+        book.add(DurabilityLine::Speed(one))?;
+    }
+    Ok(())
+}
+
+/// Prints what was found. A run whose controls failed is shown, and ends as failed.
+///
+/// # Errors
+/// Where it cannot be printed, and where it is not to be trusted.
+pub fn show(book: &Notebook, format: &str) -> Result<(), Failure> {
+    let found = stats::durability::findings(book.record());
+    let shown = tilde(book.path());
+    print(&report::render_durability(&found, format, Some(&shown), &style()).map_err(Failure::usage)?)?;
+    match found.untrusted.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::failed(
+            "the controls did not do what they must, so this run shows nothing; take more cuts with --cuts, or report \
+             it with the record",
+        )),
+    }
+}
+
+/// A flag that Ctrl-C and its kin set.
+///
+/// # Errors
+/// Where signals cannot be caught.
+pub fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))
+            .map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
+    }
+    Ok(stop)
+}
+
+/// Where lanes and logs go.
+///
+/// # Errors
+/// What is no directory.
+pub fn directory(on: Option<&Path>) -> Result<PathBuf, Failure> {
+    let path = std::path::absolute(on.unwrap_or(Path::new("."))).map_err(|error| Failure::failed(error.to_string()))?;
+    match path.canonicalize() {
+        Ok(real) if real.is_dir() => Ok(real),
+        _ => Err(Failure::usage(format!("--on {}: there is no such directory; name one", path.display()))),
+    }
+}
+
+/// The machine with the disk under a directory.
+///
+/// # Errors
+/// Where the directory cannot be looked at.
+pub fn machine_of(on: &Path) -> Result<model::machine::Machine, Failure> {
+    let host = lanes::host::of(on).map_err(lane_failure)?;
+    Ok(machine::read(host.disk.as_deref().unwrap_or_default()))
+}
+
+/// Where the record goes: among those of durability, or where the user says.
+///
+/// # Errors
+/// Where the folder cannot be made.
+pub fn record_path(output: Option<&Path>, command: &str, seed: u64) -> Result<PathBuf, Failure> {
+    match output {
+        Some(path) => std::path::absolute(path).map_err(|error| Failure::failed(error.to_string())),
+        None => {
+            let name = format!("{}-{command}-{:04x}.jsonl", visit::now().replace(':', "-"), seed & 0xffff);
+            Ok(state::durability_folder()?.join(name))
+        }
+    }
+}
+
+fn kinds(names: &[String]) -> Result<Vec<&'static Kind>, Failure> {
+    let all = || KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
+    let find = |name: &String| {
+        crashes::work::find(name).ok_or_else(|| {
+            Failure::usage(format!("there is no workload `{}`; choose one of {}", report::clean_text(name), all()))
+        })
+    };
+    match names {
+        [] => Ok(KINDS.iter().collect()),
+        names => names.iter().map(find).collect(),
+    }
+}
+
+/// The lanes, controls among them, and the names of the two controls.
+fn specimens(texts: &[String]) -> Result<(Vec<Specimen>, Vec<String>), Failure> {
+    let defaults = DEFAULT_LANES.map(str::to_owned);
+    let texts = if texts.is_empty() { &defaults[..] } else { texts };
+    let mut specs = planning::lanes(texts)?;
+    let mut controls = Vec::new();
+    for text in CONTROLS {
+        let wanted: LaneSpec = text.parse().map_err(|error| Failure::failed(format!("{text}: {error}")))?;
+        let same = |spec: &&LaneSpec| {
+            (&spec.contestant, &spec.mkfs_options, &spec.mount_options, &spec.venue)
+                == (&wanted.contestant, &wanted.mkfs_options, &wanted.mount_options, &wanted.venue)
+        };
+        match specs.iter().find(same) {
+            Some(spec) => controls.push(spec.name.clone()),
+            None => {
+                let taken = specs.iter().any(|spec| spec.name == wanted.name);
+                let name = if taken { format!("control-{text}") } else { wanted.name.clone() };
+                controls.push(name.clone());
+                specs.push(LaneSpec { name, ..wanted });
+            }
+        }
+    }
+    for (index, spec) in specs.iter().enumerate() {
+        if specs[..index].iter().any(|other| other.name == spec.name) {
+            return Err(Failure::usage(format!(
+                "two lanes are called {}; name one of them with NAME=",
+                report::clean_text(&spec.name)
+            )));
+        }
+    }
+    let specimens = specs.iter().map(Specimen::resolve).collect::<Result<_, _>>().map_err(lane_failure)?;
+    Ok((specimens, controls))
+}
+
+fn again(options: &Powercut, seed: u64) -> Vec<String> {
+    let mut line = vec!["powercut".to_owned()];
+    line.extend(options.lanes.iter().cloned());
+    line.extend(options.workloads.iter().flat_map(|name| ["--workload".to_owned(), name.clone()]));
+    line.extend(["--cuts".to_owned(), options.cuts.to_string(), "--seed".to_owned(), seed.to_string()]);
+    line.extend(["--lane-size".to_owned(), options.lane_size.to_string()]);
+    line.extend(options.sector.iter().flat_map(|bytes| ["--sector".to_owned(), bytes.to_string()]));
+    line
+}

@@ -1,0 +1,110 @@
+//! The search for the largest swarm that each lane sustains: pass by pass, lane by lane, step by step. What is
+//! tried next, and what came of it, is decided by `stats::search`.
+
+use super::{Race, round_seed};
+use crate::conductor::visit::Visit;
+use crate::failure::{Failure, Status};
+use model::event::Event;
+use model::record::Line;
+use model::search::SearchStep;
+use model::trial::Outcome;
+use model::workload::{Appenders, Kind, Workload};
+use stats::search::{self, Next};
+
+impl Race<'_> {
+    /// Searches until every lane has its passes, or the time is up.
+    pub(super) fn search_all(&mut self) -> Result<(), Failure> {
+        let Some((workload, swarm, _)) = search::workload_of(&self.record) else { return Ok(()) };
+        let (workload, swarm) = (workload.clone(), swarm.clone());
+        let index = self.plan().workloads.iter().position(|of| of.name == workload.name).unwrap_or(0);
+        (self.track.screen)(&Event::WorkloadStarted { title: workload.title.clone(), number: 1, of: 1 });
+        let passes = search::passes_of(self.plan().rounds);
+        for pass in 1..=passes {
+            // Lanes take turns at the same image, and at who comes first.
+            let order = stats::order::round_order(self.track.names.len(), self.plan().seed, index as u64, pass);
+            for (place, lane) in order.into_iter().enumerate() {
+                let begun = Event::RoundStarted {
+                    title: format!("{}, {}", workload.title, self.track.names[lane]),
+                    number: 1,
+                    round: pass,
+                    look_at: passes,
+                    elapsed_seconds: self.elapsed_seconds(),
+                    budget_seconds: self.budget(),
+                };
+                (self.track.screen)(&begun);
+                while let Next::Try(writers) = search::next(&self.record, &self.track.names[lane], pass) {
+                    if self.budget().is_some_and(|budget| self.elapsed_seconds() >= budget) {
+                        return self.note_end_of_time(pass, passes);
+                    }
+                    self.search_step(&workload, &swarm, (index, lane), (pass, place as u32 + 1), writers)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One lane with so many writers.
+    fn search_step(
+        &mut self,
+        workload: &Workload,
+        swarm: &Appenders,
+        (index, lane): (usize, usize),
+        (pass, position): (u32, u32),
+        writers: u32,
+    ) -> Result<(), Failure> {
+        let name = self.track.names[lane].clone();
+        let number = 1 + self.steps_of(&name, pass);
+        let mut swarm = Appenders { writers, ..swarm.clone() };
+        swarm.directories = swarm.directories.min(writers);
+        let seed = round_seed(self.plan().seed, index, pass);
+        let mut visits = [Visit::new(lane, self.ground_of(lane, index, pass), position)];
+        let work = Workload { kind: Kind::Appenders(Box::new(swarm.clone())), ..workload.clone() };
+        let ran = match too_large(&work, self.plan().lane_size.get(), &self.record.header.lanes[lane].venue) {
+            Some(reason) => {
+                visits[0].failure = Some(reason);
+                Ok(())
+            }
+            None => self.track.round(&work, &mut visits, seed, false),
+        };
+        let [visit] = visits;
+        let mut trial = visit.into_trial(&name, &work, pass, number);
+        // The histogram of every step would make the record large, and nobody merges them.
+        trial.groups.iter_mut().for_each(|group| group.histogram = None);
+        if trial.outcome == Outcome::Failed {
+            let reason = trial.reason.clone().unwrap_or_default();
+            let title = format!("{}, {writers} writers", workload.title);
+            (self.track.screen)(&Event::TrialFailed { lane: name, title, reason });
+        }
+        let criterion = self.plan().find_max.map(|of| of.criterion).unwrap_or_default();
+        let outcome = search::outcome(&trial, &swarm, self.record.header.machine.cpus, criterion);
+        let step = SearchStep { pass, number, writers, outcome, trial: Box::new(trial) };
+        match ran {
+            Err(failure) if failure.status != Status::Failed => Err(failure),
+            // Data that was lost or changed is written down, and ends the search.
+            ran => self.append(Line::Step(Box::new(step))).and(ran),
+        }
+    }
+
+    fn steps_of(&self, lane: &str, pass: u32) -> u32 {
+        self.record.steps.iter().filter(|step| step.trial.lane == lane && step.pass == pass).count() as u32
+    }
+
+    fn note_end_of_time(&mut self, pass: u32, passes: u32) -> Result<(), Failure> {
+        let said = format!(
+            "the search ended in pass {pass} of {passes} because its time was up; go on with --resume and a larger --budget"
+        );
+        self.append(Line::Note { said })
+    }
+}
+
+/// Why a lane cannot hold so many writers' records; `None`: it can.
+fn too_large(work: &Workload, lane_bytes: u64, venue: &str) -> Option<String> {
+    let needed = work.working_set_bytes();
+    // Devices and directories have a size of their own, and say themselves when they are full.
+    (venue == "image" && needed > lane_bytes / 2).then(|| {
+        format!(
+            "the records would take {}, more than half of the lane; raise --lane-size",
+            model::units::human_bytes(needed as f64)
+        )
+    })
+}

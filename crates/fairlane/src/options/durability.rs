@@ -1,0 +1,120 @@
+//! Options of `powercut` and `integrity`.
+
+use clap::Args;
+use model::Bytes;
+use std::path::PathBuf;
+
+const POWERCUT_HELP: &str = "\
+Each lane is the kernel's own filesystem on a disk that Fairlane records. Work acknowledges a record
+once every fsync that makes it safe has returned; then the power is cut, thousands of times, and each
+time any part of what no flush confirmed is on the disk. ext4 with its defaults must keep everything
+and ext4,nobarrier must lose something, or the run is refused as untrusted.
+
+  fairlane powercut                                      ext4, ext4,nobarrier, xfs, btrfs
+  fairlane powercut ext4 ext4,nobarrier xfs btrfs 'ext4(-O ^has_journal)' --cuts 2000
+  fairlane powercut xfs --workload sqlite-wal --seed 7";
+
+fn parse_sector(text: &str) -> Result<u32, String> {
+    match text {
+        "512" => Ok(512),
+        "4096" => Ok(4096),
+        _ => Err("drives have sectors of 512 or of 4096 bytes; write one of them".to_owned()),
+    }
+}
+
+/// Options of `powercut`.
+#[derive(Debug, Args)]
+#[command(after_help = POWERCUT_HELP)]
+pub struct Powercut {
+    /// The lanes, as `fairlane race` takes them; the two controls are always among them
+    #[arg(value_name = "LANE")]
+    pub lanes: Vec<String>,
+    /// Cuts of each lane, over all kinds of work
+    #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u32).range(12..=1_000_000))]
+    pub cuts: u32,
+    /// Only this kind of work: append, replace, sqlite-wal, sqlite-rollback, sequences,
+    /// sequences-no-dirsync; may be given again
+    #[arg(long = "workload", value_name = "NAME")]
+    pub workloads: Vec<String>,
+    /// Size of each lane; the file behind it is sparse
+    #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = |text: &str| text.parse::<Bytes>())]
+    pub lane_size: Bytes,
+    /// Seed of records and cuts; default: a new one, kept in the record
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Directory for the log and the lanes; default: the working directory
+    #[arg(long, value_name = "DIR")]
+    pub on: Option<PathBuf>,
+    /// Tear writes only between sectors of this size, 512 or 4096 bytes, as the drive that you have in mind does;
+    /// default: some at the one, some at the other
+    #[arg(long, value_name = "BYTES", value_parser = parse_sector)]
+    pub sector: Option<u32>,
+    /// Do not measure the speed of the same work
+    #[arg(long)]
+    pub no_speed: bool,
+    /// Make a kept failing image again, mount it and say what is wrong with it
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["lanes", "cuts", "workloads", "seed", "output"])]
+    pub look: Option<PathBuf>,
+    /// With --look: another cut of the same log
+    #[arg(long, value_name = "TICK/SURVIVAL", requires = "look")]
+    pub cut: Option<crashes::survive::Cut>,
+    /// text, markdown or json
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: String,
+    /// Write the record here
+    #[arg(short, long, value_name = "RECORD")]
+    pub output: Option<PathBuf>,
+    /// No progress: only the result, at the end
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+const INTEGRITY_HELP: &str = "\
+Blocks of data, then of metadata, are overwritten while the lane is unmounted; then every file is read and
+compared, and the filesystem's own check looks. A lane called raid1 stands on two devices of which one
+is damaged. Then a full disk: what can still be deleted, and does the space come back? Then a disk that
+refuses a write or a flush: is fsync told, and what is left?
+
+  fairlane integrity                                     ext4, xfs, btrfs, and btrfs as raid1
+  fairlane integrity btrfs 'raid1=btrfs(-m raid1 -d raid1)' --blocks 64";
+
+/// Options of `integrity`.
+#[derive(Debug, Args)]
+#[command(after_help = INTEGRITY_HELP)]
+pub struct Integrity {
+    /// The lanes, as `fairlane race` takes them; one with `raid1` among its mkfs options gets two devices
+    #[arg(value_name = "LANE")]
+    pub lanes: Vec<String>,
+    /// Damaged blocks of 4 KiB, of data and of metadata
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub blocks: u32,
+    /// Size of each lane; the file behind it is sparse
+    #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = |text: &str| text.parse::<Bytes>())]
+    pub lane_size: Bytes,
+    /// Seed of files and damage; default: a new one, kept in the record
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Directory for the lanes; default: the working directory
+    #[arg(long, value_name = "DIR")]
+    pub on: Option<PathBuf>,
+    /// text, markdown or json
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: String,
+    /// Write the record here
+    #[arg(short, long, value_name = "RECORD")]
+    pub output: Option<PathBuf>,
+    /// No progress: only the result, at the end
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Options of `recorder`.
+#[derive(Debug, Args)]
+pub struct Recorder {
+    /// Take away what dead runs left, and serve nothing
+    #[arg(long)]
+    pub sweep: bool,
+    /// Where the disk is mounted; the first line of the input says what it is
+    #[arg(long, value_name = "FOLDER")]
+    pub at: Option<PathBuf>,
+}

@@ -1,0 +1,220 @@
+//! Crash images, one after the other: shown, mounted, looked at, unmounted, checked.
+
+use super::bench::{Bench, Place, unmount};
+use super::recording::{Recording, SECTOR_BYTES};
+use crate::commands::lane_failure;
+use crate::failure::Failure;
+use crashes::Replayer;
+use crashes::serve::FILE;
+use crashes::survive::Cut;
+use crashes::work::{Found, Kind};
+use lanes::loop_device::LoopDevice;
+use lanes::{Consistency, LaneFailure, Specimen, mountinfo};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{PoisonError, RwLock};
+
+/// What one image showed.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// The cut.
+    pub cut: Cut,
+    /// Records that were acknowledged before it.
+    pub acknowledged: u64,
+    /// Why it did not mount; `None`: it did.
+    pub unmountable: Option<String>,
+    /// What was wrong with the records.
+    pub found: Found,
+    /// What the checker complained of; `None`: of nothing.
+    pub complaint: Option<String>,
+    /// What was repaired before the mount, on a lane without a journal.
+    pub repaired: bool,
+}
+
+/// What all images showed.
+pub struct Replay {
+    /// In the order of the cuts.
+    pub seen: Vec<Seen>,
+    /// The most memory that the processes held that showed them, all together.
+    pub memory_bytes: u64,
+}
+
+/// One worker's places.
+struct Seat {
+    fuse: Place,
+    disk: Place,
+    lane: Place,
+}
+
+/// What is looked at.
+pub struct Inspection<'a> {
+    /// The lane.
+    pub specimen: &'a Specimen,
+    /// The work.
+    pub kind: &'a Kind,
+}
+
+/// Looks at the image of each cut, with so many workers side by side.
+///
+/// # Errors
+/// What the system or the image server says; interrupted.
+pub fn replay(
+    bench: &mut Bench,
+    recording: &Recording,
+    inspection: &Inspection,
+    cuts: &[Cut],
+    workers: usize,
+    stop: &AtomicBool,
+) -> Result<Replay, Failure> {
+    let mut seats = Vec::new();
+    for worker in 0..workers.clamp(1, cuts.len().max(1)) {
+        let fuse = bench.mount_place(&format!("images{worker}"))?;
+        let disk = bench.loop_place(fuse.path.join(FILE))?;
+        let lane = bench.mount_place(&format!("look{worker}"))?;
+        seats.push(Seat { fuse, disk, lane });
+    }
+    // One worker that fails ends the others.
+    let over = AtomicBool::new(false);
+    let alone = RwLock::new(());
+    let share = cuts.len().div_ceil(seats.len()).max(1);
+    let results: Vec<Result<Replay, Failure>> = std::thread::scope(|scope| {
+        let running: Vec<_> = seats
+            .iter()
+            .zip(cuts.chunks(share))
+            .map(|(seat, part)| {
+                let (over, alone) = (&over, &alone);
+                scope.spawn(move || {
+                    let seen = serve(seat, recording, inspection, part, (stop, over, alone));
+                    over.fetch_or(seen.is_err(), Ordering::Relaxed);
+                    seen
+                })
+            })
+            .collect();
+        let gone = |_| Err(Failure::failed("a thread that looked at crash images failed"));
+        running.into_iter().map(|thread| thread.join().unwrap_or_else(gone)).collect()
+    });
+    for seat in seats {
+        for place in [seat.lane, seat.disk, seat.fuse] {
+            bench.clear(place)?;
+        }
+    }
+    let mut all = Replay { seen: Vec::new(), memory_bytes: 0 };
+    for result in results {
+        let part = result?;
+        all.seen.extend(part.seen);
+        all.memory_bytes += part.memory_bytes;
+    }
+    Ok(all)
+}
+
+fn serve(
+    seat: &Seat,
+    recording: &Recording,
+    inspection: &Inspection,
+    cuts: &[Cut],
+    (stop, over, alone): (&AtomicBool, &AtomicBool, &RwLock<()>),
+) -> Result<Replay, Failure> {
+    let mut replayer = Replayer::start(&seat.fuse.path, &recording.log)
+        .map_err(|error| Failure::failed(format!("cannot show crash images: {error}")))?;
+    let mut seen = Vec::with_capacity(cuts.len());
+    let mut result = Ok(());
+    for &cut in cuts {
+        if stop.load(Ordering::Relaxed) {
+            result = Err(Failure::interrupted());
+            break;
+        }
+        if over.load(Ordering::Relaxed) {
+            break;
+        }
+        match confirmed(seat, &mut replayer, (recording, inspection), cut, (stop, alone)) {
+            Ok(one) => seen.push(one),
+            Err(failure) => {
+                result = Err(failure);
+                break;
+            }
+        }
+    }
+    let memory_bytes = replayer.memory_bytes();
+    let released = unmount(&seat.lane.path).and(unmount(&seat.fuse.path));
+    replayer.wait();
+    result.and(released)?;
+    let memory_bytes = memory_bytes.map_err(super::cannot("talk to the disk of crash images"))?;
+    Ok(Replay { seen, memory_bytes })
+}
+
+/// One image. All images of a log carry the same name, and btrfs confuses devices of one name for a moment while
+/// another is being mounted: what did not mount, or was complained of, counts only where it does so again while no
+/// other image is there; and an image is believed only where the kernel says that it is the one that was asked for.
+fn confirmed(
+    seat: &Seat,
+    replayer: &mut Replayer,
+    what: (&Recording, &Inspection),
+    cut: Cut,
+    (stop, alone): (&AtomicBool, &RwLock<()>),
+) -> Result<Seen, Failure> {
+    let among_others = alone.read().unwrap_or_else(PoisonError::into_inner);
+    let seen = look(seat, replayer, what, cut, stop)?;
+    drop(among_others);
+    match seen {
+        Some(seen) if seen.unmountable.is_none() && seen.complaint.is_none() => return Ok(seen),
+        _ => {}
+    }
+    let _alone = alone.write().unwrap_or_else(PoisonError::into_inner);
+    look(seat, replayer, what, cut, stop)?.ok_or_else(|| {
+        Failure::failed(
+            "the kernel mounted another device than the crash image that it was given, so nothing can be said of it; \
+             run again while nothing else of this filesystem is mounted",
+        )
+    })
+}
+
+/// One image; `None`: the kernel mounted another device than this one.
+fn look(
+    seat: &Seat,
+    replayer: &mut Replayer,
+    (recording, inspection): (&Recording, &Inspection),
+    cut: Cut,
+    stop: &AtomicBool,
+) -> Result<Option<Seen>, Failure> {
+    let Inspection { specimen, kind } = inspection;
+    let acknowledged =
+        replayer.show(cut).map_err(|error| Failure::failed(format!("cannot make a crash image: {error}")))?;
+    let mut seen =
+        Seen { cut, acknowledged, unmountable: None, found: Found::default(), complaint: None, repaired: false };
+    let mut device = LoopDevice::attach(&seat.disk.path, Some(SECTOR_BYTES)).map_err(lane_failure)?;
+    let path = device.path();
+    if specimen.is_repaired_before_mount() {
+        seen.repaired = specimen.repair(&path, stop).map_err(lane_failure)? != Consistency::Clean;
+    }
+    let mut itself = true;
+    match specimen.mount_copy(&path, &seat.lane.path) {
+        Ok(()) => {
+            itself = carries(&seat.lane.path, &path)?;
+            if itself {
+                let terms = recording.terms_at(cut.tick);
+                seen.found = (kind.check)(&seat.lane.path.join("work"), terms, acknowledged);
+            }
+            unmount(&seat.lane.path)?;
+            if itself {
+                // The checker reads through the cache of the device, which filesystems go past.
+                device.drop_cache().map_err(lane_failure)?;
+                if let Consistency::Complaint(said) = specimen.check(&path, stop).map_err(lane_failure)? {
+                    seen.complaint = Some(said);
+                }
+            }
+        }
+        Err(LaneFailure::Failed(said)) => seen.unmountable = Some(said),
+        Err(other) => return Err(lane_failure(other)),
+    }
+    device.detach().map_err(lane_failure)?;
+    Ok(itself.then_some(seen))
+}
+
+/// Whether what is mounted at `target` is this device. btrfs names the device that it really took.
+fn carries(target: &Path, device: &Path) -> Result<bool, Failure> {
+    let mounts = mountinfo::read().map_err(super::cannot("read /proc/self/mountinfo"))?;
+    let number = |path: &Path| path.metadata().map(|of| of.rdev()).ok();
+    let mounted = mountinfo::at(&mounts, target).map(|mount| Path::new(&mount.source));
+    Ok(mounted.is_some_and(|source| source == device || (number(source).is_some() && number(source) == number(device))))
+}

@@ -1,0 +1,75 @@
+//! Whether KVM truly works: a present /dev/kvm, and even a first instruction that runs, prove nothing, because
+//! nested hosts hang later. The real kernel is booted until it answers, with a time limit.
+
+use super::host::{Boot, Guest};
+use super::kernel::{GuestKind, Kernel};
+use super::machine::Machine;
+use model::Bytes;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Hardware boots a small kernel in a second or two.
+const PATIENCE: Duration = Duration::from_secs(12);
+/// Memory of the trial.
+const MEMORY: Bytes = Bytes(512 * Bytes::MIB);
+
+/// What trials found, by kernel: a process tries each once.
+static FOUND: Mutex<BTreeMap<PathBuf, bool>> = Mutex::new(BTreeMap::new());
+
+/// Why guests of QEMU cannot use KVM here.
+///
+/// # Errors
+/// The reason, as a part of a sentence.
+pub fn works_here(stop: &AtomicBool) -> Result<(), String> {
+    device()?;
+    let kernel = Kernel::find(GuestKind::Qemu, None).map_err(|failure| failure.to_string())?;
+    let machine =
+        Machine { kind: GuestKind::Qemu, kernel, cpus: 1, memory: MEMORY, disks: Vec::new(), sync: false, kvm: true };
+    let boot = Boot {
+        machine,
+        // A name that the trial extends; the keeper removes it.
+        folder: std::env::temp_dir().join(format!("fairlane-{}", std::process::id())),
+        program: PathBuf::from("/proc/self/exe"),
+        modules: Vec::new(),
+        programs: Vec::new(),
+    };
+    match works(&boot, stop) {
+        true => Ok(()),
+        false => Err(format!("a trial boot with KVM did not come up within {} s", PATIENCE.as_secs())),
+    }
+}
+
+fn device() -> Result<(), String> {
+    let allowed = rustix::fs::access(Path::new("/dev/kvm"), rustix::fs::Access::READ_OK | rustix::fs::Access::WRITE_OK);
+    allowed.map_err(|_| "/dev/kvm cannot be opened".to_owned())
+}
+
+/// Tries it with a guest's own kernel, without disks.
+pub(crate) fn works(boot: &Boot, stop: &AtomicBool) -> bool {
+    if device().is_err() || stop.load(Ordering::Relaxed) {
+        return false;
+    }
+    let path = boot.machine.kernel.path.clone();
+    let found = || FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = found().get(&path) {
+        return *known;
+    }
+    let mut trial = boot.clone();
+    trial.machine.kvm = true;
+    trial.machine.disks.clear();
+    trial.folder = boot.folder.with_extension("kvm");
+    trial.modules.clear();
+    trial.programs.clear();
+    let works = match Guest::boot_within(&trial, PATIENCE, stop, &mut |_| Ok(())) {
+        Ok(guest) => {
+            guest.end();
+            true
+        }
+        Err(_) => false,
+    };
+    found().insert(path, works);
+    works
+}

@@ -1,0 +1,23 @@
+//! Guests: small machines with a kernel of their own, in which lanes are mounted without root.
+//!
+//! [`Guest`] is a running one, seen from the host; [`init`] and [`worker`] are this program inside of it. Disks
+//! are images that the host formats; the guest mounts them when it is asked to.
+
+mod cpio;
+mod elf;
+mod host;
+pub mod init;
+mod initramfs;
+pub mod keeper;
+pub mod kernel;
+pub mod kvm;
+pub(crate) mod left;
+pub mod machine;
+pub mod modules;
+pub mod protocol;
+mod talk;
+pub mod worker;
+
+pub use host::{AgentLink, Boot, Clocks, Guest};
+pub use kernel::{GuestKind, Kernel};
+pub use machine::Machine;

@@ -1,0 +1,358 @@
+//! The guest's side of the conversation: what it is asked it does, and what is for an agent it hands on.
+
+use super::init::FAILURES;
+use super::protocol::{Answer, Answered, Ask, Asked, CHANNEL, Hello, READY};
+use crate::contestant::fill_device;
+use crate::failure::{LaneFailure, cannot, failed};
+use crate::{command, loop_device, mount, mountinfo};
+use model::agent::Devices;
+use model::trial::SystemUse;
+use rustix::process::{Pid, Signal, kill_process};
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How long the channel's device may take to show, while its driver looks for it.
+const DEVICE_PATIENCE: Duration = Duration::from_secs(10);
+/// How long a FUSE program may take until it is mounted, or until it ended after its unmount.
+const FUSE_PATIENCE: Duration = Duration::from_secs(15);
+/// How long an agent whose input was closed may take to end.
+const END_PATIENCE: Duration = Duration::from_secs(3);
+/// Bytes of a read.
+const READ_BYTES: usize = 4096;
+/// The out-of-memory killer takes agents first.
+const NEVER_KILLED: &str = "-1000";
+
+type Output = Arc<Mutex<File>>;
+
+/// Whoever looks at the guest's system: each call answers what it did since the one before.
+pub type Looking = Box<dyn FnMut() -> SystemUse>;
+
+/// Listens until it is told to power off. `watch` begins to look at the system.
+///
+/// # Errors
+/// When the channel breaks.
+pub fn run(watch: &dyn Fn(&Devices) -> Looking) -> Result<(), String> {
+    let _ = rustix::thread::set_name(c"fairlane-guest");
+    let _ = std::fs::write("/proc/self/oom_score_adj", NEVER_KILLED);
+    let channel = open_channel()?;
+    let mut input = channel.try_clone().map_err(|error| error.to_string())?;
+    let output: Output = Arc::new(Mutex::new(channel));
+    send(&output, READY);
+    let mut worker = Worker { output, agents: BTreeMap::new(), fuse: BTreeMap::new(), watch, looking: BTreeMap::new() };
+    let mut line = Vec::new();
+    let mut read = 0u64;
+    let mut buffer = [0u8; READ_BYTES];
+    loop {
+        let count = match input.read(&mut buffer) {
+            Ok(0) => return Err("the host closed the channel".to_owned()),
+            Ok(count) => count,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(format!("the channel cannot be read: {error}")),
+        };
+        read += count as u64;
+        send(&worker.output, &format!("+{read}"));
+        for &byte in &buffer[..count] {
+            if byte != b'\n' {
+                line.push(byte);
+                continue;
+            }
+            let text = String::from_utf8_lossy(&line).into_owned();
+            line.clear();
+            if worker.line(&text) {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Writes a line; the host reads as fast as it can.
+fn send(output: &Output, line: &str) {
+    let mut file = output.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut bytes = Vec::with_capacity(line.len() + 1);
+    bytes.extend_from_slice(line.as_bytes());
+    bytes.push(b'\n');
+    // Without the host nobody is left to tell.
+    let _ = file.write_all(&bytes);
+}
+
+fn open_channel() -> Result<File, String> {
+    let path = std::fs::read_to_string(CHANNEL).map_err(|error| format!("{CHANNEL}: {error}"))?;
+    let path = Path::new(path.trim());
+    let begun = Instant::now();
+    while !path.exists() && begun.elapsed() < DEVICE_PATIENCE {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(path)
+        .map_err(|error| format!("the channel {} cannot be opened: {error}", path.display()))?;
+    // A serial line changes and echoes what passes unless it is told not to; a virtio port does not.
+    if let Ok(mut settings) = rustix::termios::tcgetattr(&file) {
+        settings.make_raw();
+        rustix::termios::tcsetattr(&file, rustix::termios::OptionalActions::Now, &settings)
+            .map_err(|error| format!("the channel cannot be made raw: {error}"))?;
+    }
+    Ok(file)
+}
+
+struct Worker<'a> {
+    output: Output,
+    agents: BTreeMap<u32, Agent>,
+    /// FUSE programs by where they are mounted.
+    fuse: BTreeMap<PathBuf, Child>,
+    watch: &'a dyn Fn(&Devices) -> Looking,
+    /// Who looks at the system for each lane.
+    looking: BTreeMap<u32, Looking>,
+}
+
+struct Agent {
+    pid: Pid,
+    input: Option<ChildStdin>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl Worker<'_> {
+    /// Does a line; answers whether it was the last.
+    fn line(&mut self, line: &str) -> bool {
+        if let Some(text) = line.strip_prefix("A ") {
+            let Ok(asked) = serde_json::from_str::<Asked>(text) else { return false };
+            let last = asked.ask == Ask::PowerOff;
+            let answer = self.answer(asked.ask).unwrap_or_else(Answer::from);
+            let answered = Answered { serial: asked.serial, answer };
+            send(&self.output, &format!("A {}", serde_json::to_string(&answered).unwrap_or_default()));
+            return last;
+        }
+        if let Some((lane, text)) = line.strip_prefix('L').and_then(|rest| rest.split_once(' '))
+            && let Some(agent) = lane.parse().ok().and_then(|lane: u32| self.agents.get_mut(&lane))
+            && let Some(input) = &mut agent.input
+        {
+            // One that ended tells so by itself.
+            let _ = input.write_all(text.as_bytes()).and_then(|()| input.write_all(b"\n"));
+        }
+        false
+    }
+
+    fn answer(&mut self, ask: Ask) -> Result<Answer, LaneFailure> {
+        match ask {
+            Ask::Hello => Ok(Answer::Hello(hello())),
+            Ask::Mount { filesystem, source, options, target } => {
+                make_folder(&target)?;
+                mount::mount(&filesystem, &source.to_string_lossy(), &options, &target)?;
+                Ok(mounted(&target))
+            }
+            Ask::MountFuse { command, target } => {
+                make_folder(&target)?;
+                let child = mount_fuse(&command, &target)?;
+                self.fuse.insert(target.clone(), child);
+                Ok(mounted(&target))
+            }
+            Ask::Format { command, device } => {
+                let output = command::run(&fill_device(&command, &device), &AtomicBool::new(false))?;
+                drop_cache(&device)?;
+                Ok(Answer::Formatted { stdout: output.stdout, seconds: output.seconds })
+            }
+            Ask::Unmount { target } => {
+                if mount::is_mounted(&target)? {
+                    mount::unmount_patiently(&target)?;
+                }
+                self.fuse.remove(&target).map_or(Ok(()), wait_for_end)?;
+                Ok(Answer::Done)
+            }
+            Ask::DropCache { device } => drop_cache(&device).map(|()| Answer::Done),
+            Ask::Watch { lane, devices } => {
+                self.looking.insert(lane, (self.watch)(&devices));
+                Ok(Answer::Done)
+            }
+            Ask::Look { lane } => match self.looking.get_mut(&lane) {
+                Some(look) => Ok(Answer::Looked { system: Box::new(look()) }),
+                None => Err(failed("nobody watches for this lane")),
+            },
+            Ask::Start { lane } => self.start(lane).map(|()| Answer::Done),
+            Ask::Stop { lane, kill } => {
+                if let Some(agent) = self.agents.get(&lane) {
+                    let _ = kill_process(agent.pid, if kill { Signal::KILL } else { Signal::TERM });
+                }
+                Ok(Answer::Done)
+            }
+            Ask::End { lane } => {
+                self.end(lane);
+                Ok(Answer::Done)
+            }
+            Ask::Clock => {
+                let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+                Ok(Answer::Clock { nanoseconds: now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64 })
+            }
+            Ask::Activity { devices } => Ok(activity(&devices)),
+            Ask::Room { target } => {
+                let room = rustix::fs::statvfs(&target)
+                    .map_err(|error| cannot(format!("look at {}", target.display()), error))?;
+                Ok(Answer::Room { inodes: room.f_files, free_inodes: room.f_ffree })
+            }
+            Ask::Crash => {
+                let written = std::fs::write("/proc/sysrq-trigger", "c");
+                Err(failed(format!("the kernel goes on ({written:?})")))
+            }
+            Ask::BendClock { tick_microseconds } => bend_clock(tick_microseconds).map(|()| Answer::Done),
+            Ask::PowerOff => {
+                let lanes: Vec<u32> = self.agents.keys().copied().collect();
+                lanes.into_iter().for_each(|lane| self.end(lane));
+                Ok(Answer::Done)
+            }
+        }
+    }
+
+    fn start(&mut self, lane: u32) -> Result<(), LaneFailure> {
+        self.end(lane);
+        let mut child = Command::new("/proc/self/exe")
+            .arg("agent")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| cannot("start an agent", error))?;
+        let pid = Pid::from_child(&child);
+        // It inherited ours.
+        let _ = std::fs::write(format!("/proc/{}/oom_score_adj", child.id()), "0");
+        let input = child.stdin.take();
+        let lines = child.stdout.take().ok_or_else(|| failed("the agent has no output"))?;
+        let output = self.output.clone();
+        let reader = std::thread::Builder::new()
+            .stack_size(256 << 10)
+            .spawn(move || {
+                for line in BufReader::new(lines).lines().map_while(Result::ok) {
+                    send(&output, &format!("L{lane} {line}"));
+                }
+                let ended = child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
+                send(&output, &format!("X{lane} {ended}"));
+            })
+            .map_err(|error| cannot("start a thread", error))?;
+        self.agents.insert(lane, Agent { pid, input, reader: Some(reader) });
+        Ok(())
+    }
+
+    /// Closing its input is an agent's sign to end.
+    fn end(&mut self, lane: u32) {
+        let Some(mut agent) = self.agents.remove(&lane) else { return };
+        agent.input.take();
+        let begun = Instant::now();
+        let reader = agent.reader.take();
+        // Its end is told before another takes its place; one that hangs in the kernel is not waited for.
+        let mut killed = false;
+        while reader.as_ref().is_some_and(|reader| !reader.is_finished()) && begun.elapsed() < 2 * END_PATIENCE {
+            if begun.elapsed() > END_PATIENCE && !std::mem::replace(&mut killed, true) {
+                let _ = kill_process(agent.pid, Signal::KILL);
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+fn make_folder(path: &Path) -> Result<(), LaneFailure> {
+    std::fs::create_dir_all(path).map_err(|error| cannot(format!("make {}", path.display()), error))
+}
+
+/// Writes what the kernel caches of a block device, and forgets it.
+fn drop_cache(device: &Path) -> Result<(), LaneFailure> {
+    let file = File::open(device).map_err(|error| cannot(format!("open {}", device.display()), error))?;
+    loop_device::flush_buffers(&file).map_err(|error| cannot(format!("drop the cache of {}", device.display()), error))
+}
+
+/// adjtimex(2), which moves the monotonic clock's speed too.
+fn bend_clock(tick_microseconds: i64) -> Result<(), LaneFailure> {
+    // SAFETY: a zeroed `timex` is a valid one, and the kernel reads and writes no more than that.
+    let answer = unsafe {
+        let mut terms: libc::timex = std::mem::zeroed();
+        terms.modes = libc::ADJ_TICK;
+        terms.tick = tick_microseconds;
+        libc::adjtimex(&mut terms)
+    };
+    match answer {
+        -1 => Err(cannot("bend the clock", std::io::Error::last_os_error())),
+        _ => Ok(()),
+    }
+}
+
+fn mounted(target: &Path) -> Answer {
+    let mounts = mountinfo::read().unwrap_or_default();
+    let entry = mountinfo::at(&mounts, target);
+    Answer::Mounted { super_options: entry.map(|entry| entry.super_options.clone()).unwrap_or_default() }
+}
+
+/// The program stays in the foreground, so that its end is known.
+fn mount_fuse(command: &[String], target: &Path) -> Result<Child, LaneFailure> {
+    let (program, arguments) = command.split_first().ok_or_else(|| failed("an empty command cannot be run"))?;
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .map_err(|error| cannot(format!("start {program}"), error))?;
+    let begun = Instant::now();
+    loop {
+        if mount::is_mounted(target)? {
+            return Ok(child);
+        }
+        if let Ok(Some(status)) = child.try_wait() {
+            return Err(failed(format!("{program} mounted nothing and ended ({status})")));
+        }
+        if begun.elapsed() > FUSE_PATIENCE {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(failed(format!("{program} mounted nothing within 15 s")));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn wait_for_end(mut child: Child) -> Result<(), LaneFailure> {
+    let begun = Instant::now();
+    while matches!(child.try_wait(), Ok(None)) {
+        if begun.elapsed() > FUSE_PATIENCE {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(failed(
+                "the FUSE program went on after its unmount and was killed; what it still held is lost",
+            ));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Ok(())
+}
+
+fn hello() -> Hello {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    let memory = read("/proc/meminfo")
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next()?.parse::<u64>().ok());
+    Hello {
+        release: rustix::system::uname().release().to_string_lossy().into_owned(),
+        filesystems: read("/proc/filesystems")
+            .lines()
+            .filter_map(|line| line.split('\t').next_back().map(str::to_owned))
+            .collect(),
+        cpus: std::thread::available_parallelism().map_or(1, |count| count.get() as u32),
+        memory_bytes: memory.unwrap_or(0) * 1024,
+        module_failures: read(FAILURES).lines().map(str::to_owned).collect(),
+    }
+}
+
+/// /proc/diskstats: fields 7 (sectors written) and 9 (in flight) after the name.
+fn activity(devices: &[String]) -> Answer {
+    let text = std::fs::read_to_string("/proc/diskstats").unwrap_or_default();
+    let (mut in_flight, mut written_bytes) = (0, 0);
+    for line in text.lines() {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        if fields.len() > 11 && devices.iter().any(|device| device == fields[2]) {
+            written_bytes += fields[9].parse::<u64>().unwrap_or(0) * 512;
+            in_flight += fields[11].parse::<u64>().unwrap_or(0);
+        }
+    }
+    Answer::Activity { in_flight, written_bytes }
+}

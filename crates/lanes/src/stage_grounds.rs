@@ -1,0 +1,68 @@
+//! Which grounds the lanes of a race stand on, and how they take turns on them.
+
+use crate::ground::Ground;
+use crate::stage::Stage;
+use std::path::PathBuf;
+
+impl Stage {
+    /// Number of grounds: images, devices, directories, memory.
+    pub fn grounds(&self) -> usize {
+        self.grounds.len()
+    }
+
+    /// The ground of a lane in a round: images rotate over the lanes that live on images, every
+    /// other lane stays where it is.
+    pub fn ground_for(&self, lane: usize, round: u32) -> usize {
+        if let Some(ground) = self.lanes[lane].fixed_ground {
+            return ground;
+        }
+        let pool = self.pool_of(lane);
+        let guest = self.lanes[lane].guest;
+        let mates = self.lanes[..lane].iter().filter(|other| other.fixed_ground.is_none() && other.guest == guest);
+        pool[(mates.count() + round as usize) % pool.len()]
+    }
+
+    /// Number of images; as many lanes rotate over them. Of several pools (the host's images, each guest's
+    /// disks) the largest.
+    pub fn images(&self) -> usize {
+        let pools = (0..self.lanes.len()).filter(|lane| self.lanes[*lane].fixed_ground.is_none());
+        pools.map(|lane| self.pool_of(lane).len()).max().unwrap_or(0)
+    }
+
+    /// The grounds that a lane may stand on in some round.
+    pub(crate) fn pool_of(&self, lane: usize) -> Vec<usize> {
+        let guest = self.lanes[lane].guest;
+        let is_of_pool = |ground: &Ground| match (ground, guest) {
+            (Ground::Image(_), None) => true,
+            (Ground::Guest(disk), Some(guest)) => disk.guest == guest,
+            _ => false,
+        };
+        self.grounds.iter().enumerate().filter_map(|(index, ground)| is_of_pool(ground).then_some(index)).collect()
+    }
+
+    /// Number of images and devices, whose ceilings can be measured.
+    pub fn blocks(&self) -> usize {
+        self.grounds
+            .iter()
+            .filter(|ground| matches!(ground, Ground::Image(_) | Ground::Guest(_) | Ground::Device(_)))
+            .count()
+    }
+
+    /// Whether all lanes may be open at once; otherwise each is closed before the next is opened.
+    pub fn side_by_side(&self) -> bool {
+        let mut fixed: Vec<usize> = self.lanes.iter().filter_map(|lane| lane.fixed_ground).collect();
+        fixed.sort_unstable();
+        !fixed.windows(2).any(|two| two[0] == two[1] && matches!(self.grounds[two[0]], Ground::Device(_)))
+    }
+
+    /// The block device of a ground, for probes of the bare device while no lane is open on it;
+    /// `None` for directories and memory.
+    pub fn raw_target(&self, ground: usize) -> Option<PathBuf> {
+        self.grounds[ground].block_device()
+    }
+
+    /// Number of lanes, the repeated first one included.
+    pub fn lane_count(&self) -> usize {
+        self.lanes.len()
+    }
+}

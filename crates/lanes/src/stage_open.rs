@@ -1,0 +1,292 @@
+//! A lane from formatted to closed: opened, made cold, unmounted, its image checked.
+
+use crate::contestant::Contestant;
+use crate::failure::LaneFailure;
+use crate::formatting::{self, MountRequest};
+use crate::ground::Ground;
+use crate::guest::protocol::Ask;
+use crate::stage::{Closed, Cold, LaneState, OpenLane, Opened, Settings, Stage, make_folder, remove_folder};
+use crate::undo::{Journal, Thing};
+use crate::{library, mount, mountinfo};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+impl Stage {
+    /// Formats a ground for a lane and mounts it: fresh, and every block of an image written. A
+    /// directory lane gets a fresh folder instead.
+    ///
+    /// # Errors
+    /// [`LaneFailure`] naming the lane; nothing of it is left mounted then.
+    pub fn open(
+        &mut self,
+        lane: usize,
+        ground: usize,
+        journal: &mut Journal,
+        stop: &AtomicBool,
+    ) -> Result<Opened, LaneFailure> {
+        assert!(self.lanes[lane].open.is_none(), "a lane is closed before it is opened again");
+        assert!(
+            self.lanes[lane].fixed_ground.map_or_else(|| self.pool_of(lane).contains(&ground), |fixed| fixed == ground),
+            "grounds come from `ground_for`"
+        );
+        let name = self.lanes[lane].name.clone();
+        self.open_unnamed(lane, ground, journal, stop).map_err(|error| error.in_lane(&name))
+    }
+
+    fn open_unnamed(
+        &mut self,
+        index: usize,
+        ground_index: usize,
+        journal: &mut Journal,
+        stop: &AtomicBool,
+    ) -> Result<Opened, LaneFailure> {
+        let directory = self.lane_directory(index, ground_index);
+        let mut phases_seconds = BTreeMap::new();
+        if matches!(self.grounds[ground_index], Ground::Directory { .. }) {
+            remove_folder(&directory)?;
+            make_folder(&directory)?;
+            self.lanes[index].open = Some(OpenLane {
+                ground: ground_index,
+                directory: directory.clone(),
+                mounted: None,
+                process: None,
+                guest: None,
+            });
+            return Ok(Opened { directory, library: None, guest: None, phases_seconds });
+        }
+        if self.lanes[index].contestant.is_library() {
+            return self.open_library(index, ground_index, journal, stop);
+        }
+        let in_guest = self.lanes[index].guest.is_some();
+        if !in_guest && !directory.is_dir() {
+            make_folder(&directory)?;
+        }
+        self.format(index, ground_index, &mut phases_seconds, journal, stop)?;
+        if in_guest {
+            return self.open_in_guest(index, ground_index, phases_seconds, journal, stop);
+        }
+        let ground = &self.grounds[ground_index];
+        let lane = &mut self.lanes[index];
+        let source = mount_source(ground);
+        // A user's FUSE filesystem names its source as it likes.
+        let expected = match &lane.contestant {
+            Contestant::Row(_) => Some(source.to_string_lossy().into_owned()),
+            _ => None,
+        };
+        let entry = journal.will(Thing::Mount { target: directory.clone(), source: expected })?;
+        let started = Instant::now();
+        let options = mount_options_of(lane, &self.settings);
+        let request =
+            MountRequest { contestant: &lane.contestant, source: &source, options: &options, target: &directory };
+        let process = match formatting::mount(&request, stop) {
+            Ok(process) => process,
+            Err(error) => {
+                // A mount command that was killed half-way may have mounted.
+                while mount::is_mounted(&directory)? {
+                    mount::unmount_patiently(&directory)?;
+                }
+                journal.done(entry)?;
+                return Err(error);
+            }
+        };
+        phases_seconds.insert("mount".to_owned(), started.elapsed().as_secs_f64());
+        lane.open = Some(OpenLane {
+            ground: ground_index,
+            directory: directory.clone(),
+            mounted: Some(entry),
+            process,
+            guest: None,
+        });
+        learn_promises(lane, &directory);
+        Ok(Opened { directory, library: None, guest: None, phases_seconds })
+    }
+
+    /// A library's disk is only made ready: the agent formats it.
+    fn open_library(
+        &mut self,
+        index: usize,
+        ground_index: usize,
+        journal: &mut Journal,
+        stop: &AtomicBool,
+    ) -> Result<Opened, LaneFailure> {
+        self.grounds[ground_index].prepare_for_mkfs()?;
+        let lane = &self.lanes[index];
+        let target = library::target(lane, &self.grounds[ground_index]);
+        let disk = target.device.clone();
+        let guest = match lane.guest {
+            Some(guest) => Some(self.running_guest(guest, journal, stop)?),
+            None => None,
+        };
+        if let Some(guest) = &guest {
+            self.drop_cache_in_guest(ground_index, guest, stop)?;
+        }
+        let open =
+            OpenLane { ground: ground_index, directory: disk, mounted: None, process: None, guest: guest.clone() };
+        self.lanes[index].open = Some(open);
+        Ok(Opened { directory: PathBuf::new(), library: Some(target), guest, phases_seconds: BTreeMap::new() })
+    }
+
+    /// Makes the filesystem, on the host or where its mkfs must run in the guest; a ground without a disk has
+    /// none.
+    fn format(
+        &mut self,
+        index: usize,
+        ground_index: usize,
+        phases_seconds: &mut BTreeMap<String, f64>,
+        journal: &mut Journal,
+        stop: &AtomicBool,
+    ) -> Result<(), LaneFailure> {
+        let Some(device) = self.grounds[ground_index].formatted() else { return Ok(()) };
+        self.grounds[ground_index].prepare_for_mkfs()?;
+        let output = match self.guest_that_formats(index) {
+            Some(guest) => Some(self.format_in_guest(index, ground_index, guest, journal, stop)?),
+            None => formatting::format(&self.lanes[index].mkfs_command, &device, stop)?,
+        };
+        phases_seconds.insert("mkfs".to_owned(), output.as_ref().map_or(0.0, |output| output.seconds));
+        let started = Instant::now();
+        self.grounds[ground_index].settle_after_mkfs()?;
+        phases_seconds.insert("rewrite".to_owned(), started.elapsed().as_secs_f64());
+        let lane = &mut self.lanes[index];
+        if let (Contestant::Row(row), Some(output), true) = (&lane.contestant, output, lane.geometry.is_empty()) {
+            lane.geometry = row.read_geometry(&output.stdout, &device);
+        }
+        Ok(())
+    }
+
+    /// Empties every cache of one lane and of nothing else: unmounts, drops what the kernel caches
+    /// of its device and its image, mounts again. The directory stays the same. A library was let go
+    /// by its agent before, which attaches it again.
+    ///
+    /// # Errors
+    /// [`LaneFailure`] naming the lane, which then may be unmounted: close it.
+    pub fn make_cold(&mut self, lane: usize) -> Result<Cold, LaneFailure> {
+        let name = self.lanes[lane].name.clone();
+        self.make_cold_unnamed(lane).map_err(|error| error.in_lane(&name))
+    }
+
+    fn make_cold_unnamed(&mut self, index: usize) -> Result<Cold, LaneFailure> {
+        let lane = &mut self.lanes[index];
+        let open = lane.open.as_mut().expect("only an open lane is made cold");
+        let ground = &self.grounds[open.ground];
+        if ground.block_device().is_none() {
+            return Ok(Cold::Warm);
+        }
+        if lane.contestant.is_library() {
+            ground.drop_caches()?;
+            if let Some(guest) = open.guest.clone() {
+                let ground = open.ground;
+                self.drop_cache_in_guest(ground, &guest, &AtomicBool::new(false))?;
+            }
+            return Ok(Cold::Cold);
+        }
+        if let Some(guest) = open.guest.clone() {
+            let (ground_index, target) = (open.ground, open.directory.clone());
+            guest.ask(&Ask::Unmount { target: target.clone() }, &AtomicBool::new(false))?;
+            ground.drop_caches()?;
+            self.ask_to_mount(index, ground_index, &guest, &target, &AtomicBool::new(false))?;
+            return Ok(Cold::Cold);
+        }
+        let source = mount_source(ground);
+        formatting::unmount(&lane.contestant, &source, &open.directory, open.process.take())?;
+        ground.drop_caches()?;
+        let request = MountRequest {
+            contestant: &lane.contestant,
+            source: &source,
+            options: &lane.mount_options,
+            target: &open.directory,
+        };
+        open.process = formatting::mount(&request, &AtomicBool::new(false))?;
+        Ok(Cold::Cold)
+    }
+
+    /// Unmounts a lane and checks its image. The lane is closed afterwards, whatever is answered,
+    /// unless it could not be unmounted; closing a closed lane does nothing.
+    ///
+    /// # Errors
+    /// [`LaneFailure`] naming the lane: it cannot be unmounted, or `the image shrank: …`, which
+    /// voids the trial.
+    pub fn close(&mut self, lane: usize, journal: &mut Journal) -> Result<Closed, LaneFailure> {
+        let name = self.lanes[lane].name.clone();
+        self.close_lane(lane, Some(journal)).map_err(|error| error.in_lane(&name))
+    }
+
+    pub(crate) fn close_lane(&mut self, index: usize, journal: Option<&mut Journal>) -> Result<Closed, LaneFailure> {
+        let mut closed = Closed { unmount_seconds: 0.0, flags: Vec::new() };
+        let lane = &mut self.lanes[index];
+        let Some(mut open) = lane.open.take() else { return Ok(closed) };
+        let ground = &self.grounds[open.ground];
+        if matches!(ground, Ground::Directory { .. }) {
+            remove_folder(&open.directory)?;
+            return Ok(closed);
+        }
+        let started = Instant::now();
+        // Of a guest that died nothing is mounted any more.
+        if let Some(guest) = open.guest.take().filter(|guest| guest.lives()) {
+            let unmounted = guest.ask(&Ask::Unmount { target: open.directory.clone() }, &AtomicBool::new(false));
+            if let (Err(error), true) = (unmounted, guest.lives()) {
+                // What hangs in its kernel goes with it, and the race goes on in a new one.
+                guest.kill();
+                return Err(error);
+            }
+        }
+        // A failed `make_cold` may have left it unmounted; a library never was mounted.
+        if open.mounted.is_some() && mount::is_mounted(&open.directory)? {
+            let process = open.process.take();
+            let unmounted = formatting::unmount(&lane.contestant, &mount_source(ground), &open.directory, process);
+            if let Err(error) = unmounted {
+                if mount::is_mounted(&open.directory)? {
+                    lane.open = Some(open);
+                }
+                return Err(error);
+            }
+        }
+        closed.unmount_seconds = started.elapsed().as_secs_f64();
+        if let (Some(journal), Some(entry)) = (journal, open.mounted) {
+            journal.done(entry)?;
+        }
+        let image = match ground {
+            Ground::Image(image) => {
+                image.made().device.sync()?;
+                Some(&image.made().image)
+            }
+            Ground::Guest(disk) => Some(disk.image()),
+            _ => None,
+        };
+        if let Some(image) = image.filter(|_| !lane.contestant.discards(&lane.spec)) {
+            image.check_not_shrunk()?;
+            match image.never_written()? {
+                None => closed.flags.push("image-unchecked".to_owned()),
+                Some(gaps) if !gaps.is_empty() => closed.flags.push("image-unwritten".to_owned()),
+                Some(_) => {}
+            }
+        }
+        Ok(closed)
+    }
+}
+
+/// The options of the mount; a lane in memory is as large as the others.
+pub(crate) fn mount_options_of(lane: &LaneState, settings: &Settings) -> Vec<String> {
+    let mut options = Vec::new();
+    if lane.contestant.in_memory() {
+        options.push(format!("size={}", settings.lane_size.0));
+    }
+    options.extend(lane.mount_options.iter().cloned());
+    options
+}
+
+pub(crate) fn mount_source(ground: &Ground) -> PathBuf {
+    ground.block_device().unwrap_or_else(|| PathBuf::from("fairlane"))
+}
+
+/// The kernel's own words about the mount count too: defaults in a superblock show there.
+fn learn_promises(lane: &mut LaneState, directory: &Path) {
+    let mut options = lane.mount_options.clone();
+    if let Ok(mounts) = mountinfo::read()
+        && let Some(entry) = mountinfo::at(&mounts, directory)
+    {
+        options.extend(entry.super_options.iter().cloned());
+    }
+    lane.promises = lane.contestant.promises(&lane.spec.mkfs_options, &options);
+}

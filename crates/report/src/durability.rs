@@ -1,0 +1,208 @@
+//! Power cuts and damage as text, Markdown and JSON.
+
+use crate::Style;
+use crate::clean::{name, shell_line};
+use crate::layout::{Phrase, Tone, align, hang};
+use crate::words::durability as said;
+use crate::{json, words};
+use model::durability::{DurabilityFindings, LaneDurability, LaneExample};
+use model::page::Language;
+
+/// The formats of a record of durability.
+pub const DURABILITY_FORMATS: [&str; 3] = ["text", "markdown", "json"];
+/// Columns of the labels.
+const LABEL_COLUMNS: usize = 12;
+
+/// What is about to be done.
+#[derive(Debug, Clone, Copy)]
+pub struct DurabilityPlan<'a> {
+    /// How many lanes.
+    pub lanes: usize,
+    /// Cuts of each; `None`: they are damaged instead.
+    pub cuts: Option<u64>,
+    /// Where files are made.
+    pub folder: &'a str,
+    /// How many bytes these take at most.
+    pub bytes: u64,
+}
+
+/// The line that is shown before anything is written.
+pub fn durability_plan(plan: &DurabilityPlan) -> String {
+    said::plan(plan)
+}
+
+/// Refuses what a record of durability is not rendered in.
+///
+/// # Errors
+/// The format or the language, as a sentence.
+pub fn check_durability(format: &str, language: Option<Language>) -> Result<(), String> {
+    if !DURABILITY_FORMATS.contains(&format) {
+        return Err(format!(
+            "power cuts and damage are not rendered as `{}`; choose one of {}",
+            crate::clean::clean(format),
+            DURABILITY_FORMATS.join(", ")
+        ));
+    }
+    match language {
+        None | Some(Language::En) => Ok(()),
+        Some(_) => Err("power cuts and damage are told in English only; leave --lang out".to_owned()),
+    }
+}
+
+/// Renders findings of durability in one of [`DURABILITY_FORMATS`]. `path`: where the record lies.
+///
+/// # Errors
+/// A format that there is not, as a sentence.
+pub fn render_durability(
+    found: &DurabilityFindings,
+    format: &str,
+    path: Option<&str>,
+    style: &Style,
+) -> Result<String, String> {
+    check_durability(format, None)?;
+    Ok(match format {
+        "json" => json::pretty(found),
+        "markdown" => markdown(found),
+        _ => text(found, path, style),
+    })
+}
+
+fn text(found: &DurabilityFindings, path: Option<&str>, style: &Style) -> String {
+    let mut out = String::new();
+    let label = if found.command == "integrity" { said::INTEGRITY } else { said::POWER_CUTS };
+    hang(&mut out, label, LABEL_COLUMNS, &Phrase::of(said::heading(found)), None, style);
+    out.push('\n');
+    if found.command == "integrity" {
+        damage(&mut out, found, style);
+    } else {
+        cuts(&mut out, found, style);
+    }
+    if let Some(path) = path {
+        hang(&mut out, words::RECORD, LABEL_COLUMNS, &Phrase::of(path), None, style);
+    }
+    if !found.again.is_empty() {
+        // Never wrapped: it must survive being copied.
+        let blanks = " ".repeat(LABEL_COLUMNS - words::AGAIN.len());
+        let label = Phrase::default().tone(Tone::Label, words::AGAIN).paint(style);
+        out.push_str(&format!("{label}{blanks}fairlane {}\n", shell_line(&found.again)));
+    }
+    out
+}
+
+fn cuts(out: &mut String, found: &DurabilityFindings, style: &Style) {
+    let first = found.lanes.first().map_or("", |lane| lane.lane.as_str());
+    // Before the figures, and instead of what they would say of each lane.
+    for reason in &found.untrusted {
+        hang(out, said::UNTRUSTED, LABEL_COLUMNS, &said::untrusted(*reason, found), None, style);
+    }
+    for rows in [table(found), more(found, first)] {
+        for (index, line) in align(&rows).into_iter().enumerate() {
+            let tone = if index == 0 { Tone::Quiet } else { Tone::Plain };
+            out.push_str(&Phrase::default().tone(tone, line).paint(style));
+            out.push('\n');
+        }
+        out.push('\n');
+    }
+    if found.untrusted.is_empty() {
+        for lane in &found.lanes {
+            hang(out, "", 0, &said::lane(lane, first), None, style);
+        }
+        out.push('\n');
+        hang(out, said::CONTROLS, LABEL_COLUMNS, &said::controls(found), None, style);
+    }
+    for lane in &found.lanes {
+        for of in &lane.examples {
+            example(out, words::NOTE, &lane.lane, of, style);
+        }
+    }
+    for lane in &found.lanes {
+        for of in &lane.complained {
+            example(out, said::CHECKER, &lane.lane, of, style);
+        }
+    }
+    for (index, cost) in found.lanes.iter().filter_map(said::cost).enumerate() {
+        hang(out, if index == 0 { said::COST } else { "" }, LABEL_COLUMNS, &cost, None, style);
+    }
+    hang(out, said::BEWARE, LABEL_COLUMNS, &Phrase::of(said::CANNOT_PROVE), None, style);
+    if found.lanes.iter().any(|lane| lane.speed.is_some()) {
+        hang(out, "", LABEL_COLUMNS, &Phrase::of(said::SPEED_LEGEND), None, style);
+    }
+}
+
+/// One image, and the line that makes it again.
+fn example(out: &mut String, label: &str, lane: &str, of: &LaneExample, style: &Style) {
+    hang(out, label, LABEL_COLUMNS, &said::example(lane, of), None, style);
+    if !of.example.kept.is_empty() {
+        let command = ["powercut".to_owned(), "--look".to_owned(), of.example.kept.clone()];
+        let blanks = " ".repeat(LABEL_COLUMNS - said::LOOK.len());
+        let label = Phrase::default().tone(Tone::Label, said::LOOK).paint(style);
+        out.push_str(&format!("{label}{blanks}fairlane {}\n", shell_line(&command)));
+    }
+}
+
+fn table(found: &DurabilityFindings) -> Vec<Vec<String>> {
+    let head = said::COLUMNS.map(str::to_owned).to_vec();
+    let row = |lane: &LaneDurability| {
+        let figures = [lane.cuts, lane.broken, lane.lost, lane.torn, lane.stale, lane.mixed, lane.unmountable]
+            .map(|n| n.to_string());
+        std::iter::once(name(&lane.lane)).chain(figures).collect()
+    };
+    std::iter::once(head).chain(found.lanes.iter().map(row)).collect()
+}
+
+fn more(found: &DurabilityFindings, first: &str) -> Vec<Vec<String>> {
+    let head = said::MORE_COLUMNS.map(str::to_owned).to_vec();
+    let row = |lane: &LaneDurability| {
+        vec![name(&lane.lane), lane.complaints.to_string(), said::bare(lane), said::speed(lane, first)]
+    };
+    std::iter::once(head).chain(found.lanes.iter().map(row)).collect()
+}
+
+fn damage(out: &mut String, found: &DurabilityFindings, style: &Style) {
+    let mut part = |label: &str, lines: Vec<Phrase>| {
+        let mut label = label;
+        for line in lines {
+            hang(out, label, LABEL_COLUMNS, &line, None, style);
+            label = "";
+        }
+    };
+    part(said::DAMAGE, found.damage.iter().map(said::damage).collect());
+    part(said::FULL, found.full.iter().map(said::full).collect());
+    part(said::FAULTS, found.faults.iter().map(said::fault).collect());
+    part(said::BEWARE, vec![Phrase::of(said::CANNOT_PROVE_DAMAGE)]);
+}
+
+/// Tables and sentences for a pull request or the documentation.
+fn markdown(found: &DurabilityFindings) -> String {
+    let mut out = String::new();
+    let cell = |text: &str| crate::clean::clean(text).replace('|', "\\|");
+    let mut rows = |rows: Vec<Vec<String>>| {
+        for (index, row) in rows.iter().enumerate() {
+            out.push_str(&format!("| {} |\n", row.iter().map(|text| cell(text)).collect::<Vec<_>>().join(" | ")));
+            if index == 0 {
+                out.push_str(&format!("|{}\n", " --- |".repeat(row.len())));
+            }
+        }
+        out.push('\n');
+    };
+    let first = found.lanes.first().map_or("", |lane| lane.lane.as_str());
+    if found.command != "integrity" {
+        rows(table(found));
+        rows(more(found, first));
+    }
+    let mut lines: Vec<Phrase> = found.untrusted.iter().map(|reason| said::untrusted(*reason, found)).collect();
+    if lines.is_empty() && found.command != "integrity" {
+        lines.extend(found.lanes.iter().map(|lane| said::lane(lane, first)));
+        lines.push(said::controls(found));
+    }
+    lines.extend(found.lanes.iter().filter_map(said::cost));
+    lines.extend(found.damage.iter().map(said::damage));
+    lines.extend(found.full.iter().map(said::full));
+    lines.extend(found.faults.iter().map(said::fault));
+    let beware = if found.command == "integrity" { said::CANNOT_PROVE_DAMAGE } else { said::CANNOT_PROVE };
+    lines.push(Phrase::of(beware));
+    for line in lines {
+        out.push_str(&format!("- {}\n", line.plain()));
+    }
+    out
+}

@@ -1,0 +1,281 @@
+//! What is said of power cuts, damage, full and failing disks.
+
+use crate::clean::clean;
+use crate::durability::DurabilityPlan;
+use crate::figures;
+use crate::layout::Phrase;
+use model::durability::{
+    DamageFindings, DurabilityFindings, DurabilityVerdict, Fault, Full, Honesty, LaneDurability, LaneExample,
+    SpeedFinding, Untrusted,
+};
+
+pub(crate) const POWER_CUTS: &str = "POWER CUTS";
+pub(crate) const INTEGRITY: &str = "INTEGRITY";
+pub(crate) const CONTROLS: &str = "CONTROLS";
+pub(crate) const UNTRUSTED: &str = "UNTRUSTED";
+pub(crate) const BEWARE: &str = "BEWARE";
+pub(crate) const CHECKER: &str = "CHECKER";
+pub(crate) const LOOK: &str = "LOOK";
+pub(crate) const COST: &str = "COST";
+pub(crate) const DAMAGE: &str = "DAMAGE";
+pub(crate) const FULL: &str = "FULL DISK";
+pub(crate) const FAULTS: &str = "FAULTS";
+
+pub(crate) const CANNOT_PROVE: &str = "The cuts are simulated below the filesystem, on a disk that honours every flush: whether your own drive \
+                                       does, this cannot show. What no cut of this run showed may still exist.";
+pub(crate) const CANNOT_PROVE_DAMAGE: &str = "Blocks were damaged while the filesystem was unmounted, so that nothing was in memory. Your drive has \
+                                              checksums of its own, which catch much of what is simulated here.";
+
+pub(crate) fn heading(found: &DurabilityFindings) -> String {
+    let lanes = match found.lanes.len() {
+        1 => "1 lane".to_owned(),
+        count => format!("{count} lanes"),
+    };
+    let done = if found.outcome == "complete" { String::new() } else { format!(", {}", found.outcome) };
+    match found.command.as_str() {
+        "integrity" => format!("Linux {}, seed {}, {}{done}", clean(&found.kernel), found.seed, clean(&found.started)),
+        _ => format!("{lanes}, Linux {}, seed {}, {}{done}", clean(&found.kernel), found.seed, clean(&found.started)),
+    }
+}
+
+/// Before anything is written.
+pub(crate) fn plan(plan: &DurabilityPlan) -> String {
+    let lanes = |count: usize| if count == 1 { "1 lane".to_owned() } else { format!("{count} lanes") };
+    let work = match plan.cuts {
+        Some(cuts) => format!("{}, about {} power cuts in each", lanes(plan.lanes), figures::whole(cuts)),
+        None => format!("{}, damaged, filled and failed", lanes(plan.lanes)),
+    };
+    format!(
+        "{work}. Formats no disk; files in {} take up to {}. Ctrl-C cleans up.",
+        clean(plan.folder),
+        figures::bytes(plan.bytes)
+    )
+}
+
+/// The heads of the table of lanes.
+pub(crate) const COLUMNS: [&str; 8] =
+    ["lane", "cuts", "broke a promise", "lost", "torn", "stale", "not atomic", "no mount"];
+/// The heads of its second part.
+pub(crate) const MORE_COLUMNS: [&str; 4] = ["lane", "checker complained", "without directory fsync", "speed"];
+
+/// One lane's verdict.
+pub(crate) fn lane(found: &LaneDurability, first: &str) -> Phrase {
+    let phrase = Phrase::default().name(&found.lane);
+    let phrase = match found.verdict {
+        DurabilityVerdict::Unknown => phrase.say(" was not cut"),
+        DurabilityVerdict::Kept => phrase.say(format!(
+            " kept every acknowledged record: 0 of {} cuts, so below {} at 95 %",
+            found.cuts,
+            small_share(found.below.unwrap_or(1.0))
+        )),
+        DurabilityVerdict::Broke => phrase
+            .say(format!(" broke a promise in {} of {} cuts", found.broken, found.cuts))
+            .say(sorts(found))
+            .say(torn(found))
+            .say(not_even_mounted(found)),
+    };
+    let phrase = match found.speed {
+        Some(speed) => phrase.say("; ").say(pace(speed)).say(" ").name(first),
+        None => phrase,
+    };
+    let phrase = match found.verdict {
+        DurabilityVerdict::Broke if !found.promises_fsync => {
+            phrase.say(": its options give up that fsync reaches stable storage")
+        }
+        _ => phrase,
+    };
+    phrase.say(".")
+}
+
+fn torn(found: &LaneDurability) -> &'static str {
+    match found.broken > 0 && found.broken == found.broken_torn_512 {
+        true => {
+            ", each of which tore a write between sectors of 512 bytes, which a drive whose sectors are 4 KiB does not do"
+        }
+        false => "",
+    }
+}
+
+fn not_even_mounted(found: &LaneDurability) -> String {
+    match found.bare_unmountable {
+        0 => String::new(),
+        count => format!("; without fsync of directories {count} of {} images did not mount", found.bare_cuts),
+    }
+}
+
+fn sorts(found: &LaneDurability) -> String {
+    let all = [
+        (found.lost, "lost acknowledged records"),
+        (found.torn, "wrong bytes"),
+        (found.stale, "an older state"),
+        (found.mixed, "a replacement that was not atomic"),
+        (found.unmountable, "no mount"),
+    ];
+    let said: Vec<String> =
+        all.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) }
+}
+
+fn pace(speed: SpeedFinding) -> String {
+    let (times, word) = match speed.ratio >= 1.0 {
+        true => (speed.ratio, "faster than"),
+        false => (1.0 / speed.ratio, "slower than"),
+    };
+    match times < 1.005 {
+        true => "as fast as".to_owned(),
+        false => format!("{times:.2}x {word}"),
+    }
+}
+
+/// The speed in a cell.
+pub(crate) fn speed(found: &LaneDurability, first: &str) -> String {
+    match found.speed {
+        Some(speed) => format!("x{:.2} (x{:.2} to x{:.2})", speed.ratio, speed.low, speed.high),
+        None if found.lane == first => "x1".to_owned(),
+        None => "not measured".to_owned(),
+    }
+}
+
+pub(crate) const SPEED_LEGEND: &str = "Speed: acknowledged records per second of the same work on an ordinary image, beside the first lane: geometric \
+                                       mean over the kinds of work, and their range; medians of few rounds, without an interval. A race decides.";
+
+/// What the images cost.
+pub(crate) fn cost(found: &LaneDurability) -> Option<Phrase> {
+    let rate = format!(": {} images an hour", figures::whole(found.images_per_hour?.round() as u64));
+    let memory = match found.memory_bytes {
+        0 => String::new(),
+        bytes => format!(", at most {} of memory", figures::bytes(bytes)),
+    };
+    Some(Phrase::default().name(&found.lane).say(format!("{rate}{memory}.")))
+}
+
+/// What has no promise behind it, in a cell.
+pub(crate) fn bare(found: &LaneDurability) -> String {
+    match found.bare_cuts {
+        0 => "not tried".to_owned(),
+        cuts => format!("missing in {} of {cuts}, not promised", found.bare_missing),
+    }
+}
+
+/// A share below one, with two digits that say something.
+pub(crate) fn small_share(share: f64) -> String {
+    match share {
+        share if share >= 0.1 => format!("{:.0} %", share * 100.0),
+        share if share >= 0.01 => format!("{:.1} %", share * 100.0),
+        share => format!("{:.2} %", share * 100.0),
+    }
+}
+
+/// What the controls did.
+pub(crate) fn controls(found: &DurabilityFindings) -> Phrase {
+    match found.controls.as_slice() {
+        [safe, unsafe_one] => Phrase::default()
+            .name(safe)
+            .say(" kept everything and ")
+            .name(unsafe_one)
+            .say(" did not: what would be lost is seen."),
+        _ => Phrase::of("none were run."),
+    }
+}
+
+pub(crate) fn untrusted(reason: Untrusted, found: &DurabilityFindings) -> Phrase {
+    let name = |index: usize| found.controls.get(index).map_or("", String::as_str);
+    match reason {
+        Untrusted::SafeControlLost => Phrase::default().name(name(0)).say(
+            " must keep every acknowledged record and did not: either this kernel loses data or Fairlane is wrong. No \
+             verdict of this run is to be believed.",
+        ),
+        Untrusted::UnsafeControlKept => Phrase::default().name(name(1)).say(
+            " must lose something and did not: losses are not seen here, so that a lane that kept everything proves \
+             nothing. Take more cuts with --cuts.",
+        ),
+        Untrusted::ControlMissing => {
+            Phrase::of("a control was not cut, so that nothing shows whether losses would be seen.")
+        }
+    }
+}
+
+pub(crate) fn example(lane: &str, of: &LaneExample) -> Phrase {
+    Phrase::default().name(lane).say(format!(
+        ", {}, cut {}, {} acknowledged: {}",
+        clean(&of.workload),
+        clean(&of.example.cut),
+        of.example.acknowledged,
+        clean(&of.example.said)
+    ))
+}
+
+/// One line of damage.
+pub(crate) fn damage(found: &DamageFindings) -> Phrase {
+    let damage = &found.damage;
+    let stands = if damage.devices > 1 { format!(" on {} devices", damage.devices) } else { String::new() };
+    let phrase = Phrase::default().name(&damage.lane).say(format!(
+        "{stands}, {} blocks of {} damaged: ",
+        damage.blocks,
+        clean(&damage.of)
+    ));
+    if damage.blocks == 0 {
+        return phrase.say("no such block was found, so this shows nothing.");
+    }
+    let files = format!("of {} files {} were hit", damage.files, damage.hit);
+    let phrase = match found.honesty {
+        Honesty::Silent => phrase.say(format!(
+            "{} files were wrong or gone WITHOUT AN ERROR, {} were refused, {} of the hit ones read whole",
+            damage.silent, damage.refused, damage.repaired
+        )),
+        Honesty::Refused if !damage.unmountable.is_empty() => {
+            phrase.say(format!("it does not mount ({})", clean(&damage.unmountable)))
+        }
+        Honesty::Refused => phrase.say(format!("{files}: {} refused, none read with wrong bytes", damage.refused)),
+        Honesty::Repaired => phrase.say(format!("{files}: all read whole, from another copy")),
+        Honesty::Unharmed => phrase.say("every file was read whole"),
+    };
+    match (damage.noticed, damage.scrub.is_empty()) {
+        (true, false) => phrase.say(format!("; the check noticed: {}.", clean(&damage.scrub))),
+        (true, true) => phrase.say("; the check noticed."),
+        // Reading had written the other copy over what was damaged.
+        (false, _) if found.honesty == Honesty::Repaired => phrase.say("; nothing was left for the check to notice."),
+        (false, _) => phrase.say("; the check noticed nothing."),
+    }
+}
+
+pub(crate) fn full(found: &Full) -> Phrase {
+    let deleted = match found.could_delete {
+        true => format!("a file could be deleted, and {:.0} % of its space came back", found.came_back * 100.0),
+        false => "NOTHING could be deleted".to_owned(),
+    };
+    Phrase::default().name(&found.lane).say(format!(
+        ": full after {}, answered \"{}\"; {deleted}; {} of {} earlier files whole.",
+        figures::bytes(found.filled_bytes),
+        clean(&found.answered),
+        found.whole,
+        found.files
+    ))
+}
+
+pub(crate) fn fault(found: &Fault) -> Phrase {
+    let which = format!(": {} {} refused by the disk: ", clean(&found.of), found.number);
+    let phrase = Phrase::default().name(&found.lane).say(which);
+    let phrase = match (found.happened, found.told.is_empty()) {
+        (false, _) => return phrase.say("it never came to that."),
+        (true, true) => phrase.say("the application was told nothing"),
+        (true, false) if found.by.is_empty() => {
+            phrase.say(format!("the application was told \"{}\"", clean(&found.told)))
+        }
+        (true, false) => phrase.say(format!("{} answered \"{}\"", clean(&found.by), clean(&found.told))),
+    };
+    let phrase = match (found.told.is_empty(), found.writable) {
+        (true, _) => phrase,
+        (false, true) => phrase.say(", and the filesystem took further writes"),
+        (false, false) => phrase.say(", and the filesystem took no more writes until a new mount"),
+    };
+    let count = found.acknowledged;
+    let lost = match (found.lost_mounted, found.lost) {
+        (0, 0) => format!("; all {count} acknowledged records whole, before and after a new mount."),
+        (mounted, 0) => {
+            format!("; {mounted} of {count} acknowledged records could not be read before a new mount, all after it.")
+        }
+        (_, lost) => format!("; {lost} of {count} acknowledged records LOST ({}).", clean(&found.said)),
+    };
+    phrase.say(lost)
+}

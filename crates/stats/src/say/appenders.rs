@@ -1,0 +1,24 @@
+//! What to know of swarms of writers: bursts of their lanes' devices, and the search for how many a lane
+//! sustains (`bursts`, `search`).
+
+templates! {
+    bursts_rise(lane, seconds, bytes, between, within) =
+        "{lane} writes every {seconds} in bursts of {bytes}; p99 lateness rises from {between} to {within}";
+    bursts_hidden(lane, seconds, bytes) =
+        "{lane} writes every {seconds} in bursts of {bytes}, which do not show in the lateness";
+    lone_bursts_rise(lane, bytes, between, within) =
+        "{lane} writes in bursts of {bytes}; p99 lateness rises from {between} to {within}";
+    lone_bursts_hidden(lane, bytes) = "{lane} writes in bursts of {bytes}, which do not show in the lateness";
+    too_late(writers, lateness, period) = "with {writers} writers p99 lateness is {lateness}, in a period of {period}";
+    backlog_grows(writers, backlog) = "with {writers} writers the backlog grows, to {backlog} at the end";
+    load_too_high(writers, load, cpus) = "with {writers} writers the load average is {load} on {cpus} CPUs";
+    could_not_be_done(writers, reason) = "with {writers} writers: {reason}";
+    all_sustained(writers) = "{writers} writers are sustained, and more were not tried";
+    not_even(writers) = "not even {writers} writers are sustained";
+    no_pass_ended() = "no pass of the search ended";
+    more_not_tried(lanes) = "more writers than {lanes} sustain were not tried: the ratio may be larger";
+    both_at_the_end(writers) = "both sustain {writers} writers, and more were not tried; raise --most-writers";
+    neither_gave_way(a, b) = "neither {a} nor {b} gave way before more writers could not be tried";
+    passes_done_of(done, planned) = "{done} of {planned} passes done";
+    one_pass() = "one pass: no interval between passes";
+}

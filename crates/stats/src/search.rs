@@ -1,0 +1,430 @@
+//! The search for the largest swarm that a lane sustains: which number to try next, what came of a step, and
+//! what all of it says.
+//!
+//! A pass doubles the number of writers until a step is not sustained (or halves it until one is), and then
+//! tries the geometric mean of the two nearest numbers until they lie close together. Its figure is the
+//! geometric mean of these two. Passes are the replicates: lanes are compared pass by pass, as rounds of a race
+//! are. A later pass begins at what the earlier ones found, and goes on in smaller steps: chance moves the edge
+//! only a little.
+
+use crate::comparable::comparable;
+use crate::correlation;
+use crate::estimate::{self, Level};
+use crate::pair::finite;
+use crate::ranking;
+use crate::say::{appenders as said, name, names, pair as pair_said, text};
+use crate::sequential::{self, Rule, Standing};
+use model::Sentence;
+use model::findings::{Estimate, Pair, SearchFinding, SearchLane, SearchPass, Verdict};
+use model::page::Quantity;
+use model::plan::Rounds;
+use model::record::Record;
+use model::search::{Criterion, FindMax, SearchStep, StepOutcome};
+use model::sentence::Value;
+use model::trial::{Lateness, Outcome, Trial};
+use model::workload::{Appenders, Kind, Workload};
+
+/// Passes of a search that asks for no number.
+pub const USUAL_PASSES: u32 = 4;
+/// By how much the first pass goes on from step to step, and the later ones.
+const FIRST_FACTOR: f64 = 2.0;
+const LATER_FACTOR: f64 = 1.25;
+/// So many steps that fail at the beginning of a pass end it: it is not the number of writers that fails.
+const FAILURES_AT_FIRST: usize = 3;
+
+/// What a pass does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Tries so many writers.
+    Try(u32),
+    /// The pass has found what there is.
+    Done,
+}
+
+/// The workload whose writers a search varies; `None`: the record holds no search.
+pub fn workload_of(record: &Record) -> Option<(&Workload, &Appenders, FindMax)> {
+    let plan = &record.header.plan;
+    let find_max = plan.find_max?;
+    plan.workloads.iter().find_map(|workload| match &workload.kind {
+        Kind::Appenders(swarm) => Some((workload, &**swarm, find_max)),
+        _ => None,
+    })
+}
+
+/// Passes that the plan asks for.
+pub fn passes_of(rounds: Rounds) -> u32 {
+    match rounds {
+        Rounds::Fixed(passes) => passes.max(1),
+        Rounds::Auto => USUAL_PASSES,
+    }
+}
+
+/// What a lane's pass does next, after the steps of it that are recorded.
+pub fn next(record: &Record, lane: &str, pass: u32) -> Next {
+    let Some((_, swarm, find_max)) = workload_of(record) else { return Next::Done };
+    let view = View::of(record, swarm, find_max);
+    view.after(&view.passes(lane, pass), &view.tried(lane, pass))
+}
+
+/// What came of one step.
+pub fn outcome(trial: &Trial, swarm: &Appenders, cpus: u32, criterion: Criterion) -> StepOutcome {
+    if trial.outcome == Outcome::Failed {
+        return StepOutcome::Failed;
+    }
+    let Some(late) = lateness(trial) else { return StepOutcome::Failed };
+    match criterion {
+        Criterion::Load if load(trial).is_some_and(|load| load > f64::from(cpus)) => StepOutcome::Load,
+        Criterion::Load => StepOutcome::Sustained,
+        // A percentile that too few records show is at most the largest.
+        Criterion::Lateness if p99_seconds(trial) >= swarm.period_seconds => StepOutcome::Late,
+        Criterion::Lateness if late.backlog_grew => StepOutcome::Backlog,
+        Criterion::Lateness => StepOutcome::Sustained,
+    }
+}
+
+/// What a record says of its search; empty: it holds none.
+pub fn findings(record: &Record) -> Vec<SearchFinding> {
+    let Some((workload, swarm, find_max)) = workload_of(record) else { return Vec::new() };
+    let view = View::of(record, swarm, find_max);
+    let lanes: Vec<SearchLane> = record.header.lanes.iter().map(|lane| view.lane(&lane.name)).collect();
+    let done = lanes.iter().filter(|lane| lane.failure.is_none()).map(|lane| lane.passes.len() as u32).min();
+    let pairs = view.pairs(&lanes, done.unwrap_or(0));
+    vec![SearchFinding {
+        workload: workload.name.clone(),
+        title: workload.title.clone(),
+        criterion: find_max.criterion,
+        files: swarm.files,
+        period_seconds: swarm.period_seconds,
+        most_writers: find_max.most_writers,
+        passes: done.unwrap_or(0),
+        ranking: ranking::ranking(&record.header.lanes, &estimates(&lanes), &pairs, true),
+        lanes,
+        pairs,
+        warnings: Vec::new(),
+    }]
+}
+
+/// A record's search.
+struct View<'a> {
+    record: &'a Record,
+    swarm: &'a Appenders,
+    find_max: FindMax,
+}
+
+impl<'a> View<'a> {
+    fn of(record: &'a Record, swarm: &'a Appenders, find_max: FindMax) -> Self {
+        View { record, swarm, find_max }
+    }
+
+    fn steps(&self, lane: &'a str, pass: u32) -> impl Iterator<Item = &'a SearchStep> {
+        self.record.steps.iter().filter(move |step| step.trial.lane == lane && step.pass == pass)
+    }
+
+    fn outcome(&self, step: &SearchStep) -> StepOutcome {
+        outcome(&step.trial, self.swarm, self.record.header.machine.cpus, self.find_max.criterion)
+    }
+
+    fn tried(&self, lane: &str, pass: u32) -> Vec<(u32, StepOutcome)> {
+        let steps = self.record.steps.iter().filter(|step| step.trial.lane == lane && step.pass == pass);
+        steps.map(|step| (step.writers, self.outcome(step))).collect()
+    }
+
+    /// What follows the steps of a pass, before which these have ended.
+    fn after(&self, before: &[SearchPass], tried: &[(u32, StepOutcome)]) -> Next {
+        let (begin, factor) = match level(before) {
+            Some(level) => (level.mean.round() as u32, LATER_FACTOR),
+            None => (self.swarm.writers, FIRST_FACTOR),
+        };
+        step_after(tried, begin.clamp(1, self.find_max.most_writers), factor, &self.find_max)
+    }
+
+    /// Passes of a lane that have ended, one after another, before this one.
+    fn passes(&self, lane: &str, before: u32) -> Vec<SearchPass> {
+        let mut ended: Vec<SearchPass> = Vec::new();
+        for pass in 1..before {
+            let tried = self.tried(lane, pass);
+            if tried.is_empty() || self.after(&ended, &tried) != Next::Done {
+                break;
+            }
+            let (sustained, too_many) = bracket(&tried);
+            let steps = tried.len() as u32;
+            ended.push(SearchPass { pass, sustained: sustained.unwrap_or(0), too_many, steps });
+        }
+        ended
+    }
+
+    fn lane(&self, lane: &'a str) -> SearchLane {
+        let passes = self.passes(lane, u32::MAX);
+        let level = level(&passes);
+        let at_least = passes.iter().any(|pass| pass.too_many.is_none() && pass.sustained > 0);
+        let failure = match (passes.last(), level) {
+            (None, _) => Some(said::no_pass_ended()),
+            (Some(last), None) => Some(match self.reason(lane, last) {
+                Some(reason) => reason,
+                None => said::not_even(last.too_many.unwrap_or(1)),
+            }),
+            (Some(_), Some(_)) => None,
+        };
+        SearchLane {
+            lane: lane.to_owned(),
+            writers: level.map(|level| level.mean),
+            low: level.and_then(|level| Some(level.interval?.0)),
+            high: level.and_then(|level| Some(level.interval?.1)),
+            at_least,
+            could_not_go_on: passes.last().is_some_and(|last| {
+                self.edge(lane, last).is_some_and(|step| self.outcome(step) == StepOutcome::Failed)
+            }),
+            reason: passes.last().and_then(|last| self.reason(lane, last)),
+            passes,
+            failure,
+        }
+    }
+
+    /// The step at the smallest number that a pass did not sustain.
+    fn edge(&self, lane: &'a str, pass: &SearchPass) -> Option<&'a SearchStep> {
+        let too_many = pass.too_many?;
+        let fell = |step: &&SearchStep| step.writers == too_many && self.outcome(step) != StepOutcome::Sustained;
+        self.steps(lane, pass.pass).find(fell)
+    }
+
+    /// What was the matter at the smallest number that a pass did not sustain; where there is none, that.
+    fn reason(&self, lane: &'a str, pass: &SearchPass) -> Option<Sentence> {
+        let Some(too_many) = pass.too_many else { return Some(said::all_sustained(pass.sustained)) };
+        let step = self.edge(lane, pass)?;
+        let late = lateness(&step.trial);
+        Some(match self.outcome(step) {
+            StepOutcome::Sustained => return None,
+            StepOutcome::Late => said::too_late(
+                too_many,
+                Value::Seconds(p99_seconds(&step.trial)),
+                Value::Seconds(self.swarm.period_seconds),
+            ),
+            StepOutcome::Backlog => {
+                said::backlog_grows(too_many, Value::Seconds(late.map_or(0.0, |late| late.backlog_seconds)))
+            }
+            StepOutcome::Load => {
+                let load = Value::Number(load(&step.trial).unwrap_or(0.0), 1);
+                said::load_too_high(too_many, load, self.record.header.machine.cpus)
+            }
+            StepOutcome::Failed => {
+                let reason = step.trial.reason.as_deref().unwrap_or("no record was due; raise seconds");
+                said::could_not_be_done(too_many, text(reason.trim_end_matches('.')))
+            }
+        })
+    }
+
+    fn pairs(&self, lanes: &[SearchLane], done: u32) -> Vec<Pair> {
+        let header = &self.record.header;
+        let couples: Vec<(usize, usize)> = (0..lanes.len()).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
+        let may = couples.iter().filter(|&&(a, b)| comparable(&header.lanes[a], &header.lanes[b]).is_ok()).count();
+        let rounds = Rounds::Fixed(passes_of(header.plan.rounds));
+        let rule =
+            Rule { pairs: may.max(1), rounds, margin: header.plan.margin, first_answer: header.plan.first_answer };
+        let standing = sequential::standing(done, rounds, self.record.end);
+        let judged = couples.into_iter().map(|(a, b)| {
+            let mut pair = Pair {
+                a: lanes[a].lane.clone(),
+                b: lanes[b].lane.clone(),
+                ratio: None,
+                low: None,
+                high: None,
+                verdict: Verdict::None,
+                why: None,
+                minutes_to_settle: None,
+                rounds_to_settle: None,
+            };
+            if let Some((lane, why)) =
+                [a, b].into_iter().find_map(|at| Some((&lanes[at].lane, lanes[at].failure.clone()?)))
+            {
+                pair.why = Some(pair_said::lane_reason(name(lane), why));
+                return pair;
+            }
+            let differences = estimate::paired_differences(&figures(&lanes[a]), &figures(&lanes[b]));
+            let assumed = correlation::assumed(None, &[]);
+            let Some(interval) = sequential::interval(&differences, &rule, assumed) else {
+                pair.why = Some(pair_said::shares_no_round(name(&pair.a), name(&pair.b)));
+                return pair;
+            };
+            pair.ratio = finite(interval.mean.exp());
+            pair.low = finite((interval.mean - interval.half).exp()).filter(|_| interval.half.is_finite());
+            pair.high = finite((interval.mean + interval.half).exp()).filter(|_| interval.half.is_finite());
+            let mut beside = match comparable(&header.lanes[a], &header.lanes[b]) {
+                Ok(beside) => beside,
+                Err(different) => {
+                    pair.why = Some(different);
+                    return pair;
+                }
+            };
+            let ends: Vec<&SearchLane> = [&lanes[a], &lanes[b]].into_iter().filter(|lane| lane.at_least).collect();
+            let stopped = |lane: &SearchLane| lane.at_least || lane.could_not_go_on;
+            match ends.len() {
+                0 | 1 if stopped(&lanes[a]) && stopped(&lanes[b]) => {
+                    pair.why = Some(said::neither_gave_way(name(&pair.a), name(&pair.b)));
+                    return pair;
+                }
+                2 => {
+                    pair.why = Some(said::both_at_the_end(self.find_max.most_writers));
+                    return pair;
+                }
+                1 => beside.push(said::more_not_tried(names(ends.iter().map(|lane| lane.lane.as_str())))),
+                _ => {}
+            }
+            let (verdict, why) = match standing {
+                _ if interval.count < 2 => (Verdict::Undecided, Some(said::one_pass())),
+                Standing::Before { first } => (Verdict::Undecided, Some(said::passes_done_of(done, first))),
+                Standing::AtLook { last, .. } => match rule.verdict(interval.mean, interval.half, last) {
+                    // A lane that sustains at least so many may sustain more: that is no tie.
+                    Verdict::Tie if !ends.is_empty() => (Verdict::Undecided, None),
+                    Verdict::Undecided => {
+                        let percent = |log: f64| Value::Signed(100.0 * log.clamp(-50.0, 50.0).exp_m1(), 0);
+                        let (low, high) = (interval.mean - interval.half, interval.mean + interval.half);
+                        let why = pair_said::difference_between(interval.count, percent(low), percent(high));
+                        (Verdict::Undecided, Some(why))
+                    }
+                    verdict => (verdict, None),
+                },
+            };
+            pair.verdict = verdict;
+            let all: Vec<Value> = why.into_iter().chain(beside).map(Value::from).collect();
+            pair.why = (!all.is_empty()).then(|| pair_said::clauses(Value::Clauses(all)));
+            pair
+        });
+        judged.collect()
+    }
+}
+
+/// The largest number that was sustained below every one that was not, and the smallest that was not.
+fn bracket(tried: &[(u32, StepOutcome)]) -> (Option<u32>, Option<u32>) {
+    let fell = |of: &&(u32, StepOutcome)| of.1 != StepOutcome::Sustained;
+    let too_many = tried.iter().filter(fell).map(|of| of.0).min();
+    let below = |of: &&(u32, StepOutcome)| !fell(of) && too_many.is_none_or(|many| of.0 < many);
+    (tried.iter().filter(below).map(|of| of.0).max(), too_many)
+}
+
+/// What follows these steps of a pass.
+fn step_after(tried: &[(u32, StepOutcome)], begin: u32, factor: f64, find_max: &FindMax) -> Next {
+    if tried.is_empty() {
+        return Next::Try(begin);
+    }
+    let failed = |of: &(u32, StepOutcome)| of.1 == StepOutcome::Failed;
+    if tried.len() >= FAILURES_AT_FIRST && tried.iter().all(failed) {
+        return Next::Done;
+    }
+    let grown = |from: u32| ((f64::from(from) * factor).round() as u32).max(from + 1).min(find_max.most_writers);
+    let shrunk = |from: u32| ((f64::from(from) / factor).round() as u32).min(from - 1);
+    match bracket(tried) {
+        (Some(sustained), None) if sustained >= find_max.most_writers => Next::Done,
+        (Some(sustained), None) => Next::Try(grown(sustained)),
+        (None, Some(0 | 1)) => Next::Done,
+        (None, Some(many)) => Next::Try(shrunk(many).max(1)),
+        (Some(sustained), Some(many)) => {
+            let middle = (f64::from(sustained) * f64::from(many)).sqrt().round() as u32;
+            let close = f64::from(many) <= f64::from(sustained) * (1.0 + find_max.resolution);
+            match close || many - sustained <= 1 || middle <= sustained || middle >= many {
+                true => Next::Done,
+                false => Next::Try(middle),
+            }
+        }
+        (None, None) => Next::Done,
+    }
+}
+
+/// What passes have found.
+fn level(passes: &[SearchPass]) -> Option<Level> {
+    let figures: Vec<f64> = passes.iter().filter_map(figure).collect();
+    estimate::level(&figures)
+}
+
+/// A pass as one number; `None`: nothing was sustained.
+fn figure(pass: &SearchPass) -> Option<f64> {
+    let sustained = f64::from(pass.sustained);
+    (pass.sustained > 0).then(|| pass.too_many.map_or(sustained, |many| (sustained * f64::from(many)).sqrt()))
+}
+
+fn figures(lane: &SearchLane) -> Vec<(u32, f64)> {
+    lane.passes.iter().filter_map(|pass| Some((pass.pass, figure(pass)?))).collect()
+}
+
+fn lateness(trial: &Trial) -> Option<&Lateness> {
+    let group = trial.groups.iter().find(|group| group.name == "append")?;
+    group.lateness.as_deref().filter(|late| late.due > 0)
+}
+
+/// The 99th percentile of lateness in seconds; the largest where too few records were due.
+fn p99_seconds(trial: &Trial) -> f64 {
+    let latency = trial.groups.iter().find(|group| group.name == "append").and_then(|group| group.latency_ns);
+    latency.map_or(0.0, |latency| latency.p99.unwrap_or(latency.max) / 1e9)
+}
+
+/// The load average at the end of a step.
+fn load(trial: &Trial) -> Option<f64> {
+    trial.course.as_ref()?.column(Quantity::LoadAverage).last().copied()
+}
+
+/// What the ranking looks at.
+fn estimates(lanes: &[SearchLane]) -> Vec<Estimate> {
+    let of = |lane: &SearchLane| Estimate {
+        lane: lane.lane.clone(),
+        mean: lane.writers.unwrap_or(0.0),
+        failure: lane.failure.clone(),
+        ..Estimate::default()
+    };
+    lanes.iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: FindMax = FindMax { criterion: Criterion::Lateness, most_writers: 100_000, resolution: 0.1 };
+
+    /// The steps that a lane takes which sustains so many.
+    fn walk(limit: u32, begin: u32, factor: f64, plan: &FindMax) -> Vec<(u32, StepOutcome)> {
+        let mut tried = Vec::new();
+        while let Next::Try(writers) = step_after(&tried, begin, factor, plan) {
+            assert!(
+                (1..=plan.most_writers).contains(&writers) && tried.iter().all(|(of, _)| *of != writers),
+                "{tried:?}"
+            );
+            tried.push((writers, if writers <= limit { StepOutcome::Sustained } else { StepOutcome::Late }));
+            assert!(tried.len() < 60, "{tried:?}");
+        }
+        tried
+    }
+
+    #[test]
+    fn doubling_and_bisection_close_in_on_any_limit() {
+        for begin in [1, 100, 4000, 90_000] {
+            for limit in [1, 2, 3, 77, 100, 101, 4000, 31_000, 99_999] {
+                for factor in [FIRST_FACTOR, LATER_FACTOR] {
+                    let tried = walk(limit, begin, factor, &PLAN);
+                    let (sustained, too_many) = bracket(&tried);
+                    let (sustained, too_many) = (sustained.unwrap(), too_many.unwrap());
+                    assert!(sustained <= limit && limit < too_many, "{begin}, {limit}: {tried:?}");
+                    let close = f64::from(too_many) <= 1.1 * f64::from(sustained) + 1e-9;
+                    assert!(close || too_many - sustained == 1, "{begin}, {limit}: {tried:?}");
+                }
+            }
+        }
+        let first: Vec<u32> = walk(30_000, 4000, 2.0, &PLAN).iter().map(|(writers, _)| *writers).collect();
+        assert_eq!(first[..5], [4000, 8000, 16_000, 32_000, 22_627]);
+    }
+
+    #[test]
+    fn a_lane_that_sustains_all_or_nothing_ends_its_pass() {
+        let all = walk(u32::MAX, 30_000, 2.0, &PLAN);
+        assert_eq!(bracket(&all), (Some(100_000), None));
+        let none = walk(0, 4000, 2.0, &PLAN);
+        assert_eq!(bracket(&none), (None, Some(1)));
+        assert_eq!(none.len(), 13);
+        let failed = [(4000, StepOutcome::Failed), (2000, StepOutcome::Failed), (1000, StepOutcome::Failed)];
+        assert_eq!(step_after(&failed[..2], 4000, 2.0, &PLAN), Next::Try(1000));
+        assert_eq!(step_after(&failed, 4000, 2.0, &PLAN), Next::Done);
+    }
+
+    #[test]
+    fn a_lucky_step_above_a_failed_one_does_not_count() {
+        let tried = [(100, StepOutcome::Sustained), (200, StepOutcome::Late), (400, StepOutcome::Sustained)];
+        assert_eq!(bracket(&tried), (Some(100), Some(200)));
+    }
+}
