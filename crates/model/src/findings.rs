@@ -2,6 +2,7 @@
 
 mod advice;
 mod appenders;
+mod transactions;
 
 pub use advice::{
     Advice, AdviceLead, AdviceNote, AdviceReason, AdviceReport, Equal, EqualWork, Excluded, Flip, LaneFact, NoAdvice,
@@ -9,6 +10,7 @@ pub use advice::{
 };
 
 pub use appenders::{Bursts, SearchFinding, SearchLane, SearchPass, SwarmFinding, SwarmRow};
+pub use transactions::{TransactionsFinding, TransactionsRow};
 
 use crate::calibration::Calibration;
 use crate::lane::Lane;
@@ -56,6 +58,9 @@ pub struct Findings {
     /// One per workload of a swarm of writers: how late they were, and what the system did meanwhile.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub swarms: Vec<SwarmFinding>,
+    /// One per workload of transactions: what each one waits for, writes and costs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transactions: Vec<TransactionsFinding>,
     /// One per search for the largest swarm that the lanes sustain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub searches: Vec<SearchFinding>,

@@ -4,6 +4,7 @@
 //! by side on one server.
 
 use crate::Bytes;
+use crate::operations::{Ability, Asked};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -210,6 +211,12 @@ impl Oltp {
     fn group(&self, threads: u32, cold: bool) -> String {
         let s = if threads == 1 { "" } else { "s" };
         format!("{} {threads} thread{s}{}", self.server.name(), if cold { ", cold" } else { "" })
+    }
+
+    /// What it asks of a filesystem: a server, which runs without privileges, wants files of its own.
+    pub fn asks_for(&self) -> Vec<Asked> {
+        let by = format!("server {}", self.server.title());
+        self.server.is_process().then_some(Asked { by, ability: Ability::Owners }).into_iter().collect()
     }
 
     /// Bytes of the tables with their indexes, roughly.

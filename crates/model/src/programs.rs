@@ -1,6 +1,7 @@
 //! Real programs, each with fixed arguments, one after another.
 
 use crate::Bytes;
+use crate::operations::{Ability, Asked};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -116,6 +117,14 @@ impl Programs {
         self.step.iter().find(|step| step.name == group)
     }
 
+    /// What the material and the steps ask of a filesystem, each ability once.
+    pub fn asks_for(&self) -> Vec<Asked> {
+        let layers = (self.material == Material::Layers).then(|| Asked { by: "its layers".to_owned(), ability: Ability::Links });
+        let overlay = self.step.iter().find(|step| step.overlay.is_some());
+        let overlay = overlay.map(|step| Asked { by: format!("step {}", step.name), ability: Ability::Overlays });
+        layers.into_iter().chain(overlay).collect()
+    }
+
     /// Names of the programs that must be installed, each once; those that make the material too.
     pub fn programs(&self) -> Vec<&str> {
         let makers: &[&str] = match self.material {
@@ -203,6 +212,15 @@ mod tests {
         );
         assert_eq!((of.check(), of.groups()), (Ok(()), vec!["a".to_owned(), "b".to_owned(), "total".to_owned()]));
         assert_eq!(of.programs(), ["cp", "cmp"]);
+        assert_eq!(of.asks_for(), []);
+    }
+
+    #[test]
+    fn layers_ask_for_links_and_overlays_for_room() {
+        let mut of = programs("{ name = \"start\", overlay = { lower = [\"a\"], do = \"read\" } }");
+        of.material = Material::Layers;
+        let asked: Vec<(String, Ability)> = of.asks_for().into_iter().map(|of| (of.by, of.ability)).collect();
+        assert_eq!(asked, [("its layers".to_owned(), Ability::Links), ("step start".to_owned(), Ability::Overlays)]);
     }
 
     #[test]

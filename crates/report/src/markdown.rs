@@ -4,7 +4,7 @@ use crate::clean::{clean, name, shorten};
 use crate::layout::{GLUE, Phrase, Tone};
 use crate::statements::reference_of;
 use crate::words::operations as said;
-use crate::{Input, Style, advice, answer, appenders, facts, figures, lines, operations, words};
+use crate::{Input, Style, advice, answer, appenders, facts, figures, lines, operations, transactions, words};
 use model::findings::{Findings, Limit, OperationRow, OperationsFinding, ResultFinding};
 
 /// Renders findings as GitHub's Markdown. Width and colour have no meaning here.
@@ -23,6 +23,7 @@ pub(crate) fn render(input: &Input, _: &Style) -> String {
         totals(&mut out, table);
     }
     appenders::markdown(&mut out, findings);
+    transactions::markdown(&mut out, findings);
     let told: Vec<String> = advice::brief(findings).iter().map(|line| phrase(line, false)).collect();
     if !told.is_empty() {
         let command = code(&advice::reasons_command(input.record_path), false);

@@ -16,6 +16,7 @@ pub(crate) mod plan;
 pub(crate) mod published;
 pub(crate) mod race;
 pub(crate) mod screen;
+pub(crate) mod transactions;
 pub(crate) mod verdict;
 
 use crate::clean::{SENTENCE_COLUMNS, shorten};

@@ -14,7 +14,7 @@ use crate::say::{name, pair as pair_said, race as said, text};
 use crate::search;
 use crate::sequential::{self, Rule, Standing};
 use crate::series::{LaneSeries, Reading, Scope, Series};
-use crate::swarms;
+use crate::{swarms, transactions};
 use crate::throttle;
 use model::Sentence;
 use model::findings::{Ceiling, Estimate, Findings, Pair, ResultFinding, TrialCounts, Verdict};
@@ -337,6 +337,7 @@ pub fn findings(record: &Record) -> Findings {
         ceilings,
         operations: operations::tables(record, &results),
         swarms: swarms::tables(record),
+        transactions: transactions::tables(record),
         searches: search::findings(record),
         answer: answer::answer(record, &results),
         results,

@@ -4,6 +4,7 @@ import { joined, say, toned, type Said } from "../words/say";
 import { dashboard } from "./de_dashboard";
 import { knowledge } from "./de_knowledge";
 import { swarms } from "./de_swarms";
+import { transactions } from "./de_transactions";
 import type { Difference, Latency, WorkDifference, Words } from "./en";
 
 const list = (parts: readonly Said[], last: "and" | "or"): Said => {
@@ -79,6 +80,7 @@ export const de: Words = {
   },
 
   swarms,
+  transactions,
 
   verdict: {
     faster: "schneller",

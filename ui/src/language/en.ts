@@ -5,6 +5,7 @@ import { joined, say, toned, type Said } from "../words/say";
 import { dashboard } from "./en_dashboard";
 import { knowledge } from "./en_knowledge";
 import { swarms } from "./en_swarms";
+import { transactions } from "./en_transactions";
 
 /** A difference of one lane to another, as sentences take it. */
 export interface Difference {
@@ -95,6 +96,7 @@ export const en = {
   },
 
   swarms,
+  transactions,
 
   verdict: {
     faster: "faster",

@@ -5,6 +5,7 @@ import type { Difference, Latency, WorkDifference, Words } from "./en";
 import { dashboard } from "./zh_dashboard";
 import { knowledge } from "./zh_knowledge";
 import { swarms } from "./zh_swarms";
+import { transactions } from "./zh_transactions";
 
 const list = (parts: readonly Said[], last: "and" | "or"): Said => {
   const before = parts.slice(0, -1);
@@ -83,6 +84,7 @@ export const zh: Words = {
   },
 
   swarms,
+  transactions,
 
   verdict: {
     faster: "更快",

@@ -231,6 +231,7 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, answer: Option<Answer
         results,
         operations: Vec::new(),
         swarms: Vec::new(),
+        transactions: Vec::new(),
         searches: Vec::new(),
         answer,
         advice: Vec::new(),
