@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn layers_ask_for_links_and_overlays_for_room() {
+    fn layers_ask_for_links_and_steps_for_overlays() {
         let mut of = programs("{ name = \"start\", overlay = { lower = [\"a\"], do = \"read\" } }");
         of.material = Material::Layers;
         let asked: Vec<(String, Ability)> = of.asks_for().into_iter().map(|of| (of.by, of.ability)).collect();

@@ -90,7 +90,7 @@ mod tests {
         let programs = "kind = \"programs\"\nstep = [{ name = \"start\", overlay = { lower = [\"a\"], do = \"read\" } }]";
         assert_eq!(
             refused(programs).unwrap(),
-            "workload w, step start: lane exfat has no room for an overlay mount; leave the step or the lane out"
+            "workload w, step start: lane exfat has no support for overlay mounts; leave the step or the lane out"
         );
     }
 

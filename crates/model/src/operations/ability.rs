@@ -43,7 +43,7 @@ impl Ability {
             Ability::AnyNames => "names of any bytes",
             Ability::LargeFiles => "files of 2 GiB and more",
             Ability::Owners => "owners of files",
-            Ability::Overlays => "room for an overlay mount",
+            Ability::Overlays => "support for overlay mounts",
         }
     }
 }
