@@ -224,6 +224,9 @@ pub struct Estimate {
     pub device_busy_share: Option<f64>,
     /// Use of the device against its ceiling (methods section 3).
     pub device_use: Option<f64>,
+    /// Extents of the files that the work left (FIEMAP), median over rounds: in how many pieces they lie.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extents: Option<f64>,
     /// Why there is no figure, where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Sentence>,

@@ -133,7 +133,7 @@ fn measured(out: &mut String, findings: &Findings) {
         std::array::from_fn(|at| loads.iter().any(|of| of[at].is_some()));
     // Percentiles that nobody has are left out; the other columns stand in every report.
     let shown: [bool; words::columns::COLUMNS.len()] = std::array::from_fn(|at| {
-        !words::columns::PERCENTILE_COLUMNS.contains(&at) || figures.iter().any(|of| of[at].is_some())
+        !words::columns::SELDOM_COLUMNS.contains(&at) || figures.iter().any(|of| of[at].is_some())
     });
     let legend = words::columns::figures_legend(findings.margin, &shown);
     let of_load = if loaded.contains(&true) { words::columns::LOAD_LEGEND } else { "" };

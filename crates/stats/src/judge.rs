@@ -264,6 +264,7 @@ fn estimate_of(
         device_busy_share: load(|scope| scope.system.device.busy_seconds, &|scope| scope.system.window_seconds)
             .filter(|_| !lane.lane.backing.is_empty()),
         device_use: device_use.and_then(finite),
+        extents: median(lane.group(group).filter_map(|(_, of)| of.metrics.get("extents").copied())),
         failure,
     };
     (estimate, warning)
