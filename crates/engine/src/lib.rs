@@ -32,4 +32,4 @@ pub use target::Place;
 pub use window::{BANDWIDTH, LATE, LATE_WRITERS, LATENESS_P50, LATENESS_P99};
 pub use window::{OPERATIONS_PER_SECOND, PROCESS_STARTUP, Tally, Window};
 pub use workloads::{AppendersWork, FioWork, JobsWork, Observer, SmallFilesWork, SteadyWork, Work};
-pub use workloads::{check_limits, prepare};
+pub use workloads::{check_limits, prepare, prepare_noted};
