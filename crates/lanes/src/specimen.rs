@@ -1,6 +1,7 @@
 //! A lane without a stage: a filesystem of the table with its options, made, mounted and checked on
 //! whatever block device it is given. Power cuts and damage need many of them, one after the other.
 
+use crate::availability;
 use crate::command;
 use crate::contestant::{Contestant, fill_device};
 use crate::failure::{LaneFailure, usage};
@@ -55,7 +56,7 @@ impl Specimen {
     /// # Errors
     /// [`LaneFailure::Usage`] for any other; [`LaneFailure::Privilege`] where kernel or tools lack it.
     pub fn resolve(spec: &LaneSpec) -> Result<Specimen, LaneFailure> {
-        let contestant = Contestant::resolve(spec)?;
+        let contestant = Contestant::resolve(spec, &|row| availability::kernel_has(row.mounted_as(), row.module))?;
         let Contestant::Row(row) = &contestant else {
             return Err(usage(format!(
                 "lane {} is no filesystem of Fairlane's table, and only those are made again and again here; name one \
