@@ -28,7 +28,7 @@ pub fn run(options: &Integrity) -> Result<(), Failure> {
     let on = directory(options.on.as_deref())?;
     let defaults = DEFAULT_LANES.map(str::to_owned);
     let texts = if options.lanes.is_empty() { &defaults[..] } else { &options.lanes };
-    let specs = planning::lanes(texts)?;
+    let specs = planning::lanes(texts, None)?;
     let specimens: Vec<Specimen> =
         specs.iter().map(Specimen::resolve).collect::<Result<_, _>>().map_err(lane_failure)?;
     let smallest = specimens.iter().map(Specimen::minimum_bytes).max().unwrap_or(0);

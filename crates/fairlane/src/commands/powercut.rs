@@ -208,7 +208,7 @@ fn kinds(names: &[String]) -> Result<Vec<&'static Kind>, Failure> {
 fn specimens(texts: &[String]) -> Result<(Vec<Specimen>, Vec<String>), Failure> {
     let defaults = DEFAULT_LANES.map(str::to_owned);
     let texts = if texts.is_empty() { &defaults[..] } else { texts };
-    let mut specs = planning::lanes(texts)?;
+    let mut specs = planning::lanes(texts, None)?;
     let mut controls = Vec::new();
     for text in CONTROLS {
         let wanted: LaneSpec = text.parse().map_err(|error| Failure::failed(format!("{text}: {error}")))?;
