@@ -71,6 +71,23 @@ fn every_script_works_on_sqlite_and_its_rows_are_there() {
 }
 
 #[test]
+fn servers_work_below_a_folder_that_they_may_not_enter() {
+    use std::os::unix::fs::PermissionsExt;
+    for server in SERVERS.into_iter().filter(|server| installed(*server)) {
+        let (folder, of) = (on_disk(), oltp(server, "insert", ""));
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+        let place = directory(folder.path());
+        let mut work = prepare(&place, &of, None).unwrap();
+        assert!(phase(work.as_mut(), &place, &of, 1).unwrap().operations > 0);
+        work.verify(&place).unwrap();
+        work.release();
+        // Nothing of the server's own view is left in this one.
+        let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+        assert!(!mounts.contains("fairlane-database"), "{mounts}");
+    }
+}
+
+#[test]
 fn what_the_filesystem_lost_is_found_in_sqlite() {
     let of = oltp(Server::Sqlite, "insert", "");
     let file = |folder: &Path| folder.join("fairlane-database/data.sqlite");

@@ -38,12 +38,15 @@ fn installed(server: &str) -> bool {
     missing.is_none()
 }
 
-/// Processes whose open folder lies under a path: a server's working directory is its data.
+/// Servers with a folder under a path: they have inherited it open.
 fn servers_under(place: &Place) -> Vec<i32> {
     let of = |entry: std::fs::DirEntry| {
         let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
-        let folder = std::fs::read_link(entry.path().join("cwd")).ok()?;
-        folder.starts_with(place.path()).then_some(pid).filter(|_| folder.to_string_lossy().contains("fairlane-database"))
+        let name = std::fs::read_to_string(entry.path().join("comm")).ok()?;
+        let open = std::fs::read_dir(entry.path().join("fd")).ok()?.flatten();
+        let own = |path: std::path::PathBuf| path.starts_with(place.path()) && path.ends_with("fairlane-database");
+        let has = open.filter_map(|entry| std::fs::read_link(entry.path()).ok()).any(own);
+        (has && ["mariadbd", "mysqld", "postgres"].contains(&name.trim())).then_some(pid)
     };
     std::fs::read_dir("/proc").expect("/proc").flatten().filter_map(of).collect()
 }
@@ -70,7 +73,9 @@ fn a_database_race_has_a_group_for_each_load_and_says_what_makes_a_commit_safe()
         let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let said = lines[0]["warnings"].to_string();
         assert!(said.contains("commits with") && said.contains("in every lane alike"), "{said}");
-        let trials: Vec<_> = lines.iter().filter(|line| line["kind"] == "trial").collect();
+        // Where others keep the machine busy, rounds are repeated.
+        let trials = lines.iter().filter(|line| line["kind"] == "trial" && line["outcome"] != "repeated");
+        let trials: Vec<_> = trials.collect();
         assert_eq!(trials.len(), 4);
         for trial in trials {
             assert_eq!(trial["outcome"], "ok", "{trial}");

@@ -8,9 +8,6 @@ use crate::words::transactions as said;
 use crate::{Style, words};
 use model::findings::{Findings, TransactionsFinding, TransactionsRow};
 
-/// Columns that a table keeps, however narrow the terminal is.
-const LEAST_COLUMNS: usize = 5;
-
 /// The tables for a terminal.
 pub(crate) fn text(out: &mut String, findings: &Findings, style: &Style) {
     if !findings.transactions.is_empty() {
@@ -29,18 +26,35 @@ pub(crate) fn text(out: &mut String, findings: &Findings, style: &Style) {
     }
 }
 
-/// The table with as many columns as fit, its header first.
+/// The table with as many columns as fit, its header first; empty where nothing was measured.
 fn fitting(table: &TransactionsFinding, style: &Style) -> Vec<String> {
+    let rows = filled(table);
+    let mut lines = Vec::new();
+    for spared in 0..=said::COLUMNS_TO_SPARE.len() {
+        let spare: Vec<&str> = said::COLUMNS_TO_SPARE[..spared].iter().map(|&at| said::COLUMNS[at]).collect();
+        lines = align(&without(&rows, |column| spare.contains(&rows[0][column].as_str())));
+        if lines.iter().all(|line| columns(line) + 2 <= style.columns()) {
+            break;
+        }
+    }
+    lines
+}
+
+/// Header and cells, without the columns that no row fills; empty where nothing was measured.
+fn filled(table: &TransactionsFinding) -> Vec<Vec<String>> {
     let mut rows = vec![said::COLUMNS.map(str::to_owned).to_vec()];
     rows.extend(measured(table).map(said::cells));
-    loop {
-        let lines = align(&rows);
-        let fits = lines.iter().all(|line| columns(line) + 2 <= style.columns());
-        if fits || rows[0].len() <= LEAST_COLUMNS {
-            return lines;
-        }
-        rows.iter_mut().for_each(|row| drop(row.pop()));
+    if rows.len() == 1 {
+        return Vec::new();
     }
+    without(&rows, |column| rows[1..].iter().all(|row| row[column] == said::ABSENT))
+}
+
+fn without(rows: &[Vec<String>], goes: impl Fn(usize) -> bool) -> Vec<Vec<String>> {
+    let kept = |row: &Vec<String>| {
+        row.iter().enumerate().filter(|(column, _)| !goes(*column)).map(|(_, cell)| cell.clone()).collect()
+    };
+    rows.iter().map(kept).collect()
 }
 
 fn measured(table: &TransactionsFinding) -> impl Iterator<Item = &TransactionsRow> {
@@ -70,10 +84,11 @@ pub(crate) fn markdown(out: &mut String, findings: &Findings) {
     for table in &findings.transactions {
         out.push_str(&format!("\n{}\n\n", phrase(&said::heading(table), false)));
         let mut line = |cells: Vec<String>| out.push_str(&format!("| {} |\n", cells.join(" | ")));
-        line(said::COLUMNS.map(str::to_owned).to_vec());
-        line(said::COLUMNS.iter().enumerate().map(|(at, _)| if at == 0 { "---" } else { "---:" }.to_owned()).collect());
-        for row in measured(table) {
-            line(said::cells(row).iter().map(|cell| escape(cell)).collect());
+        for (at, row) in filled(table).iter().enumerate() {
+            line(row.iter().map(|cell| escape(cell)).collect());
+            if at == 0 {
+                line((0..row.len()).map(|at| if at == 0 { "---" } else { "---:" }.to_owned()).collect());
+            }
         }
         let failures = failures(table);
         if !failures.is_empty() {

@@ -54,7 +54,7 @@ fn shown(format: &str, width: usize, fits_pool: bool) -> String {
 fn a_table_says_what_a_transaction_waits_for_writes_and_costs() {
     let text = shown("text", 140, false);
     for part in [
-        "TRANSACTIONS",
+        "EACH ONE",
         "read-write transactions, MariaDB with innodb_flush_log_at_trx_commit = 1, innodb_doublewrite = ON, 6 rounds",
         "btrfs failed: no mount",
     ] {
@@ -71,10 +71,10 @@ fn a_table_says_what_a_transaction_waits_for_writes_and_costs() {
 }
 
 #[test]
-fn a_narrow_terminal_loses_the_last_columns_and_markdown_keeps_all() {
+fn a_narrow_terminal_spares_columns_and_markdown_keeps_all() {
     let text = shown("text", 80, false);
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    assert!(text.contains("retries") && !text.contains("0.64 ms"), "{text}");
+    assert!(text.contains("retries") && !text.contains("a flush "), "{text}");
     let page = shown("markdown", 80, false);
     assert!(page.contains("| lane | clients | per s | p50 | p99 | retries |"), "{page}");
     assert!(page.replace('\u{a0}', " ").contains("0.64 ms"), "{page}");

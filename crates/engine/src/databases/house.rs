@@ -1,17 +1,26 @@
 //! A server's folder in the lane, and the one way to it that an ordinary user has.
 //!
-//! The folders above a lane belong to root, and a server runs as somebody else. It inherits the folder as an
-//! open descriptor and reaches everything below /proc/self/fd, which leads past them. Such paths are short
-//! too: a socket's may have 107 bytes, and a lane may lie deeper than that.
+//! The folders above a lane belong to root, and a server runs as somebody else. A server of root's therefore sees
+//! its folder at [`SEAT`], in a mount namespace of its own, which is gone with it: a descriptor alone is not enough,
+//! because MariaDB asks for the real path of its temporary tables, and crashes where it may not walk it. This
+//! process, and servers that run as whoever called, reach the folder by its descriptor below /proc/self/fd. Both
+//! paths are short: a socket's may have 107 bytes, and a lane may lie deeper than that.
 
 use crate::error::EngineError;
 use crate::target::Place;
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid, chownat, mkdirat, openat};
 use rustix::io::Errno;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use rustix::mount::{MountPropagationFlags, MoveMountFlags, OpenTreeFlags, mount_change, move_mount, open_tree};
+use std::ffi::CStr;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 /// Name of the folder in the lane.
 pub(super) const NAME: &str = "fairlane-database";
+
+/// Where a server of root's sees its folder: one that every system has, and that no server needs.
+pub(super) const SEAT: &CStr = c"/mnt";
+/// Bit of CAP_SYS_ADMIN in a set of capabilities (capability.h).
+const CAP_SYS_ADMIN: u32 = 21;
 
 /// The folder, open.
 #[derive(Debug)]
@@ -91,6 +100,14 @@ impl House {
         Ok(House { directory })
     }
 
+    /// A path in it for a server.
+    pub(super) fn for_server(&self, name: &str) -> String {
+        match seat() {
+            Some(seat) => format!("{}/{name}", seat.to_string_lossy()),
+            None => self.inside(name),
+        }
+    }
+
     /// A path in it, for this process and for those that inherit the descriptor.
     pub(super) fn inside(&self, name: &str) -> String {
         format!("/proc/self/fd/{}/{name}", self.directory.as_raw_fd())
@@ -99,6 +116,46 @@ impl House {
     /// The descriptor that a server inherits.
     pub(super) fn descriptor(&self) -> RawFd {
         self.directory.as_raw_fd()
+    }
+}
+
+/// Where servers see their folder; `None`: only by the descriptor.
+pub(super) fn seat() -> Option<&'static CStr> {
+    let there = || std::path::Path::new("/mnt").is_dir();
+    (unprivileged().is_some() && may_mount() && there()).then_some(SEAT)
+}
+
+/// Whether this process may mount: root of a container may not.
+fn may_mount() -> bool {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let set = text.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let set = set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0);
+    set >> CAP_SYS_ADMIN & 1 == 1
+}
+
+/// In a child before it starts its program: a mount namespace of its own, with the folder at the seat. What others
+/// unmount goes away here as well; nothing done here is seen by them. Makes system calls alone, allocates nothing.
+pub(super) fn take_seat(directory: BorrowedFd, seat: &CStr) -> std::io::Result<()> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_EMPTY_PATH;
+    // Before the namespace: only mounts of the own one can be copied.
+    let tree = open_tree(directory, c"", flags)?;
+    // SAFETY: unshare takes flags alone; this process has one thread.
+    if unsafe { libc::unshare(libc::CLONE_NEWNS) } != 0 {
+        return Err(std::io::Error::last_os_error());
+    }
+    mount_change(c"/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)?;
+    move_mount(&tree, c"", rustix::fs::CWD, seat, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
+    Ok(())
+}
+
+/// In a child before it starts its program: gives up root for good. Makes system calls alone.
+pub(super) fn become_user(user: User) -> std::io::Result<()> {
+    let done = |result: libc::c_int| if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) };
+    // SAFETY: setgroups is given no groups; the others take numbers alone.
+    unsafe {
+        done(libc::setgroups(0, std::ptr::null()))?;
+        done(libc::setgid(user.gid))?;
+        done(libc::setuid(user.uid))
     }
 }
 

@@ -80,7 +80,7 @@ pub(super) struct Making {
 
 /// What makes the server's first files in the house.
 pub(super) fn making(of: Server, house: &House) -> Result<Making, EngineError> {
-    let data = house.inside("data");
+    let data = house.for_server("data");
     let program = server(of).find()?;
     Ok(match of {
         Server::Postgresql => {
@@ -95,7 +95,7 @@ pub(super) fn making(of: Server, house: &House) -> Result<Making, EngineError> {
         }
         // What mariadb-install-db does, which is a shell script and needs the client's package too.
         _ => {
-            let places = [format!("--datadir={data}"), format!("--tmpdir={}", house.inside("tmp"))];
+            let places = [format!("--datadir={data}"), format!("--tmpdir={}", house.for_server("tmp"))];
             let fixed = ["--skip-networking", "--log-warnings=0", "--enforce-storage-engine=", "--max-allowed-packet=8M"];
             let begin = ["--no-defaults", "--bootstrap"].map(str::to_owned);
             let arguments = begin.into_iter().chain(places).chain(fixed.map(str::to_owned)).collect();
@@ -137,7 +137,7 @@ fn is_mariadb(program: &Path) -> bool {
 pub(super) fn starting(oltp: &Oltp, house: &House) -> Result<(PathBuf, Vec<String>), EngineError> {
     let program = server(oltp.server).find()?;
     let clients = oltp.threads.iter().max().copied().unwrap_or(1) + 10;
-    let (data, here) = (house.inside("data"), house.inside("."));
+    let (data, here) = (house.for_server("data"), house.for_server("."));
     let mut arguments: Vec<String> = Vec::new();
     match oltp.server {
         Server::Postgresql => {
@@ -164,9 +164,9 @@ pub(super) fn starting(oltp: &Oltp, house: &House) -> Result<(PathBuf, Vec<Strin
             arguments.push("--no-defaults".to_owned());
             let mut set = |key: &str, value: &str| arguments.push(format!("--{}={value}", key.replace('_', "-")));
             set("datadir", &data);
-            set("tmpdir", &house.inside("tmp"));
-            set("socket", &house.inside("socket"));
-            set("pid-file", &house.inside("pid"));
+            set("tmpdir", &house.for_server("tmp"));
+            set("socket", &house.for_server("socket"));
+            set("pid-file", &house.for_server("pid"));
             set("skip-networking", "ON");
             set("loose-mysqlx", "OFF");
             set("skip-log-bin", "ON");

@@ -1,6 +1,6 @@
 //! A server as a child process: started in its house, without privileges, and gone whatever happens.
 
-use super::house::{House, User, unprivileged};
+use super::house::{self, House, unprivileged};
 use super::mysql::MySql;
 use super::postgresql::Postgres;
 use super::programs;
@@ -225,14 +225,18 @@ fn spawn(
         .stdout(said.try_clone().map_err(cannot)?)
         .stderr(said.try_clone().map_err(cannot)?)
         .process_group(0);
-    if let Some(User { uid, gid }) = unprivileged() {
-        command.uid(uid).gid(gid);
-    }
-    // SAFETY: the closure runs between fork and exec, after the change of user, which would take the
-    // signal away again; it makes only the async-signal-safe system calls prctl, getppid and fcntl and
+    let (seat, user) = (house::seat(), unprivileged());
+    // SAFETY: the closure runs between fork and exec; it makes only async-signal-safe system calls and
     // allocates nothing. The descriptor is open until `spawn` returns, because the house is borrowed.
     unsafe {
         command.pre_exec(move || {
+            if let Some(seat) = seat {
+                house::take_seat(BorrowedFd::borrow_raw(descriptor), seat)?;
+            }
+            if let Some(user) = user {
+                house::become_user(user)?;
+            }
+            // Now: a change of user would take the signal away again.
             rustix::process::set_parent_process_death_signal(Some(farewell))?;
             if rustix::process::getppid() != Some(parent) {
                 return Err(std::io::Error::other("the parent is gone"));

@@ -7,16 +7,22 @@ use crate::words;
 use model::findings::{TransactionsFinding, TransactionsRow};
 
 /// The label of the tables.
-pub(crate) const TRANSACTIONS: &str = "TRANSACTIONS";
+pub(crate) const TRANSACTIONS: &str = "EACH ONE";
 pub(crate) const TRANSACTIONS_TITLE: &str = "What a transaction waits for and costs";
 
-/// The columns, the lane first. Where there is no room the last ones go.
+/// The columns, the lane first.
 pub(crate) const COLUMNS: [&str; 12] = [
     "lane", "clients", "per s", "p50", "p99", "retries", "fsyncs", "flushes", "a flush", "written", "client", "server",
 ];
 
+/// Those that a narrow terminal does without, the first to go first.
+pub(crate) const COLUMNS_TO_SPARE: [usize; 6] = [8, 6, 10, 11, 9, 7];
+
+/// A cell without a figure.
+pub(crate) const ABSENT: &str = "-";
+
 /// What they mean.
-pub(crate) const LEGEND: &str = "Each transaction: its latency, repetitions included; syncs as the server counts them, \
+pub(crate) const LEGEND: &str = "Of each transaction: its latency, repetitions included; syncs as the server counts them, \
     flushes and bytes at the device, CPU time of clients and server. Retries: transactions done again after a deadlock \
     or a busy database, all rounds together. A flush: what one takes at the device.";
 
@@ -34,7 +40,7 @@ pub(crate) fn heading(table: &TransactionsFinding) -> Phrase {
 
 /// The cells of a row.
 pub(crate) fn cells(row: &TransactionsRow) -> Vec<String> {
-    let absent = || "-".to_owned();
+    let absent = || ABSENT.to_owned();
     let time = |ns: Option<f64>| ns.map_or_else(absent, |ns| figures::brief(ns * 1e-9));
     let each = |count: Option<f64>| count.map_or_else(absent, figures::per_operation);
     vec![

@@ -86,6 +86,9 @@ pub(super) const FUSE_IN_GUEST: f64 = 15e6;
 impl Rates {
     /// The mean of lanes of which such a share is FUSE in a guest.
     pub fn with_fuse_in_guest(self, share: f64) -> Self {
+        if share == 0.0 {
+            return self;
+        }
         let mean = |rate: f64| 1.0 / ((1.0 - share) / rate + share / FUSE_IN_GUEST.min(rate));
         Rates { sequential: mean(self.sequential), random: mean(self.random), ..self }
     }
