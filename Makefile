@@ -10,10 +10,12 @@ SUDO := $(if $(filter 0,$(shell id -u)),,$(shell sudo -n true 2>/dev/null || tes
 RACE_TOOLS := mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs cc:build-essential
 # The page's tests: a browser, and letters for its Chinese screenshots.
 PAGE_TOOLS := chromium:chromium node:nodejs npm:npm /usr/share/fonts/truetype/wqy/wqy-microhei.ttc:fonts-wqy-microhei
+# Database servers and programs of the suites database, media and applications; install-tools starts no service.
+SUITE_TOOLS := mariadbd:mariadb-server-core /usr/lib/postgresql:postgresql ffmpeg:ffmpeg git:git tar:tar
 # Guests (two kernels, to be raced against each other), and the filesystems that a host's kernel seldom has.
 GUEST_TOOLS := linux.uml:user-mode-linux qemu-system-x86_64:qemu-system-x86 /usr/share/doc/linux-image-amd64:linux-image-amd64 \
 	/usr/share/doc/linux-image-cloud-amd64:linux-image-cloud-amd64 xz:xz-utils zstd:zstd mkfs.jfs:jfsutils mkfs.reiserfs:reiserfsprogs mkfs.nilfs2:nilfs-tools ntfs-3g:ntfs-3g
-TEST_TOOLS := $(RACE_TOOLS) $(GUEST_TOOLS) cpio:cpio losetup:mount findmnt:util-linux mkfs.exfat:exfatprogs mkfs.f2fs:f2fs-tools fio:fio setfattr:attr python3:python3-venv $(PAGE_TOOLS)
+TEST_TOOLS := $(RACE_TOOLS) $(SUITE_TOOLS) $(GUEST_TOOLS) cpio:cpio losetup:mount findmnt:util-linux mkfs.exfat:exfatprogs mkfs.f2fs:f2fs-tools fio:fio setfattr:attr python3:python3-venv $(PAGE_TOOLS)
 STATIC_TARGET := x86_64-unknown-linux-gnu
 RACE_ARGUMENTS ?=
 
@@ -40,11 +42,11 @@ test: test-tools
 	$(CARGO) test --workspace --locked --no-fail-fast
 
 # Timings are printed here and asserted nowhere: machines are shared. About an hour, as root, alone
-# on the machine; docs/performance.md keeps a run. BENCH=rows, agreement, memory, operations, appenders,
-# guests, page or durability (crash images an hour and memory) runs a part.
-BENCH ?= rows agreement memory operations appenders guests page durability
+# on the machine; docs/performance.md keeps a run. BENCH=rows, agreement, memory, operations, sysbench,
+# appenders, guests, page or durability (crash images an hour and memory) runs a part.
+BENCH ?= rows agreement memory operations sysbench appenders guests page durability
 bench: race-tools
-	@./scripts/install-tools fio:fio fs_mark:fsmark $(GUEST_TOOLS)
+	@./scripts/install-tools fio:fio fs_mark:fsmark sysbench:sysbench $(SUITE_TOOLS) $(GUEST_TOOLS)
 	$(CARGO) build --release --locked -p fairlane --example performance
 	for part in $(filter-out page durability,$(BENCH)); do $(SUDO) ./target/release/examples/performance $$part || exit; done
 	$(if $(filter page,$(BENCH)),./scripts/ui bench)

@@ -511,6 +511,10 @@ export interface Findings {
    * The disk that the device of every lane was held to that had none of its own.
    */
   throttle?: Throttle | null;
+  /**
+   * One per workload of transactions: what each one waits for, writes and costs.
+   */
+  transactions?: TransactionsFinding[];
   trials: TrialCounts;
   /**
    * What a reader should know before believing the figures.
@@ -1594,6 +1598,10 @@ export interface Estimate {
    */
   device_use?: number | null;
   /**
+   * Extents of the files that the work left (FIEMAP), median over rounds: in how many pieces they lie.
+   */
+  extents?: number | null;
+  /**
    * Why there is no figure, where there is none.
    */
   failure?: string | null;
@@ -1995,6 +2003,103 @@ export interface Bursts {
    * Of all bytes written those in bursts, 0 to 1.
    */
   share: number;
+}
+/**
+ * A workload of transactions as one table.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "TransactionsFinding".
+ */
+export interface TransactionsFinding {
+  /**
+   * The pool holds all of the data: reads are served from memory.
+   */
+  fits_pool: boolean;
+  /**
+   * One per group and lane.
+   */
+  rows: TransactionsRow[];
+  /**
+   * Who keeps the data, as people write it: `MariaDB`.
+   */
+  server: string;
+  /**
+   * What decides whether a commit survives a power cut, as the server was told: `synchronous = FULL`.
+   */
+  settings: string[];
+  /**
+   * What a person calls it.
+   */
+  title: string;
+  /**
+   * Name of the workload.
+   */
+  workload: string;
+}
+/**
+ * One lane's transactions with one number of clients.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "TransactionsRow".
+ */
+export interface TransactionsRow {
+  /**
+   * CPU time of the clients for each transaction, nanoseconds, median over rounds; of SQLite it holds the
+   * database's own.
+   */
+  client_cpu_ns?: number | null;
+  /**
+   * Why there is no figure, where there is none.
+   */
+  failure?: string | null;
+  /**
+   * What a flush takes there, nanoseconds, median over rounds.
+   */
+  flush_ns?: number | null;
+  /**
+   * Flushes of the lane's device for each transaction, median over rounds.
+   */
+  flushes?: number | null;
+  /**
+   * Syncs of files for each transaction as the server counts them, median over rounds.
+   */
+  fsyncs?: number | null;
+  /**
+   * Name of the group: `mariadb 12 threads, cold`.
+   */
+  group: string;
+  /**
+   * Name of the lane.
+   */
+  lane: string;
+  /**
+   * Median latency of a transaction, all rounds' histograms merged, nanoseconds.
+   */
+  p50_ns?: number | null;
+  /**
+   * 99th percentile of it.
+   */
+  p99_ns?: number | null;
+  /**
+   * Transactions that were done again after a deadlock or a busy database, in all rounds.
+   */
+  retries: number;
+  /**
+   * Rounds that count.
+   */
+  rounds: number;
+  /**
+   * CPU time of the server for each transaction, nanoseconds, median over rounds.
+   */
+  server_cpu_ns?: number | null;
+  /**
+   * Transactions per second, median over rounds.
+   */
+  transactions_per_second?: number | null;
+  /**
+   * Bytes that the device is asked to write for each transaction, median over rounds.
+   */
+  written_bytes?: number | null;
 }
 /**
  * How many trials there were and what became of them.

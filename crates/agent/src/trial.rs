@@ -5,6 +5,7 @@ use model::agent::{Devices, Part, Reply, Request, Target};
 use model::trial::{Group, SystemUse};
 use model::workload::{Kind, Workload};
 use sampler::Sampler;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -14,6 +15,8 @@ pub(crate) struct Session {
     stop: Arc<AtomicBool>,
     attached: Option<Attached>,
     trial: Option<Trial>,
+    /// Where servers note their process ids.
+    note: Option<PathBuf>,
 }
 
 struct Attached {
@@ -70,7 +73,7 @@ impl From<&str> for Refusal {
 
 impl Session {
     pub(crate) fn new(stop: Arc<AtomicBool>) -> Self {
-        Session { stop, attached: None, trial: None }
+        Session { stop, attached: None, trial: None, note: None }
     }
 
     /// Drops the workload and the target.
@@ -85,6 +88,10 @@ impl Session {
             Request::Hello => Ok(hello()),
             Request::Attach { target, devices } => self.attach(target, devices),
             Request::Detach => self.detach().map(|()| Reply::Done),
+            Request::Note { path } => {
+                self.note = Some(path.clone());
+                Ok(Reply::Done)
+            }
             Request::Prepare { workload, seed } => self.prepare(workload, *seed),
             Request::Again => self.again(),
             Request::Slice { warm_up_seconds, seconds, threads } => self.slice(*warm_up_seconds, *seconds, *threads),
@@ -129,10 +136,10 @@ impl Session {
     fn prepare(&mut self, workload: &Workload, seed: u64) -> Result<Reply, Refusal> {
         // First the old workload's files and buffers go, so that two never hold memory together.
         self.trial = None;
-        let stop = self.stop.clone();
+        let (stop, note) = (self.stop.clone(), self.note.clone());
         let attached = self.attached()?;
         let begun = Instant::now();
-        let work = engine::prepare(&attached.place, workload, seed, stop)?;
+        let work = engine::prepare_noted(&attached.place, workload, seed, note, stop)?;
         let seconds = begun.elapsed().as_secs_f64();
         self.trial = Some(Trial {
             work,
@@ -201,6 +208,9 @@ impl Session {
             }
         };
         trial.in_phases = true;
+        if let Some([user, kernel]) = window.server_cpu_seconds {
+            (system.server_cpu_user_seconds, system.server_cpu_system_seconds) = (user, kernel);
+        }
         if threads {
             count_own_threads(&mut system, &window);
         }
@@ -250,9 +260,13 @@ impl Session {
 
     fn finish(&mut self) -> Result<Reply, Refusal> {
         let trial = self.trial.take().ok_or("no workload is prepared; send prepare first")?;
-        let group = |(tally, system): &(Tally, SystemUse)| Group {
-            system: trial.in_phases.then(|| system.clone()),
-            ..tally.group()
+        let transactions = matches!(trial.workload.kind, Kind::Oltp(_));
+        let group = |(tally, system): &(Tally, SystemUse)| {
+            let mut group = Group { system: trial.in_phases.then(|| system.clone()), ..tally.group() };
+            if transactions {
+                count_device(&mut group, system);
+            }
+            group
         };
         let groups = trial.tallies.iter().map(group).collect();
         let notes = trial.work.notes();
@@ -285,6 +299,20 @@ impl Trial {
         }
         Reply::Measured { groups, system, opened_after_seconds }
     }
+}
+
+/// What a transaction costs at the device, and how long a flush takes there.
+fn count_device(group: &mut Group, system: &SystemUse) {
+    let device = &system.device;
+    let mut count = |key: &str, amount: f64, of: u64| {
+        if of > 0 {
+            group.metrics.insert(key.to_owned(), amount / of as f64);
+        }
+    };
+    let operations = group.operations;
+    count("device_write_bytes_per_operation", device.write_bytes as f64, operations);
+    count("device_flushes_per_operation", device.flushes as f64, operations);
+    count("device_flush_ns", device.flush_seconds * 1e9, device.flushes);
 }
 
 /// Threads that ended with the work were gone when the sampler looked: their own clocks speak for them.

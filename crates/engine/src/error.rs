@@ -169,6 +169,14 @@ pub enum EngineError {
         /// The errno that it names.
         errno: Option<i32>,
     },
+    /// A program of the workload failed.
+    #[error("{message}")]
+    Program {
+        /// One sentence with its last lines.
+        message: String,
+        /// The errno that it names.
+        errno: Option<i32>,
+    },
     /// The work and its target do not fit together, in one sentence with the remedy.
     #[error("{0}")]
     Unsuitable(String),
@@ -188,9 +196,10 @@ impl EngineError {
             | EngineError::Unsupported { errno, .. }
             | EngineError::Ring { errno, .. }
             | EngineError::Memory { errno, .. } => Some(*errno),
-            EngineError::Worker { errno, .. } | EngineError::Fio { errno, .. } | EngineError::Tool { errno, .. } => {
-                *errno
-            }
+            EngineError::Worker { errno, .. }
+            | EngineError::Fio { errno, .. }
+            | EngineError::Tool { errno, .. }
+            | EngineError::Program { errno, .. } => *errno,
             _ => None,
         }
     }

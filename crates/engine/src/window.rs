@@ -21,6 +21,9 @@ pub const LATE: &str = "late_share";
 /// Key of the bandwidth.
 pub const BANDWIDTH: &str = "bandwidth_bytes_per_second";
 
+/// Key of the wall time of work that is done once, in nanoseconds.
+pub const TIME: &str = "time_ns";
+
 /// Key of what starting processes costs, in seconds of the clock for each operation. Never a primary
 /// metric: it tells how much of a figure is no filesystem's.
 pub const PROCESS_STARTUP: &str = "process_startup_seconds_per_operation";
@@ -58,6 +61,11 @@ pub struct Window {
     pub windows_operations_per_second: Vec<f64>,
     /// Length of these windows in seconds; 0: there are none.
     pub windows_seconds: f64,
+    /// Amounts that the work counts itself, by the metric that they become: one that ends in
+    /// `_per_operation` is divided by the operations.
+    pub totals: Vec<(&'static str, f64)>,
+    /// User and system time of a server that worked for this window, in seconds.
+    pub server_cpu_seconds: Option<[f64; 2]>,
     /// How late operations were that were due at known moments; its latencies are these.
     pub lateness: Option<Box<Lateness>>,
     /// User and system time of processes of the work's own in the window, which nobody sees from outside
@@ -108,6 +116,12 @@ impl Tally {
         self.sum.sync_seconds += window.sync_seconds;
         self.sum.process_startup_seconds += window.process_startup_seconds;
         self.sum.latencies.add(&window.latencies);
+        for &(key, amount) in &window.totals {
+            match self.sum.totals.iter_mut().find(|(own, _)| *own == key) {
+                Some((_, sum)) => *sum += amount,
+                None => self.sum.totals.push((key, amount)),
+            }
+        }
         self.sum.series_operations_per_second.extend(&window.series_operations_per_second);
         self.sum.windows_operations_per_second.extend(&window.windows_operations_per_second);
         if let (Some(sum), Some(more)) = (&mut self.sum.lateness, &window.lateness) {
@@ -158,6 +172,12 @@ fn bare_group(window: &Window, rates: &[f64]) -> Group {
     if window.process_startup_seconds > 0.0 && window.operations > 0 {
         let each = window.process_startup_seconds / window.operations as f64;
         metrics.insert(PROCESS_STARTUP.to_owned(), each);
+    }
+    for &(key, amount) in &window.totals {
+        let divided = key.ends_with("_per_operation");
+        if !divided || window.operations > 0 {
+            metrics.insert(key.to_owned(), if divided { amount / window.operations as f64 } else { amount });
+        }
     }
     if let Some(lateness) = &window.lateness {
         let shares = [(LATE_WRITERS, lateness.late_writers_share()), (LATE, lateness.late_share())];
@@ -309,6 +329,19 @@ mod tests {
         assert!((group.metrics[PROCESS_STARTUP] - 0.003).abs() < 1e-12);
         assert_eq!(group.primary_metric, OPERATIONS_PER_SECOND);
         assert!(!window(100, 1.0).group().metrics.contains_key(PROCESS_STARTUP));
+    }
+
+    #[test]
+    fn what_the_work_counts_itself_is_summed_and_divided_where_its_name_says_so() {
+        let with = |retries, fsyncs| Window {
+            totals: vec![("retries", retries), ("server_fsyncs_per_operation", fsyncs)],
+            ..window(100, 1.0)
+        };
+        let mut tally = Tally::new(with(1.0, 50.0));
+        tally.add(&with(2.0, 150.0));
+        let metrics = tally.group().metrics;
+        assert_eq!((metrics["retries"], metrics["server_fsyncs_per_operation"]), (3.0, 1.0));
+        assert!(!window(1, 1.0).group().metrics.contains_key("retries"));
     }
 
     #[test]

@@ -102,9 +102,9 @@ pub struct Race {
     /// Only this workload of the suite; may be given again
     #[arg(long = "workload", value_name = "NAME")]
     pub workloads: Vec<String>,
-    /// Size of each lane
-    #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = |text: &str| text.parse::<Bytes>())]
-    pub lane_size: Bytes,
+    /// Size of each lane; default: what the suite says, otherwise 2GiB
+    #[arg(long, value_name = "SIZE", value_parser = |text: &str| text.parse::<Bytes>())]
+    pub lane_size: Option<Bytes>,
     /// Rounds of each workload: `auto`, or a number; default: auto, with --as-published 1
     #[arg(long, value_name = "auto|N", value_parser = parse_rounds)]
     pub rounds: Option<model::plan::Rounds>,
@@ -112,7 +112,8 @@ pub struct Race {
     /// one process for each operation; shows figures, gives no verdicts
     #[arg(long)]
     pub as_published: bool,
-    /// Change a parameter of a workload: WORKLOAD.KEY=VALUE, such as small-files.files=1000
+    /// Change a parameter of a workload: WORKLOAD.KEY=VALUE, such as small-files.files=1000; of every
+    /// workload that has it: KEY=VALUE, such as server=mariadb
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Search the largest swarm of writers that each lane sustains, in place of a race: `lateness` (p99 under
@@ -299,6 +300,9 @@ pub struct Doctor {
     /// Install the missing guests and tools with the distribution's package manager
     #[arg(long)]
     pub install: bool,
+    /// With --install: database servers, ffmpeg and git too, without starting any service
+    #[arg(long, requires = "install", conflicts_with = "user")]
+    pub programs: bool,
     /// With --install, and without root: fetch the distribution's packages with its own client and unpack
     /// them into ~/.local/share/fairlane/guest
     #[arg(long, requires = "install")]

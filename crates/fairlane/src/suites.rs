@@ -11,6 +11,9 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("general", include_str!("../../../suites/general.toml")),
     ("operations", include_str!("../../../suites/operations.toml")),
     ("latency", include_str!("../../../suites/latency.toml")),
+    ("database", include_str!("../../../suites/database.toml")),
+    ("media", include_str!("../../../suites/media.toml")),
+    ("applications", include_str!("../../../suites/applications.toml")),
     ("appenders", include_str!("../../../suites/appenders.toml")),
 ];
 
@@ -117,30 +120,84 @@ pub fn choose(suite: &mut Suite, names: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Changes one parameter: `WORKLOAD.KEY=VALUE`.
+/// Changes one parameter: `WORKLOAD.KEY=VALUE`, or `KEY=VALUE` of every workload that has it. What a database
+/// workload does not know is an option of its server.
 ///
 /// # Errors
 /// When the workload or the key is unknown, or the value does not fit.
 pub fn set(suite: &mut Suite, assignment: &str) -> Result<(), Failure> {
-    let wrong =
-        || Failure::usage(format!("--set {assignment}: write WORKLOAD.KEY=VALUE, such as small-files.files=1000"));
+    let wrong = || {
+        Failure::usage(format!(
+            "--set {assignment}: write WORKLOAD.KEY=VALUE, such as small-files.files=1000, or KEY=VALUE for every \
+             workload that has the key"
+        ))
+    };
     let (path, value) = assignment.split_once('=').ok_or_else(wrong)?;
-    let (name, key) = path.rsplit_once('.').ok_or_else(wrong)?;
+    let (name, key) = match path.rsplit_once('.') {
+        Some((name, key)) => (Some(name), key),
+        None => (None, path),
+    };
+    if key.is_empty() {
+        return Err(wrong());
+    }
+    let Some(name) = name else { return set_everywhere(suite, assignment, key, value) };
     let suite_name = suite.name.clone();
     let workload =
         suite.workload.iter_mut().find(|workload| workload.name == name).ok_or_else(|| {
             Failure::usage(format!("--set {assignment}: suite {suite_name} has no workload `{name}`"))
         })?;
-    let mut table = toml::Table::try_from(&*workload).map_err(|error| Failure::failed(error.to_string()))?;
-    if !table.contains_key(key) || ["name", "title", "kind"].contains(&key) {
-        let known: Vec<_> =
-            table.keys().filter(|key| !["name", "title", "kind"].contains(&key.as_str())).cloned().collect();
+    set_in(workload, assignment, key, value)
+}
+
+/// Changes a parameter of every workload that has it.
+fn set_everywhere(suite: &mut Suite, assignment: &str, key: &str, value: &str) -> Result<(), Failure> {
+    let has = |workload: &Workload| {
+        toml::Table::try_from(workload).is_ok_and(|table| table.contains_key(key)) && !NAMES.contains(&key)
+    };
+    if suite.workload.iter().any(has) {
+        let with = suite.workload.iter_mut().filter(|workload| has(workload));
+        return with.into_iter().try_for_each(|workload| set_in(workload, assignment, key, value));
+    }
+    let mut databases = suite.workload.iter_mut().filter(|workload| matches!(workload.kind, Kind::Oltp(_))).peekable();
+    if databases.peek().is_none() {
+        let name = &suite.name;
         return Err(Failure::usage(format!(
-            "--set {assignment}: {name} has no parameter `{key}`; it has: {}",
-            known.join(", ")
+            "--set {assignment}: no workload of suite {name} has a parameter `{key}`; `fairlane suites {name}` shows them"
         )));
     }
-    table.insert(key.to_owned(), toml_value(value));
+    databases.try_for_each(|workload| set_in(workload, assignment, key, value))
+}
+
+/// Keys of a workload that cannot be set.
+const NAMES: [&str; 3] = ["name", "title", "kind"];
+
+fn set_in(workload: &mut Workload, assignment: &str, key: &str, value: &str) -> Result<(), Failure> {
+    let name = workload.name.clone();
+    let mut table = toml::Table::try_from(&*workload).map_err(|error| Failure::failed(error.to_string()))?;
+    let known: Vec<String> = table.keys().filter(|key| !NAMES.contains(&key.as_str())).cloned().collect();
+    if NAMES.contains(&key) || !table.contains_key(key) {
+        let near = model::nearest(key, known.iter().map(String::as_str));
+        match (&workload.kind, near) {
+            (Kind::Oltp(oltp), None) if !NAMES.contains(&key) => {
+                let mut options = oltp.options.clone();
+                options.insert(key.to_owned(), value.to_owned());
+                let options = toml::Table::try_from(options).map_err(|error| Failure::failed(error.to_string()))?;
+                table.insert("options".to_owned(), toml::Value::Table(options));
+            }
+            _ => {
+                let known = known.join(", ");
+                return Err(Failure::usage(format!(
+                    "--set {assignment}: {name} has no parameter `{key}`; it has: {known}"
+                )));
+            }
+        }
+    } else {
+        let value = match table.get(key) {
+            Some(toml::Value::Array(_)) => toml::Value::Array(value.split(',').map(|one| toml_value(one.trim())).collect()),
+            _ => toml_value(value),
+        };
+        table.insert(key.to_owned(), value);
+    }
     model::suite_text::check_table(&table).map_err(|what| Failure::usage(format!("--set {assignment}: {what}")))?;
     let changed: Workload = table
         .try_into()
@@ -221,8 +278,40 @@ mod tests {
         };
         assert_eq!(small.files, 123);
         for wrong in
-            ["files=1", "small-files.nope=1", "nope.files=1", "small-files.files=0", "small-files.files=x", "x"]
+            ["nope=1", "small-files.nope=1", "nope.files=1", "small-files.files=0", "small-files.files=x", "x", "=1"]
         {
+            assert!(set(&mut suite, wrong).is_err(), "{wrong}");
+        }
+        // Without a workload every one that has the key is changed.
+        set(&mut suite, "slices=3").unwrap();
+        let slices = |workload: &Workload| match &workload.kind {
+            Kind::Io(io) => io.slices == 3,
+            _ => true,
+        };
+        assert!(suite.workload.iter().all(slices));
+    }
+
+    #[test]
+    fn a_servers_own_options_are_set_for_every_database_workload() {
+        let mut suite = find("database").unwrap();
+        for assignment in ["server=mariadb", "threads=2,4", "innodb_doublewrite=OFF", "point-select.seconds=0.5"] {
+            set(&mut suite, assignment).unwrap();
+        }
+        let databases: Vec<_> = suite
+            .workload
+            .iter()
+            .filter_map(|workload| match &workload.kind {
+                Kind::Oltp(oltp) => Some((workload.name.as_str(), oltp)),
+                _ => None,
+            })
+            .collect();
+        assert!(databases.len() >= 4);
+        for (name, oltp) in databases {
+            assert_eq!((oltp.server.name(), oltp.threads.as_slice()), ("mariadb", &[2, 4][..]), "{name}");
+            assert_eq!(oltp.options["innodb_doublewrite"], "OFF");
+            assert_eq!(oltp.seconds == 0.5, name == "point-select");
+        }
+        for wrong in ["sever=mariadb", "server=oracle", "thread=2", "threads=2,x", "datadir=/etc", "kind=io"] {
             assert!(set(&mut suite, wrong).is_err(), "{wrong}");
         }
     }

@@ -109,9 +109,14 @@ pub(crate) fn ntfs(_: &[String], _: &[String]) -> Vec<Lack> {
     always(&[Ability::Reflink, Ability::AnyNames])
 }
 
-/// The program: its FUSE interface has no fallocate.
-pub(crate) fn ntfs_3g(_: &[String], _: &[String]) -> Vec<Lack> {
-    always(&[Ability::Reflink, Ability::Allocation])
+/// The program: its FUSE interface has no fallocate, and without its option `permissions` it takes a change of
+/// the owner and forgets it. The kernel lays no overlay on a filesystem whose names may change behind its back.
+pub(crate) fn ntfs_3g(_: &[String], mount: &[String]) -> Vec<Lack> {
+    let mut lacks = always(&[Ability::Reflink, Ability::Allocation, Ability::Overlays]);
+    if !mount.iter().any(|option| option == "permissions") {
+        lacks.push(Lack { ability: Ability::Owners, remedy: Some("add the mount option permissions") });
+    }
+    lacks
 }
 
 /// Names are UTF-16 without control characters, a file is an entry of one directory, and every cluster
@@ -124,6 +129,8 @@ pub(crate) fn exfat(_: &[String], _: &[String]) -> Vec<Lack> {
         Ability::SymbolicLinks,
         Ability::Holes,
         Ability::AnyNames,
+        Ability::Owners,
+        Ability::Overlays,
     ])
 }
 

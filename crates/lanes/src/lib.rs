@@ -39,6 +39,7 @@ mod stage_open;
 mod stage_resolve;
 mod throttle;
 pub mod undo;
+mod undo_server;
 
 pub use abilities::Lack;
 pub use failure::{FailureKind, LaneFailure};

@@ -175,14 +175,17 @@ fn recover_journal(path: &Path, kept_too: bool, recovered: &mut Recovered) -> Re
             note(throttle::lift_group(path), recovered);
         }
     }
+    // A server keeps its lane mounted: it goes with them.
     let is_limit = |thing: &Thing| matches!(thing, Thing::Limit { .. });
-    let (limits, others): (Vec<_>, Vec<_>) = claims.open.iter().rev().partition(|(_, (thing, _))| is_limit(thing));
+    let is_first = |thing: &Thing| is_limit(thing) || matches!(thing, Thing::Server { .. });
+    let (limits, others): (Vec<_>, Vec<_>) = claims.open.iter().rev().partition(|(_, (thing, _))| is_first(thing));
     let next = claims.open.keys().next_back().map_or(0, |last| last + 1);
     let mut hierarchy = Hierarchy::new(run_id, next);
     for (of_limits, list) in [(true, limits), (false, others)] {
         for (id, (thing, detail)) in list {
             // What only the kernel held went with its boot: an equal limit is somebody's own by now.
-            let gone = matches!(thing, Thing::Limit { .. } | Thing::Group { .. } | Thing::Guest { .. }) && !this_boot;
+            let of_boot = matches!(thing, Thing::Limit { .. } | Thing::Group { .. } | Thing::Guest { .. });
+            let gone = of_boot && !this_boot;
             let mut mount = || hierarchy.mount(&mut file);
             let undone = if gone { Ok(Vec::new()) } else { undo(thing, detail.as_ref(), run_id, &mut mount) };
             let undone = undone.map(|mut cleaned| {
@@ -314,6 +317,7 @@ fn undo(
             throttle::lift_left_over(*device, name, *sequence, throttle, &run, mount)
         }
         Thing::Group { path } => remove_group(path, run_id),
+        Thing::Server { note } => crate::undo_server::end(note, run_id),
         Thing::Guest { folder } => {
             run_directory_of(folder, run_id)?;
             let (began, session) = match detail {
@@ -460,6 +464,7 @@ mod tests {
                 Thing::Loop { backing: bad.into() },
                 Thing::Mount { target: bad.into(), source: None },
                 Thing::Group { path: bad.into() },
+                Thing::Server { note: bad.into() },
                 Thing::Guest { folder: bad.into() },
                 Thing::Limit { device: (7, 0), name: bad.into(), sequence: 0, throttle: model::Throttle::default() },
             ] {

@@ -56,6 +56,11 @@ pub enum Thing {
         /// What is set.
         throttle: model::Throttle,
     },
+    /// A server that works in a lane; it is known once its note is there.
+    Server {
+        /// Beside the journal, named after the run: `PID START`, as [`Owner`] has them.
+        note: PathBuf,
+    },
     /// A group of cgroup v2, named after the run.
     Group {
         /// Its directory.
@@ -267,6 +272,11 @@ pub(crate) fn append(file: &mut File, entry: &Entry) -> std::io::Result<()> {
     line.push(b'\n');
     file.write_all(&line)?;
     file.sync_data()
+}
+
+/// Where a server in the lane of this number notes its process id.
+pub fn server_note(journal: &Path, lane: usize) -> PathBuf {
+    journal.with_extension(format!("{lane}.server"))
 }
 
 /// Letters, digits and dashes, 1 to 64 of them: safe in a file name.

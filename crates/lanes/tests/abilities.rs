@@ -7,6 +7,7 @@ use lanes::availability::{self, Availability};
 use lanes::filesystem::Home;
 use model::operations::Ability;
 use rustix::fs::{FallocateFlags, XattrFlags, fallocate, ioctl_ficlone, setxattr};
+use rustix::mount::{FsOpenFlags, fsconfig_create, fsconfig_set_string, fsopen};
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -43,10 +44,23 @@ fn has(ability: Ability, folder: &Path) -> bool {
         }
         Ability::LargeFiles => made("a").set_len(3 << 30).is_ok(),
         Ability::AnyNames => File::create(file("new\nline*?\u{1}")).is_ok(),
+        Ability::Owners => {
+            made("a");
+            let changed = std::os::unix::fs::chown(file("a"), Some(65534), Some(65534));
+            changed.is_ok() && file("a").metadata().unwrap().uid() == 65534
+        }
+        Ability::Overlays => {
+            let context = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC).unwrap();
+            for key in ["lowerdir", "upperdir", "workdir"] {
+                std::fs::create_dir(file(key)).unwrap();
+                fsconfig_set_string(&context, key, file(key).as_os_str()).unwrap();
+            }
+            fsconfig_create(&context).is_ok()
+        }
     }
 }
 
-const ALL: [Ability; 8] = [
+const ALL: [Ability; 10] = [
     Ability::Reflink,
     Ability::Attributes,
     Ability::Links,
@@ -55,6 +69,8 @@ const ALL: [Ability; 8] = [
     Ability::Holes,
     Ability::AnyNames,
     Ability::LargeFiles,
+    Ability::Owners,
+    Ability::Overlays,
 ];
 
 #[test]

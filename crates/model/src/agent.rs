@@ -24,6 +24,11 @@ pub enum Request {
     },
     /// Closes every file in the target, so that it can be unmounted or made cold.
     Detach,
+    /// Says where processes that outlive a request (servers) note their ids while they run.
+    Note {
+        /// The file; it is there while such a process runs.
+        path: PathBuf,
+    },
     /// Makes the files that the workload needs, `fsync`ed. Seeded: equal in every lane.
     Prepare {
         /// The workload.
@@ -58,7 +63,8 @@ pub enum Request {
         /// Look at every thread's CPU time around the window.
         threads: bool,
     },
-    /// Reads back what a job file or operations wrote and compares it, after the lane was mounted again.
+    /// Reads back what a job file or operations wrote and compares it, after the lane was mounted again; a
+    /// database checks its tables.
     Verify,
     /// `syncfs` on the target.
     Sync,
@@ -162,7 +168,7 @@ pub enum Reply {
         /// I/O engines that work here.
         ioengines: Vec<String>,
     },
-    /// To `attach`, `detach`.
+    /// To `attach`, `detach`, `note`.
     Done,
     /// To `prepare`, `verify` and `sync`.
     Took {

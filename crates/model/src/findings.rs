@@ -2,6 +2,7 @@
 
 mod advice;
 mod appenders;
+mod transactions;
 
 pub use advice::{
     Advice, AdviceLead, AdviceNote, AdviceReason, AdviceReport, Equal, EqualWork, Excluded, Flip, LaneFact, NoAdvice,
@@ -9,6 +10,7 @@ pub use advice::{
 };
 
 pub use appenders::{Bursts, SearchFinding, SearchLane, SearchPass, SwarmFinding, SwarmRow};
+pub use transactions::{TransactionsFinding, TransactionsRow};
 
 use crate::calibration::Calibration;
 use crate::lane::Lane;
@@ -56,6 +58,9 @@ pub struct Findings {
     /// One per workload of a swarm of writers: how late they were, and what the system did meanwhile.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub swarms: Vec<SwarmFinding>,
+    /// One per workload of transactions: what each one waits for, writes and costs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transactions: Vec<TransactionsFinding>,
     /// One per search for the largest swarm that the lanes sustain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub searches: Vec<SearchFinding>,
@@ -225,6 +230,9 @@ pub struct Estimate {
     pub device_busy_share: Option<f64>,
     /// Use of the device against its ceiling (methods section 3).
     pub device_use: Option<f64>,
+    /// Extents of the files that the work left (FIEMAP), median over rounds: in how many pieces they lie.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extents: Option<f64>,
     /// Why there is no figure, where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Sentence>,

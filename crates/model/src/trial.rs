@@ -256,6 +256,12 @@ pub struct SystemUse {
     /// User time of the processes that are the lane's filesystem (FUSE).
     #[serde(skip_serializing_if = "is_zero")]
     pub filesystem_cpu_user_seconds: f64,
+    /// User time of a database server that worked for the lane.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub server_cpu_user_seconds: f64,
+    /// Its system time: the filesystem's work on its behalf.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub server_cpu_system_seconds: f64,
     /// Some process is the lane's filesystem, and it is not known which: its user time cannot be told
     /// from that of other programs.
     #[serde(skip_serializing_if = "is_false")]
@@ -340,6 +346,8 @@ impl SystemUse {
         self.agent_cpu_user_seconds += other.agent_cpu_user_seconds;
         self.agent_cpu_system_seconds += other.agent_cpu_system_seconds;
         self.filesystem_cpu_user_seconds += other.filesystem_cpu_user_seconds;
+        self.server_cpu_user_seconds += other.server_cpu_user_seconds;
+        self.server_cpu_system_seconds += other.server_cpu_system_seconds;
         self.filesystem_process_unknown |= other.filesystem_process_unknown;
         self.device.add(&other.device);
         self.backing.add(&other.backing);

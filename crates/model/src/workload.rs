@@ -4,8 +4,11 @@ use crate::Bytes;
 pub use crate::appenders::{Appenders, SwarmMethod};
 pub use crate::job::{Direction, FioRun, Io, Job, Jobs, Pattern};
 use crate::job::{Fallocate, SyncMode, Verify};
+pub use crate::oltp::Oltp;
 pub use crate::operations::Operations;
 use crate::operations::{Method, OperationStep};
+pub use crate::programs::Programs;
+pub use crate::streams::Streams;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -32,6 +35,13 @@ pub struct Suite {
     /// Seconds of racing when neither `--budget` nor `--rounds` is given.
     #[serde(default)]
     pub budget_seconds: Option<f64>,
+    /// Size of each lane where `--lane-size` is not given.
+    #[serde(default)]
+    pub lane_size: Option<Bytes>,
+    /// Names of workloads, those that tell most first: where the time is too short for all, the others are
+    /// left out, and named.
+    #[serde(default)]
+    pub most_telling: Vec<String>,
     /// The workloads in racing order.
     pub workload: Vec<Workload>,
     /// What `--as-published` changes: the tables `[workload.as_published]`, by the workload's name.
@@ -73,6 +83,12 @@ pub enum Kind {
     Operations(Box<Operations>),
     /// A swarm of writers that append small records on time: one window, lane after lane.
     Appenders(Box<Appenders>),
+    /// Transactions on a database in the lane, lane after lane.
+    Oltp(Box<Oltp>),
+    /// Large files: written, read, both at once, removed.
+    Streams(Streams),
+    /// Real programs with fixed arguments, one after another, lane after lane.
+    Programs(Box<Programs>),
 }
 
 /// Create, read cold, delete many small files. Creating and deleting include their `syncfs`.
@@ -103,6 +119,9 @@ impl Workload {
             Kind::Operations(operations) => operations.groups(),
             Kind::Appenders(swarm) if swarm.readers > 0 => ["append", "read"].map(str::to_owned).to_vec(),
             Kind::Appenders(_) => vec!["append".to_owned()],
+            Kind::Oltp(oltp) => oltp.groups(),
+            Kind::Streams(_) => crate::streams::STREAM_GROUPS.map(str::to_owned).to_vec(),
+            Kind::Programs(programs) => programs.groups(),
         }
     }
 
@@ -147,6 +166,8 @@ impl Workload {
             Kind::SmallFiles(_) => true,
             Kind::Operations(operations) => operations.step.iter().any(OperationStep::flushes),
             Kind::Appenders(swarm) => swarm.syncs(),
+            // Commits, syncs at the end of files, and what programs do by themselves.
+            Kind::Oltp(_) | Kind::Streams(_) | Kind::Programs(_) => true,
         }
     }
 
@@ -163,6 +184,9 @@ impl Workload {
             Kind::SmallFiles(small) => small.files.saturating_mul(small.size.0.next_multiple_of(4096) + 1024),
             Kind::Operations(operations) => operations.working_set_bytes(),
             Kind::Appenders(swarm) => swarm.working_set_bytes(),
+            Kind::Oltp(oltp) => oltp.working_set_bytes(),
+            Kind::Streams(streams) => streams.working_set_bytes(),
+            Kind::Programs(programs) => programs.working_set_bytes(),
         }
     }
 
@@ -192,6 +216,9 @@ impl Workload {
             Kind::Fio(_) => Ok(()),
             Kind::Operations(operations) => operations.check().map_err(|what| format!("workload {name}: {what}")),
             Kind::Appenders(swarm) => swarm.check().map_err(|what| format!("workload {name}: {what}")),
+            Kind::Oltp(oltp) => oltp.check().map_err(|what| format!("workload {name}: {what}")),
+            Kind::Streams(streams) => streams.check().map_err(|what| format!("workload {name}: {what}")),
+            Kind::Programs(programs) => programs.check().map_err(|what| format!("workload {name}: {what}")),
             Kind::SmallFiles(small) => {
                 if small.files == 0 || small.files > 100_000_000 {
                     return fail("files must lie between 1 and 100000000");
@@ -279,7 +306,12 @@ impl Suite {
                 (operations.method, operations.loops) = (Method::ProcessPerOperation, 1);
             }
             Kind::Appenders(swarm) => swarm.method = SwarmMethod::Processes,
-            Kind::Jobs(_) | Kind::Fio(_) | Kind::SmallFiles(_) => {}
+            Kind::Jobs(_)
+            | Kind::Fio(_)
+            | Kind::SmallFiles(_)
+            | Kind::Oltp(_)
+            | Kind::Streams(_)
+            | Kind::Programs(_) => {}
         }
         let Some(changes) = self.as_published.get(&workload.name) else { return Ok(workload) };
         let name = workload.name.clone();

@@ -44,6 +44,7 @@ pub(crate) fn cells(result: &ResultFinding, estimate: &Estimate) -> [Option<Stri
         estimate.write_amplification.map(figures::times),
         estimate.flushes_per_operation.map(figures::per_operation),
         estimate.device_use.map(figures::share),
+        estimate.extents.map(figures::per_operation),
     ]
 }
 

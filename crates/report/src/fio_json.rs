@@ -88,7 +88,12 @@ fn jobs_of(workload: &Workload) -> Vec<Job<'_>> {
             });
             named.collect()
         }
-        Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Appenders(_) => Vec::new(),
+        Kind::SmallFiles(_)
+        | Kind::Operations(_)
+        | Kind::Appenders(_)
+        | Kind::Oltp(_)
+        | Kind::Streams(_)
+        | Kind::Programs(_) => Vec::new(),
     }
 }
 
@@ -325,7 +330,7 @@ fn disks(record: &Record) -> Vec<Json> {
             .plan
             .workloads
             .iter()
-            .filter(|of| !matches!(of.kind, Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Appenders(_)))
+            .filter(|of| matches!(of.kind, Kind::Io(_) | Kind::Jobs(_) | Kind::Fio(_)))
         {
             for trial in last_attempts(record, &workload.name, &lane.name) {
                 if trial.outcome == Outcome::Ok {

@@ -37,6 +37,7 @@ pub mod schema;
 mod statements;
 mod terminal;
 mod text;
+mod transactions;
 mod words;
 
 pub use advice::{ADVICE_FORMATS, render_advice};

@@ -4,7 +4,7 @@ use crate::clean::{clean, name, shorten};
 use crate::layout::{GLUE, Phrase, Tone};
 use crate::statements::reference_of;
 use crate::words::operations as said;
-use crate::{Input, Style, advice, answer, appenders, facts, figures, lines, operations, words};
+use crate::{Input, Style, advice, answer, appenders, facts, figures, lines, operations, transactions, words};
 use model::findings::{Findings, Limit, OperationRow, OperationsFinding, ResultFinding};
 
 /// Renders findings as GitHub's Markdown. Width and colour have no meaning here.
@@ -26,6 +26,7 @@ pub(crate) fn render(input: &Input, _: &Style) -> String {
         totals(&mut out, table);
     }
     appenders::markdown(&mut out, findings);
+    transactions::markdown(&mut out, findings);
     let told: Vec<String> = advice::brief(findings).iter().map(|line| phrase(line, false)).collect();
     if !told.is_empty() {
         let command = code(&advice::reasons_command(input.record_path), false);
@@ -137,7 +138,7 @@ fn measured(out: &mut String, findings: &Findings) {
         std::array::from_fn(|at| loads.iter().any(|of| of[at].is_some()));
     // Percentiles that nobody has are left out; the other columns stand in every report.
     let shown: [bool; words::columns::COLUMNS.len()] = std::array::from_fn(|at| {
-        !words::columns::PERCENTILE_COLUMNS.contains(&at) || figures.iter().any(|of| of[at].is_some())
+        !words::columns::SELDOM_COLUMNS.contains(&at) || figures.iter().any(|of| of[at].is_some())
     });
     let legend = words::columns::figures_legend(findings.margin, &shown);
     let of_load = if loaded.contains(&true) { words::columns::LOAD_LEGEND } else { "" };

@@ -382,6 +382,7 @@ mod tests {
             cpu_system_share: None,
             device_busy_share: None,
             device_use: None,
+            extents: None,
             failure: None,
         };
         ResultFinding {

@@ -2,7 +2,7 @@
 
 use crate::clean::{clean, columns, shorten};
 use crate::layout::{Phrase, Tone, hang};
-use crate::{Style, appenders, facts, lines, operations, words};
+use crate::{Style, appenders, facts, lines, operations, transactions, words};
 use model::event::Event;
 use model::findings::{Findings, ResultFinding, Verdict};
 use std::io::{self, Write};
@@ -178,6 +178,7 @@ impl<Data: Write, Progress: Write> Screen<Data, Progress> {
             operations::text(&mut out, findings, table, &style);
         }
         appenders::text(&mut out, findings, &style);
+        transactions::text(&mut out, findings, &style);
         for warning in findings.operations.iter().filter_map(words::operations::startup_warning) {
             let warning = Phrase::default().tone(Tone::Failed, format!("{warning}."));
             hang(&mut out, words::WARNING, lines::CLOSING_COLUMNS, &warning, None, &style);

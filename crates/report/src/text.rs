@@ -4,7 +4,7 @@
 use crate::clean::{columns, name, shorten};
 use crate::layout::{Phrase, Tone, align, hang};
 use crate::lines::{self, CLOSING_COLUMNS};
-use crate::{Input, Style, advice, appenders, calibration, facts, operations, words};
+use crate::{Input, Style, advice, appenders, calibration, facts, operations, transactions, words};
 use model::findings::ResultFinding;
 
 /// Renders findings for a terminal.
@@ -25,6 +25,7 @@ pub(crate) fn render(input: &Input, style: &Style) -> String {
         operations::text(&mut out, findings, table, style);
     }
     appenders::text(&mut out, findings, style);
+    transactions::text(&mut out, findings, style);
     figures(&mut out, input, style);
     ground(&mut out, input, style);
     warnings(&mut out, input, style);

@@ -16,6 +16,7 @@ pub(crate) mod plan;
 pub(crate) mod published;
 pub(crate) mod race;
 pub(crate) mod screen;
+pub(crate) mod transactions;
 pub(crate) mod verdict;
 
 use crate::clean::{SENTENCE_COLUMNS, shorten};
@@ -62,13 +63,14 @@ pub(crate) const COLUMN_VERDICT: &str = "verdict";
 pub(crate) const COLUMN_LIMIT: &str = "limited by";
 pub(crate) const UNKNOWN_SUITE: &str = "(unnamed suite)";
 
-/// What people call a latency's metric; `None`: it is a rate.
+/// What people call the metric of a latency or a time; `None`: it is a rate.
 pub(crate) fn latency(metric: &str) -> Option<&'static str> {
     match metric {
         "latency_p50_ns" => Some("median latency"),
         "latency_p99_ns" => Some("p99 latency"),
         "latency_p999_ns" => Some("p99.9 latency"),
         "latency_mean_ns" => Some("mean latency"),
+        "time_ns" => Some("time"),
         "lateness_p50_ns" => Some("median lateness"),
         "lateness_p99_ns" => Some("p99 lateness"),
         other if other.ends_with("_ns") => Some("latency"),

@@ -137,7 +137,9 @@ impl Sampler {
             busiest_thread: busiest.map(|busiest| busiest.name),
             dirty_bytes_max: closed.dirty_bytes,
             pressure_io_some_seconds: microseconds(after.pressure_microseconds, before.pressure_microseconds),
-            // Only the agent knows what the work wrote outside of windows.
+            // Only the agent knows what a server used, and what the work wrote outside of windows.
+            server_cpu_user_seconds: 0.0,
+            server_cpu_system_seconds: 0.0,
             whole_device_write_bytes: 0,
             whole_application_write_bytes: 0,
         }

@@ -153,7 +153,7 @@ impl Side<'_> {
         });
         match (measured, &workload.kind) {
             (true, _) => None,
-            (false, Kind::Operations(_) | Kind::SmallFiles(_)) => Some("seconds"),
+            (false, Kind::Operations(_) | Kind::SmallFiles(_) | Kind::Programs(_)) => Some("seconds"),
             (false, _) => Some("operations_per_second"),
         }
     }
@@ -185,7 +185,8 @@ type Shown<'a> = (&'a str, Option<&'a Figure>, Vec<(u32, f64)>);
 
 /// One trial's figure of a group, or of all groups together, in the metric's unit.
 fn of_trial(trial: &Trial, workload: &Workload, group: &str, metric: &str) -> Option<f64> {
-    if group == TOTAL {
+    // Programs have a total of their own, with the sync behind them.
+    if group == TOTAL && !trial.groups.iter().any(|of| of.name == TOTAL) {
         return total(trial, workload, metric);
     }
     let of = trial.groups.iter().find(|of| of.name == group)?;
@@ -241,7 +242,7 @@ fn total(trial: &Trial, workload: &Workload, metric: &str) -> Option<f64> {
 
 /// Work that has an end has a time; slices end by the clock.
 fn once_only(workload: &Workload) -> bool {
-    matches!(workload.kind, Kind::Operations(_) | Kind::SmallFiles(_))
+    matches!(workload.kind, Kind::Operations(_) | Kind::SmallFiles(_) | Kind::Programs(_))
 }
 
 fn workers(workload: &Workload) -> f64 {

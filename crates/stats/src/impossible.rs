@@ -65,7 +65,12 @@ fn asked_for_direct(workload: &Workload) -> Option<bool> {
             _ => None,
         },
         Kind::Operations(_) => Some(false),
-        Kind::SmallFiles(_) | Kind::Appenders(_) | Kind::Fio(_) => None,
+        Kind::SmallFiles(_)
+        | Kind::Appenders(_)
+        | Kind::Fio(_)
+        | Kind::Oltp(_)
+        | Kind::Streams(_)
+        | Kind::Programs(_) => None,
     }
 }
 

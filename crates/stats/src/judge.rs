@@ -14,7 +14,7 @@ use crate::say::{name, pair as pair_said, race as said, text};
 use crate::search;
 use crate::sequential::{self, Rule, Standing};
 use crate::series::{LaneSeries, Reading, Scope, Series};
-use crate::swarms;
+use crate::{swarms, transactions};
 use crate::throttle;
 use model::Sentence;
 use model::findings::{Ceiling, Estimate, Findings, Pair, ResultFinding, TrialCounts, Verdict};
@@ -264,6 +264,7 @@ fn estimate_of(
         device_busy_share: load(|scope| scope.system.device.busy_seconds, &|scope| scope.system.window_seconds)
             .filter(|_| !lane.lane.backing.is_empty()),
         device_use: device_use.and_then(finite),
+        extents: median(lane.group(group).filter_map(|(_, of)| of.metrics.get("extents").copied())),
         failure,
     };
     (estimate, warning)
@@ -337,6 +338,7 @@ pub fn findings(record: &Record) -> Findings {
         ceilings,
         operations: operations::tables(record, &results),
         swarms: swarms::tables(record),
+        transactions: transactions::tables(record),
         searches: search::findings(record),
         code_only: comparable::code_only(&header.lanes),
         answer: answer::answer(record, &results),

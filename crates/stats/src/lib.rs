@@ -40,6 +40,7 @@ pub mod steady;
 pub mod student;
 mod swarms;
 pub mod throttle;
+mod transactions;
 pub mod trend;
 mod words;
 

@@ -180,10 +180,13 @@ pub fn limit_of(record: &Record, workload: &Workload, group: &str) -> Limited {
 pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &Series) -> Limited {
     // What was measured in one guest, or on the host, is no ceiling of another.
     let one_place = comparable::one_place(series.lanes.iter().map(|lane| lane.lane));
-    let raw = raw_ceiling(&record.probes, workload).filter(|_| one_place && !of_several_kinds(workload));
+    let raw = raw_ceiling(&record.probes, workload, group).filter(|_| one_place && !of_several_kinds(workload));
     let mut lanes: Vec<LaneUse> = series.lanes.iter().map(|lane| lane_use(lane, group, &series.reading)).collect();
     let (plan, flush_bound) = (&record.header.plan, workload.flush_bound());
+    let programs = matches!(workload.kind, Kind::Oltp(_) | Kind::Programs(_));
     for lane in &mut lanes {
+        // A client of a database works too, as any program does, and SQLite is the client.
+        lane.in_process |= programs;
         lane.throttle = plan.throttle_of(&lane.name);
         let raw = raw.filter(|_| is_below(plan, lane.throttle, flush_bound));
         lane.device_use = match lane.throttle.filter(|_| !flush_bound) {
@@ -228,8 +231,8 @@ fn is_below(plan: &Plan, throttle: Option<Throttle>, flush_bound: bool) -> bool 
 fn of_several_kinds(workload: &Workload) -> bool {
     match &workload.kind {
         Kind::Io(io) => io.rw.directions().len() > 1,
-        Kind::Jobs(_) | Kind::Fio(_) => true,
-        Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Appenders(_) => false,
+        Kind::Jobs(_) | Kind::Fio(_) | Kind::Programs(_) => true,
+        Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Appenders(_) | Kind::Oltp(_) | Kind::Streams(_) => false,
     }
 }
 
@@ -239,7 +242,12 @@ fn paced(workload: &Workload) -> bool {
         Kind::Io(io) => paces(io),
         Kind::Jobs(jobs) => jobs.jobs.iter().any(|job| paces(&job.io)),
         Kind::Appenders(_) => true,
-        Kind::Fio(_) | Kind::SmallFiles(_) | Kind::Operations(_) => false,
+        Kind::Fio(_)
+        | Kind::SmallFiles(_)
+        | Kind::Operations(_)
+        | Kind::Oltp(_)
+        | Kind::Streams(_)
+        | Kind::Programs(_) => false,
     }
 }
 
@@ -268,7 +276,13 @@ fn only_writes(workload: &Workload) -> bool {
     match &workload.kind {
         Kind::Io(io) => writes(io),
         Kind::Jobs(jobs) => jobs.jobs.iter().all(|job| writes(&job.io)),
-        Kind::Fio(_) | Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Appenders(_) => false,
+        Kind::Fio(_)
+        | Kind::SmallFiles(_)
+        | Kind::Operations(_)
+        | Kind::Appenders(_)
+        | Kind::Oltp(_)
+        | Kind::Streams(_)
+        | Kind::Programs(_) => false,
     }
 }
 
@@ -357,12 +371,19 @@ fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
 
 /// The bare device's figures for this workload. The device's own counters are preferred, as the
 /// lanes' figures are counters too and large requests are split on their way.
-fn raw_ceiling(probes: &[Probe], workload: &Workload) -> Option<Raw> {
+fn raw_ceiling(probes: &[Probe], workload: &Workload, group: &str) -> Option<Raw> {
     let flush_bound = workload.flush_bound();
+    let of_group = |profile: Profile| match (&workload.kind, group) {
+        (Kind::Streams(_), "read") => profile == Profile::SeqRead,
+        (Kind::Streams(_), "write") => profile == Profile::SeqWrite,
+        // Both ways at once, and removing: no profile is alike.
+        (Kind::Streams(_), _) => false,
+        _ => (profile == Profile::Flush) == flush_bound,
+    };
     let matched: Vec<&Probe> = probes
         .iter()
         .filter(|probe| probe.workload == workload.name && probe.profile != Profile::Null)
-        .filter(|probe| (probe.profile == Profile::Flush) == flush_bound)
+        .filter(|probe| of_group(probe.profile))
         .collect();
     let counted = |amount: f64, seconds: f64, otherwise: f64| {
         if amount > 0.0 && seconds > 0.0 { amount / seconds } else { otherwise }
@@ -397,7 +418,7 @@ pub(crate) fn ceiling(record: &Record, workload: &Workload, metric: &str) -> Opt
     let alike = matches!(workload.kind, Kind::Io(_)) && !of_several_kinds(workload) && !paced(workload);
     let one_disk = plan.lanes.iter().all(|lane| plan.throttle_of(&lane.name) == plan.throttle);
     let bare = !probes.iter().any(|probe| probe.workload == workload.name && probe.through_filesystem);
-    let raw = raw_ceiling(probes, workload).filter(|_| alike && one_disk && bare)?;
+    let raw = raw_ceiling(probes, workload, "").filter(|_| alike && one_disk && bare)?;
     match metric {
         "bandwidth_bytes_per_second" => Some(raw.bandwidth),
         "operations_per_second" => Some(raw.operations_per_second),
@@ -422,7 +443,7 @@ pub(crate) fn raw_bandwidth(record: &Record, workload: &Workload, lane: &str, re
     if workload.flush_bound() || !one_kind || paced(workload) {
         return None;
     }
-    raw_ceiling(probes, workload).map(|raw| raw.bandwidth)
+    raw_ceiling(probes, workload, "").map(|raw| raw.bandwidth)
 }
 
 fn sequential_bandwidth(probes: &[Probe], reads: bool) -> Option<f64> {

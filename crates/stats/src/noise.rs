@@ -82,7 +82,8 @@ pub fn foreign(system: &SystemUse, overhead: &HostOverhead) -> Option<String> {
     }
     // Where a process is the filesystem and nobody knows which, its time is no other program's.
     let known = !system.filesystem_process_unknown;
-    let other = system.cpu_user_seconds - system.agent_cpu_user_seconds - system.filesystem_cpu_user_seconds;
+    let own = system.agent_cpu_user_seconds + system.filesystem_cpu_user_seconds + system.server_cpu_user_seconds;
+    let other = system.cpu_user_seconds - own;
     if known && cpu_seconds > 0.0 && other > CPU_SHARE * cpu_seconds && other >= TICKS_SECONDS * 0.999 {
         return Some(format!(
             "other programs took {} of the CPU time ({other:.2} s; 5 % is tolerated)",
@@ -173,6 +174,8 @@ mod tests {
         // A FUSE filesystem works in a process of its own, known or not.
         let served = SystemUse { filesystem_cpu_user_seconds: 0.35, ..busy.clone() };
         assert_eq!(foreign(&served, &HostOverhead::default()), None);
+        let database = SystemUse { server_cpu_user_seconds: 0.35, ..busy.clone() };
+        assert_eq!(foreign(&database, &HostOverhead::default()), None, "a server works for the lane");
         let partly = SystemUse { filesystem_cpu_user_seconds: 0.12, ..busy.clone() };
         assert!(foreign(&partly, &HostOverhead::default()).unwrap().contains("other programs took 7 %"));
         let somewhere = SystemUse { filesystem_process_unknown: true, ..busy };

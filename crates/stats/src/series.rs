@@ -210,21 +210,38 @@ impl<'a> LaneSeries<'a> {
 
 /// Which groups of a workload read: by their names, but steps of file operations bear any name.
 #[derive(Clone)]
-pub struct Reading<'a>(Option<Vec<&'a str>>);
+pub struct Reading<'a>(Readers<'a>);
+
+#[derive(Clone)]
+enum Readers<'a> {
+    /// Those that are called so.
+    Named,
+    /// These steps.
+    Steps(Vec<&'a str>),
+    /// Every one.
+    All,
+}
 
 impl<'a> Reading<'a> {
     fn of(record: &'a Record, workload: &str) -> Self {
         let kind = record.header.plan.workloads.iter().find(|of| of.name == workload).map(|of| &of.kind);
-        let Some(Kind::Operations(operations)) = kind else { return Reading(None) };
         let reads = |operation: Operation| matches!(operation, Operation::Read | Operation::RandomRead);
-        Reading(Some(operations.step.iter().filter(|step| reads(step.operation)).map(|step| step.group()).collect()))
+        Reading(match kind {
+            Some(Kind::Operations(operations)) => {
+                let steps = operations.step.iter().filter(|step| reads(step.operation));
+                Readers::Steps(steps.map(|step| step.group()).collect())
+            }
+            Some(Kind::Oltp(oltp)) if oltp.script.only_reads() => Readers::All,
+            _ => Readers::Named,
+        })
     }
 
     /// Whether a group reads: `read`, or `JOB: read` of a job file, or a step that reads.
     pub fn reads(&self, group: &str) -> bool {
         match &self.0 {
-            Some(steps) => steps.contains(&group),
-            None => kind_of(group) == "read",
+            Readers::Steps(steps) => steps.contains(&group),
+            Readers::Named => kind_of(group) == "read",
+            Readers::All => true,
         }
     }
 }
@@ -260,8 +277,12 @@ impl<'a> Scope<'a> {
             Some(system) => (system, std::slice::from_ref(group), true),
             None => (&trial.system, trial.groups.as_slice(), worked(&trial.groups).count() == 1),
         };
-        let bytes =
-            |read: bool| worked(groups).filter(|of| reading.reads(&of.name) == read).map(|of| of.bytes as f64).sum();
+        // What is removed, and what goes both ways at once, is neither read nor written alone.
+        let one_way = |of: &&Group| kind_of(&of.name) != "delete" && !of.name.contains('+');
+        let bytes = |read: bool| {
+            let of = worked(groups).filter(|of| reading.reads(&of.name) == read).filter(one_way);
+            of.map(|of| of.bytes as f64).sum()
+        };
         Scope {
             system,
             operations: worked(groups).map(|of| of.operations as f64).sum(),

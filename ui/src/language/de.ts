@@ -4,6 +4,7 @@ import { joined, say, toned, type Said } from "../words/say";
 import { dashboard } from "./de_dashboard";
 import { knowledge } from "./de_knowledge";
 import { swarms } from "./de_swarms";
+import { transactions } from "./de_transactions";
 import type { Difference, Latency, WorkDifference, Words } from "./en";
 
 const list = (parts: readonly Said[], last: "and" | "or"): Said => {
@@ -79,6 +80,7 @@ export const de: Words = {
   },
 
   swarms,
+  transactions,
 
   verdict: {
     faster: "schneller",
@@ -246,6 +248,7 @@ export const de: Words = {
       latency_p50_ns: "Mediane Latenz",
       latency_p99_ns: "p99-Latenz",
       ...swarms.metrics,
+      time_ns: "Zeit",
       latency_p999_ns: "p99,9-Latenz",
       latency_mean_ns: "Mittlere Latenz",
       seconds: "Zeit",
@@ -264,6 +267,7 @@ export const de: Words = {
       cpuShare: "CPU belegt",
       systemShare: "davon System",
       written: "Geschrieben je Byte",
+      extents: "Extents der Dateien",
       flushes: "Flushes je Operation",
       deviceUse: "Platte genutzt",
       busy: "Platte beschäftigt",

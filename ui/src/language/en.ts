@@ -5,6 +5,7 @@ import { joined, say, toned, type Said } from "../words/say";
 import { dashboard } from "./en_dashboard";
 import { knowledge } from "./en_knowledge";
 import { swarms } from "./en_swarms";
+import { transactions } from "./en_transactions";
 
 /** A difference of one lane to another, as sentences take it. */
 export interface Difference {
@@ -95,6 +96,7 @@ export const en = {
   },
 
   swarms,
+  transactions,
 
   verdict: {
     faster: "faster",
@@ -256,6 +258,7 @@ export const en = {
       latency_p50_ns: "Median latency",
       latency_p99_ns: "p99 latency",
       ...swarms.metrics,
+      time_ns: "Time",
       latency_p999_ns: "p99.9 latency",
       latency_mean_ns: "Mean latency",
       seconds: "Time",
@@ -274,6 +277,7 @@ export const en = {
       cpuShare: "CPU in use",
       systemShare: "of it system",
       written: "Written per byte",
+      extents: "Extents of its files",
       flushes: "Flushes per operation",
       deviceUse: "Disk used",
       busy: "Disk busy",

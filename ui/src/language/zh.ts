@@ -5,6 +5,7 @@ import type { Difference, Latency, WorkDifference, Words } from "./en";
 import { dashboard } from "./zh_dashboard";
 import { knowledge } from "./zh_knowledge";
 import { swarms } from "./zh_swarms";
+import { transactions } from "./zh_transactions";
 
 const list = (parts: readonly Said[], last: "and" | "or"): Said => {
   const before = parts.slice(0, -1);
@@ -83,6 +84,7 @@ export const zh: Words = {
   },
 
   swarms,
+  transactions,
 
   verdict: {
     faster: "更快",
@@ -230,6 +232,7 @@ export const zh: Words = {
       latency_p50_ns: "中位延迟",
       latency_p99_ns: "p99 延迟",
       ...swarms.metrics,
+      time_ns: "时间",
       latency_p999_ns: "p99.9 延迟",
       latency_mean_ns: "平均延迟",
       seconds: "时间",
@@ -248,6 +251,7 @@ export const zh: Words = {
       cpuShare: "CPU 占用",
       systemShare: "其中内核态",
       written: "写放大",
+      extents: "文件的区段数",
       flushes: "每次操作的刷盘",
       deviceUse: "磁盘利用",
       busy: "磁盘繁忙",

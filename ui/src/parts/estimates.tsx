@@ -31,6 +31,7 @@ function columns(ui: Ui): Column[] {
     { label: c.written, of: figure("write_amplification", (value) => figures.times(value)) },
     { label: c.flushes, of: figure("flushes_per_operation", (value) => figures.number(value, 2)) },
     { label: c.deviceUse, of: figure("device_use", share) },
+    { label: c.extents, of: figure("extents", (value) => figures.number(value, 0)) },
     { label: c.busy, of: figure("device_busy_share", share) },
   ];
 }

@@ -12,6 +12,7 @@ import { Published } from "./published";
 import { Results } from "./results";
 import { Scoreboard } from "./scoreboard";
 import { hasSwarms, Swarms } from "./swarms";
+import { hasTransactions, Transactions } from "./transactions";
 import { Trials } from "./trials";
 
 export function Race({ race, version, section }: { race: RacePage; version: string; section: string | null }) {
@@ -43,6 +44,7 @@ function Rest({ race, version }: { race: RacePage; version: string }) {
       <Advice race={race} />
       <Results race={race} />
       <Operations race={race} />
+      <Transactions race={race} />
       <Swarms race={race} />
       <Ceilings race={race} />
       <Published race={race} />
@@ -70,6 +72,7 @@ function Contents({ race }: { race: RacePage }) {
     ["advice", s.advice, findings.advice.length > 0],
     ["results", s.results, findings.results.some((result) => tableOf(findings, result.workload) === null)],
     ["operations", s.operations, (findings.operations ?? []).length > 0],
+    ["transactions", ui.words.transactions.title, hasTransactions(race)],
     ["swarms", ui.words.swarms.title, hasSwarms(race)],
     ["ceilings", s.ceilings, true],
     ["published", s.published, race.published.length > 0],

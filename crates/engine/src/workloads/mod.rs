@@ -12,6 +12,7 @@ mod pace;
 mod populate;
 mod small_files;
 mod steady;
+mod streams;
 mod team;
 mod verifier;
 mod worker;
@@ -21,13 +22,17 @@ pub use fio::FioWork;
 pub use jobs::JobsWork;
 pub use small_files::SmallFilesWork;
 pub use steady::SteadyWork;
+pub use streams::StreamsWork;
 
+use crate::databases::OltpWork;
 use crate::error::EngineError;
+use crate::programs::ProgramsWork;
 use crate::target::Place;
 use crate::window::Window;
 use model::agent::Part;
 use model::trial::JobUse;
 use model::workload::{Kind, Workload};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -139,6 +144,21 @@ pub fn prepare(
     seed: u64,
     stop: Arc<AtomicBool>,
 ) -> Result<Box<dyn Work>, EngineError> {
+    prepare_noted(place, workload, seed, None, stop)
+}
+
+/// As [`prepare`]; a process that outlives a request notes its id and start in the file `note` while it
+/// runs, for whoever cleans up after a crash.
+///
+/// # Errors
+/// As [`prepare`].
+pub fn prepare_noted(
+    place: &Place,
+    workload: &Workload,
+    seed: u64,
+    note: Option<PathBuf>,
+    stop: Arc<AtomicBool>,
+) -> Result<Box<dyn Work>, EngineError> {
     workload.check().map_err(EngineError::Unsuitable)?;
     if let (Place::Library(library), false) = (place, matches!(workload.kind, Kind::Operations(_))) {
         return Err(EngineError::Unsuitable(format!(
@@ -157,6 +177,9 @@ pub fn prepare(
         }
         Kind::SmallFiles(small) => Box::new(SmallFilesWork::prepare(place, small, seed, stop)?),
         Kind::Appenders(swarm) => Box::new(AppendersWork::prepare(place, swarm, seed, stop)?),
+        Kind::Oltp(oltp) => Box::new(OltpWork::prepare(place, oltp, seed, note, stop)?),
+        Kind::Streams(streams) => Box::new(StreamsWork::prepare(place, streams, seed, stop)?),
+        Kind::Programs(programs) => Box::new(ProgramsWork::prepare(place, programs, stop)?),
     })
 }
 

@@ -2,9 +2,10 @@
 //!
 //! `performance rows [PART]` compares the cost of single jobs (those whose names hold the part),
 //! `performance agreement [PART]` the figures of ten job files on three filesystems, `performance
-//! operations` file operations with a bare loop and fs_mark, `performance appenders` swarms of writers with what
-//! they must reach, `performance guests` (which needs no root) how long guests take to start, and `performance
-//! memory [MINUTES]` the engine with itself. Each round runs every program once, the order changes from round to round, and
+//! operations` file operations with a bare loop and fs_mark, `performance sysbench` transactions beside those of
+//! sysbench, `performance appenders` swarms of writers with what they must reach, `performance guests` (which
+//! needs no root) how long guests take to start, and `performance memory [MINUTES]` the
+//! engine with itself. Each round runs every program once, the order changes from round to round, and
 //! the median of the rounds' ratios counts: a busy machine hits all alike. Needs root for the lanes and fio. Nothing is asserted: the tables are for people.
 
 mod agreement;
@@ -15,6 +16,7 @@ mod memory;
 mod operations;
 mod rows;
 mod runs;
+mod sysbench;
 
 use anyhow::{Result, bail};
 use engine::{Place, Work};
@@ -47,11 +49,12 @@ fn main() -> Result<()> {
         ["memory", minutes] => memory::print(minutes.parse()?),
         ["operations"] => operations::print(),
         ["fs_mark"] => operations::print_fs_mark(),
+        ["sysbench"] => sysbench::print(),
         ["appenders"] => appenders::print(),
         ["appenders-child", swarm, directory] => appenders::work(swarm, Path::new(directory)),
         ["operations-child", what, directory] => operations::work(what, Path::new(directory)),
         ["operations-memory", files, directory] => operations::memory(files.parse()?, Path::new(directory)),
-        _ => bail!("say what: rows [PART], agreement [PART], operations, fs_mark, appenders, memory [MINUTES] or guests"),
+        _ => bail!("say what: rows [PART], agreement [PART], operations, fs_mark, sysbench, appenders, memory [MINUTES] or guests"),
     }
 }
 

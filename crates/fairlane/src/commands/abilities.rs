@@ -18,8 +18,15 @@ pub fn check(plan: &Plan, stage: &Stage) -> Result<(), Failure> {
 }
 
 fn refusal(workload: &Workload, lanes: &[(String, Vec<Lack>)]) -> Option<String> {
-    let Kind::Operations(operations) = &workload.kind else { return None };
-    operations.asks_for().into_iter().find_map(|asked| {
+    let asked = match &workload.kind {
+        Kind::Operations(operations) => operations.asks_for(),
+        Kind::Oltp(oltp) => oltp.asks_for(),
+        Kind::Programs(programs) => programs.asks_for(),
+        Kind::Io(_) | Kind::Jobs(_) | Kind::Fio(_) | Kind::SmallFiles(_) | Kind::Appenders(_) | Kind::Streams(_) => {
+            Vec::new()
+        }
+    };
+    asked.into_iter().find_map(|asked| {
         let lacks = |(name, lacks): &'_ (String, Vec<Lack>)| {
             let lack = lacks.iter().find(|lack| lack.ability == asked.ability)?;
             Some((name.clone(), lack.remedy))
@@ -39,6 +46,7 @@ fn sentence(workload: &str, asked: &Asked, without: &[(String, Option<&str>)]) -
     let leave = match asked.ability {
         Ability::AnyNames => format!("set names = \"plain\", or leave {them} out"),
         Ability::LargeFiles => format!("make its files smaller, or leave {them} out"),
+        Ability::Owners => format!("use SQLite (--set server=sqlite), or leave {them} out"),
         _ => format!("leave the step or {them} out"),
     };
     // What helps one lane is said where it helps all that are named.
@@ -60,6 +68,30 @@ mod tests {
         let lanes: Vec<(String, Vec<Lack>)> =
             lanes.iter().map(|(name, lacks)| ((*name).to_owned(), lacks.clone())).collect();
         refusal(&workload, &lanes)
+    }
+
+    #[test]
+    fn servers_and_overlays_are_refused_where_a_filesystem_cannot_carry_them() {
+        let lanes = [("exfat".to_owned(), vec![
+            Lack { ability: Ability::Owners, remedy: None },
+            Lack { ability: Ability::Overlays, remedy: None },
+        ])];
+        let refused = |text: &str| {
+            let workload: Workload = toml::from_str(&format!("name = \"w\"\ntitle = \"w\"\n{text}")).unwrap();
+            refusal(&workload, &lanes)
+        };
+        let oltp = "kind = \"oltp\"\nscript = \"insert\"\n";
+        assert_eq!(refused(oltp), None, "SQLite is this process");
+        assert_eq!(
+            refused(&format!("{oltp}server = \"postgresql\"")).unwrap(),
+            "workload w, server PostgreSQL: lane exfat has no owners of files; use SQLite (--set server=sqlite), or \
+             leave the lane out"
+        );
+        let programs = "kind = \"programs\"\nstep = [{ name = \"start\", overlay = { lower = [\"a\"], do = \"read\" } }]";
+        assert_eq!(
+            refused(programs).unwrap(),
+            "workload w, step start: lane exfat has no support for overlay mounts; leave the step or the lane out"
+        );
     }
 
     #[test]

@@ -20,7 +20,7 @@ use model::event::Event;
 use model::findings::{Estimate, ResultFinding};
 use model::machine::Machine;
 use model::operations::Method;
-use model::plan::Plan;
+use model::plan::{LOOKS, Plan, Rounds};
 use model::record::{Header, Line, Record, SCHEMA};
 use model::workload::{Kind, Workload};
 use report::PlanSummary;
@@ -51,6 +51,8 @@ pub struct Contest<'a> {
     pub channel: Channel,
     /// What is said after the plan, made of its summary.
     pub remark: Option<fn(&PlanSummary) -> Option<String>>,
+    /// Names of workloads, those that tell most first; empty: none is left out for want of time.
+    pub most_telling: Vec<String>,
 }
 
 /// Stage, conductor, answer. `answer` is called with the record once the race is over, also where it
@@ -58,19 +60,23 @@ pub struct Contest<'a> {
 ///
 /// # Errors
 /// With the documented exit statuses.
-pub fn run(contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Failure>) -> Result<(), Failure> {
-    let Contest { plan, terms, channel, .. } = &contest;
+pub fn run(mut contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Failure>) -> Result<(), Failure> {
+    let terms = contest.terms;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(&stop))
             .map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
     }
-    check_libraries(plan)?;
-    check_guests(plan)?;
+    check_libraries(&contest.plan)?;
+    check_guests(&contest.plan)?;
     let run_id = planning::run_id();
-    planning::check_tools(plan)?;
-    planning::check_limits(plan)?;
-    let mut stage = Stage::check(settings(plan, terms, &run_id)).map_err(lane_failure)?;
+    planning::check_tools(&contest.plan)?;
+    planning::check_limits(&contest.plan)?;
+    let mut stage = Stage::check(settings(&contest.plan, terms, &run_id)).map_err(lane_failure)?;
+    if contest.resumed.is_none() {
+        contest.notes.extend(trim(&mut contest.plan, &contest.most_telling, &stage));
+    }
+    let Contest { plan, channel, .. } = &contest;
     abilities::check(plan, &stage)?;
     if let (None, Some(path)) = (&contest.resumed, contest.record) {
         RecordFile::check_new(path)?;
@@ -103,6 +109,57 @@ pub fn run(contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Failure>
     race(contest, (stage, &run_id), &path, &stop, answer)
 }
 
+/// Leaves out what the time is too short for: workloads are kept in the order in which they tell most, as
+/// long as their first looks fit together. Answers what was left out, as a sentence.
+fn trim(plan: &mut Plan, most_telling: &[String], stage: &Stage) -> Option<String> {
+    let budget = plan.budget_seconds.filter(|_| !most_telling.is_empty())?;
+    let look = match plan.rounds {
+        Rounds::Fixed(rounds) => rounds,
+        Rounds::Auto => LOOKS[0],
+    };
+    let seconds: Vec<f64> = expected(plan, stage).iter().map(|of| of.of_rounds(look)).collect();
+    let kept = kept(plan, most_telling, &seconds, budget);
+    let is_kept = |place: usize| kept.contains(&place);
+    let dropped: Vec<String> =
+        (0..plan.workloads.len()).filter(|&at| !is_kept(at)).map(|at| plan.workloads[at].title.clone()).collect();
+    if dropped.is_empty() {
+        return None;
+    }
+    let all: f64 = seconds.iter().sum();
+    let mut place = 0;
+    plan.workloads.retain(|_| {
+        place += 1;
+        is_kept(place - 1)
+    });
+    plan.not_tested.extend(dropped.iter().cloned());
+    Some(format!(
+        "the time has room for the {} most telling of {} workloads; left out: {}; --budget {}m has room for all",
+        plan.workloads.len(),
+        plan.workloads.len() + dropped.len(),
+        dropped.join(", "),
+        (all / 60.0).ceil()
+    ))
+}
+
+/// Places of the workloads that fit, at least one; those that nobody ranked come last, in their own order.
+fn kept(plan: &Plan, most_telling: &[String], seconds: &[f64], budget: f64) -> Vec<usize> {
+    let rank = |at: &usize| {
+        let name = &plan.workloads[*at].name;
+        most_telling.iter().position(|of| of == name).unwrap_or(most_telling.len())
+    };
+    let mut order: Vec<usize> = (0..plan.workloads.len()).collect();
+    order.sort_by_key(rank);
+    let mut used = 0.0;
+    let mut kept = Vec::new();
+    for at in order {
+        if kept.is_empty() || used + seconds[at] <= budget {
+            used += seconds[at];
+            kept.push(at);
+        }
+    }
+    kept
+}
+
 /// Refuses work that a library cannot do: it has no directory of the kernel's.
 fn check_libraries(plan: &Plan) -> Result<(), Failure> {
     let library = plan.lanes.iter().find(|lane| lanes::filesystem::is_library(lane));
@@ -123,13 +180,20 @@ fn check_guests(plan: &Plan) -> Result<(), Failure> {
     let foreign = |workload: &&Workload| match &workload.kind {
         Kind::Fio(_) => true,
         Kind::Operations(operations) => operations.method == Method::ProcessPerOperation,
-        _ => false,
+        Kind::Oltp(oltp) => oltp.server.is_process(),
+        Kind::Programs(_) => true,
+        Kind::Io(_) | Kind::Jobs(_) | Kind::SmallFiles(_) | Kind::Appenders(_) | Kind::Streams(_) => false,
     };
     match (guest, plan.workloads.iter().find(foreign)) {
         (Some(lane), Some(workload)) => Err(Failure::usage(format!(
             "workload {} starts programs of this machine, and lane {} lives in a guest, which has none of them; race it \
-             on the host, or leave that workload out",
-            workload.name, lane.name
+             on the host, or {}",
+            workload.name,
+            lane.name,
+            match workload.kind {
+                Kind::Oltp(_) => "use SQLite, which is built in: --set server=sqlite",
+                _ => "leave that workload out",
+            }
         ))),
         _ => Ok(()),
     }

@@ -60,6 +60,7 @@ pub fn run(options: &Fio) -> Result<(), Failure> {
         report: !options.no_report,
         channel: if elsewhere { Channel::Err } else { Channel::Out },
         remark: Some(first_look),
+        most_telling: Vec::new(),
     };
     contest::run(contest, |record| answer(options, record))
 }

@@ -2,11 +2,14 @@
 //! it really took stands in the record, phase by phase.
 
 mod disks;
+mod operations;
+mod programs;
+mod rates;
 
 pub use disks::Disks;
+pub use rates::{FAST, IN_GUEST, Rates, SPINNING};
 
 use disks::limited;
-use model::operations::{Amount, Method, Operation, OperationStep, Operations, SyncPolicy};
 use model::workload::{Io, Kind, Workload};
 use std::ops::{Add, AddAssign, Mul};
 
@@ -45,97 +48,6 @@ impl Mul<f64> for Work {
     }
 }
 
-/// What single things take: rough figures of a disk that spins and of one that does not. Chosen near what
-/// ordinary ones show, in round numbers: a disk may be three times faster or slower. They serve forecasts,
-/// among them whether a workload of which no round was raced yet still fits into the budget: where they
-/// are too low a race may take one round longer than it should, where they are too high a workload is named
-/// as not raced that would have fitted. No figure of a filesystem rests on them.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rates {
-    /// Bytes per second of large writes, made and written.
-    pub sequential: f64,
-    /// Bytes per second of small writes at random places.
-    pub random: f64,
-    /// Bytes per second of small writes with a flush behind each.
-    pub flushed: f64,
-    /// Bytes per second that are read back and compared.
-    pub compared: f64,
-    /// Of one flush.
-    pub flush_seconds: f64,
-    /// Of an operation that makes, removes or renames something and waits for no disk.
-    pub change_seconds: f64,
-    /// Of one that looks at something in the caches, or moves a block of an open file.
-    pub look_seconds: f64,
-    /// Of one that reads from a cold disk.
-    pub cold_seconds: f64,
-    /// Of starting a process and waiting for its end.
-    pub process_seconds: f64,
-    /// Of mkfs, mount, the last sync and unmount.
-    pub visit_seconds: f64,
-    /// Of unmounting and mounting again with empty caches.
-    pub remount_seconds: f64,
-}
-
-/// A solid-state or virtual disk. Chosen: an NVMe disk of the lower middle, a flush of a consumer drive
-/// without power-loss protection.
-pub const FAST: Rates = Rates {
-    sequential: 700e6,
-    random: 300e6,
-    flushed: 20e6,
-    compared: 800e6,
-    flush_seconds: 1e-3,
-    change_seconds: 40e-6,
-    look_seconds: 5e-6,
-    cold_seconds: 150e-6,
-    process_seconds: 1e-3,
-    visit_seconds: 0.25,
-    remount_seconds: 0.12,
-};
-
-/// A disk that spins. Chosen: 7,200 revolutions a minute, so 4.2 ms for half a turn and about as much for a
-/// seek; a flush waits for a turn or two.
-pub const SPINNING: Rates = Rates {
-    sequential: 130e6,
-    random: 2e6,
-    flushed: 0.5e6,
-    compared: 130e6,
-    flush_seconds: 20e-3,
-    change_seconds: 60e-6,
-    look_seconds: 5e-6,
-    cold_seconds: 8e-3,
-    process_seconds: 1e-3,
-    visit_seconds: 2.0,
-    remount_seconds: 0.5,
-};
-
-/// A guest: every system call changes into its kernel and back by the host's, or runs on an emulated CPU.
-/// Chosen after races in user-mode Linux on two CPUs.
-pub const IN_GUEST: Rates = Rates {
-    sequential: 200e6,
-    random: 40e6,
-    flushed: 8e6,
-    compared: 300e6,
-    flush_seconds: 1e-3,
-    change_seconds: 300e-6,
-    look_seconds: 40e-6,
-    cold_seconds: 400e-6,
-    process_seconds: 10e-3,
-    visit_seconds: 0.5,
-    remount_seconds: 0.2,
-};
-
-/// Bytes per second that a FUSE program writes in user-mode Linux: 10 to 20 MB/s were seen of ntfs-3g, which
-/// makes several system calls for every 4 KiB.
-const FUSE_IN_GUEST: f64 = 15e6;
-
-impl Rates {
-    /// The mean of lanes of which such a share is FUSE in a guest.
-    pub fn with_fuse_in_guest(self, share: f64) -> Self {
-        let mean = |rate: f64| 1.0 / ((1.0 - share) / rate + share / FUSE_IN_GUEST.min(rate));
-        Rates { sequential: mean(self.sequential), random: mean(self.random), ..self }
-    }
-}
-
 /// Where a race takes place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
@@ -166,11 +78,6 @@ const THROTTLED_END_SECONDS: f64 = 0.1;
 const NULL_SECONDS: f64 = 0.3;
 /// Phases of small files: create, read, delete.
 const SMALL_FILES_PHASES: f64 = 3.0;
-/// Most and fewest processes that are started before a step to see what that costs: the engine's own.
-const STARTS: (f64, f64) = (5.0, 200.0);
-/// A process that does something takes longer than one that does nothing. Chosen, as the rates above.
-const BUSY_PROCESS: f64 = 1.35;
-
 /// A workload, in parts.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Course {
@@ -232,6 +139,9 @@ impl Setting {
                 let round = (self.visit() + Work { seconds, bytes }) * self.lanes;
                 Course { round: round + self.quiet(SMALL_FILES_PHASES), probe: self.flushes(), ..Course::default() }
             }
+            Kind::Oltp(oltp) => self.transactions(oltp),
+            Kind::Streams(streams) => self.streams(streams),
+            Kind::Programs(programs) => self.programs(workload, programs),
             Kind::Jobs(_) | Kind::Fio(_) => {
                 let bytes = workload.working_set_bytes() as f64;
                 let laid_out = bytes / rates.sequential;
@@ -318,91 +228,12 @@ impl Setting {
             probe: if probed { probe } else { Work::default() },
         }
     }
-
-    fn operations(&self, operations: &Operations) -> Course {
-        let rates = &self.rates;
-        let loops = f64::from(operations.loops.max(1));
-        let steps =
-            |steps: &[OperationStep]| steps.iter().fold(Work::default(), |sum, step| sum + self.step(operations, step));
-        let populated = operations.files.iter().filter(|set| set.populate);
-        let populated = populated.fold(Work::default(), |sum, set| {
-            let bytes = set.bytes_of(&(0..set.count)) as f64;
-            sum + Work { seconds: bytes / rates.sequential + set.count as f64 * rates.change_seconds, bytes }
-        });
-        // What is left of the time before is removed, and everything synced.
-        let around = populated + Work::seconds(2.0 * rates.flush_seconds);
-        let pass = around + steps(&operations.step);
-        // Where contents are checked, no step begins cold.
-        let warm: Vec<_> = operations.step.iter().map(|step| OperationStep { cold: false, ..step.clone() }).collect();
-        let checked = around + steps(&warm);
-        let cold = operations.step.iter().filter(|step| step.cold).count() as f64 * self.remount_seconds();
-        let lane = self.visit() + (pass + Work::seconds(cold)) * loops;
-        let waits = match operations.loops {
-            // All lanes do a step before any begins the next, each after a moment of quiet.
-            0 | 1 => self.quiet(operations.step.len() as f64),
-            // A lane begins a pass when all are quiet.
-            _ if self.formatted > 0.0 => Work::seconds(loops * self.lanes * self.quiet_seconds),
-            _ => Work::default(),
-        };
-        // In a pass of its own, on a lane that is made anew afterwards.
-        let compared = operations.checked().iter().fold(0.0, |sum, present| {
-            let read = present.bytes as f64 / rates.compared;
-            let opened = present.things as f64 * rates.cold_seconds;
-            sum + self.remount_seconds() + read + opened
-        });
-        Course {
-            once: (self.visit() + checked + Work::seconds(compared)) * self.lanes,
-            round: lane * self.lanes + waits,
-            probe: self.flushes(),
-        }
-    }
-
-    /// A step on one lane.
-    fn step(&self, operations: &Operations, step: &OperationStep) -> Work {
-        let rates = &self.rates;
-        let Amount { operations: count, written_bytes, read_bytes } = operations.amount(step);
-        let (count, written, read) = (count as f64, written_bytes as f64, read_bytes as f64);
-        let threads = f64::from(operations.threads.max(1));
-        let at_once = threads.min(self.cpus.max(1.0));
-        let syncs = match (step.sync, step.operation) {
-            (SyncPolicy::Each, Operation::RenameAcross) => 2.0 * count,
-            (SyncPolicy::Each, _) => count,
-            (_, Operation::Fsync | Operation::FsyncDirectory) => count,
-            (SyncPolicy::End, operation) if operation.changes() => 1.0,
-            _ => 0.0,
-        };
-        let removed = match (step.operation, operations.set(&step.files)) {
-            (Operation::RemoveTree, Some(set)) => set.count as f64,
-            _ => 0.0,
-        };
-        let data = written / rates.sequential
-            + if step.cold { read / rates.sequential } else { read / (2.0 * rates.compared) };
-        let calls = match operations.method {
-            Method::InProcess => count * self.call_seconds(step),
-            Method::ProcessPerOperation => {
-                let synced = if step.sync == SyncPolicy::Each { syncs } else { 0.0 };
-                let cold = if step.cold { rates.cold_seconds } else { 0.0 };
-                let starts = (count / threads).clamp(STARTS.0, STARTS.1) * threads;
-                (count + synced) * (rates.process_seconds * BUSY_PROCESS + cold) + starts * rates.process_seconds
-            }
-        };
-        let calls = (calls + removed * rates.change_seconds) / at_once;
-        Work { seconds: calls + data + syncs * rates.flush_seconds, bytes: written }
-    }
-
-    /// One operation as a call of the agent.
-    fn call_seconds(&self, step: &OperationStep) -> f64 {
-        let blocks = matches!(step.operation, Operation::Write | Operation::RandomWrite);
-        match step.cold {
-            true => self.rates.cold_seconds,
-            false if step.operation.changes() && !blocks => self.rates.change_seconds,
-            false => self.rates.look_seconds,
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::operations::BUSY_PROCESS;
+    use super::rates::FUSE_IN_GUEST;
     use super::*;
     use model::Throttle;
 

@@ -10,7 +10,7 @@ use model::Bytes;
 use model::lane::{Contestant, LaneSpec, Venue};
 use model::plan::{Ground, GuestTerms, Plan, Rounds};
 use model::throttle::Throttles;
-use model::workload::{Kind, Suite};
+use model::workload::{Kind, Suite, Workload};
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
 
@@ -244,12 +244,56 @@ pub fn any_image(lanes: &[LaneSpec], on: &Ground) -> bool {
     })
 }
 
-/// The tools that operations are started as are there.
+/// What decides whether a commit survives a power cut, for each server once; and where it may not, that no
+/// such figure is to be compared with those of others.
+pub fn database_notes(workloads: &[Workload]) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for workload in workloads {
+        let Kind::Oltp(oltp) = &workload.kind else { continue };
+        let settings: Vec<String> = oltp.durability().iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        let title = oltp.server.title();
+        let mut said = vec![format!("{title} commits with {}, in every lane alike", settings.join(", "))];
+        let unsafe_settings = oltp.unsafe_settings();
+        if !unsafe_settings.is_empty() {
+            said.push(format!(
+                "{}: with {} a power cut may lose acknowledged transactions or the database; do not compare these \
+                 figures with those of durable settings",
+                workload.title,
+                unsafe_settings.join(", ")
+            ));
+        }
+        for note in said {
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+    notes
+}
+
+/// The tools that operations are started as, and the servers of databases, are there.
 ///
 /// # Errors
 /// Names those that are missing and the packages that bring them.
 pub fn check_tools(plan: &Plan) -> Result<(), Failure> {
     for workload in &plan.workloads {
+        if let Kind::Oltp(oltp) = &workload.kind
+            && let Some((program, package)) = engine::databases::missing(oltp.server)
+        {
+            let remedy = "`--set server=sqlite` needs none";
+            return Err(Failure::missing(format!(
+                "workload {} needs {program}, which is not installed: apt install {package}; {remedy}",
+                workload.name
+            )));
+        }
+        if let Kind::Programs(programs) = &workload.kind
+            && let Some((program, package)) = engine::programs::missing(programs)
+        {
+            return Err(Failure::missing(format!(
+                "workload {} starts {program}, which is not installed: apt install {package}",
+                workload.name
+            )));
+        }
         let Kind::Operations(operations) = &workload.kind else { continue };
         let missing = engine::missing_tools(operations);
         if missing.is_empty() {

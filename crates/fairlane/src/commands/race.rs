@@ -10,9 +10,13 @@ use crate::options::{FindMaxBy, Race};
 use crate::suites;
 use model::appenders::{MOST_PROCESSES, SwarmMethod};
 use model::lane::LaneSpec;
+use model::Bytes;
 use model::plan::{Plan, Rounds};
 use model::search::{Criterion, FindMax};
 use model::workload::{Kind, Suite};
+
+/// Size of a lane where neither the user nor the suite says one.
+const USUAL_LANE_SIZE: Bytes = Bytes(2 << 30);
 
 /// Races, or with `--dry-run` says what a race would touch.
 ///
@@ -21,12 +25,13 @@ use model::workload::{Kind, Suite};
 pub fn run(options: &Race) -> Result<(), Failure> {
     let resumed = options.resume.as_deref().map(resume).transpose()?;
     let mut notes = Vec::new();
+    let mut most_telling = Vec::new();
     let plan = match &resumed {
         Some(resumed) => Plan {
             budget_seconds: options.terms.budget.or(resumed.record.header.plan.budget_seconds),
             ..resumed.record.header.plan.clone()
         },
-        None => plan(options, &mut notes)?,
+        None => plan(options, &mut notes, &mut most_telling)?,
     };
     let contest = Contest {
         plan,
@@ -37,12 +42,14 @@ pub fn run(options: &Race) -> Result<(), Failure> {
         report: !options.no_report,
         channel: Channel::Out,
         remark: None,
+        most_telling,
     };
     contest::run(contest, |_| Ok(()))
 }
 
 /// Options become a plan; nothing is touched yet. `notes`: what had to differ from what was asked.
-fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
+/// `most_telling`: what comes first where the time is too short.
+fn plan(options: &Race, notes: &mut Vec<String>, most_telling: &mut Vec<String>) -> Result<Plan, Failure> {
     let mut suite = suites::find(&options.suite)?;
     let terms = &options.terms;
     let fallback = without_root::choose(&options.lanes, terms.on.as_deref(), terms.guest_memory);
@@ -57,9 +64,10 @@ fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
     let lanes = planning::lanes_of_suite(&named, guest.as_deref(), &suite, notes)?;
     let throttles = planning::throttles(terms, &lanes)?;
     let on = planning::ground(place.as_deref(), &lanes)?;
+    let lane_size = options.lane_size.or(suite.lane_size).unwrap_or(USUAL_LANE_SIZE);
     let mut reduced = Vec::new();
     if options.as_published {
-        reduced = suites::do_as_published(&mut suite, planning::room(&lanes, &on, options.lane_size))?;
+        reduced = suites::do_as_published(&mut suite, planning::room(&lanes, &on, lane_size))?;
     }
     // What is set by hand has the last word.
     for assignment in &options.set {
@@ -69,6 +77,8 @@ fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
     let chosen = |name: &String| suite.workload.iter().any(|workload| workload.name == *name);
     notes.extend(reduced.into_iter().filter(|(name, _)| chosen(name)).map(|(_, note)| note));
     notes.extend(planning::throttle_note(&throttles, &lanes));
+    notes.extend(planning::database_notes(&suite.workload));
+    most_telling.clone_from(&suite.most_telling);
     let find_max = options.find_max.map(|by| search(&mut suite, by, options, notes)).transpose()?;
     let usual = match (options.as_published, find_max) {
         (_, Some(_)) => Rounds::Fixed(stats::search::USUAL_PASSES),
@@ -82,7 +92,6 @@ fn plan(options: &Race, notes: &mut Vec<String>) -> Result<Plan, Failure> {
         Rounds::Auto => terms.budget.or(suite.budget_seconds),
     };
     let seed = terms.seed.unwrap_or_else(planning::new_seed);
-    let lane_size = options.lane_size;
     let mut command_line = vec!["fairlane".to_owned(), "race".to_owned()];
     command_line.extend(lanes.iter().map(LaneSpec::to_line));
     command_line.extend(["--suite".to_owned(), options.suite.clone()]);

@@ -98,6 +98,25 @@ pub fn tool_versions(lanes: &[Lane], workloads: &[Workload]) -> Vec<String> {
             }
         }
     }
+    for workload in workloads {
+        if let Kind::Programs(programs) = &workload.kind {
+            for name in programs.programs() {
+                let Some(version) = engine::programs::version(name) else { continue };
+                let version = format!("{name}: {version}");
+                if !versions.contains(&version) {
+                    versions.push(version);
+                }
+            }
+        }
+        let Kind::Oltp(oltp) = &workload.kind else { continue };
+        let version = match engine::databases::version(oltp.server) {
+            Some(version) => format!("{}: {version}", oltp.server.name()),
+            None => format!("sqlite: {}", engine::databases::sqlite_version()),
+        };
+        if !versions.contains(&version) {
+            versions.push(version);
+        }
+    }
     versions
 }
 

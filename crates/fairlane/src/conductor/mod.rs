@@ -4,6 +4,7 @@
 
 pub mod agent_process;
 pub mod course;
+mod database;
 mod guest_clock;
 mod heat;
 pub mod hold;
@@ -12,6 +13,7 @@ pub mod machine;
 pub mod memory;
 mod patience;
 pub mod probe;
+mod programs;
 pub mod quiet;
 pub mod record_file;
 pub mod rehearse;

@@ -80,6 +80,8 @@ fn amount(workload: &Workload) -> (f64, f64) {
             let bytes = working_set + in_flight;
             (bytes, bytes / io.bs.get().max(1) as f64)
         }
+        // Loaded, written and read again and again.
+        Kind::Oltp(_) | Kind::Streams(_) | Kind::Programs(_) => (4.0 * working_set, 4.0 * working_set / 4096.0),
         Kind::Jobs(_) | Kind::Fio(_) | Kind::Appenders(_) => (working_set, working_set / 4096.0),
     }
 }

@@ -28,7 +28,31 @@ pub fn due(round: u32) -> bool {
 
 /// Whether the work has a counterpart on the bare device, whose ceiling is measured.
 pub fn has_raw(workload: &Workload) -> bool {
-    raw_work(workload).is_some()
+    !raw_works(workload).is_empty()
+}
+
+/// The profiles that stand for a workload: usually one; of large files reading and writing.
+fn raw_works(workload: &Workload) -> Vec<(Profile, Workload)> {
+    match &workload.kind {
+        Kind::Streams(streams) => [(Profile::SeqWrite, Pattern::Write), (Profile::SeqRead, Pattern::Read)]
+            .into_iter()
+            .map(|(profile, rw)| {
+                let io = Io {
+                    rw,
+                    bs: Bytes(1 << 20),
+                    size: Bytes((streams.size.get() >> 20 << 20).min(256 << 20)),
+                    ioengine: "io_uring".to_owned(),
+                    iodepth: 8,
+                    direct: true,
+                    slices: RAW_SLICES,
+                    slice_seconds: JOB_SLICE_SECONDS,
+                    ..Io::default()
+                };
+                (profile, Workload { kind: Kind::Io(Box::new(io)), ..workload.clone() })
+            })
+            .collect(),
+        _ => raw_work(workload).into_iter().collect(),
+    }
 }
 
 /// The same work on the bare device: what the profile is called and what the engine is told.
@@ -59,10 +83,10 @@ fn raw_work(workload: &Workload) -> Option<(Profile, Workload)> {
             };
             (profile, io)
         }
-        // What fio does is its own: no probe of ours matches it.
-        Kind::Fio(_) => return None,
-        // Small files end in a sync: what a flush costs on the bare device tells the host's share.
-        Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Appenders(_) => {
+        // What fio does is its own: no probe of ours matches it. Large files have two.
+        Kind::Fio(_) | Kind::Streams(_) => return None,
+        // Small files end in a sync, and so does a transaction: what a flush costs on the bare device tells the host's share.
+        Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Appenders(_) | Kind::Oltp(_) | Kind::Programs(_) => {
             let io = Io {
                 rw: Pattern::Write,
                 bs: Bytes(4096),
@@ -138,19 +162,22 @@ impl Track<'_> {
         places: &[(usize, usize)],
         seed: u64,
     ) -> Result<Vec<Probe>, Failure> {
-        let Some((profile, work)) = raw_work(workload) else { return Ok(Vec::new()) };
-        let mut spots: Vec<Spot> = Vec::new();
-        if let Kind::Io(io) = &work.kind {
-            places.iter().for_each(|&(_, ground)| self.stage.warm(ground, io.size.get()));
-        }
-        for &(lane, ground) in places {
-            let taken = spots.iter().any(|spot| spot.ground as usize == ground);
-            if let (false, Some(path)) = (taken, self.stage.raw_target(ground)) {
-                let devices = self.stage.device_names(ground);
-                spots.push(Spot { lane, ground: ground as u32, target: Target::Device(path), devices });
+        let mut probes = Vec::new();
+        for (profile, work) in raw_works(workload) {
+            let mut spots: Vec<Spot> = Vec::new();
+            if let Kind::Io(io) = &work.kind {
+                places.iter().for_each(|&(_, ground)| self.stage.warm(ground, io.size.get()));
             }
+            for &(lane, ground) in places {
+                let taken = spots.iter().any(|spot| spot.ground as usize == ground);
+                if let (false, Some(path)) = (taken, self.stage.raw_target(ground)) {
+                    let devices = self.stage.device_names(ground);
+                    spots.push(Spot { lane, ground: ground as u32, target: Target::Device(path), devices });
+                }
+            }
+            probes.extend(self.probe(profile, &work, spots, round, seed)?);
         }
-        self.probe(profile, &work, spots, round, seed)
+        Ok(probes)
     }
 
     /// Runs the engine without a device.
@@ -164,7 +191,13 @@ impl Track<'_> {
                 Some(io) => io,
                 None => return Ok(Vec::new()),
             },
-            Kind::Fio(_) | Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Appenders(_) => return Ok(Vec::new()),
+            Kind::Fio(_)
+            | Kind::SmallFiles(_)
+            | Kind::Operations(_)
+            | Kind::Appenders(_)
+            | Kind::Oltp(_)
+            | Kind::Streams(_)
+            | Kind::Programs(_) => return Ok(Vec::new()),
         };
         let io = Io { slices: 2, slice_seconds: io.slice_seconds.min(0.1), ..io };
         let work = Workload { kind: Kind::Io(Box::new(io)), ..workload.clone() };

@@ -28,7 +28,7 @@ struct Play<'a> {
 }
 
 impl<'a> Rehearsals<'a> {
-    /// Of a plan's operations on files; other work asks nothing that some filesystem lacks.
+    /// Of a plan's operations on files; what other work asks is known without trying.
     pub fn of(plan: &'a Plan) -> Self {
         let play = |workload: &'a Workload| match &workload.kind {
             Kind::Operations(whole) => {

@@ -13,7 +13,7 @@ use model::Throttle;
 use model::agent::{Part, Reply, Request, Target};
 use model::event::Event;
 use model::trial::SystemUse;
-use model::workload::{Kind, Workload};
+use model::workload::{Kind, Streams, Workload};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -156,14 +156,21 @@ impl Track<'_> {
             Kind::Appenders(swarm) => {
                 visits.iter_mut().try_for_each(|visit| self.swarm(workload, swarm, visit, seed, threads))
             }
-            Kind::SmallFiles(_) if self.stage.side_by_side() => self.once(workload, visits, seed, threads),
+            Kind::SmallFiles(_) | Kind::Streams(_) if self.stage.side_by_side() => self.once(workload, visits, seed, threads),
             Kind::Operations(operations) if self.stage.side_by_side() => {
                 self.steps(workload, operations, visits, seed, threads)
             }
             Kind::Operations(operations) => visits
                 .iter_mut()
                 .try_for_each(|visit| self.steps(workload, operations, std::slice::from_mut(visit), seed, threads)),
-            Kind::SmallFiles(_) => {
+            Kind::Oltp(oltp) => {
+                visits.iter_mut().try_for_each(|visit| self.database(workload, oltp, visit, seed, threads))
+            }
+            Kind::Programs(programs) => visits
+                .iter_mut()
+                .try_for_each(|visit| self.programs(workload, programs, visit, seed, threads))
+                .and_then(|()| self.compare_outputs(programs, visits)),
+            Kind::SmallFiles(_) | Kind::Streams(_) => {
                 visits.iter_mut().try_for_each(|visit| self.once(workload, std::slice::from_mut(visit), seed, threads))
             }
         };
@@ -237,6 +244,9 @@ impl Track<'_> {
             track.attach(visit)
         })?;
         self.step(visit, "populate", |track, visit| {
+            if let Some(path) = track.note_of(workload, visit.lane) {
+                track.tell(visit.lane, &Request::Note { path })?;
+            }
             let seconds = track.tell(visit.lane, &Request::Prepare { workload: workload.clone(), seed })?;
             let synced = track.tell(visit.lane, &Request::Sync)?;
             visit.charge("populate", seconds + synced);
@@ -276,9 +286,11 @@ impl Track<'_> {
             self.open(workload, visit, seed)?;
         }
         let lanes = visits.len();
-        let parts = self.parts(PHASE_PARTS);
+        // A large file is read and written at a stretch: parts of it would leave the cache to the others.
+        let large = matches!(workload.kind, Kind::Streams(_));
+        let parts = if large { 1 } else { self.parts(PHASE_PARTS) };
         for (number, group) in workload.groups().iter().enumerate() {
-            if group == "read" {
+            if group == "read" || (large && Streams::is_cold(group)) {
                 for visit in visits.iter_mut() {
                     self.step(visit, "cold", |track, visit| track.make_cold(visit))?;
                 }

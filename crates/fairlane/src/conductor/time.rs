@@ -19,7 +19,7 @@ pub struct Expected {
 
 impl Expected {
     /// So many rounds from the first on, ceilings included.
-    fn of_rounds(&self, rounds: u32) -> f64 {
+    pub fn of_rounds(&self, rounds: u32) -> f64 {
         let probes = (1..=rounds.min(5)).filter(|round| probe::due(*round)).count();
         self.once + self.round * f64::from(rounds) + self.probe * probes as f64
     }

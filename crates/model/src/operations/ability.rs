@@ -5,7 +5,7 @@ use super::{Names, Operation, Operations};
 /// Every filesystem holds files up to this size.
 pub(super) const EVERY_FILE: u64 = (2 << 30) - 1;
 
-/// What steps and sets may ask of a filesystem that not every one has.
+/// What work may ask of a filesystem that not every one has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Ability {
     /// Two files share blocks (FICLONE).
@@ -24,6 +24,10 @@ pub enum Ability {
     AnyNames,
     /// Files of 2 GiB and more.
     LargeFiles,
+    /// Each file has an owner of its own.
+    Owners,
+    /// An overlay may be laid on folders of it, the one that is written to among them.
+    Overlays,
 }
 
 impl Ability {
@@ -38,6 +42,8 @@ impl Ability {
             Ability::Holes => "files with holes",
             Ability::AnyNames => "names of any bytes",
             Ability::LargeFiles => "files of 2 GiB and more",
+            Ability::Owners => "owners of files",
+            Ability::Overlays => "support for overlay mounts",
         }
     }
 }

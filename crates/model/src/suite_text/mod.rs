@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use tree::{Node, Value};
 
 /// Kinds of workloads that a suite may hold.
-const KINDS: [&str; 4] = ["io", "small-files", "operations", "appenders"];
+const KINDS: [&str; 7] = ["io", "small-files", "operations", "appenders", "oltp", "streams", "programs"];
 
 /// What is wrong with the text of a suite: one sentence with the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

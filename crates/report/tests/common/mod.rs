@@ -86,6 +86,7 @@ pub fn estimate(lane: &str, mean: f64) -> Estimate {
         cpu_system_share: None,
         device_busy_share: None,
         device_use: Some(0.41),
+        extents: None,
         failure: None,
     }
 }
@@ -101,6 +102,7 @@ pub fn failed(lane: &str, reason: &str) -> Estimate {
         agent_cpu_seconds_per_operation: None,
         latency_p99_ns: None,
         device_use: None,
+        extents: None,
         failure: Some(reason.into()),
         ..estimate(lane, 0.0)
     }
@@ -234,6 +236,7 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, answer: Option<Answer
         results,
         operations: Vec::new(),
         swarms: Vec::new(),
+        transactions: Vec::new(),
         searches: Vec::new(),
         code_only: None,
         answer,

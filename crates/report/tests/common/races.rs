@@ -468,6 +468,7 @@ pub fn jobs() -> Findings {
         cpu_seconds_per_operation: None,
         agent_cpu_seconds_per_operation: None,
         device_use: None,
+        extents: None,
         ..estimate
     };
     let mixture = (

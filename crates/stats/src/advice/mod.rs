@@ -23,6 +23,7 @@ use model::findings::{
     Advice, AdviceLead, AdviceNote, AdviceReason, Equal, EqualWork, Findings, NoAdvice, NotMeasured, RacedWithout,
 };
 use model::lane::{Lane, LaneSpec};
+use model::oltp::Server;
 use model::record::Record;
 use model::scenario::{Need, Note, Scenario, Weight};
 use model::sentence::Value;
@@ -114,7 +115,7 @@ pub fn advise(races: &[Race], scenario: &Scenario, needs: &[Need], known: &Knowl
     let advice = Advice {
         measured_share: measured_share.min(1.0),
         not_measured: missing.iter().map(|weight| not_measured(weight, suite, known)).collect(),
-        next: suite.map(|suite| next(races, suite)).unwrap_or_default(),
+        next: suite.map(|suite| next(races, suite, &missing)).unwrap_or_default(),
         excluded,
         ..nothing(scenario)
     };
@@ -340,9 +341,19 @@ fn best_suite<'a>(missing: &[&Weight], known: &Knowledge<'a>) -> Option<&'a str>
     best.map(|(suite, _)| suite)
 }
 
+/// The server that what is missing asks for, where groups of the suite begin with one; the suite's own needs
+/// no word.
+fn server_of(suite: &str, missing: &[&Weight]) -> Option<&'static str> {
+    let mut series = missing.iter().flat_map(|weight| &weight.series).filter(|series| series.suite == suite);
+    series.find_map(|series| {
+        let servers = [Server::Mariadb, Server::Mysql, Server::Postgresql];
+        servers.map(Server::name).into_iter().find(|name| series.group.starts_with(name))
+    })
+}
+
 /// The race of a suite with the lanes and the ground of this one. Where that suite was raced, and did
 /// not come to the end, the race that its own answer proposes.
-fn next(races: &[Race], suite: &str) -> Vec<String> {
+fn next(races: &[Race], suite: &str, missing: &[&Weight]) -> Vec<String> {
     let raced = races.iter().find(|race| race.findings.suite == suite).and_then(|race| race.findings.answer.as_ref());
     if let Some(answer) = raced.filter(|answer| is_race(&answer.next)) {
         return answer.next.clone();
@@ -351,6 +362,11 @@ fn next(races: &[Race], suite: &str) -> Vec<String> {
     let mut next = vec!["race".to_owned()];
     next.extend(plan.lanes.iter().map(LaneSpec::to_line));
     next.extend(["--suite".to_owned(), suite.to_owned()]);
+    if let Some(server) = server_of(suite, missing) {
+        next.extend(["--set".to_owned(), format!("server={server}")]);
+    }
+    // It says itself how large its lanes must be.
+    let own_lanes = suite == "media";
     // What belongs to the old suite, or to a job file, does not fit the new one.
     const OF_THE_SUITE: [&str; 5] = ["--suite", "--workload", "--set", "--with-fio", "--with-self"];
     let command = if plan.command_line.get(1).is_some_and(|word| word == "fio") { 3 } else { 2 };
@@ -358,7 +374,7 @@ fn next(races: &[Race], suite: &str) -> Vec<String> {
     let mut words = options.into_iter().peekable();
     while let Some(option) = words.next() {
         let value = words.next_if(|word| !word.starts_with("--"));
-        if !OF_THE_SUITE.contains(&option.as_str()) {
+        if !OF_THE_SUITE.contains(&option.as_str()) && !(own_lanes && option == "--lane-size") {
             next.push(option);
             next.extend(value);
         }

@@ -19,9 +19,13 @@ const CAUSES: [Rule; 6] = [device, own_disk, write_amplification, flush, filesys
 /// Rules 4 and 5, for work of several kinds at once on a disk whose limits are known for each.
 const LIMITS: [Rule; 3] = [device, own_disk, write_amplification];
 
+/// Rules for a database: a full CPU is not the filesystem's alone there.
+const DATABASE: [Rule; 2] = [flush, full_cpus];
+
 /// What the first rule that matches says.
 pub(super) fn first(sight: &Sight) -> (Limit, Sentence) {
     let causes = match () {
+        () if matches!(sight.workload.kind, Kind::Oltp(_)) => &DATABASE[..],
         () if paced(sight.workload) => &[][..],
         () if of_several_kinds(sight.workload) && sight.is_throttled() => &LIMITS[..],
         () if of_several_kinds(sight.workload) => &[][..],
@@ -44,7 +48,8 @@ impl Sight<'_> {
                 }
                 most
             }
-            Kind::SmallFiles(_) | Kind::Fio(_) => 1,
+            Kind::SmallFiles(_) | Kind::Fio(_) | Kind::Oltp(_) | Kind::Programs(_) => 1,
+            Kind::Streams(streams) => streams.readers.saturating_add(streams.writers),
             Kind::Operations(operations) => operations.threads,
             Kind::Appenders(swarm) => swarm.threads,
         }
@@ -56,7 +61,13 @@ impl Sight<'_> {
         match &self.workload.kind {
             Kind::Io(_) => true,
             Kind::Jobs(jobs) => matches!(jobs.jobs.as_slice(), [job] if job.io.numjobs == 1 && plain(&job.io)),
-            Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Appenders(_) | Kind::Fio(_) => false,
+            Kind::SmallFiles(_)
+            | Kind::Operations(_)
+            | Kind::Appenders(_)
+            | Kind::Fio(_)
+            | Kind::Oltp(_)
+            | Kind::Streams(_)
+            | Kind::Programs(_) => false,
         }
     }
 
@@ -64,7 +75,14 @@ impl Sight<'_> {
         match &self.workload.kind {
             Kind::Io(io) => io.iodepth.saturating_mul(io.numjobs),
             // Jobs come and go: no one depth is asked for all the time.
-            Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Appenders(_) | Kind::Jobs(_) | Kind::Fio(_) => 1,
+            Kind::SmallFiles(_)
+            | Kind::Operations(_)
+            | Kind::Appenders(_)
+            | Kind::Jobs(_)
+            | Kind::Fio(_)
+            | Kind::Oltp(_)
+            | Kind::Streams(_)
+            | Kind::Programs(_) => 1,
         }
     }
 
@@ -351,6 +369,14 @@ fn filesystem_cpu(sight: &Sight) -> Option<(Limit, Sentence)> {
     });
     let each = say::pair::clauses(Value::Clauses(each.collect()));
     Some((Limit::FilesystemCpu, with_spare(each, &of)))
+}
+
+/// All CPUs are full, and whose work fills them is not known.
+fn full_cpus(sight: &Sight) -> Option<(Limit, Sentence)> {
+    let full = |lane: &LaneUse| lane.cpu_share.filter(|&share| share >= 0.90);
+    let of = sight.majority_or_slowest(|lane| full(lane).is_some())?;
+    let each = of.iter().filter_map(|lane| Some(said::lane_fills_cpus(name(&lane.name), Value::Share(full(lane)?)).into()));
+    Some((Limit::Unattributed, say::pair::clauses(Value::Clauses(each.collect()))))
 }
 
 /// Rule 8. The depth means something only where more than one I/O is kept in flight and the

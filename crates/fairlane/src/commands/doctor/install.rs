@@ -1,17 +1,35 @@
 //! Installs what is missing with the distribution's package manager, through sudo where needed.
 
 use super::Survey;
+use super::programs::{self, NoServices};
 use crate::failure::Failure;
 use std::process::{Command, Stdio};
 
-/// First the guests, because which tools are of use depends on what their kernels mount.
+/// First the guests, because which tools are of use depends on what their kernels mount; `with_programs`: at
+/// last the servers and programs of suites.
 ///
 /// # Errors
 /// When there is no apt-get, no way to be root, or a package cannot be installed.
-pub fn install() -> Result<(), Failure> {
+pub fn install(with_programs: bool) -> Result<(), Failure> {
     let guests = Survey::take().guest_packages();
     packages(&guests)?;
-    packages(&Survey::take().tool_packages().into_iter().collect::<Vec<_>>())
+    packages(&Survey::take().tool_packages().into_iter().collect::<Vec<_>>())?;
+    if with_programs { programs_without_services() } else { Ok(()) }
+}
+
+/// A database server's package starts it as a service, which nobody asked for here.
+fn programs_without_services() -> Result<(), Failure> {
+    let missing = programs::packages();
+    let list: Vec<&str> = missing.iter().map(String::as_str).collect();
+    let brings_service = list.contains(&"postgresql");
+    if brings_service && !rustix::process::geteuid().is_root() {
+        return Err(Failure::missing(
+            "that no database server is started by its package takes root: sudo fairlane doctor --install --programs",
+        ));
+    }
+    let quiet = brings_service.then(NoServices::for_a_while).transpose();
+    let _quiet = quiet.map_err(|error| Failure::failed(format!("services cannot be kept from starting: {error}")))?;
+    packages(&list)
 }
 
 fn packages(packages: &[&str]) -> Result<(), Failure> {

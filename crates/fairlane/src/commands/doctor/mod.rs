@@ -1,6 +1,7 @@
 //! `fairlane doctor`: what this machine can race and where, what is missing, and the one command that adds it.
 
 mod install;
+mod programs;
 mod user;
 
 use super::report::print;
@@ -28,7 +29,7 @@ struct Survey {
 pub fn run(options: &Doctor) -> Result<(), Failure> {
     match (options.install, options.user) {
         (true, true) => user::install()?,
-        (true, false) => install::install()?,
+        (true, false) => install::install(options.programs)?,
         (false, _) => {}
     }
     print(&Survey::take().text())
@@ -99,6 +100,7 @@ impl Survey {
             let state = (engine.available)().map_or_else(|reason| reason, |()| "ready".to_owned());
             let _ = writeln!(text, "  {:<10} {state}", engine.name);
         }
+        programs_of_suites(&mut text);
         let _ = writeln!(text, "privilege");
         let root = rustix::process::geteuid().is_root();
         let _ = writeln!(
@@ -133,6 +135,22 @@ impl Survey {
         };
         let _ = writeln!(text, "  {:<10} {}", "uml", told(&self.uml, ""));
         let _ = writeln!(text, "  {:<10} {}", "qemu", told(&self.qemu, kvm));
+    }
+}
+
+fn programs_of_suites(text: &mut String) {
+    let survey = programs::survey();
+    let _ = writeln!(text, "programs of the suites database, media and applications");
+    let _ = writeln!(text, "  {:<10} ready (built in)", "sqlite");
+    for (name, missing) in &survey {
+        let state = missing.as_ref().map_or_else(
+            || "ready".to_owned(),
+            |missing| format!("no {}: apt install {}", missing.program, missing.package),
+        );
+        let _ = writeln!(text, "  {name:<10} {state}");
+    }
+    if survey.iter().any(|(_, missing)| missing.is_some()) {
+        let _ = writeln!(text, "  added by: fairlane doctor --install --programs");
     }
 }
 

@@ -1,0 +1,263 @@
+//! Transactions on a database in the lane: SQLite in this process, or a server that is started for it.
+//!
+//! Loaded once, then stopped, so that each window begins from what lies on the lane. A server runs from the
+//! first phase until the lane is let go ([`Work::release`]), and does not outlive the agent.
+
+mod check;
+mod clients;
+mod house;
+mod mysql;
+mod postgresql;
+mod programs;
+mod script;
+mod server;
+mod session;
+mod sqlite;
+mod usage;
+
+pub use programs::{missing, version};
+pub(crate) use script::Random;
+pub use sqlite::version as sqlite_version;
+
+use crate::error::EngineError;
+use crate::target::Place;
+use crate::window::{OPERATIONS_PER_SECOND, Window};
+use crate::workloads::{Observer, Work, heed};
+use clients::Client;
+use house::House;
+use model::agent::Part;
+use model::oltp::Oltp;
+use server::Running;
+use session::{DatabaseError, Session};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Transactions on a database, prepared: the tables are filled.
+pub struct OltpWork {
+    oltp: Oltp,
+    seed: u64,
+    /// Where a server's process id is noted.
+    note: Option<PathBuf>,
+    running: Option<Running>,
+    /// What went wrong when the server was stopped; the next call says it.
+    trouble: Option<EngineError>,
+    /// Rows that there must be.
+    expected_rows: i64,
+    /// Transactions of which nobody knows whether they stand.
+    uncertain: u64,
+    retries: u64,
+    transactions: u64,
+    stop: Arc<AtomicBool>,
+}
+
+impl OltpWork {
+    /// Makes the database, fills its tables and stops it. `note`: the file that tells a server's process id
+    /// while it runs.
+    ///
+    /// # Errors
+    /// Where there is no directory, a program is missing (its package is named), or the server fails.
+    pub fn prepare(
+        place: &Place,
+        oltp: &Oltp,
+        seed: u64,
+        note: Option<PathBuf>,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, EngineError> {
+        let user = if oltp.server.is_process() { house::unprivileged() } else { None };
+        let house = House::build(place, user)?;
+        if oltp.server.is_process() {
+            server::make(oltp.server, &house, &stop)?;
+        }
+        drop(house);
+        let mut work = OltpWork {
+            oltp: oltp.clone(),
+            seed,
+            note,
+            running: None,
+            trouble: None,
+            expected_rows: oltp.table_size as i64 * i64::from(oltp.tables),
+            uncertain: 0,
+            retries: 0,
+            transactions: 0,
+            stop,
+        };
+        work.start(place)?;
+        work.load(place)?;
+        work.release();
+        work.trouble.take().map_or(Ok(work), Err)
+    }
+
+    /// Starts the server, where there is one and it does not run.
+    fn start(&mut self, place: &Place) -> Result<(), EngineError> {
+        if let Some(trouble) = self.trouble.take() {
+            return Err(trouble);
+        }
+        if self.running.as_mut().is_some_and(|running| !running.is_alive()) {
+            // Whoever used it was told; what it left is recovered now.
+            self.running = None;
+        }
+        if self.oltp.server.is_process() && self.running.is_none() {
+            let house = House::open(place)?;
+            self.running = Some(Running::start(&self.oltp, house, self.note.clone(), &self.stop)?);
+        }
+        Ok(())
+    }
+
+    /// A connection, one of so many.
+    fn connect(&self, place: &Place, clients: u32) -> Result<Box<dyn Session>, EngineError> {
+        let connected: Result<Box<dyn Session>, DatabaseError> = match &self.running {
+            Some(running) => running.connect(),
+            None => {
+                let (path, _) = place.directory().ok_or_else(house::no_directory)?;
+                sqlite::Sqlite::open(&path.join(house::NAME), &self.oltp, clients).map(|one| Box::new(one) as Box<dyn Session>)
+            }
+        };
+        connected.map_err(|error| self.explain(error))
+    }
+
+    /// What a client met, with what the server said last where it is gone.
+    fn explain(&self, error: DatabaseError) -> EngineError {
+        let said = self.running.as_ref().filter(|_| error.cure == session::Cure::Lost).map(Running::last_lines);
+        let said = said.map_or_else(String::new, |lines| format!("; the server's last lines: {lines}"));
+        EngineError::Unsuitable(format!("{}{said}", error.message))
+    }
+
+    /// Makes and fills the tables, as sysbench does: rows first, then the second index.
+    fn load(&self, place: &Place) -> Result<(), EngineError> {
+        let mut session = self.connect(place, 1)?;
+        for number in 1..=self.oltp.tables {
+            let mut random = script::Random::new(self.seed ^ u64::from(number));
+            let mut run = |sql: &str| session.run(sql).map_err(|error| self.explain(error));
+            run(&script::create_table(self.oltp.server, number))?;
+            run("BEGIN")?;
+            let mut left = self.oltp.table_size;
+            while left > 0 {
+                heed(&self.stop)?;
+                let rows = left.min(script::ROWS_AT_ONCE);
+                run(&script::fill(number, rows, self.oltp.table_size, &mut random))?;
+                left -= rows;
+            }
+            run("COMMIT")?;
+            run(&script::create_index(number))?;
+        }
+        Ok(())
+    }
+
+    fn clients(&self, place: &Place, threads: u32, group: &str) -> Result<Vec<Client>, EngineError> {
+        // Groups of one trial do not begin with the same rows.
+        let seed = group.bytes().fold(self.seed, |seed, byte| seed.rotate_left(7) ^ u64::from(byte));
+        let client = |number: u32| {
+            heed(&self.stop)?;
+            let mut session = self.connect(place, threads)?;
+            script::prepare(session.as_mut(), &self.oltp).map_err(|error| self.explain(error))?;
+            Ok(Client::new(session, &self.oltp, seed, number))
+        };
+        (0..threads).map(client).collect()
+    }
+
+    fn fsyncs(&self, place: &Place) -> Option<f64> {
+        self.running.as_ref()?;
+        let mut session = self.connect(place, 1).ok()?;
+        usage::fsyncs(self.oltp.server, session.as_mut())
+    }
+}
+
+impl Work for OltpWork {
+    /// A server that does not run is started first; the window opens after the warm-up.
+    fn phase(
+        &mut self,
+        place: &Place,
+        group: &str,
+        part: Part,
+        observer: &mut dyn Observer,
+    ) -> Result<Window, EngineError> {
+        let (threads, cold) = self.oltp.group_named(group).ok_or_else(|| {
+            EngineError::Unsuitable(format!("the database has no group {}", model::text::escaped(group.as_bytes())))
+        })?;
+        if part != Part::WHOLE {
+            return Err(EngineError::Unsuitable("transactions are not done in parts; ask for the whole".to_owned()));
+        }
+        self.start(place)?;
+        let mut clients = self.clients(place, threads, group)?;
+        let warm_up = if cold { 0.0 } else { self.oltp.warm_up_seconds };
+        let times = (Duration::from_secs_f64(warm_up), Duration::from_secs_f64(self.oltp.seconds));
+        let pid = self.running.as_ref().map(Running::pid);
+        let (used, synced) = (pid.map(usage::cpu), self.fsyncs(place));
+        let came = clients::run(&mut clients, times, &self.stop, observer);
+        let used = used.zip(pid).map(|(before, pid)| usage::cpu(pid).since(&before));
+        let synced = synced.zip(self.fsyncs(place)).map(|(before, after)| (after - before).max(0.0));
+        drop(clients);
+        self.expected_rows += came.grown;
+        self.uncertain += came.uncertain;
+        self.retries += came.retries;
+        self.transactions += came.operations;
+        if came.stopped {
+            return Err(EngineError::Interrupted);
+        }
+        if let Some(error) = came.error {
+            return Err(self.explain(error));
+        }
+        let mut totals = vec![("retries", came.retries as f64)];
+        totals.extend(synced.map(|fsyncs| ("server_fsyncs_per_operation", fsyncs)));
+        Ok(Window {
+            group: group.to_owned(),
+            primary_metric: OPERATIONS_PER_SECOND,
+            operations: came.operations,
+            bytes: came.operations * self.oltp.transaction_bytes(),
+            seconds: came.seconds,
+            latencies: came.latencies,
+            totals,
+            server_cpu_seconds: used.map(|used| [used.user_seconds, used.system_seconds]),
+            ..Window::default()
+        })
+    }
+
+    /// Starts the server where it does not run, checks every table and counts its rows.
+    fn verify(&mut self, place: &Place) -> Result<f64, EngineError> {
+        let begun = std::time::Instant::now();
+        self.start(place)?;
+        let mut session = self.connect(place, 1)?;
+        let found = check::tables(&self.oltp, session.as_mut()).map_err(|error| self.explain(error))?;
+        drop(session);
+        let path = || place.directory().map(|(path, _)| path.join(house::NAME)).unwrap_or_default();
+        if let Some(what) = found.damage {
+            return Err(EngineError::Contents { path: path(), what });
+        }
+        if found.rows.abs_diff(self.expected_rows) > self.uncertain {
+            let what = format!("holds {} rows where {} were acknowledged", found.rows, self.expected_rows);
+            return Err(EngineError::Contents { path: path(), what });
+        }
+        // What was uncertain is known now.
+        (self.expected_rows, self.uncertain) = (found.rows, 0);
+        Ok(begun.elapsed().as_secs_f64())
+    }
+
+    /// Stops the server: it would keep the lane busy. The next phase starts it again.
+    fn release(&mut self) {
+        let Some(mut running) = self.running.take() else { return };
+        // A client was told of one that died under it.
+        let told = !running.is_alive() && self.uncertain > 0;
+        if let (false, Err(error)) = (told, running.stop()) {
+            self.trouble.get_or_insert(error);
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.oltp.fits_the_pool() {
+            notes.push(format!(
+                "fits the pool: the tables' {} lie in the pool of {}, so that reads are served from memory",
+                model::Bytes(self.oltp.data_bytes()),
+                self.oltp.pool
+            ));
+        }
+        if self.retries > 0 {
+            let (retries, all) = (self.retries, self.transactions);
+            notes.push(format!("retries: {retries} beside {all} transactions, after a deadlock or a busy database"));
+        }
+        notes
+    }
+}
+

@@ -1,0 +1,186 @@
+//! The servers' programs: where they are, what they are told, and the package that brings each.
+
+use super::house::House;
+use crate::error::EngineError;
+use model::oltp::{Oltp, Server};
+use std::path::{Path, PathBuf};
+
+/// A program, by the first of its names that is there.
+pub(super) struct Program {
+    /// Names, the usual one first.
+    names: &'static [&'static str],
+    /// Debian's package.
+    pub(super) package: &'static str,
+}
+
+/// The server itself.
+pub(super) fn server(of: Server) -> Program {
+    match of {
+        Server::Mariadb => Program { names: &["mariadbd", "mysqld"], package: "mariadb-server-core" },
+        Server::Mysql => Program { names: &["mysqld", "mariadbd"], package: "mysql-server-core-8.0" },
+        Server::Postgresql | Server::Sqlite => Program { names: &["postgres"], package: "postgresql" },
+    }
+}
+
+/// What makes PostgreSQL's first files; the others make them themselves.
+const INITDB: Program = Program { names: &["initdb"], package: "postgresql" };
+
+impl Program {
+    /// Where it is.
+    ///
+    /// # Errors
+    /// Names the package where it is not installed.
+    pub(super) fn find(&self) -> Result<PathBuf, EngineError> {
+        self.names.iter().find_map(|name| find(name)).ok_or_else(|| {
+            EngineError::Unsuitable(format!("{} is not installed; apt install {}", self.names[0], self.package))
+        })
+    }
+}
+
+/// Looks in PATH, where administrators' programs lie, and in the folders of PostgreSQL's versions, the newest
+/// first. Relative elements of PATH are left out.
+pub(super) fn find(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+    let fixed = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"].map(PathBuf::from);
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten().map(|entry| entry.path());
+    let number = |folder: &PathBuf| folder.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok());
+    let mut versions: Vec<PathBuf> = versions.filter(|folder| number(folder).is_some()).collect();
+    versions.sort_by_key(|folder| std::cmp::Reverse(number(folder)));
+    let versions = versions.into_iter().map(|folder| folder.join("bin"));
+    let executable = |path: &PathBuf| path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
+    folders.chain(fixed).chain(versions).map(|folder| folder.join(name)).find(executable)
+}
+
+/// What is missing to run this server here, as a program and the package that brings it.
+pub fn missing(of: Server) -> Option<(&'static str, &'static str)> {
+    if of == Server::Sqlite {
+        return None;
+    }
+    let maker = Some(INITDB).filter(|_| of == Server::Postgresql);
+    let all = [Some(server(of)), maker];
+    all.into_iter().flatten().find(|program| program.find().is_err()).map(|program| (program.names[0], program.package))
+}
+
+/// The first line that the server says of its version, for the record.
+pub fn version(of: Server) -> Option<String> {
+    let program = server(of).find().ok().filter(|_| of.is_process())?;
+    let asked = std::process::Command::new(&program).arg("--version").stdin(std::process::Stdio::null()).output().ok()?;
+    let said = String::from_utf8_lossy(&asked.stdout).into_owned();
+    said.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+/// What makes a server's first files in the house.
+pub(super) struct Making {
+    pub(super) program: PathBuf,
+    pub(super) arguments: Vec<String>,
+    /// What it reads.
+    pub(super) input: Vec<u8>,
+}
+
+/// What makes the server's first files in the house.
+pub(super) fn making(of: Server, house: &House) -> Result<Making, EngineError> {
+    let data = house.for_server("data");
+    let program = server(of).find()?;
+    Ok(match of {
+        Server::Postgresql => {
+            let fixed = ["--auth=trust", "--username=fairlane", "--encoding=UTF8", "--locale=C", "--no-sync"];
+            let arguments = [format!("--pgdata={data}")].into_iter().chain(fixed.map(str::to_owned));
+            Making { program: INITDB.find()?, arguments: arguments.collect(), input: Vec::new() }
+        }
+        // MySQL makes them itself; mariadbd, even where it is called mysqld, does not know how.
+        _ if !is_mariadb(&program) => {
+            let arguments = vec!["--no-defaults".to_owned(), "--initialize-insecure".to_owned(), format!("--datadir={data}")];
+            Making { program, arguments, input: Vec::new() }
+        }
+        // What mariadb-install-db does, which is a shell script and needs the client's package too.
+        _ => {
+            let places = [format!("--datadir={data}"), format!("--tmpdir={}", house.for_server("tmp"))];
+            let fixed = ["--skip-networking", "--log-warnings=0", "--enforce-storage-engine=", "--max-allowed-packet=8M"];
+            let begin = ["--no-defaults", "--bootstrap"].map(str::to_owned);
+            let arguments = begin.into_iter().chain(places).chain(fixed.map(str::to_owned)).collect();
+            Making { program, arguments, input: system_tables()? }
+        }
+    })
+}
+
+/// MariaDB's own statements that make its system tables, with a root who has no password: the socket lies in
+/// a folder that nobody else can enter.
+fn system_tables() -> Result<Vec<u8>, EngineError> {
+    const FOLDERS: [&str; 4] = ["/usr/share/mysql", "/usr/share/mariadb", "/usr/local/share/mysql", "/usr/local/share/mariadb"];
+    let found = FOLDERS.iter().flat_map(|folder| ["mysql", "mariadb"].map(|name| format!("{folder}/{name}_")));
+    let beginning = found.into_iter().find(|beginning| Path::new(&format!("{beginning}system_tables.sql")).is_file());
+    let beginning = beginning.ok_or_else(|| {
+        EngineError::Unsuitable(format!(
+            "MariaDB's system tables are in none of {}; apt install mariadb-server-core",
+            FOLDERS.join(", ")
+        ))
+    })?;
+    // Each on a line of its own: a bootstrapping server reads statements so.
+    let mut text = b"create database if not exists mysql;\nuse mysql;\nSET @auth_root_socket=NULL;\n".to_vec();
+    for name in ["system_tables", "performance_tables", "system_tables_data"] {
+        let path = format!("{beginning}{name}.sql");
+        let part = std::fs::read(&path)
+            .map_err(|error| EngineError::Unsuitable(format!("{path} cannot be read: {error}")))?;
+        text.extend(part);
+        text.push(b'\n');
+    }
+    Ok(text)
+}
+
+fn is_mariadb(program: &Path) -> bool {
+    let asked = std::process::Command::new(program).arg("--version").stdin(std::process::Stdio::null()).output();
+    asked.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("MariaDB"))
+}
+
+/// Program and arguments that start the server in the house. What the user asks for comes last, and so wins.
+pub(super) fn starting(oltp: &Oltp, house: &House) -> Result<(PathBuf, Vec<String>), EngineError> {
+    let program = server(oltp.server).find()?;
+    let clients = oltp.threads.iter().max().copied().unwrap_or(1) + 10;
+    let (data, here) = (house.for_server("data"), house.for_server("."));
+    let mut arguments: Vec<String> = Vec::new();
+    match oltp.server {
+        Server::Postgresql => {
+            arguments.extend(["-D".to_owned(), data]);
+            let mut set = |key: &str, value: &str| arguments.extend(["-c".to_owned(), format!("{key}={value}")]);
+            set("listen_addresses", "");
+            set("unix_socket_directories", here.trim_end_matches("/."));
+            set("unix_socket_permissions", "0700");
+            set("port", "5432");
+            set("shared_buffers", &format!("{}kB", oltp.pool.get() / 1024));
+            set("max_connections", &clients.to_string());
+            // In the lane, so that nothing stays in /dev/shm where the server is killed.
+            set("dynamic_shared_memory_type", "mmap");
+            set("max_wal_size", "256MB");
+            set("logging_collector", "off");
+            for (key, value) in oltp.durability() {
+                set(&key, &value);
+            }
+            for (key, value) in &oltp.options {
+                set(key, value);
+            }
+        }
+        _ => {
+            arguments.push("--no-defaults".to_owned());
+            let mut set = |key: &str, value: &str| arguments.push(format!("--{}={value}", key.replace('_', "-")));
+            set("datadir", &data);
+            set("tmpdir", &house.for_server("tmp"));
+            set("socket", &house.for_server("socket"));
+            set("pid-file", &house.for_server("pid"));
+            set("skip-networking", "ON");
+            set("loose-mysqlx", "OFF");
+            set("skip-log-bin", "ON");
+            set("performance-schema", "OFF");
+            set("innodb-buffer-pool-size", &oltp.pool.get().to_string());
+            set("max-connections", &clients.to_string());
+            set("max-prepared-stmt-count", "1048576");
+            for (key, value) in oltp.durability() {
+                set(&key, &value);
+            }
+            for (key, value) in &oltp.options {
+                set(key, value);
+            }
+        }
+    }
+    Ok((program, arguments))
+}

@@ -1,0 +1,298 @@
+//! A server as a child process: started in its house, without privileges, and gone whatever happens.
+
+use super::house::{self, House, unprivileged};
+use super::mysql::MySql;
+use super::postgresql::Postgres;
+use super::programs;
+use super::session::{DatabaseError, Session};
+use crate::error::EngineError;
+use crate::workloads::heed;
+use model::oltp::{Oltp, Server};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::io::FdFlags;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use std::fs::File;
+use std::io::{Seek, Write};
+use std::os::fd::BorrowedFd;
+use std::os::unix::fs::FileExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// How long a server may take to answer after its start: it recovers what a kill left.
+const START: Duration = Duration::from_secs(180);
+/// How long it may take to stop by itself, writing what it held.
+const STOP: Duration = Duration::from_secs(300);
+const GLANCE: Duration = Duration::from_millis(10);
+/// Of what it said, so many bytes of the end are looked at, and so many lines are told.
+const SAID_BYTES: u64 = 16 << 10;
+const SAID_LINES: usize = 5;
+
+/// A running server.
+#[derive(Debug)]
+pub(super) struct Running {
+    server: Server,
+    child: Child,
+    said: File,
+    house: House,
+    /// Where its id is noted for whoever cleans up after us.
+    note: Option<PathBuf>,
+    begun: Instant,
+}
+
+/// Makes a server's first files in an empty house.
+///
+/// # Errors
+/// Names the package where a program is missing, and says the program's last lines where it fails.
+pub(super) fn make(server: Server, house: &House, stop: &AtomicBool) -> Result<(), EngineError> {
+    let programs::Making { program, arguments, input } = programs::making(server, house)?;
+    let (mut child, said) = spawn(&program, &arguments, &input, house, Signal::KILL)?;
+    loop {
+        if let Err(interrupted) = heed(stop) {
+            // It starts the server itself for a moment.
+            if let Some(group) = pid_of(&child) {
+                let _ = kill_process_group(group, Signal::KILL);
+            }
+            let _ = child.wait();
+            return Err(interrupted);
+        }
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => return Err(ended(&program, status, &said)),
+            Ok(None) => std::thread::sleep(GLANCE),
+            Err(error) => return Err(cannot_start(&program, &error)),
+        }
+    }
+}
+
+impl Running {
+    /// Starts it and waits until it answers.
+    ///
+    /// # Errors
+    /// Says its last lines where it does not start.
+    pub(super) fn start(
+        oltp: &Oltp,
+        house: House,
+        note: Option<PathBuf>,
+        stop: &AtomicBool,
+    ) -> Result<Running, EngineError> {
+        let (program, arguments) = programs::starting(oltp, &house)?;
+        let server = oltp.server;
+        // PostgreSQL takes its shared memory away where it hears of its parent's death in time.
+        let farewell = if server == Server::Postgresql { Signal::QUIT } else { Signal::KILL };
+        let (child, said) = spawn(&program, &arguments, &[], &house, farewell)?;
+        let mut running = Running { server, child, said, house, note, begun: Instant::now() };
+        running.write_note()?;
+        loop {
+            heed(stop)?;
+            match running.child.try_wait() {
+                Ok(None) => {}
+                Ok(Some(status)) => return Err(ended(&program, status, &running.said)),
+                Err(error) => return Err(cannot_start(&program, &error)),
+            }
+            match running.connect() {
+                Ok(_) => return Ok(running),
+                Err(error) if running.begun.elapsed() > START => {
+                    return Err(EngineError::Unsuitable(format!(
+                        "{} does not answer after {} s: {}; it said: {}",
+                        server.title(),
+                        START.as_secs(),
+                        error.message,
+                        last_lines(&running.said)
+                    )));
+                }
+                Err(_) => std::thread::sleep(GLANCE),
+            }
+        }
+    }
+
+    /// A new connection.
+    ///
+    /// # Errors
+    /// Where the server does not take it.
+    pub(super) fn connect(&self) -> Result<Box<dyn Session>, DatabaseError> {
+        Ok(match self.server {
+            Server::Postgresql => Box::new(Postgres::connect(Path::new(&self.house.inside(".s.PGSQL.5432")))?),
+            _ => Box::new(MySql::connect(Path::new(&self.house.inside("socket")))?),
+        })
+    }
+
+    /// Whether it runs.
+    pub(super) fn is_alive(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Its process id.
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Stops it as an administrator would: clients are let go, and what it holds is written.
+    ///
+    /// # Errors
+    /// Where it does not end, or not well; it is gone all the same.
+    pub(super) fn stop(mut self) -> Result<(), EngineError> {
+        // PostgreSQL: a fast shutdown; the others know SIGTERM alone.
+        let signal = if self.server == Server::Postgresql { Signal::INT } else { Signal::TERM };
+        let asked = Instant::now();
+        if let Some(pid) = pid_of(&self.child) {
+            let _ = kill_process(pid, signal);
+        }
+        let title = self.server.title();
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) if status.success() => return Ok(()),
+                Ok(Some(status)) => {
+                    let said = last_lines(&self.said);
+                    return Err(EngineError::Unsuitable(format!("{title} did not stop well ({status}); it said: {said}")));
+                }
+                Ok(None) if asked.elapsed() < STOP => std::thread::sleep(GLANCE),
+                Ok(None) => {
+                    let said = last_lines(&self.said);
+                    return Err(EngineError::Unsuitable(format!(
+                        "{title} did not stop within {} s and was killed; it said: {said}",
+                        STOP.as_secs()
+                    )));
+                }
+                Err(error) => return Err(EngineError::Unsuitable(format!("{title} cannot be waited for: {error}"))),
+            }
+        }
+    }
+
+    /// What it said at last, for whoever lost the connection.
+    pub(super) fn last_lines(&self) -> String {
+        last_lines(&self.said)
+    }
+
+    /// `PID START`, where START is field 22 of /proc/PID/stat: a later process with the number has another.
+    fn write_note(&self) -> Result<(), EngineError> {
+        let Some(path) = &self.note else { return Ok(()) };
+        let pid = self.pid();
+        let start = start_ticks(pid).unwrap_or(0);
+        let written = std::fs::File::create(path)
+            .and_then(|mut file| writeln!(file, "{pid} {start}").and_then(|()| file.sync_data()));
+        written.map_err(|error| EngineError::Unsuitable(format!("cannot note the server's process id: {error}")))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // After a clean stop it was reaped already, and nothing is killed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if let Some(note) = &self.note {
+            let _ = std::fs::remove_file(note);
+        }
+    }
+}
+
+fn start_ticks(pid: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in brackets may hold anything.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
+}
+
+fn pid_of(child: &Child) -> Option<Pid> {
+    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+}
+
+/// Starts a program in the house, with what it says going into memory. It dies with this thread's process.
+fn spawn(
+    program: &Path,
+    arguments: &[String],
+    input: &[u8],
+    house: &House,
+    farewell: Signal,
+) -> Result<(Child, File), EngineError> {
+    let cannot = |error: std::io::Error| cannot_start(program, &error);
+    let memory = |name| memfd_create(name, MemfdFlags::CLOEXEC).map(File::from).map_err(|errno| cannot(errno.into()));
+    let said = memory("fairlane-server")?;
+    let mut reads = memory("fairlane-input")?;
+    reads.write_all(input).and_then(|()| reads.rewind()).map_err(cannot)?;
+    let parent = rustix::process::getpid();
+    let descriptor = house.descriptor();
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .current_dir("/")
+        .env_clear()
+        .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
+        .env("LC_ALL", "C")
+        .env("TZ", "UTC")
+        .stdin(reads)
+        .stdout(said.try_clone().map_err(cannot)?)
+        .stderr(said.try_clone().map_err(cannot)?)
+        .process_group(0);
+    let (seat, user) = (house::seat(), unprivileged());
+    // SAFETY: the closure runs between fork and exec; it makes only async-signal-safe system calls and
+    // allocates nothing. The descriptor is open until `spawn` returns, because the house is borrowed.
+    unsafe {
+        command.pre_exec(move || {
+            if let Some(seat) = seat {
+                house::take_seat(BorrowedFd::borrow_raw(descriptor), seat)?;
+            }
+            if let Some(user) = user {
+                house::become_user(user)?;
+            }
+            // Now: a change of user would take the signal away again.
+            rustix::process::set_parent_process_death_signal(Some(farewell))?;
+            if rustix::process::getppid() != Some(parent) {
+                return Err(std::io::Error::other("the parent is gone"));
+            }
+            rustix::io::fcntl_setfd(BorrowedFd::borrow_raw(descriptor), FdFlags::empty())?;
+            Ok(())
+        });
+    }
+    Ok((command.spawn().map_err(cannot)?, said))
+}
+
+fn cannot_start(program: &Path, error: &std::io::Error) -> EngineError {
+    let program = model::text::escaped_path(program);
+    EngineError::Unsuitable(format!("{program} cannot be started: {error}; try to run it by hand"))
+}
+
+fn ended(program: &Path, status: ExitStatus, said: &File) -> EngineError {
+    let program = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    EngineError::Unsuitable(format!("{program} did not start ({status}); it said: {}", last_lines(said)))
+}
+
+/// The last lines, on one; where some of them are errors, these alone. Read at a place of its own: the server goes on writing where it is.
+fn last_lines(said: &File) -> String {
+    let end = said.metadata().map_or(0, |metadata| metadata.len());
+    let mut text = vec![0; SAID_BYTES.min(end) as usize];
+    let from = end - text.len() as u64;
+    let read = said.read_exact_at(&mut text, from);
+    let text = String::from_utf8_lossy(&text);
+    let all: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let is_error = |line: &&str| ["ERROR", "FATAL", "PANIC"].iter().any(|word| line.contains(word));
+    let errors: Vec<&str> = all.iter().copied().filter(is_error).collect();
+    let lines = if errors.is_empty() { all } else { errors };
+    match (read, lines.len()) {
+        (Err(_), _) | (_, 0) => "nothing".to_owned(),
+        (Ok(()), count) => {
+            let last = lines[count.saturating_sub(SAID_LINES)..].join(" | ");
+            model::text::escaped(last.as_bytes())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_told_on_one_and_what_follows_is_appended() {
+        let mut said = tempfile::tempfile().unwrap();
+        assert_eq!(last_lines(&said), "nothing");
+        for line in 0..9 {
+            writeln!(said, "line {line}\n").unwrap();
+        }
+        assert_eq!(last_lines(&said), "line 4 | line 5 | line 6 | line 7 | line 8");
+        writeln!(said, "line 9").unwrap();
+        assert!(last_lines(&said).ends_with("| line 9"));
+        writeln!(said, "[ERROR] it is full\nline 10").unwrap();
+        assert_eq!(last_lines(&said), "[ERROR] it is full");
+    }
+}

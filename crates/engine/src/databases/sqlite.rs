@@ -1,0 +1,133 @@
+//! SQLite as the agent's own code: each client has a connection.
+
+use super::session::{Cure, DatabaseError, Session, Value};
+use model::oltp::Oltp;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ErrorCode, ToSql};
+use std::path::Path;
+use std::time::Duration;
+
+/// Waits for another writer: at first 50 µs, then twice as long each time up to 2 ms, 10 s in all. SQLite's own
+/// pauses of up to 100 ms would leave the database idle.
+const WAITS: i32 = 5000;
+
+/// One connection.
+pub(crate) struct Sqlite {
+    connection: Connection,
+    statements: Vec<String>,
+}
+
+impl Sqlite {
+    /// Opens the database in `folder`, makes it where it is not there. `clients` share the pool.
+    pub(crate) fn open(folder: &Path, oltp: &Oltp, clients: u32) -> Result<Sqlite, DatabaseError> {
+        let mut connection = Connection::open(folder.join("data.sqlite")).map_err(plain)?;
+        connection.busy_handler(Some(wait)).map_err(plain)?;
+        let pool = oltp.pool.get() / 1024 / u64::from(clients.max(1));
+        // Negative: KiB.
+        pragma(&connection, "cache_size", &format!("-{}", pool.max(64)))?;
+        // The order counts: how often is synced depends on the journal.
+        for key in ["journal_mode", "synchronous"] {
+            if let Some((_, value)) = oltp.durability().into_iter().find(|(known, _)| known == key) {
+                pragma(&connection, key, &value)?;
+            }
+        }
+        for (key, value) in &oltp.options {
+            if !["journal_mode", "synchronous"].contains(&key.as_str()) {
+                pragma(&connection, key, value)?;
+            }
+        }
+        connection.set_prepared_statement_cache_capacity(16 + 10 * oltp.tables as usize);
+        Ok(Sqlite { connection, statements: Vec::new() })
+    }
+}
+
+/// Version of the SQLite that is built in.
+pub fn version() -> &'static str {
+    rusqlite::version()
+}
+
+/// Sets it; some answer with a row, others do not.
+fn pragma(connection: &Connection, key: &str, value: &str) -> Result<(), DatabaseError> {
+    let plain_value = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    if value.is_empty() || !value.bytes().all(plain_value) {
+        let message = format!("`{value}` is no value of the pragma {key}");
+        return Err(DatabaseError { message, cure: Cure::None });
+    }
+    // SQLite says nothing about a pragma that it does not know.
+    let known = "SELECT COUNT(*) FROM pragma_pragma_list WHERE name = ?1";
+    let known: i64 = connection.query_row(known, [key], |row| row.get(0)).map_err(plain)?;
+    if known == 0 {
+        let message = format!("SQLite has no pragma {key}; see https://sqlite.org/pragma.html");
+        return Err(DatabaseError { message, cure: Cure::None });
+    }
+    let mut statement = connection.prepare(&format!("PRAGMA {key} = {value}")).map_err(plain)?;
+    let mut rows = statement.query([]).map_err(plain)?;
+    while rows.next().map_err(plain)?.is_some() {}
+    Ok(())
+}
+
+fn wait(times: i32) -> bool {
+    let pause = Duration::from_micros(50 << times.clamp(0, 5));
+    std::thread::sleep(pause.min(Duration::from_millis(2)));
+    times < WAITS
+}
+
+fn plain(error: rusqlite::Error) -> DatabaseError {
+    let busy = matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked));
+    DatabaseError { message: format!("SQLite: {error}"), cure: if busy { Cure::Again } else { Cure::None } }
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Value::Number(number) => ValueRef::Integer(*number as i64),
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+        }))
+    }
+}
+
+impl Session for Sqlite {
+    fn run(&mut self, sql: &str) -> Result<u64, DatabaseError> {
+        let mut statement = self.connection.prepare_cached(sql).map_err(plain)?;
+        statement.execute([]).map(|changed| changed as u64).map_err(plain)
+    }
+
+    fn rows(&mut self, sql: &str) -> Result<Vec<Vec<String>>, DatabaseError> {
+        let mut statement = self.connection.prepare(sql).map_err(plain)?;
+        let columns = statement.column_count();
+        let mut rows = statement.query([]).map_err(plain)?;
+        let mut all = Vec::new();
+        while let Some(row) = rows.next().map_err(plain)? {
+            let text = |column: usize| -> rusqlite::Result<String> {
+                Ok(match row.get_ref(column)? {
+                    ValueRef::Integer(number) => number.to_string(),
+                    ValueRef::Real(number) => number.to_string(),
+                    ValueRef::Text(text) | ValueRef::Blob(text) => String::from_utf8_lossy(text).into_owned(),
+                    ValueRef::Null => String::new(),
+                })
+            };
+            all.push((0..columns).map(text).collect::<rusqlite::Result<Vec<String>>>().map_err(plain)?);
+        }
+        Ok(all)
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<(), DatabaseError> {
+        // The first use keeps it.
+        drop(self.connection.prepare_cached(sql).map_err(plain)?);
+        self.statements.push(sql.to_owned());
+        Ok(())
+    }
+
+    fn execute(&mut self, statement: usize, values: &[Value<'_>]) -> Result<u64, DatabaseError> {
+        let mut statement = self.connection.prepare_cached(&self.statements[statement]).map_err(plain)?;
+        if !statement.readonly() {
+            return statement.execute(rusqlite::params_from_iter(values)).map(|changed| changed as u64).map_err(plain);
+        }
+        let mut rows = statement.query(rusqlite::params_from_iter(values)).map_err(plain)?;
+        while let Some(row) = rows.next().map_err(plain)? {
+            // The text is taken out, as a client would.
+            std::hint::black_box(row.get_ref(0).map_err(plain)?);
+        }
+        Ok(0)
+    }
+}

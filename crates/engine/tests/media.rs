@@ -1,0 +1,249 @@
+//! Large files and real programs, small ones, on a real disk.
+
+mod common;
+
+use common::{MIB, directory, is_root, on_disk};
+use engine::{EngineError, Place, Window, Work};
+use model::Bytes;
+use model::agent::Part;
+use model::programs::{OUTPUT_CHECKSUM, Programs};
+use model::streams::{STREAM_GROUPS, Streams};
+use model::workload::{Kind, Workload};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+fn prepare(place: &Place, kind: Kind) -> Result<Box<dyn Work>, EngineError> {
+    let workload = Workload { name: "t".into(), title: "t".into(), kind };
+    engine::prepare(place, &workload, 7, Arc::new(AtomicBool::new(false)))
+}
+
+fn files(folder: &Path) -> Vec<(String, u64)> {
+    let mut all: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .map(|entry| (entry.file_name().into_string().unwrap(), entry.metadata().unwrap().len()))
+        .collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn large_files_are_written_read_both_at_once_and_removed() {
+    let folder = on_disk();
+    let place = directory(folder.path());
+    // Not a whole number of blocks.
+    let size = 3 * MIB + 4096;
+    let streams = Streams { size: Bytes(size), block: Bytes(MIB), readers: 2, writers: 3 };
+    let mut work = prepare(&place, Kind::Streams(streams)).unwrap();
+    let own = folder.path().join("fairlane-streams");
+    let mut done: Vec<Window> = Vec::new();
+    for group in STREAM_GROUPS {
+        done.push(work.phase(&place, group, Part::WHOLE, &mut ()).unwrap());
+        let count = match group {
+            "write" | "read" => 2,
+            "read+write" => 5,
+            _ => 0,
+        };
+        let there = files(&own);
+        assert_eq!(there.len(), count, "{group}: {there:?}");
+        assert!(there.iter().all(|(_, bytes)| *bytes == size), "{there:?}");
+    }
+    let bytes: Vec<u64> = done.iter().map(|window| window.bytes / size).collect();
+    assert_eq!(bytes, [2, 2, 5, 5]);
+    assert_eq!(done.iter().map(|window| window.operations).collect::<Vec<_>>(), [8, 8, 20, 5]);
+    assert_eq!(work.written_bytes(), 5 * size);
+    for window in &done {
+        assert!(window.seconds > 0.0 && window.sync_seconds >= 0.0 && window.sync_seconds <= window.seconds, "{window:?}");
+        assert_eq!(window.latencies.operations(), window.operations, "{}", window.group);
+    }
+    assert!(work.phase(&place, "read", Part::WHOLE, &mut ()).is_err(), "nothing is left to read");
+    assert!(work.phase(&place, "write", Part { index: 0, of: 2 }, &mut ()).is_err());
+}
+
+#[test]
+fn what_is_written_is_new_data_in_every_file() {
+    let folder = on_disk();
+    let place = directory(folder.path());
+    let streams = Streams { size: Bytes(MIB), block: Bytes(64 << 10), readers: 2, writers: 1 };
+    let mut work = prepare(&place, Kind::Streams(streams)).unwrap();
+    work.phase(&place, "write", Part::WHOLE, &mut ()).unwrap();
+    let read = |name: &str| std::fs::read(folder.path().join("fairlane-streams").join(name)).unwrap();
+    let (first, second) = (read("r0000"), read("r0001"));
+    common::assert_hardly_compressible(&first);
+    assert_ne!(first, second);
+}
+
+fn programs(text: &str) -> Programs {
+    toml::from_str(text).unwrap()
+}
+
+fn run_all(place: &Place, programs: &Programs) -> Result<Vec<Window>, EngineError> {
+    let mut work = prepare(place, Kind::Programs(Box::new(programs.clone())))?;
+    programs.groups().iter().map(|group| work.phase(place, group, Part::WHOLE, &mut ())).collect()
+}
+
+fn total(window: &Window, key: &str) -> Option<f64> {
+    window.totals.iter().find(|(own, _)| *own == key).map(|(_, amount)| *amount)
+}
+
+#[test]
+fn programs_run_in_order_and_their_time_is_the_sum_with_the_sync() {
+    let of = programs(
+        "step = [{ name = \"make\", program = [\"cp\", \"/etc/hostname\", \"a\"], outputs = [\"a\"] }, \
+         { name = \"copy\", program = [\"cp\", \"a\", \"sub/b\"], folders = [\"sub\"], outputs = [\"sub/b\"], \
+         check = [\"cmp\", \"a\", \"sub/b\"] }, { name = \"delete\", program = [\"rm\", \"a\", \"sub/b\"] }]",
+    );
+    let folder = on_disk();
+    let done = run_all(&directory(folder.path()), &of).unwrap();
+    assert_eq!(done.iter().map(|window| window.group.as_str()).collect::<Vec<_>>(), ["make", "copy", "delete", "total"]);
+    let sum: f64 = done[..3].iter().map(|window| window.seconds).sum();
+    assert!((done[3].seconds - done[3].sync_seconds - sum).abs() < 1e-9);
+    assert_eq!(total(&done[0], OUTPUT_CHECKSUM), total(&done[1], OUTPUT_CHECKSUM), "a copy");
+    assert_eq!(total(&done[2], OUTPUT_CHECKSUM), None);
+    for window in &done {
+        assert_eq!(total(window, "time_ns"), Some(window.seconds * 1e9));
+    }
+    assert_eq!(files(&folder.path().join("fairlane-programs")), [("sub".to_owned(), files_len(folder.path()))]);
+}
+
+fn files_len(folder: &Path) -> u64 {
+    std::fs::metadata(folder.join("fairlane-programs/sub")).unwrap().len()
+}
+
+#[test]
+fn a_step_that_fails_and_a_check_that_fails_are_told_with_the_programs_words() {
+    let folder = on_disk();
+    let place = directory(folder.path());
+    let of = programs("step = [{ name = \"a\", program = [\"cp\", \"not there\", \"b\"] }]");
+    let error = run_all(&place, &of).unwrap_err().to_string();
+    assert!(error.contains("cp failed") && error.contains("not there"), "{error}");
+    let of = programs(
+        "step = [{ name = \"a\", program = [\"cp\", \"/etc/hostname\", \"b\"], check = [\"cmp\", \"b\", \"/etc/passwd\"] }]",
+    );
+    let error = run_all(&place, &of).unwrap_err().to_string();
+    assert!(error.contains("cmp failed"), "{error}");
+    let of = programs("step = [{ name = \"a\", program = [\"no-such-program\"] }]");
+    let error = run_all(&place, &of).unwrap_err().to_string();
+    assert!(error.contains("no-such-program is not installed; apt install"), "{error}");
+}
+
+/// The steps of a built-in suite's workload, smaller.
+fn of_suite(text: &str, name: &str, change: impl FnOnce(&mut Programs)) -> Programs {
+    let suite = model::workload::Suite::from_toml(text).unwrap();
+    let workload = suite.workload.into_iter().find(|workload| workload.name == name).unwrap();
+    let Kind::Programs(mut programs) = workload.kind else { panic!("{name} is of another kind") };
+    change(&mut programs);
+    *programs
+}
+
+fn installed(programs: &Programs) -> bool {
+    let missing = engine::programs::missing(programs);
+    if let Some((program, package)) = &missing {
+        eprintln!("skipped: {program} is not installed; apt install {package}");
+    }
+    missing.is_none()
+}
+
+/// Made once for all tests of this file, in a folder of their own.
+fn with_material<T>(work: impl FnOnce() -> T) -> T {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let folder = std::env::temp_dir().join(format!("fairlane-material-{}", std::process::id()));
+        // SAFETY: the first of the tests that reads the variable sets it, before any other thread of this
+        // file's reads it: all go through here.
+        unsafe { std::env::set_var("FAIRLANE_MATERIAL", folder) };
+    });
+    work()
+}
+
+#[test]
+fn a_recording_is_edited_alike_in_two_folders() {
+    let of = of_suite(include_str!("../../../suites/media.toml"), "editing", |of| of.size = Bytes(6_000_000));
+    if !installed(&of) {
+        return;
+    }
+    with_material(|| {
+        let done = [(); 2].map(|()| {
+            let folder = on_disk();
+            let done = run_all(&directory(folder.path()), &of).unwrap();
+            let left: Vec<String> = files(&folder.path().join("fairlane-programs")).into_iter().map(|(name, _)| name).collect();
+            assert_eq!(left, ["cut.mkv", "cuts.ffconcat"], "the source and what was remuxed are deleted");
+            done
+        });
+        for group in ["remux", "cut"] {
+            let sum = |windows: &[Window]| {
+                let window = windows.iter().find(|window| window.group == group).unwrap();
+                total(window, OUTPUT_CHECKSUM).unwrap()
+            };
+            assert_eq!(sum(&done[0]), sum(&done[1]), "{group}");
+            assert!(sum(&done[0]) > 0.0);
+        }
+    });
+}
+
+#[test]
+fn git_clones_and_checks_out_a_generated_repository() {
+    let of = of_suite(include_str!("../../../suites/applications.toml"), "git", |of| of.files = 120);
+    if !installed(&of) {
+        return;
+    }
+    with_material(|| {
+        let folder = on_disk();
+        let place = directory(folder.path());
+        let mut work = prepare(&place, Kind::Programs(Box::new(of.clone()))).unwrap();
+        let tree = folder.path().join("fairlane-programs/repository");
+        let mut contents = Vec::new();
+        for group in of.groups() {
+            work.phase(&place, &group, Part::WHOLE, &mut ()).unwrap();
+            if group.starts_with("clone") || group.starts_with("checkout") {
+                contents.push(std::fs::read(tree.join("part000/module00000/file0000000.txt")).unwrap());
+                assert!(tree.join("part000/module00002/file0000119.txt").exists());
+            }
+        }
+        assert_eq!(contents.len(), 3);
+        assert!(contents[0] != contents[1] && contents[0] == contents[2], "the branches differ, and main comes back");
+        assert!(!tree.exists());
+    });
+}
+
+#[test]
+fn layers_are_unpacked_and_changed_through_an_overlay() {
+    if !is_root("layers_are_unpacked_and_changed_through_an_overlay") {
+        return;
+    }
+    let of = of_suite(include_str!("../../../suites/applications.toml"), "containers", |of| of.files = 400);
+    with_material(|| {
+        let folder = on_disk();
+        let place = directory(folder.path());
+        let mut work = prepare(&place, Kind::Programs(Box::new(of.clone()))).unwrap();
+        let own = folder.path().join("fairlane-programs");
+        let mut touched = Vec::new();
+        for group in of.groups() {
+            let window = match work.phase(&place, &group, Part::WHOLE, &mut ()) {
+                Ok(window) => window,
+                // The disk under /var/tmp may itself be an overlay, which cannot carry another's upper folder.
+                Err(error) if error.is_unsupported() => {
+                    eprintln!("skipped: {error}");
+                    return;
+                }
+                Err(error) => panic!("{error}"),
+            };
+            if group == "start" || group == "change" {
+                touched.push(window.operations);
+            }
+            if group == "change" {
+                let copied = walk(&own.join("overlay-upper"));
+                assert_eq!(copied, touched[1], "each changed file was copied up");
+            }
+        }
+        // Four layers of a hundred, of which twenty of each later one replace one below.
+        assert_eq!(touched, [340, 34]);
+        assert!(!own.join("layers").exists());
+    });
+}
+
+fn walk(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    entries.map(|entry| if entry.file_type().unwrap().is_dir() { walk(&entry.path()) } else { 1 }).sum()
+}

@@ -1,0 +1,426 @@
+//! Transactions on a database: which server, which script, how many threads, and what makes a commit safe.
+//!
+//! Schema, statements and their mixture are those of sysbench's OLTP scripts, so that both can be put side
+//! by side on one server.
+
+use crate::Bytes;
+use crate::operations::{Ability, Asked};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Transactions on a database whose files lie in the lane. Each number of threads is a group of its own;
+/// `cold` puts one before them that begins with an empty pool and empty caches.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Oltp {
+    /// Who keeps the data.
+    #[serde(default)]
+    pub server: Server,
+    /// What a transaction does.
+    pub script: Script,
+    /// Clients at the same time, each a thread with a connection of its own, 1 to 1000; one group each.
+    #[serde(default = "usual_threads")]
+    pub threads: Vec<u32>,
+    /// Tables, 1 to 1000.
+    #[serde(default = "one")]
+    pub tables: u32,
+    /// Rows of each table, 1 to 100,000,000.
+    #[serde(default = "usual_rows")]
+    pub table_size: u64,
+    /// What the server keeps in memory: innodb_buffer_pool_size, shared_buffers; of SQLite the page cache of
+    /// all connections together.
+    #[serde(default = "usual_pool")]
+    pub pool: Bytes,
+    /// Seconds that run before each window and do not count.
+    #[serde(default = "usual_warm_up")]
+    pub warm_up_seconds: f64,
+    /// Measured seconds of each group.
+    #[serde(default = "usual_seconds")]
+    pub seconds: f64,
+    /// Whether a group with the first number of threads begins cold, without a warm-up.
+    #[serde(default = "yes")]
+    pub cold: bool,
+    /// Options of the server (of SQLite pragmas), handed to it as they are: `innodb_doublewrite = "OFF"`.
+    #[serde(default)]
+    pub options: BTreeMap<String, String>,
+}
+
+/// Who keeps the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Server {
+    /// SQLite, built in: write-ahead log, `synchronous = FULL`.
+    #[default]
+    Sqlite,
+    /// MariaDB (or what is installed as `mysqld`), started by Fairlane.
+    Mariadb,
+    /// MySQL (or what is installed as `mariadbd`), started by Fairlane.
+    Mysql,
+    /// PostgreSQL, started by Fairlane.
+    Postgresql,
+}
+
+/// What a transaction does, by sysbench's names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Script {
+    /// One row by its key.
+    PointSelect,
+    /// One new row.
+    Insert,
+    /// One row's indexed column.
+    UpdateIndex,
+    /// One row by its key is removed, if it is still there.
+    Delete,
+    /// Ten rows by their keys and four ranges of a hundred, in one transaction.
+    ReadOnly,
+    /// An indexed and another column changed, a row removed and put back, in one transaction.
+    WriteOnly,
+    /// The last two together.
+    ReadWrite,
+}
+
+/// Rows of a range.
+pub const RANGE_ROWS: u64 = 100;
+/// Rows that a transaction of the last three scripts reads by their keys.
+pub const POINT_SELECTS: u32 = 10;
+/// Bytes that a row takes with its place in the second index, roughly: 4 + 4 + 120 + 60 of columns, and what
+/// rows and pages add.
+const ROW_BYTES: u64 = 256;
+/// Bytes of one row's columns.
+pub const ROW_CONTENT_BYTES: u64 = 188;
+
+/// Options that decide whether an acknowledged transaction survives a power cut, and the values with which
+/// it does. Another value is told as a warning.
+const DURABILITY: [(&str, &[&str]); 8] = [
+    ("innodb_flush_log_at_trx_commit", &["1"]),
+    ("innodb_doublewrite", &["on", "1", "true"]),
+    ("innodb_flush_method", &["fsync", "o_direct", "o_dsync"]),
+    ("fsync", &["on", "1", "true", "yes"]),
+    ("synchronous_commit", &["on", "1", "true", "yes", "local", "remote_write", "remote_apply"]),
+    ("full_page_writes", &["on", "1", "true", "yes"]),
+    ("synchronous", &["full", "2", "extra", "3"]),
+    ("journal_mode", &["wal", "delete", "truncate", "persist"]),
+];
+
+fn usual_threads() -> Vec<u32> {
+    vec![12, 24, 36, 48, 60]
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn usual_rows() -> u64 {
+    100_000
+}
+
+fn usual_pool() -> Bytes {
+    Bytes(16 * Bytes::MIB)
+}
+
+fn usual_warm_up() -> f64 {
+    0.5
+}
+
+fn usual_seconds() -> f64 {
+    2.0
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Server {
+    /// What `--set server=` takes, and what groups begin with.
+    pub fn name(self) -> &'static str {
+        match self {
+            Server::Sqlite => "sqlite",
+            Server::Mariadb => "mariadb",
+            Server::Mysql => "mysql",
+            Server::Postgresql => "postgresql",
+        }
+    }
+
+    /// As people write it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Server::Sqlite => "SQLite",
+            Server::Mariadb => "MariaDB",
+            Server::Mysql => "MySQL",
+            Server::Postgresql => "PostgreSQL",
+        }
+    }
+
+    /// Whether it is a process of its own.
+    pub fn is_process(self) -> bool {
+        self != Server::Sqlite
+    }
+
+    /// Bytes of its pages by default.
+    pub fn page_bytes(self) -> u64 {
+        match self {
+            Server::Sqlite => 4096,
+            Server::Postgresql => 8192,
+            Server::Mariadb | Server::Mysql => 16384,
+        }
+    }
+
+    /// Bytes of its own files beside the data: system tables and logs.
+    fn own_bytes(self) -> u64 {
+        match self {
+            Server::Sqlite => 16 * Bytes::MIB,
+            Server::Mariadb | Server::Mysql => 300 * Bytes::MIB,
+            Server::Postgresql => 350 * Bytes::MIB,
+        }
+    }
+}
+
+impl Script {
+    /// Whether it leaves the data as it is.
+    pub fn only_reads(self) -> bool {
+        matches!(self, Script::PointSelect | Script::ReadOnly)
+    }
+
+    /// Whether it only writes.
+    pub fn only_writes(self) -> bool {
+        !self.only_reads() && self != Script::ReadWrite
+    }
+
+    /// Whether its statements stand between BEGIN and COMMIT.
+    pub fn is_bracketed(self) -> bool {
+        matches!(self, Script::ReadOnly | Script::WriteOnly | Script::ReadWrite)
+    }
+}
+
+impl Oltp {
+    /// The groups in the order in which they are measured.
+    pub fn groups(&self) -> Vec<String> {
+        let cold = self.threads.first().filter(|_| self.cold).map(|&threads| self.group(threads, true));
+        cold.into_iter().chain(self.threads.iter().map(|&threads| self.group(threads, false))).collect()
+    }
+
+    /// Threads of a group, and whether it begins cold; `None`: there is none of that name.
+    pub fn group_named(&self, name: &str) -> Option<(u32, bool)> {
+        let first = self.threads.first().map(|&threads| (threads, true));
+        let all = first.into_iter().chain(self.threads.iter().map(|&threads| (threads, false)));
+        all.into_iter().find(|&(threads, cold)| self.group(threads, cold) == name)
+    }
+
+    fn group(&self, threads: u32, cold: bool) -> String {
+        let s = if threads == 1 { "" } else { "s" };
+        format!("{} {threads} thread{s}{}", self.server.name(), if cold { ", cold" } else { "" })
+    }
+
+    /// What it asks of a filesystem: a server, which runs without privileges, wants files of its own.
+    pub fn asks_for(&self) -> Vec<Asked> {
+        let by = format!("server {}", self.server.title());
+        self.server.is_process().then_some(Asked { by, ability: Ability::Owners }).into_iter().collect()
+    }
+
+    /// Bytes of the tables with their indexes, roughly.
+    pub fn data_bytes(&self) -> u64 {
+        self.table_size.saturating_mul(u64::from(self.tables)).saturating_mul(ROW_BYTES)
+    }
+
+    /// Whether the pool holds all of the data, so that little is read from the lane.
+    pub fn fits_the_pool(&self) -> bool {
+        self.pool.get() >= self.data_bytes()
+    }
+
+    /// What the work keeps on the lane: data, what a load and updates add, and the server's own files.
+    pub fn working_set_bytes(&self) -> u64 {
+        self.data_bytes().saturating_mul(2).saturating_add(self.server.own_bytes())
+    }
+
+    /// Bytes that a transaction asks for or hands over, as far as the limit rules need them: pages read by
+    /// scripts that only read, columns written by the others.
+    pub fn transaction_bytes(&self) -> u64 {
+        let page = self.server.page_bytes();
+        let range = (RANGE_ROWS * ROW_BYTES).div_ceil(page) * page;
+        match self.script {
+            Script::PointSelect => page,
+            Script::ReadOnly => u64::from(POINT_SELECTS) * page + 4 * range,
+            Script::Insert => ROW_CONTENT_BYTES,
+            Script::UpdateIndex | Script::Delete => 4,
+            Script::WriteOnly | Script::ReadWrite => ROW_CONTENT_BYTES + 120 + 4,
+        }
+    }
+
+    /// What decides whether a commit survives a power cut, as the server is told it.
+    pub fn durability(&self) -> Vec<(String, String)> {
+        let usual: &[(&str, &str)] = match self.server {
+            Server::Sqlite => &[("journal_mode", "WAL"), ("synchronous", "FULL")],
+            Server::Mariadb | Server::Mysql => {
+                &[("innodb_flush_log_at_trx_commit", "1"), ("innodb_doublewrite", "ON")]
+            }
+            Server::Postgresql => &[("fsync", "on"), ("synchronous_commit", "on"), ("full_page_writes", "on")],
+        };
+        let told = |key: &str| self.options.iter().find(|(own, _)| own.replace('-', "_") == key);
+        let mut all: Vec<(String, String)> = usual
+            .iter()
+            .map(|&(key, value)| (key.to_owned(), told(key).map_or(value.to_owned(), |(_, own)| own.clone())))
+            .collect();
+        for (key, value) in &self.options {
+            let key = key.replace('-', "_");
+            if DURABILITY.iter().any(|row| row.0 == key) && !all.iter().any(|(known, _)| *known == key) {
+                all.push((key, value.clone()));
+            }
+        }
+        all
+    }
+
+    /// Settings with which an acknowledged transaction may be lost; empty: none.
+    pub fn unsafe_settings(&self) -> Vec<String> {
+        let is_safe = |key: &str, value: &str| {
+            let row = DURABILITY.iter().find(|row| row.0 == key);
+            row.is_none_or(|row| row.1.contains(&value.to_ascii_lowercase().as_str()))
+        };
+        let all = self.durability().into_iter().filter(|(key, value)| !is_safe(key, value));
+        all.map(|(key, value)| format!("{key} = {value}")).collect()
+    }
+
+    /// What is wrong with the parameters, as one sentence with the remedy.
+    ///
+    /// # Errors
+    /// The sentence, naming the key.
+    pub fn check(&self) -> Result<(), String> {
+        let within = |threads: &u32| (1..=1000).contains(threads);
+        if self.threads.is_empty() || !self.threads.iter().all(within) {
+            return Err("threads must be a list of numbers between 1 and 1000".to_owned());
+        }
+        let twice = |at: &usize| self.threads[..*at].contains(&self.threads[*at]);
+        if let Some(at) = (0..self.threads.len()).find(twice) {
+            return Err(format!("threads names {} twice; each number is a group of its own", self.threads[at]));
+        }
+        if !(1..=1000).contains(&self.tables) {
+            return Err("tables must lie between 1 and 1000".to_owned());
+        }
+        if !(1..=100_000_000).contains(&self.table_size) {
+            return Err("table_size must lie between 1 and 100000000".to_owned());
+        }
+        if self.pool.get() < 8 * Bytes::MIB {
+            return Err("pool is below 8MiB, which servers refuse; raise it".to_owned());
+        }
+        let seconds = |value: f64, least: f64| value >= least && value <= 1800.0;
+        if !seconds(self.seconds, 0.05) {
+            return Err("seconds must lie between 0.05 and 1800".to_owned());
+        }
+        if !seconds(self.warm_up_seconds, 0.0) {
+            return Err("warm_up_seconds must lie between 0 and 1800".to_owned());
+        }
+        for (key, value) in &self.options {
+            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+            if key.is_empty() || !key.bytes().all(plain) || key.starts_with('-') {
+                return Err(format!("`{key}` is no name of a server's option; write letters, digits, _ and -"));
+            }
+            if value.chars().any(crate::text::is_unsafe) {
+                return Err(format!("the value of {key} holds a character that cannot be shown; remove it"));
+            }
+            if let Some(why) = forbidden(key) {
+                return Err(format!("{key} is Fairlane's own to set, {why}; remove it"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Options that would let the server leave its lane or be reached from elsewhere.
+fn forbidden(key: &str) -> Option<&'static str> {
+    const OWN: [(&str, &str); 22] = [
+        ("datadir", "because the data belongs into the lane"),
+        ("data_directory", "because the data belongs into the lane"),
+        ("innodb_data_home_dir", "because the data belongs into the lane"),
+        ("innodb_log_group_home_dir", "because the log belongs into the lane"),
+        ("innodb_undo_directory", "because undo logs belong into the lane"),
+        ("tmpdir", "because temporary files belong into the lane"),
+        ("temp_tablespaces", "because temporary files belong into the lane"),
+        ("socket", "because the server listens in the lane alone"),
+        ("port", "because the server listens in the lane alone"),
+        ("bind_address", "because the server listens in the lane alone"),
+        ("skip_networking", "because the server listens in the lane alone"),
+        ("listen_addresses", "because the server listens in the lane alone"),
+        ("unix_socket_directories", "because the server listens in the lane alone"),
+        ("plugin_load", "because nothing else may be loaded"),
+        ("plugin_load_add", "because nothing else may be loaded"),
+        ("plugin_dir", "because nothing else may be loaded"),
+        ("init_file", "because nothing else may be run"),
+        ("shared_preload_libraries", "because nothing else may be loaded"),
+        ("archive_command", "because nothing else may be run"),
+        ("pid_file", "because the server is stopped by its id"),
+        ("user", "because the server runs without privileges"),
+        ("config_file", "because nothing but what the report states may be set"),
+    ];
+    let key = key.replace('-', "_");
+    OWN.iter().find(|row| row.0 == key).map(|row| row.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn oltp(text: &str) -> Oltp {
+        toml::from_str(&format!("script = \"read-write\"\n{text}")).unwrap()
+    }
+
+    #[test]
+    fn groups_name_the_server_and_the_threads_and_cold_comes_first() {
+        let of = oltp("server = \"mariadb\"\nthreads = [12, 1]");
+        assert_eq!(of.groups(), ["mariadb 12 threads, cold", "mariadb 12 threads", "mariadb 1 thread"]);
+        for (group, threads, cold) in of.groups().iter().zip([12, 12, 1]).zip([true, false, false]).map(|((g, t), c)| (g, t, c)) {
+            assert_eq!(of.group_named(group), Some((threads, cold)));
+        }
+        assert_eq!(of.group_named("mariadb 1 thread, cold"), None);
+        assert_eq!(oltp("cold = false\nthreads = [2]").groups(), ["sqlite 2 threads"]);
+    }
+
+    #[test]
+    fn the_usual_data_is_larger_than_the_usual_pool() {
+        let usual = oltp("");
+        assert!(!usual.fits_the_pool() && usual.data_bytes() > usual.pool.get(), "{}", usual.data_bytes());
+        assert!(oltp("table_size = 1000").fits_the_pool());
+        assert!(usual.working_set_bytes() <= 1 << 30, "half of a lane of 2 GiB");
+    }
+
+    #[test]
+    fn what_makes_a_commit_unsafe_is_named_in_any_spelling() {
+        assert_eq!(oltp("").unsafe_settings(), Vec::<String>::new());
+        assert_eq!(oltp("").durability()[1], ("synchronous".to_owned(), "FULL".to_owned()));
+        for (text, said) in [
+            ("options = { synchronous = \"OFF\" }", "synchronous = OFF"),
+            ("server = \"mysql\"\noptions = { innodb-flush-log-at-trx-commit = \"2\" }", "innodb_flush_log_at_trx_commit = 2"),
+            ("server = \"mariadb\"\noptions = { innodb_flush_method = \"nosync\" }", "innodb_flush_method = nosync"),
+            ("server = \"postgresql\"\noptions = { fsync = \"off\" }", "fsync = off"),
+            ("server = \"postgresql\"\noptions = { full_page_writes = \"off\" }", "full_page_writes = off"),
+        ] {
+            assert_eq!(oltp(text).unsafe_settings(), [said], "{text}");
+        }
+        let other = oltp("server = \"mariadb\"\noptions = { innodb_flush_method = \"O_DIRECT\" }");
+        assert_eq!(other.unsafe_settings(), Vec::<String>::new());
+        assert!(other.durability().iter().any(|(key, value)| key == "innodb_flush_method" && value == "O_DIRECT"));
+    }
+
+    #[test]
+    fn a_server_cannot_be_told_to_leave_its_lane() {
+        for wrong in [
+            "options = { datadir = \"/\" }",
+            "options = { listen_addresses = \"*\" }",
+            "options = { bind-address = \"0.0.0.0\" }",
+            "options = { \"a b\" = \"1\" }",
+            "options = { \"--x\" = \"1\" }",
+            "options = { x = \"a\\nb\" }",
+            "threads = []",
+            "threads = [0]",
+            "threads = [4, 4]",
+            "tables = 0",
+            "table_size = 0",
+            "pool = \"1MiB\"",
+            "seconds = 0.0",
+            "warm_up_seconds = -1.0",
+        ] {
+            assert!(oltp(wrong).check().is_err(), "{wrong}");
+        }
+        assert_eq!(oltp("options = { innodb_io_capacity = \"2000\" }").check(), Ok(()));
+    }
+}

@@ -1,0 +1,101 @@
+//! What transactions wait for, write and cost, for a terminal and as Markdown.
+
+use crate::clean::columns;
+use crate::layout::{Phrase, Tone, align, hang};
+use crate::lines::CLOSING_COLUMNS;
+use crate::markdown::{escape, phrase};
+use crate::words::transactions as said;
+use crate::{Style, words};
+use model::findings::{Findings, TransactionsFinding, TransactionsRow};
+
+/// The tables for a terminal.
+pub(crate) fn text(out: &mut String, findings: &Findings, style: &Style) {
+    if !findings.transactions.is_empty() {
+        out.push('\n');
+        hang(out, said::TRANSACTIONS, CLOSING_COLUMNS, &Phrase::of(said::LEGEND), None, style);
+    }
+    for table in &findings.transactions {
+        hang(out, "", 0, &said::heading(table), None, style);
+        for (at, line) in fitting(table, style).iter().enumerate() {
+            let tone = if at == 0 { Tone::Quiet } else { Tone::Plain };
+            out.push_str(&format!("  {}\n", Phrase::default().tone(tone, line).paint(style)));
+        }
+        for line in failures(table) {
+            hang(out, "", 2, &line, None, style);
+        }
+    }
+}
+
+/// The table with as many columns as fit, its header first; empty where nothing was measured.
+fn fitting(table: &TransactionsFinding, style: &Style) -> Vec<String> {
+    let rows = filled(table);
+    let mut lines = Vec::new();
+    for spared in 0..=said::COLUMNS_TO_SPARE.len() {
+        let spare: Vec<&str> = said::COLUMNS_TO_SPARE[..spared].iter().map(|&at| said::COLUMNS[at]).collect();
+        lines = align(&without(&rows, |column| spare.contains(&rows[0][column].as_str())));
+        if lines.iter().all(|line| columns(line) + 2 <= style.columns()) {
+            break;
+        }
+    }
+    lines
+}
+
+/// Header and cells, without the columns that no row fills; empty where nothing was measured.
+fn filled(table: &TransactionsFinding) -> Vec<Vec<String>> {
+    let mut rows = vec![said::COLUMNS.map(str::to_owned).to_vec()];
+    rows.extend(measured(table).map(said::cells));
+    if rows.len() == 1 {
+        return Vec::new();
+    }
+    without(&rows, |column| rows[1..].iter().all(|row| row[column] == said::ABSENT))
+}
+
+fn without(rows: &[Vec<String>], goes: impl Fn(usize) -> bool) -> Vec<Vec<String>> {
+    let kept = |row: &Vec<String>| {
+        row.iter().enumerate().filter(|(column, _)| !goes(*column)).map(|(_, cell)| cell.clone()).collect()
+    };
+    rows.iter().map(kept).collect()
+}
+
+fn measured(table: &TransactionsFinding) -> impl Iterator<Item = &TransactionsRow> {
+    table.rows.iter().filter(|row| row.failure.is_none())
+}
+
+/// Lanes without figures, each reason once.
+fn failures(table: &TransactionsFinding) -> Vec<Phrase> {
+    let mut told: Vec<(&str, &str)> = Vec::new();
+    let mut phrases = Vec::new();
+    for row in &table.rows {
+        let Some(why) = &row.failure else { continue };
+        let what = (row.lane.as_str(), &**why);
+        if !told.contains(&what) {
+            told.push(what);
+            phrases.push(words::failed(&row.lane, why));
+        }
+    }
+    phrases
+}
+
+/// The same as Markdown.
+pub(crate) fn markdown(out: &mut String, findings: &Findings) {
+    if !findings.transactions.is_empty() {
+        out.push_str(&format!("\n**{}.** {}\n", said::TRANSACTIONS_TITLE, escape(said::LEGEND)));
+    }
+    for table in &findings.transactions {
+        out.push_str(&format!("\n{}\n\n", phrase(&said::heading(table), false)));
+        let mut line = |cells: Vec<String>| out.push_str(&format!("| {} |\n", cells.join(" | ")));
+        for (at, row) in filled(table).iter().enumerate() {
+            line(row.iter().map(|cell| escape(cell)).collect());
+            if at == 0 {
+                line((0..row.len()).map(|at| if at == 0 { "---" } else { "---:" }.to_owned()).collect());
+            }
+        }
+        let failures = failures(table);
+        if !failures.is_empty() {
+            out.push('\n');
+        }
+        for failure in failures {
+            out.push_str(&format!("- {}.\n", phrase(&failure, false)));
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What limited databases, large files and real programs: others work there beside the filesystem.
+
+mod common;
+
+use common::{lane, probe, record, run};
+use model::findings::Limit;
+use model::plan::Rounds;
+use model::record::{Profile, Record};
+use model::trial::Trial;
+use model::workload::{Suite, Workload};
+use stats::limit::limit_of;
+
+fn workload(text: &str) -> Workload {
+    let suite = format!("name = \"s\"\nabout = \"a test\"\n[[workload]]\nname = \"w\"\ntitle = \"w\"\n{text}");
+    Suite::from_toml(&suite).unwrap().workload.remove(0)
+}
+
+fn race(workload: &Workload, rates: [f64; 2], probes: &[(Profile, f64)], change: impl Fn(&mut Trial)) -> Record {
+    let mut race = record(vec![lane("ext4"), lane("xfs")], vec![workload.clone()], Rounds::Auto, true);
+    run(&mut race, 6, &rates, 0.0, 1);
+    race.trials.iter_mut().for_each(change);
+    for &(profile, rate) in probes {
+        race.probes.push(probe(&workload.name, profile, 1, rate));
+    }
+    race
+}
+
+fn limit(race: &Record, group: &str) -> (Limit, String) {
+    let of = limit_of(race, &race.header.plan.workloads[0], group);
+    (of.limit, of.reason.into())
+}
+
+fn transactions(script: &str) -> Workload {
+    workload(&format!("kind = \"oltp\"\nscript = \"{script}\"\nthreads = [2]\ncold = false"))
+}
+
+const GROUP: &str = "sqlite 2 threads";
+
+#[test]
+fn a_busy_client_of_a_database_is_no_harness_and_full_cpus_are_not_laid_to_the_filesystem() {
+    let race = race(&transactions("update-index"), [1000.0, 1000.0], &[], |trial| {
+        trial.system.agent_cpu_user_seconds = 0.5 * trial.system.window_seconds;
+        trial.system.cpu_user_seconds = 0.97 * trial.system.window_seconds * f64::from(trial.system.cpus);
+        trial.system.cpu_system_seconds = 0.0;
+        trial.system.device.flush_seconds = 0.0;
+    });
+    let (what, why) = limit(&race, GROUP);
+    assert_eq!(what, Limit::Unattributed, "{why}");
+    assert!(why.contains("97 %"), "{why}");
+}
+
+#[test]
+fn transactions_that_wait_for_flushes_are_limited_by_them() {
+    let race = race(&transactions("insert"), [1000.0, 1000.0], &[], |trial| {
+        trial.system.device.flush_seconds = 0.7 * trial.system.window_seconds;
+        trial.system.device.flushes = 500;
+    });
+    assert_eq!(limit(&race, GROUP).0, Limit::Flush);
+}
+
+#[test]
+fn selects_that_no_page_was_read_for_are_the_caches_and_writes_are_not() {
+    let shape = |trial: &mut Trial| {
+        trial.groups[0].bytes = trial.groups[0].operations * 4096;
+        trial.system.device.read_bytes = trial.groups[0].bytes / 100;
+    };
+    assert_eq!(limit(&race(&transactions("point-select"), [1000.0, 1000.0], &[], shape), GROUP).0, Limit::Cache);
+    assert_ne!(limit(&race(&transactions("insert"), [1000.0, 1000.0], &[], shape), GROUP).0, Limit::Cache);
+}
+
+#[test]
+fn each_way_of_a_large_file_is_held_against_its_own_ceiling() {
+    let streams = workload("kind = \"streams\"\nsize = \"1GiB\"");
+    let probes = [(Profile::SeqRead, 1010.0), (Profile::SeqWrite, 5000.0)];
+    // Moved as fast as the bare disk reads; the same rate is a fifth of what it writes.
+    let writing = race(&streams, [1000.0, 1000.0], &probes, |_| {});
+    assert_ne!(limit(&writing, "write").0, Limit::Device);
+    let reading = race(&streams, [1000.0, 1000.0], &probes, |trial| {
+        let device = &mut trial.system.device;
+        (device.reads, device.read_bytes) = (device.writes, device.write_bytes);
+        (device.writes, device.write_bytes) = (0, 0);
+    });
+    assert_eq!(limit(&reading, "read").0, Limit::Device);
+    assert_ne!(limit(&reading, "read+write").0, Limit::Device, "no profile is alike");
+}
