@@ -198,7 +198,7 @@ mod tests {
         // 35 s are 350 looks, and three minutes 1800, of which a record keeps 146 with their extremes.
         for (seconds, count) in [(12, 1), (35, 2), (180, 6), (600, 20)] {
             // Within a burst every other look sees nothing: a queue comes and goes.
-            let rate = |at: f64| match rhythm(at - 12.0 + 30.0) > MIB && (at * 10.0) as u64 % 2 == 0 {
+            let rate = |at: f64| match rhythm(at - 12.0 + 30.0) > MIB && ((at * 10.0) as u64).is_multiple_of(2) {
                 true => 160.0 * MIB,
                 false => 0.05 * MIB,
             };

@@ -189,7 +189,7 @@ impl<'a> View<'a> {
         let ended_by = |by: StepOutcome| passes.iter().any(|pass| ended(pass) == Some(by));
         let (could_not_go_on, harness) = (ended_by(StepOutcome::Failed), ended_by(StepOutcome::Harness));
         // What says why the lane may sustain more is told before what says why it does not.
-        let open = |pass: &&SearchPass| matches!(ended(pass), Some(StepOutcome::Failed | StepOutcome::Harness));
+        let open = |pass: &&SearchPass| matches!(ended(pass), None | Some(StepOutcome::Failed | StepOutcome::Harness));
         let telling = passes.iter().rfind(open).or(passes.last());
         let reason = telling.and_then(|pass| self.reason(lane, pass));
         let failure = match (telling, level) {
@@ -202,9 +202,7 @@ impl<'a> View<'a> {
             writers: level.map(|level| level.mean),
             low: level.and_then(|level| Some(level.interval?.0)),
             high: level.and_then(|level| Some(level.interval?.1)),
-            at_least: could_not_go_on
-                || harness
-                || passes.iter().any(|pass| pass.too_many.is_none() && pass.sustained > 0),
+            at_least: level.is_some() && telling.as_ref().is_some_and(open),
             could_not_go_on,
             harness,
             reason,
