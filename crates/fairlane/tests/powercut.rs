@@ -13,7 +13,7 @@ use crashes::survive::Cut;
 use crashes::survive::cuts;
 use model::durability::{DurabilityFindings, DurabilityVerdict, Untrusted};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Stdio};
 use std::sync::Arc;
 
@@ -144,6 +144,7 @@ fn may_say_so() -> bool {
 struct Disk {
     child: Child,
     answers: BufReader<ChildStdout>,
+    at: PathBuf,
 }
 
 impl Disk {
@@ -151,7 +152,7 @@ impl Disk {
         let mut command = place.fairlane(&["recorder", "--at", &at.display().to_string()]);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
         let answers = BufReader::new(child.stdout.take().expect("its output"));
-        let mut disk = Disk { child, answers };
+        let mut disk = Disk { child, answers, at: at.to_owned() };
         disk.ask(first);
         disk
     }
@@ -164,11 +165,14 @@ impl Disk {
         let answer: Answer = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
         assert_eq!(answer.error, "");
     }
+}
 
-    fn end(mut self, at: &Path) {
-        rustix::mount::unmount(at, rustix::mount::UnmountFlags::empty()).expect("it is unmounted");
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // Of a test that failed too.
+        let _ = rustix::mount::unmount(&self.at, rustix::mount::UnmountFlags::DETACH);
         drop(self.child.stdin.take());
-        self.child.wait().expect("it ends");
+        let _ = self.child.wait();
     }
 }
 
@@ -212,7 +216,7 @@ fn what_is_served_is_the_image_of_the_oracle() {
                 assert!(there == wanted.part(offset, PART), "{lane}, {cut}, from {offset}");
             }
         }
-        disk.end(&at);
+        drop(disk);
     }
     place.assert_nothing_left();
 }
