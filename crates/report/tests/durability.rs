@@ -179,6 +179,10 @@ fn damage_a_full_disk_and_a_failing_one_are_told() {
         damage(Honesty::Untested, 0, 0, 0),
     ];
     found.damage[3].damage.read = Some(4);
+    // Metadata belongs to no file.
+    let mut of_metadata = damage(Honesty::Refused, 0, 1, 0);
+    of_metadata.damage.hit = 0;
+    found.damage.push(of_metadata);
     found.full = vec![Full { lane: "x".to_owned(), could_delete: false, ..Full::default() }];
     let fault = |told: &str, lost, lost_mounted, writable| Fault {
         lane: "x".to_owned(),
@@ -197,6 +201,7 @@ fn damage_a_full_disk_and_a_failing_one_are_told() {
     for says in [
         "8 files were wrong or gone WITHOUT AN ERROR",
         "of 50 files 8 were hit: 8 refused",
+        "1 of 50 files were refused, none read with wrong bytes",
         "all read whole, from another copy",
         "every file was read whole (4 of the blocks were read); the check noticed nothing.",
         "none of them was read again, so this shows nothing",

@@ -367,7 +367,7 @@ mod tests {
             before.resize(before.len().next_multiple_of(BLOCK), 0);
         }
         std::fs::write(&path, &before).unwrap();
-        let hit = break_blocks(&path, (Target::Data, &BTreeSet::new()), 64, 5).unwrap();
+        let hit = break_blocks(&path, (Target::Data, &BTreeSet::new()), 64, 9).unwrap();
         assert_eq!((hit.blocks.len(), hit.files.len()), (64, 64));
         let changed = changed(&before, &path);
         assert!(changed.is_subset(&inside), "{:?}", changed.difference(&inside).next());

@@ -268,6 +268,9 @@ pub(crate) fn damage(found: &DamageFindings) -> Phrase {
         Honesty::Refused if !damage.unmountable.is_empty() => {
             phrase.say(format!("it does not mount ({})", clean(&damage.unmountable)))
         }
+        Honesty::Refused if damage.hit == 0 => {
+            phrase.say(format!("{} of {} files were refused, none read with wrong bytes", damage.refused, damage.files))
+        }
         Honesty::Refused => phrase.say(format!("{files}: {} refused, none read with wrong bytes", damage.refused)),
         Honesty::Repaired if damage.hit > 0 => phrase.say(format!("{files}: all read whole, from another copy")),
         Honesty::Repaired => phrase.say(format!("every file was read whole, {} errors corrected", damage.corrected)),
