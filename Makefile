@@ -26,7 +26,7 @@ build:
 
 race: build
 	@if test $$(id -u) -eq 0; then ./scripts/install-tools $(RACE_TOOLS); else ./scripts/install-tools $(RACE_TOOLS) 2>/dev/null || true; fi
-	@if test -n "$(SUDO)" && $(SUDO) -v 2>/dev/null; then root="$(SUDO)"; fi; set -x; $$root ./target/release/fairlane race $(RACE_ARGUMENTS)
+	@root=; if test -n "$(SUDO)" && $(SUDO) -v 2>/dev/null; then root="$(SUDO)"; fi; set -x; $$root ./target/release/fairlane race $(RACE_ARGUMENTS)
 
 # The page of the report and the dashboard, built from ui/ and committed.
 page:

@@ -453,6 +453,10 @@ export interface Findings {
    */
   ceilings: Ceiling[];
   /**
+   * What has to be known before any verdict is read: lanes' disks are no disks.
+   */
+  code_only?: string | null;
+  /**
    * The command line that runs the race again.
    */
   command_line: string[];
@@ -1040,6 +1044,10 @@ export interface Ceiling {
    */
   bandwidth_bytes_per_second: number;
   /**
+   * Of disks of user-mode Linux, which lie in the host's page cache: no disk's own.
+   */
+  in_page_cache?: boolean;
+  /**
    * Median over probes.
    */
   operations_per_second: number;
@@ -1097,6 +1105,11 @@ export interface Lane {
    */
   filesystem: string;
   /**
+   * No flush of this lane reaches a disk, whatever its filesystem promises: it lives in user-mode Linux, whose
+   * images are not opened O_SYNC.
+   */
+  flushes_stop_short?: boolean;
+  /**
    * Journal or log size, allocation groups, profiles: `name: value` as the tools name them.
    */
   geometry?: string[];
@@ -1113,6 +1126,10 @@ export interface Lane {
    * Release of the guest's kernel; empty: the host's own kernel mounts it.
    */
   kernel?: string;
+  /**
+   * FNV-1a of that kernel's image, 64 bits in hexadecimal: two kernels may bear one release. Empty: not known.
+   */
+  kernel_build?: string;
   /**
    * The mkfs command as an argument list, with `{device}` where the device stands; empty: none.
    */

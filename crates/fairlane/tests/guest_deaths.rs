@@ -41,14 +41,15 @@ fn signal(pid: u32, signal: Signal) {
     kill_process(Pid::from_raw(pid as i32).expect("a pid"), signal).expect("a signal");
 }
 
-/// The process of a guest's kernel, and its keeper.
+/// The process of a guest's kernel, which is the first that its keeper started, and the keeper. Helpers of user-mode
+/// Linux have the kernel's command line, and any number.
 fn guest_of(home: &Home) -> (u32, u32) {
     let all = home.processes();
-    let find = |keeper: bool| {
-        let of = |line: &str| line.contains("guest-keeper") == keeper && line.contains("umid=guest");
-        all.iter().find(|(_, line)| of(line)).map(|(pid, _)| *pid).unwrap_or_else(|| panic!("{all:?}"))
-    };
-    (find(false), find(true))
+    let keeper = all.iter().find(|(_, line)| line.contains("guest-keeper") && line.contains("umid=guest"));
+    let keeper = keeper.map(|(pid, _)| *pid).unwrap_or_else(|| panic!("{all:?}"));
+    let children = std::fs::read_to_string(format!("/proc/{keeper}/task/{keeper}/children")).expect("children");
+    let kernel = children.split_whitespace().next().and_then(|pid| pid.parse().ok());
+    (kernel.unwrap_or_else(|| panic!("{all:?}")), keeper)
 }
 
 #[test]
@@ -173,7 +174,7 @@ fn an_agent_that_runs_out_of_memory_fails_its_trial_alone() {
     let home = Home::new();
     let suite = home.0.path().join("hungry.toml");
     let hungry = "\n[[workload]]\nname = \"hungry\"\ntitle = \"hungry\"\nkind = \"io\"\nrw = \"randread\"\nbs = \"1MiB\"\n\
-                  size = \"16MiB\"\nioengine = \"io_uring\"\niodepth = 512\ndirect = true\nslices = 2\nslice_seconds = 0.02\n";
+                  size = \"4MiB\"\nnumjobs = 12\nioengine = \"io_uring\"\niodepth = 32\ndirect = true\nslices = 2\nslice_seconds = 0.02\n";
     std::fs::write(&suite, format!("{}{hungry}", common::TINY)).unwrap();
     let line =
         ["race", "ext4@uml", "--suite", "hungry.toml", "--rounds", "1", "--lane-size", "128MiB", "-o", "r.jsonl"];

@@ -365,7 +365,7 @@ mod tests {
         let [uml, qemu, memory] = [lane("a", UML, "6.1"), lane("b", QEMU, "6.1"), lane("d", MEMORY, "6.1")];
         let all = code_only(&[uml.clone(), memory.clone()]).unwrap();
         assert!(
-            all.contains("compares the filesystems' code, not your disk") && in_page_cache(&[uml.clone()]),
+            all.contains("compares the filesystems' code, not your disk") && in_page_cache(std::slice::from_ref(&uml)),
             "{all}"
         );
         assert!(code_only(&[uml.clone(), qemu.clone()]).unwrap().starts_with("a lives in user-mode Linux"));

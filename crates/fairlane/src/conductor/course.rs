@@ -65,6 +65,9 @@ enum Eye {
     Guest(Instant),
 }
 
+/// From when, what was done, until when, and what else shows of a swarm.
+type Lap = (Option<Instant>, SystemUse, Option<Instant>, Option<Look>);
+
 /// Looks at the system while an answer is waited for.
 pub struct Watch<'a> {
     sight: Sight<'a>,
@@ -211,8 +214,8 @@ impl Sight<'_> {
         }
     }
 
-    /// From when, what was done, until when, and what else shows of a swarm.
-    fn lap(&self, eye: &mut Eye) -> Option<(Option<Instant>, SystemUse, Option<Instant>, Option<Look>)> {
+    /// What was done since the lap before.
+    fn lap(&self, eye: &mut Eye) -> Option<Lap> {
         match (self, eye) {
             (_, Eye::Here(sampler, story)) => {
                 let opened = sampler.opened_at();

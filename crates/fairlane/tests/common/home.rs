@@ -5,6 +5,7 @@ use crate::common::Place;
 use model::record::Record;
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
@@ -16,13 +17,18 @@ pub struct Home(pub Place);
 
 impl Home {
     pub fn new() -> Self {
-        let place = Place::new();
-        if rustix::process::geteuid().is_root() {
-            for path in [place.path().to_owned(), place.path().join("undo")] {
-                chown(path, Some(NOBODY), Some(NOBODY)).expect("chown");
-            }
+        let home = Home(Place::new());
+        for path in [home.0.path().to_owned(), home.0.path().join("undo")] {
+            home.owns(&path);
         }
-        Home(place)
+        home
+    }
+
+    /// Gives a file to the user.
+    pub fn owns(&self, path: &Path) {
+        if rustix::process::geteuid().is_root() {
+            chown(path, Some(NOBODY), Some(NOBODY)).expect("chown");
+        }
     }
 
     pub fn fairlane(&self, arguments: &[&str]) -> Command {
