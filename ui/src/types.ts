@@ -2059,7 +2059,7 @@ export interface TransactionsRow {
    */
   fsyncs?: number | null;
   /**
-   * Name of the group: `mariadb 12 threads, cold`.
+   * Name of the group: `mariadb 12 threads (cold)`.
    */
   group: string;
   /**

@@ -81,7 +81,7 @@ fn a_database_race_has_a_group_for_each_load_and_says_what_makes_a_commit_safe()
             assert_eq!(trial["outcome"], "ok", "{trial}");
             let names: Vec<_> = trial["groups"].as_array().unwrap().iter().map(|group| group["name"].as_str().unwrap()).collect();
             let own = |rest: &str| format!("{server} {rest}");
-            assert_eq!(names, [own("1 thread, cold"), own("1 thread"), own("2 threads")]);
+            assert_eq!(names, [own("1 thread (cold)"), own("1 thread"), own("2 threads")]);
             for group in trial["groups"].as_array().unwrap() {
                 assert!(group["operations"].as_u64().unwrap() > 0, "{group}");
                 assert!(group["metrics"]["device_write_bytes_per_operation"].as_f64().unwrap() > 0.0, "{group}");

@@ -210,7 +210,7 @@ impl Oltp {
 
     fn group(&self, threads: u32, cold: bool) -> String {
         let s = if threads == 1 { "" } else { "s" };
-        format!("{} {threads} thread{s}{}", self.server.name(), if cold { ", cold" } else { "" })
+        format!("{} {threads} thread{s}{}", self.server.name(), if cold { " (cold)" } else { "" })
     }
 
     /// What it asks of a filesystem: a server, which runs without privileges, wants files of its own.
@@ -367,11 +367,11 @@ mod tests {
     #[test]
     fn groups_name_the_server_and_the_threads_and_cold_comes_first() {
         let of = oltp("server = \"mariadb\"\nthreads = [12, 1]");
-        assert_eq!(of.groups(), ["mariadb 12 threads, cold", "mariadb 12 threads", "mariadb 1 thread"]);
+        assert_eq!(of.groups(), ["mariadb 12 threads (cold)", "mariadb 12 threads", "mariadb 1 thread"]);
         for (group, threads, cold) in of.groups().iter().zip([12, 12, 1]).zip([true, false, false]).map(|((g, t), c)| (g, t, c)) {
             assert_eq!(of.group_named(group), Some((threads, cold)));
         }
-        assert_eq!(of.group_named("mariadb 1 thread, cold"), None);
+        assert_eq!(of.group_named("mariadb 1 thread (cold)"), None);
         assert_eq!(oltp("cold = false\nthreads = [2]").groups(), ["sqlite 2 threads"]);
     }
 
