@@ -62,7 +62,6 @@ pub(crate) fn cells(row: &TransactionsRow) -> Vec<String> {
 /// `12 cold` of `mariadb 12 threads (cold)`: the table's heading names the server.
 fn clients(group: &str) -> String {
     let number = group.split_whitespace().nth(1).unwrap_or(group);
-    let number = number.trim_end_matches(',');
     if group.ends_with(" (cold)") { format!("{number} cold") } else { number.to_owned() }
 }
 
