@@ -2082,7 +2082,7 @@ export interface TransactionsRow {
    */
   fsyncs?: number | null;
   /**
-   * Name of the group: `mariadb 12 threads, cold`.
+   * Name of the group: `mariadb 12 threads (cold)`.
    */
   group: string;
   /**

@@ -61,7 +61,12 @@ fn every_script_works_on_sqlite_and_its_rows_are_there() {
         for group in 0..of.groups().len() {
             let window = phase(work.as_mut(), &place, &of, group).unwrap();
             assert_eq!(window.group, of.groups()[group]);
-            assert!(window.operations > 0 && window.seconds > 0.25, "{script}: {} in {}", window.operations, window.seconds);
+            assert!(
+                window.operations > 0 && window.seconds > 0.25,
+                "{script}: {} in {}",
+                window.operations,
+                window.seconds
+            );
             assert_eq!(window.latencies.operations(), window.operations);
             assert_eq!(window.bytes, window.operations * of.transaction_bytes());
             work.release();

@@ -54,7 +54,10 @@ fn large_files_are_written_read_both_at_once_and_removed() {
     assert_eq!(done.iter().map(|window| window.operations).collect::<Vec<_>>(), [8, 8, 20, 5]);
     assert_eq!(work.written_bytes(), 5 * size);
     for window in &done {
-        assert!(window.seconds > 0.0 && window.sync_seconds >= 0.0 && window.sync_seconds <= window.seconds, "{window:?}");
+        assert!(
+            window.seconds > 0.0 && window.sync_seconds >= 0.0 && window.sync_seconds <= window.seconds,
+            "{window:?}"
+        );
         assert_eq!(window.latencies.operations(), window.operations, "{}", window.group);
     }
     assert!(work.phase(&place, "read", Part::WHOLE, &mut ()).is_err(), "nothing is left to read");
@@ -96,7 +99,10 @@ fn programs_run_in_order_and_their_time_is_the_sum_with_the_sync() {
     );
     let folder = on_disk();
     let done = run_all(&directory(folder.path()), &of).unwrap();
-    assert_eq!(done.iter().map(|window| window.group.as_str()).collect::<Vec<_>>(), ["make", "copy", "delete", "total"]);
+    assert_eq!(
+        done.iter().map(|window| window.group.as_str()).collect::<Vec<_>>(),
+        ["make", "copy", "delete", "total"]
+    );
     let sum: f64 = done[..3].iter().map(|window| window.seconds).sum();
     assert!((done[3].seconds - done[3].sync_seconds - sum).abs() < 1e-9);
     assert_eq!(total(&done[0], OUTPUT_CHECKSUM), total(&done[1], OUTPUT_CHECKSUM), "a copy");
@@ -167,7 +173,8 @@ fn a_recording_is_edited_alike_in_two_folders() {
         let done = [(); 2].map(|()| {
             let folder = on_disk();
             let done = run_all(&directory(folder.path()), &of).unwrap();
-            let left: Vec<String> = files(&folder.path().join("fairlane-programs")).into_iter().map(|(name, _)| name).collect();
+            let left: Vec<String> =
+                files(&folder.path().join("fairlane-programs")).into_iter().map(|(name, _)| name).collect();
             assert_eq!(left, ["cut.mkv", "cuts.ffconcat"], "the source and what was remuxed are deleted");
             done
         });

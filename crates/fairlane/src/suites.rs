@@ -193,7 +193,9 @@ fn set_in(workload: &mut Workload, assignment: &str, key: &str, value: &str) -> 
         }
     } else {
         let value = match table.get(key) {
-            Some(toml::Value::Array(_)) => toml::Value::Array(value.split(',').map(|one| toml_value(one.trim())).collect()),
+            Some(toml::Value::Array(_)) => {
+                toml::Value::Array(value.split(',').map(|one| toml_value(one.trim())).collect())
+            }
             _ => toml_value(value),
         };
         table.insert(key.to_owned(), value);

@@ -65,7 +65,21 @@ fn a_database_race_has_a_group_for_each_load_and_says_what_makes_a_commit_safe()
         let set = format!("server={server}");
         place.expect(
             0,
-            &["race", "ext4", "xfs", "--suite", &suite, "--rounds", "2", "--set", &set, "--set", "threads=1,2", "-o", "r.jsonl"],
+            &[
+                "race",
+                "ext4",
+                "xfs",
+                "--suite",
+                &suite,
+                "--rounds",
+                "2",
+                "--set",
+                &set,
+                "--set",
+                "threads=1,2",
+                "-o",
+                "r.jsonl",
+            ],
         );
         place.assert_nothing_left();
         assert_eq!(servers_under(&place), Vec::<i32>::new());
@@ -79,9 +93,10 @@ fn a_database_race_has_a_group_for_each_load_and_says_what_makes_a_commit_safe()
         assert_eq!(trials.len(), 4);
         for trial in trials {
             assert_eq!(trial["outcome"], "ok", "{trial}");
-            let names: Vec<_> = trial["groups"].as_array().unwrap().iter().map(|group| group["name"].as_str().unwrap()).collect();
+            let names: Vec<_> =
+                trial["groups"].as_array().unwrap().iter().map(|group| group["name"].as_str().unwrap()).collect();
             let own = |rest: &str| format!("{server} {rest}");
-            assert_eq!(names, [own("1 thread, cold"), own("1 thread"), own("2 threads")]);
+            assert_eq!(names, [own("1 thread (cold)"), own("1 thread"), own("2 threads")]);
             for group in trial["groups"].as_array().unwrap() {
                 assert!(group["operations"].as_u64().unwrap() > 0, "{group}");
                 assert!(group["metrics"]["device_write_bytes_per_operation"].as_f64().unwrap() > 0.0, "{group}");
@@ -89,7 +104,16 @@ fn a_database_race_has_a_group_for_each_load_and_says_what_makes_a_commit_safe()
             }
         }
         // The same settings beside others are told.
-        let other = ["--set", if server == "sqlite" { "synchronous=OFF" } else if server == "mariadb" { "innodb_flush_log_at_trx_commit=0" } else { "synchronous_commit=off" }];
+        let other = [
+            "--set",
+            if server == "sqlite" {
+                "synchronous=OFF"
+            } else if server == "mariadb" {
+                "innodb_flush_log_at_trx_commit=0"
+            } else {
+                "synchronous_commit=off"
+            },
+        ];
         place.expect(
             0,
             &["race", "ext4", "--suite", &suite, "--rounds", "1", "--set", &set, other[0], other[1], "-o", "s.jsonl"],

@@ -54,7 +54,9 @@ fn named_by_data_files() -> BTreeSet<String> {
             names.insert(workload.title.clone());
             // The steps of suite `operations` say their counts and sizes: they are names, not words.
             let is_table = matches!(&workload.kind, Kind::Operations(of) if of.step.len() > 8);
-            names.extend(workload.groups().into_iter().filter(|_| !is_table));
+            // Those of a database say its name and a number.
+            let is_database = matches!(&workload.kind, Kind::Oltp(_));
+            names.extend(workload.groups().into_iter().filter(|_| !is_table && !is_database));
         }
     }
     for text in files("scenarios") {

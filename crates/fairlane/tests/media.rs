@@ -9,11 +9,8 @@ use serde_json::Value;
 #[track_caller]
 fn race(place: &Place, arguments: &[&str]) -> Vec<Value> {
     let all: Vec<&str> = ["race", "ext4", "xfs"].iter().chain(arguments).copied().chain(["-o", "r.jsonl"]).collect();
-    let output = place
-        .fairlane(&all)
-        .env("FAIRLANE_MATERIAL", place.path().join("material"))
-        .output()
-        .expect("fairlane runs");
+    let output =
+        place.fairlane(&all).env("FAIRLANE_MATERIAL", place.path().join("material")).output().expect("fairlane runs");
     let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{said}");
     place.assert_nothing_left();
@@ -110,7 +107,9 @@ fn lanes_are_as_large_as_the_suite_says_unless_the_user_does() {
     let place = Place::new();
     let (out, err) = place.expect(0, &["race", "ext4", "xfs", "--suite", "media", "--workload", "media", "--dry-run"]);
     assert!(format!("{out}{err}").contains("12 GiB"), "{out}{err}");
-    let (_, err) =
-        place.expect(2, &["race", "ext4", "xfs", "--suite", "media", "--workload", "media", "--lane-size", "2GiB", "--dry-run"]);
+    let (_, err) = place.expect(
+        2,
+        &["race", "ext4", "xfs", "--suite", "media", "--workload", "media", "--lane-size", "2GiB", "--dry-run"],
+    );
     assert!(err.contains("--lane-size") || err.contains("lane size"), "{err}");
 }

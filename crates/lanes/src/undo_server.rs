@@ -16,8 +16,12 @@ const PATIENCE: Duration = Duration::from_secs(15);
 pub(crate) fn end(note: &Path, run_id: &str) -> Result<Vec<String>, LaneFailure> {
     let name = note.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let lane = name.strip_prefix(run_id).and_then(|rest| rest.strip_prefix('.')?.strip_suffix(".server"));
-    if !is_run_id(run_id) || lane.is_none_or(|lane| lane.is_empty() || !lane.bytes().all(|byte| byte.is_ascii_digit())) {
-        return Err(failed(format!("the undo journal names {}, which is no note of its run; remove it", note.display())));
+    if !is_run_id(run_id) || lane.is_none_or(|lane| lane.is_empty() || !lane.bytes().all(|byte| byte.is_ascii_digit()))
+    {
+        return Err(failed(format!(
+            "the undo journal names {}, which is no note of its run; remove it",
+            note.display()
+        )));
     }
     let text = match std::fs::read_to_string(note) {
         Ok(text) => text,

@@ -210,7 +210,7 @@ impl Oltp {
 
     fn group(&self, threads: u32, cold: bool) -> String {
         let s = if threads == 1 { "" } else { "s" };
-        format!("{} {threads} thread{s}{}", self.server.name(), if cold { ", cold" } else { "" })
+        format!("{} {threads} thread{s}{}", self.server.name(), if cold { " (cold)" } else { "" })
     }
 
     /// What it asks of a filesystem: a server, which runs without privileges, wants files of its own.
@@ -252,9 +252,7 @@ impl Oltp {
     pub fn durability(&self) -> Vec<(String, String)> {
         let usual: &[(&str, &str)] = match self.server {
             Server::Sqlite => &[("journal_mode", "WAL"), ("synchronous", "FULL")],
-            Server::Mariadb | Server::Mysql => {
-                &[("innodb_flush_log_at_trx_commit", "1"), ("innodb_doublewrite", "ON")]
-            }
+            Server::Mariadb | Server::Mysql => &[("innodb_flush_log_at_trx_commit", "1"), ("innodb_doublewrite", "ON")],
             Server::Postgresql => &[("fsync", "on"), ("synchronous_commit", "on"), ("full_page_writes", "on")],
         };
         let told = |key: &str| self.options.iter().find(|(own, _)| own.replace('-', "_") == key);
@@ -367,11 +365,13 @@ mod tests {
     #[test]
     fn groups_name_the_server_and_the_threads_and_cold_comes_first() {
         let of = oltp("server = \"mariadb\"\nthreads = [12, 1]");
-        assert_eq!(of.groups(), ["mariadb 12 threads, cold", "mariadb 12 threads", "mariadb 1 thread"]);
-        for (group, threads, cold) in of.groups().iter().zip([12, 12, 1]).zip([true, false, false]).map(|((g, t), c)| (g, t, c)) {
+        assert_eq!(of.groups(), ["mariadb 12 threads (cold)", "mariadb 12 threads", "mariadb 1 thread"]);
+        for (group, threads, cold) in
+            of.groups().iter().zip([12, 12, 1]).zip([true, false, false]).map(|((g, t), c)| (g, t, c))
+        {
             assert_eq!(of.group_named(group), Some((threads, cold)));
         }
-        assert_eq!(of.group_named("mariadb 1 thread, cold"), None);
+        assert_eq!(of.group_named("mariadb 1 thread (cold)"), None);
         assert_eq!(oltp("cold = false\nthreads = [2]").groups(), ["sqlite 2 threads"]);
     }
 
@@ -389,7 +389,10 @@ mod tests {
         assert_eq!(oltp("").durability()[1], ("synchronous".to_owned(), "FULL".to_owned()));
         for (text, said) in [
             ("options = { synchronous = \"OFF\" }", "synchronous = OFF"),
-            ("server = \"mysql\"\noptions = { innodb-flush-log-at-trx-commit = \"2\" }", "innodb_flush_log_at_trx_commit = 2"),
+            (
+                "server = \"mysql\"\noptions = { innodb-flush-log-at-trx-commit = \"2\" }",
+                "innodb_flush_log_at_trx_commit = 2",
+            ),
             ("server = \"mariadb\"\noptions = { innodb_flush_method = \"nosync\" }", "innodb_flush_method = nosync"),
             ("server = \"postgresql\"\noptions = { fsync = \"off\" }", "fsync = off"),
             ("server = \"postgresql\"\noptions = { full_page_writes = \"off\" }", "full_page_writes = off"),

@@ -119,7 +119,8 @@ impl Programs {
 
     /// What the material and the steps ask of a filesystem, each ability once.
     pub fn asks_for(&self) -> Vec<Asked> {
-        let layers = (self.material == Material::Layers).then(|| Asked { by: "its layers".to_owned(), ability: Ability::Links });
+        let layers =
+            (self.material == Material::Layers).then(|| Asked { by: "its layers".to_owned(), ability: Ability::Links });
         let overlay = self.step.iter().find(|step| step.overlay.is_some());
         let overlay = overlay.map(|step| Asked { by: format!("step {}", step.name), ability: Ability::Overlays });
         layers.into_iter().chain(overlay).collect()

@@ -163,8 +163,15 @@ pub(crate) fn ends(ratio: f64, interval: Option<(f64, f64)>, faster: bool) -> En
     Ends { factors, size: number(ratio), ends }
 }
 
-/// A factor: `2.1x`, `0.96x`, `12x`.
+/// A factor: `2.1x`, `0.96x`, `12x`. Intervals of two rounds reach anywhere: beyond 9,999 and below 0.01 no digit
+/// says anything.
 pub(crate) fn times(factor: f64) -> String {
+    if factor.is_finite() && factor >= 9_999.5 {
+        return ">9,999x".to_owned();
+    }
+    if factor > 0.0 && factor < 0.005 {
+        return "<0.01x".to_owned();
+    }
     let digits = match factor.abs() {
         size if size < 1.995 => 2,
         size if size < 9.95 => 1,
@@ -320,6 +327,11 @@ mod tests {
     fn said(ratio: f64, low: f64, high: f64, faster: bool) -> String {
         let gap = gap(ratio, Some((low, high)), faster);
         plain(&format!("{} ({})", gap.size, gap.interval.unwrap()))
+    }
+
+    #[test]
+    fn factors_that_say_nothing_have_no_digits() {
+        assert_eq!([1e40, 9_999.0, 0.006, 1e-40].map(times), [">9,999x", "9999x", "0.01x", "<0.01x"]);
     }
 
     #[test]

@@ -39,9 +39,9 @@ fn shown(format: &str, width: usize, fits_pool: bool) -> String {
         settings: vec!["innodb_flush_log_at_trx_commit = 1".to_owned(), "innodb_doublewrite = ON".to_owned()],
         fits_pool,
         rows: vec![
-            row("ext4", "mariadb 12 threads, cold", 850.0),
+            row("ext4", "mariadb 12 threads (cold)", 850.0),
             row("ext4", "mariadb 12 threads", 1460.0),
-            failed("mariadb 12 threads, cold"),
+            failed("mariadb 12 threads (cold)"),
             failed("mariadb 12 threads"),
         ],
     }];
@@ -62,7 +62,7 @@ fn a_table_says_what_a_transaction_waits_for_writes_and_costs() {
     }
     assert_eq!(text.matches("btrfs failed: no mount").count(), 1, "each reason once:\n{text}");
     assert!(!text.contains("served from memory"), "{text}");
-    let line = text.lines().find(|line| line.starts_with("  ext4") && line.contains("12, cold"));
+    let line = text.lines().find(|line| line.starts_with("  ext4") && line.contains("12 cold"));
     let line = line.unwrap_or_else(|| panic!("no cold row:\n{text}")).replace('\u{a0}', " ");
     for cell in ["850/s", "2.1 ms", "9.4 ms", "37", "1.02", "1.5", "0.9 ms", "24 KiB", "0.18 ms", "0.64 ms"] {
         assert!(line.contains(cell), "{cell}: {line}");

@@ -130,13 +130,11 @@ fn work(client: &mut Client, state: &AtomicU8) -> Came {
                     }
                     break;
                 }
-                Err(error) if error.cure == Cure::Again => {
-                    match state.load(Ordering::Relaxed) {
-                        OVER => break,
-                        MEASURED => own.retries += 1,
-                        _ => {}
-                    }
-                }
+                Err(error) if error.cure == Cure::Again => match state.load(Ordering::Relaxed) {
+                    OVER => break,
+                    MEASURED => own.retries += 1,
+                    _ => {}
+                },
                 Err(error) => {
                     own.uncertain += u64::from(error.cure == Cure::Lost);
                     own.error = Some(error);

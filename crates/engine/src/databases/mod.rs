@@ -111,7 +111,8 @@ impl OltpWork {
             Some(running) => running.connect(),
             None => {
                 let (path, _) = place.directory().ok_or_else(house::no_directory)?;
-                sqlite::Sqlite::open(&path.join(house::NAME), &self.oltp, clients).map(|one| Box::new(one) as Box<dyn Session>)
+                sqlite::Sqlite::open(&path.join(house::NAME), &self.oltp, clients)
+                    .map(|one| Box::new(one) as Box<dyn Session>)
             }
         };
         connected.map_err(|error| self.explain(error))
@@ -260,4 +261,3 @@ impl Work for OltpWork {
         notes
     }
 }
-

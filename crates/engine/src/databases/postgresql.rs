@@ -248,7 +248,10 @@ mod tests {
         assert_eq!(columns(b"\0\x03\0\0\0\x0242\xff\xff\xff\xff\0\0\0\0"), ["42", "", ""]);
         assert_eq!(columns(b"\0\x01\0\0\0\x0942"), Vec::<String>::new(), "torn");
         let error = refusal(b"SERROR\0C40P01\0Mdeadlock detected\0\0");
-        assert_eq!((error.cure, error.message.as_str()), (Cure::Again, "the server says: deadlock detected (state 40P01)"));
+        assert_eq!(
+            (error.cure, error.message.as_str()),
+            (Cure::Again, "the server says: deadlock detected (state 40P01)")
+        );
         assert_eq!(refusal(b"SFATAL\0C57P03\0Mthe database system is starting up\0\0").cure, Cure::Lost);
         assert_eq!(refusal(b"").cure, Cure::None);
     }

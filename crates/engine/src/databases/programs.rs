@@ -65,7 +65,8 @@ pub fn missing(of: Server) -> Option<(&'static str, &'static str)> {
 /// The first line that the server says of its version, for the record.
 pub fn version(of: Server) -> Option<String> {
     let program = server(of).find().ok().filter(|_| of.is_process())?;
-    let asked = std::process::Command::new(&program).arg("--version").stdin(std::process::Stdio::null()).output().ok()?;
+    let asked =
+        std::process::Command::new(&program).arg("--version").stdin(std::process::Stdio::null()).output().ok()?;
     let said = String::from_utf8_lossy(&asked.stdout).into_owned();
     said.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }
@@ -90,13 +91,15 @@ pub(super) fn making(of: Server, house: &House) -> Result<Making, EngineError> {
         }
         // MySQL makes them itself; mariadbd, even where it is called mysqld, does not know how.
         _ if !is_mariadb(&program) => {
-            let arguments = vec!["--no-defaults".to_owned(), "--initialize-insecure".to_owned(), format!("--datadir={data}")];
+            let arguments =
+                vec!["--no-defaults".to_owned(), "--initialize-insecure".to_owned(), format!("--datadir={data}")];
             Making { program, arguments, input: Vec::new() }
         }
         // What mariadb-install-db does, which is a shell script and needs the client's package too.
         _ => {
             let places = [format!("--datadir={data}"), format!("--tmpdir={}", house.for_server("tmp"))];
-            let fixed = ["--skip-networking", "--log-warnings=0", "--enforce-storage-engine=", "--max-allowed-packet=8M"];
+            let fixed =
+                ["--skip-networking", "--log-warnings=0", "--enforce-storage-engine=", "--max-allowed-packet=8M"];
             let begin = ["--no-defaults", "--bootstrap"].map(str::to_owned);
             let arguments = begin.into_iter().chain(places).chain(fixed.map(str::to_owned)).collect();
             Making { program, arguments, input: system_tables()? }
@@ -107,7 +110,8 @@ pub(super) fn making(of: Server, house: &House) -> Result<Making, EngineError> {
 /// MariaDB's own statements that make its system tables, with a root who has no password: the socket lies in
 /// a folder that nobody else can enter.
 fn system_tables() -> Result<Vec<u8>, EngineError> {
-    const FOLDERS: [&str; 4] = ["/usr/share/mysql", "/usr/share/mariadb", "/usr/local/share/mysql", "/usr/local/share/mariadb"];
+    const FOLDERS: [&str; 4] =
+        ["/usr/share/mysql", "/usr/share/mariadb", "/usr/local/share/mysql", "/usr/local/share/mariadb"];
     let found = FOLDERS.iter().flat_map(|folder| ["mysql", "mariadb"].map(|name| format!("{folder}/{name}_")));
     let beginning = found.into_iter().find(|beginning| Path::new(&format!("{beginning}system_tables.sql")).is_file());
     let beginning = beginning.ok_or_else(|| {
@@ -120,8 +124,8 @@ fn system_tables() -> Result<Vec<u8>, EngineError> {
     let mut text = b"create database if not exists mysql;\nuse mysql;\nSET @auth_root_socket=NULL;\n".to_vec();
     for name in ["system_tables", "performance_tables", "system_tables_data"] {
         let path = format!("{beginning}{name}.sql");
-        let part = std::fs::read(&path)
-            .map_err(|error| EngineError::Unsuitable(format!("{path} cannot be read: {error}")))?;
+        let part =
+            std::fs::read(&path).map_err(|error| EngineError::Unsuitable(format!("{path} cannot be read: {error}")))?;
         text.extend(part);
         text.push(b'\n');
     }

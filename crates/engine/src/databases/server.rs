@@ -146,7 +146,9 @@ impl Running {
                 Ok(Some(status)) if status.success() => return Ok(()),
                 Ok(Some(status)) => {
                     let said = last_lines(&self.said);
-                    return Err(EngineError::Unsuitable(format!("{title} did not stop well ({status}); it said: {said}")));
+                    return Err(EngineError::Unsuitable(format!(
+                        "{title} did not stop well ({status}); it said: {said}"
+                    )));
                 }
                 Ok(None) if asked.elapsed() < STOP => std::thread::sleep(GLANCE),
                 Ok(None) => {

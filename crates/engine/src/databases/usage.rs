@@ -27,7 +27,8 @@ pub(super) fn cpu(pid: u32) -> Cpu {
     let (mut user, mut system) = (0, 0);
     for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Some(other) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
-        let Some(stat) = std::fs::read_to_string(format!("/proc/{other}/stat")).ok().and_then(|text| parse(&text)) else {
+        let Some(stat) = std::fs::read_to_string(format!("/proc/{other}/stat")).ok().and_then(|text| parse(&text))
+        else {
             continue;
         };
         if other == pid {

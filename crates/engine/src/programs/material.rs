@@ -83,7 +83,9 @@ fn folder() -> Result<PathBuf, EngineError> {
     }
     let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
     cache.map(|cache| cache.join("fairlane")).ok_or_else(|| {
-        EngineError::Unsuitable("neither XDG_CACHE_HOME nor HOME names a folder for what programs work on; set HOME".to_owned())
+        EngineError::Unsuitable(
+            "neither XDG_CACHE_HOME nor HOME names a folder for what programs work on; set HOME".to_owned(),
+        )
     })
 }
 
@@ -113,9 +115,37 @@ fn kept(name: &str, make: impl FnOnce(&Path) -> Result<(), EngineError>) -> Resu
 fn record(path: &Path, bytes: u64, stop: &AtomicBool) -> Result<(), EngineError> {
     let folder = path.parent().unwrap_or(path);
     let words = [
-        "ffmpeg", "-nostdin", "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=25", "-f", "lavfi",
-        "-i", "sine=frequency=440:sample_rate=48000", "-vf", "noise=alls=60:allf=t", "-c:v", "mpeg2video", "-q:v", "2",
-        "-g", "12", "-pix_fmt", "yuv420p", "-c:a", "mp2", "-b:a", "192k", "-flags", "+bitexact", "-fflags", "+bitexact",
+        "ffmpeg",
+        "-nostdin",
+        "-v",
+        "error",
+        "-y",
+        "-f",
+        "lavfi",
+        "-i",
+        "testsrc2=size=1280x720:rate=25",
+        "-f",
+        "lavfi",
+        "-i",
+        "sine=frequency=440:sample_rate=48000",
+        "-vf",
+        "noise=alls=60:allf=t",
+        "-c:v",
+        "mpeg2video",
+        "-q:v",
+        "2",
+        "-g",
+        "12",
+        "-pix_fmt",
+        "yuv420p",
+        "-c:a",
+        "mp2",
+        "-b:a",
+        "192k",
+        "-flags",
+        "+bitexact",
+        "-fflags",
+        "+bitexact",
         "-fs",
     ];
     let mut words: Vec<String> = words.map(str::to_owned).to_vec();
@@ -125,7 +155,8 @@ fn record(path: &Path, bytes: u64, stop: &AtomicBool) -> Result<(), EngineError>
 
 /// Seconds of a recording, as ffprobe tells them.
 fn duration(path: &Path) -> Result<f64, EngineError> {
-    let unknown = |what: &str| EngineError::Unsuitable(format!("ffprobe does not tell how long the recording is: {what}"));
+    let unknown =
+        |what: &str| EngineError::Unsuitable(format!("ffprobe does not tell how long the recording is: {what}"));
     let program = process::find("ffprobe").ok_or_else(|| unknown("it is not installed; apt install ffmpeg"))?;
     let asked = std::process::Command::new(program)
         .args(["-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0"])
@@ -134,7 +165,10 @@ fn duration(path: &Path) -> Result<f64, EngineError> {
         .output()
         .map_err(|error| unknown(&error.to_string()))?;
     let said = String::from_utf8_lossy(&asked.stdout).trim().to_owned();
-    said.parse::<f64>().ok().filter(|seconds| *seconds > 0.0).ok_or_else(|| unknown(&model::text::escaped(said.as_bytes())))
+    said.parse::<f64>()
+        .ok()
+        .filter(|seconds| *seconds > 0.0)
+        .ok_or_else(|| unknown(&model::text::escaped(said.as_bytes())))
 }
 
 /// Two parts are kept: from a tenth to four tenths, and from six tenths to nine.
@@ -155,7 +189,8 @@ fn in_memory(path: &Path, stop: &AtomicBool) -> Result<Option<File>, EngineError
     if bytes as f64 > MOST_OF_MEMORY * available_bytes() as f64 {
         return Ok(None);
     }
-    let mut memory = memfd_create("fairlane-recording", MemfdFlags::CLOEXEC).map(File::from).map_err(|errno| fail(errno.into()))?;
+    let mut memory =
+        memfd_create("fairlane-recording", MemfdFlags::CLOEXEC).map(File::from).map_err(|errno| fail(errno.into()))?;
     let mut room = vec![0; 1 << 20];
     loop {
         heed(stop)?;

@@ -171,9 +171,9 @@ impl Work for ProgramsWork {
 }
 
 fn top(place: &Place) -> Result<PathBuf, EngineError> {
-    let (path, _) = place.directory().ok_or_else(|| {
-        EngineError::Unsuitable("programs work in a directory; race a lane that has one".to_owned())
-    })?;
+    let (path, _) = place
+        .directory()
+        .ok_or_else(|| EngineError::Unsuitable("programs work in a directory; race a lane that has one".to_owned()))?;
     Ok(path.join(TOP))
 }
 

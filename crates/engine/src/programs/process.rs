@@ -34,18 +34,15 @@ pub fn find(name: &str) -> Option<PathBuf> {
 ///
 /// # Errors
 /// Where it cannot be started or fails, with its last lines.
-pub(super) fn run(
-    words: &[String],
-    folder: &Path,
-    keep: Option<RawFd>,
-    stop: &AtomicBool,
-) -> Result<(), EngineError> {
+pub(super) fn run(words: &[String], folder: &Path, keep: Option<RawFd>, stop: &AtomicBool) -> Result<(), EngineError> {
     let (name, arguments) = words.split_first().ok_or_else(|| EngineError::Unsuitable("no program".to_owned()))?;
     let shown = model::text::escaped(name.as_bytes());
     let cannot = |error: std::io::Error| EngineError::Unsuitable(format!("{shown} cannot be run: {error}"));
-    let program = find(name)
-        .ok_or_else(|| EngineError::Unsuitable(format!("{shown} is not installed; apt install {}", super::package_of(name))))?;
-    let said = memfd_create("fairlane-program", MemfdFlags::CLOEXEC).map(File::from).map_err(|errno| cannot(errno.into()))?;
+    let program = find(name).ok_or_else(|| {
+        EngineError::Unsuitable(format!("{shown} is not installed; apt install {}", super::package_of(name)))
+    })?;
+    let said =
+        memfd_create("fairlane-program", MemfdFlags::CLOEXEC).map(File::from).map_err(|errno| cannot(errno.into()))?;
     let parent = rustix::process::getpid();
     let mut command = Command::new(program);
     command

@@ -161,7 +161,9 @@ impl Work for StreamsWork {
     ) -> Result<Window, EngineError> {
         let Some(group) = STREAM_GROUPS.into_iter().find(|of| *of == group).filter(|_| part == Part::WHOLE) else {
             let group = model::text::escaped(group.as_bytes());
-            return Err(EngineError::Unsuitable(format!("large files have no phase {group} in parts; ask for the whole")));
+            return Err(EngineError::Unsuitable(format!(
+                "large files have no phase {group} in parts; ask for the whole"
+            )));
         };
         let (readers, writers) = (self.streams.readers, self.streams.writers);
         let names = |kind: &str, count: u32| (0..count).map(|number| format!("{kind}{number:04}")).collect::<Vec<_>>();

@@ -54,7 +54,9 @@ fn main() -> Result<()> {
         ["appenders-child", swarm, directory] => appenders::work(swarm, Path::new(directory)),
         ["operations-child", what, directory] => operations::work(what, Path::new(directory)),
         ["operations-memory", files, directory] => operations::memory(files.parse()?, Path::new(directory)),
-        _ => bail!("say what: rows [PART], agreement [PART], operations, fs_mark, sysbench, appenders, memory [MINUTES] or guests"),
+        _ => bail!(
+            "say what: rows [PART], agreement [PART], operations, fs_mark, sysbench, appenders, memory [MINUTES] or guests"
+        ),
     }
 }
 

@@ -108,7 +108,8 @@ fn sysbench(server: Server, name: &str, threads: u32, house: &Path) -> Result<Ru
     let said = String::from_utf8_lossy(&output.stdout);
     // `transactions:   12345  (3086.01 per sec.)`
     let line = said.lines().find_map(|line| line.trim().strip_prefix("transactions:"));
-    let Some((count, rest)) = line.and_then(|line| line.trim().split_once('(')).filter(|_| output.status.success()) else {
+    let Some((count, rest)) = line.and_then(|line| line.trim().split_once('(')).filter(|_| output.status.success())
+    else {
         bail!("sysbench {name}: {said}{}", String::from_utf8_lossy(&output.stderr));
     };
     let count: f64 = count.trim().parse()?;

@@ -72,10 +72,10 @@ mod tests {
 
     #[test]
     fn servers_and_overlays_are_refused_where_a_filesystem_cannot_carry_them() {
-        let lanes = [("exfat".to_owned(), vec![
-            Lack { ability: Ability::Owners, remedy: None },
-            Lack { ability: Ability::Overlays, remedy: None },
-        ])];
+        let lanes = [(
+            "exfat".to_owned(),
+            vec![Lack { ability: Ability::Owners, remedy: None }, Lack { ability: Ability::Overlays, remedy: None }],
+        )];
         let refused = |text: &str| {
             let workload: Workload = toml::from_str(&format!("name = \"w\"\ntitle = \"w\"\n{text}")).unwrap();
             refusal(&workload, &lanes)
@@ -87,7 +87,8 @@ mod tests {
             "workload w, server PostgreSQL: lane exfat has no owners of files; use SQLite (--set server=sqlite), or \
              leave the lane out"
         );
-        let programs = "kind = \"programs\"\nstep = [{ name = \"start\", overlay = { lower = [\"a\"], do = \"read\" } }]";
+        let programs =
+            "kind = \"programs\"\nstep = [{ name = \"start\", overlay = { lower = [\"a\"], do = \"read\" } }]";
         assert_eq!(
             refused(programs).unwrap(),
             "workload w, step start: lane exfat has no support for overlay mounts; leave the step or the lane out"

@@ -156,7 +156,9 @@ impl Track<'_> {
             Kind::Appenders(swarm) => {
                 visits.iter_mut().try_for_each(|visit| self.swarm(workload, swarm, visit, seed, threads))
             }
-            Kind::SmallFiles(_) | Kind::Streams(_) if self.stage.side_by_side() => self.once(workload, visits, seed, threads),
+            Kind::SmallFiles(_) | Kind::Streams(_) if self.stage.side_by_side() => {
+                self.once(workload, visits, seed, threads)
+            }
             Kind::Operations(operations) if self.stage.side_by_side() => {
                 self.steps(workload, operations, visits, seed, threads)
             }

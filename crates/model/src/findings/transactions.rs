@@ -26,7 +26,7 @@ pub struct TransactionsFinding {
 pub struct TransactionsRow {
     /// Name of the lane.
     pub lane: String,
-    /// Name of the group: `mariadb 12 threads, cold`.
+    /// Name of the group: `mariadb 12 threads (cold)`.
     pub group: String,
     /// Rounds that count.
     pub rounds: u32,

@@ -29,8 +29,7 @@ pub(crate) fn figures_legend(margin: f64, shown: &[bool]) -> String {
 
 /// Labels of the columns of figures.
 pub(crate) const COLUMN_FIGURE: &str = "mean (interval)";
-pub(crate) const COLUMNS: [&str; 9] =
-    ["p50", "p99", "p99.9", "CPU", "own", "written", "flush/op", "disk", "pieces"];
+pub(crate) const COLUMNS: [&str; 9] = ["p50", "p99", "p99.9", "CPU", "own", "written", "flush/op", "disk", "pieces"];
 /// Columns that only some records fill.
 pub(crate) const SELDOM_COLUMNS: [usize; 3] = [0, 2, 8];
 /// Columns that a narrow table does without, the first to go first: the reason of the limit says

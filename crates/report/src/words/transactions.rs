@@ -59,11 +59,10 @@ pub(crate) fn cells(row: &TransactionsRow) -> Vec<String> {
     ]
 }
 
-/// `12, cold` of `mariadb 12 threads, cold`: the table's heading names the server.
+/// `12 cold` of `mariadb 12 threads (cold)`: the table's heading names the server.
 fn clients(group: &str) -> String {
     let number = group.split_whitespace().nth(1).unwrap_or(group);
-    let number = number.trim_end_matches(',');
-    if group.ends_with(", cold") { format!("{number}, cold") } else { number.to_owned() }
+    if group.ends_with(" (cold)") { format!("{number} cold") } else { number.to_owned() }
 }
 
 #[cfg(test)]
@@ -72,7 +71,7 @@ mod tests {
 
     #[test]
     fn clients_are_told_by_their_number() {
-        let all = ["mariadb 12 threads, cold", "sqlite 1 thread", "sqlite 1 thread, cold", "other"];
-        assert_eq!(all.map(clients), ["12, cold", "1", "1, cold", "other"]);
+        let all = ["mariadb 12 threads (cold)", "sqlite 1 thread", "sqlite 1 thread (cold)", "other"];
+        assert_eq!(all.map(clients), ["12 cold", "1", "1 cold", "other"]);
     }
 }

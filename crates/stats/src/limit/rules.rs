@@ -375,7 +375,8 @@ fn filesystem_cpu(sight: &Sight) -> Option<(Limit, Sentence)> {
 fn full_cpus(sight: &Sight) -> Option<(Limit, Sentence)> {
     let full = |lane: &LaneUse| lane.cpu_share.filter(|&share| share >= 0.90);
     let of = sight.majority_or_slowest(|lane| full(lane).is_some())?;
-    let each = of.iter().filter_map(|lane| Some(said::lane_fills_cpus(name(&lane.name), Value::Share(full(lane)?)).into()));
+    let each =
+        of.iter().filter_map(|lane| Some(said::lane_fills_cpus(name(&lane.name), Value::Share(full(lane)?)).into()));
     Some((Limit::Unattributed, say::pair::clauses(Value::Clauses(each.collect()))))
 }
 

@@ -38,7 +38,8 @@ impl Setting {
         let round = (self.visit() + Work { seconds, bytes: written }) * self.lanes;
         let phases = model::streams::STREAM_GROUPS.len() as f64;
         let probe_seconds = 2.0 * PROBE_SLICES * (STREAM_SLICE_SECONDS + SLICE_EXTRA_SECONDS);
-        let probe = Work { seconds: probe_seconds, bytes: STREAM_SLICE_SECONDS * PROBE_SLICES * rates.sequential } * self.probed;
+        let probe = Work { seconds: probe_seconds, bytes: STREAM_SLICE_SECONDS * PROBE_SLICES * rates.sequential }
+            * self.probed;
         Course { round: round + self.quiet(phases), probe, ..Course::default() }
     }
 
