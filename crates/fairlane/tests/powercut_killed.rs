@@ -7,7 +7,7 @@ mod common;
 
 use common::{Place, root};
 use rustix::process::{Pid, Signal, kill_process};
-use std::process::{Child, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// The processes that serve disks for a run: children of any of its threads.
@@ -73,17 +73,23 @@ fn killed_altogether(place: &Place) -> Vec<String> {
     dead_disks(place)
 }
 
-fn one_death(of_the_disk: bool, delay: u64) {
-    let place = Place::new();
-    let mut child = started(&place);
+/// Kills the run, or the processes that serve its disks; answers how it ended.
+fn killed(place: &Place, of_the_disk: bool, delay: u64) -> ExitStatus {
+    let mut child = started(place);
     wait_for_servers(&child, 1);
     std::thread::sleep(Duration::from_millis(delay));
     let victims = if of_the_disk { wait_for_servers(&child, 1) } else { vec![child.id()] };
     for victim in victims {
         send(victim, Signal::KILL);
     }
-    let status = child.wait().expect("it ends");
-    assert!(!status.success(), "{status}");
+    child.wait().expect("it ends")
+}
+
+fn one_death(of_the_disk: bool, delay: u64) {
+    let place = Place::new();
+    // On a busy machine the moment may be the one at which a disk has served its last request: its death harms nothing.
+    let harmed = (0..4).any(|_| !killed(&place, of_the_disk, delay).success());
+    assert!(harmed, "a run whose disks were killed went on");
     // A served disk outlives its run until the next command, or itself, has unmounted it.
     place.expect(0, &["records"]);
     place.assert_nothing_left();
