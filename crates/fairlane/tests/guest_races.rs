@@ -56,10 +56,10 @@ fn eight_filesystems_race_in_user_mode_linux_without_root_and_get_verdicts() {
         let course = trial.course.as_ref().unwrap_or_else(|| panic!("{trial:?}"));
         assert!(!course.seconds.is_empty() && !course.device_iops.is_empty(), "{course:?}");
     }
-    // No flush reaches a disk there; what a filesystem promises is its own, and ReiserFS flushes nothing anywhere.
+    // No flush reaches a disk there; what a filesystem promises is its own.
     assert!(record.header.lanes.iter().all(|lane| lane.flushes_stop_short));
     let promises = |name: &str| record.header.lanes.iter().find(|lane| lane.name == name).map(|lane| lane.promises);
-    assert!(promises("ext4").is_some_and(|of| of.barriers) && promises("reiserfs").is_some_and(|of| !of.barriers));
+    assert!(promises("ext4").is_some_and(|of| of.barriers));
     assert!(record.probes.iter().any(|probe| probe.profile == Profile::Flush));
     home.0.assert_nothing_left();
     home.assert_no_process_stays();
