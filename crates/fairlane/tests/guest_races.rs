@@ -49,7 +49,7 @@ fn eight_filesystems_race_in_user_mode_linux_without_root_and_get_verdicts() {
     let create = &results(&record, "small-files")[0];
     assert_eq!((create.rounds, create.pairs.len()), (6, 28));
     // Beside other programs, such as other tests, nobody is ranked.
-    // JFS sends no flush, and is ranked against those that do neither here nor on the host.
+    // JFS sends no flush for its journal, and is not ranked against those that do, in a guest as on the host.
     let is_jfs = |pair: &Pair| pair.a == "jfs" || pair.b == "jfs";
     let promises = |pair: &Pair| pair.why.as_deref().is_some_and(|why| why.contains("promises"));
     let judged = |pair: &Pair| match pair.verdict {
