@@ -49,15 +49,23 @@ fn eight_filesystems_race_in_user_mode_linux_without_root_and_get_verdicts() {
     let create = &results(&record, "small-files")[0];
     assert_eq!((create.rounds, create.pairs.len()), (6, 28));
     // Beside other programs, such as other tests, nobody is ranked.
-    let judged = |pair: &Pair| pair.verdict != Verdict::None || create.limit == Limit::OtherPrograms;
+    // JFS sends no flush for its journal, and is not ranked against those that do, in a guest as on the host.
+    let is_jfs = |pair: &Pair| pair.a == "jfs" || pair.b == "jfs";
+    let promises = |pair: &Pair| pair.why.as_deref().is_some_and(|why| why.contains("promises"));
+    let judged = |pair: &Pair| match pair.verdict {
+        Verdict::None => create.limit == Limit::OtherPrograms || (is_jfs(pair) && promises(pair)),
+        _ => true,
+    };
     assert!(create.pairs.iter().all(|pair| pair.ratio.is_some() && judged(pair)), "{create:#?}");
     // What the guest's own system did, window by window.
     for trial in &record.trials {
         let course = trial.course.as_ref().unwrap_or_else(|| panic!("{trial:?}"));
         assert!(!course.seconds.is_empty() && !course.device_iops.is_empty(), "{course:?}");
     }
-    // No flush reaches a disk there, and nothing promises that it does.
-    assert!(record.header.lanes.iter().all(|lane| lane.flushes_stop_short && lane.promises.barriers));
+    // No flush reaches a disk there; what a filesystem promises is its own.
+    assert!(record.header.lanes.iter().all(|lane| lane.flushes_stop_short));
+    let promises = |name: &str| record.header.lanes.iter().find(|lane| lane.name == name).map(|lane| lane.promises);
+    assert!(promises("ext4").is_some_and(|of| of.barriers));
     assert!(record.probes.iter().any(|probe| probe.profile == Profile::Flush));
     home.0.assert_nothing_left();
     home.assert_no_process_stays();
