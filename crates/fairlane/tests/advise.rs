@@ -85,9 +85,9 @@ fn a_database_gets_its_lane_with_reasons_and_what_would_turn_it() {
         "TAKE      ./b: over the measured work 50 % ahead of ./a; it wins in 100 % of",
         "BECAUSE   commits (20 %): 50 % better than ./a",
         "UNLESS    ./a (33 % behind), if encryption was required",
-        "MISSING   transactions (40 %): no suite measures it yet",
+        "MISSING   transactions (40 %): suite database",
         "suite latency",
-        "NEXT      fairlane race ./a ./b --suite latency",
+        "NEXT      fairlane race ./a ./b --suite database --set server=mariadb",
         "chattr +C",
     ] {
         assert!(text.contains(part), "{part} is missing in\n{text}");
@@ -174,8 +174,8 @@ fn mistakes_are_answered_with_what_there_is() {
     assert!(err.contains("nothing is known of `snapshot`") && err.contains("snapshots"), "{err}");
     let (_, err) = place.expect(2, &["advise", "--format", "csv"]);
     assert_one_sentence(&err, &["choose one of text, markdown, json"]);
-    let (_, err) = place.expect(2, &["advise", "--features", "reiserfs"]);
-    assert_one_sentence(&err, &["nothing is known of `reiserfs`", "ext4"]);
+    let (_, err) = place.expect(2, &["advise", "--features", "minix"]);
+    assert_one_sentence(&err, &["nothing is known of `minix`", "ext4"]);
 }
 
 #[test]

@@ -144,7 +144,7 @@ impl MySql {
     }
 
     /// Reads packets up to the end of a list of columns or rows; `each` sees them.
-    fn to_the_end(&mut self, mut each: impl FnMut(&[u8])) -> Result<(), DatabaseError> {
+    fn read_to_end_of_rows(&mut self, mut each: impl FnMut(&[u8])) -> Result<(), DatabaseError> {
         loop {
             self.read()?;
             self.refused()?;
@@ -163,8 +163,8 @@ impl MySql {
             let mut rest = self.packet.get(1..).unwrap_or_default();
             return length_encoded(&mut rest).ok_or_else(|| DatabaseError::strange("no count of changed rows"));
         }
-        self.to_the_end(|_| {})?;
-        self.to_the_end(each)?;
+        self.read_to_end_of_rows(|_| {})?;
+        self.read_to_end_of_rows(each)?;
         Ok(0)
     }
 }
@@ -198,7 +198,7 @@ impl Session for MySql {
         self.statements.push(u32::from_le_bytes([a, b, c, d]));
         for count in [[values_low, values_high], [columns_low, columns_high]] {
             if u16::from_le_bytes(count) > 0 {
-                self.to_the_end(|_| {})?;
+                self.read_to_end_of_rows(|_| {})?;
             }
         }
         Ok(())

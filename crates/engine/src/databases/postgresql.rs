@@ -52,7 +52,7 @@ impl Postgres {
         client.out.extend_from_slice(&VERSION.to_be_bytes());
         client.out.extend_from_slice(body);
         client.flush()?;
-        client.to_ready(false).and_then(|came| came.error.map_or(Ok(()), Err))?;
+        client.until_ready(false).and_then(|came| came.error.map_or(Ok(()), Err))?;
         Ok(client)
     }
 
@@ -101,7 +101,7 @@ impl Postgres {
     }
 
     /// Reads until the server is ready for the next question. Rows are kept where `keep` says so.
-    fn to_ready(&mut self, keep: bool) -> Result<Came, DatabaseError> {
+    fn until_ready(&mut self, keep: bool) -> Result<Came, DatabaseError> {
         let mut came = Came::default();
         loop {
             match self.read()? {
@@ -134,7 +134,7 @@ impl Postgres {
     }
 
     fn came(&mut self, keep: bool) -> Result<Came, DatabaseError> {
-        let mut came = self.to_ready(keep)?;
+        let mut came = self.until_ready(keep)?;
         came.error.take().map_or(Ok(came), Err)
     }
 }

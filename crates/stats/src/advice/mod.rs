@@ -374,7 +374,8 @@ fn next(races: &[Race], suite: &str, missing: &[&Weight]) -> Vec<String> {
     let mut words = options.into_iter().peekable();
     while let Some(option) = words.next() {
         let value = words.next_if(|word| !word.starts_with("--"));
-        if !OF_THE_SUITE.contains(&option.as_str()) && !(own_lanes && option == "--lane-size") {
+        let of_the_suite = OF_THE_SUITE.contains(&option.as_str()) || (own_lanes && option == "--lane-size");
+        if !of_the_suite {
             next.push(option);
             next.extend(value);
         }
