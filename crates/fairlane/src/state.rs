@@ -5,6 +5,7 @@ use anyhow::{Context, anyhow};
 use model::durability::DurabilityRecord;
 use model::record::{EndOutcome, Record};
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::{DirBuilderExt, fchown, lchown};
 use std::path::{Path, PathBuf};
 
@@ -148,6 +149,19 @@ fn make_folder(name: &str) -> Result<PathBuf, Failure> {
 /// The records kept, oldest first.
 pub fn records() -> Result<Vec<PathBuf>, Failure> {
     records_in(&state_folder()?.join("runs"))
+}
+
+/// Whether a record is one of those kept, the newest of which is `last`.
+pub fn is_kept(record: &Path) -> bool {
+    state_folder().is_ok_and(|folder| record.parent() == Some(&folder.join("runs")))
+}
+
+/// Whether a file begins as a record does, of whatever command and version.
+pub fn is_record(file: &Path) -> bool {
+    let mut begin = Vec::new();
+    let read = fs::File::open(file).and_then(|file| file.take(64).read_to_end(&mut begin));
+    let of = |kind: &str| begin.starts_with(format!("{{\"kind\":\"{kind}\"").as_bytes());
+    read.is_ok() && (of("header") || of("durability"))
 }
 
 fn records_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {

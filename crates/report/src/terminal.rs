@@ -24,6 +24,8 @@ pub struct ScreenOptions {
     pub titles: Vec<String>,
     /// Where the record lies, as the user should see and type it; `None`: nowhere.
     pub record_path: Option<String>,
+    /// The record is the newest one that is kept, so that `fairlane report` needs no name to find it.
+    pub record_is_last: bool,
 }
 
 /// Writes what happens during a race: data (ceilings, verdicts, the answer) to one stream, and
@@ -196,7 +198,12 @@ impl<Data: Write, Progress: Write> Screen<Data, Progress> {
         if let Some(more) = warnings.len().checked_sub(WARNINGS_SHOWN).filter(|more| *more > 0) {
             hang(&mut out, "", lines::CLOSING_COLUMNS, &Phrase::of(words::screen::more_warnings(more)), None, &style);
         }
-        out.push_str(&lines::closing(findings, self.options.record_path.as_deref(), true, &style));
+        out.push_str(&lines::closing(
+            findings,
+            self.options.record_path.as_deref(),
+            self.options.record_is_last,
+            &style,
+        ));
         self.say(&out)
     }
 

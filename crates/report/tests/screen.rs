@@ -15,6 +15,7 @@ fn options(findings: &Findings, progress: bool) -> ScreenOptions {
         progress_width: 70,
         titles: findings.results.iter().map(|result| result.title.clone()).collect(),
         record_path: Some(RECORD_PATH.to_owned()),
+        record_is_last: true,
     }
 }
 

@@ -123,6 +123,7 @@ export const de: Words = {
     levelWhy: (margin) => say`Kein Unterschied über der Schwelle von ${margin} wurde gefunden.`,
     none: "Keine Wahl möglich",
     noneYet: "Noch keine Wahl möglich",
+    searched: "Wie viele Schreiber jede Bahn trägt, steht unten",
     nothing: "Das Rennen endete, bevor etwas gemessen war",
     alone: "Nur eine Bahn wurde gemessen, es gibt also nichts zu wählen",
     aloneWhy: "Für einen Vergleich bitte eine zweite Bahn angeben.",

@@ -134,6 +134,7 @@ export const en = {
     levelWhy: (margin: string) => say`No difference above the margin of ${margin} was found.`,
     none: "No choice can be made",
     noneYet: "No choice can be made yet",
+    searched: "How many writers each lane sustains stands below",
     nothing: "The race ended before anything was measured",
     alone: "One lane was raced, so there is nothing to choose between",
     aloneWhy: "Name a second lane to compare it with.",

@@ -118,6 +118,7 @@ export const zh: Words = {
     levelWhy: (margin) => say`没有发现超过 ${margin} 界限的差别。`,
     none: "无法给出选择",
     noneYet: "暂时无法给出选择",
+    searched: "每条赛道能承受多少个写入者，见下文",
     nothing: "还没有测到任何数据，比赛就结束了",
     alone: "只测了一条赛道，没有可比较的对象",
     aloneWhy: "请再指定一条赛道。",

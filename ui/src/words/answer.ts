@@ -23,7 +23,7 @@ export interface Claim {
 export type Title = { title: string; group: string | null; result: ResultFinding | null } | { table: OperationsFinding; count: number };
 
 export interface Outcome {
-  choice: "chosen" | "by-work" | "level" | "none" | "none-yet" | "nothing" | "alone" | "twice";
+  choice: "chosen" | "by-work" | "level" | "none" | "none-yet" | "nothing" | "searched" | "alone" | "twice";
   lanes: string[];
   /** What sets lanes apart, subject by subject. */
   claims: { subject: string; claims: Claim[]; more: number }[];
@@ -51,7 +51,8 @@ export function outcome(findings: Findings): Outcome {
   const titles = (of: readonly string[]) => gathered(findings, of);
   const choose = answer?.choose ?? [];
   let choice: Outcome["choice"];
-  if (!answer || !measured) choice = "nothing";
+  if ((findings.searches ?? []).length > 0) choice = "searched";
+  else if (!answer || !measured) choice = "nothing";
   else if (raced === 1) choice = findings.lanes.length > 1 ? "twice" : "alone";
   else if (!told || choose.length === 0) choice = answer.undecided.length > 0 ? "none-yet" : "none";
   else if (answer.reasons.length === 0 && choose.length >= raced) choice = "level";

@@ -272,6 +272,8 @@ function headline(ui: Ui, of: Outcome, lanes: Said[]): Said {
       return [w.noneYet];
     case "nothing":
       return [w.nothing];
+    case "searched":
+      return [w.searched];
     case "alone":
       return [w.alone];
     case "twice":

@@ -30,10 +30,12 @@ pub fn run(options: &Compare, format: &report::Format, fail_if_slower: f64) -> R
     let gate = stats::gate::gate(&named(&baseline), &named(&candidate), &terms)
         .map_err(|said| Failure::usage(report::clean_text(&said)))?;
     let output = options.output.as_deref();
-    put(&(format.gate)(&gate, &style_of(output)).map_err(Failure::usage)?, output)?;
+    let written = put(&(format.gate)(&gate, &style_of(output)).map_err(Failure::usage)?, output);
+    // A file that cannot be written takes no verdict away.
     if output.is_some() {
         print(&report::gate_closing(&gate, &style()))?;
     }
+    written?;
     match gate.outcome {
         GateOutcome::Fail => Err(Failure::gate(Status::GateFailed)),
         GateOutcome::Unresolved => Err(Failure::gate(Status::GateUnresolved)),

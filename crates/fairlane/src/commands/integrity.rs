@@ -13,7 +13,7 @@ use crate::powercut::notebook::Notebook;
 use lanes::Specimen;
 use model::durability::{DurabilityHeader, DurabilityLine, SCHEMA};
 use model::record::EndOutcome;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The lanes where none is named.
 const DEFAULT_LANES: [&str; 4] = ["ext4", "xfs", "btrfs", "btrfs-raid1=btrfs(-m raid1 -d raid1)"];
@@ -84,6 +84,11 @@ pub fn run(options: &Integrity) -> Result<(), Failure> {
     show(&book, &options.format)
 }
 
+/// What was found while somebody stopped it is no finding: a program that was ended tells nothing of the lane.
+fn unless_stopped<T>(stop: &AtomicBool, found: Result<T, Failure>) -> Result<T, Failure> {
+    if stop.load(Ordering::Relaxed) { Err(Failure::interrupted()) } else { found }
+}
+
 fn all(
     options: &Integrity,
     seed: u64,
@@ -101,17 +106,19 @@ fn all(
     for specimen in specimens {
         for target in [Target::Data, Target::Metadata] {
             tell(specimen, "damaged blocks");
-            let found = damage(bench, specimen, target, options.blocks, ground, stop)?;
+            let found = unless_stopped(stop, damage(bench, specimen, target, options.blocks, ground, stop))?;
             book.add(DurabilityLine::Damage(Box::new(found)))?;
         }
     }
     // Two devices change nothing about a full or a failing one here: one recording disk is one device.
     for specimen in specimens.iter().filter(|specimen| specimen.least_devices() == 1) {
         tell(specimen, "a full disk");
-        book.add(DurabilityLine::Full(full(bench, specimen, ground, stop)?))?;
+        let found = unless_stopped(stop, full(bench, specimen, ground, stop))?;
+        book.add(DurabilityLine::Full(found))?;
         for which in REFUSED {
             tell(specimen, "a disk that refuses");
-            book.add(DurabilityLine::Fault(refuse(bench, specimen, which, ground, stop)?))?;
+            let found = unless_stopped(stop, refuse(bench, specimen, which, ground, stop))?;
+            book.add(DurabilityLine::Fault(found))?;
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use super::screen::tilde;
 use crate::failure::Failure;
-use crate::state::Owner;
+use crate::state::{self, Owner};
 use crate::{knowledge, language, published};
 use model::findings::Findings;
 use model::page::{Language, PAGE_SCHEMA, Page, RacePage, Show};
@@ -64,14 +64,46 @@ pub fn put(page: &Page, write: Writer, file: Option<&Path>) -> Result<(), Failur
             _ => Ok(()),
         };
     };
-    let written = fs::File::create(file).and_then(|made| {
-        let mut out = BufWriter::with_capacity(64 << 10, made);
-        write(page, &mut out)?;
-        out.flush()
-    });
+    into_file(file, &mut |out| write(page, out))
+}
+
+/// Writes to a file that somebody named: whole or not at all, so that a full disk costs nothing that was there, and
+/// never over a record, which nothing brings back. What is no regular file (a pipe, a device) is written as it is.
+///
+/// # Errors
+/// When it holds a record, or cannot be written.
+pub fn into_file(file: &Path, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    // A symbolic link stays one: what it names is replaced.
+    let place = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    let kind = fs::metadata(&place);
+    if kind.as_ref().is_ok_and(fs::Metadata::is_file) && state::is_record(&place) {
+        return Err(Failure::usage(format!("{} is a record; name another file with -o", file.display())));
+    }
+    let written = match kind {
+        Ok(of) if !of.is_file() => OpenOptions::new().write(true).open(&place).and_then(|mut out| write(&mut out)),
+        _ => put_in_place(&place, kind.ok().map(|of| of.permissions()), write),
+    };
     written.map_err(|error| {
         Failure::failed(format!("cannot write {}: {error}; name another file with -o", file.display()))
     })
+}
+
+/// Puts a file in its place whole or not at all. `permissions`: of the one that it replaces.
+fn put_in_place(
+    file: &Path,
+    permissions: Option<fs::Permissions>,
+    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut unfinished = file.as_os_str().to_owned();
+    unfinished.push(format!(".{}.part", std::process::id()));
+    let unfinished = PathBuf::from(unfinished);
+    let made = OpenOptions::new().write(true).create_new(true).mode(0o644).open(&unfinished)?;
+    let mut out = BufWriter::with_capacity(64 << 10, made);
+    let written = write(&mut out).and_then(|()| out.flush());
+    // As with the record: who cannot be given it can still read it.
+    let _ = Owner::current().give_file(out.get_ref());
+    let kept = written.and_then(|()| permissions.map_or(Ok(()), |of| fs::set_permissions(&unfinished, of)));
+    kept.and_then(|()| fs::rename(&unfinished, file)).inspect_err(|_| _ = fs::remove_file(&unfinished))
 }
 
 /// Writes the page of a race that has just ended beside its record, in the language of the locale, and
@@ -126,15 +158,7 @@ fn may_replace(file: &Path) -> io::Result<bool> {
 /// Puts a page in its place whole or not at all. Under sudo the folder is the user's, and what is there
 /// under another name is never followed or written to.
 fn replace(file: &Path, page: &Page) -> io::Result<()> {
-    let mut unfinished = file.as_os_str().to_owned();
-    unfinished.push(format!(".{}.part", std::process::id()));
-    let unfinished = PathBuf::from(unfinished);
-    let made = OpenOptions::new().write(true).create_new(true).mode(0o644).open(&unfinished)?;
-    let mut out = BufWriter::with_capacity(64 << 10, made);
-    let written = report::html::page(page, &mut out).and_then(|()| out.flush());
-    // As with the record: who cannot be given it can still read it.
-    let _ = Owner::current().give_file(out.get_ref());
-    written.and_then(|()| fs::rename(&unfinished, file)).inspect_err(|_| _ = fs::remove_file(&unfinished))
+    put_in_place(file, None, &mut |mut out| report::html::page(page, &mut out))
 }
 
 #[cfg(test)]

@@ -55,9 +55,7 @@ pub fn run(options: &Report) -> Result<(), Failure> {
 pub fn put(text: &str, file: Option<&Path>) -> Result<(), Failure> {
     match file {
         None => print(text),
-        Some(file) => std::fs::write(file, text).map_err(|error| {
-            Failure::failed(format!("cannot write {}: {error}; name another file with -o", file.display()))
-        }),
+        Some(file) => page::into_file(file, &mut |out| out.write_all(text.as_bytes())),
     }
 }
 

@@ -65,6 +65,7 @@ impl Show {
             progress_width: terminal_width(&std::io::stderr()).unwrap_or(0),
             titles,
             record_path: Some(tilde(record_path)),
+            record_is_last: crate::state::is_kept(record_path),
         };
         Show { screen: Screen::new(channel.writer(), std::io::stderr(), options), quiet, channel }
     }

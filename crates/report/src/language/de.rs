@@ -26,6 +26,7 @@ pub(super) static WORDS: Words = Words {
                      gleich schnell.",
     undecided_apart: "Keine Entscheidung: Keine zwei dieser Dateisysteme dürfen gegeneinander gewertet werden.",
     undecided_nothing: "Keine Entscheidung: Nichts von dem, was gemessen wurde, unterscheidet diese Dateisysteme.",
+    searched: "Keine Entscheidung nach Geschwindigkeit: Gesucht wurde, wie viele Schreiber jedes Dateisystem trägt; der Bericht zeigt sie (--format text oder html).",
     nothing_measured: "Keine Entscheidung: Das Rennen endete, bevor etwas gemessen war.",
     one_lane: "Keine Entscheidung: Nur ein Dateisystem ist angetreten; zum Vergleich braucht es ein zweites.",
     same_twice: "Keine Entscheidung: Ein Dateisystem trat gegen sich selbst an; das zeigt, wie stark die Werte \

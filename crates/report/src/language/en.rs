@@ -25,6 +25,7 @@ pub(super) static WORDS: Words = Words {
     undecided_disk: "No decision: the disk was the limit in every test, so all of them do this work equally fast on it.",
     undecided_apart: "No decision: no two of these filesystems may be ranked against each other.",
     undecided_nothing: "No decision: nothing that was measured sets these filesystems apart.",
+    searched: "No decision by speed: this was a search for the number of writers that each filesystem carries; the report shows them (--format text or html).",
     nothing_measured: "No decision: the race ended before anything was measured.",
     one_lane: "No decision: one filesystem was raced alone; name a second one to compare it with.",
     same_twice: "No decision: one filesystem was raced against itself, which shows the noise and chooses nothing.",

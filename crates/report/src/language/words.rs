@@ -65,6 +65,8 @@ words! {
     undecided_apart;
     /// None of these.
     undecided_nothing;
+    /// A search for the largest swarm.
+    searched;
     /// No figure at all.
     nothing_measured;
     /// One contestant.

@@ -25,6 +25,7 @@ pub(super) static WORDS: Words = Words {
     undecided_disk: "没有结论：每项测试的瓶颈都是磁盘，在这块盘上做这些工作，它们一样快。",
     undecided_apart: "没有结论：这些文件系统中没有任何两个可以直接比较高下。",
     undecided_nothing: "没有结论：测得的数据不足以区分这些文件系统。",
+    searched: "不按速度作结论：这次测的是每个文件系统能承受多少个写入者；结果见报告（--format text 或 html）。",
     nothing_measured: "没有结论：还没有测到任何数据，对比就结束了。",
     one_lane: "没有结论：只测了一个文件系统；请再指定一个来比较。",
     same_twice: "没有结论：同一个文件系统与自身对比，只能看出波动有多大，无从选择。",

@@ -24,6 +24,9 @@ impl<'a> Decision<'a> {
     /// What the answer says, without lanes that it does not rank.
     pub(super) fn of(findings: &'a Findings, tongue: &Tongue) -> Decision<'a> {
         let words = tongue.words;
+        if !findings.searches.is_empty() {
+            return Decision::None(words.searched);
+        }
         let Some(answer) = findings.answer.as_ref().filter(|_| measured_anything(findings)) else {
             return Decision::None(words.nothing_measured);
         };

@@ -136,6 +136,9 @@ pub(crate) fn search_pair(pair: &Pair) -> Phrase {
 pub(crate) fn answer(search: &SearchFinding) -> Phrase {
     let mut found: Vec<&SearchLane> = search.lanes.iter().filter(|lane| lane.writers.is_some()).collect();
     found.sort_by(|a, b| b.writers.unwrap_or(0.0).total_cmp(&a.writers.unwrap_or(0.0)));
+    if search.lanes.iter().all(|lane| lane.passes.is_empty()) {
+        return Phrase::of("No choice can be made: no pass of the search came to its end.");
+    }
     if found.is_empty() {
         return Phrase::of("No lane sustains any number of writers that was tried.");
     }
