@@ -2,7 +2,7 @@
 //!
 //! `performance rows [PART]` compares the cost of single jobs (those whose names hold the part),
 //! `performance agreement [PART]` the figures of ten job files on three filesystems, `performance
-//! operations` file operations with a bare loop and fs_mark, `performance sysbench` transactions beside those of
+//! operations` file operations with a bare loop and fs_mark, `performance sysbench [PART]` transactions beside those of
 //! sysbench, `performance appenders` swarms of writers with what they must reach, `performance guests` (which
 //! needs no root) how long guests take to start, and `performance memory [MINUTES]` the
 //! engine with itself. Each round runs every program once, the order changes from round to round, and
@@ -49,13 +49,14 @@ fn main() -> Result<()> {
         ["memory", minutes] => memory::print(minutes.parse()?),
         ["operations"] => operations::print(),
         ["fs_mark"] => operations::print_fs_mark(),
-        ["sysbench"] => sysbench::print(),
+        ["sysbench"] => sysbench::print(""),
+        ["sysbench", part] => sysbench::print(part),
         ["appenders"] => appenders::print(),
         ["appenders-child", swarm, directory] => appenders::work(swarm, Path::new(directory)),
         ["operations-child", what, directory] => operations::work(what, Path::new(directory)),
         ["operations-memory", files, directory] => operations::memory(files.parse()?, Path::new(directory)),
         _ => bail!(
-            "say what: rows [PART], agreement [PART], operations, fs_mark, sysbench, appenders, memory [MINUTES] or guests"
+            "say what: rows [PART], agreement [PART], operations, fs_mark, sysbench [PART], appenders, memory [MINUTES] or guests"
         ),
     }
 }

@@ -24,15 +24,17 @@ struct Run {
     cpu_us: f64,
 }
 
-/// Prints the table: Fairlane over sysbench, the median of the rounds' ratios with the smallest and largest.
-pub fn print() -> Result<()> {
+/// Prints the table: Fairlane over sysbench, the median of the rounds' ratios with the smallest and largest; of
+/// servers and scripts whose names hold the part.
+pub fn print(part: &str) -> Result<()> {
     println!("| server | script | clients | transactions | client CPU per transaction |");
     println!("| --- | --- | --- | --- | --- |");
     for server in [Server::Mariadb, Server::Postgresql] {
         if let Some((program, package)) = engine::databases::missing(server) {
             bail!("{program} is not installed; apt install {package}");
         }
-        for (script, name) in SCRIPTS {
+        let asked = |script: &str| format!("{} {script}", server.name()).contains(part);
+        for (script, name) in SCRIPTS.into_iter().filter(|(script, _)| asked(script)) {
             for threads in THREADS {
                 let (rate, cpu) = compare(server, script, name, threads)?;
                 println!("| {} | {script} | {threads} | {rate} | {cpu} |", server.title());
