@@ -51,6 +51,28 @@ for (const [name, viewport] of [
   });
 }
 
+test("disks in the host's page cache are named above the verdicts and at the ceilings", async () => {
+  const race = quick();
+  const bare = await open(browser, written("on-disk", page(race)));
+  await drawAll(bare.tab);
+  assert.equal(await bare.tab.locator("#code-only").count(), 0);
+  assert.equal(await text(bare.tab, "#ceilings-title"), "What the bare disk can do");
+  await bare.context.close();
+  race.findings.code_only = "this race compares the filesystems' code, not your disk";
+  race.findings.ceilings.forEach((ceiling) => (ceiling.in_page_cache = true));
+  race.sentences = { ...race.sentences, de: { [race.findings.code_only]: "Code, nicht Ihre Platte" } };
+  const { tab, context, errors } = await open(browser, written("in-page-cache", page(race)));
+  await drawAll(tab);
+  assert.match(await text(tab, "#code-only"), /compares the filesystems' code, not your disk/);
+  assert.equal(await text(tab, "#ceilings-title"), "What the guest's bare disk can do");
+  assert.match(await text(tab, "#ceilings"), /nothing of your disk/);
+  await tab.locator(".switches select").first().selectOption("de");
+  await tab.waitForFunction(() => document.documentElement.lang === "de");
+  assert.equal(await text(tab, "#code-only"), "Code, nicht Ihre Platte");
+  assert.deepEqual(errors, []);
+  await context.close();
+});
+
 test("every chart has its text, a table with rows, and both files", async () => {
   const { tab, context, errors, requests } = await open(browser, written("quick", page(quick())));
   // Eight results with rounds and costs, seven with latencies, and six courses of eleven quantities.

@@ -74,6 +74,7 @@ export const de: Words = {
     results: "Ergebnisse",
     operations: "Dateioperationen",
     ceilings: "Was die Platte allein schafft",
+    guestCeilings: "Was die Platte des Gasts allein schafft",
     published: "Neben veröffentlichten Zahlen",
     ground: "Maschine, Bahnen, Wiederholung",
     trials: "Alle Versuche",
@@ -371,6 +372,7 @@ export const de: Words = {
     none: "Kein bloßes Gerät wurde gemessen, daher lässt sich keine Grenze nennen.",
     intro: "Dieselbe Engine, Blockgröße und Tiefe ohne Dateisystem; Median der Proben.",
     file: "An einer geschriebenen Datei gemessen, weil eine Bahn ein Verzeichnis ist.",
+    inPageCache: "Diese Platte liegt im Seitencache des Wirts: Ihre Werte sagen, wie schnell der Gast ist, und nichts über Ihre eigene.",
     profile: "Profil",
     probes: "Proben",
     profiles: {

@@ -90,6 +90,7 @@ export const en = {
     results: "Results",
     operations: "Operations on files",
     ceilings: "What the bare disk can do",
+    guestCeilings: "What the guest's bare disk can do",
     published: "Beside published figures",
     ground: "Machine, lanes, how to repeat it",
     trials: "All trials",
@@ -378,6 +379,7 @@ export const en = {
     none: "No bare device was measured, so no limit can be named.",
     intro: "The same engine, block size and depth without a filesystem; median over probes.",
     file: "Measured on a written file, because a lane is a directory.",
+    inPageCache: "This disk lies in the host's page cache: its figures tell how fast the guest is, and nothing of your disk.",
     profile: "Profile",
     probes: "Probes",
     profiles: {

@@ -78,6 +78,7 @@ export const zh: Words = {
     results: "各项结果",
     operations: "文件操作",
     ceilings: "裸盘能做到多少",
+    guestCeilings: "客户机的裸盘能做到多少",
     published: "与已发表数据对照",
     ground: "机器、赛道与复现方法",
     trials: "全部试验",
@@ -350,6 +351,7 @@ export const zh: Words = {
     none: "没有测过裸设备，因此无法指出瓶颈。",
     intro: "相同的引擎、块大小和队列深度，不经文件系统；取各次探测的中位数。",
     file: "因有赛道是目录，故在写满的文件上测得。",
+    inPageCache: "该磁盘位于主机的页缓存中：这些数字说明客户机有多快，与你的磁盘无关。",
     profile: "类型",
     probes: "探测次数",
     profiles: {

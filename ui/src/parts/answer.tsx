@@ -1,6 +1,6 @@
 // The first screen: which lane to take, what the others cost, what the race could not tell.
 import type { Advice, RacePage } from "../types";
-import { known, useUi, type Ui } from "../ui";
+import { known, sentence, useUi, type Ui } from "../ui";
 import { joined, say, text, type Said } from "../words/say";
 import { answerSaid } from "../words/told";
 import { chosenSaid, sharesWon } from "../words/advised";
@@ -27,6 +27,11 @@ export function Answer({ race }: { race: RacePage }) {
         <Speak said={told.headline} />
       </h1>
       {ended === undefined || findings.outcome === "complete" ? null : <p class="ended">{ended}</p>}
+      {findings.code_only ? (
+        <p class="ended" id="code-only">
+          <Speak said={sentence(ui, findings.code_only)} />
+        </p>
+      ) : null}
       <div class="answer-columns">
         <div>
           {told.why ? (

@@ -10,10 +10,12 @@ export function Ceilings({ race }: { race: RacePage }) {
   const { ceilings, results } = race.findings;
   const titleOf = (workload: string) => results.find((result) => result.workload === workload)?.title ?? workload;
   const file = ceilings.some((ceiling) => ceiling.through_filesystem && ceiling.profile !== "null");
+  const guest = ceilings.some((ceiling) => ceiling.in_page_cache);
+  const title = guest ? words.sections.guestCeilings : words.sections.ceilings;
   return (
-    <Section id="ceilings" title={words.sections.ceilings} note={ceilings.length === 0 ? w.none : w.intro}>
+    <Section id="ceilings" title={title} note={ceilings.length === 0 ? w.none : w.intro}>
       {ceilings.length === 0 ? null : (
-        <div class="scroll" tabIndex={0} role="group" aria-label={words.sections.ceilings}>
+        <div class="scroll" tabIndex={0} role="group" aria-label={title}>
           <table class="figures">
             <thead>
               <tr>
@@ -54,6 +56,7 @@ export function Ceilings({ race }: { race: RacePage }) {
           </table>
         </div>
       )}
+      {guest ? <p class="small">{w.inPageCache}</p> : null}
       {file ? <p class="small">{w.file}</p> : null}
     </Section>
   );

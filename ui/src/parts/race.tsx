@@ -74,7 +74,7 @@ function Contents({ race }: { race: RacePage }) {
     ["operations", s.operations, (findings.operations ?? []).length > 0],
     ["transactions", ui.words.transactions.title, hasTransactions(race)],
     ["swarms", ui.words.swarms.title, hasSwarms(race)],
-    ["ceilings", s.ceilings, true],
+    ["ceilings", findings.ceilings.some((of) => of.in_page_cache) ? s.guestCeilings : s.ceilings, true],
     ["published", s.published, race.published.length > 0],
     ["ground", s.ground, true],
     ["trials", s.trials, true],
