@@ -220,6 +220,13 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
          das ist der Preis der Geschwindigkeit",
     ),
     (
+        "lane_did_not_mount",
+        "{lane} ließ sich nach {count} von {cuts} simulierten Stromausfällen ohne fsync der Verzeichnisse nicht mehr \
+         einhängen (fairlane powercut vom {when})",
+    ),
+    ("most_cuts_of_runs", "{when}, von {runs} Läufen mit diesem Befund der mit den meisten Ausfällen"),
+    ("most_files_of_runs", "{when}, von {runs} Läufen mit diesem Befund der mit den meisten Dateien"),
+    (
         "lane_broke_a_promise_torn",
         "{lane} brach in {broken} von {cuts} simulierten Stromausfällen ein Versprechen (fairlane powercut vom {when}), \
          jedes Mal riss dabei ein Schreibvorgang zwischen Sektoren von 512 Byte",

@@ -150,6 +150,12 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
         "{lane} 在 {cuts} 次模拟断电中有 {broken} 次违背了承诺（fairlane powercut，{when}）：它的速度有这个代价",
     ),
     (
+        "lane_did_not_mount",
+        "{lane} 在 {cuts} 次不对目录做 fsync 的模拟断电中有 {count} 次之后无法挂载（fairlane powercut，{when}）",
+    ),
+    ("most_cuts_of_runs", "{when}，{runs} 次得出此结果的运行中断电次数最多的一次"),
+    ("most_files_of_runs", "{when}，{runs} 次得出此结果的运行中文件数最多的一次"),
+    (
         "lane_broke_a_promise_torn",
         "{lane} 在 {cuts} 次模拟断电中有 {broken} 次违背了承诺（fairlane powercut，{when}），每次都有一次写入在 512 字节扇区之间撕裂",
     ),
