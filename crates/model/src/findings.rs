@@ -230,6 +230,9 @@ pub struct Estimate {
     pub device_busy_share: Option<f64>,
     /// Use of the device against its ceiling (methods section 3).
     pub device_use: Option<f64>,
+    /// That use is more than the measured ceiling allows: the ceiling is wrong, and the use is not known.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub device_use_is_impossible: bool,
     /// Extents of the files that the work left (FIEMAP), median over rounds: in how many pieces they lie.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extents: Option<f64>,

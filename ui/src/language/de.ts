@@ -188,8 +188,8 @@ export const de: Words = {
   },
 
   statements: {
-    atTheDisk: (rates) =>
-      say`${toned("tie", "gleichauf")}, alle am Limit der Platte von ${rates}: Dieser Test kann Dateisysteme nicht unterscheiden`,
+    atTheDisk: (rates, tie, once) =>
+      say`${tie ? toned("tie", "gleichauf") : toned("none", "kein Urteil")}, alle am Limit der Platte von ${rates}${once ? " in einer Runde" : ""}: Dieser Test kann Dateisysteme nicht unterscheiden`,
     tie: (lanes, latency, within) =>
       say`${lanes} ${toned("tie", "gleichauf")}${latency ? `, ${latencies[latency]}` : ""}${within ? ` (bis auf ${within})` : ""}`,
     apart: (lane, differences) => {
@@ -275,6 +275,7 @@ export const de: Words = {
     },
     columnsNote:
       "CPU: des ganzen Systems, Kernel-Threads eingeschlossen. Geschrieben: Bytes auf der Platte je Byte der Arbeit. Platte genutzt: Anteil dessen, was die Platte allein schafft.",
+    impossible: (share) => `${share} (unmöglich)`,
     bareDisk: (rate) => `Platte allein ${rate}`,
     dots: "Runden und Intervalle",
     dotsCaption: (f, metric, rounds, lanes, ceiling) =>

@@ -197,8 +197,8 @@ export const en = {
   },
 
   statements: {
-    atTheDisk: (rates: string) =>
-      say`${toned("tie", "tie")}, all at the disk’s own ${rates}: this test cannot tell filesystems apart`,
+    atTheDisk: (rates: string, tie: boolean, once: boolean) =>
+      say`${tie ? toned("tie", "tie") : toned("none", "no verdict")}, all at the disk’s own ${rates}${once ? " in one round" : ""}: this test cannot tell filesystems apart`,
     tie: (lanes: Said, latency: Latency | null, within: string | null) =>
       say`${lanes} ${toned("tie", "tie")}${latency ? ` in ${latencies[latency]}` : ""}${within ? ` (within ${within})` : ""}`,
     apart: (lane: Said, differences: readonly Difference[]): Said => {
@@ -285,6 +285,7 @@ export const en = {
     },
     columnsNote:
       "CPU: of the whole system, kernel threads included. Written: bytes at the disk per byte of the work. Disk used: share of what the bare disk can do.",
+    impossible: (share: string) => `${share} (impossible)`,
     bareDisk: (rate: string) => `bare disk ${rate}`,
     dots: "Rounds and intervals",
     dotsCaption: (f: Figures, metric: string, rounds: number, lanes: readonly Said[], ceiling: string | null) =>

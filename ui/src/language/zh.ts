@@ -175,7 +175,8 @@ export const zh: Words = {
   },
 
   statements: {
-    atTheDisk: (rates) => say`${toned("tie", "持平")}，都达到磁盘自身的 ${rates}：这项测试分不出文件系统的高下`,
+    atTheDisk: (rates, tie, once) =>
+      say`${tie ? toned("tie", "持平") : toned("none", "无结论")}，${once ? "一轮中" : ""}都达到磁盘自身的 ${rates}：这项测试分不出文件系统的高下`,
     tie: (lanes, latency, within) =>
       say`${lanes} ${latency ? `${latencies[latency]}` : ""}${toned("tie", "持平")}${within ? `（相差不超过 ${within}）` : ""}`,
     apart: (lane, differences) => {
@@ -258,6 +259,7 @@ export const zh: Words = {
       busy: "磁盘繁忙",
     },
     columnsNote: "CPU：整个系统的，含内核线程。写放大：负载每写一字节，磁盘写入的字节数。磁盘利用：占裸盘能力的比例。",
+    impossible: (share) => `${share}（不可能）`,
     bareDisk: (rate) => `裸盘 ${rate}`,
     dots: "各轮与区间",
     dotsCaption: (f, metric, rounds, lanes, ceiling) =>

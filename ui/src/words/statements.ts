@@ -15,7 +15,7 @@ export interface Shown {
 }
 
 export type Statement =
-  | { kind: "at-the-disk"; slowest: number; fastest: number }
+  | { kind: "at-the-disk"; slowest: number; fastest: number; tie: boolean }
   | { kind: "tie"; lanes: string[]; interval: [number, number] | null }
   | { kind: "apart"; lane: string; pairs: Shown[] }
   | { kind: "undecided"; pairs: Shown[]; minutes: number | null }
@@ -34,10 +34,10 @@ export function statements(result: ResultFinding): Statement[] {
   const pairs = result.pairs.filter((pair) => pair.ratio != null || !(isFailed(pair.a) || isFailed(pair.b)));
   const measured = result.estimates.filter((estimate) => estimate.failure == null);
   const said: Statement[] = [];
-  const apart = pairs.some((pair) => decided(pair.verdict));
-  if (result.limit === "device" && !apart && measured.length > 1) {
+  const all = (verdict: Verdict) => pairs.length > 0 && pairs.every((pair) => pair.verdict === verdict);
+  if (result.limit === "device" && (all("tie") || all("none")) && measured.length > 1) {
     const rates = measured.map((estimate) => estimate.mean);
-    said.push({ kind: "at-the-disk", slowest: Math.min(...rates), fastest: Math.max(...rates) });
+    said.push({ kind: "at-the-disk", slowest: Math.min(...rates), fastest: Math.max(...rates), tie: all("tie") });
   } else if (pairs.length === 0) {
     const only = measured[0];
     if (measured.length === 1 && only) {

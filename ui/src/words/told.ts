@@ -69,7 +69,7 @@ function statement(ui: Ui, result: ResultFinding, of: Statement): Said {
     case "at-the-disk": {
       const rate = (value: number) =>
         result.unit === "operations/s" ? figures.iops(value) : figures.rate(result.unit, value);
-      return w.atTheDisk(figures.range(rate(of.slowest), rate(of.fastest)));
+      return w.atTheDisk(figures.range(rate(of.slowest), rate(of.fastest)), of.tie, result.rounds < 2);
     }
     case "tie": {
       const lanes = words.list(of.lanes.map(name), "and");

@@ -98,6 +98,12 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
         "several_kinds",
         "Arbeit mehrerer Arten läuft zugleich, und für eine solche Mischung ist vom bloßen Gerät keine Obergrenze bekannt",
     ),
+    (
+        "beyond_the_ceiling",
+        "{share} von {ceiling}, erreicht von {who}, ist unmöglich: diese Grenze wurde in einem langsamen Augenblick \
+         gemessen, oder die Platte antwortet aus einem eigenen Cache; wie nahe jemand der Grenze der Platte kam, ist nicht \
+         bekannt",
+    ),
     ("no_single_cause", "keine einzelne Ursache sticht heraus; das Gerät wird genutzt zu {share} von {ceiling}"),
     (
         "no_ceiling_known",

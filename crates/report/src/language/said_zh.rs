@@ -55,6 +55,10 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ),
     ("paced", "工作按节拍进行，达到其速率并不说明瓶颈"),
     ("several_kinds", "多种工作同时进行，裸设备对这种混合没有已知上限"),
+    (
+        "beyond_the_ceiling",
+        "{who}达到{ceiling}的 {share}，这不可能：上限是在设备较慢的时刻测得的，或者磁盘由自身的缓存应答；各赛道离磁盘极限有多近无从得知",
+    ),
     ("no_single_cause", "没有突出的单一原因；设备用到{ceiling}的 {share}"),
     ("no_ceiling_known", "没有突出的单一原因，裸设备对这项工作也没有已知上限"),
     // Pairs.

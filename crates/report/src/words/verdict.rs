@@ -61,8 +61,6 @@ pub(crate) fn brief(result: &ResultFinding, lane: &str, reference: &str) -> Opti
             let said = Phrase::default().tone(tone, size);
             Some(if own == reference { said } else { said.say(" than ").name(own) })
         }
-        // The limit says it of all lanes.
-        Verdict::Tie if result.limit == Limit::Device => None,
         Verdict::Tie => Some(Phrase::default().tone(Tone::Tie, "tie")),
         Verdict::Undecided => Some(Phrase::default().tone(Tone::Undecided, "undecided")),
         Verdict::None if result.estimates.iter().any(|of| of.lane == lane && of.failure.is_some()) => None,
@@ -94,7 +92,7 @@ pub(crate) fn statements(result: &ResultFinding, statements: &[Statement]) -> Ph
 
 fn statement(result: &ResultFinding, statement: &Statement) -> Phrase {
     match statement {
-        Statement::AtTheDisk { slowest, fastest } => at_the_disk(result, *slowest, *fastest),
+        Statement::AtTheDisk { slowest, fastest, tie } => at_the_disk(result, (*slowest, *fastest), *tie),
         Statement::Tie { lanes, interval } => {
             let tie = names(lanes, ", ").tone(Tone::Tie, " tie");
             let tie = match latency(&result.metric) {
@@ -125,14 +123,17 @@ fn statement(result: &ResultFinding, statement: &Statement) -> Phrase {
     }
 }
 
-fn at_the_disk(result: &ResultFinding, slowest: f64, fastest: f64) -> Phrase {
+fn at_the_disk(result: &ResultFinding, (slowest, fastest): (f64, f64), tie: bool) -> Phrase {
     let rate = |value: f64| {
         if result.unit == "operations/s" { figures::iops(value) } else { figures::rate(&result.unit, value) }
     };
     let rates = figures::range(&rate(slowest), &rate(fastest));
-    Phrase::default()
-        .tone(Tone::Tie, "tie")
-        .say(format!(", all at the disk's own {rates}: this test cannot tell filesystems apart"))
+    let verdict = match tie {
+        true => Phrase::default().tone(Tone::Tie, "tie"),
+        false => Phrase::default().tone(Tone::NoVerdict, "no verdict"),
+    };
+    let once = if result.rounds < 2 { " in one round" } else { "" };
+    verdict.say(format!(", all at the disk's own {rates}{once}: this test cannot tell filesystems apart"))
 }
 
 fn apart(result: &ResultFinding, pair: &Shown) -> Phrase {

@@ -86,6 +86,7 @@ pub fn estimate(lane: &str, mean: f64) -> Estimate {
         cpu_system_share: None,
         device_busy_share: None,
         device_use: Some(0.41),
+        device_use_is_impossible: false,
         extents: None,
         failure: None,
     }
