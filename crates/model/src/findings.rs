@@ -423,6 +423,45 @@ pub struct Answer {
     pub not_tested: Vec<Sentence>,
     /// The command that is worth running next, after `fairlane`.
     pub next: Vec<String>,
+    /// What should settle what is undecided: computed once, and said alike wherever it is said. Absent where nothing is
+    /// undecided, or nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settle: Option<Settle>,
+}
+
+/// What should settle what is undecided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "by", rename_all = "kebab-case")]
+pub enum Settle {
+    /// The next command, which has so much time to race (`--budget`).
+    Budget {
+        /// Whole minutes.
+        minutes: u32,
+        /// Not all of it: the rest would take more rounds or time than are worth asking for.
+        some_only: bool,
+    },
+    /// The next command, which races so many rounds (`--rounds`).
+    Rounds {
+        /// How many.
+        rounds: u32,
+        /// Not all of it, as above.
+        some_only: bool,
+    },
+    /// The same race again while other programs rest: they disturbed most of this one.
+    Quiet,
+    /// More rounds or time than are worth asking for.
+    OutOfReach,
+}
+
+impl Settle {
+    /// The option of the next command with its value; `None`: it needs none.
+    pub fn option(&self) -> Option<(&'static str, String)> {
+        match self {
+            Settle::Budget { minutes, .. } => Some(("--budget", format!("{minutes}m"))),
+            Settle::Rounds { rounds, .. } => Some(("--rounds", rounds.to_string())),
+            Settle::Quiet | Settle::OutOfReach => None,
+        }
+    }
 }
 
 /// One fact that keeps lanes from being ranked against the reference.

@@ -273,15 +273,6 @@ pub(crate) fn disk_bytes(bytes: u64) -> String {
     glued(human_bandwidth(bytes as f64).trim_end_matches("/s"))
 }
 
-/// So many minutes of racing, rounded up: `12 min`, `3 h`; `None` above a day.
-pub(crate) fn minutes(minutes: f64) -> Option<String> {
-    if !minutes.is_finite() || minutes > 1440.0 {
-        return None;
-    }
-    let whole = minutes.ceil().max(1.0);
-    Some(if whole < 120.0 { format!("{whole:.0}{GLUE}min") } else { format!("{:.0}{GLUE}h", (whole / 60.0).ceil()) })
-}
-
 /// Whether a sentence already names both ends of an interval as whole percentages.
 pub(crate) fn names_interval(sentence: &str, low: f64, high: f64) -> bool {
     let whole = |ratio: f64| format!("{:+.0} %", (ratio - 1.0) * 100.0);
@@ -400,16 +391,6 @@ mod tests {
     fn numbers_that_are_none_do_not_pass_for_numbers() {
         assert_eq!(times(f64::NAN), "?x");
         assert_eq!(rate("B/s", f64::INFINITY), "?");
-        assert_eq!(minutes(f64::NAN), None);
-    }
-
-    #[test]
-    fn minutes_are_rounded_up() {
-        let said = |value: f64| minutes(value).map(|text| plain(&text));
-        assert_eq!(said(11.2).as_deref(), Some("12 min"));
-        assert_eq!(said(0.2).as_deref(), Some("1 min"));
-        assert_eq!(said(150.0).as_deref(), Some("3 h"));
-        assert_eq!(said(5000.0), None);
     }
 
     #[test]

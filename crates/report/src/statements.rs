@@ -14,7 +14,6 @@ pub(crate) struct Shown<'a> {
     pub(crate) interval: Option<(f64, f64)>,
     pub(crate) verdict: Verdict,
     pub(crate) why: Option<&'a str>,
-    pub(crate) minutes: Option<f64>,
 }
 
 /// One thing to say about a result.
@@ -27,7 +26,7 @@ pub(crate) enum Statement<'a> {
     /// Decided pairs of one lane, the `a` of each.
     Apart(Vec<Shown<'a>>),
     /// Pairs whose interval is still too wide.
-    Undecided { pairs: Vec<Shown<'a>>, minutes: Option<f64> },
+    Undecided { pairs: Vec<Shown<'a>> },
     /// Pairs without a verdict, all for the same reason; none where their figures mean nothing.
     NoVerdict { pairs: Vec<Shown<'a>>, why: &'a str },
     /// A lane without a figure.
@@ -149,7 +148,6 @@ fn shown(pair: &Pair) -> Shown<'_> {
         interval: pair.low.zip(pair.high),
         verdict: pair.verdict,
         why: pair.why.as_deref().filter(|why| !why.trim().is_empty()),
-        minutes: pair.minutes_to_settle,
     }
 }
 
@@ -252,8 +250,7 @@ fn widest<'s>(pairs: impl Iterator<Item = &'s Shown<'s>>) -> Option<(f64, f64)> 
 
 fn undecided<'a>(shown: &[Shown<'a>]) -> Option<Statement<'a>> {
     let pairs: Vec<Shown> = shown.iter().filter(|pair| pair.verdict == Verdict::Undecided).cloned().collect();
-    let minutes = pairs.iter().filter_map(|pair| pair.minutes).reduce(f64::max);
-    (!pairs.is_empty()).then_some(Statement::Undecided { pairs, minutes })
+    (!pairs.is_empty()).then_some(Statement::Undecided { pairs })
 }
 
 /// Pairs without a verdict, gathered by lane and reason: a lane that lacks a promise lacks it
@@ -464,7 +461,7 @@ mod tests {
                     Verdict::Slower => reader_knows(&said, &pair.b, &pair.a),
                     Verdict::Tie => said.iter().any(|one| matches!(one, Statement::Tie { lanes, .. }
                         if lanes.contains(&pair.a.as_str()) && lanes.contains(&pair.b.as_str()))),
-                    Verdict::Undecided => said.iter().any(|one| matches!(one, Statement::Undecided { pairs, .. }
+                    Verdict::Undecided => said.iter().any(|one| matches!(one, Statement::Undecided { pairs }
                         if lists(pairs, pair))),
                     Verdict::None => said.iter().any(|one| matches!(one, Statement::NoVerdict { pairs, why }
                         if lists(pairs, pair) && Some(*why) == pair.why.as_deref())),

@@ -226,12 +226,12 @@ fn ties_and_noise_are_no_differences_and_noise_is_what_could_turn_it() {
 
 #[test]
 fn where_noise_alone_sets_lanes_apart_there_is_no_advice_yet_but_the_race_that_settles_it() {
-    let noisy = race(vec![lane("ext4"), lane("xfs")], &[[1000.0, 1000.0], [1020.0, 1010.0]], 0.5);
+    let noisy = race(vec![lane("ext4"), lane("xfs")], &[[1000.0, 1000.0], [1020.0, 1010.0]], 0.1);
     let advice = asked(&noisy, &scenario([0.4, 0.2, 0.4], &[]), &[]);
     assert_eq!((advice.lane.as_deref(), advice.no_advice), (None, Some(NoAdvice::Undecided)));
     assert!(advice.equal.iter().all(|part| part.because == Equal::Undecided) && advice.equal.len() == 2);
     assert_eq!(advice.next[0], "race");
-    assert!(advice.next.contains(&"--budget".to_owned()), "{:?}", advice.next);
+    assert!(advice.next.contains(&"--rounds".to_owned()), "{:?}", advice.next);
     // Two rounds are no measurement.
     let mut begun = race(vec![lane("ext4"), lane("xfs")], &[[1000.0, 1000.0], [3000.0, 3000.0]], 0.01);
     begun.trials.retain(|trial| trial.round <= 2);

@@ -162,9 +162,9 @@ export const en = {
     },
     cannotTell: (titles: Said) => say`Could not be told apart: ${titles}.`,
     undecided: (titles: Said, settle: Said) => say`Still undecided: ${titles}; ${settle}.`,
-    settleBy: (option: string, value: string) => say`${[{ code: `${option} ${value}` }]} should settle it`,
-    settleIn: (minutes: string) => say`about ${minutes} more should settle it`,
-    settleLong: say`over a day of racing would be needed`,
+    settleBy: (option: string, value: string, someOnly: boolean) =>
+      say`${[{ code: `${option} ${value}` }]} should settle ${someOnly ? "some of it, and the rest would take over half a day" : "it"}`,
+    settleLong: say`to settle it would take over half a day of racing here`,
     settleQuiet: say`other programs disturbed most of these rounds, so race again while they rest`,
     settleMore: say`more rounds may settle it`,
     noVerdictAt: (titles: Said, why: Said) => say`No verdict at ${titles}: ${why}.`,
@@ -210,8 +210,8 @@ export const en = {
       say`${a} to ${b}${latency ? ` in ${latencies[latency]}` : ""} between ${low} and ${high}`,
     soFar: (a: Said, b: Said, factor: string) => say`${a} to ${b} at ${factor} so far`,
     notTogether: (a: Said, b: Said) => say`${a} and ${b} not measured together yet`,
-    undecided: (early: boolean, pairs: Said, settle: Said) =>
-      say`${toned("undecided", early ? "too few rounds to rank" : "too noisy to rank")}, ${pairs}; ${settle}`,
+    undecided: (early: boolean, pairs: Said) =>
+      say`${toned("undecided", early ? "too few rounds to rank" : "too noisy to rank")}, ${pairs}`,
     noVerdict: (pairs: Said, why: Said | null) =>
       say`${pairs}${pairs.length > 0 ? ", " : ""}${toned("none", "no verdict")}${why ? say`: ${why}` : ""}`,
     ratios: (a: Said, to: readonly { factor: string; other: Said }[]) =>

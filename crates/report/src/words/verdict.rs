@@ -2,7 +2,7 @@
 
 use crate::clean::shorten;
 use crate::figures;
-use crate::layout::{GLUE, Phrase, Tone};
+use crate::layout::{Phrase, Tone};
 use crate::statements::{Shown, Statement, reference_of, shown_against};
 use crate::words::{difference, failed, latency, listed, names, sentence, turned};
 use model::findings::{Limit, ResultFinding, Verdict};
@@ -111,7 +111,7 @@ fn statement(result: &ResultFinding, statement: &Statement) -> Phrase {
                 .say(" ")
                 .and(listed(pairs.iter().map(|pair| apart(result, pair)).collect(), "and"))
         }
-        Statement::Undecided { pairs, minutes } => undecided(result, pairs, *minutes),
+        Statement::Undecided { pairs } => undecided(result, pairs),
         Statement::NoVerdict { pairs, why } => no_verdict(result, pairs, why),
         // The figures carry the whole reason.
         Statement::Failed { lane, reason } => failed(lane, &shorten(reason, BRIEF_REASON_COLUMNS)),
@@ -150,7 +150,7 @@ fn apart(result: &ResultFinding, pair: &Shown) -> Phrase {
     }
 }
 
-fn undecided(result: &ResultFinding, pairs: &[Shown], minutes: Option<f64>) -> Phrase {
+fn undecided(result: &ResultFinding, pairs: &[Shown]) -> Phrase {
     let latency = latency(&result.metric);
     let intervals = pairs.iter().map(|pair| {
         let ratio = Phrase::default().name(pair.a).say("/").name(pair.b);
@@ -181,7 +181,8 @@ fn undecided(result: &ResultFinding, pairs: &[Shown], minutes: Option<f64>) -> P
     for remark in remarks {
         said = said.say(format!("; {remark}"));
     }
-    said.say("; ").say(settle(minutes))
+    // What would settle it is one figure for the whole race, and stands in its answer.
+    said
 }
 
 /// What the reason of an undecided pair adds to the interval that is said anyway. What stands
@@ -193,20 +194,6 @@ fn remark(pair: &Shown) -> Option<String> {
         figures::names_interval(reason, low, high) || figures::names_interval(reason, high.recip(), low.recip())
     });
     (!known).then(|| sentence(reason))
-}
-
-/// How much more racing would settle what is undecided.
-pub(crate) fn settle(minutes: Option<f64>) -> String {
-    match minutes.map(figures::minutes) {
-        Some(Some(minutes)) => format!("about {minutes} more should settle it"),
-        Some(None) => "over a day of racing would be needed to settle it".to_owned(),
-        None => "more rounds may settle it".to_owned(),
-    }
-}
-
-/// The option that should settle what is undecided.
-pub(crate) fn settle_by(option: &str, value: &str) -> String {
-    format!("{option}{GLUE}{} should settle it", shorten(value, 20))
 }
 
 fn no_verdict(result: &ResultFinding, pairs: &[Shown], why: &str) -> Phrase {

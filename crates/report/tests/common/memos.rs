@@ -37,7 +37,8 @@ pub fn noisy() -> Findings {
     };
     let mut told = answer(&["ext4", "xfs"], Vec::new());
     told.undecided = [COMMIT.1, CREATE.1].map(str::to_owned).to_vec();
-    told.next = ["race", "ext4", "xfs", "--budget", "4h"].map(str::to_owned).to_vec();
+    told.next = ["race", "ext4", "xfs", "--budget", "240m"].map(str::to_owned).to_vec();
+    told.settle = Some(Settle::Budget { minutes: 240, some_only: true });
     race(vec![lane("ext4", "ext4"), lane("xfs", "xfs")], vec![of(COMMIT, 95.0), of(CREATE, 2_000.0)], Some(told))
 }
 

@@ -281,6 +281,7 @@ pub fn answer(choose: &[&str], reasons: Vec<Reason>) -> Answer {
         not_ranked: Vec::new(),
         not_tested: ["power cut", "aging", "your database"].map(Into::into).to_vec(),
         next: ["race", "ext4", "xfs", "--budget", "12m"].map(str::to_owned).to_vec(),
+        settle: Some(Settle::Budget { minutes: 12, some_only: false }),
     }
 }
 
