@@ -159,7 +159,8 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ),
     ("not_steady", "{lane}: {count} von {of} Versuchen sind nicht stetig: {reason}"),
     ("parts_range", "die Teile streuen über {percent} % ihres Mittels"),
-    ("drifts", "von Anfang bis Ende verschiebt es sich um {percent} %"),
+    ("rises", "von Anfang bis Ende steigt es um {percent} % seines Mittels"),
+    ("falls", "von Anfang bis Ende fällt es um {percent} % seines Mittels"),
     ("still_changing", "in der zweiten Hälfte änderte es sich noch ({windows} Fenster)"),
     ("no_reason", "ohne Angabe eines Grundes"),
     // Who may be ranked.

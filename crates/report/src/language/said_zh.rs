@@ -98,7 +98,8 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("warm_up_cut", "{lane}：{of} 次试验中有 {count} 次截去了预热段，最多截去一次试验的 {share}（MSER-5）"),
     ("not_steady", "{lane}：{of} 次试验中有 {count} 次不平稳：{reason}"),
     ("parts_range", "各部分的极差达平均值的 {percent}%"),
-    ("drifts", "从头到尾漂移了 {percent}%"),
+    ("rises", "从头到尾上升了平均值的 {percent}%"),
+    ("falls", "从头到尾下降了平均值的 {percent}%"),
     ("still_changing", "到后半段仍在变化（{windows} 个窗口）"),
     ("no_reason", "未给出原因"),
     // Who may be ranked.

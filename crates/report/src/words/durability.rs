@@ -266,6 +266,11 @@ pub(crate) fn damage(found: &DamageFindings) -> Phrase {
     }
     let files = format!("of {} files {} were hit", damage.files, damage.hit);
     let phrase = match found.honesty {
+        // Metadata belongs to no file.
+        Honesty::Silent if damage.hit == 0 => phrase.say(format!(
+            "of {} files {} were wrong or gone WITHOUT AN ERROR, {} were refused",
+            damage.files, damage.silent, damage.refused
+        )),
         Honesty::Silent => phrase.say(format!(
             "{} files were wrong or gone WITHOUT AN ERROR, {} were refused, {} of the hit ones read whole",
             damage.silent, damage.refused, damage.repaired
