@@ -4,11 +4,11 @@
 mod asking;
 mod common;
 
-use asking::{excluded, judged, race, scenario, table, three};
+use asking::{excluded, judged, nothing_known, race, scenario, table, three};
 use model::lane::Lane;
 use model::record::Record;
 use stats::advice::facts::{Broken, Promise};
-use stats::advice::{Knowledge, Race, advise};
+use stats::advice::{Knowledge, KnownSuite, Race, advise};
 use stats::durability::warnings;
 
 fn broken(lane: &Lane, kernel: &str, promise: Promise) -> Broken {
@@ -33,7 +33,7 @@ fn fast_xfs() -> Record {
 
 fn chosen(race: &Record, need: &str, broken: &[Broken]) -> model::findings::Advice {
     let features = table();
-    let known = Knowledge { features: &features, suites: &["quick"], broken };
+    let known = Knowledge { features: &features, suites: &["quick"].map(KnownSuite::from), broken, ..nothing_known() };
     let races = [Race { record: race, findings: &judged(race) }];
     advise(&races, &scenario([0.5, 0.5, 0.0], &[(need, "it must")]), &[], &known)
 }
