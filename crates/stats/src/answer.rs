@@ -178,7 +178,8 @@ fn next(
         .collect();
     let ended_by_an_error = record.end == Some(EndOutcome::Failed);
     let report = || ["report", "--format", "markdown"].map(str::to_owned).to_vec();
-    if (open.is_empty() && unraced == 0) || ended_by_an_error {
+    let nobody = plan.lanes.iter().all(|lane| failures.everywhere(&lane.name));
+    if (open.is_empty() && unraced == 0) || ended_by_an_error || nobody {
         return (report(), None);
     }
     // What was never reached needs as much again as what was.
@@ -202,6 +203,10 @@ fn next(
         if let Some(at) = at {
             options.drain(at..at + 2);
         }
+    }
+    if plan.as_published && !options.iter().any(|option| option == "--set") {
+        // The article's work was made to fit; that of the suite may need the room that it asks for.
+        without(&mut options, "--lane-size");
     }
     next.extend(options);
     if disturbed && unraced == 0 {
@@ -248,7 +253,9 @@ impl<'a> Reach<'a> {
         let mut forecasts: Vec<(f64, u32, &str)> = Vec::new();
         for (result, pair) in open.iter().flat_map(|(result, pairs)| pairs.iter().map(move |pair| (result, pair))) {
             match pair.minutes_to_settle {
-                Some(minutes) => forecasts.push((minutes, pair.rounds_to_settle.unwrap_or(0), result.workload.as_str())),
+                Some(minutes) => {
+                    forecasts.push((minutes, pair.rounds_to_settle.unwrap_or(0), result.workload.as_str()))
+                }
                 None => reach.unknown = true,
             }
         }

@@ -440,11 +440,8 @@ mod tests {
     fn advice_and_races_count_what_the_report_counts_and_tell_apart_what_nothing_promises() {
         let mut record = record(&["safe", "unsafe"]);
         let names = cuts("unsafe", false, 60, 31);
-        record.cuts = vec![
-            cuts("safe", true, 300, 0),
-            cuts("unsafe", true, 300, 248),
-            Cuts { unmountable: 1, ..names },
-        ];
+        record.cuts =
+            vec![cuts("safe", true, 300, 0), cuts("unsafe", true, 300, 248), Cuts { unmountable: 1, ..names }];
         let report = findings(&record);
         let unsafe_one = &report.lanes[1];
         assert_eq!((unsafe_one.broken, unsafe_one.cuts), (248, 300));

@@ -118,8 +118,10 @@ fn a_new_small_run_does_not_replace_an_older_larger_one_and_it_is_said_which_is_
     let said: Vec<String> = warnings(&race.header, &runs).into_iter().map(String::from).collect();
     assert_eq!(
         said,
-        ["xfs broke a promise in 248 of 300 simulated power cuts (fairlane powercut of 2026-11-22T01:00:00Z, of 3 runs \
-          that saw it the one with the most cuts): its speed has this price"]
+        [
+            "xfs broke a promise in 248 of 300 simulated power cuts (fairlane powercut of 2026-11-22T01:00:00Z, of 3 runs \
+          that saw it the one with the most cuts): its speed has this price"
+        ]
     );
     let advice = chosen(&race, "durable", &runs);
     let out = excluded(&advice, "xfs");
@@ -130,7 +132,8 @@ fn a_new_small_run_does_not_replace_an_older_larger_one_and_it_is_said_which_is_
     );
     // Where it did not even mount, and nothing else broke, that excludes it too.
     let unmounted = [run("2026-11-22T01:00:00Z", Promise::Mounts { unmountable: 2, cuts: 60 })];
-    let note = String::from(excluded(&chosen(&race, "durable", &unmounted), "xfs").facts[0].note.clone().expect("a note"));
+    let note =
+        String::from(excluded(&chosen(&race, "durable", &unmounted), "xfs").facts[0].note.clone().expect("a note"));
     assert_eq!(note, "after 2 of 60 simulated power cuts without fsync of directories it did not mount");
     let said: Vec<String> = warnings(&race.header, &unmounted).into_iter().map(String::from).collect();
     assert!(said[0].starts_with("xfs did not mount after 2 of 60 simulated power cuts"), "{said:?}");

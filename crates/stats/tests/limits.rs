@@ -124,7 +124,7 @@ fn a_share_beyond_the_ceiling_is_impossible_and_says_nothing_of_the_disk() {
         "{why}"
     );
     let result = judge::judge_workload(&wrong, "random-read").remove(0);
-    assert_eq!(result.pairs[0].verdict, Verdict::Faster, "the interval decides");
+    assert_eq!(result.pairs[0].verdict, Verdict::Slower, "the interval decides");
     assert!(result.estimates.iter().all(|of| of.device_use_is_impossible && of.device_use.is_some()));
     // One lane is enough to know it, and that one is named.
     let (what, why) = limit(&race_of([90_000.0, 60_000.0]), "read");

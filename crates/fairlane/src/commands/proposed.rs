@@ -164,12 +164,22 @@ fn record(plan: &Plan, came: Came) -> Record {
     }
 }
 
+/// The record of a real race, as if its images had lain here.
+fn kept(folder: &std::path::Path) -> Record {
+    let mut record = Record::parse(include_str!("../../tests/fixtures/schema1.jsonl")).unwrap();
+    let plan = &mut record.header.plan;
+    let here = folder.display().to_string();
+    if let Some(at) = plan.command_line.iter().position(|word| word == "--on") {
+        plan.command_line[at + 1].clone_from(&here);
+    }
+    plan.on = Ground::Images(folder.to_owned());
+    record
+}
+
 /// A command line as a shell takes it apart.
 fn words_of(line: &str) -> Vec<String> {
-    let output = std::process::Command::new("sh")
-        .args(["-c", &format!("printf '%s\\0' {line}")])
-        .output()
-        .expect("sh runs");
+    let output =
+        std::process::Command::new("sh").args(["-c", &format!("printf '%s\\0' {line}")]).output().expect("sh runs");
     assert!(output.status.success(), "{line}");
     let text = String::from_utf8(output.stdout).expect("words");
     text.split_terminator('\0').map(str::to_owned).collect()
@@ -180,10 +190,12 @@ fn printed(record: &Record, findings: &Findings, advice: &[String]) -> Vec<Strin
     let path = "~/.local/state/fairlane/runs/it's one.jsonl";
     let input = Input { findings, record, record_path: Some(path) };
     let style = Style { colour: false, width: 100 };
-    let mut texts: Vec<String> = ["text", "markdown"]
-        .map(|format| report::render(&input, format, &style).unwrap())
-        .to_vec();
-    texts.extend([Language::En, Language::De, Language::Zh].map(|language| report::memo(&input, language)));
+    let mut texts: Vec<String> =
+        ["text", "markdown"].map(|format| report::render(&input, format, &style).unwrap()).to_vec();
+    let report::Render::Spoken(memo) = report::format_named("memo").unwrap().render else {
+        panic!("it speaks languages")
+    };
+    texts.extend([Language::En, Language::De, Language::Zh].map(|language| memo(&input, language)));
     texts.extend(advice.iter().cloned());
     let mut commands = Vec::new();
     for text in texts {
@@ -233,24 +245,29 @@ fn every_command_that_is_proposed_can_be_run_as_it_is_written() {
     }
     let scenarios = knowledge::scenarios().unwrap();
     let (mut proposed, mut read) = (0, 0);
-    for line in SHAPES {
+    let all_came = [
+        Came::Begun,
+        Came::Through { rounds: 20, noisy: true },
+        Came::Through { rounds: 6, noisy: false },
+        Came::Through { rounds: 1, noisy: false },
+    ];
+    let shapes = SHAPES.iter().map(|line| {
         let plan = planned(line, folder.path());
-        for came in [
-            Came::Begun,
-            Came::Through { rounds: 20, noisy: true },
-            Came::Through { rounds: 6, noisy: false },
-            Came::Through { rounds: 1, noisy: false },
-        ] {
-            let record = record(&plan, came);
+        (*line, all_came.map(|came| (format!("{came:?}"), record(&plan, came))).to_vec())
+    });
+    let kept = [("a record that is kept", vec![(String::new(), kept(folder.path()))])];
+    for (line, records) in shapes.chain(kept) {
+        for (came, record) in records {
+            let plan = &record.header.plan;
             let findings = knowledge::findings(&record).unwrap();
             let races = [Race { record: &record, findings: &findings }];
             let mut told = Vec::new();
             for need in ["", "checksums", "snapshots", "shrink", "reflink"] {
-                let needs: Vec<Need> = need.parse().into_iter().filter(|_| !need.is_empty()).collect();
+                let needs: Vec<Need> = need.split_whitespace().map(|need| need.parse().unwrap()).collect();
                 let advice = knowledge::advise(&races, &scenarios, &needs).unwrap();
                 for of in advice.iter().filter(|of| !of.next.is_empty()) {
                     let contestants = of.next.iter().skip(1).take_while(|word| !word.starts_with("--")).count();
-                    assert!(contestants >= 2, "{line}, {came:?}: {:?} chooses between nothing", of.next);
+                    assert!(contestants >= 2, "{line}, {came}: {:?} chooses between nothing", of.next);
                     proposed += 1;
                 }
                 let report = model::findings::AdviceReport {
@@ -264,15 +281,19 @@ fn every_command_that_is_proposed_can_be_run_as_it_is_written() {
                     warnings: Vec::new(),
                 };
                 for whole in [true, false] {
-                    told.push(report::render_advice(&report, "text", &Style { colour: false, width: 100 }, whole).unwrap());
+                    told.push(
+                        report::render_advice(&report, "text", &Style { colour: false, width: 100 }, whole).unwrap(),
+                    );
                 }
             }
             let mut commands = printed(&record, &findings, &told);
+            // Its own suite lay in a file that nobody kept.
+            commands.retain(|command| !command.contains("tiny.toml"));
             commands.sort();
             commands.dedup();
             for command in commands {
                 let words = words_of(&command);
-                assert_eq!(refused(&words), None, "{line}, {came:?}\n{command}");
+                assert_eq!(refused(&words), None, "{line}, {came}\n{command}");
                 read += 1;
             }
         }

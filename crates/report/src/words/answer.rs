@@ -124,9 +124,7 @@ pub(crate) fn settle(by: Option<Settle>) -> String {
         (_, Some((option, value))) => {
             format!("{option}{GLUE}{value} should settle some of it, and the rest would take over half a day")
         }
-        (Settle::Quiet, _) => {
-            "other programs disturbed most of these rounds, so race again while they rest".to_owned()
-        }
+        (Settle::Quiet, _) => "other programs disturbed most of these rounds, so race again while they rest".to_owned(),
         _ => "to settle it would take over half a day of racing here".to_owned(),
     }
 }

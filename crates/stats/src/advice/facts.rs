@@ -243,7 +243,9 @@ fn lost(seen: &Seen) -> Finding {
             (format!("it broke a promise in {broken} of {cuts} simulated power cuts{torn}"), "powercut")
         }
         Promise::Mounts { unmountable, cuts } => {
-            let note = format!("after {unmountable} of {cuts} simulated power cuts without fsync of directories it did not mount");
+            let note = format!(
+                "after {unmountable} of {cuts} simulated power cuts without fsync of directories it did not mount"
+            );
             (note, "powercut")
         }
         Promise::Checksums { files } => {

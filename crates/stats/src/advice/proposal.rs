@@ -6,8 +6,8 @@ use crate::answer;
 use crate::comparable::LIBRARY;
 use model::Bytes;
 use model::lane::{Contestant, Lane, LaneSpec, Venue};
-use model::operations::Ability;
 use model::oltp::Server;
+use model::operations::Ability;
 use model::plan::Plan;
 use model::scenario::{Weight, fits};
 
@@ -183,9 +183,9 @@ impl<'a> Wanted<'a> {
                     keeps
                 }
                 // The disk of a lane that does not race is nobody's.
-                ("--throttle", Some(limits)) => limits
-                    .rsplit_once(':')
-                    .is_none_or(|(name, _)| lanes.iter().any(|lane| lane.name == name)),
+                ("--throttle", Some(limits)) => {
+                    limits.rsplit_once(':').is_none_or(|(name, _)| lanes.iter().any(|lane| lane.name == name))
+                }
                 (option, _) => KEPT.contains(&option),
             };
             if keeps {

@@ -31,7 +31,8 @@ pub(super) fn first(sight: &Sight) -> (Limit, Sentence) {
         () if of_several_kinds(sight.workload) => &[][..],
         () => &CAUSES[..],
     };
-    let (limit, reason) = RULES.iter().chain(causes).find_map(|rule| rule(sight)).unwrap_or_else(|| unattributed(sight));
+    let (limit, reason) =
+        RULES.iter().chain(causes).find_map(|rule| rule(sight)).unwrap_or_else(|| unattributed(sight));
     // Where the ceiling is known to be wrong, that is said with whatever holds without it.
     let wrong = sight.wrong_ceiling().filter(|_| !matches!(limit, Limit::Harness | Limit::Cache));
     match wrong.filter(|_| !paced(sight.workload)) {

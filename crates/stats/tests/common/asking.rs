@@ -82,7 +82,12 @@ pub fn nothing_known() -> Knowledge<'static> {
 pub fn asked(record: &Record, scenario: &Scenario, needs: &[&str]) -> Advice {
     let needs: Vec<Need> = needs.iter().map(|need| need.parse().unwrap()).collect();
     let features = table();
-    let known = Knowledge { features: &features, suites: &["quick", "later"].map(KnownSuite::from), broken: &[], ..nothing_known() };
+    let known = Knowledge {
+        features: &features,
+        suites: &["quick", "later"].map(KnownSuite::from),
+        broken: &[],
+        ..nothing_known()
+    };
     advise(&[Race { record, findings: &judged(record) }], scenario, &needs, &known)
 }
 
