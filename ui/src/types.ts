@@ -104,6 +104,41 @@ export type Flip =
  */
 export type NoAdvice = "too-little-measured" | "all-excluded" | "undecided" | "not-comparable";
 /**
+ * What should settle what is undecided.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Settle".
+ */
+export type Settle =
+  | {
+      by: "budget";
+      /**
+       * Whole minutes.
+       */
+      minutes: number;
+      /**
+       * Not all of it: the rest would take more rounds or time than are worth asking for.
+       */
+      some_only: boolean;
+    }
+  | {
+      by: "rounds";
+      /**
+       * How many.
+       */
+      rounds: number;
+      /**
+       * Not all of it, as above.
+       */
+      some_only: boolean;
+    }
+  | {
+      by: "quiet";
+    }
+  | {
+      by: "out-of-reach";
+    };
+/**
  * The profiles of the ceilings.
  *
  * This interface was referenced by `Page`'s JSON-Schema
@@ -574,6 +609,11 @@ export interface Advice {
    */
   not_measured: NotMeasured[];
   /**
+   * Filesystems that meet every constraint, as far as the table of features knows, and were not raced; named where a
+   * constraint excludes a lane.
+   */
+  not_raced?: string[];
+  /**
    * What is worth knowing about the chosen lanes for this scenario, and about lanes in which parts of it
    * were not measured.
    */
@@ -827,6 +867,11 @@ export interface Answer {
    * What each other lane costs, and where the chosen ones differ.
    */
   reasons: Reason[];
+  /**
+   * What should settle what is undecided: computed once, and said alike wherever it is said. Absent where nothing is
+   * undecided, or nobody knows.
+   */
+  settle?: Settle | null;
   /**
    * Results that were too noisy to rank, as titles.
    */
@@ -1614,6 +1659,10 @@ export interface Estimate {
    * Use of the device against its ceiling (methods section 3).
    */
   device_use?: number | null;
+  /**
+   * That use is more than the measured ceiling allows: the ceiling is wrong, and the use is not known.
+   */
+  device_use_is_impossible?: boolean;
   /**
    * Extents of the files that the work left (FIEMAP), median over rounds: in how many pieces they lie.
    */

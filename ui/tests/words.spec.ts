@@ -87,7 +87,7 @@ test("the golden race is answered in three languages", () => {
     ],
     commit: "xfs is 9% faster than ext4 (6–12%); btrfs is 2.1× slower than ext4 (1.9–2.3×).",
     create:
-      "btrfs is 34% slower than ext4 (29–39%) and 36% slower than xfs (30–42%); too noisy to rank, xfs to ext4 between −3% and +9%; about 12 min more should settle it.",
+      "btrfs is 34% slower than ext4 (29–39%) and 36% slower than xfs (30–42%); too noisy to rank, xfs to ext4 between −3% and +9%.",
   });
   assert.deepEqual(said("de"), {
     headline: "ext4 oder xfs, je nach Arbeit",
@@ -102,7 +102,7 @@ test("the golden race is answered in three languages", () => {
     ],
     commit: "xfs ist um 9 % schneller als ext4 (6–12 %); btrfs ist um den Faktor 2,1 langsamer als ext4 (Faktor 1,9–2,3).",
     create:
-      "btrfs ist um 34 % langsamer als ext4 (29–39 %) und um 36 % langsamer als xfs (30–42 %); zu verrauscht für eine Rangfolge, xfs zu ext4 zwischen −3 % und +9 %; weitere 12 min dürften das klären.",
+      "btrfs ist um 34 % langsamer als ext4 (29–39 %) und um 36 % langsamer als xfs (30–42 %); zu verrauscht für eine Rangfolge, xfs zu ext4 zwischen −3 % und +9 %.",
   });
   const zh = said("zh");
   assert.equal(zh.headline, "选 ext4 或 xfs，视具体负载而定");
@@ -113,7 +113,7 @@ test("the golden race is answered in three languages", () => {
 test("what other programs disturbed asks for a quiet machine, not for more rounds", () => {
   const findings = golden("three");
   assert.ok(findings.answer);
-  findings.answer.disturbed = true;
+  findings.answer.settle = { by: "quiet" };
   const told = answerSaid(makeUi("en", false, null, (of) => of), findings);
   const open = told.cannot.map((item) => bare(plain(item))).find((item) => item.startsWith("Still undecided"));
   assert.match(open ?? "", /other programs disturbed most of these rounds, so race again while they rest\.$/);

@@ -1,13 +1,18 @@
 //! What advice rests on beside the races, built in: the table of features and the scenarios. To add a
 //! filesystem or a scenario: one file, and its row here.
 
+use crate::commands::planning;
 use crate::failure::Failure;
 use crate::{state, suites};
 use model::features::Features;
 use model::findings::{Advice, Findings};
+use model::lane::{Contestant, Lane, LaneSpec};
+use model::oltp::Server;
+use model::operations::{Ability, Method};
 use model::record::Record;
 use model::scenario::{Need, Scenario};
-use stats::advice::{Knowledge, LEAST_MEASURED, Race};
+use model::workload::{Kind, Workload};
+use stats::advice::{Knowledge, KnownSuite, KnownWorkload, LEAST_MEASURED, Race, USUAL_LANE_BYTES};
 
 /// What filesystems can do: name and TOML.
 pub const FEATURES: &[(&str, &str)] = &[
@@ -92,10 +97,84 @@ pub fn scenario(name: &str) -> Result<Scenario, Failure> {
 /// When the table of features is wrong.
 pub fn advise(races: &[Race], scenarios: &[Scenario], needs: &[Need]) -> Result<Vec<Advice>, Failure> {
     let features = features()?;
-    let suites: Vec<&str> = suites::BUILT_IN.iter().map(|(name, _)| *name).collect();
-    let broken = state::broken_lanes();
-    let known = Knowledge { features: &features, suites: &suites, broken: &broken };
+    let suites = known_suites()?;
+    let (others, broken) = (filesystems(), state::broken_lanes());
+    let known = Knowledge { features: &features, suites: &suites, others: &others, lacks, broken: &broken };
     Ok(scenarios.iter().map(|scenario| stats::advice::advise(races, scenario, needs, &known)).collect())
+}
+
+/// The built-in suites, with what decides whether lanes can race them.
+fn known_suites() -> Result<Vec<KnownSuite>, Failure> {
+    let known = |(name, _): &(&str, &str)| {
+        let suite = suites::find(name)?;
+        Ok(KnownSuite {
+            workloads: suite.workload.iter().map(known_workload).collect(),
+            lane_bytes: suite.lane_size.map_or(USUAL_LANE_BYTES, |size| size.get()),
+            own_lanes: suite.lane_size.is_some(),
+            name: suite.name,
+        })
+    };
+    suites::BUILT_IN.iter().map(known).collect()
+}
+
+fn known_workload(workload: &Workload) -> KnownWorkload {
+    let (in_guest, asked) = match &workload.kind {
+        Kind::Operations(operations) => (operations.method == Method::InProcess, operations.asks_for()),
+        Kind::Programs(programs) => (false, programs.asks_for()),
+        // Scenarios ask for servers, which own their files.
+        Kind::Oltp(oltp) => {
+            let mut of_server = oltp.clone();
+            of_server.server = Server::Mariadb;
+            (false, of_server.asks_for())
+        }
+        Kind::Fio(_) => (false, Vec::new()),
+        Kind::Io(_) | Kind::Jobs(_) | Kind::SmallFiles(_) | Kind::Appenders(_) | Kind::Streams(_) => (true, Vec::new()),
+    };
+    KnownWorkload {
+        name: workload.name.clone(),
+        work_bytes: workload.working_set_bytes(),
+        in_library: matches!(workload.kind, Kind::Operations(_)),
+        in_guest,
+        asks: asked.into_iter().map(|asked| asked.ability).collect(),
+    }
+}
+
+/// What the table of filesystems says that a lane lacks.
+fn lacks(lane: &LaneSpec) -> Vec<Ability> {
+    let Contestant::Filesystem(name) = &lane.contestant else { return Vec::new() };
+    let row = lanes::filesystem::find(name);
+    let lacks = row.map(|row| (row.lacks)(&lane.mkfs_options, &lane.mount_options)).unwrap_or_default();
+    lacks.into_iter().map(|lack| lack.ability).collect()
+}
+
+/// Filesystems that can be raced on a disk, as lanes without options: those that a race takes by itself first.
+fn filesystems() -> Vec<Lane> {
+    let mut rows: Vec<&lanes::filesystem::Filesystem> = lanes::filesystem::FILESYSTEMS.iter().collect();
+    let usual = |name: &str| planning::DEFAULT_LANES.iter().position(|usual| *usual == name);
+    rows.retain(|row| row.home == lanes::filesystem::Home::Block);
+    rows.sort_by_key(|row| usual(row.name).unwrap_or(usize::MAX));
+    rows.into_iter().map(bare_lane).collect()
+}
+
+/// A lane of a filesystem without options, as small as it takes.
+pub fn bare_lane(row: &lanes::filesystem::Filesystem) -> Lane {
+    Lane {
+        name: row.name.to_owned(),
+        spec: row.name.to_owned(),
+        filesystem: row.mounted_as().to_owned(),
+        mkfs_command: row.mkfs_command(&[]),
+        mount_options: row.all_mount_options(&[]),
+        venue: "image".to_owned(),
+        ground: "images".to_owned(),
+        backing: String::new(),
+        size_bytes: row.minimum_bytes,
+        promises: (row.promises)(&[], &[]),
+        is_self: false,
+        kernel: String::new(),
+        kernel_build: String::new(),
+        flushes_stop_short: false,
+        geometry: Vec::new(),
+    }
 }
 
 /// The findings of a record, with advice for the scenarios of which it measured at least half.
@@ -123,9 +202,7 @@ pub fn advised(record: &Record, mut findings: Findings) -> Result<Findings, Fail
 mod tests {
     use super::*;
     use model::features::{Feature, UNKNOWN};
-    use model::oltp::Server;
     use model::scenario::Matcher;
-    use model::workload::{Kind, Workload};
 
     #[test]
     fn every_file_is_sound_and_carries_its_own_name() {
@@ -171,7 +248,6 @@ mod tests {
 
     #[test]
     fn the_table_says_of_data_checksums_what_lanes_promise() {
-        use model::lane::{Lane, LaneSpec};
         let features = features().unwrap();
         let table = stats::advice::facts::Table { features: &features, kernel: "6.18", broken: &[] };
         let mut compared = 0;

@@ -2,6 +2,7 @@
 
 mod advice;
 mod appenders;
+mod settle;
 mod transactions;
 
 pub use advice::{
@@ -10,6 +11,7 @@ pub use advice::{
 };
 
 pub use appenders::{Bursts, SearchFinding, SearchLane, SearchPass, SwarmFinding, SwarmRow};
+pub use settle::Settle;
 pub use transactions::{TransactionsFinding, TransactionsRow};
 
 use crate::calibration::Calibration;
@@ -230,6 +232,9 @@ pub struct Estimate {
     pub device_busy_share: Option<f64>,
     /// Use of the device against its ceiling (methods section 3).
     pub device_use: Option<f64>,
+    /// That use is more than the measured ceiling allows: the ceiling is wrong, and the use is not known.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub device_use_is_impossible: bool,
     /// Extents of the files that the work left (FIEMAP), median over rounds: in how many pieces they lie.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extents: Option<f64>,
@@ -420,6 +425,10 @@ pub struct Answer {
     pub not_tested: Vec<Sentence>,
     /// The command that is worth running next, after `fairlane`.
     pub next: Vec<String>,
+    /// What should settle what is undecided: computed once, and said alike wherever it is said. Absent where nothing is
+    /// undecided, or nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settle: Option<Settle>,
 }
 
 /// One fact that keeps lanes from being ranked against the reference.

@@ -70,7 +70,20 @@ fn short_lines(report: &AdviceReport) -> Vec<(&'static str, Phrase)> {
     if !little.is_empty() {
         lines.push((said::NONE, said::too_little(&little)));
     }
+    // What the user asks for holds in every scenario.
+    if !report.needs.is_empty() {
+        lines.extend(not_raced(&report.advice.iter().collect::<Vec<_>>()).map(|line| (said::NOTE, line)));
+    }
     lines
+}
+
+/// The filesystems that meet the constraints of each of these scenarios of which some lane does not.
+fn not_raced(advice: &[&Advice]) -> Option<Phrase> {
+    let mut named = advice.iter().filter(|of| !of.not_raced.is_empty());
+    let first = named.next()?;
+    let everywhere = |name: &&String| named.clone().all(|other| other.not_raced.contains(name));
+    let names: Vec<&str> = first.not_raced.iter().filter(everywhere).map(String::as_str).collect();
+    (!names.is_empty()).then(|| said::not_raced(&names))
 }
 
 /// What is worth typing next: the reasons of one scenario, and the race that measures the most of what
@@ -161,6 +174,7 @@ fn lines(advice: &Advice, margin: f64) -> Vec<(&'static str, Phrase)> {
         }
         lines.push((said::OUT, said::excluded(&advice.title, &lanes, &sources.join("; "), out[0])));
     }
+    lines.extend(not_raced(&[advice]).map(|line| (said::NOTE, line)));
     lines.extend(advice.flips_if.iter().map(|flip| (said::UNLESS, said::flip(flip, &advice.title))));
     let mut suites: Vec<Option<&str>> = Vec::new();
     for part in &advice.not_measured {

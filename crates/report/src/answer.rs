@@ -33,7 +33,7 @@ pub(crate) fn answer(findings: &Findings) -> Phrase {
         }
         let titles = gathered(findings, &answer.undecided);
         if !titles.is_empty() {
-            let settle = settle(findings, answer);
+            let settle = words::answer::settle(answer.settle);
             sentences.push(Phrase::of(words::answer::UNDECIDED).say(titles.join(", ")).say(format!("; {settle}.")));
         }
     }
@@ -138,7 +138,7 @@ fn no_choice(findings: &Findings, answer: &Answer) -> Phrase {
     let mut parts = Vec::new();
     let undecided = gathered(findings, &answer.undecided);
     if !undecided.is_empty() {
-        parts.push(Phrase::of(words::answer::undecided_so_far(&undecided, &settle(findings, answer))));
+        parts.push(Phrase::of(words::answer::undecided_so_far(&undecided, &words::answer::settle(answer.settle))));
     }
     for (titles, what) in [
         (telling_nothing(&|limit| limit == Limit::Device), words::answer::DISK_WAS_THE_LIMIT),
@@ -203,24 +203,6 @@ fn failures(findings: &Findings) -> Vec<Phrase> {
         .filter(|(_, titles)| !titles.is_empty())
         .map(|(lane, titles)| words::answer::failed_at(&lane.name, &titles))
         .collect()
-}
-
-/// What would settle what is undecided: the budget or the rounds of the next command where it names
-/// them, or else the longest of the pairs' times.
-fn settle(findings: &Findings, answer: &Answer) -> String {
-    if answer.disturbed {
-        return words::answer::QUIET_FIRST.to_owned();
-    }
-    let named = ["--budget", "--rounds"].into_iter().find_map(|option| {
-        let at = answer.next.iter().position(|word| word == option)?;
-        Some((option, answer.next.get(at + 1)?))
-    });
-    if let Some((option, value)) = named {
-        return words::verdict::settle_by(option, value);
-    }
-    let pairs = findings.results.iter().flat_map(|result| &result.pairs);
-    let undecided = pairs.filter(|pair| pair.verdict == Verdict::Undecided);
-    words::verdict::settle(undecided.filter_map(|pair| pair.minutes_to_settle).reduce(f64::max))
 }
 
 /// Titles of results, those of one table of file operations as their number.

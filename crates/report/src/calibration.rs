@@ -61,7 +61,7 @@ fn row(found: &Calibration, result: &CalibratedResult) -> Vec<String> {
         said::share(result.deviation),
         said::races(&result.races),
     ];
-    cells.extend(result.resolves.iter().map(|of| said::share(of.difference)));
+    cells.extend(result.resolves.iter().map(|of| said::resolves(of.difference)));
     cells
 }
 

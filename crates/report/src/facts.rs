@@ -43,7 +43,10 @@ pub(crate) fn cells(result: &ResultFinding, estimate: &Estimate) -> [Option<Stri
         estimate.agent_cpu_seconds_per_operation.map(|seconds| format!("{}/op", figures::brief(seconds))),
         estimate.write_amplification.map(figures::times),
         estimate.flushes_per_operation.map(figures::per_operation),
-        estimate.device_use.map(figures::share),
+        estimate.device_use.map(|share| match estimate.device_use_is_impossible {
+            true => words::columns::impossible(&figures::share(share)),
+            false => figures::share(share),
+        }),
         estimate.extents.map(figures::per_operation),
     ]
 }

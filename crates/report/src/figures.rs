@@ -35,7 +35,9 @@ pub(crate) fn rate_with_interval(unit: &str, mean: f64, low: Option<f64>, high: 
             None => text,
         }
     };
-    format!("{shown} ({} to {})", bound(low), bound(high))
+    let (low, high) = (bound(low), bound(high));
+    // Ends that read alike are no range.
+    if low == high { shown } else { format!("{shown} ({low} to {high})") }
 }
 
 /// What one of a shown unit is in bytes per second or in nanoseconds.
@@ -188,10 +190,19 @@ pub(crate) fn coarse(factor: f64) -> String {
     format!("{}x", trimmed(&fixed(factor, usize::from(factor.abs() < 9.95))))
 }
 
+/// A factor of which the small ones are told as fractions, which say how far they reach where `0.01x` does not: `1/120x`.
+fn fraction(factor: f64) -> String {
+    match factor {
+        factor if factor > 0.0 && factor < 1.0 / 9_999.5 => "<1/9,999x".to_owned(),
+        factor if factor > 0.0 && factor < 0.095 => format!("1/{}x", fixed(factor.recip(), 0)),
+        factor => times(factor),
+    }
+}
+
 /// Where an undecided ratio lies: `between -3 % and +9 %`, or in factors where it is wider.
 pub(crate) fn span(low: f64, high: f64) -> (String, String) {
     if low <= 0.5 || high >= 2.0 {
-        return (times(low), times(high));
+        return (fraction(low), fraction(high));
     }
     let (low, high) = ((low - 1.0) * 100.0, (high - 1.0) * 100.0);
     let digits = usize::from(low.abs().max(high.abs()) < 2.95);
@@ -271,15 +282,6 @@ pub(crate) fn bytes(bytes: u64) -> String {
 /// A disk's size, decimal as disks are sold: `500 GB`.
 pub(crate) fn disk_bytes(bytes: u64) -> String {
     glued(human_bandwidth(bytes as f64).trim_end_matches("/s"))
-}
-
-/// So many minutes of racing, rounded up: `12 min`, `3 h`; `None` above a day.
-pub(crate) fn minutes(minutes: f64) -> Option<String> {
-    if !minutes.is_finite() || minutes > 1440.0 {
-        return None;
-    }
-    let whole = minutes.ceil().max(1.0);
-    Some(if whole < 120.0 { format!("{whole:.0}{GLUE}min") } else { format!("{:.0}{GLUE}h", (whole / 60.0).ceil()) })
 }
 
 /// Whether a sentence already names both ends of an interval as whole percentages.
@@ -367,6 +369,8 @@ mod tests {
         let (low, high) = span(0.998, 1.021);
         assert_eq!((plain(&low), plain(&high)), ("-0.2 %".to_owned(), "+2.1 %".to_owned()));
         assert_eq!(span(0.4, 2.3), ("0.4x".to_owned(), "2.3x".to_owned()));
+        assert_eq!(span(0.0021, 2065.0), ("1/476x".to_owned(), "2065x".to_owned()));
+        assert_eq!(span(1e-9, 0.05), ("<1/9,999x".to_owned(), "1/20x".to_owned()));
         assert_eq!(plain(&span(0.997, 1.09).0), "0 %");
     }
 
@@ -382,6 +386,7 @@ mod tests {
         assert_eq!(plain(&rate_with_interval("B/s", 512e6, Some(505e6), Some(519e6))), "512 MB/s (505 to 519)");
         assert_eq!(plain(&rate_with_interval("B/s", 1e9, Some(990e6), Some(1.01e9))), "1 GB/s (0.99 to 1.01)");
         assert_eq!(plain(&rate_with_interval("B/s", 861e6, Some(736e6), Some(1.01e9))), "861 MB/s (736 to 1010)");
+        assert_eq!(plain(&rate_with_interval("B/s", 512e6, Some(512e6), Some(512e6))), "512 MB/s");
         assert_eq!(plain(&rate("operations/s", 1180.0)), "1.18k ops/s");
         assert_eq!(plain(&rate_with_interval("ns", 846e3, Some(821e3), Some(872e3))), "0.85 ms (0.82 to 0.87)");
         assert_eq!(plain(&rate_with_interval("ns", 99e3, Some(95e3), Some(104e3))), "99 us (95 to 104)");
@@ -400,16 +405,6 @@ mod tests {
     fn numbers_that_are_none_do_not_pass_for_numbers() {
         assert_eq!(times(f64::NAN), "?x");
         assert_eq!(rate("B/s", f64::INFINITY), "?");
-        assert_eq!(minutes(f64::NAN), None);
-    }
-
-    #[test]
-    fn minutes_are_rounded_up() {
-        let said = |value: f64| minutes(value).map(|text| plain(&text));
-        assert_eq!(said(11.2).as_deref(), Some("12 min"));
-        assert_eq!(said(0.2).as_deref(), Some("1 min"));
-        assert_eq!(said(150.0).as_deref(), Some("3 h"));
-        assert_eq!(said(5000.0), None);
     }
 
     #[test]

@@ -214,6 +214,10 @@ mod tests {
                     (the noise of commit 4 KiB and reads[2J is this machine's, as calibrated; ordinary noise is assumed \
                     of the rest).";
         assert!(lines(&plan).ends_with(said), "{}", lines(&plan));
+        plan.resolves = Some(Foresight { difference: 7.61, smaller: Some((4.0, 600.0)), ..of.clone() });
+        let said = "in 3 min nothing smaller than a factor of 8.6 can be told; a factor of 5 needs about 10 min (the noise \
+                    is this machine's, as calibrated).";
+        assert!(lines(&plan).ends_with(said), "{}", lines(&plan));
         plan.resolves = Some(Foresight { noise: KnownNoise::None, ..of });
         assert!(lines(&plan).contains("(ordinary noise is assumed; `fairlane calibrate`"), "{}", lines(&plan));
     }

@@ -14,20 +14,19 @@ pub(crate) struct Shown<'a> {
     pub(crate) interval: Option<(f64, f64)>,
     pub(crate) verdict: Verdict,
     pub(crate) why: Option<&'a str>,
-    pub(crate) minutes: Option<f64>,
 }
 
 /// One thing to say about a result.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Statement<'a> {
-    /// Every lane ran at the disk's own limit, between these rates.
-    AtTheDisk { slowest: f64, fastest: f64 },
+    /// Every lane ran at the disk's own limit, between these rates; whether they tie.
+    AtTheDisk { slowest: f64, fastest: f64, tie: bool },
     /// These lanes tie with each other; the widest interval among them, where there is one.
     Tie { lanes: Vec<&'a str>, interval: Option<(f64, f64)> },
     /// Decided pairs of one lane, the `a` of each.
     Apart(Vec<Shown<'a>>),
     /// Pairs whose interval is still too wide.
-    Undecided { pairs: Vec<Shown<'a>>, minutes: Option<f64> },
+    Undecided { pairs: Vec<Shown<'a>> },
     /// Pairs without a verdict, all for the same reason; none where their figures mean nothing.
     NoVerdict { pairs: Vec<Shown<'a>>, why: &'a str },
     /// A lane without a figure.
@@ -57,12 +56,14 @@ pub(crate) fn statements(result: &ResultFinding) -> Vec<Statement<'_>> {
     let measured: Vec<_> = result.estimates.iter().filter(|estimate| estimate.failure.is_none()).collect();
 
     let mut said = Vec::new();
-    let apart = pairs.iter().any(|pair| matches!(pair.verdict, Verdict::Faster | Verdict::Slower));
-    if result.limit == Limit::Device && !apart && measured.len() > 1 {
+    let all = |verdict: Verdict| !pairs.is_empty() && pairs.iter().all(|pair| pair.verdict == verdict);
+    let tie = all(Verdict::Tie);
+    if result.limit == Limit::Device && (tie || all(Verdict::None)) && measured.len() > 1 {
         let rates = || measured.iter().map(|estimate| estimate.mean);
         said.push(Statement::AtTheDisk {
             slowest: rates().fold(f64::INFINITY, f64::min),
             fastest: rates().fold(f64::NEG_INFINITY, f64::max),
+            tie,
         });
     } else if pairs.is_empty() {
         match measured.as_slice() {
@@ -147,7 +148,6 @@ fn shown(pair: &Pair) -> Shown<'_> {
         interval: pair.low.zip(pair.high),
         verdict: pair.verdict,
         why: pair.why.as_deref().filter(|why| !why.trim().is_empty()),
-        minutes: pair.minutes_to_settle,
     }
 }
 
@@ -250,8 +250,7 @@ fn widest<'s>(pairs: impl Iterator<Item = &'s Shown<'s>>) -> Option<(f64, f64)> 
 
 fn undecided<'a>(shown: &[Shown<'a>]) -> Option<Statement<'a>> {
     let pairs: Vec<Shown> = shown.iter().filter(|pair| pair.verdict == Verdict::Undecided).cloned().collect();
-    let minutes = pairs.iter().filter_map(|pair| pair.minutes).reduce(f64::max);
-    (!pairs.is_empty()).then_some(Statement::Undecided { pairs, minutes })
+    (!pairs.is_empty()).then_some(Statement::Undecided { pairs })
 }
 
 /// Pairs without a verdict, gathered by lane and reason: a lane that lacks a promise lacks it
@@ -382,6 +381,7 @@ mod tests {
             cpu_system_share: None,
             device_busy_share: None,
             device_use: None,
+            device_use_is_impossible: false,
             extents: None,
             failure: None,
         };
@@ -461,7 +461,7 @@ mod tests {
                     Verdict::Slower => reader_knows(&said, &pair.b, &pair.a),
                     Verdict::Tie => said.iter().any(|one| matches!(one, Statement::Tie { lanes, .. }
                         if lanes.contains(&pair.a.as_str()) && lanes.contains(&pair.b.as_str()))),
-                    Verdict::Undecided => said.iter().any(|one| matches!(one, Statement::Undecided { pairs, .. }
+                    Verdict::Undecided => said.iter().any(|one| matches!(one, Statement::Undecided { pairs }
                         if lists(pairs, pair))),
                     Verdict::None => said.iter().any(|one| matches!(one, Statement::NoVerdict { pairs, why }
                         if lists(pairs, pair) && Some(*why) == pair.why.as_deref())),
@@ -500,6 +500,27 @@ mod tests {
         let firsts = said.iter().filter_map(|one| if let Statement::Apart(of) = one { of.first() } else { None });
         assert!(firsts.clone().count() == 3 && firsts.into_iter().all(|pair| pair.b == "b"), "{said:?}");
         assert_eq!(reference_of(&result(&[Verdict::None; 10], &[false; 10])), Some("a"));
+    }
+
+    #[test]
+    fn at_the_disk_it_says_tie_only_where_the_statistics_do() {
+        let at = |verdicts: &[Verdict]| {
+            let mut result = result(verdicts, &[false; 10]);
+            result.limit = Limit::Device;
+            let said = statements(&result);
+            said.iter().find_map(|one| match one {
+                Statement::AtTheDisk { tie, .. } => Some(*tie),
+                _ => None,
+            })
+        };
+        assert_eq!(at(&[Verdict::Tie; 10]), Some(true));
+        assert_eq!(at(&[Verdict::None; 10]), Some(false));
+        // What differs from pair to pair is said pair by pair.
+        let mut mixed = [Verdict::Tie; 10];
+        mixed[3] = Verdict::None;
+        assert_eq!(at(&mixed), None);
+        mixed[3] = Verdict::Undecided;
+        assert_eq!(at(&mixed), None);
     }
 
     #[test]

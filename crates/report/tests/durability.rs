@@ -93,7 +93,12 @@ fn a_lane_that_only_tore_sectors_or_did_not_mount_is_told_apart() {
     found.lanes[0].bare_unmountable = 3;
     let text = text(&found);
     assert!(text.contains("each of which tore a write between sectors of 512 bytes, which a drive"), "{text}");
-    assert!(text.contains("in 0 of 2000 cuts; without fsync of directories 3 of 400 images did not mount"), "{text}");
+    assert!(
+        text.contains(
+            "did not mount after 3 of 400 cuts without fsync of directories, and broke no promise in 2000 others"
+        ),
+        "{text}"
+    );
 }
 
 #[test]
@@ -183,6 +188,9 @@ fn damage_a_full_disk_and_a_failing_one_are_told() {
     let mut of_metadata = damage(Honesty::Refused, 0, 1, 0);
     of_metadata.damage.hit = 0;
     found.damage.push(of_metadata);
+    let mut silent = damage(Honesty::Silent, 2, 96, 0);
+    silent.damage.hit = 0;
+    found.damage.push(silent);
     found.full = vec![Full { lane: "x".to_owned(), could_delete: false, ..Full::default() }];
     let fault = |told: &str, lost, lost_mounted, writable| Fault {
         lane: "x".to_owned(),
@@ -201,6 +209,7 @@ fn damage_a_full_disk_and_a_failing_one_are_told() {
     for says in [
         "8 files were wrong or gone WITHOUT AN ERROR",
         "of 50 files 8 were hit: 8 refused",
+        "of 50 files 2 were wrong or gone WITHOUT AN ERROR, 96 were refused",
         "1 of 50 files were refused, none read with wrong bytes",
         "all read whole, from another copy",
         "every file was read whole (4 of the blocks were read); the check noticed nothing.",

@@ -8,7 +8,7 @@ use crate::say;
 use crate::series::Series;
 use crate::throttle;
 use model::Sentence;
-use model::findings::{Answer, Limit, Pair, Reason, ResultFinding, Verdict};
+use model::findings::{Answer, Limit, Pair, Reason, ResultFinding, Settle, Verdict};
 use model::lane::{Lane, LaneSpec};
 use model::plan::LOOKS;
 use model::record::{EndOutcome, Header, Record};
@@ -50,8 +50,10 @@ pub fn answer(record: &Record, results: &[ResultFinding]) -> Option<Answer> {
     let mut not_tested: Vec<Sentence> =
         unraced.iter().map(|title| say::race::never_reached(say::text(*title))).collect();
     not_tested.extend(header.plan.not_tested.iter().cloned().map(Sentence::from));
+    let (next, settle) = next(record, &undecided, (unraced.len(), disturbed));
     Some(Answer {
-        next: next(record, &undecided, (unraced.len(), disturbed)),
+        next,
+        settle,
         reasons: lanes.iter().flat_map(|lane| losses(lane, &lanes, &telling)).collect(),
         choose,
         undecided: undecided.iter().map(|result| title(result, results)).collect(),
@@ -153,11 +155,16 @@ fn worst_loss(lane: &Lane, lanes: &[&Lane], result: &ResultFinding) -> Option<Re
     })
 }
 
-/// What to run next: the same race with the budget that should settle it; with so many rounds, where
-/// that is more than an adaptive race makes; where other programs disturbed it, the same race as it was, for
-/// a quiet machine; or the report. More of the same settles nothing that a failing step keeps open: a
-/// lane that failed in every workload is left out, and what only such lanes leave undecided does not count.
-fn next(record: &Record, undecided: &[&ResultFinding], (unraced, disturbed): (usize, bool)) -> Vec<String> {
+/// What to run next, and what it should settle: the same race with the budget that should settle it; with so many
+/// rounds, where that is more than an adaptive race makes; where other programs disturbed it, the same race as it
+/// was, for a quiet machine; or the report. More of the same settles nothing that a failing step keeps open: a
+/// lane that failed in every workload is left out, and what only such lanes leave undecided does not count. Nor does
+/// what would take more than is worth asking for.
+fn next(
+    record: &Record,
+    undecided: &[&ResultFinding],
+    (unraced, disturbed): (usize, bool),
+) -> (Vec<String>, Option<Settle>) {
     let (header, plan) = (&record.header, &record.header.plan);
     let failures = Failures::of(record);
     let open: Vec<(&ResultFinding, Vec<&Pair>)> = undecided
@@ -170,21 +177,19 @@ fn next(record: &Record, undecided: &[&ResultFinding], (unraced, disturbed): (us
         .filter(|(_, pairs)| !pairs.is_empty())
         .collect();
     let ended_by_an_error = record.end == Some(EndOutcome::Failed);
-    if (open.is_empty() && unraced == 0) || ended_by_an_error {
-        return ["report", "--format", "markdown"].map(str::to_owned).to_vec();
+    let report = || ["report", "--format", "markdown"].map(str::to_owned).to_vec();
+    let nobody = plan.lanes.iter().all(|lane| failures.everywhere(&lane.name));
+    if (open.is_empty() && unraced == 0) || ended_by_an_error || nobody {
+        return (report(), None);
     }
-    // Groups of one workload settle in the same rounds: the slowest of a workload counts.
-    let mut minutes: BTreeMap<&str, f64> = BTreeMap::new();
-    for (result, pairs) in &open {
-        for more in pairs.iter().filter_map(|pair| pair.minutes_to_settle) {
-            let most = minutes.entry(&result.workload).or_default();
-            *most = most.max(more);
-        }
-    }
-    let more: f64 = minutes.values().sum();
     // What was never reached needs as much again as what was.
     let count = plan.workloads.len() as f64;
     let spent = plan.budget_seconds.unwrap_or(180.0) / 60.0 * count / (count - unraced as f64).max(1.0);
+    let Reach { minutes, rounds, beyond, unknown } = Reach::of(&open, MOST_MINUTES - spent);
+    if minutes.is_empty() && beyond && !unknown && unraced == 0 && !disturbed {
+        return (report(), Some(Settle::OutOfReach));
+    }
+    let more: f64 = minutes.values().sum();
     let budget = if more > 0.0 || unraced > 0 { spent + more } else { 2.0 * spent }.clamp(1.0, MOST_MINUTES).ceil();
     let mut next = command_of(&plan.command_line);
     let before_lanes = next.len() + 1;
@@ -199,22 +204,77 @@ fn next(record: &Record, undecided: &[&ResultFinding], (unraced, disturbed): (us
             options.drain(at..at + 2);
         }
     }
+    if plan.as_published && !options.iter().any(|option| option == "--set") {
+        // The article's work was made to fit; that of the suite may need the room that it asks for.
+        without(&mut options, "--lane-size");
+    }
     next.extend(options);
     if disturbed && unraced == 0 {
         next.extend(plan.budget_seconds.iter().flat_map(|budget| ["--budget".to_owned(), format!("{budget:.0}s")]));
-        return next;
+        return (next, Some(Settle::Quiet));
     }
-    match rounds_beyond_the_looks(&open).filter(|_| unraced == 0 && more <= MOST_MINUTES) {
+    let settle = match rounds.filter(|_| unraced == 0) {
         Some(rounds) => {
             if next[0] == "race" && minutes.len() < plan.workloads.len() {
                 without(&mut next, "--workload");
                 next.extend(minutes.keys().flat_map(|name| ["--workload".to_owned(), (*name).to_owned()]));
             }
-            next.extend(["--rounds".to_owned(), rounds.to_string()]);
+            Settle::Rounds { rounds, some_only: beyond }
         }
-        None => next.extend(["--budget".to_owned(), format!("{budget:.0}m")]),
+        None => Settle::Budget { minutes: budget as u32, some_only: beyond },
+    };
+    next.extend(settle.option().into_iter().flat_map(|(option, value)| [option.to_owned(), value]));
+    let settle = match () {
+        () if open.is_empty() => None,
+        () if disturbed => Some(Settle::Quiet),
+        () => Some(settle).filter(|_| more > 0.0),
+    };
+    (next, settle)
+}
+
+/// What more of the same race can settle of what is open.
+struct Reach<'a> {
+    /// Minutes that each workload takes until what can be settled of it is.
+    minutes: BTreeMap<&'a str, f64>,
+    /// The rounds that the slowest of its pairs needs, where these are more than an adaptive race makes: a larger
+    /// budget would not help it.
+    rounds: Option<u32>,
+    /// Some of it would take more rounds or time than are worth asking for.
+    beyond: bool,
+    /// Of some of it nobody knows what it takes.
+    unknown: bool,
+}
+
+impl<'a> Reach<'a> {
+    /// `most`: minutes of further racing that are worth asking for.
+    fn of(open: &[(&'a ResultFinding, Vec<&Pair>)], most: f64) -> Reach<'a> {
+        let mut reach = Reach { minutes: BTreeMap::new(), rounds: None, beyond: false, unknown: false };
+        // What takes least comes first: together they must fit into what is worth asking for.
+        let mut forecasts: Vec<(f64, u32, &str)> = Vec::new();
+        for (result, pair) in open.iter().flat_map(|(result, pairs)| pairs.iter().map(move |pair| (result, pair))) {
+            match pair.minutes_to_settle {
+                Some(minutes) => {
+                    forecasts.push((minutes, pair.rounds_to_settle.unwrap_or(0), result.workload.as_str()))
+                }
+                None => reach.unknown = true,
+            }
+        }
+        forecasts.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (minutes, rounds, workload) in forecasts {
+            // Groups of one workload settle in the same rounds: the slowest of a workload counts.
+            let others: f64 = reach.minutes.iter().filter(|(name, _)| **name != workload).map(|(_, more)| more).sum();
+            if rounds > MOST_ROUNDS || others + minutes > most {
+                reach.beyond = true;
+                continue;
+            }
+            let so_far = reach.minutes.entry(workload).or_default();
+            *so_far = so_far.max(minutes);
+            if rounds > LOOKS[LOOKS.len() - 1] {
+                reach.rounds = reach.rounds.max(Some(rounds));
+            }
+        }
+        reach
     }
-    next
 }
 
 /// What failed where, last attempts alone.
@@ -258,14 +318,6 @@ const MOST_MINUTES: f64 = 720.0;
 
 /// From a few rounds hundreds are a guess.
 const MOST_ROUNDS: u32 = 200;
-
-/// The rounds that the slowest undecided pair needs, where these are more than an adaptive race makes:
-/// a larger budget would not help it.
-fn rounds_beyond_the_looks(open: &[(&ResultFinding, Vec<&Pair>)]) -> Option<u32> {
-    let pairs = open.iter().flat_map(|(_, pairs)| pairs);
-    let worth_asking = LOOKS[LOOKS.len() - 1] + 1..=MOST_ROUNDS;
-    pairs.filter_map(|pair| pair.rounds_to_settle).max().filter(|rounds| worth_asking.contains(rounds))
-}
 
 /// Takes an option and its value out of a command line, wherever it stands.
 fn without(line: &mut Vec<String>, option: &str) {

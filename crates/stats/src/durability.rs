@@ -3,7 +3,7 @@
 //! None of N images with a fault leaves a failure rate below 1 - 0.05^(1/N) at 95 %, which is at most 3/N (the
 //! rule of three; Hanley and Lippman-Hand 1983), for images such as the sampler draws.
 
-use crate::advice::facts::{Broken, Promise};
+use crate::advice::facts::{Broken, Promise, Seen};
 use crate::say::{name, race as said};
 use model::Sentence;
 use model::durability::{
@@ -38,10 +38,16 @@ pub fn broken(record: &DurabilityRecord) -> Vec<Broken> {
     };
     let trusted = found.untrusted.is_empty() && !record.header.controls.is_empty();
     let cut = record.header.lanes.iter().zip(&found.lanes).filter(|_| trusted);
-    let lost = cut.filter(|(_, seen)| seen.verdict == DurabilityVerdict::Broke).map(|(lane, seen)| {
-        let others = if seen.bare_unmountable > 0 { (seen.bare_unmountable, seen.bare_cuts) } else { (0, 0) };
-        let (broken, cuts) = (seen.broken + others.0, seen.cuts + others.1);
-        of(lane, Promise::Durable { broken, cuts, only_torn_512: broken == seen.broken_torn_512 })
+    // The tally of the report: what was promised, of the cuts of work that promises it.
+    let lost = cut.filter(|(_, seen)| seen.verdict == DurabilityVerdict::Broke).flat_map(|(lane, seen)| {
+        let (broken, cuts) = (seen.broken, seen.cuts);
+        let durable = Promise::Durable { broken, cuts, only_torn_512: broken == seen.broken_torn_512 };
+        let mounts = Promise::Mounts { unmountable: seen.bare_unmountable, cuts: seen.bare_cuts };
+        [(broken > 0, durable), (seen.bare_unmountable > 0, mounts)]
+            .into_iter()
+            .filter(|(seen, _)| *seen)
+            .map(|(_, promise)| of(lane, promise))
+            .collect::<Vec<_>>()
     });
     let silent = record.header.lanes.iter().filter(|lane| lane.promises.data_checksums).filter_map(|lane| {
         let told = found.damage.iter().filter(|of| of.damage.lane == lane.name && of.damage.of == "data");
@@ -56,21 +62,35 @@ pub fn warnings(race: &model::record::Header, broken: &[Broken]) -> Vec<Sentence
     let kernel = &race.machine.kernel;
     let count = Value::Count;
     let of_lane = |lane: &Lane| {
-        let such = |durable: bool| {
-            let mut mine = broken.iter().filter(|broken| broken.is_of(lane, kernel));
-            mine.find(|broken| matches!(broken.promise, Promise::Durable { .. }) == durable)
-        };
+        let kinds: [fn(&Promise) -> bool; 3] = [
+            |promise| matches!(promise, Promise::Durable { .. }),
+            |promise| matches!(promise, Promise::Mounts { .. }),
+            |promise| matches!(promise, Promise::Checksums { .. }),
+        ];
         let own = || name(&lane.name);
-        let sentence = |of: &Broken| match of.promise {
-            Promise::Durable { broken, cuts, only_torn_512: true } => {
-                said::lane_broke_a_promise_torn(own(), count(broken), count(cuts), name(&of.started))
+        let sentence = |seen: Seen| {
+            let when = || name(&seen.told.started);
+            let run = |most: fn(Value, Value) -> Sentence| match seen.runs {
+                0 | 1 => when(),
+                runs => most(when(), runs.into()).into(),
+            };
+            match seen.told.promise {
+                Promise::Durable { broken, cuts, only_torn_512: true } => {
+                    said::lane_broke_a_promise_torn(own(), count(broken), count(cuts), run(said::most_cuts_of_runs))
+                }
+                Promise::Durable { broken, cuts, only_torn_512: false } => {
+                    said::lane_broke_a_promise(own(), count(broken), count(cuts), run(said::most_cuts_of_runs))
+                }
+                Promise::Mounts { unmountable, cuts } => {
+                    said::lane_did_not_mount(own(), count(unmountable), count(cuts), run(said::most_cuts_of_runs))
+                }
+                Promise::Checksums { files } => {
+                    said::lane_read_damage(own(), count(files), run(said::most_files_of_runs))
+                }
             }
-            Promise::Durable { broken, cuts, only_torn_512: false } => {
-                said::lane_broke_a_promise(own(), count(broken), count(cuts), name(&of.started))
-            }
-            Promise::Checksums { files } => said::lane_read_damage(own(), count(files), name(&of.started)),
         };
-        [such(true), such(false)].into_iter().flatten().map(sentence).collect::<Vec<_>>()
+        let seen = kinds.into_iter().filter_map(|such| Seen::of(broken, lane, kernel, such));
+        seen.map(sentence).collect::<Vec<_>>()
     };
     race.lanes.iter().filter(|lane| !lane.is_self).flat_map(of_lane).collect()
 }
@@ -414,6 +434,20 @@ mod tests {
         assert_eq!(one.len(), 1);
         assert_eq!(one[0].promise, Promise::Durable { broken: 4, cuts: 9, only_torn_512: false });
         assert!(told(1).is_empty());
+    }
+
+    #[test]
+    fn advice_and_races_count_what_the_report_counts_and_tell_apart_what_nothing_promises() {
+        let mut record = record(&["safe", "unsafe"]);
+        let names = cuts("unsafe", false, 60, 31);
+        record.cuts =
+            vec![cuts("safe", true, 300, 0), cuts("unsafe", true, 300, 248), Cuts { unmountable: 1, ..names }];
+        let report = findings(&record);
+        let unsafe_one = &report.lanes[1];
+        assert_eq!((unsafe_one.broken, unsafe_one.cuts), (248, 300));
+        let told: Vec<Promise> = broken(&record).into_iter().map(|of| of.promise).collect();
+        let durable = Promise::Durable { broken: 248, cuts: 300, only_torn_512: false };
+        assert_eq!(told, [durable, Promise::Mounts { unmountable: 1, cuts: 60 }]);
     }
 
     #[test]

@@ -130,8 +130,9 @@ fn judge_group(
         warnings.extend(window.filter(|&seconds| !throttle::shows(workload, seconds)).map(|_| throttle::too_short()));
     }
     let mut estimates = Vec::new();
-    for (lane, device_use) in lanes.iter().zip(&limited.device_use) {
-        let (estimate, warning) = estimate_of(lane, (group, &metric), *device_use, &series.reading, &stalled);
+    let uses = limited.device_use.iter().copied().zip(limited.impossible.iter().copied());
+    for (lane, device_use) in lanes.iter().zip(uses) {
+        let (estimate, warning) = estimate_of(lane, (group, &metric), device_use, &series.reading, &stalled);
         estimates.push(estimate);
         warnings.extend(warning);
     }
@@ -213,7 +214,7 @@ fn shared_rounds(series: &Series, group: &str, metric: &str) -> u32 {
 fn estimate_of(
     lane: &LaneSeries,
     (group, metric): (&str, &str),
-    device_use: Option<f64>,
+    (device_use, impossible): (Option<f64>, bool),
     reading: &Reading,
     stalled: &BTreeSet<u32>,
 ) -> (Estimate, Option<Sentence>) {
@@ -264,6 +265,7 @@ fn estimate_of(
         device_busy_share: load(|scope| scope.system.device.busy_seconds, &|scope| scope.system.window_seconds)
             .filter(|_| !lane.lane.backing.is_empty()),
         device_use: device_use.and_then(finite),
+        device_use_is_impossible: impossible,
         extents: median(lane.group(group).filter_map(|(_, of)| of.metrics.get("extents").copied())),
         failure,
     };

@@ -49,6 +49,8 @@ pub struct Limited {
     /// U of each lane in the header's order: the larger of bandwidth and IOPS at the device against
     /// the bare device; for work that flushes after each write, flushes against the bare device's.
     pub device_use: Vec<Option<f64>>,
+    /// Of each of them whether it is more than its measured ceiling allows.
+    pub impossible: Vec<bool>,
     /// Where the limit is each lane's own disk: pairs of lanes whose disks are held to the same limits and
     /// that write alike to them.
     one_disk: Vec<[String; 2]>,
@@ -113,6 +115,8 @@ struct LaneUse {
     cpu_per_operation: Option<f64>,
     /// U; `None`: no ceiling known.
     device_use: Option<f64>,
+    /// U is more than the measured ceiling allows.
+    impossible: bool,
 }
 
 /// Trials in which other programs were at work.
@@ -144,6 +148,10 @@ struct Sight<'a> {
     /// The first figure that is no filesystem's, because the disk or the memory cannot have made it.
     beyond: Option<&'a Sentence>,
 }
+
+/// A larger U shows that the ceiling is wrong: ceilings lie within 10 % of what lanes reach (docs/method.md, "Figures that
+/// cannot be"). The limits of an emulated disk are none that was measured, and have a check of their own.
+const BEYOND_THE_CEILING: f64 = 1.1;
 
 /// Measured seconds below which shares of CPU time, counted in ticks of 10 ms, say nothing.
 const LEAST_CPU_WINDOW_SECONDS: f64 = 0.2;
@@ -193,8 +201,11 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
             None => raw.and_then(|raw| device_use(lane, &raw, flush_bound)),
             Some(throttle) => limit_use(lane, &throttle, raw.as_ref(), workload),
         };
+        let measured = flush_bound || lane.throttle.is_none();
+        lane.impossible = measured && lane.device_use.is_some_and(|share| share > BEYOND_THE_CEILING + 1e-9);
     }
     let device_use = lanes.iter().map(|lane| lane.device_use).collect();
+    let impossible = lanes.iter().map(|lane| lane.impossible).collect();
     // A lane without a figure neither meets a rule nor keeps the others from it.
     lanes.retain(|lane| lane.rate.is_some());
     if lanes.iter().any(|lane| !lane.beside) {
@@ -215,6 +226,7 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
         limit,
         reason,
         device_use,
+        impossible,
         one_disk,
         warnings: beyond.into_iter().map(|Beyond { said, .. }| said).collect(),
         missed_the_disk,
@@ -366,6 +378,7 @@ fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
                 .map(|(_, scope)| scope.cpu_seconds() / scope.operations),
         ),
         device_use: None,
+        impossible: false,
     }
 }
 

@@ -197,6 +197,11 @@ impl Setting<'_> {
         match self.limit {
             Limit::Harness => (verdict, why) = (Verdict::None, Some(said::engine_was_measured())),
             // A tie stays one, but says what made it: it would not hold on a faster disk.
+            // One round is none: that something stood at the limit once is said, and ranks nobody.
+            Limit::Device if interval.count < 2 => {
+                (verdict, why) = (Verdict::None, Some(said::one_round()));
+                beside.insert(0, said::device_was_measured());
+            }
             Limit::Device => {
                 why = Some(said::device_was_measured());
                 if verdict != Verdict::Tie {

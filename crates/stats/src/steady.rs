@@ -244,7 +244,9 @@ fn changes(units: &[f64]) -> Option<Sentence> {
         return Some(said::parts_range(Value::Number(100.0 * beyond_the_bounds.range, 0)));
     }
     let excursion = beyond_the_bounds.excursion;
-    (excursion.abs() > EXCURSION && line_shows(units)).then(|| said::drifts(Value::Number(100.0 * excursion, 0)))
+    let percent = Value::Number(100.0 * excursion.abs(), 0);
+    let drifts = || if excursion > 0.0 { said::rises(percent) } else { said::falls(percent) };
+    (excursion.abs() > EXCURSION && line_shows(units)).then(drifts)
 }
 
 /// The figures that the SNIA bounds.
@@ -462,7 +464,9 @@ mod tests {
         let of = bounds(&[94.0, 97.0, 100.0, 103.0, 106.0]).unwrap();
         assert!((of.excursion - 0.12).abs() < 1e-9 && (of.range - 0.12).abs() < 1e-9);
         // A line without noise is a drift; within the bounds it is none.
-        assert!(changes(&[94.0, 97.0, 100.0, 103.0, 106.0]).unwrap().contains("drifts by 12 %"));
+        let drifts = |figures: &[f64]| String::from(changes(figures).unwrap());
+        assert_eq!(drifts(&[94.0, 97.0, 100.0, 103.0, 106.0]), "it rises by 12 % of its mean from start to end");
+        assert_eq!(drifts(&[106.0, 103.0, 100.0, 97.0, 94.0]), "it falls by 12 % of its mean from start to end");
         assert_eq!(changes(&[96.0, 98.0, 100.0, 102.0, 104.0]), None);
         assert!(
             changes(&[130.0, 130.0, 70.0, 70.0, 70.0, 70.0, 130.0, 130.0, 130.0, 130.0]).is_none(),

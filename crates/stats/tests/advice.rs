@@ -4,13 +4,14 @@
 mod asking;
 mod common;
 
-use asking::{asked, excluded, judged, race, scenario, table, three};
+use asking::{asked, excluded, judged, nothing_known, race, scenario, table, three};
 use common::{lane, probe, small_files, trial};
 use model::findings::{Advice, Equal, Flip, NoAdvice};
+use model::lane::Lane;
 use model::record::{Profile, Record};
 use model::scenario::Scenario;
 use model::trial::Outcome;
-use stats::advice::{Knowledge, Race, advise, combinable};
+use stats::advice::{Knowledge, KnownSuite, KnownWorkload, Race, advise, combinable};
 
 #[test]
 fn the_lane_with_the_best_weighted_mean_is_taken_with_its_reasons() {
@@ -226,12 +227,12 @@ fn ties_and_noise_are_no_differences_and_noise_is_what_could_turn_it() {
 
 #[test]
 fn where_noise_alone_sets_lanes_apart_there_is_no_advice_yet_but_the_race_that_settles_it() {
-    let noisy = race(vec![lane("ext4"), lane("xfs")], &[[1000.0, 1000.0], [1020.0, 1010.0]], 0.5);
+    let noisy = race(vec![lane("ext4"), lane("xfs")], &[[1000.0, 1000.0], [1020.0, 1010.0]], 0.1);
     let advice = asked(&noisy, &scenario([0.4, 0.2, 0.4], &[]), &[]);
     assert_eq!((advice.lane.as_deref(), advice.no_advice), (None, Some(NoAdvice::Undecided)));
     assert!(advice.equal.iter().all(|part| part.because == Equal::Undecided) && advice.equal.len() == 2);
     assert_eq!(advice.next[0], "race");
-    assert!(advice.next.contains(&"--budget".to_owned()), "{:?}", advice.next);
+    assert!(advice.next.contains(&"--rounds".to_owned()), "{:?}", advice.next);
     // Two rounds are no measurement.
     let mut begun = race(vec![lane("ext4"), lane("xfs")], &[[1000.0, 1000.0], [3000.0, 3000.0]], 0.01);
     begun.trials.retain(|trial| trial.round <= 2);
@@ -277,10 +278,117 @@ fn less_than_half_measured_gives_no_advice_but_the_command_that_measures_it() {
     assert_eq!((advice.lane.as_deref(), advice.not_measured.len()), (Some("xfs"), 1));
     // Where no suite measures it there is no command.
     let (features, findings) = (table(), judged(&race));
-    let known = Knowledge { features: &features, suites: &["quick"], broken: &[] };
+    let known = Knowledge { features: &features, suites: &["quick"].map(KnownSuite::from), ..nothing_known() };
     let races = [Race { record: &race, findings: &findings }];
     let advice = advise(&races, &scenario([0.3, 0.1, 0.6], &[]), &[], &known);
     assert!(advice.next.is_empty() && advice.not_measured[0].suite.is_none());
+}
+
+/// A suite of two workloads that keep so much on a lane.
+fn known_suite(name: &str, workloads: [&str; 2], work_bytes: u64) -> KnownSuite {
+    let of = |name: &str| KnownWorkload {
+        name: name.into(),
+        work_bytes,
+        in_library: false,
+        in_guest: true,
+        asks: Vec::new(),
+    };
+    KnownSuite { workloads: workloads.map(of).to_vec(), ..KnownSuite::from(name) }
+}
+
+fn command(line: &str) -> Vec<String> {
+    line.split(' ').map(str::to_owned).collect()
+}
+
+#[test]
+fn the_race_that_is_proposed_measures_what_is_missing_and_can_be_run() {
+    let mut race = race(vec![lane("ext4"), lane("xfs")], &[[1000.0; 2], [1500.0; 2]], 0.005);
+    race.trials.retain(|trial| trial.workload == "commit");
+    race.header.plan.workloads.truncate(1);
+    race.header.plan.command_line =
+        command("fairlane race ext4 xfs --suite quick --workload commit --on /srv --lane-size 512MiB --with-self");
+    let findings = judged(&race);
+    let races = [Race { record: &race, findings: &findings }];
+    let features = table();
+    let proposed = |scenario: &Scenario, suites: &[KnownSuite]| {
+        let known = Knowledge { features: &features, suites, ..nothing_known() };
+        advise(&races, scenario, &[], &known).next.join(" ")
+    };
+    // What the record holds already is not raced again.
+    let quick = known_suite("quick", ["commit", "random-read"], 64 << 20);
+    let of_quick = scenario([0.4, 0.6, 0.0], &[]);
+    assert_eq!(
+        proposed(&of_quick, std::slice::from_ref(&quick)),
+        "race ext4 xfs --suite quick --workload random-read --on /srv --lane-size 512MiB"
+    );
+    // Lanes that are too small for the other suite grow.
+    let later = known_suite("later", ["large", "other"], 768 << 20);
+    let of_later = scenario([0.4, 0.0, 0.6], &[]);
+    assert_eq!(
+        proposed(&of_later, &[quick.clone(), later]),
+        "race ext4 xfs --suite later --on /srv",
+        "2 GiB are enough, and need no word"
+    );
+    let larger = known_suite("later", ["large", "other"], (3 << 30) / 2 + 1);
+    assert_eq!(proposed(&of_later, &[larger]), "race ext4 xfs --suite later --on /srv --lane-size 3328MiB");
+    // A search for writers is no part of another suite.
+    let mut search = race.clone();
+    search.header.plan.suite = "appenders".into();
+    search.header.plan.command_line = command(
+        "fairlane race ext4 xfs --suite appenders --find-max=load --most-writers 1600 --guest-sync --throttle 90iops \
+         --as-published --keep",
+    );
+    let searched = judged(&search);
+    let races = [Race { record: &search, findings: &searched }];
+    let known = Knowledge { features: &features, suites: std::slice::from_ref(&quick), ..nothing_known() };
+    let next = advise(&races, &of_quick, &[], &known).next.join(" ");
+    assert_eq!(next, "race ext4 xfs --suite quick --guest-sync --throttle 90iops");
+    // What no guest can do is not proposed to lanes that live in one.
+    let mut in_guest = search.clone();
+    for spec in &mut in_guest.header.plan.lanes {
+        spec.venue = Some(model::lane::Venue::Uml);
+    }
+    let races = [Race { record: &in_guest, findings: &searched }];
+    assert!(!advise(&races, &of_quick, &[], &known).next.is_empty());
+    let mut programs = quick.clone();
+    programs.workloads[1].in_guest = false;
+    let known = Knowledge { features: &features, suites: &[programs], ..nothing_known() };
+    assert!(advise(&races, &of_quick, &[], &known).next.is_empty());
+}
+
+#[test]
+fn one_lane_gets_another_and_what_is_needed_is_named_and_raced() {
+    let of = |lanes: Vec<Lane>, line: &str| {
+        let rates = vec![[1000.0; 2]; lanes.len()];
+        let mut race = race(lanes, &rates, 0.005);
+        race.header.plan.command_line = command(line);
+        race
+    };
+    let others = ["ext4", "xfs", "btrfs", "bcachefs"].map(|name| Lane { size_bytes: 300 << 20, ..lane(name) });
+    let features = table();
+    let suites = [known_suite("quick", ["commit", "random-read"], 1 << 20)];
+    let known = Knowledge { features: &features, suites: &suites, others: &others, ..nothing_known() };
+    let asked = |race: &Record, needs: &[&str]| {
+        let needs: Vec<_> = needs.iter().map(|need| need.parse().unwrap()).collect();
+        let races = [Race { record: race, findings: &judged(race) }];
+        advise(&races, &scenario([0.5, 0.5, 0.0], &[]), &needs, &known)
+    };
+    let one = of(vec![lane("ext4")], "fairlane race ext4 --suite quick --lane-size 256MiB");
+    // Records of other lanes are not taken together: all of it is raced, in lanes that both filesystems take.
+    assert_eq!(asked(&one, &[]).next.join(" "), "race ext4 xfs --suite quick");
+    // Of those that are needed the first is raced, and all are named.
+    let advice = asked(&one, &["checksums"]);
+    assert_eq!((advice.lane.as_deref(), advice.no_advice), (None, Some(NoAdvice::AllExcluded)));
+    assert_eq!(advice.not_raced, ["btrfs", "bcachefs"]);
+    assert_eq!(advice.next.join(" "), "race ext4 btrfs --suite quick");
+    let two = of(vec![lane("ext4"), lane("btrfs")], "fairlane race ext4 btrfs --suite quick");
+    let advice = asked(&two, &["checksums"]);
+    assert_eq!((advice.lane.as_deref(), &advice.not_raced[..]), (Some("btrfs"), &["bcachefs".to_owned()][..]));
+    assert!(asked(&two, &[]).not_raced.is_empty(), "nothing is asked for");
+    // Beside a directory nothing can be made.
+    let mut directory = one.clone();
+    directory.header.plan.lanes[0].contestant = model::lane::Contestant::Directory("/mnt/a".into());
+    assert!(asked(&directory, &[]).next.is_empty());
 }
 
 #[test]
@@ -350,7 +458,7 @@ fn records_of_the_same_lanes_are_taken_together() {
     let races = [Race { record: &first, findings: &of_first }, Race { record: &second, findings: &of_second }];
     assert_eq!(combinable(&races), Ok(()));
     let features = table();
-    let known = Knowledge { features: &features, suites: &[], broken: &[] };
+    let known = Knowledge { features: &features, ..nothing_known() };
     let both = scenario([0.2, 0.2, 0.6], &[]);
     let advice = advise(&races, &both, &[], &known);
     // 0.6 · 2/3 ln 3 outweighs 0.2 ln 1.5: the page cache answered one of the three series, which is

@@ -146,7 +146,7 @@ proptest! {
                 [[weight]]\nwhat = \"w\"\nshare = {}\nwhy = \"y\"\nseries = [{other:?}]\n", 1.0 - first);
             if let Ok(scenario) = model::scenario::Scenario::from_toml(&text) {
                 let needs = ["durable".parse().unwrap()];
-                let known = stats::advice::Knowledge { features: &[], suites: &[&findings.suite], broken: &[] };
+                let known = stats::advice::Knowledge { features: &[], suites: &[findings.suite.as_str().into()], others: &[], lacks: |_| Vec::new(), broken: &[] };
                 let races = [stats::advice::Race { record: &race, findings: &findings }];
                 let advice = stats::advice::advise(&races, &scenario, &needs, &known);
                 survives_json(&advice);

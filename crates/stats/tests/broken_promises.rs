@@ -4,11 +4,11 @@
 mod asking;
 mod common;
 
-use asking::{excluded, judged, race, scenario, table, three};
+use asking::{excluded, judged, nothing_known, race, scenario, table, three};
 use model::lane::Lane;
 use model::record::Record;
 use stats::advice::facts::{Broken, Promise};
-use stats::advice::{Knowledge, Race, advise};
+use stats::advice::{Knowledge, KnownSuite, Race, advise};
 use stats::durability::warnings;
 
 fn broken(lane: &Lane, kernel: &str, promise: Promise) -> Broken {
@@ -33,7 +33,7 @@ fn fast_xfs() -> Record {
 
 fn chosen(race: &Record, need: &str, broken: &[Broken]) -> model::findings::Advice {
     let features = table();
-    let known = Knowledge { features: &features, suites: &["quick"], broken };
+    let known = Knowledge { features: &features, suites: &["quick"].map(KnownSuite::from), broken, ..nothing_known() };
     let races = [Race { record: race, findings: &judged(race) }];
     advise(&races, &scenario([0.5, 0.5, 0.0], &[(need, "it must")]), &[], &known)
 }
@@ -73,6 +73,12 @@ fn damage_that_was_read_without_an_error_takes_checksums_away() {
     assert_eq!(advice.lane, None);
     let note = String::from(excluded(&advice, "btrfs").facts[0].note.clone().expect("a note"));
     assert_eq!(note, "it gave 3 damaged files to a reader without an error");
+    // Of two runs the one that damaged more is told.
+    let more = broken(&btrfs, &kernel, Promise::Checksums { files: 5 });
+    let advice = chosen(&race, "checksums", &[silent.clone(), more]);
+    let out = excluded(&advice, "btrfs");
+    assert_eq!(out.facts[0].note.as_deref(), Some("it gave 5 damaged files to a reader without an error"));
+    assert!(out.source.ends_with("of 2 runs that saw it the one with the most files"), "{}", out.source);
     // Of durability it says nothing.
     assert_eq!(chosen(&race, "durable", &[silent]).lane.as_deref(), Some("xfs"));
 }
@@ -94,4 +100,41 @@ fn the_report_of_a_race_names_the_price_of_a_lane() {
     assert!(said[0].starts_with("xfs broke a promise in 7 of 900 simulated power cuts"), "{}", said[0]);
     assert!(said[1].contains("tore a write between sectors of 512 bytes"), "{}", said[1]);
     assert!(said[2].contains("btrfs promises checksums of data and gave 3 damaged files"), "{}", said[2]);
+}
+
+#[test]
+fn a_new_small_run_does_not_replace_an_older_larger_one_and_it_is_said_which_is_told() {
+    let race = fast_xfs();
+    let kernel = race.header.machine.kernel.clone();
+    let xfs = race.header.lanes[1].clone();
+    let durable = |broken, cuts| Promise::Durable { broken, cuts, only_torn_512: false };
+    let run = |started: &str, promise| Broken { started: started.to_owned(), ..broken(&xfs, &kernel, promise) };
+    // The newest first, as they are read.
+    let runs = [
+        run("2026-11-23T01:00:00Z", durable(24, 24)),
+        run("2026-11-22T01:00:00Z", durable(248, 300)),
+        run("2026-11-21T01:00:00Z", durable(250, 300)),
+    ];
+    let said: Vec<String> = warnings(&race.header, &runs).into_iter().map(String::from).collect();
+    assert_eq!(
+        said,
+        [
+            "xfs broke a promise in 248 of 300 simulated power cuts (fairlane powercut of 2026-11-22T01:00:00Z, of 3 runs \
+          that saw it the one with the most cuts): its speed has this price"
+        ]
+    );
+    let advice = chosen(&race, "durable", &runs);
+    let out = excluded(&advice, "xfs");
+    assert_eq!(out.facts[0].note.as_deref(), Some("it broke a promise in 248 of 300 simulated power cuts"));
+    assert_eq!(
+        out.source,
+        "fairlane powercut of 2026-11-22T01:00:00Z, of 3 runs that saw it the one with the most cuts"
+    );
+    // Where it did not even mount, and nothing else broke, that excludes it too.
+    let unmounted = [run("2026-11-22T01:00:00Z", Promise::Mounts { unmountable: 2, cuts: 60 })];
+    let note =
+        String::from(excluded(&chosen(&race, "durable", &unmounted), "xfs").facts[0].note.clone().expect("a note"));
+    assert_eq!(note, "after 2 of 60 simulated power cuts without fsync of directories it did not mount");
+    let said: Vec<String> = warnings(&race.header, &unmounted).into_iter().map(String::from).collect();
+    assert!(said[0].starts_with("xfs did not mount after 2 of 60 simulated power cuts"), "{said:?}");
 }

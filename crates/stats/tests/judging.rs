@@ -3,7 +3,7 @@
 mod common;
 
 use common::{io, lane, record, run, sample, small_files, trial};
-use model::findings::{Limit, Verdict};
+use model::findings::{Limit, Settle, Verdict};
 use model::plan::Rounds;
 use model::record::{EndOutcome, Record};
 use model::trial::Outcome;
@@ -79,7 +79,40 @@ fn noise_leaves_a_pair_undecided_with_the_minutes_that_would_settle_it() {
     let answer = judge::findings(&race).answer.unwrap();
     assert_eq!(answer.undecided, ["random-write 4 KiB"]);
     assert_eq!(answer.next[..3], ["race", "ext4", "xfs"]);
-    assert!(answer.next.iter().any(|argument| argument == "--budget"));
+    // One figure, whoever says it: the race so far and what this pair takes.
+    let budget = (3.0 + minutes).ceil() as u32;
+    assert!(answer.next.ends_with(&["--budget".to_owned(), format!("{budget}m")]), "{:?}", answer.next);
+    assert_eq!(answer.settle, Some(Settle::Budget { minutes: budget, some_only: false }));
+}
+
+#[test]
+fn what_no_race_worth_asking_for_settles_is_said_and_no_race_is_proposed_for_it() {
+    let lanes = || vec![lane("ext4"), lane("xfs")];
+    let wild = |deviation: f64, name: &str| {
+        let workload = io(name, Pattern::Write, 1, 0);
+        let mut race = record(lanes(), vec![workload.clone()], Rounds::Auto, true);
+        for round in 1..=20 {
+            let swing = if round % 2 == 0 { deviation } else { -deviation };
+            race.trials.push(trial("ext4", &workload, round, 1000.0));
+            race.trials.push(trial("xfs", &workload, round, 1000.0 * swing.exp()));
+        }
+        race
+    };
+    let race = wild(1.0, "wild");
+    let findings = judge::findings(&race);
+    assert!(findings.results[0].pairs[0].rounds_to_settle.unwrap() > 200, "{:?}", findings.results[0].pairs[0]);
+    let answer = findings.answer.unwrap();
+    assert_eq!((answer.settle, answer.next[0].as_str()), (Some(Settle::OutOfReach), "report"));
+    // Beside what can be settled it is left out of the figure, which says so.
+    let mut both = wild(0.1, "noisy");
+    both.header.plan.workloads.extend(race.header.plan.workloads.iter().cloned());
+    both.trials.extend(race.trials.iter().cloned());
+    let findings = judge::findings(&both);
+    let rounds = findings.results[0].pairs[0].rounds_to_settle.unwrap();
+    assert!((21..=200).contains(&rounds), "{:?}", findings.results[0].pairs[0]);
+    let answer = findings.answer.unwrap();
+    assert_eq!(answer.settle, Some(Settle::Rounds { rounds, some_only: true }));
+    assert!(answer.next.ends_with(&["--workload", "noisy", "--rounds", &rounds.to_string()].map(str::to_owned)));
 }
 
 #[test]

@@ -92,11 +92,66 @@ fn rule_4_every_lane_at_the_devices_own_rate_tells_nothing_and_a_tie_stands() {
     assert_eq!(result.pairs[0].verdict, Verdict::Tie);
     assert!((result.estimates[0].device_use.unwrap() - 0.976).abs() < 0.001);
 
-    let apart = race(&read(), [85_000.0, 99_000.0], &[(Profile::RandRead, 88_100.0)], busy_queue);
+    let apart = race(&read(), [85_000.0, 96_000.0], &[(Profile::RandRead, 88_100.0)], busy_queue);
     let result = judge::judge_workload(&apart, "random-read").remove(0);
     assert_eq!(result.pairs[0].verdict, Verdict::None);
     assert_eq!(result.pairs[0].why.as_deref(), Some("the device was measured, not the filesystem"));
     assert_eq!(judge::findings(&apart).answer.unwrap().cannot_tell, ["random-read 4 KiB"]);
+}
+
+#[test]
+fn one_round_at_the_devices_rate_is_no_verdict() {
+    let mut once = race(&read(), [86_000.0, 87_000.0], &[(Profile::RandRead, 88_100.0)], busy_queue);
+    once.header.plan.rounds = Rounds::Fixed(1);
+    once.trials.retain(|trial| trial.round == 1);
+    let result = judge::judge_workload(&once, "random-read").remove(0);
+    assert_eq!((result.limit, result.rounds, result.pairs[0].verdict), (Limit::Device, 1, Verdict::None));
+    assert_eq!(
+        result.pairs[0].why.as_deref(),
+        Some("one round: no interval between runs; the device was measured, not the filesystem")
+    );
+}
+
+#[test]
+fn a_share_beyond_the_ceiling_is_impossible_and_says_nothing_of_the_disk() {
+    let probes = [(Profile::RandRead, 60_000.0)];
+    let race_of = |rates| race(&read(), rates, &probes, busy_queue);
+    let wrong = race_of([90_000.0, 76_200.0]);
+    let (what, why) = limit(&wrong, "read");
+    assert_eq!(what, Limit::Unattributed, "{why}");
+    assert!(
+        why.starts_with("127 to 150 % of the bare device's 60k IOPS, reached by every lane, is impossible"),
+        "{why}"
+    );
+    let result = judge::judge_workload(&wrong, "random-read").remove(0);
+    assert_eq!(result.pairs[0].verdict, Verdict::Slower, "the interval decides");
+    assert!(result.estimates.iter().all(|of| of.device_use_is_impossible && of.device_use.is_some()));
+    // One lane is enough to know it, and that one is named.
+    let (what, why) = limit(&race_of([90_000.0, 60_000.0]), "read");
+    assert_eq!(what, Limit::Unattributed, "{why}");
+    assert!(why.starts_with("150 % of the bare device's 60k IOPS, reached by ext4, is impossible"), "{why}");
+    // Up to 110 % is how exact ceilings are.
+    assert_eq!(limit(&race_of([65_900.0, 60_000.0]), "read").0, Limit::Device);
+}
+
+#[test]
+fn more_flushes_than_the_bare_device_makes_are_impossible_too() {
+    let shape = |share: f64| {
+        move |trial: &mut Trial| {
+            trial.system.device.flushes = trial.groups[0].operations;
+            trial.system.device.flush_seconds = share;
+        }
+    };
+    let commit = io("commit", Pattern::Append, 1, 1);
+    let probes = [(Profile::Flush, 280.0)];
+    let unknown = race(&commit, [480.0, 2030.0], &probes, shape(0.2));
+    let (what, why) = limit(&unknown, "write");
+    assert_eq!(what, Limit::Unattributed, "{why}");
+    assert!(why.starts_with("171 to 725 % of the bare device's 280 flushes/s, reached by every lane, is imp"), "{why}");
+    // The device's own clock of its flushes needs no ceiling.
+    let (what, why) = limit(&race(&commit, [480.0, 2030.0], &probes, shape(0.7)), "write");
+    assert_eq!(what, Limit::Flush, "{why}");
+    assert!(why.starts_with("every lane spends 70 % of the time in flushes") && why.contains("is impossible"), "{why}");
 }
 
 #[test]

@@ -280,7 +280,7 @@ fn each_fact_that_keeps_lanes_apart_is_said_once_with_all_its_lanes() {
 fn a_lane_that_fails_each_time_is_not_raced_again() {
     let noisy = |failing: &'static str, from: u32| {
         let mut race = raced(vec![lane("ext4"), lane("xfs"), lane("btrfs")], &[[1.0; 3]; 3], move |trial| {
-            let rate = 50.0 * [0.5, 1.0, 2.0][(trial.round as usize * 7 + trial.lane.len()) % 3];
+            let rate = 50.0 * [0.97, 1.0, 1.03][(trial.round as usize * 7 + trial.lane.len()) % 3];
             for group in &mut trial.groups {
                 group.metrics.insert("operations_per_second".into(), rate);
             }

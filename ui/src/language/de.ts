@@ -153,9 +153,9 @@ export const de: Words = {
     },
     cannotTell: (titles) => say`Nicht zu unterscheiden: ${titles}.`,
     undecided: (titles, settle) => say`Noch offen: ${titles}; ${settle}.`,
-    settleBy: (option, value) => say`${[{ code: `${option} ${value}` }]} dürfte das klären`,
-    settleIn: (minutes) => say`weitere ${minutes} dürften das klären`,
-    settleLong: say`dafür wäre über ein Tag Messzeit nötig`,
+    settleBy: (option, value, someOnly) =>
+      say`${[{ code: `${option} ${value}` }]} dürfte ${someOnly ? "einiges davon klären, das Übrige brauchte über einen halben Tag" : "das klären"}`,
+    settleLong: say`das zu klären brauchte hier über einen halben Tag Messzeit`,
     settleQuiet: say`andere Programme störten die meisten dieser Runden, also noch einmal messen, wenn sie ruhen`,
     settleMore: say`weitere Runden können das klären`,
     noVerdictAt: (titles, why) => say`Kein Urteil bei ${titles}: ${why}.`,
@@ -189,8 +189,8 @@ export const de: Words = {
   },
 
   statements: {
-    atTheDisk: (rates) =>
-      say`${toned("tie", "gleichauf")}, alle am Limit der Platte von ${rates}: Dieser Test kann Dateisysteme nicht unterscheiden`,
+    atTheDisk: (rates, tie, once) =>
+      say`${tie ? toned("tie", "gleichauf") : toned("none", "kein Urteil")}, alle am Limit der Platte von ${rates}${once ? " in einer Runde" : ""}: Dieser Test kann Dateisysteme nicht unterscheiden`,
     tie: (lanes, latency, within) =>
       say`${lanes} ${toned("tie", "gleichauf")}${latency ? `, ${latencies[latency]}` : ""}${within ? ` (bis auf ${within})` : ""}`,
     apart: (lane, differences) => {
@@ -202,8 +202,8 @@ export const de: Words = {
       say`${a} zu ${b}${latency ? `, ${latencies[latency]},` : ""} zwischen ${low} und ${high}`,
     soFar: (a, b, factor) => say`${a} bisher beim ${factor.replace("×", "")}-Fachen von ${b}`,
     notTogether: (a, b) => say`${a} und ${b} noch nicht zusammen gemessen`,
-    undecided: (early, pairs, settle) =>
-      say`${toned("undecided", early ? "zu wenige Runden für eine Rangfolge" : "zu verrauscht für eine Rangfolge")}, ${pairs}; ${settle}`,
+    undecided: (early, pairs) =>
+      say`${toned("undecided", early ? "zu wenige Runden für eine Rangfolge" : "zu verrauscht für eine Rangfolge")}, ${pairs}`,
     noVerdict: (pairs, why) =>
       say`${pairs}${pairs.length > 0 ? ", " : ""}${toned("none", "kein Urteil")}${why ? say`: ${why}` : ""}`,
     ratios: (a, to) => say`${a} beim ${list(to.map((of) => say`${of.factor.replace("×", "")}-Fachen von ${of.other}`), "and")}`,
@@ -276,6 +276,7 @@ export const de: Words = {
     },
     columnsNote:
       "CPU: des ganzen Systems, Kernel-Threads eingeschlossen. Geschrieben: Bytes auf der Platte je Byte der Arbeit. Platte genutzt: Anteil dessen, was die Platte allein schafft.",
+    impossible: (share) => `${share} (unmöglich)`,
     bareDisk: (rate) => `Platte allein ${rate}`,
     dots: "Runden und Intervalle",
     dotsCaption: (f, metric, rounds, lanes, ceiling) =>

@@ -163,9 +163,9 @@ export const en = {
     },
     cannotTell: (titles: Said) => say`Could not be told apart: ${titles}.`,
     undecided: (titles: Said, settle: Said) => say`Still undecided: ${titles}; ${settle}.`,
-    settleBy: (option: string, value: string) => say`${[{ code: `${option} ${value}` }]} should settle it`,
-    settleIn: (minutes: string) => say`about ${minutes} more should settle it`,
-    settleLong: say`over a day of racing would be needed`,
+    settleBy: (option: string, value: string, someOnly: boolean) =>
+      say`${[{ code: `${option} ${value}` }]} should settle ${someOnly ? "some of it, and the rest would take over half a day" : "it"}`,
+    settleLong: say`to settle it would take over half a day of racing here`,
     settleQuiet: say`other programs disturbed most of these rounds, so race again while they rest`,
     settleMore: say`more rounds may settle it`,
     noVerdictAt: (titles: Said, why: Said) => say`No verdict at ${titles}: ${why}.`,
@@ -198,8 +198,8 @@ export const en = {
   },
 
   statements: {
-    atTheDisk: (rates: string) =>
-      say`${toned("tie", "tie")}, all at the disk’s own ${rates}: this test cannot tell filesystems apart`,
+    atTheDisk: (rates: string, tie: boolean, once: boolean) =>
+      say`${tie ? toned("tie", "tie") : toned("none", "no verdict")}, all at the disk’s own ${rates}${once ? " in one round" : ""}: this test cannot tell filesystems apart`,
     tie: (lanes: Said, latency: Latency | null, within: string | null) =>
       say`${lanes} ${toned("tie", "tie")}${latency ? ` in ${latencies[latency]}` : ""}${within ? ` (within ${within})` : ""}`,
     apart: (lane: Said, differences: readonly Difference[]): Said => {
@@ -211,8 +211,8 @@ export const en = {
       say`${a} to ${b}${latency ? ` in ${latencies[latency]}` : ""} between ${low} and ${high}`,
     soFar: (a: Said, b: Said, factor: string) => say`${a} to ${b} at ${factor} so far`,
     notTogether: (a: Said, b: Said) => say`${a} and ${b} not measured together yet`,
-    undecided: (early: boolean, pairs: Said, settle: Said) =>
-      say`${toned("undecided", early ? "too few rounds to rank" : "too noisy to rank")}, ${pairs}; ${settle}`,
+    undecided: (early: boolean, pairs: Said) =>
+      say`${toned("undecided", early ? "too few rounds to rank" : "too noisy to rank")}, ${pairs}`,
     noVerdict: (pairs: Said, why: Said | null) =>
       say`${pairs}${pairs.length > 0 ? ", " : ""}${toned("none", "no verdict")}${why ? say`: ${why}` : ""}`,
     ratios: (a: Said, to: readonly { factor: string; other: Said }[]) =>
@@ -286,6 +286,7 @@ export const en = {
     },
     columnsNote:
       "CPU: of the whole system, kernel threads included. Written: bytes at the disk per byte of the work. Disk used: share of what the bare disk can do.",
+    impossible: (share: string) => `${share} (impossible)`,
     bareDisk: (rate: string) => `bare disk ${rate}`,
     dots: "Rounds and intervals",
     dotsCaption: (f: Figures, metric: string, rounds: number, lanes: readonly Said[], ceiling: string | null) =>

@@ -142,9 +142,9 @@ export const zh: Words = {
     },
     cannotTell: (titles) => say`分不出高下：${titles}。`,
     undecided: (titles, settle) => say`尚无定论：${titles}；${settle}。`,
-    settleBy: (option, value) => say`用 ${[{ code: `${option} ${value}` }]} 应可定论`,
-    settleIn: (minutes) => say`再测约 ${minutes} 应可定论`,
-    settleLong: say`需要再测一天以上`,
+    settleBy: (option, value, someOnly) =>
+      say`用 ${[{ code: `${option} ${value}` }]} 应可${someOnly ? "定论其中一部分，其余的需要半天以上" : "定论"}`,
+    settleLong: say`要定论，在这台机器上需要测半天以上`,
     settleQuiet: say`其中多数轮次受到其他程序干扰，请在它们停下后重测`,
     settleMore: say`再测几轮或可定论`,
     noVerdictAt: (titles, why) => say`${titles} 不作判定：${why}。`,
@@ -176,7 +176,8 @@ export const zh: Words = {
   },
 
   statements: {
-    atTheDisk: (rates) => say`${toned("tie", "持平")}，都达到磁盘自身的 ${rates}：这项测试分不出文件系统的高下`,
+    atTheDisk: (rates, tie, once) =>
+      say`${tie ? toned("tie", "持平") : toned("none", "不作判定")}，${once ? "一轮中" : ""}都达到磁盘自身的 ${rates}：这项测试分不出文件系统的高下`,
     tie: (lanes, latency, within) =>
       say`${lanes} ${latency ? `${latencies[latency]}` : ""}${toned("tie", "持平")}${within ? `（相差不超过 ${within}）` : ""}`,
     apart: (lane, differences) => {
@@ -186,8 +187,8 @@ export const zh: Words = {
     between: (a, b, latency, low, high) => say`${a} 相对 ${b}${latency ? ` 的${latencies[latency]}` : ""} 在 ${low} 到 ${high} 之间`,
     soFar: (a, b, factor) => say`${a} 目前是 ${b} 的 ${factor}`,
     notTogether: (a, b) => say`${a} 与 ${b} 还没有一同测过`,
-    undecided: (early, pairs, settle) =>
-      say`${toned("undecided", early ? "轮次太少，不能排名" : "噪声太大，不能排名")}，${pairs}；${settle}`,
+    undecided: (early, pairs) =>
+      say`${toned("undecided", early ? "轮次太少，不能排名" : "噪声太大，不能排名")}，${pairs}`,
     noVerdict: (pairs, why) =>
       say`${pairs}${pairs.length > 0 ? "，" : ""}${toned("none", "不作判定")}${why ? say`：${why}` : ""}`,
     ratios: (a, to) => say`${a} 是 ${joined(to.map((of) => say`${of.other} 的 ${of.factor}`), "、")}`,
@@ -259,6 +260,7 @@ export const zh: Words = {
       busy: "磁盘繁忙",
     },
     columnsNote: "CPU：整个系统的，含内核线程。写放大：负载每写一字节，磁盘写入的字节数。磁盘利用：占裸盘能力的比例。",
+    impossible: (share) => `${share}（不可能）`,
     bareDisk: (rate) => `裸盘 ${rate}`,
     dots: "各轮与区间",
     dotsCaption: (f, metric, rounds, lanes, ceiling) =>

@@ -30,7 +30,13 @@ function columns(ui: Ui): Column[] {
     { label: c.systemShare, of: figure("cpu_system_share", share) },
     { label: c.written, of: figure("write_amplification", (value) => figures.times(value)) },
     { label: c.flushes, of: figure("flushes_per_operation", (value) => figures.number(value, 2)) },
-    { label: c.deviceUse, of: figure("device_use", share) },
+    {
+      label: c.deviceUse,
+      of: (estimate) => {
+        const use = figure("device_use", share)(estimate);
+        return use !== null && estimate.device_use_is_impossible === true ? ui.words.results.impossible(use) : use;
+      },
+    },
     { label: c.extents, of: figure("extents", (value) => figures.number(value, 0)) },
     { label: c.busy, of: figure("device_busy_share", share) },
   ];

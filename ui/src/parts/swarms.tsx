@@ -222,7 +222,7 @@ function Search({ search, lanes }: { search: SearchFinding; lanes: string[] }) {
                     <LaneName index={lanes.indexOf(lane.lane)} name={lane.lane} />
                   </th>
                   <td class="number">{writers(lane)}</td>
-                  <td class="number">{lane.low == null ? "–" : `${number(lane.low)} – ${number(lane.high)}`}</td>
+                  <td class="number">{lane.low == null ? "–" : number(lane.low) === number(lane.high) ? number(lane.low) : `${number(lane.low)} – ${number(lane.high)}`}</td>
                   <td>{why == null ? null : <Speak said={sentence(ui, why)} />}</td>
                 </tr>
               );

@@ -1,6 +1,6 @@
 // The answer, taken apart for the page: what to take, what the others cost, what the race cannot say. All of
 // it was decided before; here it is gathered and counted.
-import type { Answer, Findings, Limit, OperationsFinding, Reason, ResultFinding } from "../types";
+import type { Answer, Findings, Limit, OperationsFinding, Reason, ResultFinding, Settle } from "../types";
 import { referenceOf } from "./statements";
 
 /** A difference as the answer tells it. */
@@ -32,8 +32,8 @@ export interface Outcome {
   /** Results that could not tell the lanes apart for other reasons. */
   cannotTell: Title[];
   undecided: Title[];
-  /** The option of the next command that should settle it, or a machine on which nothing else runs. */
-  settle: { option: string; value: string } | { minutes: number | null } | "quiet";
+  /** What should settle it; `null`: nobody knows. */
+  settle: Settle | null;
   noVerdict: { why: string; titles: Title[] }[];
   failed: { lane: string; titles: Title[] }[];
 }
@@ -67,7 +67,7 @@ export function outcome(findings: Findings): Outcome {
     // What measured something else than the filesystems is said with its limit.
     cannotTell: gathered(findings, answer?.cannot_tell ?? [], (result) => !NOT_THE_FILESYSTEM.includes(result.limit)),
     undecided: titles(answer?.undecided ?? []),
-    settle: answer ? settle(findings, answer) : { minutes: null },
+    settle: answer?.settle ?? null,
     noVerdict: answer ? withoutVerdict(findings, answer) : [],
     failed: failures(findings),
   };
@@ -162,19 +162,6 @@ function claimsBySubject(findings: Findings, answer: Answer): Outcome["claims"] 
       all.sort((x, y) => x.reason.ratio - y.reason.ratio);
       return { subject, claims: all.slice(0, CLAIMS_PER_LANE), more: Math.max(all.length - CLAIMS_PER_LANE, 0) };
     });
-}
-
-function settle(findings: Findings, answer: Answer): Outcome["settle"] {
-  if (answer.disturbed === true) return "quiet";
-  for (const option of ["--budget", "--rounds"]) {
-    const at = answer.next.indexOf(option);
-    const value = answer.next[at + 1];
-    if (at >= 0 && value !== undefined) return { option, value };
-  }
-  const minutes = findings.results
-    .flatMap((result) => result.pairs)
-    .flatMap((pair) => (pair.verdict === "undecided" && pair.minutes_to_settle != null ? [pair.minutes_to_settle] : []));
-  return { minutes: minutes.length > 0 ? Math.max(...minutes) : null };
 }
 
 /** Results whose pairs have no verdict, gathered by reason. What keeps a lane from being ranked at all is

@@ -169,13 +169,6 @@ export class Figures {
     return `${Math.floor(minutes / 60)}${GLUE}h${rest === 0 ? "" : `${GLUE}${rest}${GLUE}min`}`;
   }
 
-  /** So many minutes of racing, rounded up; `null` above a day. */
-  minutes(minutes: number): string | null {
-    if (!Number.isFinite(minutes) || minutes > 1440) return null;
-    const whole = Math.max(Math.ceil(minutes), 1);
-    return whole < 120 ? `${whole}${GLUE}min` : `${Math.ceil(whole / 60)}${GLUE}h`;
-  }
-
   percent(share: number, digits = 0): string {
     if (!Number.isFinite(share)) return "?";
     return this.format({ style: "percent", maximumFractionDigits: digits }).format(share === 0 ? 0 : share);

@@ -11,14 +11,13 @@ export interface Shown {
   interval: [number, number] | null;
   verdict: Verdict;
   why: string | null;
-  minutes: number | null;
 }
 
 export type Statement =
-  | { kind: "at-the-disk"; slowest: number; fastest: number }
+  | { kind: "at-the-disk"; slowest: number; fastest: number; tie: boolean }
   | { kind: "tie"; lanes: string[]; interval: [number, number] | null }
   | { kind: "apart"; lane: string; pairs: Shown[] }
-  | { kind: "undecided"; pairs: Shown[]; minutes: number | null }
+  | { kind: "undecided"; pairs: Shown[] }
   | { kind: "no-verdict"; pairs: Shown[]; why: string }
   | { kind: "failed"; lane: string; reason: string }
   | { kind: "alone"; lane: string; mean: number; low: number | null; high: number | null }
@@ -34,10 +33,10 @@ export function statements(result: ResultFinding): Statement[] {
   const pairs = result.pairs.filter((pair) => pair.ratio != null || !(isFailed(pair.a) || isFailed(pair.b)));
   const measured = result.estimates.filter((estimate) => estimate.failure == null);
   const said: Statement[] = [];
-  const apart = pairs.some((pair) => decided(pair.verdict));
-  if (result.limit === "device" && !apart && measured.length > 1) {
+  const all = (verdict: Verdict) => pairs.length > 0 && pairs.every((pair) => pair.verdict === verdict);
+  if (result.limit === "device" && (all("tie") || all("none")) && measured.length > 1) {
     const rates = measured.map((estimate) => estimate.mean);
-    said.push({ kind: "at-the-disk", slowest: Math.min(...rates), fastest: Math.max(...rates) });
+    said.push({ kind: "at-the-disk", slowest: Math.min(...rates), fastest: Math.max(...rates), tie: all("tie") });
   } else if (pairs.length === 0) {
     const only = measured[0];
     if (measured.length === 1 && only) {
@@ -88,8 +87,7 @@ function ofPairs(result: ResultFinding, pairs: Pair[]): Statement[] {
   said.push(...apart.map((one): Statement => ({ kind: "apart", ...one })));
   const open = shown.filter((pair) => pair.verdict === "undecided");
   if (open.length > 0) {
-    const minutes = open.flatMap((pair) => (pair.minutes === null ? [] : [pair.minutes]));
-    said.push({ kind: "undecided", pairs: open, minutes: minutes.length > 0 ? Math.max(...minutes) : null });
+    said.push({ kind: "undecided", pairs: open });
   }
   said.push(...withoutVerdict(result, shown, reference));
   return said;
@@ -128,7 +126,6 @@ function straight(pair: Pair): Shown {
     interval: pair.low != null && pair.high != null ? [pair.low, pair.high] : null,
     verdict: pair.verdict,
     why: pair.why != null && pair.why.trim() !== "" ? pair.why : null,
-    minutes: pair.minutes_to_settle ?? null,
   };
 }
 

@@ -69,7 +69,7 @@ function statement(ui: Ui, result: ResultFinding, of: Statement): Said {
     case "at-the-disk": {
       const rate = (value: number) =>
         result.unit === "operations/s" ? figures.iops(value) : figures.rate(result.unit, value);
-      return w.atTheDisk(figures.range(rate(of.slowest), rate(of.fastest)));
+      return w.atTheDisk(figures.range(rate(of.slowest), rate(of.fastest)), of.tie, result.rounds < 2);
     }
     case "tie": {
       const lanes = words.list(of.lanes.map(name), "and");
@@ -84,7 +84,7 @@ function statement(ui: Ui, result: ResultFinding, of: Statement): Said {
       const pairs = of.pairs.map((pair) => openPair(ui, pair, latency));
       const remarks = of.pairs.map(remark).filter((why) => why !== null);
       const said = [joined(pairs, words.clause), ...[...new Set(remarks)].map((why) => sentence(ui, why))];
-      return w.undecided(result.rounds < FIRST_LOOK, joined(said, words.semicolon), settleIn(ui, of.minutes));
+      return w.undecided(result.rounds < FIRST_LOOK, joined(said, words.semicolon));
     }
     case "no-verdict": {
       // All of these pairs are told of one lane.
@@ -154,13 +154,6 @@ export function selfCheckSaid(ui: Ui, of: SelfCheck | null | undefined): Said | 
   const all = parts.reduce((sum, [count]) => sum + count, 0);
   const told = parts.flatMap(([count, word, bound]) => (count > 0 ? [words.ground.selfPart(word, count, all, bound)] : []));
   return words.ground.selfCheck(name(of.lane), told.join(words.comma), of.apart > 0);
-}
-
-export function settleIn(ui: Ui, minutes: number | null): Said {
-  const w = ui.words.answer;
-  if (minutes === null) return w.settleMore;
-  const text = ui.figures.minutes(minutes);
-  return text === null ? w.settleLong : w.settleIn(text);
 }
 
 /** `1.08k ops/s (1.05k–1.11k)`. */
@@ -281,10 +274,21 @@ function headline(ui: Ui, of: Outcome, lanes: Said[]): Said {
   }
 }
 
+/** What should settle what is undecided: one figure for the whole race. */
 function settleSaid(ui: Ui, of: Outcome): Said {
-  if (of.settle === "quiet") return ui.words.answer.settleQuiet;
-  if ("minutes" in of.settle) return settleIn(ui, of.settle.minutes);
-  return ui.words.answer.settleBy(of.settle.option, of.settle.value);
+  const w = ui.words.answer;
+  const by = of.settle;
+  if (by === null) return w.settleMore;
+  switch (by.by) {
+    case "quiet":
+      return w.settleQuiet;
+    case "out-of-reach":
+      return w.settleLong;
+    case "budget":
+      return w.settleBy("--budget", `${by.minutes}m`, by.some_only);
+    case "rounds":
+      return w.settleBy("--rounds", String(by.rounds), by.some_only);
+  }
 }
 
 function differences(ui: Ui, claims: readonly Claim[]): WorkDifference[] {

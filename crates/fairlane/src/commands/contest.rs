@@ -161,7 +161,7 @@ fn kept(plan: &Plan, most_telling: &[String], seconds: &[f64], budget: f64) -> V
 }
 
 /// Refuses work that a library cannot do: it has no directory of the kernel's.
-fn check_libraries(plan: &Plan) -> Result<(), Failure> {
+pub(super) fn check_libraries(plan: &Plan) -> Result<(), Failure> {
     let library = plan.lanes.iter().find(|lane| lanes::filesystem::is_library(lane));
     let kernel_only = plan.workloads.iter().find(|workload| !matches!(workload.kind, Kind::Operations(_)));
     match (library, kernel_only) {
@@ -175,7 +175,7 @@ fn check_libraries(plan: &Plan) -> Result<(), Failure> {
 }
 
 /// Refuses work that starts programs of this machine, which a guest does not have.
-fn check_guests(plan: &Plan) -> Result<(), Failure> {
+pub(super) fn check_guests(plan: &Plan) -> Result<(), Failure> {
     let guest = plan.lanes.iter().find(|lane| planning::in_guest(lane));
     let foreign = |workload: &&Workload| match &workload.kind {
         Kind::Fio(_) => true,
@@ -199,7 +199,7 @@ fn check_guests(plan: &Plan) -> Result<(), Failure> {
     }
 }
 
-fn settings(plan: &Plan, terms: &Terms, run_id: &str) -> Settings {
+pub(super) fn settings(plan: &Plan, terms: &Terms, run_id: &str) -> Settings {
     let largest = |more: &dyn Fn(&Workload) -> u64| {
         let of = |workload: &Workload| workload.working_set_bytes().saturating_add(more(workload));
         plan.workloads.iter().map(of).max().unwrap_or(0)

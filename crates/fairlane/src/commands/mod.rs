@@ -18,6 +18,8 @@ pub mod integrity;
 pub mod page;
 pub mod planning;
 pub mod powercut;
+#[cfg(test)]
+mod proposed;
 pub mod race;
 pub mod recorder;
 pub mod records;

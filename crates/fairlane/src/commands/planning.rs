@@ -18,7 +18,7 @@ use std::path::Path;
 const DIRECTORY_RESERVE_BYTES: u64 = 256 * Bytes::MIB;
 
 /// The filesystems of a race that names none.
-const DEFAULT_LANES: [&str; 3] = ["ext4", "xfs", "btrfs"];
+pub const DEFAULT_LANES: [&str; 3] = ["ext4", "xfs", "btrfs"];
 
 /// Reads the lanes; where none is named, the usual ones as far as this machine, or the guest that `--on`
 /// names, mounts them. Those without a venue of their own move into that guest.

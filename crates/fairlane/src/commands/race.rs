@@ -49,7 +49,7 @@ pub fn run(options: &Race) -> Result<(), Failure> {
 
 /// Options become a plan; nothing is touched yet. `notes`: what had to differ from what was asked.
 /// `most_telling`: what comes first where the time is too short.
-fn plan(options: &Race, notes: &mut Vec<String>, most_telling: &mut Vec<String>) -> Result<Plan, Failure> {
+pub(super) fn plan(options: &Race, notes: &mut Vec<String>, most_telling: &mut Vec<String>) -> Result<Plan, Failure> {
     let mut suite = suites::find(&options.suite)?;
     let terms = &options.terms;
     let fallback = without_root::choose(&options.lanes, terms.on.as_deref(), terms.guest_memory);

@@ -36,6 +36,10 @@ pub struct Advice {
     pub measured_share: f64,
     /// What the race did not measure.
     pub not_measured: Vec<NotMeasured>,
+    /// Filesystems that meet every constraint, as far as the table of features knows, and were not raced; named where a
+    /// constraint excludes a lane.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_raced: Vec<String>,
     /// The command that measures the most of that, or that should settle what is too noisy, after
     /// `fairlane`; empty: none does.
     pub next: Vec<String>,

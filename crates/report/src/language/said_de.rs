@@ -98,6 +98,12 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
         "several_kinds",
         "Arbeit mehrerer Arten läuft zugleich, und für eine solche Mischung ist vom bloßen Gerät keine Obergrenze bekannt",
     ),
+    (
+        "beyond_the_ceiling",
+        "{share} von {ceiling}, erreicht von {who}, ist unmöglich: diese Grenze wurde in einem langsamen Augenblick \
+         gemessen, oder die Platte antwortet aus einem eigenen Cache; wie nahe jemand der Grenze der Platte kam, ist nicht \
+         bekannt",
+    ),
     ("no_single_cause", "keine einzelne Ursache sticht heraus; das Gerät wird genutzt zu {share} von {ceiling}"),
     (
         "no_ceiling_known",
@@ -153,7 +159,8 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ),
     ("not_steady", "{lane}: {count} von {of} Versuchen sind nicht stetig: {reason}"),
     ("parts_range", "die Teile streuen über {percent} % ihres Mittels"),
-    ("drifts", "von Anfang bis Ende verschiebt es sich um {percent} %"),
+    ("rises", "von Anfang bis Ende steigt es um {percent} % seines Mittels"),
+    ("falls", "von Anfang bis Ende fällt es um {percent} % seines Mittels"),
     ("still_changing", "in der zweiten Hälfte änderte es sich noch ({windows} Fenster)"),
     ("no_reason", "ohne Angabe eines Grundes"),
     // Who may be ranked.
@@ -219,6 +226,13 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
         "{lane} brach in {broken} von {cuts} simulierten Stromausfällen ein Versprechen (fairlane powercut vom {when}): \
          das ist der Preis der Geschwindigkeit",
     ),
+    (
+        "lane_did_not_mount",
+        "{lane} ließ sich nach {count} von {cuts} simulierten Stromausfällen ohne fsync der Verzeichnisse nicht mehr \
+         einhängen (fairlane powercut vom {when})",
+    ),
+    ("most_cuts_of_runs", "{when}, von {runs} Läufen mit diesem Befund der mit den meisten Ausfällen"),
+    ("most_files_of_runs", "{when}, von {runs} Läufen mit diesem Befund der mit den meisten Dateien"),
     (
         "lane_broke_a_promise_torn",
         "{lane} brach in {broken} von {cuts} simulierten Stromausfällen ein Versprechen (fairlane powercut vom {when}), \

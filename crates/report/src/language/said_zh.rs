@@ -55,6 +55,10 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ),
     ("paced", "工作按节拍进行，达到其速率并不说明瓶颈"),
     ("several_kinds", "多种工作同时进行，裸设备对这种混合没有已知上限"),
+    (
+        "beyond_the_ceiling",
+        "{who}达到{ceiling}的 {share}，这不可能：上限是在设备较慢的时刻测得的，或者磁盘由自身的缓存应答；各赛道离磁盘极限有多近无从得知",
+    ),
     ("no_single_cause", "没有突出的单一原因；设备用到{ceiling}的 {share}"),
     ("no_ceiling_known", "没有突出的单一原因，裸设备对这项工作也没有已知上限"),
     // Pairs.
@@ -94,7 +98,8 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("warm_up_cut", "{lane}：{of} 次试验中有 {count} 次截去了预热段，最多截去一次试验的 {share}（MSER-5）"),
     ("not_steady", "{lane}：{of} 次试验中有 {count} 次不平稳：{reason}"),
     ("parts_range", "各部分的极差达平均值的 {percent}%"),
-    ("drifts", "从头到尾漂移了 {percent}%"),
+    ("rises", "从头到尾上升了平均值的 {percent}%"),
+    ("falls", "从头到尾下降了平均值的 {percent}%"),
     ("still_changing", "到后半段仍在变化（{windows} 个窗口）"),
     ("no_reason", "未给出原因"),
     // Who may be ranked.
@@ -149,6 +154,12 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
         "lane_broke_a_promise",
         "{lane} 在 {cuts} 次模拟断电中有 {broken} 次违背了承诺（fairlane powercut，{when}）：它的速度有这个代价",
     ),
+    (
+        "lane_did_not_mount",
+        "{lane} 在 {cuts} 次不对目录做 fsync 的模拟断电中有 {count} 次之后无法挂载（fairlane powercut，{when}）",
+    ),
+    ("most_cuts_of_runs", "{when}，{runs} 次得出此结果的运行中断电次数最多的一次"),
+    ("most_files_of_runs", "{when}，{runs} 次得出此结果的运行中文件数最多的一次"),
     (
         "lane_broke_a_promise_torn",
         "{lane} 在 {cuts} 次模拟断电中有 {broken} 次违背了承诺（fairlane powercut，{when}），每次都有一次写入在 512 字节扇区之间撕裂",

@@ -210,16 +210,16 @@ words! {
     /// `{works}`.
     own_disks_measured;
     different_disks;
-    /// `{works}`, each with the time that should settle it.
+    /// `{works}`.
     noisy;
-    /// `{works}`: nobody knows how long.
-    noisy_plain;
-    /// `{time}`: more racing.
-    more_time;
-    /// More racing than is worth it.
-    over_a_day;
     /// `{command}`.
     settle;
+    /// `{command}`: it settles some of it.
+    settle_some;
+    /// Other programs disturbed it.
+    settle_quiet;
+    /// More racing than is worth it.
+    settle_out_of_reach;
     /// `{lane}`, `{count}`, `{all}`.
     self_apart;
     /// Everything was told.

@@ -11,7 +11,7 @@ use crate::operations::others;
 use crate::statements::{Statement, statements};
 use crate::words::sentence;
 use model::Sentence;
-use model::findings::{Advice, Findings, Flip, Limit, OperationsFinding, Pair, ResultFinding, Verdict};
+use model::findings::{Advice, Findings, Flip, Limit, OperationsFinding, Pair, ResultFinding, Settle, Verdict};
 use model::scenario::Need;
 
 /// Pieces of work of one list, at most.
@@ -34,17 +34,10 @@ pub(super) fn untold(findings: &Findings, decision: &Decision, settle: Option<&s
     if findings.answer.as_ref().is_some_and(|answer| answer.different_disks) {
         points.push(Phrase::of(words.different_disks));
     }
-    let noisy = noisy(findings, tongue);
+    let noisy = works(findings, tongue, |result| open(findings, result).next().is_some());
     if !noisy.is_empty() {
-        let timed = noisy.iter().any(|(_, time)| time.is_some());
-        let works = noisy.into_iter().map(|(work, time)| match time {
-            Some(time) => tongue.with(work, time),
-            None => work,
-        });
-        points.push(list(works.collect(), if timed { words.noisy } else { words.noisy_plain }));
-        if let Some(command) = settle {
-            points.push(fill(words.settle, &[("command", Phrase::default().tone(Tone::Name, command))]));
-        }
+        points.push(list(noisy, words.noisy));
+        points.extend(settled(findings.answer.as_ref().and_then(|answer| answer.settle), settle, tongue));
     }
     let measured = [
         (Limit::Device, words.disk_measured),
@@ -113,26 +106,19 @@ fn open<'a>(findings: &'a Findings, result: &'a ResultFinding) -> impl Iterator<
     undecided.filter(|pair| is_contestant(findings, &pair.a) && is_contestant(findings, &pair.b))
 }
 
-/// Work that is too noisy to tell, with the racing that should settle it.
-fn noisy(findings: &Findings, tongue: &Tongue) -> Vec<(Phrase, Option<Phrase>)> {
-    let time = |results: &[&ResultFinding]| {
-        let minutes =
-            results.iter().flat_map(|result| open(findings, result)).filter_map(|pair| pair.minutes_to_settle);
-        minutes.reduce(f64::max).map(|minutes| match figures::minutes(minutes) {
-            Some(time) => fill(tongue.words.more_time, &[("time", Phrase::of(tongue.figure(&time)))]),
-            None => Phrase::of(tongue.words.over_a_day),
-        })
-    };
-    let is_open = |result: &&ResultFinding| open(findings, result).next().is_some();
-    let single = others(findings).into_iter().filter(is_open);
-    let mut noisy: Vec<_> = single.map(|result| (noun(findings, result, tongue), time(&[result]))).collect();
-    for table in &findings.operations {
-        let results: Vec<&ResultFinding> = of_table(findings, table).filter(is_open).collect();
-        if !results.is_empty() {
-            noisy.push((steps(table, results.len(), tongue), time(&results)));
+/// What should settle it. `command`: the next one, where a line has room for it; otherwise its option alone is named.
+fn settled(by: Option<Settle>, command: Option<&str>, tongue: &Tongue) -> Option<Phrase> {
+    let words = tongue.words;
+    let (template, option) = match by? {
+        Settle::Quiet => return Some(Phrase::of(words.settle_quiet)),
+        Settle::OutOfReach => return Some(Phrase::of(words.settle_out_of_reach)),
+        by @ (Settle::Budget { some_only: true, .. } | Settle::Rounds { some_only: true, .. }) => {
+            (words.settle_some, by.option()?)
         }
-    }
-    noisy
+        by => (words.settle, by.option()?),
+    };
+    let named = command.map_or_else(|| format!("{} {}", option.0, option.1), str::to_owned);
+    Some(fill(template, &[("command", Phrase::default().tone(Tone::Name, &named))]))
 }
 
 /// Work at which lanes tie; which lanes, where others do not.

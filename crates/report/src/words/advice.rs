@@ -253,6 +253,13 @@ pub(crate) fn raced_without(lane: &str, of: &RacedWithout) -> Phrase {
         .tone(Tone::Quiet, format!(" [{}]", sentence(&of.source)))
 }
 
+/// What would meet the constraints and was not raced.
+pub(crate) fn not_raced(filesystems: &[&str]) -> Phrase {
+    let said = listed(filesystems.iter().map(|name| Phrase::default().name(name)).collect(), "and");
+    let (has, was) = if filesystems.len() == 1 { ("meets", "was") } else { ("meet", "were") };
+    said.say(format!(" {has} every constraint by the table of features, and {was} not raced"))
+}
+
 /// What is worth knowing about lanes, with its source.
 pub(crate) fn note(note: &AdviceNote) -> Phrase {
     names(&note.lanes, ", ")

@@ -2,9 +2,9 @@
 
 use crate::clean::shorten;
 use crate::figures;
-use crate::layout::{Phrase, Tone};
+use crate::layout::{GLUE, Phrase, Tone};
 use crate::words::{difference, latency, listed, sentence};
-use model::findings::{NotRanked, Reason};
+use model::findings::{NotRanked, Reason, Settle};
 
 /// Which lanes to take. `by_work`: each of them is better than another at something, so that "either"
 /// would sound as if it did not matter.
@@ -104,7 +104,6 @@ pub(crate) const ONE_LANE: &str = "One lane was raced, so there is nothing to ch
 pub(crate) const SAME_LANE_TWICE: &str =
     "One lane was raced against itself, which shows the noise and chooses nothing; name a second lane.";
 pub(crate) const DIFFERENT_DISKS: &str = "The lanes stand on different disks, so a difference may be the disk's.";
-pub(crate) const QUIET_FIRST: &str = "other programs disturbed most of these rounds, so race again while they rest";
 pub(crate) const DISK_WAS_THE_LIMIT: &str = " ran at the disk's own limit in every lane";
 pub(crate) const FAIRLANE_WAS_THE_LIMIT: &str = " measured Fairlane itself";
 pub(crate) const COULD_NOT_TELL: &str = " could not tell the lanes apart";
@@ -113,6 +112,21 @@ pub(crate) const NO_VERDICTS_AT_ALL: &str = "no pair of lanes has a verdict";
 /// All lanes are chosen and nothing sets them apart.
 pub(crate) fn no_difference(margin: f64) -> String {
     format!("; no difference above the {} margin was found", figures::margin(margin))
+}
+
+/// What should settle what is undecided.
+pub(crate) fn settle(by: Option<Settle>) -> String {
+    let Some(by) = by else { return "more rounds may settle it".to_owned() };
+    match (by, by.option()) {
+        (Settle::Budget { some_only: false, .. } | Settle::Rounds { some_only: false, .. }, Some((option, value))) => {
+            format!("{option}{GLUE}{value} should settle it")
+        }
+        (_, Some((option, value))) => {
+            format!("{option}{GLUE}{value} should settle some of it, and the rest would take over half a day")
+        }
+        (Settle::Quiet, _) => "other programs disturbed most of these rounds, so race again while they rest".to_owned(),
+        _ => "to settle it would take over half a day of racing here".to_owned(),
+    }
 }
 
 /// Results that may be settled yet.

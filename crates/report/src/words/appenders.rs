@@ -99,7 +99,9 @@ pub(crate) fn writers(lane: &SearchLane) -> String {
     let Some(mean) = lane.writers else { return words::FAILED.to_owned() };
     let number = |value: f64| figures::whole(rounded(value));
     let least = if lane.at_least { format!("at least{GLUE}") } else { String::new() };
-    let range = lane.low.zip(lane.high).map(|(low, high)| format!(" ({} to {})", number(low), number(high)));
+    // Ends that read alike are no range.
+    let ends = lane.low.zip(lane.high).map(|(low, high)| (number(low), number(high))).filter(|(low, high)| low != high);
+    let range = ends.map(|(low, high)| format!(" ({low} to {high})"));
     format!("{least}{}{GLUE}writers{}", number(mean), range.unwrap_or_default())
 }
 

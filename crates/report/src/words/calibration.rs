@@ -68,6 +68,14 @@ pub(crate) fn share(share: Option<f64>) -> String {
     }
 }
 
+/// The smallest difference that is found, in a cell: beyond 100 % the factor that it is.
+pub(crate) fn resolves(difference: Option<f64>) -> String {
+    match difference {
+        Some(difference) if difference > 1.0 => format!("factor {}", super::plan::factor(difference)),
+        difference => share(difference),
+    }
+}
+
 pub(crate) fn races(races: &EqualRaces) -> String {
     format!("{} of {}", races.called_different, races.races)
 }

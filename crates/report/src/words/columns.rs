@@ -37,6 +37,11 @@ pub(crate) const SELDOM_COLUMNS: [usize; 3] = [0, 2, 8];
 pub(crate) const COLUMNS_TO_SPARE: [usize; 5] = [7, 4, 6, 0, 2];
 pub(crate) const COLUMN_LANE: &str = "lane";
 
+/// A share that no disk can have reached: its ceiling is wrong.
+pub(crate) fn impossible(share: &str) -> String {
+    format!("{share} (impossible)")
+}
+
 /// How loaded the machine was: columns of Markdown, and one line per result of text. They explain
 /// and never decide.
 pub(crate) const LOAD_COLUMNS: [&str; 4] = ["mean latency", "machine's CPU", "of it system", "disk busy"];

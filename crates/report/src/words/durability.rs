@@ -74,6 +74,11 @@ pub(crate) fn lane(found: &LaneDurability, first: &str) -> Phrase {
             basis(found),
             small_share(found.below.unwrap_or(1.0))
         )),
+        // Nothing that was promised of names broke.
+        DurabilityVerdict::Broke if found.broken == 0 => phrase.say(format!(
+            " did not mount after {} of {} cuts without fsync of directories, and broke no promise in {} others",
+            found.bare_unmountable, found.bare_cuts, found.cuts
+        )),
         DurabilityVerdict::Broke => phrase
             .say(format!(" broke a promise in {} of {} cuts", found.broken, found.cuts))
             .say(sorts(found))
@@ -261,6 +266,11 @@ pub(crate) fn damage(found: &DamageFindings) -> Phrase {
     }
     let files = format!("of {} files {} were hit", damage.files, damage.hit);
     let phrase = match found.honesty {
+        // Metadata belongs to no file.
+        Honesty::Silent if damage.hit == 0 => phrase.say(format!(
+            "of {} files {} were wrong or gone WITHOUT AN ERROR, {} were refused",
+            damage.files, damage.silent, damage.refused
+        )),
         Honesty::Silent => phrase.say(format!(
             "{} files were wrong or gone WITHOUT AN ERROR, {} were refused, {} of the hit ones read whole",
             damage.silent, damage.refused, damage.repaired

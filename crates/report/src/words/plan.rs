@@ -125,7 +125,8 @@ pub(crate) fn remarks(plan: &PlanSummary) -> Vec<Phrase> {
 fn foresight(of: &Foresight) -> String {
     let percent = |share: f64| match 100.0 * share {
         percent if percent < 9.5 => format!("{percent:.1} %").replace(".0 %", " %"),
-        percent => format!("{percent:.0} %"),
+        percent if percent <= 100.0 => format!("{percent:.0} %"),
+        _ => format!("a factor of {}", factor(share)),
     };
     let smaller = of.smaller.map_or(String::new(), |(difference, seconds)| {
         format!("; {} needs about {}", percent(difference), figures::duration(seconds))
@@ -144,9 +145,21 @@ fn foresight(of: &Foresight) -> String {
     let work = of
         .of
         .map_or(String::new(), |(some, all)| format!(" in {some} of {all} workloads, and the others reach no look"));
-    format!(
-        "in {} differences of about {} can be resolved{work}{smaller} ({noise}).",
-        figures::duration(of.seconds),
-        percent(of.difference)
-    )
+    let time = figures::duration(of.seconds);
+    match of.difference <= 1.0 {
+        true => format!(
+            "in {time} differences of about {} can be resolved{work}{smaller} ({noise}).",
+            percent(of.difference)
+        ),
+        // So noisy that a percentage of it would pass for a precision.
+        false => format!(
+            "in {time} nothing smaller than a factor of {} can be told{work}{smaller} ({noise}).",
+            factor(of.difference)
+        ),
+    }
+}
+
+/// A difference of more than the figure itself, as the factor that it is: a share of 7.61 is 8.6 times as much.
+pub(crate) fn factor(share: f64) -> String {
+    figures::coarse(1.0 + share).trim_end_matches('x').to_owned()
 }

@@ -2,7 +2,7 @@
 
 use crate::clean::shorten;
 use crate::figures;
-use crate::layout::{GLUE, Phrase, Tone};
+use crate::layout::{Phrase, Tone};
 use crate::statements::{Shown, Statement, reference_of, shown_against};
 use crate::words::{difference, failed, latency, listed, names, sentence, turned};
 use model::findings::{Limit, ResultFinding, Verdict};
@@ -61,8 +61,6 @@ pub(crate) fn brief(result: &ResultFinding, lane: &str, reference: &str) -> Opti
             let said = Phrase::default().tone(tone, size);
             Some(if own == reference { said } else { said.say(" than ").name(own) })
         }
-        // The limit says it of all lanes.
-        Verdict::Tie if result.limit == Limit::Device => None,
         Verdict::Tie => Some(Phrase::default().tone(Tone::Tie, "tie")),
         Verdict::Undecided => Some(Phrase::default().tone(Tone::Undecided, "undecided")),
         Verdict::None if result.estimates.iter().any(|of| of.lane == lane && of.failure.is_some()) => None,
@@ -94,7 +92,7 @@ pub(crate) fn statements(result: &ResultFinding, statements: &[Statement]) -> Ph
 
 fn statement(result: &ResultFinding, statement: &Statement) -> Phrase {
     match statement {
-        Statement::AtTheDisk { slowest, fastest } => at_the_disk(result, *slowest, *fastest),
+        Statement::AtTheDisk { slowest, fastest, tie } => at_the_disk(result, (*slowest, *fastest), *tie),
         Statement::Tie { lanes, interval } => {
             let tie = names(lanes, ", ").tone(Tone::Tie, " tie");
             let tie = match latency(&result.metric) {
@@ -113,7 +111,7 @@ fn statement(result: &ResultFinding, statement: &Statement) -> Phrase {
                 .say(" ")
                 .and(listed(pairs.iter().map(|pair| apart(result, pair)).collect(), "and"))
         }
-        Statement::Undecided { pairs, minutes } => undecided(result, pairs, *minutes),
+        Statement::Undecided { pairs } => undecided(result, pairs),
         Statement::NoVerdict { pairs, why } => no_verdict(result, pairs, why),
         // The figures carry the whole reason.
         Statement::Failed { lane, reason } => failed(lane, &shorten(reason, BRIEF_REASON_COLUMNS)),
@@ -125,14 +123,17 @@ fn statement(result: &ResultFinding, statement: &Statement) -> Phrase {
     }
 }
 
-fn at_the_disk(result: &ResultFinding, slowest: f64, fastest: f64) -> Phrase {
+fn at_the_disk(result: &ResultFinding, (slowest, fastest): (f64, f64), tie: bool) -> Phrase {
     let rate = |value: f64| {
         if result.unit == "operations/s" { figures::iops(value) } else { figures::rate(&result.unit, value) }
     };
     let rates = figures::range(&rate(slowest), &rate(fastest));
-    Phrase::default()
-        .tone(Tone::Tie, "tie")
-        .say(format!(", all at the disk's own {rates}: this test cannot tell filesystems apart"))
+    let verdict = match tie {
+        true => Phrase::default().tone(Tone::Tie, "tie"),
+        false => Phrase::default().tone(Tone::NoVerdict, "no verdict"),
+    };
+    let once = if result.rounds < 2 { " in one round" } else { "" };
+    verdict.say(format!(", all at the disk's own {rates}{once}: this test cannot tell filesystems apart"))
 }
 
 fn apart(result: &ResultFinding, pair: &Shown) -> Phrase {
@@ -149,7 +150,7 @@ fn apart(result: &ResultFinding, pair: &Shown) -> Phrase {
     }
 }
 
-fn undecided(result: &ResultFinding, pairs: &[Shown], minutes: Option<f64>) -> Phrase {
+fn undecided(result: &ResultFinding, pairs: &[Shown]) -> Phrase {
     let latency = latency(&result.metric);
     let intervals = pairs.iter().map(|pair| {
         let ratio = Phrase::default().name(pair.a).say("/").name(pair.b);
@@ -180,7 +181,8 @@ fn undecided(result: &ResultFinding, pairs: &[Shown], minutes: Option<f64>) -> P
     for remark in remarks {
         said = said.say(format!("; {remark}"));
     }
-    said.say("; ").say(settle(minutes))
+    // What would settle it is one figure for the whole race, and stands in its answer.
+    said
 }
 
 /// What the reason of an undecided pair adds to the interval that is said anyway. What stands
@@ -192,20 +194,6 @@ fn remark(pair: &Shown) -> Option<String> {
         figures::names_interval(reason, low, high) || figures::names_interval(reason, high.recip(), low.recip())
     });
     (!known).then(|| sentence(reason))
-}
-
-/// How much more racing would settle what is undecided.
-pub(crate) fn settle(minutes: Option<f64>) -> String {
-    match minutes.map(figures::minutes) {
-        Some(Some(minutes)) => format!("about {minutes} more should settle it"),
-        Some(None) => "over a day of racing would be needed to settle it".to_owned(),
-        None => "more rounds may settle it".to_owned(),
-    }
-}
-
-/// The option that should settle what is undecided.
-pub(crate) fn settle_by(option: &str, value: &str) -> String {
-    format!("{option}{GLUE}{} should settle it", shorten(value, 20))
 }
 
 fn no_verdict(result: &ResultFinding, pairs: &[Shown], why: &str) -> Phrase {

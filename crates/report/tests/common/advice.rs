@@ -18,6 +18,7 @@ fn empty(scenario: &str, title: &str) -> Advice {
         flips_if: Vec::new(),
         measured_share: 0.6,
         not_measured: Vec::new(),
+        not_raced: Vec::new(),
         next: Vec::new(),
         raced_without: Vec::new(),
         notes: Vec::new(),

@@ -20,6 +20,7 @@ pub fn at_the_disk() -> Findings {
     let mut told = answer(&lanes, Vec::new());
     told.cannot_tell = vec![SEQ_READ.1.to_owned(), SEQ_WRITE.1.to_owned()];
     told.next = ["report", "--format", "markdown"].map(str::to_owned).to_vec();
+    told.settle = None;
     race(lanes.map(|name| lane(name, name)).to_vec(), vec![of(SEQ_READ, 508e6), of(SEQ_WRITE, 478e6)], Some(told))
 }
 
@@ -37,7 +38,8 @@ pub fn noisy() -> Findings {
     };
     let mut told = answer(&["ext4", "xfs"], Vec::new());
     told.undecided = [COMMIT.1, CREATE.1].map(str::to_owned).to_vec();
-    told.next = ["race", "ext4", "xfs", "--budget", "4h"].map(str::to_owned).to_vec();
+    told.next = ["race", "ext4", "xfs", "--budget", "240m"].map(str::to_owned).to_vec();
+    told.settle = Some(Settle::Budget { minutes: 240, some_only: true });
     race(vec![lane("ext4", "ext4"), lane("xfs", "xfs")], vec![of(COMMIT, 95.0), of(CREATE, 2_000.0)], Some(told))
 }
 
@@ -86,6 +88,7 @@ pub fn twelve() -> Findings {
     reasons.push(reason(names[11], names[0], COMMIT, speed_ratio(falling, 11, 0)));
     let mut told = answer(&[names[0], names[11]], reasons);
     told.next = ["report", "--format", "markdown"].map(str::to_owned).to_vec();
+    told.settle = None;
     let lanes = specs.iter().map(|(name, filesystem)| lane(name, filesystem)).collect();
     race(lanes, vec![of(COMMIT, falling), of(CREATE, rising), of(DELETE, rising)], Some(told))
 }

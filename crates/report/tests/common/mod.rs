@@ -86,6 +86,7 @@ pub fn estimate(lane: &str, mean: f64) -> Estimate {
         cpu_system_share: None,
         device_busy_share: None,
         device_use: Some(0.41),
+        device_use_is_impossible: false,
         extents: None,
         failure: None,
     }
@@ -280,6 +281,7 @@ pub fn answer(choose: &[&str], reasons: Vec<Reason>) -> Answer {
         not_ranked: Vec::new(),
         not_tested: ["power cut", "aging", "your database"].map(Into::into).to_vec(),
         next: ["race", "ext4", "xfs", "--budget", "12m"].map(str::to_owned).to_vec(),
+        settle: Some(Settle::Budget { minutes: 12, some_only: false }),
     }
 }
 

@@ -194,6 +194,7 @@ pub fn promises() -> Findings {
     told.cannot_tell = vec![RAND_READ.1.to_owned()];
     told.not_ranked = vec![not_ranked(&["ext4,nobarrier"], "promises no write barriers")];
     told.next = ["report", "--format", "markdown"].map(str::to_owned).to_vec();
+    told.settle = None;
     let lanes = vec![lane("ext4", "ext4"), unsafe_lane, lane("xfs", "xfs"), lane("btrfs", "btrfs")];
     let mut findings = race(lanes, results, Some(told));
     findings.trials = TrialCounts { ok: 36, repeated: 0, failed: 12, void: 0 };
@@ -226,6 +227,7 @@ pub fn with_self() -> Findings {
     let mut told = answer(&["ext4"], Vec::new());
     told.undecided = vec!["small files".to_owned()];
     told.next = Vec::new();
+    told.settle = None;
     race(vec![lane("ext4", "ext4"), twin], results, Some(told))
 }
 
@@ -276,6 +278,7 @@ pub fn interrupted() -> Findings {
     told.undecided = vec![COMMIT.1.to_owned()];
     told.cannot_tell = vec![SEQ_READ.1.to_owned()];
     told.next = Vec::new();
+    told.settle = None;
     let mut findings = race(vec![lane("ext4", "ext4"), lane("xfs", "xfs")], results, Some(told));
     findings.outcome = "interrupted".to_owned();
     findings.ceilings = Vec::new();
@@ -296,6 +299,7 @@ pub fn disks() -> Findings {
     let mut told = answer(&["full"], vec![reason("less", "full", RAND_READ, 0.902)]);
     told.different_disks = true;
     told.next = ["report", "--format", "markdown"].map(str::to_owned).to_vec();
+    told.settle = None;
     let named = |name: &str| Lane { spec: format!("{name}=ext4"), ..lane(name, "ext4") };
     let mut findings = race(vec![named("full"), named("less")], results, Some(told));
     let disks = [("full", "5000iops"), ("less", "4500iops")];
@@ -335,6 +339,7 @@ pub fn hostile() -> Findings {
     let mut told = answer(&[&names[0]], vec![reason(&names[1], &names[0], ("=work", "ti\u{1b}tle | <b>", "g"), 0.8)]);
     told.not_tested = vec!["<i>power</i>\u{2028}cut".into()];
     told.next = ["race", &names[0], "a b'c"].map(str::to_owned).to_vec();
+    told.settle = None;
     let lanes = names.iter().map(|name| {
         let mut lane = lane(name, "ext\u{1b}4");
         lane.mount_options.push("a\u{1b}[2J`b".to_owned());

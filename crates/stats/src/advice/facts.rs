@@ -59,18 +59,64 @@ pub struct Broken {
 pub enum Promise {
     /// What fsync acknowledged survives, in simulated power cuts whose controls did what they must.
     Durable {
-        /// Cuts that broke something.
+        /// Cuts that broke something that was promised.
         broken: u64,
-        /// Of so many.
+        /// Of so many, at work that promises its names: what the report of the power cuts counts.
         cuts: u64,
         /// Only where a write was torn between sectors of 512 bytes.
         only_torn_512: bool,
+    },
+    /// A filesystem with a journal mounts after a cut, whatever was synced: work that syncs no directories promises
+    /// nothing else.
+    Mounts {
+        /// Cuts of such work after which it did not.
+        unmountable: u64,
+        /// Of so many.
+        cuts: u64,
     },
     /// Checksums of data: these files were read with wrong bytes and without an error.
     Checksums {
         /// How many.
         files: u64,
     },
+}
+
+impl Promise {
+    /// Whether it is about what a power cut leaves.
+    pub fn is_of_power_cuts(&self) -> bool {
+        matches!(self, Promise::Durable { .. } | Promise::Mounts { .. })
+    }
+
+    /// How much was tried, or damaged: of several runs the one with most of it is told.
+    fn weight(&self) -> u64 {
+        match self {
+            Promise::Durable { cuts, .. } | Promise::Mounts { cuts, .. } => *cuts,
+            Promise::Checksums { files } => *files,
+        }
+    }
+}
+
+/// What several runs saw of one lane.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Seen<'a> {
+    /// The run with the most cuts; of several that have as many the first one, which is the newest.
+    pub told: &'a Broken,
+    /// How many runs saw such a thing.
+    pub runs: u32,
+}
+
+impl<'a> Seen<'a> {
+    /// What is told of a lane where several runs broke such a promise. Runs are never added up: two of one seed hold
+    /// the same cuts. `None`: none did.
+    pub fn of(broken: &'a [Broken], lane: &Lane, kernel: &str, such: impl Fn(&Promise) -> bool) -> Option<Seen<'a>> {
+        let mine = broken.iter().filter(|broken| such(&broken.promise) && broken.is_of(lane, kernel));
+        mine.fold(None, |seen: Option<Seen<'a>>, broken| match seen {
+            Some(Seen { told, runs }) if told.promise.weight() >= broken.promise.weight() => {
+                Some(Seen { told, runs: runs + 1 })
+            }
+            seen => Some(Seen { told: broken, runs: seen.map_or(0, |seen| seen.runs) + 1 }),
+        })
+    }
 }
 
 impl Broken {
@@ -119,14 +165,17 @@ impl Table<'_> {
             has(feature, &|fact| features::bytes(&fact.is).is_some_and(|limit| limit >= bytes))
         };
         let seen = match wish {
-            Wish::Durable => self.seen(lane, |promise| matches!(promise, Promise::Durable { .. })),
+            Wish::Durable => {
+                let lost = self.seen(lane, |promise| matches!(promise, Promise::Durable { .. }));
+                lost.or_else(|| self.seen(lane, Promise::is_of_power_cuts))
+            }
             Wish::Has(Feature::DataChecksums) => {
                 self.seen(lane, |promise| matches!(promise, Promise::Checksums { .. }))
             }
             _ => None,
         };
-        if let Some(broken) = seen {
-            return lost(broken);
+        if let Some(seen) = seen {
+            return lost(&seen);
         }
         match wish {
             Wish::Durable => durable(lane),
@@ -144,9 +193,9 @@ impl Table<'_> {
         }
     }
 
-    /// The first time that a lane was seen to break such a promise.
-    fn seen(&self, lane: &Lane, such: impl Fn(&Promise) -> bool) -> Option<&Broken> {
-        self.broken.iter().find(|broken| such(&broken.promise) && broken.is_of(lane, self.kernel))
+    /// How a lane was seen to break such a promise.
+    fn seen(&self, lane: &Lane, such: impl Fn(&Promise) -> bool) -> Option<Seen<'_>> {
+        Seen::of(self.broken, lane, self.kernel, such)
     }
 
     /// Quotas by a kind of owner. An option that limits one kind leaves the others to be switched on
@@ -187,17 +236,28 @@ impl Table<'_> {
 const OWN_WORD: &str = "the lane's own description";
 
 /// What was seen weighs more than what options promise.
-fn lost(broken: &Broken) -> Finding {
-    let (note, command) = match broken.promise {
+fn lost(seen: &Seen) -> Finding {
+    let (note, command) = match seen.told.promise {
         Promise::Durable { broken, cuts, only_torn_512 } => {
             let torn = if only_torn_512 { ", all of which tore a write between sectors of 512 bytes" } else { "" };
             (format!("it broke a promise in {broken} of {cuts} simulated power cuts{torn}"), "powercut")
+        }
+        Promise::Mounts { unmountable, cuts } => {
+            let note = format!(
+                "after {unmountable} of {cuts} simulated power cuts without fsync of directories it did not mount"
+            );
+            (note, "powercut")
         }
         Promise::Checksums { files } => {
             (format!("it gave {files} damaged files to a reader without an error"), "integrity")
         }
     };
-    let source = format!("fairlane {command} of {}", broken.started);
+    let which = match (seen.runs, command) {
+        (0 | 1, _) => String::new(),
+        (runs, "powercut") => format!(", of {runs} runs that saw it the one with the most cuts"),
+        (runs, _) => format!(", of {runs} runs that saw it the one with the most files"),
+    };
+    let source = format!("fairlane {command} of {}{which}", seen.told.started);
     Finding { holds: Holds::No, fact: Fact { is: "no".into(), note: Some(note), source, ..Fact::default() } }
 }
 

@@ -151,6 +151,11 @@ pub fn names<'a>(lanes: &[&'a Lane]) -> Vec<&'a str> {
     lanes.iter().map(|lane| lane.name.as_str()).collect()
 }
 
+/// Whether a lane is out for what somebody asks for, not for its place, its promises or what it did.
+pub fn is_of_a_need(out: &Excluded) -> bool {
+    !["done", "measured", "mounted", "kept", "comparable"].contains(&out.constraint.as_str())
+}
+
 /// What people ask for beside speed.
 const ASKED_OFTEN: [Wish; 9] = [
     Wish::Has(Feature::DataChecksums),

@@ -9,10 +9,13 @@ mod choice;
 pub mod facts;
 mod field;
 mod flips;
+mod proposal;
 mod safety;
 mod work;
 
-use crate::answer;
+pub use proposal::{KnownSuite, KnownWorkload, USUAL_LANE_BYTES};
+
+use crate::comparable::{LIBRARY, stands_beside};
 use crate::say::{advice as said, text};
 use choice::{Choice, Contest};
 use facts::{Holds, Table};
@@ -23,10 +26,11 @@ use model::findings::{
     Advice, AdviceLead, AdviceNote, AdviceReason, Equal, EqualWork, Findings, NoAdvice, NotMeasured, RacedWithout,
 };
 use model::lane::{Lane, LaneSpec};
-use model::oltp::Server;
+use model::operations::Ability;
 use model::record::Record;
 use model::scenario::{Need, Note, Scenario, Weight};
 use model::sentence::Value;
+use proposal::{Proposal, Wanted};
 use work::Part;
 
 /// The share of a scenario's weight that must have been measured.
@@ -46,8 +50,13 @@ pub struct Race<'a> {
 pub struct Knowledge<'a> {
     /// The table of features.
     pub features: &'a [Features],
-    /// Names of the suites that there are, in the order in which they are to be proposed.
-    pub suites: &'a [&'a str],
+    /// The suites that there are, in the order in which they are to be proposed.
+    pub suites: &'a [KnownSuite],
+    /// Filesystems that could race too, as lanes without options: the usual ones first. Their size is the smallest
+    /// that they take.
+    pub others: &'a [Lane],
+    /// What the filesystem of a lane lacks of what work may ask.
+    pub lacks: fn(&LaneSpec) -> Vec<Ability>,
     /// What simulated power cuts showed.
     pub broken: &'a [facts::Broken],
 }
@@ -69,7 +78,9 @@ pub fn combinable(races: &[Race]) -> Result<(), String> {
         if let Some(difference) = a.machine.differs_from(&b.machine) {
             return Err(format!("record {number} was raced on {difference}; ask for advice from each by itself"));
         }
-        let of = |lanes: &[Lane]| lanes.iter().filter(|lane| !lane.is_self).map(identity).collect::<Vec<_>>();
+        // A library is never chosen, and cannot do the work of most suites.
+        let counts = |lane: &&Lane| !lane.is_self && lane.venue != LIBRARY;
+        let of = |lanes: &[Lane]| lanes.iter().filter(counts).map(identity).collect::<Vec<_>>();
         let (mut mine, mut theirs) = (of(&a.lanes), of(&b.lanes));
         mine.sort();
         theirs.sort();
@@ -111,11 +122,23 @@ pub fn advise(races: &[Race], scenario: &Scenario, needs: &[Need], known: &Knowl
     let asked = Asked::of(scenario, needs);
     let field = Field { lanes: &lanes, parts: &parts, table };
     let Divided { left, excluded, apart } = field.divide(&asked.all());
-    let suite = best_suite(&missing, known);
+    let others = others(known, &lanes, &table, &asked);
+    let blocked = excluded.iter().filter(|out| field::is_of_a_need(out)).count();
+    let wanted = Wanted {
+        races,
+        suites: known.suites,
+        lacks: known.lacks,
+        all: scenario.weight.iter().collect(),
+        missing: &missing,
+        added: added(known, &lanes, &others, left.is_empty() && blocked > 0 && !apart),
+    };
+    let proposal = wanted.propose();
+    let suite = proposal.as_ref().map(|proposal| proposal.suite);
     let advice = Advice {
         measured_share: measured_share.min(1.0),
         not_measured: missing.iter().map(|weight| not_measured(weight, suite, known)).collect(),
-        next: suite.map(|suite| next(races, suite, &missing)).unwrap_or_default(),
+        not_raced: others.iter().filter(|_| blocked > 0).map(|lane| lane.name.clone()).collect(),
+        next: proposal.map(|Proposal { next, .. }| next).unwrap_or_default(),
         excluded,
         ..nothing(scenario)
     };
@@ -189,6 +212,7 @@ fn nothing(scenario: &Scenario) -> Advice {
         flips_if: Vec::new(),
         measured_share: 0.0,
         not_measured: Vec::new(),
+        not_raced: Vec::new(),
         next: Vec::new(),
         raced_without: Vec::new(),
         notes: Vec::new(),
@@ -320,65 +344,23 @@ fn unmeasured(parts: &[Part], lane: &Lane) -> Option<AdviceNote> {
 
 /// A part that was not measured, with the suite that is proposed where it measures the part.
 fn not_measured(weight: &Weight, proposed: Option<&str>, known: &Knowledge) -> NotMeasured {
-    let has = |suite: &str| weight.series.iter().any(|series| series.suite == suite);
-    let first = || known.suites.iter().copied().find(|suite| has(suite));
-    let suite = proposed.filter(|suite| has(suite)).or_else(first);
+    let suite = proposal::suite_of(known.suites, weight, proposed);
     NotMeasured { what: weight.what.clone(), share: weight.share, suite: suite.map(str::to_owned) }
 }
 
-/// The suite that measures the most of what is missing; of equals the first. `None`: none measures any.
-fn best_suite<'a>(missing: &[&Weight], known: &Knowledge<'a>) -> Option<&'a str> {
-    let gain = |suite: &str| -> f64 {
-        let has = |weight: &&&Weight| weight.series.iter().any(|series| series.suite == suite);
-        missing.iter().filter(has).map(|weight| weight.share).sum()
-    };
-    let mut best: Option<(&str, f64)> = None;
-    for suite in known.suites {
-        if gain(suite) > best.map_or(0.0, |(_, most)| most + 1e-9) {
-            best = Some((suite, gain(suite)));
-        }
-    }
-    best.map(|(suite, _)| suite)
+/// Filesystems that were not raced and meet every need, as far as the table knows.
+fn others<'a>(known: &Knowledge<'a>, raced: &[&Lane], table: &Table, asked: &Asked) -> Vec<&'a Lane> {
+    let all = asked.all();
+    let meets = |lane: &&Lane| all.iter().all(|(need, _)| table.need(lane, need).0 != Holds::No);
+    let is_new = |lane: &&Lane| raced.iter().all(|raced| raced.filesystem != lane.filesystem);
+    known.others.iter().filter(is_new).filter(meets).collect()
 }
 
-/// The server that what is missing asks for, where groups of the suite begin with one; the suite's own needs
-/// no word.
-fn server_of(suite: &str, missing: &[&Weight]) -> Option<&'static str> {
-    let mut series = missing.iter().flat_map(|weight| &weight.series).filter(|series| series.suite == suite);
-    series.find_map(|series| {
-        let servers = [Server::Mariadb, Server::Mysql, Server::Postgresql];
-        servers.map(Server::name).into_iter().find(|name| series.group.starts_with(name))
-    })
-}
-
-/// The race of a suite with the lanes and the ground of this one. Where that suite was raced, and did
-/// not come to the end, the race that its own answer proposes.
-fn next(races: &[Race], suite: &str, missing: &[&Weight]) -> Vec<String> {
-    let raced = races.iter().find(|race| race.findings.suite == suite).and_then(|race| race.findings.answer.as_ref());
-    if let Some(answer) = raced.filter(|answer| is_race(&answer.next)) {
-        return answer.next.clone();
-    }
-    let plan = &races[0].record.header.plan;
-    let mut next = vec!["race".to_owned()];
-    next.extend(plan.lanes.iter().map(LaneSpec::to_line));
-    next.extend(["--suite".to_owned(), suite.to_owned()]);
-    if let Some(server) = server_of(suite, missing) {
-        next.extend(["--set".to_owned(), format!("server={server}")]);
-    }
-    // It says itself how large its lanes must be.
-    let own_lanes = suite == "media";
-    // What belongs to the old suite, or to a job file, does not fit the new one.
-    const OF_THE_SUITE: [&str; 5] = ["--suite", "--workload", "--set", "--with-fio", "--with-self"];
-    let command = if plan.command_line.get(1).is_some_and(|word| word == "fio") { 3 } else { 2 };
-    let options = answer::options_of(&plan.command_line, command + plan.lanes.len());
-    let mut words = options.into_iter().peekable();
-    while let Some(option) = words.next() {
-        let value = words.next_if(|word| !word.starts_with("--"));
-        let of_the_suite = OF_THE_SUITE.contains(&option.as_str()) || (own_lanes && option == "--lane-size");
-        if !of_the_suite {
-            next.push(option);
-            next.extend(value);
-        }
-    }
-    next
+/// The filesystem that has to race too: where the needs leave no lane (`stuck`) one that meets them, and beside a lane
+/// that is alone any.
+fn added<'a>(known: &Knowledge<'a>, raced: &[&Lane], others: &[&'a Lane], stuck: bool) -> Option<&'a Lane> {
+    let alone = raced.iter().filter(|lane| !stands_beside(lane)).count() < 2;
+    let is_new = |lane: &&Lane| raced.iter().all(|raced| raced.filesystem != lane.filesystem);
+    let meets = others.first().copied().filter(|_| alone || stuck);
+    meets.or_else(|| known.others.iter().find(is_new).filter(|_| alone))
 }

@@ -31,7 +31,15 @@ pub(super) fn first(sight: &Sight) -> (Limit, Sentence) {
         () if of_several_kinds(sight.workload) => &[][..],
         () => &CAUSES[..],
     };
-    RULES.iter().chain(causes).find_map(|rule| rule(sight)).unwrap_or_else(|| unattributed(sight))
+    let (limit, reason) =
+        RULES.iter().chain(causes).find_map(|rule| rule(sight)).unwrap_or_else(|| unattributed(sight));
+    // Where the ceiling is known to be wrong, that is said with whatever holds without it.
+    let wrong = sight.wrong_ceiling().filter(|_| !matches!(limit, Limit::Harness | Limit::Cache));
+    match wrong.filter(|_| !paced(sight.workload)) {
+        Some(wrong) if limit == Limit::Unattributed => (limit, wrong),
+        Some(wrong) => (limit, say::pair::clauses(Value::Clauses(vec![reason.into(), wrong.into()]))),
+        None => (limit, reason),
+    }
 }
 
 impl Sight<'_> {
@@ -157,8 +165,22 @@ impl Sight<'_> {
         (2 * of.len() > self.lanes.len() || of.iter().any(|lane| lane.name == slowest.name)).then_some(of)
     }
 
+    /// Whether some lane got more out of its disk than the ceiling allows: then nobody knows how near any of them is.
+    fn ceiling_is_wrong(&self) -> bool {
+        self.lanes.iter().any(|lane| lane.impossible)
+    }
+
+    /// What to say where the ceiling is wrong; `None`: it is not.
+    fn wrong_ceiling(&self) -> Option<Sentence> {
+        let beyond: Vec<&LaneUse> = self.lanes.iter().filter(|lane| lane.impossible).collect();
+        let raw = self.raw.as_ref().filter(|_| !beyond.is_empty())?;
+        let ceiling = said::bare_device(self.bare(raw));
+        Some(said::beyond_the_ceiling(uses(beyond.iter().copied()), ceiling, self.who(&beyond)))
+    }
+
     fn all_at_the_ceiling(&self) -> bool {
         !self.workload.flush_bound()
+            && !self.ceiling_is_wrong()
             && !self.lanes.is_empty()
             && self.lanes.iter().all(|lane| lane.device_use.is_some_and(|share| share >= 0.95))
     }
@@ -314,7 +336,8 @@ fn write_amplification(sight: &Sight) -> Option<(Limit, Sentence)> {
 /// for a write and a flush, fill more than half of the time.
 fn flush(sight: &Sight) -> Option<(Limit, Sentence)> {
     let flush_bound = sight.workload.flush_bound();
-    let cycles = |lane: &LaneUse| lane.device_use.filter(|_| flush_bound);
+    let known = flush_bound && !sight.ceiling_is_wrong();
+    let cycles = |lane: &LaneUse| lane.device_use.filter(|_| known);
     let of = sight.majority_or_slowest(|lane| {
         lane.flush_share.is_some_and(|share| share > 0.50) || cycles(lane).is_some_and(|share| share > 0.50)
     })?;
@@ -322,7 +345,7 @@ fn flush(sight: &Sight) -> Option<(Limit, Sentence)> {
     let one = of.len() == 1 || of.len() == sight.lanes.len();
     let who = sight.who(&of);
     // Of a lane with limits of its own no bare device's flushes are known.
-    let known = flush_bound && of.iter().all(|lane| lane.device_use.is_some());
+    let known = known && of.iter().all(|lane| lane.device_use.is_some());
     let reason = match sight.raw.filter(|_| known) {
         Some(raw) if one => said::makes_flushes(who, uses(of), sight.bare(&raw), rates),
         Some(raw) => said::make_flushes(who, uses(of), sight.bare(&raw), rates),

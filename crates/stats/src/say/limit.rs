@@ -67,5 +67,8 @@ templates! {
     several_kinds() =
         "work of several kinds runs together, and the bare device has no ceiling for such a mixture";
     no_single_cause(share, ceiling) = "no single cause stands out; the device is used to {share} of {ceiling}";
+    beyond_the_ceiling(share, ceiling, who) =
+        "{share} of {ceiling}, reached by {who}, is impossible: that ceiling was measured in a slow moment, or the disk \
+         answers from a cache of its own, and how near anybody came to the disk's limit is not known";
     no_ceiling_known() = "no single cause stands out, and no ceiling of the bare device is known for this work";
 }

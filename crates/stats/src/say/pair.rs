@@ -42,7 +42,8 @@ templates! {
         "{lane}: warm-up was cut from {count} of {of} trials, up to {share} of one (MSER-5)";
     not_steady(lane, count, of, reason) = "{lane}: {count} of {of} trials are not steady: {reason}";
     parts_range(percent) = "its parts range over {percent} % of their mean";
-    drifts(percent) = "it drifts by {percent} % from start to end";
+    rises(percent) = "it rises by {percent} % of its mean from start to end";
+    falls(percent) = "it falls by {percent} % of its mean from start to end";
     still_changing(windows) = "it was still changing in its second half ({windows} windows)";
     no_reason() = "no reason given";
 

@@ -33,6 +33,11 @@ templates! {
     lane_broke_a_promise_torn(lane, broken, cuts, when) =
         "{lane} broke a promise in {broken} of {cuts} simulated power cuts (fairlane powercut of {when}), each of which \
          tore a write between sectors of 512 bytes";
+    lane_did_not_mount(lane, count, cuts, when) =
+        "{lane} did not mount after {count} of {cuts} simulated power cuts without fsync of directories (fairlane powercut \
+         of {when})";
+    most_cuts_of_runs(when, runs) = "{when}, of {runs} runs that saw it the one with the most cuts";
+    most_files_of_runs(when, runs) = "{when}, of {runs} runs that saw it the one with the most files";
     lane_read_damage(lane, files, when) =
         "{lane} promises checksums of data and gave {files} damaged files to a reader without an error (fairlane \
          integrity of {when})";

@@ -9,7 +9,7 @@ use model::plan::Rounds;
 use model::record::Record;
 use model::scenario::{Need, Scenario};
 use model::workload::{Pattern, Workload};
-use stats::advice::{Knowledge, Race, advise};
+use stats::advice::{Knowledge, KnownSuite, Race, advise};
 use stats::judge;
 
 pub fn table() -> Vec<Features> {
@@ -74,10 +74,20 @@ pub fn judged(record: &Record) -> Findings {
     judge::findings(record)
 }
 
+/// No table, no suite, no other filesystem.
+pub fn nothing_known() -> Knowledge<'static> {
+    Knowledge { features: &[], suites: &[], others: &[], lacks: |_| Vec::new(), broken: &[] }
+}
+
 pub fn asked(record: &Record, scenario: &Scenario, needs: &[&str]) -> Advice {
     let needs: Vec<Need> = needs.iter().map(|need| need.parse().unwrap()).collect();
     let features = table();
-    let known = Knowledge { features: &features, suites: &["quick", "later"], broken: &[] };
+    let known = Knowledge {
+        features: &features,
+        suites: &["quick", "later"].map(KnownSuite::from),
+        broken: &[],
+        ..nothing_known()
+    };
     advise(&[Race { record, findings: &judged(record) }], scenario, &needs, &known)
 }
 
