@@ -1,8 +1,10 @@
 //! What `powercut` and `integrity` share, and `report` of their records.
 
+use super::lane_failure;
 use super::screen::{style, tilde};
 use crate::failure::Failure;
 use crate::state;
+use lanes::Specimen;
 use model::durability::DurabilityRecord;
 use model::page::Language;
 use std::io::{BufRead as _, BufReader};
@@ -41,6 +43,14 @@ pub fn check_system() -> Result<(), Failure> {
         true => Ok(()),
         false => Err(Failure::missing("there is no /dev/fuse, over which disks are recorded; run `modprobe fuse`")),
     }
+}
+
+/// Refuses where a program that looks at what is left is missing, before anything is recorded or damaged.
+///
+/// # Errors
+/// With the package that brings it.
+pub fn check_tools(specimens: &[Specimen]) -> Result<(), Failure> {
+    specimens.iter().try_for_each(Specimen::check_tools).map_err(lane_failure)
 }
 
 /// Says what will be done, and refuses where the folder has not the room.

@@ -58,6 +58,7 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
         )));
     }
     durability::check_system()?;
+    durability::check_tools(&specimens)?;
     durability::announce(specimens.len(), Some(options.cuts.into()), options.lane_size.0, &on, options.quiet)?;
     let seed = options.seed.unwrap_or_else(planning::new_seed);
     let path = record_path(options.output.as_deref(), "powercut", seed)?;

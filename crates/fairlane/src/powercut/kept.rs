@@ -71,6 +71,7 @@ pub fn look(folder: &Path, cut: Option<Cut>, on: &Path) -> Result<String, Failur
         .ok_or_else(|| Failure::usage(format!("this version knows no work {}", case.workload)))?;
     let log = std::path::absolute(folder.join(LOG)).map_err(cannot("find the log"))?;
     durability::check_system()?;
+    durability::check_tools(std::slice::from_ref(&specimen))?;
     let mut bench = Bench::begin(on, &planning::run_id())?;
     let fuse = bench.mount_place("image")?;
     let disk = bench.loop_place(fuse.path.join(FILE))?;

@@ -1,0 +1,75 @@
+//! What `powercut` and `integrity` refuse before they begin, each with a sentence, the remedy and the documented status;
+//! and one failing image, looked at again.
+
+mod common;
+
+use common::{Place, assert_one_sentence, root};
+use std::process::{Command, Output};
+
+/// Runs Fairlane where a program of the system is hidden: in a mount namespace of its own, in which a device stands in
+/// its place.
+fn without(place: &Place, program: &str, arguments: &[&str]) -> Output {
+    let hidden = format!("/usr/sbin/{program}");
+    let hidden = if std::path::Path::new(&hidden).exists() { hidden } else { format!("/usr/bin/{program}") };
+    let fairlane = place.fairlane(arguments);
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", "mount --bind /dev/null \"$0\" && exec \"$@\"", &hidden]);
+    command.arg(fairlane.get_program()).args(fairlane.get_args()).current_dir(place.path());
+    for (name, value) in fairlane.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.output().expect("unshare runs")
+}
+
+/// Nothing was begun: no record, no folder of a run.
+fn nothing_was_begun(place: &Place) {
+    let record = place.path().join("state/fairlane/durability");
+    assert!(!record.exists() || std::fs::read_dir(&record).expect("a folder").next().is_none());
+    place.assert_nothing_left();
+}
+
+#[test]
+fn a_missing_checker_is_told_before_anything_is_done() {
+    if !root() {
+        return;
+    }
+    for (program, package, lane) in
+        [("e2fsck", "e2fsprogs", "ext4"), ("xfs_repair", "xfsprogs", "xfs"), ("btrfs", "btrfs-progs", "btrfs")]
+    {
+        let place = Place::new();
+        for arguments in [vec!["powercut", lane, "--cuts", "12", "--workload", "append"], vec!["integrity", lane]] {
+            let output = without(&place, program, &arguments);
+            let err = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(4), "{arguments:?}: {err}");
+            let install = format!("apt install {package}");
+            assert_one_sentence(&err, &[&format!("{program} is missing"), &install, "fairlane doctor --install"]);
+            // Not even announced.
+            assert!(!err.contains("Formats no disk"), "{err}");
+            nothing_was_begun(&place);
+        }
+        // What the remedy names knows of it.
+        let output = without(&place, program, &["doctor"]);
+        let out = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(out.contains(&format!("{program} is missing: apt install {package}")), "{out}");
+        let missing = out.lines().find(|line| line.starts_with("missing: ")).unwrap_or_else(|| panic!("{out}"));
+        assert!(missing.contains(package), "{out}");
+    }
+}
+
+#[test]
+fn tools_are_found_where_the_path_leaves_them_out() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let output = place.fairlane(&["doctor"]).env("PATH", "/nonexistent").output().expect("it runs");
+    let out = String::from_utf8_lossy(&output.stdout).into_owned();
+    let after = out.split("checkers of powercut and integrity\n").nth(1).unwrap_or_else(|| panic!("{out}"));
+    for lane in ["ext4", "xfs", "btrfs"] {
+        let line = after.lines().find(|line| line.trim_start().starts_with(lane)).unwrap_or_else(|| panic!("{out}"));
+        assert!(line.ends_with(" ready"), "{out}");
+    }
+}
