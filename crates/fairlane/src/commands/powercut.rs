@@ -243,6 +243,15 @@ fn kinds(names: &[String]) -> Result<Vec<&'static Kind>, Failure> {
         })
     };
     let named: Vec<&Kind> = names.iter().map(find).collect::<Result<_, _>>()?;
+    if !named.is_empty() && named.iter().all(|kind| !kind.promised) {
+        let promised: Vec<&str> = KINDS.iter().filter(|kind| kind.promised).map(|kind| kind.name).collect();
+        return Err(Failure::usage(format!(
+            "{} alone can never be trusted: it promises nothing, so no control can prove that a loss would be seen; add \
+             --workload sequences, or another of {}",
+            named[0].name,
+            promised.join(", ")
+        )));
+    }
     // In the order of the table, and once, however often it was named.
     let wanted = |kind: &&Kind| names.is_empty() || named.iter().any(|named| named.name == kind.name);
     Ok(KINDS.iter().filter(wanted).collect())
@@ -306,5 +315,8 @@ mod tests {
         assert_eq!(names(&["replace", "append", "replace"]).ok(), Some(vec!["append", "replace"]));
         assert_eq!(names(&[]).ok().map(|all| all.len()), Some(KINDS.len()));
         assert!(names(&["append", "nothing"]).is_err());
+        assert!(names(&["sequences-no-dirsync"]).is_err());
+        let both = names(&["sequences-no-dirsync", "sequences"]).ok();
+        assert_eq!(both, Some(vec!["sequences", "sequences-no-dirsync"]));
     }
 }
