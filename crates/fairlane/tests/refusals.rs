@@ -212,7 +212,8 @@ fn a_full_disk_under_the_record_ends_the_race_and_loses_nothing() {
     let suite = place.tiny_suite();
     let full = place.path().join("full");
     std::fs::create_dir(&full).unwrap();
-    tool("mount", &["-t", "tmpfs", "-o", "size=16k", "tmpfs", full.to_str().unwrap()]);
+    // Room for the header, the ceilings and a first workload.
+    tool("mount", &["-t", "tmpfs", "-o", "size=32k", "tmpfs", full.to_str().unwrap()]);
     let output = place.run(&[
         "race",
         "ext4",
@@ -232,6 +233,35 @@ fn a_full_disk_under_the_record_ends_the_race_and_loses_nothing() {
     assert_eq!(output.status.code(), Some(1), "{err}");
     assert!(err.contains("full/r.jsonl") && err.contains("--resume"), "{err}");
     assert!(text.starts_with("{\"kind\":\"header\""), "what was written before stays: {text:.300}\n{err}");
+    place.assert_nothing_left();
+}
+
+#[test]
+fn a_disk_that_is_full_from_the_start_leaves_no_record_and_a_remedy_that_works() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    let full = place.path().join("full");
+    std::fs::create_dir(&full).unwrap();
+    tool("mount", &["-t", "tmpfs", "-o", "size=16k", "tmpfs", full.to_str().unwrap()]);
+    std::fs::write(full.join("filler"), [1; 16 << 10]).unwrap();
+    let race = ["race", "ext4", "--suite", &suite, "--workload", "commit", "--lane-size", "320MiB", "--rounds", "1"];
+    let powercut = ["powercut", "ext4", "--cuts", "12", "--workload", "append", "--no-speed"];
+    let integrity = ["integrity", "ext4"];
+    let mut told = Vec::new();
+    for arguments in [&race[..], &powercut, &integrity] {
+        let output = place.run(&[arguments, &["-q", "-o", "full/r.jsonl"]].concat());
+        let left = full.join("r.jsonl").exists();
+        told.push((output.status.code(), left, String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    tool("umount", &[full.to_str().unwrap()]);
+    for (status, left, err) in told {
+        assert_eq!((status, left), (Some(1), false), "{err}");
+        assert_one_sentence(&err, &["full/r.jsonl", "No space left", "free some space or name another place with -o"]);
+        assert!(!err.contains("--resume"), "{err}");
+    }
     place.assert_nothing_left();
 }
 

@@ -71,17 +71,18 @@ pub fn run(options: &Integrity) -> Result<(), Failure> {
         controls: Vec::new(),
     };
     let mut book = Notebook::begin(&path, header)?;
-    let mut bench = Bench::begin(&on, &planning::run_id())?;
-    let worked = all(options, seed, &specimens, &mut bench, &mut book, &stop);
-    let ended = bench.end();
+    let worked = Bench::begin(&on, &planning::run_id()).and_then(|mut bench| {
+        let worked = all(options, seed, &specimens, &mut bench, &mut book, &stop);
+        let ended = bench.end();
+        worked.and(ended)
+    });
     let outcome = match &worked {
         Ok(()) => EndOutcome::Complete,
         Err(failure) if failure.status == Status::Interrupted => EndOutcome::Interrupted,
         Err(_) => EndOutcome::Failed,
     };
-    book.add(DurabilityLine::End { finished: visit::now(), outcome })?;
-    worked?;
-    ended?;
+    let closed = book.end(outcome);
+    worked.and(closed)?;
     show(&book, &options.format)
 }
 

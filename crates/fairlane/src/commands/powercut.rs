@@ -75,18 +75,19 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
         controls,
     };
     let mut book = Notebook::begin(&path, header)?;
-    let mut bench = Bench::begin(&on, &planning::run_id())?;
     let keep_in = path.with_extension("kept");
-    let worked = all(options, seed, &specimens, &kinds, &keep_in, &mut bench, &mut book, &stop);
-    let ended = bench.end();
+    let worked = Bench::begin(&on, &planning::run_id()).and_then(|mut bench| {
+        let worked = all(options, seed, &specimens, &kinds, &keep_in, &mut bench, &mut book, &stop);
+        let ended = bench.end();
+        worked.and(ended)
+    });
     let outcome = match &worked {
         Ok(()) => EndOutcome::Complete,
         Err(failure) if failure.status == Status::Interrupted => EndOutcome::Interrupted,
         Err(_) => EndOutcome::Failed,
     };
-    book.add(DurabilityLine::End { finished: visit::now(), outcome })?;
-    worked?;
-    ended?;
+    let closed = book.end(outcome);
+    worked.and(closed)?;
     show(&book, &options.format)?;
     match book.record().failed.as_slice() {
         [] => Ok(()),
