@@ -276,6 +276,6 @@ fn a_record_that_was_cut_short_is_used_and_named() {
     assert!(out.contains("\nGATE pass: 8 pass\n"), "{out}");
     // A line that is damaged in the middle is not guessed at.
     std::fs::write(&path, text.replacen("\"kind\":\"trial\"", "\"kind\":\"trial", 1)).unwrap();
-    let (_, err) = place.expect(1, &GATE);
+    let (_, err) = place.expect(2, &GATE);
     assert_one_sentence(&err, &["new/2.jsonl", "damaged"]);
 }

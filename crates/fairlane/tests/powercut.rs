@@ -69,7 +69,7 @@ fn the_safe_control_keeps_everything_and_the_unsafe_one_does_not() {
         common::assert_one_sentence(&err, &[says]);
     }
     for arguments in [vec!["compare", "cuts.jsonl", "cuts.jsonl"], vec!["advise", "cuts.jsonl"]] {
-        let (_, err) = place.expect(1, &arguments);
+        let (_, err) = place.expect(2, &arguments);
         assert!(err.contains("power cuts or damage, not of a race"), "{err}");
     }
     let kept = &unsafe_one.examples.iter().find(|of| !of.example.kept.is_empty()).expect("one is kept").example;

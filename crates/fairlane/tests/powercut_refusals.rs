@@ -73,3 +73,21 @@ fn tools_are_found_where_the_path_leaves_them_out() {
         assert!(line.ends_with(" ready"), "{out}");
     }
 }
+
+#[test]
+fn a_record_that_is_there_is_never_overwritten() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    std::fs::write(place.path().join("r.jsonl"), "precious").expect("a file");
+    for command in ["powercut", "integrity"] {
+        let (_, err) = place.expect(2, &[command, "ext4", "-o", "r.jsonl"]);
+        assert_one_sentence(&err, &["r.jsonl exists already; name another file with -o, or remove it"]);
+        assert!(!err.contains("Formats no disk"), "{err}");
+        let (_, err) = place.expect(2, &[command, "ext4", "-o", "no/such/r.jsonl"]);
+        assert_one_sentence(&err, &["no/such/r.jsonl does not exist; make it"]);
+        nothing_was_begun(&place);
+    }
+    assert_eq!(std::fs::read_to_string(place.path().join("r.jsonl")).expect("it is there"), "precious");
+}

@@ -22,6 +22,7 @@ fn wrong_options_are_refused_with_status_2() {
         (vec!["race", "ext4", "--set", "small-files.files=many"], vec!["`files` is the text", "a whole number"]),
         (vec!["race", "ext4", "--lane-size", "lots"], vec!["lots", "2GiB"]),
         (vec!["race", "ext4", "--budget", "soon"], vec!["soon", "10m"]),
+        (vec!["race", "ext4", "--budget", "2"], vec!["`2` has no unit", "2s, 2m or 2h"]),
         (vec!["race", "ext4", "--rounds", "0"], vec!["rounds"]),
         (vec!["race", "ext4", "--margin", "150%"], vec!["percent"]),
         (vec!["race", "ext4", "r=rsext4"], vec!["workload commit", "lane r is a library", "--suite operations"]),
@@ -74,20 +75,51 @@ fn damaged_and_newer_records_are_refused_and_a_torn_end_is_forgiven() {
     let (out, _) = place.expect(0, &["report", "r.jsonl"]);
     assert!(out.contains("incomplete"), "{out}");
     write(&record.replacen("\"schema\":1", "\"schema\":99", 1));
-    let (_, err) = place.expect(1, &["report", "r.jsonl"]);
+    let (_, err) = place.expect(2, &["report", "r.jsonl"]);
     assert_one_sentence(&err, &["schema 99", "update Fairlane"]);
     write("");
-    let (_, err) = place.expect(1, &["report", "r.jsonl"]);
+    let (_, err) = place.expect(2, &["report", "r.jsonl"]);
     assert_one_sentence(&err, &["no record of Fairlane"]);
     let mut lines: Vec<&str> = record.lines().collect();
     lines[2] = "{\"kind\":\"trial\",";
     write(&(lines.join("\n") + "\n"));
-    let (_, err) = place.expect(1, &["report", "r.jsonl"]);
+    let (_, err) = place.expect(2, &["report", "r.jsonl"]);
     assert_one_sentence(&err, &["line 3", "damaged", "head -n 2"]);
     // A kind of the future is passed over.
     lines[2] = "{\"kind\":\"hologram\",\"x\":1}";
     write(&(lines.join("\n") + "\n"));
     place.expect(0, &["report", "r.jsonl"]);
+}
+
+#[test]
+fn what_is_no_record_is_refused_alike_by_everybody_who_reads_records() {
+    let place = Place::new();
+    let good = include_str!("fixtures/schema1.jsonl");
+    std::fs::write(place.path().join("good.jsonl"), good).unwrap();
+    let durability = "{\"kind\":\"durability\",\"schema\":1}\n";
+    for (name, bytes) in [
+        ("empty.jsonl", &b""[..]),
+        ("noise.jsonl", b"\x00\xff\xfe noise\n\x80"),
+        ("text.jsonl", b"# a list\n"),
+        ("half.jsonl", b"{\"kind\":\"header\",\"schema\":1"),
+        ("cuts.jsonl", durability.as_bytes()),
+    ] {
+        std::fs::write(place.path().join(name), bytes).unwrap();
+        let gate = ["compare", "--baseline", name, "--candidate", "good.jsonl", "--fail-if-slower", "5%"];
+        for arguments in [
+            &["report", name][..],
+            &["report", name, "--format", "json"],
+            &["compare", "good.jsonl", name],
+            &["compare", name, "published:openeuler-2203"],
+            &gate,
+            &["advise", name],
+            &["race", "--resume", name],
+        ] {
+            let (out, err) = place.expect(2, arguments);
+            assert_one_sentence(&err, &[name]);
+            assert_eq!(out, "", "{arguments:?}");
+        }
+    }
 }
 
 #[test]

@@ -32,6 +32,9 @@ pub enum UnitError {
     /// Not a duration.
     #[error("`{0}` is not a duration; write a number with a unit, such as 90s, 10m or 1h")]
     Duration(String),
+    /// A duration without its unit.
+    #[error("`{0}` has no unit; write {0}s, {0}m or {0}h")]
+    NoUnit(String),
     /// Not a percentage.
     #[error("`{0}` is not a percentage between 0 and 100; write for example 5%")]
     Percent(String),
@@ -107,10 +110,12 @@ impl schemars::JsonSchema for Bytes {
     }
 }
 
-/// Reads a duration: `90`, `90s`, `250ms`, `10m`, `1.5h`, `1h30m`; seconds where no unit stands.
+/// Reads a duration: `90s`, `250ms`, `10m`, `1.5h`, `1h30m`. Without a unit it is refused: who writes `2` may mean
+/// minutes.
 ///
 /// # Errors
-/// [`UnitError::Duration`] when the text is not a positive duration of at most a year.
+/// [`UnitError::NoUnit`] for a bare number; [`UnitError::Duration`] when the text is not a positive duration of at
+/// most a year.
 pub fn parse_seconds(text: &str) -> Result<f64, UnitError> {
     let error = || UnitError::Duration(text.to_owned());
     let mut rest = text.trim();
@@ -118,13 +123,15 @@ pub fn parse_seconds(text: &str) -> Result<f64, UnitError> {
     if rest.is_empty() {
         return Err(error());
     }
+    if rest.parse::<f64>().is_ok_and(|number| number > 0.0 && number.is_finite()) {
+        return Err(UnitError::NoUnit(rest.to_owned()));
+    }
     while !rest.is_empty() {
         let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
         let number: f64 = rest[..digits].parse().map_err(|_| error())?;
         rest = rest[digits..].trim_start();
         let letters = rest.find(|c: char| !c.is_alphabetic()).unwrap_or(rest.len());
         let scale = match &rest[..letters] {
-            "" if letters == rest.len() => 1.0,
             "ms" => 1e-3,
             "s" | "sec" | "second" | "seconds" => 1.0,
             "m" | "min" | "minute" | "minutes" => 60.0,
@@ -259,12 +266,14 @@ mod tests {
 
     #[test]
     fn durations_are_read_with_units_and_sums() {
-        for (text, seconds) in [("90", 90.0), ("90s", 90.0), ("250ms", 0.25), ("10m", 600.0), ("1h30m", 5400.0)] {
+        for (text, seconds) in [("90s", 90.0), ("1.5 h", 5400.0), ("250ms", 0.25), ("10m", 600.0), ("1h30m", 5400.0)] {
             assert_eq!(parse_seconds(text), Ok(seconds), "{text}");
         }
-        for text in ["", "0s", "s", "-5s", "5 parsecs", "9999d"] {
-            assert!(parse_seconds(text).is_err(), "{text}");
+        for text in ["", "0s", "s", "-5s", "5 parsecs", "9999d", "1h30", "0", "inf"] {
+            assert_eq!(parse_seconds(text), Err(UnitError::Duration(text.to_owned())), "{text}");
         }
+        let said = parse_seconds(" 2 ").unwrap_err().to_string();
+        assert_eq!(said, "`2` has no unit; write 2s, 2m or 2h");
     }
 
     #[test]

@@ -23,10 +23,11 @@ pub fn is_record(path: &Path) -> bool {
 /// Where it cannot be read, or is not rendered in that format or language.
 pub fn render(path: &Path, format: &str, language: Option<Language>) -> Result<String, Failure> {
     report::check_durability(format, language).map_err(Failure::usage)?;
-    let text = std::fs::read_to_string(path)
+    let bytes = std::fs::read(path)
         .map_err(|error| Failure::failed(format!("cannot read {}: {error}", path.display())))?;
-    let record =
-        DurabilityRecord::parse(&text).map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
+    // A torn last line may end inside a character.
+    let record = DurabilityRecord::parse(&String::from_utf8_lossy(&bytes))
+        .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
     let found = stats::durability::findings(&record);
     report::render_durability(&found, format, Some(&tilde(path)), &style()).map_err(Failure::usage)
 }

@@ -3,6 +3,7 @@
 use super::report::print;
 use super::screen::{style, tilde};
 use super::{durability, lane_failure, planning};
+use crate::conductor::record_file::RecordFile;
 use crate::conductor::{machine, visit};
 use crate::failure::{Failure, Status};
 use crate::options::Powercut;
@@ -59,9 +60,9 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
     }
     durability::check_system()?;
     durability::check_tools(&specimens)?;
-    durability::announce(specimens.len(), Some(options.cuts.into()), options.lane_size.0, &on, options.quiet)?;
     let seed = options.seed.unwrap_or_else(planning::new_seed);
     let path = record_path(options.output.as_deref(), "powercut", seed)?;
+    durability::announce(specimens.len(), Some(options.cuts.into()), options.lane_size.0, &on, options.quiet)?;
     let header = DurabilityHeader {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -225,15 +226,16 @@ pub fn machine_of(on: &Path) -> Result<model::machine::Machine, Failure> {
 /// Where the record goes: among those of durability, or where the user says.
 ///
 /// # Errors
-/// Where the folder cannot be made.
+/// Where the folder cannot be made, does not exist, or holds such a file already.
 pub fn record_path(output: Option<&Path>, command: &str, seed: u64) -> Result<PathBuf, Failure> {
-    match output {
-        Some(path) => std::path::absolute(path).map_err(|error| Failure::failed(error.to_string())),
+    let path = match output {
+        Some(path) => std::path::absolute(path).map_err(|error| Failure::failed(error.to_string()))?,
         None => {
             let name = format!("{}-{command}-{:04x}.jsonl", visit::now().replace(':', "-"), seed & 0xffff);
-            Ok(state::durability_folder()?.join(name))
+            state::durability_folder()?.join(name)
         }
-    }
+    };
+    RecordFile::check_new(&path).map(|()| path)
 }
 
 fn kinds(names: &[String]) -> Result<Vec<&'static Kind>, Failure> {
