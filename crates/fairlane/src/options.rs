@@ -355,10 +355,10 @@ slower than allowed, with its whole interval; 5: --need-resolution was not reach
 #[command(after_help = COMPARE_HELP)]
 pub struct Compare {
     /// The first record: a file, `last`, `last~1`, or published:NAME
-    #[arg(value_name = "RECORD", required_unless_present_any = ["baseline", "candidate"])]
+    #[arg(value_name = "RECORD")]
     pub a: Option<String>,
     /// The second record, judged against the first, or published:NAME
-    #[arg(value_name = "RECORD", required_unless_present_any = ["baseline", "candidate"])]
+    #[arg(value_name = "RECORD")]
     pub b: Option<String>,
     /// Records of what the candidate is held against: files or patterns such as 'old/*.jsonl'
     #[arg(long, value_name = "RECORD", num_args = 1.., conflicts_with_all = ["a", "b"], requires_all = ["candidate", "fail_if_slower"])]

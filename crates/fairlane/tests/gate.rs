@@ -233,7 +233,6 @@ fn what_may_not_be_compared_is_refused_in_one_sentence() {
         &["compare", "--baseline", "old/*.jsonl", "--fail-if-slower", "5%"],
         &["compare", "old/0.jsonl", "old/1.jsonl", "--fail-if-slower", "5%"],
         &["compare", "old/0.jsonl", "old/1.jsonl", "--need-resolution", "5%"],
-        &["compare", "old/0.jsonl"],
         &["compare", "--baseline", "old/*.jsonl", "--candidate", "new/*.jsonl", "--fail-if-slower", "100%"],
     ] {
         place.expect(2, arguments);

@@ -92,6 +92,28 @@ fn damaged_and_newer_records_are_refused_and_a_torn_end_is_forgiven() {
 }
 
 #[test]
+fn a_comparison_says_what_it_lacks() {
+    let place = Place::new();
+    std::fs::write(place.path().join("r.jsonl"), include_str!("fixtures/schema1.jsonl")).unwrap();
+    std::os::unix::fs::symlink("r.jsonl", place.path().join("link.jsonl")).unwrap();
+    for (arguments, says) in [
+        (&["compare"][..], &["fairlane compare last~1 last", "--baseline", "--candidate", "--fail-if-slower"][..]),
+        (&["compare", "r.jsonl"], &["r.jsonl is one record", "last~1", "published:NAME"]),
+        (&["compare", "r.jsonl", "r.jsonl"], &["one and the same record"]),
+        (&["compare", "r.jsonl", "link.jsonl", "--format", "json"], &["one and the same record"]),
+        (&["compare", "r.jsonl", "link.jsonl", "--format", "pdf"], &["choose one of text, markdown, csv, json"]),
+    ] {
+        let (out, err) = place.expect(2, arguments);
+        assert_one_sentence(&err, says);
+        assert!(!err.contains("junit"), "{err}");
+        assert_eq!(out, "", "{arguments:?}");
+    }
+    let (_, err) = place.expect(2, &["report", "r.jsonl", "--format", "fio"]);
+    assert_one_sentence(&err, &["html, fio-json"]);
+    assert!(!err.contains("junit"), "{err}");
+}
+
+#[test]
 fn what_is_no_record_is_refused_alike_by_everybody_who_reads_records() {
     let place = Place::new();
     let good = include_str!("fixtures/schema1.jsonl");
