@@ -91,3 +91,29 @@ fn a_record_that_is_there_is_never_overwritten() {
     }
     assert_eq!(std::fs::read_to_string(place.path().join("r.jsonl")).expect("it is there"), "precious");
 }
+
+#[test]
+fn what_root_may_not_do_here_has_a_remedy_that_powercut_has() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    for arguments in [["powercut", "ext4", "-q"], ["integrity", "ext4", "-q"]] {
+        let fairlane = place.fairlane(&arguments);
+        let mut command = Command::new("setpriv");
+        command.args(["--bounding-set", "-sys_admin"]).arg(fairlane.get_program()).args(fairlane.get_args());
+        command.current_dir(place.path());
+        for (name, value) in fairlane.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        let output = command.output().expect("setpriv runs");
+        let err = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(4), "{err}");
+        assert_one_sentence(&err, &["mounting needs root", "sudo"]);
+        assert!(!err.contains("or race a directory"), "{err}");
+        nothing_was_begun(&place);
+    }
+}

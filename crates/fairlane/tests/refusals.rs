@@ -92,6 +92,32 @@ fn damaged_and_newer_records_are_refused_and_a_torn_end_is_forgiven() {
 }
 
 #[test]
+fn a_lane_size_that_is_proposed_is_taken() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    let of = |size: &str| -> Vec<String> {
+        let set = ["--workload", "random-read", "--set", "random-read.size=585001KiB", "--dry-run"];
+        let race = ["race", "ext4", "--suite", &suite, "--lane-size", size];
+        race.iter().chain(&set).map(|&word| word.to_owned()).collect()
+    };
+    let run = |status, size: &str| {
+        let words = of(size);
+        place.expect(status, &words.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let (_, err) = run(2, "320MiB");
+    assert_one_sentence(&err, &["raise --lane-size to "]);
+    let proposed = err.split("raise --lane-size to ").nth(1).unwrap().split(" or more").next().unwrap();
+    run(0, proposed);
+    // As somebody types what a report says of a size.
+    run(0, "1.2 GiB");
+    let (_, err) = place.expect(2, &["powercut", "ext4", "--lane-size", "1.14 GiB"]);
+    assert_one_sentence(&err, &["no whole number of MiB; take 1168MiB"]);
+}
+
+#[test]
 fn a_comparison_says_what_it_lacks() {
     let place = Place::new();
     std::fs::write(place.path().join("r.jsonl"), include_str!("fixtures/schema1.jsonl")).unwrap();

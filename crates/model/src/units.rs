@@ -4,8 +4,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// A size in bytes. Reads `4096`, `4KiB`, `4k` (fio's 1024), `2GiB`, `1MB` (10^6); writes the
-/// largest binary unit that divides it.
+/// A size in bytes. Reads `4096`, `4KiB`, `4k` (fio's 1024), `2GiB`, `1MB` (10^6), with or without a space; a fraction of
+/// a megabyte or more that is no whole number of bytes (`1.14 GiB`) is the next 4 KiB above it. Writes the largest binary
+/// unit that divides it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Bytes(pub u64);
 
@@ -58,7 +59,10 @@ impl FromStr for Bytes {
             "tb" => 1_000_000_000_000,
             _ => return Err(error()),
         };
-        let bytes = number * scale as f64;
+        let mut bytes = number * scale as f64;
+        if bytes.fract() != 0.0 && scale >= 1_000_000 {
+            bytes = (bytes / 4096.0).ceil() * 4096.0;
+        }
         // 2^53: past it a float no longer holds every byte, and no lane is that large.
         if !(0.0..=9.0e15).contains(&bytes) || bytes.fract() != 0.0 {
             return Err(error());
@@ -246,12 +250,20 @@ mod tests {
 
     #[test]
     fn sizes_are_read_with_binary_and_decimal_units() {
-        for (text, bytes) in
-            [("4096", 4096), ("4KiB", 4096), ("4k", 4096), ("1MB", 1_000_000), ("2GiB", 2 << 30), ("1.5 GiB", 3 << 29)]
-        {
+        for (text, bytes) in [
+            ("4096", 4096),
+            ("4KiB", 4096),
+            ("4k", 4096),
+            ("1MB", 1_000_000),
+            ("2GiB", 2 << 30),
+            ("1.5 GiB", 3 << 29),
+            ("1.14 GiB", 298_845 << 12),
+            ("1.14GiB", 298_845 << 12),
+            ("0.1 MiB", 26 << 12),
+        ] {
             assert_eq!(text.parse::<Bytes>(), Ok(Bytes(bytes)), "{text}");
         }
-        for text in ["", "x", "-1", "4 potatoes", "0.3", "1e3", "GiB", "99999999999999TiB"] {
+        for text in ["", "x", "-1", "-1.5GiB", "4 potatoes", "0.3", "0.3KiB", "1e3", "GiB", "99999999999999TiB"] {
             assert!(text.parse::<Bytes>().is_err(), "{text}");
         }
     }

@@ -44,7 +44,9 @@ pub use advice::{ADVICE_FORMATS, render_advice};
 pub use calibration::calibration_text;
 pub use clean::clean as clean_text;
 pub use csv::csv;
-pub use durability::{DURABILITY_FORMATS, DurabilityPlan, check_durability, durability_plan, render_durability};
+pub use durability::{
+    DURABILITY_FORMATS, DurabilityPlan, PlannedCuts, check_durability, durability_plan, render_durability,
+};
 pub use facts::page_notes;
 pub use features::{features_of, features_table, features_text, scenarios_text};
 pub use fio_json::fio_json;

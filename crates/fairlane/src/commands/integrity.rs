@@ -35,13 +35,7 @@ pub fn run(options: &Integrity) -> Result<(), Failure> {
     let specimens: Vec<Specimen> =
         specs.iter().map(Specimen::resolve).collect::<Result<_, _>>().map_err(lane_failure)?;
     let smallest = specimens.iter().map(Specimen::minimum_bytes).max().unwrap_or(0);
-    if options.lane_size.0 < smallest {
-        return Err(Failure::usage(format!(
-            "--lane-size {} is too small for these lanes; take {} or more",
-            options.lane_size,
-            model::Bytes(smallest)
-        )));
-    }
+    durability::check_lane_size(options.lane_size, smallest)?;
     if let Some(many) = specimens.iter().find(|specimen| specimen.least_devices() > MOST_DEVICES) {
         return Err(Failure::usage(format!(
             "lane {} wants {} devices, and at most {MOST_DEVICES} are damaged here; take raid1",

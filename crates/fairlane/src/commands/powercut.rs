@@ -17,6 +17,7 @@ use lanes::Specimen;
 use model::durability::{DurabilityHeader, DurabilityLine, Failed, SCHEMA};
 use model::lane::LaneSpec;
 use model::record::EndOutcome;
+use report::PlannedCuts;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -44,13 +45,7 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
     let kinds = kinds(&options.workloads)?;
     let (specimens, controls) = specimens(&options.lanes)?;
     let smallest = specimens.iter().map(Specimen::minimum_bytes).max().unwrap_or(0);
-    if options.lane_size.0 < smallest || !options.lane_size.0.is_multiple_of(1 << 20) {
-        return Err(Failure::usage(format!(
-            "--lane-size {} is too small for these lanes, or no whole MiB; take {} or more",
-            options.lane_size,
-            model::Bytes(smallest)
-        )));
-    }
+    durability::check_lane_size(options.lane_size, smallest)?;
     if let Some(several) = specimens.iter().find(|specimen| specimen.least_devices() > 1) {
         return Err(Failure::usage(format!(
             "lane {} wants {} devices, and the disk that is cut is one; leave it out, or name it to `fairlane integrity`",
@@ -62,7 +57,8 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
     durability::check_tools(&specimens)?;
     let seed = options.seed.unwrap_or_else(planning::new_seed);
     let path = record_path(options.output.as_deref(), "powercut", seed)?;
-    durability::announce(specimens.len(), Some(options.cuts.into()), options.lane_size.0, &on, options.quiet)?;
+    let planned = planned(options.cuts, &kinds);
+    durability::announce(specimens.len(), Some(planned), options.lane_size.0, &on, options.quiet)?;
     let header = DurabilityHeader {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -112,8 +108,7 @@ fn all(
 ) -> Result<(), Failure> {
     let both = [512, 4096];
     let sectors = options.sector.as_ref().map_or(&both[..], std::slice::from_ref);
-    let promised = kinds.iter().filter(|kind| kind.promised).count().max(1);
-    let cuts = (options.cuts as usize).div_ceil(promised);
+    let cuts = cuts_of_each(options.cuts, kinds);
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let workers = (cpus * WORKERS_EACH).clamp(1, MOST_WORKERS);
     // Controls first: where one of them fails, nothing that follows would be believed.
@@ -161,6 +156,19 @@ fn all(
         book.add(DurabilityLine::Speed(one))?;
     }
     failed.into_iter().try_for_each(|failed| give_up(book, failed, options.quiet))
+}
+
+/// Cuts of each kind of work: what was asked for is shared by those that promise something.
+fn cuts_of_each(asked: u32, kinds: &[&Kind]) -> usize {
+    let promised = kinds.iter().filter(|kind| kind.promised).count().max(1);
+    (asked as usize).div_ceil(promised)
+}
+
+/// Cuts of each lane, as the plan tells them.
+fn planned(asked: u32, kinds: &[&Kind]) -> PlannedCuts {
+    let each = cuts_of_each(asked, kinds) as u64;
+    let promised = kinds.iter().filter(|kind| kind.promised).count() as u64;
+    PlannedCuts { promised: each * promised, unpromised: each * (kinds.len() as u64 - promised) }
 }
 
 /// Writes down that a lane failed, and goes on.
@@ -307,6 +315,19 @@ fn again(options: &Powercut, seed: u64) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_plan_counts_cuts_as_they_are_made() {
+        let of = |asked, names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+            planned(asked, &kinds(&names).unwrap())
+        };
+        assert_eq!(of(300, &[]), PlannedCuts { promised: 300, unpromised: 60 });
+        // Shared out evenly: the rest is rounded up.
+        assert_eq!(of(301, &[]), PlannedCuts { promised: 305, unpromised: 61 });
+        assert_eq!(of(24, &["append"]), PlannedCuts { promised: 24, unpromised: 0 });
+        assert_eq!(of(24, &["sequences", "sequences-no-dirsync"]), PlannedCuts { promised: 24, unpromised: 24 });
+    }
 
     #[test]
     fn a_kind_of_work_is_done_once_however_often_it_is_named() {
