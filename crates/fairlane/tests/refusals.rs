@@ -99,7 +99,7 @@ fn a_lane_size_that_is_proposed_is_taken() {
     let place = Place::new();
     let suite = place.tiny_suite();
     let of = |size: &str| -> Vec<String> {
-        let set = ["--workload", "random-read", "--set", "random-read.size=585001KiB", "--dry-run"];
+        let set = ["--workload", "random-read", "--set", "random-read.size=585004KiB", "--dry-run"];
         let race = ["race", "ext4", "--suite", &suite, "--lane-size", size];
         race.iter().chain(&set).map(|&word| word.to_owned()).collect()
     };
