@@ -300,6 +300,7 @@ fn what_cannot_be_cut_is_refused_with_a_sentence() {
         (vec!["integrity", "btrfs(-d raid1c3)"], "wants 3 devices"),
         (vec!["powercut", "ext4", "--on", "/nonexistent"], "no such directory"),
         (vec!["powercut", "--look", "."], "keeps no failing image"),
+        (vec!["powercut", "--look", ".", "--format", "markdown"], "not told as `markdown`; choose one of text, json"),
         (vec!["powercut", "ext4", "--format", "pdf"], "not rendered as `pdf`"),
         (vec!["integrity", "ext4", "--format", "html"], "not rendered as `html`"),
     ] {

@@ -4,6 +4,7 @@
 mod common;
 
 use common::{Place, assert_one_sentence, root};
+use crashes::log::{Entry, LogWriter, What};
 use std::process::{Command, Output};
 
 /// Runs Fairlane where a program of the system is hidden: in a mount namespace of its own, in which a device stands in
@@ -116,4 +117,79 @@ fn what_root_may_not_do_here_has_a_remedy_that_powercut_has() {
         assert!(!err.contains("or race a directory"), "{err}");
         nothing_was_begun(&place);
     }
+}
+
+/// Keeps an image of an ext4 as a run keeps one, made by hand; answers the last tick of its log. `command`: what debugfs
+/// does to it first.
+fn kept(place: &Place, command: Option<&str>) -> u64 {
+    const BLOCK: usize = 4096;
+    let of = |name: &str| place.path().join(name).display().to_string();
+    std::fs::create_dir_all(of("tree/work")).expect("a folder");
+    std::fs::write(of("tree/work/log"), "").expect("a file");
+    std::fs::create_dir_all(of("kept")).expect("a folder");
+    common::tool("truncate", &["-s", "64M", &of("image")]);
+    common::tool("mkfs.ext4", &["-q", "-F", "-d", &of("tree"), &of("image")]);
+    if let Some(command) = command {
+        common::tool("debugfs", &["-w", "-R", command, &of("image")]);
+    }
+    let image = std::fs::read(of("image")).expect("the image");
+    let mut log = LogWriter::create(&place.path().join("kept/log"), image.len() as u64).expect("a log");
+    let mut tick = 0;
+    for (index, block) in image.chunks(BLOCK).enumerate().filter(|(_, block)| block.iter().any(|&byte| byte != 0)) {
+        let what = What::Write { offset: (index * BLOCK) as u64, bytes: BLOCK as u64, data: 0 };
+        log.append(Entry { what, received: tick + 1, replied: tick + 2 }, block).expect("an entry");
+        tick += 2;
+    }
+    log.append(Entry { what: What::Flush, received: tick + 1, replied: tick + 2 }, &[]).expect("a flush");
+    log.flush().expect("on disk");
+    let case = serde_json::json!({
+        "lane": "ext4", "workload": "append", "terms": { "records": 3, "seed": 1 },
+        "cut": { "tick": tick + 2, "survival": "everything" }
+    });
+    std::fs::write(of("kept/case.json"), case.to_string()).expect("a case");
+    tick + 2
+}
+
+#[test]
+fn a_look_shows_what_the_checker_complains_of_as_text_and_as_json() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    // lost+found, which mkfs made, has two links: nobody mends that but e2fsck.
+    let end = kept(&place, Some("set_inode_field <11> links_count 9"));
+    let (out, _) = place.expect(0, &["powercut", "--look", "kept"]);
+    assert!(out.contains("nothing is wrong with the records\nthe checker complains: "), "{out}");
+    assert!(out.contains("Inode 11 ref count is 9") && out.contains("mounted at "), "{out}");
+    place.expect(0, &["clean"]);
+    let (out, _) = place.expect(0, &["powercut", "--look", "kept", "--format", "json"]);
+    let look: serde_json::Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}"));
+    assert!(look["complaint"].as_str().is_some_and(|said| said.contains("Inode 11 ref count is 9")), "{look}");
+    assert_eq!(
+        (&look["lane"], &look["workload"], &look["acknowledged"]),
+        (&"ext4".into(), &"append".into(), &0.into())
+    );
+    assert!(look["wrong"].is_null() && look["unmountable"].is_null(), "{look}");
+    let mounted = std::path::Path::new(look["mounted"].as_str().expect("mounted")).join("work/log");
+    assert!(mounted.exists(), "{}", mounted.display());
+    place.expect(0, &["clean"]);
+    place.assert_nothing_left();
+
+    // A cut behind the end of the log is none.
+    let behind = format!("{}/everything", end + 1);
+    let (_, err) = place.expect(2, &["powercut", "--look", "kept", "--cut", &behind]);
+    assert_one_sentence(&err, &[&format!("no tick {} in this log; take one of 0 to {end}", end + 1)]);
+    place.assert_nothing_left();
+
+    let end = kept(&place, None);
+    let last = format!("{end}/nothing");
+    let (out, _) = place.expect(0, &["powercut", "--look", "kept", "--cut", &last]);
+    assert!(out.contains("\nthe checker complains of nothing\n"), "{out}");
+    place.expect(0, &["clean"]);
+    // At the beginning there is no filesystem.
+    let (out, _) = place.expect(0, &["powercut", "--look", "kept", "--cut", "1/nothing", "--format", "json"]);
+    let look: serde_json::Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}"));
+    assert!(look["unmountable"].is_string() && look["mounted"].is_null(), "{look}");
+    place.expect(0, &["clean"]);
+    place.assert_nothing_left();
 }

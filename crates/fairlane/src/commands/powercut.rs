@@ -39,7 +39,8 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
     report::check_durability(&options.format, None).map_err(Failure::usage)?;
     let on = directory(options.on.as_deref())?;
     if let Some(folder) = &options.look {
-        return print(&kept::look(folder, options.cut, &on)?);
+        kept::check_format(&options.format)?;
+        return print(&kept::look(folder, options.cut, &on)?.render(&options.format)?);
     }
     let stop = stop_flag()?;
     let kinds = kinds(&options.workloads)?;

@@ -58,7 +58,7 @@ pub struct Powercut {
     /// With --look: another cut of the same log
     #[arg(long, value_name = "TICK/SURVIVAL", requires = "look")]
     pub cut: Option<crashes::survive::Cut>,
-    /// text, markdown or json
+    /// text, markdown or json; with --look text or json
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: String,
     /// Write the record here
