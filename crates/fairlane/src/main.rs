@@ -15,9 +15,8 @@ mod serve;
 mod state;
 mod suites;
 
-use clap::Parser;
 use failure::Failure;
-use options::{Command, Options};
+use options::Command;
 use std::io::Write as _;
 use std::process::ExitCode;
 
@@ -25,7 +24,7 @@ fn main() -> ExitCode {
     if let Some(role) = lanes::guest::init::role() {
         return commands::guest::run(role);
     }
-    let options = Options::parse();
+    let options = options::parse();
     match run(&options.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

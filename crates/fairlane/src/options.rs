@@ -5,7 +5,7 @@ mod durability;
 pub use durability::{Integrity, Powercut, Recorder};
 
 use crate::serve::Token;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use model::Bytes;
 use model::page::Language;
 use std::net::SocketAddr;
@@ -18,6 +18,25 @@ pub struct Options {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// Values of these kinds are numbers.
+const NUMBERS: [&str; 6] = ["N", "auto|N", "SIZE", "TIME", "PERCENT", "BYTES"];
+
+/// Reads the command line; ends the process where it is wrong.
+pub fn parse() -> Options {
+    Options::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit())
+}
+
+/// The options, with numbers that may begin with a minus: what is wrong with them is said by who knows the range, and not
+/// by clap, which takes them for options.
+fn command() -> clap::Command {
+    let is_number = |arg: &clap::Arg| {
+        arg.get_value_names().is_some_and(|names| names.iter().any(|name| NUMBERS.contains(&name.as_str())))
+    };
+    Options::command().mut_subcommands(|command| {
+        command.mut_args(|arg| if is_number(&arg) { arg.allow_hyphen_values(true) } else { arg })
+    })
 }
 
 const EXIT_STATUS: &str = "Exit status: 0 done, 1 failed, 2 usage, 3 the regression gate failed, \
@@ -175,7 +194,7 @@ pub struct Terms {
     #[arg(long, value_name = "[LANE:]LIMITS")]
     pub throttle: Vec<String>,
     /// Seed of every order, offset and byte; default: a new one, kept in the record
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_seed)]
     pub seed: Option<u64>,
     /// Race the first lane twice: the noise, shown as a verdict
     #[arg(long)]
@@ -355,10 +374,10 @@ slower than allowed, with its whole interval; 5: --need-resolution was not reach
 #[command(after_help = COMPARE_HELP)]
 pub struct Compare {
     /// The first record: a file, `last`, `last~1`, or published:NAME
-    #[arg(value_name = "RECORD", required_unless_present_any = ["baseline", "candidate"])]
+    #[arg(value_name = "RECORD")]
     pub a: Option<String>,
     /// The second record, judged against the first, or published:NAME
-    #[arg(value_name = "RECORD", required_unless_present_any = ["baseline", "candidate"])]
+    #[arg(value_name = "RECORD")]
     pub b: Option<String>,
     /// Records of what the candidate is held against: files or patterns such as 'old/*.jsonl'
     #[arg(long, value_name = "RECORD", num_args = 1.., conflicts_with_all = ["a", "b"], requires_all = ["candidate", "fail_if_slower"])]
@@ -451,6 +470,10 @@ fn parse_address(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
+fn parse_seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("write a whole number between 0 and {}", u64::MAX))
+}
+
 fn parse_rounds(text: &str) -> Result<model::plan::Rounds, String> {
     if text == "auto" {
         return Ok(model::plan::Rounds::Auto);
@@ -464,11 +487,35 @@ fn parse_rounds(text: &str) -> Result<model::plan::Rounds, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_options_are_sound() {
-        Options::command().debug_assert();
+        command().debug_assert();
+    }
+
+    #[test]
+    fn a_number_below_its_range_is_told_the_range() {
+        for (arguments, says) in [
+            (["powercut", "--cuts", "-5"], "-5 is not in 12..=1000000"),
+            (["powercut", "--seed", "-5"], "between 0 and 18446744073709551615"),
+            (["powercut", "--lane-size", "-1GiB"], "`-1GiB` is not a size"),
+            (["powercut", "--sector", "-512"], "512 or of 4096"),
+            (["integrity", "--blocks", "-1"], "-1 is not in 1..=4096"),
+            (["race", "--rounds", "-3"], "auto or a number between 1 and 10000"),
+            (["race", "--budget", "-10m"], "`-10m` is not a duration"),
+            (["race", "--margin", "-5%"], "between 0 and 100"),
+            (["race", "--guest-cpus", "-2"], "-2 is not in 1..=64"),
+            (["race", "--seed", "1.5"], "between 0 and 18446744073709551615"),
+        ] {
+            let error =
+                command().try_get_matches_from([&["fairlane"][..], &arguments].concat()).unwrap_err().to_string();
+            assert!(error.contains(says), "{arguments:?}: {error}");
+            assert!(!error.contains("to pass '"), "{error}");
+        }
+        let fine =
+            command().try_get_matches_from(["fairlane", "powercut", "--cuts", "24", "-q", "--seed", "7"]).unwrap();
+        let Command::Powercut(fine) = Options::from_arg_matches(&fine).unwrap().command else { panic!("another") };
+        assert_eq!((fine.cuts, fine.seed, fine.quiet), (24, Some(7), true));
     }
 
     #[test]

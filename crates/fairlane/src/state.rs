@@ -279,12 +279,12 @@ fn expand(name: &str) -> Result<Vec<NamedFile>, Failure> {
 /// Reads a record from its file.
 ///
 /// # Errors
-/// When it cannot be read, is damaged or newer than this version.
+/// When it cannot be read; with status 2 when it is none, damaged or newer than this version.
 pub fn load(path: &Path) -> Result<Record, Failure> {
     let bytes = fs::read(path).map_err(|error| anyhow!("cannot read {}: {error}", path.display()))?;
     // A torn last line may end inside a character.
     let text = String::from_utf8_lossy(&bytes);
-    Record::parse(&text).map_err(|error| Failure::failed(format!("{}: {error}", path.display())))
+    Record::parse(&text).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
 }
 
 /// Reads a record to show it. Of a race that is still under way, one line says so on standard error:

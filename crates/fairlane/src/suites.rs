@@ -120,6 +120,23 @@ pub fn choose(suite: &mut Suite, names: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Whether a workload, as it is set, tests something.
+type Tests = fn(&Workload) -> bool;
+
+/// What a suite says that it leaves out, and which workloads have it all the same where they are set so. To add one:
+/// one row.
+static LEFT_OUT: [(&str, Tests); 2] = [
+    ("readers beside the writers", |of| matches!(&of.kind, Kind::Appenders(swarm) if swarm.readers > 0)),
+    ("fsync after each record", |of| matches!(&of.kind, Kind::Appenders(swarm) if swarm.fsync_records == 1)),
+];
+
+/// Strikes what the workloads test, as they are set now, from what the suite says is not tested.
+pub fn strike_tested(suite: &mut Suite) {
+    let Suite { not_tested, workload, .. } = suite;
+    let is_tested = |what: &str| LEFT_OUT.iter().any(|(name, has)| *name == what && workload.iter().any(has));
+    not_tested.retain(|what| !is_tested(what));
+}
+
 /// Changes one parameter: `WORKLOAD.KEY=VALUE`, or `KEY=VALUE` of every workload that has it. What a database
 /// workload does not know is an option of its server.
 ///
@@ -225,6 +242,25 @@ fn toml_value(text: &str) -> toml::Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_set_to_be_tested_is_not_said_to_be_left_out() {
+        let of = |assignments: &[&str]| {
+            let mut suite = find("appenders").unwrap();
+            assignments.iter().for_each(|of| set(&mut suite, of).unwrap());
+            strike_tested(&mut suite);
+            suite.not_tested
+        };
+        let all = of(&[]);
+        for (what, assignment) in
+            [("readers beside the writers", "readers=20"), ("fsync after each record", "fsync_records=1")]
+        {
+            assert!(all.iter().any(|of| of == what), "{what} is no longer in {all:?}");
+            let without: Vec<&String> = all.iter().filter(|of| *of != what).collect();
+            assert_eq!(of(&[assignment]).iter().collect::<Vec<_>>(), without);
+        }
+        assert_eq!(of(&["fsync_records=7"]), all);
+    }
 
     #[test]
     fn every_built_in_suite_is_sound_and_carries_its_own_name() {

@@ -22,6 +22,7 @@ fn wrong_options_are_refused_with_status_2() {
         (vec!["race", "ext4", "--set", "small-files.files=many"], vec!["`files` is the text", "a whole number"]),
         (vec!["race", "ext4", "--lane-size", "lots"], vec!["lots", "2GiB"]),
         (vec!["race", "ext4", "--budget", "soon"], vec!["soon", "10m"]),
+        (vec!["race", "ext4", "--budget", "2"], vec!["`2` has no unit", "2s, 2m or 2h"]),
         (vec!["race", "ext4", "--rounds", "0"], vec!["rounds"]),
         (vec!["race", "ext4", "--margin", "150%"], vec!["percent"]),
         (vec!["race", "ext4", "r=rsext4"], vec!["workload commit", "lane r is a library", "--suite operations"]),
@@ -74,20 +75,99 @@ fn damaged_and_newer_records_are_refused_and_a_torn_end_is_forgiven() {
     let (out, _) = place.expect(0, &["report", "r.jsonl"]);
     assert!(out.contains("incomplete"), "{out}");
     write(&record.replacen("\"schema\":1", "\"schema\":99", 1));
-    let (_, err) = place.expect(1, &["report", "r.jsonl"]);
+    let (_, err) = place.expect(2, &["report", "r.jsonl"]);
     assert_one_sentence(&err, &["schema 99", "update Fairlane"]);
     write("");
-    let (_, err) = place.expect(1, &["report", "r.jsonl"]);
+    let (_, err) = place.expect(2, &["report", "r.jsonl"]);
     assert_one_sentence(&err, &["no record of Fairlane"]);
     let mut lines: Vec<&str> = record.lines().collect();
     lines[2] = "{\"kind\":\"trial\",";
     write(&(lines.join("\n") + "\n"));
-    let (_, err) = place.expect(1, &["report", "r.jsonl"]);
+    let (_, err) = place.expect(2, &["report", "r.jsonl"]);
     assert_one_sentence(&err, &["line 3", "damaged", "head -n 2"]);
     // A kind of the future is passed over.
     lines[2] = "{\"kind\":\"hologram\",\"x\":1}";
     write(&(lines.join("\n") + "\n"));
     place.expect(0, &["report", "r.jsonl"]);
+}
+
+#[test]
+fn a_lane_size_that_is_proposed_is_taken() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    let of = |size: &str| -> Vec<String> {
+        let set = ["--workload", "random-read", "--set", "random-read.size=585004KiB", "--dry-run"];
+        let race = ["race", "ext4", "--suite", &suite, "--lane-size", size];
+        race.iter().chain(&set).map(|&word| word.to_owned()).collect()
+    };
+    let run = |status, size: &str| {
+        let words = of(size);
+        place.expect(status, &words.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let (_, err) = run(2, "320MiB");
+    assert_one_sentence(&err, &["raise --lane-size to "]);
+    let proposed = err.split("raise --lane-size to ").nth(1).unwrap().split(" or more").next().unwrap();
+    run(0, proposed);
+    // As somebody types what a report says of a size.
+    run(0, "1.2 GiB");
+    let (_, err) = place.expect(2, &["powercut", "ext4", "--lane-size", "1.14 GiB"]);
+    assert_one_sentence(&err, &["no whole number of MiB; take 1168MiB"]);
+}
+
+#[test]
+fn a_comparison_says_what_it_lacks() {
+    let place = Place::new();
+    std::fs::write(place.path().join("r.jsonl"), include_str!("fixtures/schema1.jsonl")).unwrap();
+    std::os::unix::fs::symlink("r.jsonl", place.path().join("link.jsonl")).unwrap();
+    for (arguments, says) in [
+        (&["compare"][..], &["fairlane compare last~1 last", "--baseline", "--candidate", "--fail-if-slower"][..]),
+        (&["compare", "r.jsonl"], &["r.jsonl is one record", "last~1", "published:NAME"]),
+        (&["compare", "r.jsonl", "r.jsonl"], &["one and the same record"]),
+        (&["compare", "r.jsonl", "link.jsonl", "--format", "json"], &["one and the same record"]),
+        (&["compare", "r.jsonl", "link.jsonl", "--format", "pdf"], &["choose one of text, markdown, csv, json"]),
+    ] {
+        let (out, err) = place.expect(2, arguments);
+        assert_one_sentence(&err, says);
+        assert!(!err.contains("junit"), "{err}");
+        assert_eq!(out, "", "{arguments:?}");
+    }
+    let (_, err) = place.expect(2, &["report", "r.jsonl", "--format", "fio"]);
+    assert_one_sentence(&err, &["html, fio-json"]);
+    assert!(!err.contains("junit"), "{err}");
+}
+
+#[test]
+fn what_is_no_record_is_refused_alike_by_everybody_who_reads_records() {
+    let place = Place::new();
+    let good = include_str!("fixtures/schema1.jsonl");
+    std::fs::write(place.path().join("good.jsonl"), good).unwrap();
+    let durability = "{\"kind\":\"durability\",\"schema\":1}\n";
+    for (name, bytes) in [
+        ("empty.jsonl", &b""[..]),
+        ("noise.jsonl", b"\x00\xff\xfe noise\n\x80"),
+        ("text.jsonl", b"# a list\n"),
+        ("half.jsonl", b"{\"kind\":\"header\",\"schema\":1"),
+        ("cuts.jsonl", durability.as_bytes()),
+    ] {
+        std::fs::write(place.path().join(name), bytes).unwrap();
+        let gate = ["compare", "--baseline", name, "--candidate", "good.jsonl", "--fail-if-slower", "5%"];
+        for arguments in [
+            &["report", name][..],
+            &["report", name, "--format", "json"],
+            &["compare", "good.jsonl", name],
+            &["compare", name, "published:openeuler-2203"],
+            &gate,
+            &["advise", name],
+            &["race", "--resume", name],
+        ] {
+            let (out, err) = place.expect(2, arguments);
+            assert_one_sentence(&err, &[name]);
+            assert_eq!(out, "", "{arguments:?}");
+        }
+    }
 }
 
 #[test]
@@ -212,7 +292,8 @@ fn a_full_disk_under_the_record_ends_the_race_and_loses_nothing() {
     let suite = place.tiny_suite();
     let full = place.path().join("full");
     std::fs::create_dir(&full).unwrap();
-    tool("mount", &["-t", "tmpfs", "-o", "size=16k", "tmpfs", full.to_str().unwrap()]);
+    // Room for the header, the ceilings and a first workload.
+    tool("mount", &["-t", "tmpfs", "-o", "size=32k", "tmpfs", full.to_str().unwrap()]);
     let output = place.run(&[
         "race",
         "ext4",
@@ -232,6 +313,35 @@ fn a_full_disk_under_the_record_ends_the_race_and_loses_nothing() {
     assert_eq!(output.status.code(), Some(1), "{err}");
     assert!(err.contains("full/r.jsonl") && err.contains("--resume"), "{err}");
     assert!(text.starts_with("{\"kind\":\"header\""), "what was written before stays: {text:.300}\n{err}");
+    place.assert_nothing_left();
+}
+
+#[test]
+fn a_disk_that_is_full_from_the_start_leaves_no_record_and_a_remedy_that_works() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    let full = place.path().join("full");
+    std::fs::create_dir(&full).unwrap();
+    tool("mount", &["-t", "tmpfs", "-o", "size=16k", "tmpfs", full.to_str().unwrap()]);
+    std::fs::write(full.join("filler"), [1; 16 << 10]).unwrap();
+    let race = ["race", "ext4", "--suite", &suite, "--workload", "commit", "--lane-size", "320MiB", "--rounds", "1"];
+    let powercut = ["powercut", "ext4", "--cuts", "12", "--workload", "append", "--no-speed"];
+    let integrity = ["integrity", "ext4"];
+    let mut told = Vec::new();
+    for arguments in [&race[..], &powercut, &integrity] {
+        let output = place.run(&[arguments, &["-q", "-o", "full/r.jsonl"]].concat());
+        let left = full.join("r.jsonl").exists();
+        told.push((output.status.code(), left, String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    tool("umount", &[full.to_str().unwrap()]);
+    for (status, left, err) in told {
+        assert_eq!((status, left), (Some(1), false), "{err}");
+        assert_one_sentence(&err, &["full/r.jsonl", "No space left", "free some space or name another place with -o"]);
+        assert!(!err.contains("--resume"), "{err}");
+    }
     place.assert_nothing_left();
 }
 

@@ -23,6 +23,8 @@ pub const KEPT_OUTPUT_BYTES: usize = 64 << 10;
 
 /// Where administration tools live although a user's PATH often leaves them out.
 const ADMINISTRATION_FOLDERS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
+/// Where Debian puts others (btrfs, modprobe's kin) that a service's PATH may leave out as well.
+const USUAL_FOLDERS: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
 
 /// Programs and libraries of packages that were unpacked without root.
 const OWN_PROGRAMS: [&str; 4] = ["usr/sbin", "sbin", "usr/bin", "bin"];
@@ -37,19 +39,33 @@ pub struct Output {
     pub seconds: f64,
 }
 
-/// Finds a program by PATH and the administration folders; a name with a slash is a path itself.
+/// Finds a program by PATH, then in the folders of the system; a name with a slash is a path itself.
 pub fn find_program(name: &str) -> Option<PathBuf> {
     if name.contains('/') {
         return is_executable(Path::new(name)).then(|| PathBuf::from(name));
     }
-    search_folders().into_iter().map(|folder| folder.join(name)).find(|path| is_executable(path))
+    first_in(search_folders(), name)
+}
+
+/// Finds a program that is the user's choice (fio) by PATH alone.
+pub fn find_on_path(name: &str) -> Option<PathBuf> {
+    first_in(path_folders(), name)
+}
+
+fn first_in(folders: Vec<PathBuf>, name: &str) -> Option<PathBuf> {
+    folders.into_iter().map(|folder| folder.join(name)).find(|path| is_executable(path))
+}
+
+fn path_folders() -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    // An empty or relative element would run what happens to lie in the working directory.
+    std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect()
 }
 
 fn search_folders() -> Vec<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    // An empty or relative element would run what happens to lie in the working directory.
-    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
+    let mut folders = path_folders();
     folders.extend(ADMINISTRATION_FOLDERS.map(PathBuf::from));
+    folders.extend(USUAL_FOLDERS.map(PathBuf::from));
     folders.extend(own_folders(&OWN_PROGRAMS));
     folders
 }
@@ -342,6 +358,17 @@ mod tests {
     fn a_tool_that_fails_is_quoted() {
         let error = run(&words(&["ls", "/nonexistent-fairlane"]), &AtomicBool::new(false)).unwrap_err();
         assert!(error.to_string().contains("No such file"), "{error}");
+    }
+
+    #[test]
+    fn what_is_the_users_choice_is_found_by_path_alone_and_tools_of_the_system_without_it() {
+        assert_eq!(first_in(vec!["/dev".into(), "/bin".into()], "sh"), Some("/bin/sh".into()));
+        assert_eq!(first_in(vec!["/dev".into()], "null"), None);
+        assert_eq!(find_on_path("no-such-fairlane-tool"), None);
+        let folders = search_folders();
+        for always in ["/usr/sbin", "/sbin", "/usr/bin", "/bin"] {
+            assert!(folders.contains(&PathBuf::from(always)), "{always} is missing in {folders:?}");
+        }
     }
 
     #[test]

@@ -43,6 +43,6 @@ mod undo_server;
 
 pub use abilities::Lack;
 pub use failure::{FailureKind, LaneFailure};
-pub use specimen::{Consistency, Scrub, Specimen};
+pub use specimen::{Consistency, Scrub, Specimen, survey_checkers};
 pub use stage::{Closed, Cold, Opened, Settings, Stage};
 pub use undo::Journal;

@@ -133,10 +133,13 @@ impl Drop for LoopDevice {
 fn attach_with(backing: &File, image: &Path, block_bytes: u32) -> Result<LoopDevice, LaneFailure> {
     let control = OpenOptions::new().read(true).write(true).open("/dev/loop-control").map_err(|error| {
         if error.kind() == std::io::ErrorKind::NotFound {
-            privilege("the kernel has no loop devices; load them with `sudo modprobe loop`, or race a directory")
+            privilege(
+                "the kernel has no loop devices; load them with `sudo modprobe loop` (without them `fairlane race` takes \
+                 directories and guests)",
+            )
         } else {
             privilege(format!(
-                "loop devices need root ({}): sudo fairlane …, or race a directory",
+                "loop devices need root ({}): run it with sudo (without root `fairlane race` takes directories and guests)",
                 crate::failure::plain(&error)
             ))
         }

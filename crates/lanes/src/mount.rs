@@ -84,7 +84,9 @@ pub fn try_options(filesystem: &str, options: &[String]) -> Result<(), LaneFailu
 fn configure(filesystem: &str, source: Option<&str>, options: &[String]) -> Result<Context, LaneFailure> {
     let fd = fsopen(filesystem, FsOpenFlags::FSOPEN_CLOEXEC).map_err(|error| match error {
         Errno::NODEV => privilege(format!("the kernel lacks {filesystem}; boot one that has it, or race another")),
-        Errno::PERM => privilege("mounting needs root: sudo fairlane …, or race a directory"),
+        Errno::PERM => privilege(
+            "mounting needs root: run it with sudo (without root `fairlane race` takes directories and guests)",
+        ),
         other => failed(format!("cannot mount {filesystem}: {}", reason(other))),
     })?;
     if let Some(source) = source {

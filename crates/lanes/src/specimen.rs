@@ -1,11 +1,11 @@
 //! A lane without a stage: a filesystem of the table with its options, made, mounted and checked on
 //! whatever block device it is given. Power cuts and damage need many of them, one after the other.
 
-use crate::availability;
+use crate::availability::{self, Availability};
 use crate::command;
 use crate::contestant::{Contestant, fill_device};
-use crate::failure::{LaneFailure, usage};
-use crate::filesystem::{Filesystem, Home};
+use crate::failure::{LaneFailure, privilege, usage};
+use crate::filesystem::{FILESYSTEMS, Filesystem, Home};
 use crate::mount;
 use model::lane::{LaneSpec, Promises, Venue};
 use std::path::Path;
@@ -129,6 +129,22 @@ impl Specimen {
         self.row.minimum_bytes
     }
 
+    /// Refuses where a program that looks at an image, or repairs it, is missing: it would be needed only when the
+    /// first image is there, after everything before it was done in vain.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Privilege`] with the package that brings it.
+    pub fn check_tools(&self) -> Result<(), LaneFailure> {
+        match missing_checker(self.row, &|program| command::find_program(program).is_some()) {
+            None => Ok(()),
+            Some(program) => Err(privilege(format!(
+                "lane {}: {program} is missing, which looks at what is left of {}; install it: sudo apt install {}, or \
+                 run `fairlane doctor --install`",
+                self.spec.name, self.row.name, self.row.package
+            ))),
+        }
+    }
+
     /// Makes the filesystem, on one device or on several that it joins (`extra`).
     ///
     /// # Errors
@@ -228,7 +244,7 @@ impl Specimen {
     }
 
     fn checker(&self) -> Option<&'static Checker> {
-        CHECKERS.iter().find(|checker| checker.filesystem == self.row.name)
+        checker_of(self.row)
     }
 
     fn run_checker(
@@ -247,6 +263,30 @@ impl Specimen {
             Err(other) => Err(other),
         }
     }
+}
+
+fn checker_of(row: &Filesystem) -> Option<&'static Checker> {
+    CHECKERS.iter().find(|checker| checker.filesystem == row.name)
+}
+
+/// The program of a filesystem's checker that is not there.
+fn missing_checker(row: &Filesystem, is_there: &dyn Fn(&str) -> bool) -> Option<&'static str> {
+    let checker = checker_of(row)?;
+    [checker.look, checker.repair]
+        .into_iter()
+        .filter_map(|words| words.first().copied())
+        .find(|&program| !is_there(program))
+}
+
+/// The filesystems that have a checker, each with whether it is there.
+pub fn survey_checkers() -> Vec<(&'static Filesystem, Availability)> {
+    let is_there = |program: &str| command::find_program(program).is_some();
+    let checked = FILESYSTEMS.iter().filter(|row| checker_of(row).is_some());
+    let state = |row: &'static Filesystem| match missing_checker(row, &is_there) {
+        Some(program) => Availability::ToolMissing { program, package: row.package },
+        None => Availability::Ready,
+    };
+    checked.map(|row| (row, state(row))).collect()
 }
 
 fn least_of(words: &[String]) -> u32 {
@@ -279,6 +319,18 @@ fn counted(text: &str) -> (String, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_checker_that_is_missing_is_known_by_its_row() {
+        let row = |name: &str| crate::filesystem::find(name).unwrap();
+        for (name, program) in [("ext2", "e2fsck"), ("ext4", "e2fsck"), ("xfs", "xfs_repair"), ("btrfs", "btrfs")] {
+            assert_eq!(missing_checker(row(name), &|_| false), Some(program), "{name}");
+            assert_eq!(missing_checker(row(name), &|of| of == program), None, "{name}");
+            assert!(!row(name).package.is_empty(), "{name}");
+        }
+        assert_eq!(missing_checker(row("tmpfs"), &|_| false), None);
+        assert_eq!(survey_checkers().len(), CHECKERS.len());
+    }
 
     #[test]
     fn statistics_of_devices_are_added_up_and_zeros_say_nothing() {

@@ -347,7 +347,8 @@ fn check_lane_size(name: &str, contestant: &Contestant, size: u64, work: u64, re
             "lane {name}: the work needs {} and may fill at most half of a lane of {}; {remedy} to {} or more",
             model::units::human_bytes(work as f64),
             model::units::human_bytes(size as f64),
-            model::units::human_bytes((work * 2) as f64)
+            // As the option takes it, and no smaller than what is asked for.
+            Bytes(work.saturating_mul(2).checked_next_multiple_of(Bytes::MIB).unwrap_or(u64::MAX))
         )));
     }
     Ok(())

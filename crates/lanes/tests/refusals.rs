@@ -91,7 +91,11 @@ fn a_lane_that_is_too_small_is_refused() {
     );
     let mut settings = scratch.settings(&["ext4"], 512);
     settings.largest_working_set_bytes = 300 << 20;
-    says(&refusal(settings), FailureKind::Usage, &["300 MiB", "half of a lane of 512 MiB", "--lane-size to 600 MiB"]);
+    says(
+        &refusal(settings),
+        FailureKind::Usage,
+        &["300 MiB", "half of a lane of 512 MiB", "--lane-size to 600MiB or more"],
+    );
     let mut settings = scratch.settings(&["ext4"], 512);
     settings.lane_size.0 += 1;
     says(&refusal(settings), FailureKind::Usage, &["no multiple of 4KiB"]);

@@ -4,8 +4,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// A size in bytes. Reads `4096`, `4KiB`, `4k` (fio's 1024), `2GiB`, `1MB` (10^6); writes the
-/// largest binary unit that divides it.
+/// A size in bytes. Reads `4096`, `4KiB`, `4k` (fio's 1024), `2GiB`, `1MB` (10^6), with or without a space; a fraction of
+/// a megabyte or more that is no whole number of bytes (`1.14 GiB`) is the next 4 KiB above it. Writes the largest binary
+/// unit that divides it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Bytes(pub u64);
 
@@ -32,6 +33,9 @@ pub enum UnitError {
     /// Not a duration.
     #[error("`{0}` is not a duration; write a number with a unit, such as 90s, 10m or 1h")]
     Duration(String),
+    /// A duration without its unit.
+    #[error("`{0}` has no unit; write {0}s, {0}m or {0}h")]
+    NoUnit(String),
     /// Not a percentage.
     #[error("`{0}` is not a percentage between 0 and 100; write for example 5%")]
     Percent(String),
@@ -55,7 +59,10 @@ impl FromStr for Bytes {
             "tb" => 1_000_000_000_000,
             _ => return Err(error()),
         };
-        let bytes = number * scale as f64;
+        let mut bytes = number * scale as f64;
+        if bytes.fract() != 0.0 && scale >= 1_000_000 {
+            bytes = (bytes / 4096.0).ceil() * 4096.0;
+        }
         // 2^53: past it a float no longer holds every byte, and no lane is that large.
         if !(0.0..=9.0e15).contains(&bytes) || bytes.fract() != 0.0 {
             return Err(error());
@@ -107,10 +114,12 @@ impl schemars::JsonSchema for Bytes {
     }
 }
 
-/// Reads a duration: `90`, `90s`, `250ms`, `10m`, `1.5h`, `1h30m`; seconds where no unit stands.
+/// Reads a duration: `90s`, `250ms`, `10m`, `1.5h`, `1h30m`. Without a unit it is refused: who writes `2` may mean
+/// minutes.
 ///
 /// # Errors
-/// [`UnitError::Duration`] when the text is not a positive duration of at most a year.
+/// [`UnitError::NoUnit`] for a bare number; [`UnitError::Duration`] when the text is not a positive duration of at
+/// most a year.
 pub fn parse_seconds(text: &str) -> Result<f64, UnitError> {
     let error = || UnitError::Duration(text.to_owned());
     let mut rest = text.trim();
@@ -118,13 +127,15 @@ pub fn parse_seconds(text: &str) -> Result<f64, UnitError> {
     if rest.is_empty() {
         return Err(error());
     }
+    if rest.parse::<f64>().is_ok_and(|number| number > 0.0 && number.is_finite()) {
+        return Err(UnitError::NoUnit(rest.to_owned()));
+    }
     while !rest.is_empty() {
         let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
         let number: f64 = rest[..digits].parse().map_err(|_| error())?;
         rest = rest[digits..].trim_start();
         let letters = rest.find(|c: char| !c.is_alphabetic()).unwrap_or(rest.len());
         let scale = match &rest[..letters] {
-            "" if letters == rest.len() => 1.0,
             "ms" => 1e-3,
             "s" | "sec" | "second" | "seconds" => 1.0,
             "m" | "min" | "minute" | "minutes" => 60.0,
@@ -239,12 +250,20 @@ mod tests {
 
     #[test]
     fn sizes_are_read_with_binary_and_decimal_units() {
-        for (text, bytes) in
-            [("4096", 4096), ("4KiB", 4096), ("4k", 4096), ("1MB", 1_000_000), ("2GiB", 2 << 30), ("1.5 GiB", 3 << 29)]
-        {
+        for (text, bytes) in [
+            ("4096", 4096),
+            ("4KiB", 4096),
+            ("4k", 4096),
+            ("1MB", 1_000_000),
+            ("2GiB", 2 << 30),
+            ("1.5 GiB", 3 << 29),
+            ("1.14 GiB", 298_845 << 12),
+            ("1.14GiB", 298_845 << 12),
+            ("0.1 MiB", 26 << 12),
+        ] {
             assert_eq!(text.parse::<Bytes>(), Ok(Bytes(bytes)), "{text}");
         }
-        for text in ["", "x", "-1", "4 potatoes", "0.3", "1e3", "GiB", "99999999999999TiB"] {
+        for text in ["", "x", "-1", "-1.5GiB", "4 potatoes", "0.3", "0.3KiB", "1e3", "GiB", "99999999999999TiB"] {
             assert!(text.parse::<Bytes>().is_err(), "{text}");
         }
     }
@@ -259,12 +278,14 @@ mod tests {
 
     #[test]
     fn durations_are_read_with_units_and_sums() {
-        for (text, seconds) in [("90", 90.0), ("90s", 90.0), ("250ms", 0.25), ("10m", 600.0), ("1h30m", 5400.0)] {
+        for (text, seconds) in [("90s", 90.0), ("1.5 h", 5400.0), ("250ms", 0.25), ("10m", 600.0), ("1h30m", 5400.0)] {
             assert_eq!(parse_seconds(text), Ok(seconds), "{text}");
         }
-        for text in ["", "0s", "s", "-5s", "5 parsecs", "9999d"] {
-            assert!(parse_seconds(text).is_err(), "{text}");
+        for text in ["", "0s", "s", "-5s", "5 parsecs", "9999d", "1h30", "0", "inf"] {
+            assert_eq!(parse_seconds(text), Err(UnitError::Duration(text.to_owned())), "{text}");
         }
+        let said = parse_seconds(" 2 ").unwrap_err().to_string();
+        assert_eq!(said, "`2` has no unit; write 2s, 2m or 2h");
     }
 
     #[test]

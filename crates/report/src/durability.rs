@@ -13,13 +13,22 @@ pub const DURABILITY_FORMATS: [&str; 3] = ["text", "markdown", "json"];
 /// Columns of the labels.
 const LABEL_COLUMNS: usize = 12;
 
+/// How many cuts each lane gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlannedCuts {
+    /// At work that promises something.
+    pub promised: u64,
+    /// At work that does not, beside them.
+    pub unpromised: u64,
+}
+
 /// What is about to be done.
 #[derive(Debug, Clone, Copy)]
 pub struct DurabilityPlan<'a> {
     /// How many lanes.
     pub lanes: usize,
     /// Cuts of each; `None`: they are damaged instead.
-    pub cuts: Option<u64>,
+    pub cuts: Option<PlannedCuts>,
     /// Where files are made.
     pub folder: &'a str,
     /// How many bytes these take at most.

@@ -1,12 +1,12 @@
 //! The gate as JUnit's XML, which CI systems show as tests: a suite for each lane, a case for each
-//! workload and group. What is slower fails, what cannot be told is skipped, and every case carries its
-//! figures.
+//! workload and group. What is slower fails; what was not resolved as far as was asked is an error, as the exit
+//! status is none of success; what cannot be told otherwise is skipped; and every case carries its figures.
 
 use crate::Style;
 use crate::clean::{clean, shell_line};
 use crate::layout::GLUE;
 use crate::words::{self, gate as said};
-use model::gate::{Gate, GateRow, GateVerdict, OneSided};
+use model::gate::{Gate, GateOutcome, GateRow, GateVerdict, OneSided};
 use std::fmt::Write;
 
 /// Renders a gate as XML.
@@ -28,7 +28,7 @@ pub(crate) fn junit(gate: &Gate, _: &Style) -> String {
     }
     if !gate.one_sided.is_empty() {
         let mut totals = Totals::default();
-        let cases: String = gate.one_sided.iter().map(|one| one_sided(one, &mut totals)).collect();
+        let cases: String = gate.one_sided.iter().map(|one| one_sided(gate, one, &mut totals)).collect();
         body.push_str(&suite(said::NOT_COMPARED, &cases, &totals, gate));
         all.add(&totals);
     }
@@ -44,6 +44,7 @@ pub(crate) fn junit(gate: &Gate, _: &Style) -> String {
 struct Totals {
     tests: u32,
     failures: u32,
+    errors: u32,
     skipped: u32,
 }
 
@@ -52,20 +53,25 @@ struct Totals {
 enum Came {
     Passed,
     Failed,
+    Unresolved,
     Skipped,
 }
 
 impl Totals {
     fn count(&mut self, row: &GateRow) -> Came {
-        let came = match row.verdict {
+        self.note(match row.verdict {
             GateVerdict::Slower | GateVerdict::Failed => Came::Failed,
+            // Also where it passed, but not at the resolution that was asked for: CI shows skipped cases as done.
+            _ if row.unresolved => Came::Unresolved,
             GateVerdict::Inconclusive => Came::Skipped,
-            // It passed, but not at the resolution that was asked for: nobody should read it as done.
-            GateVerdict::Pass | GateVerdict::Faster if row.unresolved => Came::Skipped,
             GateVerdict::Pass | GateVerdict::Faster => Came::Passed,
-        };
+        })
+    }
+
+    fn note(&mut self, came: Came) -> Came {
         self.tests += 1;
         self.failures += u32::from(came == Came::Failed);
+        self.errors += u32::from(came == Came::Unresolved);
         self.skipped += u32::from(came == Came::Skipped);
         came
     }
@@ -73,11 +79,13 @@ impl Totals {
     fn add(&mut self, other: &Totals) {
         self.tests += other.tests;
         self.failures += other.failures;
+        self.errors += other.errors;
         self.skipped += other.skipped;
     }
 
     fn attributes(&self) -> String {
-        format!("tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\"", self.tests, self.failures, self.skipped)
+        let Totals { tests, failures, errors, skipped } = self;
+        format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\"")
     }
 }
 
@@ -121,8 +129,8 @@ fn case(gate: &Gate, row: &GateRow, came: Came) -> String {
             let (message, again) = (attribute(&message), escape(&again));
             let _ = writeln!(out, "      <failure type=\"{kind}\" message=\"{message}\">{again}</failure>");
         }
-        Came::Skipped => {
-            let _ = writeln!(out, "      <skipped message=\"{}\"/>", attribute(&message));
+        Came::Unresolved | Came::Skipped => {
+            let _ = writeln!(out, "      {}", not_told(came, &message));
         }
     }
     let lines = [
@@ -136,16 +144,29 @@ fn case(gate: &Gate, row: &GateRow, came: Came) -> String {
     out
 }
 
-fn one_sided(one: &OneSided, totals: &mut Totals) -> String {
-    totals.tests += 1;
-    totals.skipped += 1;
+/// The element of a case that neither passed nor failed.
+fn not_told(came: Came, message: &str) -> String {
+    let message = attribute(message);
+    match came {
+        Came::Unresolved => {
+            let kind = said::outcome(GateOutcome::Unresolved);
+            format!("<error type=\"{kind}\" message=\"{message}\"/>")
+        }
+        _ => format!("<skipped message=\"{message}\"/>"),
+    }
+}
+
+fn one_sided(gate: &Gate, one: &OneSided, totals: &mut Totals) -> String {
+    // What the candidate did not race is not resolved either.
+    let lost = one.in_baseline && gate.need_resolution.is_some();
+    let came = totals.note(if lost { Came::Unresolved } else { Came::Skipped });
     let said = said::one_sided(one).plain();
     let name = one.lane.as_ref().or(one.workload.as_ref()).map_or_else(String::new, |name| crate::clean::name(name));
     format!(
-        "    <testcase classname=\"{}\" name=\"{}\">\n      <skipped message=\"{}\"/>\n    </testcase>\n",
+        "    <testcase classname=\"{}\" name=\"{}\">\n      {}\n    </testcase>\n",
         said::NOT_COMPARED,
         attribute(&name),
-        attribute(&said)
+        not_told(came, &said)
     )
 }
 

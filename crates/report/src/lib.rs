@@ -44,7 +44,9 @@ pub use advice::{ADVICE_FORMATS, render_advice};
 pub use calibration::calibration_text;
 pub use clean::clean as clean_text;
 pub use csv::csv;
-pub use durability::{DURABILITY_FORMATS, DurabilityPlan, check_durability, durability_plan, render_durability};
+pub use durability::{
+    DURABILITY_FORMATS, DurabilityPlan, PlannedCuts, check_durability, durability_plan, render_durability,
+};
 pub use facts::page_notes;
 pub use features::{features_of, features_table, features_text, scenarios_text};
 pub use fio_json::fio_json;
@@ -91,10 +93,23 @@ impl Style {
     }
 }
 
+/// What is rendered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// One race.
+    Race,
+    /// Two races, or a race and published figures.
+    Comparison,
+    /// The verdict of a regression gate.
+    Gate,
+}
+
 /// A report format.
 pub struct Format {
     /// What `--format` takes.
     pub name: &'static str,
+    /// What it is offered for.
+    pub purposes: &'static [Purpose],
     /// Ending of a file in this format, without the dot.
     pub extension: &'static str,
     /// How findings become a file.
@@ -120,10 +135,15 @@ pub enum Render {
     Page(fn(&Page, &mut dyn Write) -> std::io::Result<()>),
 }
 
+const ANY: &[Purpose] = &[Purpose::Race, Purpose::Comparison, Purpose::Gate];
+const RACE: &[Purpose] = &[Purpose::Race];
+const GATE: &[Purpose] = &[Purpose::Gate];
+
 /// Every report format, the default first.
 pub static FORMATS: [Format; 8] = [
     Format {
         name: "text",
+        purposes: ANY,
         extension: "txt",
         render: Render::Text(|input, style| Ok(text::render(input, style))),
         compare: |both, style| Ok(comparison::text(both, style)),
@@ -132,6 +152,7 @@ pub static FORMATS: [Format; 8] = [
     },
     Format {
         name: "markdown",
+        purposes: ANY,
         extension: "md",
         render: Render::Text(|input, style| Ok(markdown::render(input, style))),
         compare: |both, style| Ok(comparison::markdown(both, style)),
@@ -140,6 +161,7 @@ pub static FORMATS: [Format; 8] = [
     },
     Format {
         name: "memo",
+        purposes: RACE,
         extension: "md",
         render: Render::Spoken(memo::render),
         compare: |_, _| Err(format!("a memo is about one race; {ONE_RACE}")),
@@ -148,6 +170,7 @@ pub static FORMATS: [Format; 8] = [
     },
     Format {
         name: "csv",
+        purposes: ANY,
         extension: "csv",
         render: Render::Text(|input, style| Ok(csv::render(input, style))),
         compare: |both, style| Ok(comparison::csv(both, style)),
@@ -156,6 +179,7 @@ pub static FORMATS: [Format; 8] = [
     },
     Format {
         name: "json",
+        purposes: ANY,
         extension: "json",
         render: Render::Text(|input, style| Ok(json::render(input, style))),
         compare: |both, style| Ok(comparison::json(both, style)),
@@ -164,6 +188,7 @@ pub static FORMATS: [Format; 8] = [
     },
     Format {
         name: "html",
+        purposes: RACE,
         extension: "html",
         render: Render::Page(|page, mut writer| html::page(page, &mut writer)),
         compare: |_, _| Err(format!("html holds one race; {ONE_RACE}")),
@@ -172,6 +197,7 @@ pub static FORMATS: [Format; 8] = [
     },
     Format {
         name: "fio-json",
+        purposes: RACE,
         extension: "json",
         render: Render::Text(|input, _| fio_json(input.record)),
         compare: |_, _| Err("fio-json holds one race, not two; compare in text, markdown, csv or json".to_owned()),
@@ -180,6 +206,7 @@ pub static FORMATS: [Format; 8] = [
     },
     Format {
         name: "junit",
+        purposes: GATE,
         extension: "xml",
         render: Render::Text(|_, _| Err(format!("junit holds {JUNIT}"))),
         compare: |_, _| Err(format!("junit holds {JUNIT}")),
@@ -206,22 +233,34 @@ pub enum ReportError {
 
 /// A format that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no report format `{}`; choose one of {}", clean::shorten(name, 40), known())]
+#[error("there is no report format `{}`; choose one of {}", clean::shorten(name, 40), known(*purpose))]
 pub struct UnknownFormat {
     /// What was asked for.
     pub name: String,
+    /// For what.
+    pub purpose: Purpose,
 }
 
-fn known() -> String {
-    FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
+fn known(purpose: Purpose) -> String {
+    let fit = FORMATS.iter().filter(|format| format.purposes.contains(&purpose));
+    fit.map(|format| format.name).collect::<Vec<_>>().join(", ")
 }
 
-/// The format of a name.
+/// The format of a name. One that does not fit the purpose says so itself when it renders.
 ///
 /// # Errors
-/// [`UnknownFormat`], which lists the known ones.
+/// [`UnknownFormat`], which lists those that fit the purpose.
+pub fn format_for(name: &str, purpose: Purpose) -> Result<&'static Format, UnknownFormat> {
+    let found = FORMATS.iter().find(|format| format.name == name);
+    found.ok_or_else(|| UnknownFormat { name: name.to_owned(), purpose })
+}
+
+/// The format of a name, for one race.
+///
+/// # Errors
+/// As [`format_for`].
 pub fn format_named(name: &str) -> Result<&'static Format, UnknownFormat> {
-    FORMATS.iter().find(|format| format.name == name).ok_or_else(|| UnknownFormat { name: name.to_owned() })
+    format_for(name, Purpose::Race)
 }
 
 /// Renders findings in the format of a name: `text`, `markdown`, `memo` (in English), `csv`, `json`,
@@ -261,7 +300,7 @@ impl Format {
 /// # Errors
 /// [`ReportError`]: the format does not exist, or has no comparisons.
 pub fn render_comparison(comparison: &Comparison, format: &str, style: &Style) -> Result<String, ReportError> {
-    (format_named(format)?.compare)(comparison, style).map_err(ReportError::Unfit)
+    (format_for(format, Purpose::Comparison)?.compare)(comparison, style).map_err(ReportError::Unfit)
 }
 
 /// The line of a gate that says all, with what did not pass and how to run it again: what stays on the
@@ -275,7 +314,7 @@ pub fn gate_closing(gate: &Gate, style: &Style) -> String {
 /// # Errors
 /// [`ReportError`]: the format does not exist, or has no gates.
 pub fn render_gate(gate: &Gate, format: &str, style: &Style) -> Result<String, ReportError> {
-    (format_named(format)?.gate)(gate, style).map_err(ReportError::Unfit)
+    (format_for(format, Purpose::Gate)?.gate)(gate, style).map_err(ReportError::Unfit)
 }
 
 #[cfg(test)]
@@ -284,13 +323,15 @@ mod tests {
 
     #[test]
     fn an_unknown_format_is_refused_with_the_known_ones() {
-        let error = format_named("pdf\u{1b}[2J").err().map(|error| error.to_string());
-        assert_eq!(
-            error.as_deref(),
-            Some(
-                "there is no report format `pdf[2J`; choose one of text, markdown, memo, csv, json, html, fio-json, junit"
-            )
-        );
+        let said = |purpose| format_for("pdf\u{1b}[2J", purpose).err().map(|error| error.to_string());
+        for (purpose, known) in [
+            (Purpose::Race, "text, markdown, memo, csv, json, html, fio-json"),
+            (Purpose::Comparison, "text, markdown, csv, json"),
+            (Purpose::Gate, "text, markdown, csv, json, junit"),
+        ] {
+            let wanted = format!("there is no report format `pdf[2J`; choose one of {known}");
+            assert_eq!(said(purpose), Some(wanted));
+        }
     }
 
     #[test]

@@ -62,8 +62,8 @@ pub(crate) fn closing(findings: &Findings, record_path: Option<&str>, just_raced
         hang(&mut out, words::NOTE, CLOSING_COLUMNS, &Phrase::default().tone(Tone::Failed, note), None, style);
     }
     hang(&mut out, words::ANSWER, CLOSING_COLUMNS, &answer::answer(findings), None, style);
-    let next = next_commands(findings, record_path, just_raced);
-    for line in &next {
+    let next = next_command(findings, record_path, just_raced);
+    if let Some(line) = &next {
         command(&mut out, words::NEXT, line, style);
     }
     if let Some(path) = record_path {
@@ -73,7 +73,7 @@ pub(crate) fn closing(findings: &Findings, record_path: Option<&str>, just_raced
             format!("fairlane report {} --format markdown", typed(path))
         };
         let path = clean(path);
-        let said = next.contains(&report);
+        let said = next.as_ref() == Some(&report);
         let room = CLOSING_COLUMNS + columns(&path) + 5 + columns(&report) <= style.columns();
         if said {
             command(&mut out, words::RECORD, &path, style);
@@ -87,21 +87,17 @@ pub(crate) fn closing(findings: &Findings, record_path: Option<&str>, just_raced
     out
 }
 
-/// Commands worth running next, resuming first where the race did not end by itself. A report is
-/// worth it only after a race: whoever reads one has it already.
-pub(crate) fn next_commands(findings: &Findings, record_path: Option<&str>, just_raced: bool) -> Vec<String> {
-    let mut commands = Vec::new();
+/// The one command worth running next: resuming where the race did not end by itself, because what the statistics
+/// advise rests on the whole race. A report is worth it only after a race: whoever reads one has it already.
+pub(crate) fn next_command(findings: &Findings, record_path: Option<&str>, just_raced: bool) -> Option<String> {
     if let (Some(_), Some(path)) = (words::race::outcome(&findings.outcome), record_path) {
-        commands.push(format!("fairlane {}", words::race::resume(&typed(path))));
+        return Some(format!("fairlane {}", words::race::resume(&typed(path))));
     }
-    let next = findings.answer.as_ref().filter(|answer| match answer.next.first() {
+    let answer = findings.answer.as_ref().filter(|answer| match answer.next.first() {
         Some(command) => just_raced || command != "report",
         None => false,
-    });
-    if let Some(answer) = next {
-        commands.push(format!("fairlane {}", crate::clean::shell_line(&answer.next)));
-    }
-    commands
+    })?;
+    Some(format!("fairlane {}", crate::clean::shell_line(&answer.next)))
 }
 
 /// A path as a shell takes it; `~/` in front stays the shell's own.

@@ -35,7 +35,7 @@ pub(crate) fn render(input: &Input, _: &Style) -> String {
     if let Some(said) = facts::self_check(findings) {
         out.push_str(&format!("\n{}: {}.\n", words::SELF_CHECK_TITLE, phrase(&said, false)));
     }
-    for next in lines::next_commands(findings, input.record_path, false) {
+    if let Some(next) = lines::next_command(findings, input.record_path, false) {
         out.push_str(&format!("\n{}: {}\n", words::NEXT_TITLE, code(&next, false)));
     }
     warnings(&mut out, &facts::warnings(input));

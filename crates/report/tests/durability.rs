@@ -4,7 +4,7 @@ use model::durability::{
     Damage, DamageFindings, DurabilityFindings, DurabilityVerdict, Example, Failed, Fault, Full, Honesty,
     LaneDurability, LaneExample, SpeedFinding, Untrusted,
 };
-use report::{DURABILITY_FORMATS, Style, render_durability};
+use report::{DURABILITY_FORMATS, DurabilityPlan, PlannedCuts, Style, render_durability};
 
 fn lane(name: &str, broken: u64) -> LaneDurability {
     let example = Example {
@@ -225,6 +225,20 @@ fn damage_a_full_disk_and_a_failing_one_are_told() {
         assert!(text.contains(says), "{says}: {text}");
     }
     assert!(!text.contains("POWER CUTS"));
+}
+
+#[test]
+fn the_plan_tells_cuts_that_blame_nobody_apart() {
+    let plan = |promised, unpromised| {
+        let cuts = Some(PlannedCuts { promised, unpromised });
+        report::durability_plan(&DurabilityPlan { lanes: 3, cuts, folder: "~/x", bytes: 1 << 30 })
+    };
+    let told = plan(1200, 240);
+    assert!(
+        told.starts_with("3 lanes, 1,200 power cuts in each, and beside them 240 at work that promises nothing. "),
+        "{told}"
+    );
+    assert!(plan(300, 0).starts_with("3 lanes, 300 power cuts in each. Formats no disk"), "{}", plan(300, 0));
 }
 
 #[test]

@@ -24,17 +24,17 @@ fn number(node: Node, attribute: &str) -> usize {
 fn assert_totals(document: &Document) {
     let root = document.root_element();
     assert!(root.has_tag_name("testsuites"));
-    let mut all = [0; 3];
+    let mut all = [0; 4];
     for suite in children(root, "testsuite") {
         let cases = children(suite, "testcase");
         let with = |name: &'static str| cases.iter().filter(|case| !children(**case, name).is_empty()).count();
-        let counted = [cases.len(), with("failure"), with("skipped")];
-        assert_eq!(["tests", "failures", "skipped"].map(|of| number(suite, of)), counted);
+        let counted = [cases.len(), with("failure"), with("error"), with("skipped")];
+        assert_eq!(["tests", "failures", "errors", "skipped"].map(|of| number(suite, of)), counted);
         for (sum, count) in all.iter_mut().zip(counted) {
             *sum += count;
         }
     }
-    assert_eq!(["tests", "failures", "skipped"].map(|of| number(root, of)), all);
+    assert_eq!(["tests", "failures", "errors", "skipped"].map(|of| number(root, of)), all);
 }
 
 #[test]
@@ -54,10 +54,12 @@ fn each_lane_is_a_suite_and_each_comparison_a_case() {
     assert_eq!(failure.attribute("message"), Some("19 % slower (16 to 21 %); up to 5 % slower is allowed"));
     assert_eq!(failure.text(), Some("again: fairlane race ext4 '=xfs|`' --suite 'it'\\''s mine.toml' --seed 42"));
     assert_eq!(children(case(1, "small-files: delete"), "failure")[0].attribute("type"), Some("failed"));
-    let skipped = children(case(1, "small-files: create"), "skipped")[0].attribute("message").unwrap();
-    assert!(skipped.contains("about 2 more records of each side should do"), "{skipped}");
+    let error = children(case(1, "small-files: create"), "error")[0];
+    assert_eq!(error.attribute("type"), Some("unresolved"));
+    let said = error.attribute("message").unwrap();
+    assert!(said.contains("about 2 more records of each side should do"), "{said}");
     // What passed, but wider than asked for, is not done.
-    assert!(!children(case(0, "small-files: read"), "skipped").is_empty());
+    assert!(!children(case(0, "small-files: read"), "error").is_empty());
     let passed = case(0, "small-files: create");
     assert!(children(passed, "failure").is_empty() && children(passed, "skipped").is_empty());
     let out = children(passed, "system-out")[0].text().unwrap();
@@ -65,9 +67,29 @@ fn each_lane_is_a_suite_and_each_comparison_a_case() {
     assert!(out.contains("5 records \u{b1}1.1 %") && out.contains("again: fairlane race ext4"), "{out}");
     let gone = case(2, "btrfs");
     assert_eq!(
-        children(gone, "skipped")[0].attribute("message"),
+        children(gone, "error")[0].attribute("message"),
         Some("lane btrfs is only in the baseline (3 comparisons)")
     );
+}
+
+#[test]
+fn only_what_was_asked_for_and_not_reached_is_an_error() {
+    let of = |gate: &Gate| {
+        let text = xml(gate);
+        let document = Document::parse(&text).unwrap();
+        assert_totals(&document);
+        let root = document.root_element();
+        ["failures", "errors", "skipped"].map(|attribute| number(root, attribute))
+    };
+    let asked = gates::failing();
+    let mut unasked = asked.clone();
+    unasked.need_resolution = None;
+    unasked.rows.iter_mut().for_each(|row| row.unresolved = false);
+    let ([failures, errors, skipped], [without_failures, without_errors, without_skipped]) = (of(&asked), of(&unasked));
+    assert!(errors > 0 && without_errors == 0, "{errors} {without_errors}");
+    // An inconclusive row is skipped where no resolution was asked for; nothing turns into a pass but what passed.
+    assert_eq!(failures, without_failures);
+    assert!(without_skipped > skipped, "{without_skipped} {skipped}");
 }
 
 #[test]

@@ -8,8 +8,8 @@ use crate::failure::Failure;
 use crate::options::Compare;
 use crate::{published, state};
 use model::published::PREFIX;
-use report::Style;
-use std::path::Path;
+use report::{Purpose, Style};
+use std::path::{Path, PathBuf};
 
 /// Compares two records, the second judged against the first; or one with published figures.
 ///
@@ -17,11 +17,24 @@ use std::path::Path;
 /// When a record cannot be read, published figures or the format are unknown, or the two have
 /// nothing in common.
 pub fn run(options: &Compare) -> Result<(), Failure> {
-    let format = report::format_named(&options.format).map_err(|error| Failure::usage(error.to_string()))?;
+    let purpose = if options.fail_if_slower.is_some() { Purpose::Gate } else { Purpose::Comparison };
+    let format = report::format_for(&options.format, purpose).map_err(|error| Failure::usage(error.to_string()))?;
     let (a, b) = match (&options.a, &options.b, options.fail_if_slower) {
         (Some(a), Some(b), _) => (a.as_str(), b.as_str()),
         (_, _, Some(fail_if_slower)) => return gate::run(options, format, fail_if_slower),
-        _ => return Err(Failure::usage("name two records, or a --baseline and a --candidate")),
+        (Some(only), None, None) => {
+            return Err(Failure::usage(format!(
+                "{} is one record, and two are compared; name the other behind it: a file, `last`, `last~1` or \
+                 published:NAME",
+                report::clean_text(only)
+            )));
+        }
+        _ => {
+            return Err(Failure::usage(
+                "name two records, such as `fairlane compare last~1 last`, or the two sides of a gate: --baseline OLD… \
+                 --candidate NEW… --fail-if-slower 5%",
+            ));
+        }
     };
     let output = options.output.as_deref();
     match (a.strip_prefix(PREFIX), b.strip_prefix(PREFIX)) {
@@ -36,13 +49,28 @@ pub fn run(options: &Compare) -> Result<(), Failure> {
     }
     let paths = [state::resolve(a)?, state::resolve(b)?];
     let comparison = stats::compare::compare(&state::load_to_show(&paths[0])?, &state::load_to_show(&paths[1])?, a, b);
-    put(&(format.compare)(&comparison, &style_of(output)).map_err(Failure::usage)?, output)?;
+    let text = (format.compare)(&comparison, &style_of(output)).map_err(Failure::usage)?;
+    if is_one_file(&paths) {
+        return Err(Failure::usage(format!(
+            "{} and {} are one and the same record, so that every ratio would be 1; name another beside it, such as \
+             last~1 (`fairlane records` lists them)",
+            report::clean_text(a),
+            report::clean_text(b)
+        )));
+    }
+    put(&text, output)?;
     match comparison.rows.is_empty() {
         true => Err(Failure::usage(
             "the two records hold no lane, workload and group in common; compare races of one suite",
         )),
         false => Ok(()),
     }
+}
+
+/// Whether two names stand for one file.
+fn is_one_file(paths: &[PathBuf; 2]) -> bool {
+    let [a, b] = paths.each_ref().map(std::fs::canonicalize);
+    a.is_ok_and(|a| b.is_ok_and(|b| a == b))
 }
 
 /// How what goes to a file or the screen looks.

@@ -429,8 +429,6 @@ fn open_record(
         lanes,
         warnings,
     };
-    let mut file = RecordFile::create(path)?;
-    file.append(&[Line::Header(Box::new(header.clone()))])?;
-    let record = Record::begin(header);
-    Ok((record, file))
+    let file = RecordFile::begin(path, Line::Header(Box::new(header.clone())))?;
+    Ok((Record::begin(header), file))
 }

@@ -1,10 +1,14 @@
 //! What `powercut` and `integrity` share, and `report` of their records.
 
+use super::lane_failure;
 use super::screen::{style, tilde};
 use crate::failure::Failure;
 use crate::state;
+use lanes::Specimen;
+use model::Bytes;
 use model::durability::DurabilityRecord;
 use model::page::Language;
+use report::PlannedCuts;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 
@@ -21,10 +25,11 @@ pub fn is_record(path: &Path) -> bool {
 /// Where it cannot be read, or is not rendered in that format or language.
 pub fn render(path: &Path, format: &str, language: Option<Language>) -> Result<String, Failure> {
     report::check_durability(format, language).map_err(Failure::usage)?;
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::failed(format!("cannot read {}: {error}", path.display())))?;
-    let record =
-        DurabilityRecord::parse(&text).map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
+    let bytes =
+        std::fs::read(path).map_err(|error| Failure::failed(format!("cannot read {}: {error}", path.display())))?;
+    // A torn last line may end inside a character.
+    let record = DurabilityRecord::parse(&String::from_utf8_lossy(&bytes))
+        .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
     let found = stats::durability::findings(&record);
     report::render_durability(&found, format, Some(&tilde(path)), &style()).map_err(Failure::usage)
 }
@@ -43,11 +48,45 @@ pub fn check_system() -> Result<(), Failure> {
     }
 }
 
+/// Refuses where a program that looks at what is left is missing, before anything is recorded or damaged.
+///
+/// # Errors
+/// With the package that brings it.
+pub fn check_tools(specimens: &[Specimen]) -> Result<(), Failure> {
+    specimens.iter().try_for_each(Specimen::check_tools).map_err(lane_failure)
+}
+
+/// Refuses a lane that a filesystem does not fit into, or that is no whole number of MiB, as disks are.
+///
+/// # Errors
+/// With a size that the option takes.
+pub fn check_lane_size(size: Bytes, smallest: u64) -> Result<(), Failure> {
+    if size.0 < smallest {
+        let smallest = Bytes(smallest);
+        return Err(Failure::usage(format!(
+            "--lane-size {size} is too small for these lanes; take {smallest} or more"
+        )));
+    }
+    match size.0.is_multiple_of(Bytes::MIB) {
+        true => Ok(()),
+        false => Err(Failure::usage(format!(
+            "--lane-size {size} is no whole number of MiB; take {}",
+            Bytes(size.0.checked_next_multiple_of(Bytes::MIB).unwrap_or(u64::MAX))
+        ))),
+    }
+}
+
 /// Says what will be done, and refuses where the folder has not the room.
 ///
 /// # Errors
 /// Where there is less room than the files take at most.
-pub fn announce(lanes: usize, cuts: Option<u64>, lane_bytes: u64, on: &Path, quiet: bool) -> Result<(), Failure> {
+pub fn announce(
+    lanes: usize,
+    cuts: Option<PlannedCuts>,
+    lane_bytes: u64,
+    on: &Path,
+    quiet: bool,
+) -> Result<(), Failure> {
     // A disk and its log, or two disks.
     let bytes = lane_bytes * 2;
     let folder = tilde(on);

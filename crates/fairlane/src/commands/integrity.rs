@@ -35,13 +35,7 @@ pub fn run(options: &Integrity) -> Result<(), Failure> {
     let specimens: Vec<Specimen> =
         specs.iter().map(Specimen::resolve).collect::<Result<_, _>>().map_err(lane_failure)?;
     let smallest = specimens.iter().map(Specimen::minimum_bytes).max().unwrap_or(0);
-    if options.lane_size.0 < smallest {
-        return Err(Failure::usage(format!(
-            "--lane-size {} is too small for these lanes; take {} or more",
-            options.lane_size,
-            model::Bytes(smallest)
-        )));
-    }
+    durability::check_lane_size(options.lane_size, smallest)?;
     if let Some(many) = specimens.iter().find(|specimen| specimen.least_devices() > MOST_DEVICES) {
         return Err(Failure::usage(format!(
             "lane {} wants {} devices, and at most {MOST_DEVICES} are damaged here; take raid1",
@@ -50,9 +44,10 @@ pub fn run(options: &Integrity) -> Result<(), Failure> {
         )));
     }
     durability::check_system()?;
-    durability::announce(specimens.len(), None, options.lane_size.0, &on, options.quiet)?;
+    durability::check_tools(&specimens)?;
     let seed = options.seed.unwrap_or_else(planning::new_seed);
     let path = record_path(options.output.as_deref(), "integrity", seed)?;
+    durability::announce(specimens.len(), None, options.lane_size.0, &on, options.quiet)?;
     let mut again = vec!["integrity".to_owned()];
     again.extend(options.lanes.iter().cloned());
     again.extend(["--blocks".to_owned(), options.blocks.to_string(), "--seed".to_owned(), seed.to_string()]);
@@ -70,17 +65,18 @@ pub fn run(options: &Integrity) -> Result<(), Failure> {
         controls: Vec::new(),
     };
     let mut book = Notebook::begin(&path, header)?;
-    let mut bench = Bench::begin(&on, &planning::run_id())?;
-    let worked = all(options, seed, &specimens, &mut bench, &mut book, &stop);
-    let ended = bench.end();
+    let worked = Bench::begin(&on, &planning::run_id()).and_then(|mut bench| {
+        let worked = all(options, seed, &specimens, &mut bench, &mut book, &stop);
+        let ended = bench.end();
+        worked.and(ended)
+    });
     let outcome = match &worked {
         Ok(()) => EndOutcome::Complete,
         Err(failure) if failure.status == Status::Interrupted => EndOutcome::Interrupted,
         Err(_) => EndOutcome::Failed,
     };
-    book.add(DurabilityLine::End { finished: visit::now(), outcome })?;
-    worked?;
-    ended?;
+    let closed = book.end(outcome);
+    worked.and(closed)?;
     show(&book, &options.format)
 }
 

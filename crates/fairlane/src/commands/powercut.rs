@@ -3,6 +3,7 @@
 use super::report::print;
 use super::screen::{style, tilde};
 use super::{durability, lane_failure, planning};
+use crate::conductor::record_file::RecordFile;
 use crate::conductor::{machine, visit};
 use crate::failure::{Failure, Status};
 use crate::options::Powercut;
@@ -16,6 +17,7 @@ use lanes::Specimen;
 use model::durability::{DurabilityHeader, DurabilityLine, Failed, SCHEMA};
 use model::lane::LaneSpec;
 use model::record::EndOutcome;
+use report::PlannedCuts;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -37,19 +39,14 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
     report::check_durability(&options.format, None).map_err(Failure::usage)?;
     let on = directory(options.on.as_deref())?;
     if let Some(folder) = &options.look {
-        return print(&kept::look(folder, options.cut, &on)?);
+        kept::check_format(&options.format)?;
+        return print(&kept::look(folder, options.cut, &on)?.render(&options.format)?);
     }
     let stop = stop_flag()?;
     let kinds = kinds(&options.workloads)?;
     let (specimens, controls) = specimens(&options.lanes)?;
     let smallest = specimens.iter().map(Specimen::minimum_bytes).max().unwrap_or(0);
-    if options.lane_size.0 < smallest || !options.lane_size.0.is_multiple_of(1 << 20) {
-        return Err(Failure::usage(format!(
-            "--lane-size {} is too small for these lanes, or no whole MiB; take {} or more",
-            options.lane_size,
-            model::Bytes(smallest)
-        )));
-    }
+    durability::check_lane_size(options.lane_size, smallest)?;
     if let Some(several) = specimens.iter().find(|specimen| specimen.least_devices() > 1) {
         return Err(Failure::usage(format!(
             "lane {} wants {} devices, and the disk that is cut is one; leave it out, or name it to `fairlane integrity`",
@@ -58,9 +55,11 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
         )));
     }
     durability::check_system()?;
-    durability::announce(specimens.len(), Some(options.cuts.into()), options.lane_size.0, &on, options.quiet)?;
+    durability::check_tools(&specimens)?;
     let seed = options.seed.unwrap_or_else(planning::new_seed);
     let path = record_path(options.output.as_deref(), "powercut", seed)?;
+    let planned = planned(options.cuts, &kinds);
+    durability::announce(specimens.len(), Some(planned), options.lane_size.0, &on, options.quiet)?;
     let header = DurabilityHeader {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -74,18 +73,19 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
         controls,
     };
     let mut book = Notebook::begin(&path, header)?;
-    let mut bench = Bench::begin(&on, &planning::run_id())?;
     let keep_in = path.with_extension("kept");
-    let worked = all(options, seed, &specimens, &kinds, &keep_in, &mut bench, &mut book, &stop);
-    let ended = bench.end();
+    let worked = Bench::begin(&on, &planning::run_id()).and_then(|mut bench| {
+        let worked = all(options, seed, &specimens, &kinds, &keep_in, &mut bench, &mut book, &stop);
+        let ended = bench.end();
+        worked.and(ended)
+    });
     let outcome = match &worked {
         Ok(()) => EndOutcome::Complete,
         Err(failure) if failure.status == Status::Interrupted => EndOutcome::Interrupted,
         Err(_) => EndOutcome::Failed,
     };
-    book.add(DurabilityLine::End { finished: visit::now(), outcome })?;
-    worked?;
-    ended?;
+    let closed = book.end(outcome);
+    worked.and(closed)?;
     show(&book, &options.format)?;
     match book.record().failed.as_slice() {
         [] => Ok(()),
@@ -109,8 +109,7 @@ fn all(
 ) -> Result<(), Failure> {
     let both = [512, 4096];
     let sectors = options.sector.as_ref().map_or(&both[..], std::slice::from_ref);
-    let promised = kinds.iter().filter(|kind| kind.promised).count().max(1);
-    let cuts = (options.cuts as usize).div_ceil(promised);
+    let cuts = cuts_of_each(options.cuts, kinds);
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let workers = (cpus * WORKERS_EACH).clamp(1, MOST_WORKERS);
     // Controls first: where one of them fails, nothing that follows would be believed.
@@ -160,6 +159,19 @@ fn all(
         book.add(DurabilityLine::Speed(one))?;
     }
     failed.into_iter().try_for_each(|failed| give_up(book, failed, options.quiet))
+}
+
+/// Cuts of each kind of work: what was asked for is shared by those that promise something.
+fn cuts_of_each(asked: u32, kinds: &[&Kind]) -> usize {
+    let promised = kinds.iter().filter(|kind| kind.promised).count().max(1);
+    (asked as usize).div_ceil(promised)
+}
+
+/// Cuts of each lane, as the plan tells them.
+fn planned(asked: u32, kinds: &[&Kind]) -> PlannedCuts {
+    let each = cuts_of_each(asked, kinds) as u64;
+    let promised = kinds.iter().filter(|kind| kind.promised).count() as u64;
+    PlannedCuts { promised: each * promised, unpromised: each * (kinds.len() as u64 - promised) }
 }
 
 /// Writes down that a lane failed, and goes on.
@@ -225,15 +237,16 @@ pub fn machine_of(on: &Path) -> Result<model::machine::Machine, Failure> {
 /// Where the record goes: among those of durability, or where the user says.
 ///
 /// # Errors
-/// Where the folder cannot be made.
+/// Where the folder cannot be made, does not exist, or holds such a file already.
 pub fn record_path(output: Option<&Path>, command: &str, seed: u64) -> Result<PathBuf, Failure> {
-    match output {
-        Some(path) => std::path::absolute(path).map_err(|error| Failure::failed(error.to_string())),
+    let path = match output {
+        Some(path) => std::path::absolute(path).map_err(|error| Failure::failed(error.to_string()))?,
         None => {
             let name = format!("{}-{command}-{:04x}.jsonl", visit::now().replace(':', "-"), seed & 0xffff);
-            Ok(state::durability_folder()?.join(name))
+            state::durability_folder()?.join(name)
         }
-    }
+    };
+    RecordFile::check_new(&path).map(|()| path)
 }
 
 fn kinds(names: &[String]) -> Result<Vec<&'static Kind>, Failure> {
@@ -244,6 +257,15 @@ fn kinds(names: &[String]) -> Result<Vec<&'static Kind>, Failure> {
         })
     };
     let named: Vec<&Kind> = names.iter().map(find).collect::<Result<_, _>>()?;
+    if !named.is_empty() && named.iter().all(|kind| !kind.promised) {
+        let promised: Vec<&str> = KINDS.iter().filter(|kind| kind.promised).map(|kind| kind.name).collect();
+        return Err(Failure::usage(format!(
+            "{} alone can never be trusted: it promises nothing, so no control can prove that a loss would be seen; add \
+             --workload sequences, or another of {}",
+            named[0].name,
+            promised.join(", ")
+        )));
+    }
     // In the order of the table, and once, however often it was named.
     let wanted = |kind: &&Kind| names.is_empty() || named.iter().any(|named| named.name == kind.name);
     Ok(KINDS.iter().filter(wanted).collect())
@@ -298,6 +320,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_plan_counts_cuts_as_they_are_made() {
+        let of = |asked, names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+            planned(asked, &kinds(&names).unwrap())
+        };
+        assert_eq!(of(300, &[]), PlannedCuts { promised: 300, unpromised: 60 });
+        // Shared out evenly: the rest is rounded up.
+        assert_eq!(of(301, &[]), PlannedCuts { promised: 305, unpromised: 61 });
+        assert_eq!(of(24, &["append"]), PlannedCuts { promised: 24, unpromised: 0 });
+        assert_eq!(of(24, &["sequences", "sequences-no-dirsync"]), PlannedCuts { promised: 24, unpromised: 24 });
+    }
+
+    #[test]
     fn a_kind_of_work_is_done_once_however_often_it_is_named() {
         let names = |names: &[&str]| {
             let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
@@ -307,5 +342,8 @@ mod tests {
         assert_eq!(names(&["replace", "append", "replace"]).ok(), Some(vec!["append", "replace"]));
         assert_eq!(names(&[]).ok().map(|all| all.len()), Some(KINDS.len()));
         assert!(names(&["append", "nothing"]).is_err());
+        assert!(names(&["sequences-no-dirsync"]).is_err());
+        let both = names(&["sequences-no-dirsync", "sequences"]).ok();
+        assert_eq!(both, Some(vec!["sequences", "sequences-no-dirsync"]));
     }
 }

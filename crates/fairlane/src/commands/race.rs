@@ -80,6 +80,7 @@ pub(super) fn plan(options: &Race, notes: &mut Vec<String>, most_telling: &mut V
     notes.extend(planning::database_notes(&suite.workload));
     most_telling.clone_from(&suite.most_telling);
     let find_max = options.find_max.map(|by| search(&mut suite, by, options, notes)).transpose()?;
+    suites::strike_tested(&mut suite);
     let usual = match (options.as_published, find_max) {
         (_, Some(_)) => Rounds::Fixed(stats::search::USUAL_PASSES),
         (true, None) => Rounds::Fixed(1),

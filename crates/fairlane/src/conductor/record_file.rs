@@ -18,6 +18,8 @@ pub struct RecordFile {
     path: PathBuf,
     /// Length up to the end of the last whole append.
     whole_bytes: u64,
+    /// Whether it holds anything that was measured.
+    holds_figures: bool,
     refused: bool,
 }
 
@@ -39,11 +41,21 @@ impl RecordFile {
         }
     }
 
-    /// Begins a record; an existing file is never overwritten.
+    /// Begins a record with its header; an existing file is never overwritten, and none is left where the header
+    /// cannot be written: nothing could go on with it.
     ///
     /// # Errors
-    /// When the file exists or cannot be made.
-    pub fn create(path: &Path) -> Result<Self, Failure> {
+    /// When the file exists, cannot be made, or its disk is full.
+    pub fn begin(path: &Path, header: Line) -> Result<Self, Failure> {
+        let mut file = Self::create(path)?;
+        let begun = file.append(&[header]);
+        if begun.is_err() {
+            let _ = std::fs::remove_file(path);
+        }
+        begun.map(|()| file)
+    }
+
+    fn create(path: &Path) -> Result<Self, Failure> {
         let file =
             OpenOptions::new().append(true).create_new(true).mode(0o644).open(path).map_err(|error| {
                 match error.kind() {
@@ -56,7 +68,7 @@ impl RecordFile {
             })?;
         let _ = Owner::current().give_file(&file);
         lock(&file, path)?;
-        Ok(RecordFile { file, path: path.to_owned(), whole_bytes: 0, refused: false })
+        Ok(RecordFile { file, path: path.to_owned(), whole_bytes: 0, holds_figures: false, refused: false })
     }
 
     /// Goes on with a record: what follows its last whole line (a trial in flight) is cut off.
@@ -73,12 +85,13 @@ impl RecordFile {
             return Err(Failure::failed(format!("{} became shorter while it was read; try again", path.display())));
         }
         file.set_len(record.whole_bytes).map_err(cannot)?;
-        Ok(RecordFile { file, path: path.to_owned(), whole_bytes: record.whole_bytes, refused: false })
+        let holds_figures = !record.trials.is_empty() || !record.steps.is_empty();
+        Ok(RecordFile { file, path: path.to_owned(), whole_bytes: record.whole_bytes, holds_figures, refused: false })
     }
 
-    /// Whether a line could not be written: what is there waits for `--resume`.
+    /// Whether a line could not be written and what is there waits for `--resume`: it holds figures.
     pub fn refused(&self) -> bool {
-        self.refused
+        self.refused && self.holds_figures
     }
 
     /// Appends lines and syncs them.
@@ -95,17 +108,19 @@ impl RecordFile {
         let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
         if written.is_ok() {
             self.whole_bytes += text.len() as u64;
+            self.holds_figures |= lines.iter().any(|line| matches!(line, Line::Trial(_) | Line::Step(_)));
         } else {
             // Half a line in the middle would damage the record: what follows must begin a new one.
             let _ = self.file.set_len(self.whole_bytes);
             self.refused = true;
         }
         written.map_err(|error| {
-            Failure::failed(format!(
-                "cannot write the record {}: {error}; free some space, then go on with: fairlane race --resume {}",
-                self.path.display(),
-                self.path.display()
-            ))
+            let path = self.path.display();
+            let remedy = match self.holds_figures {
+                true => format!("free some space, then go on with: fairlane race --resume {path}"),
+                false => "free some space or name another place with -o, and begin again".to_owned(),
+            };
+            Failure::failed(format!("cannot write the record {path}: {error}; {remedy}"))
         })
     }
 }

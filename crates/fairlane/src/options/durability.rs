@@ -29,7 +29,7 @@ pub struct Powercut {
     /// The lanes, as `fairlane race` takes them; the two controls are always among them
     #[arg(value_name = "LANE")]
     pub lanes: Vec<String>,
-    /// Cuts of each lane, over all kinds of work
+    /// Cuts of each lane, over all kinds of work that promise something; sequences-no-dirsync gets its share beside them
     #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u32).range(12..=1_000_000))]
     pub cuts: u32,
     /// Only this kind of work: append, replace, sqlite-wal, sqlite-rollback, sequences,
@@ -40,7 +40,7 @@ pub struct Powercut {
     #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = |text: &str| text.parse::<Bytes>())]
     pub lane_size: Bytes,
     /// Seed of records and cuts; default: a new one, kept in the record
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::parse_seed)]
     pub seed: Option<u64>,
     /// Directory for the log and the lanes; default: the working directory
     #[arg(long, value_name = "DIR")]
@@ -58,7 +58,7 @@ pub struct Powercut {
     /// With --look: another cut of the same log
     #[arg(long, value_name = "TICK/SURVIVAL", requires = "look")]
     pub cut: Option<crashes::survive::Cut>,
-    /// text, markdown or json
+    /// text, markdown or json; with --look text or json
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: String,
     /// Write the record here
@@ -92,7 +92,7 @@ pub struct Integrity {
     #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = |text: &str| text.parse::<Bytes>())]
     pub lane_size: Bytes,
     /// Seed of files and damage; default: a new one, kept in the record
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::parse_seed)]
     pub seed: Option<u64>,
     /// Directory for the lanes; default: the working directory
     #[arg(long, value_name = "DIR")]

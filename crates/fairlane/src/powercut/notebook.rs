@@ -1,9 +1,11 @@
 //! The record of durability being written, line by line, each synced.
 
-use super::cannot;
+use crate::conductor::record_file::RecordFile;
+use crate::conductor::visit;
 use crate::failure::Failure;
 use crate::state::Owner;
 use model::durability::{DurabilityHeader, DurabilityLine, DurabilityRecord};
+use model::record::EndOutcome;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,28 +14,50 @@ use std::path::{Path, PathBuf};
 pub struct Notebook {
     file: File,
     path: PathBuf,
+    /// Length up to the end of the last whole line.
+    whole_bytes: u64,
     record: DurabilityRecord,
 }
 
 impl Notebook {
-    /// Begins a record; an existing file is never overwritten.
+    /// Begins a record with its header; an existing file is never overwritten, and none is left where the header
+    /// cannot be written.
     ///
     /// # Errors
-    /// What the system answers.
+    /// Where the file exists, cannot be made, or its disk is full.
     pub fn begin(path: &Path, header: DurabilityHeader) -> Result<Notebook, Failure> {
+        RecordFile::check_new(path)?;
         let file = OpenOptions::new().append(true).create_new(true).open(path);
-        let file = file.map_err(cannot(format!("make the record {} (name another with -o)", path.display())))?;
+        let file = file.map_err(|error| {
+            Failure::failed(format!("cannot make the record {}: {error}; name another place with -o", path.display()))
+        })?;
         let _ = Owner::current().give_file(&file);
-        let mut book = Notebook { file, path: path.to_owned(), record: DurabilityRecord::begin(header.clone()) };
-        book.write(&DurabilityLine::Durability(Box::new(header)))?;
-        Ok(book)
+        let record = DurabilityRecord::begin(header.clone());
+        let mut book = Notebook { file, path: path.to_owned(), whole_bytes: 0, record };
+        let begun = book.write(&DurabilityLine::Durability(Box::new(header)));
+        if begun.is_err() {
+            let _ = std::fs::remove_file(path);
+        }
+        begun.map(|()| book)
     }
 
     fn write(&mut self, line: &DurabilityLine) -> Result<(), Failure> {
-        let mut text = serde_json::to_vec(line).map_err(|error| cannot("write a record")(error.into()))?;
+        let mut text = serde_json::to_vec(line).map_err(|error| Failure::failed(error.to_string()))?;
         text.push(b'\n');
-        let written = self.file.write_all(&text).and_then(|()| self.file.sync_data());
-        written.map_err(cannot(format!("write the record {}", self.path.display())))
+        match self.file.write_all(&text).and_then(|()| self.file.sync_data()) {
+            Ok(()) => {
+                self.whole_bytes += text.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                // Half a line in the middle would damage the record.
+                let _ = self.file.set_len(self.whole_bytes);
+                Err(Failure::failed(format!(
+                    "cannot write the record {}: {error}; free some space or name another place with -o, and run again",
+                    self.path.display()
+                )))
+            }
+        }
     }
 
     /// Adds a line.
@@ -44,6 +68,23 @@ impl Notebook {
         self.write(&line)?;
         self.record.take(line);
         Ok(())
+    }
+
+    /// Writes how it ended. Where nothing was found by then, the file is removed: it would only be in the way.
+    ///
+    /// # Errors
+    /// What the system answers.
+    pub fn end(&mut self, outcome: EndOutcome) -> Result<(), Failure> {
+        let DurabilityRecord { cuts, failed, speeds, damage, full, faults, .. } = &self.record;
+        let found = [cuts.len(), failed.len(), speeds.len(), damage.len(), full.len(), faults.len()];
+        if outcome != EndOutcome::Complete && found.iter().all(|count| *count == 0) {
+            let _ = std::fs::remove_file(&self.path);
+            if outcome == EndOutcome::Interrupted {
+                eprintln!("interrupted before anything was found: there is no record, and nothing is left behind");
+            }
+            return Ok(());
+        }
+        self.add(DurabilityLine::End { finished: visit::now(), outcome })
     }
 
     /// What is in it.

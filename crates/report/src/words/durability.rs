@@ -1,7 +1,7 @@
 //! What is said of power cuts, damage, full and failing disks.
 
 use crate::clean::clean;
-use crate::durability::DurabilityPlan;
+use crate::durability::{DurabilityPlan, PlannedCuts};
 use crate::figures;
 use crate::layout::Phrase;
 use model::durability::{
@@ -42,7 +42,15 @@ pub(crate) fn heading(found: &DurabilityFindings) -> String {
 pub(crate) fn plan(plan: &DurabilityPlan) -> String {
     let lanes = |count: usize| if count == 1 { "1 lane".to_owned() } else { format!("{count} lanes") };
     let work = match plan.cuts {
-        Some(cuts) => format!("{}, about {} power cuts in each", lanes(plan.lanes), figures::whole(cuts)),
+        Some(PlannedCuts { promised, unpromised: 0 }) => {
+            format!("{}, {} power cuts in each", lanes(plan.lanes), figures::whole(promised))
+        }
+        Some(PlannedCuts { promised, unpromised }) => format!(
+            "{}, {} power cuts in each, and beside them {} at work that promises nothing",
+            lanes(plan.lanes),
+            figures::whole(promised),
+            figures::whole(unpromised)
+        ),
         None => format!("{}, damaged, filled and failed", lanes(plan.lanes)),
     };
     format!(

@@ -62,7 +62,8 @@ impl Survey {
             Availability::ToolMissing { package, .. } if !package.is_empty() => Some(package),
             _ => None,
         };
-        FILESYSTEMS.iter().flat_map(|row| self.everywhere(row)).flatten().filter_map(package).collect()
+        let checkers = checkers().into_iter().map(|(_, state)| Some(state));
+        FILESYSTEMS.iter().flat_map(|row| self.everywhere(row)).chain(checkers).flatten().filter_map(package).collect()
     }
 
     /// On the host, in user-mode Linux, in QEMU; `None`: it cannot be there at all.
@@ -101,6 +102,10 @@ impl Survey {
             let _ = writeln!(text, "  {:<10} {state}", engine.name);
         }
         programs_of_suites(&mut text);
+        let _ = writeln!(text, "checkers of powercut and integrity");
+        for (row, state) in checkers() {
+            let _ = writeln!(text, "  {:<10} {}", row.name, state.describe());
+        }
         let _ = writeln!(text, "privilege");
         let root = rustix::process::geteuid().is_root();
         let _ = writeln!(
@@ -136,6 +141,13 @@ impl Survey {
         let _ = writeln!(text, "  {:<10} {}", "uml", told(&self.uml, ""));
         let _ = writeln!(text, "  {:<10} {}", "qemu", told(&self.qemu, kvm));
     }
+}
+
+/// The programs that look at what a power cut or damage left, of filesystems that this kernel mounts.
+fn checkers() -> Vec<(&'static Filesystem, Availability)> {
+    let mut all = lanes::survey_checkers();
+    all.retain(|(row, _)| availability::of(row) != Availability::KernelLacks);
+    all
 }
 
 fn programs_of_suites(text: &mut String) {
