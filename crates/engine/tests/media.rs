@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::{MIB, directory, is_root, on_disk};
+use common::{MIB, directory, in_memory, is_root, on_disk};
 use engine::{EngineError, Place, Window, Work};
 use model::Bytes;
 use model::agent::Part;
-use model::programs::{OUTPUT_CHECKSUM, Programs};
+use model::programs::{MATERIAL_CHECKSUM, OUTPUT_CHECKSUM, Programs};
 use model::streams::{STREAM_GROUPS, Streams};
 use model::workload::{Kind, Workload};
 use std::path::Path;
@@ -83,7 +83,14 @@ fn programs(text: &str) -> Programs {
 
 fn run_all(place: &Place, programs: &Programs) -> Result<Vec<Window>, EngineError> {
     let mut work = prepare(place, Kind::Programs(Box::new(programs.clone())))?;
-    programs.groups().iter().map(|group| work.phase(place, group, Part::WHOLE, &mut ())).collect()
+    let mut done = Vec::new();
+    for group in programs.groups() {
+        let window = work.phase(place, &group, Part::WHOLE, &mut ())?;
+        assert_eq!(total(&window, OUTPUT_CHECKSUM), None, "nothing is looked at before the lane was mounted anew");
+        work.verify(place)?;
+        done.push(Window { totals: [window.totals, work.found(&group)].concat(), ..window });
+    }
+    Ok(done)
 }
 
 fn total(window: &Window, key: &str) -> Option<f64> {
@@ -103,14 +110,80 @@ fn programs_run_in_order_and_their_time_is_the_sum_with_the_sync() {
         done.iter().map(|window| window.group.as_str()).collect::<Vec<_>>(),
         ["make", "copy", "delete", "total"]
     );
-    let sum: f64 = done[..3].iter().map(|window| window.seconds).sum();
-    assert!((done[3].seconds - done[3].sync_seconds - sum).abs() < 1e-9);
+    let sum = |of: fn(&Window) -> f64| done[..3].iter().map(of).sum::<f64>();
+    // What is left to write after the last step is its own, and hardly anything.
+    let rest = done[3].seconds - sum(|window| window.seconds);
+    assert!(rest >= 0.0, "{rest}");
+    assert!((done[3].sync_seconds - rest - sum(|window| window.sync_seconds)).abs() < 1e-9);
+    assert!(done[..3].iter().all(|window| window.sync_seconds > 0.0 && window.sync_seconds < window.seconds));
     assert_eq!(total(&done[0], OUTPUT_CHECKSUM), total(&done[1], OUTPUT_CHECKSUM), "a copy");
     assert_eq!(total(&done[2], OUTPUT_CHECKSUM), None);
     for window in &done {
         assert_eq!(total(window, "time_ns"), Some(window.seconds * 1e9));
     }
     assert_eq!(files(&folder.path().join("fairlane-programs")), [("sub".to_owned(), files_len(folder.path()))]);
+}
+
+/// Whether the first extent of a file has no place on the disk yet (FIEMAP without a sync).
+fn is_delayed(file: &std::fs::File) -> bool {
+    use std::os::fd::AsRawFd;
+    // linux/fiemap.h: a header of 32 bytes, and room for one extent of 56 bytes, whose flags stand at byte 40.
+    const FS_IOC_FIEMAP: libc::Ioctl = 0xC020_660B_u32 as libc::Ioctl;
+    const DELALLOC: u32 = 4;
+    let mut request = [0u32; 22];
+    (request[2], request[3]) = (u32::MAX, u32::MAX);
+    request[6] = 1;
+    // SAFETY: the request has the layout of linux/fiemap.h, with room for as many extents as it says.
+    let answer = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP, request.as_mut_ptr()) };
+    answer == 0 && request[5] == 1 && request[8 + 10] & DELALLOC != 0
+}
+
+#[test]
+fn the_step_that_writes_makes_it_stable_within_its_own_time() {
+    let of = programs("step = [{ name = \"make\", program = [\"cp\", \"/bin/sh\", \"a\"] }]");
+    let folder = on_disk();
+    let plain = folder.path().join("plain");
+    std::fs::write(&plain, vec![1; 1 << 20]).unwrap();
+    if !is_delayed(&std::fs::File::open(&plain).unwrap()) {
+        eprintln!("skipped: the filesystem of /var/tmp allocates at once, or does not tell");
+        return;
+    }
+    let place = directory(folder.path());
+    let mut work = prepare(&place, Kind::Programs(Box::new(of))).unwrap();
+    work.phase(&place, "make", Part::WHOLE, &mut ()).unwrap();
+    let file = std::fs::File::open(folder.path().join("fairlane-programs/a")).unwrap();
+    assert!(!is_delayed(&file), "it is still to be written");
+}
+
+#[test]
+fn outputs_are_compared_as_they_are_when_the_lane_was_mounted_anew() {
+    let of = programs("step = [{ name = \"make\", program = [\"cp\", \"/etc/hostname\", \"a\"], outputs = [\"a\"] }]");
+    let folder = on_disk();
+    let place = directory(folder.path());
+    let sum = |change: bool| {
+        let mut work = prepare(&place, Kind::Programs(Box::new(of.clone()))).unwrap();
+        work.phase(&place, "make", Part::WHOLE, &mut ()).unwrap();
+        if change {
+            // As a disk does that loses a write.
+            std::fs::write(folder.path().join("fairlane-programs/a"), "something else").unwrap();
+        }
+        work.verify(&place).unwrap();
+        work.found("make").iter().find(|(key, _)| *key == OUTPUT_CHECKSUM).unwrap().1
+    };
+    assert_ne!(sum(false), sum(true));
+    assert_eq!(sum(false), sum(false));
+}
+
+#[test]
+fn what_a_step_reads_is_counted_in_bytes() {
+    let of = programs(
+        "step = [{ name = \"make\", program = [\"cp\", \"/etc/passwd\", \"a\"] }, \
+         { name = \"sum\", program = [\"md5sum\", \"a\"], reads = [\"a\"] }]",
+    );
+    let folder = on_disk();
+    let done = run_all(&directory(folder.path()), &of).unwrap();
+    let bytes = std::fs::metadata("/etc/passwd").unwrap().len();
+    assert_eq!(done.iter().map(|window| window.bytes).collect::<Vec<_>>(), [0, bytes, 0]);
 }
 
 fn files_len(folder: &Path) -> u64 {
@@ -156,6 +229,9 @@ fn with_material<T>(work: impl FnOnce() -> T) -> T {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
         let folder = std::env::temp_dir().join(format!("fairlane-material-{}", std::process::id()));
+        // As a user's own folder is: programs without rights reach the material all the same.
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
         // SAFETY: the first of the tests that reads the variable sets it, before any other thread of this
         // file's reads it: all go through here.
         unsafe { std::env::set_var("FAIRLANE_MATERIAL", folder) };
@@ -186,6 +262,11 @@ fn a_recording_is_edited_alike_in_two_folders() {
             assert_eq!(sum(&done[0]), sum(&done[1]), "{group}");
             assert!(sum(&done[0]) > 0.0);
         }
+        let material = done[0].last().and_then(|of| total(of, MATERIAL_CHECKSUM));
+        assert!(material.is_some() && material == done[1].last().and_then(|of| total(of, MATERIAL_CHECKSUM)));
+        for window in done[0].iter().filter(|window| window.group.starts_with("checksum")) {
+            assert!(window.bytes > 1_000_000, "{window:?}");
+        }
     });
 }
 
@@ -203,6 +284,7 @@ fn git_clones_and_checks_out_a_generated_repository() {
         let mut contents = Vec::new();
         for group in of.groups() {
             work.phase(&place, &group, Part::WHOLE, &mut ()).unwrap();
+            work.verify(&place).unwrap();
             if group.starts_with("clone") || group.starts_with("checkout") {
                 contents.push(std::fs::read(tree.join("part000/module00000/file0000000.txt")).unwrap());
                 assert!(tree.join("part000/module00002/file0000119.txt").exists());

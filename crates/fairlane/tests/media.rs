@@ -53,6 +53,9 @@ fn the_media_suite_races_small_files_and_edits_a_small_recording() {
             "media" => {
                 assert_eq!(names, ["write", "read", "read+write", "delete"]);
                 assert!(groups[0]["metrics"]["extents"].as_f64().unwrap() >= 1.0, "{trial}");
+                let removed = &groups[3];
+                let (time, seconds) = (removed["metrics"]["time_ns"].as_f64(), removed["seconds"].as_f64().unwrap());
+                assert!((time.unwrap() * 1e-9 / seconds - 1.0).abs() < 0.2, "{removed}");
                 for group in groups {
                     assert!(group["metrics"]["bandwidth_bytes_per_second"].as_f64().unwrap() > 0.0, "{group}");
                 }
@@ -60,6 +63,19 @@ fn the_media_suite_races_small_files_and_edits_a_small_recording() {
             "editing" => {
                 assert_eq!(names.len(), 7);
                 assert_eq!(names[6], "total");
+                let seconds = |at: usize, key: &str| groups[at][key].as_f64().unwrap();
+                // Each step carries its own sync, and hardly anything is left for the total.
+                let of_steps = |key: &str| (0..6).map(|at| seconds(at, key)).sum::<f64>();
+                let rest = seconds(6, "seconds") - of_steps("seconds");
+                assert!(rest >= 0.0 && (seconds(6, "sync_seconds") - of_steps("sync_seconds") - rest).abs() < 1e-6);
+                assert!(seconds(0, "sync_seconds") > 0.0, "{trial}");
+                assert!(trial["phases_seconds"]["verify"].as_f64().unwrap() > 0.0, "outputs come from the disk");
+                // Reading steps begin cold: what they read came from the disk.
+                for at in [1, 2, 3] {
+                    let device = groups[at]["system"]["device"]["read_bytes"].as_f64().unwrap();
+                    assert!(device > 0.9 * seconds(at, "bytes") && seconds(at, "bytes") > 4e6, "{}", groups[at]);
+                }
+                assert!(groups[6]["metrics"]["material_crc32c"].as_f64().is_some(), "{trial}");
                 for group in groups {
                     assert!(group["metrics"]["time_ns"].as_f64().unwrap() > 0.0, "{group}");
                     if let Some(sum) = group["metrics"]["output_crc32c"].as_f64() {

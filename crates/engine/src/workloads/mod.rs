@@ -116,6 +116,12 @@ pub trait Work {
 
     /// What each job of a job file used.
     fn jobs(&self) -> Vec<JobUse> {
+    /// What [`Work::verify`] found of a group: figures beside those of its window, by their keys.
+    fn found(&self, group: &str) -> Vec<(&'static str, f64)> {
+        let _ = group;
+        Vec::new()
+    }
+
         Vec::new()
     }
 

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use lanes::{Lack, Stage};
 use model::operations::{Ability, Asked};
 use model::plan::Plan;
+use model::programs::BY_PROGRAMS;
 use model::workload::{Kind, Workload};
 
 /// Asks of every lane what the plan's operations on files need and its filesystem lacks.
@@ -50,6 +51,9 @@ fn sentence(workload: &str, asked: &Asked, without: &[(String, Option<&str>)]) -
         _ => format!("leave the step or {them} out"),
     };
     // What helps one lane is said where it helps all that are named.
+        Ability::Owners if asked.by == BY_PROGRAMS => {
+            format!("they have no rights of root's; leave the workload or {them} out")
+        }
     let own = without[0].1.filter(|remedy| without.iter().all(|(_, other)| *other == Some(remedy)));
     let remedy = own.map_or(leave.clone(), |own| format!("{own}, or {leave}"));
     format!("workload {workload}, {}: {lanes} {has} no {}; {remedy}", asked.by, asked.ability.words())

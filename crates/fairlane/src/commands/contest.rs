@@ -69,6 +69,7 @@ pub fn run(mut contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Fail
     }
     check_libraries(&contest.plan)?;
     check_guests(&contest.plan)?;
+    check_programs(&contest.plan, terms.allow_programs)?;
     let run_id = planning::run_id();
     planning::check_tools(&contest.plan)?;
     planning::check_limits(&contest.plan)?;
@@ -171,6 +172,21 @@ fn check_libraries(plan: &Plan) -> Result<(), Failure> {
             workload.name, lane.name
         ))),
         _ => Ok(()),
+    }
+}
+
+/// Refuses programs that a suite may not start by itself, wherever its text came from.
+fn check_programs(plan: &Plan, allowed: bool) -> Result<(), Failure> {
+    let refused = plan.workloads.iter().find_map(|workload| match &workload.kind {
+        Kind::Programs(programs) if !allowed => Some((workload, programs.not_permitted()?)),
+        _ => None,
+    });
+    match refused {
+        Some((workload, what)) => Err(Failure::usage(format!(
+            "workload {}, {what}; read what the suite does, and allow it with --allow-programs",
+            workload.name
+        ))),
+        None => Ok(()),
     }
 }
 

@@ -40,8 +40,8 @@ impl SuiteMistake {
 }
 
 impl Suite {
-    /// Reads a suite from TOML and checks it. A suite holds work of the kinds `io`, `small-files`,
-    /// `operations` and `appenders` only: a race runs as root, and the text of a job file could name any command.
+    /// Reads a suite from TOML and checks it. A suite holds no job file: a race runs as root, and the text of one could
+    /// name any command. What its programs may be is another question: [`crate::programs::Programs::not_permitted`].
     ///
     /// # Errors
     /// One sentence with its line and the remedy.

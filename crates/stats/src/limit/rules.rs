@@ -19,7 +19,7 @@ const CAUSES: [Rule; 6] = [device, own_disk, write_amplification, flush, filesys
 /// Rules 4 and 5, for work of several kinds at once on a disk whose limits are known for each.
 const LIMITS: [Rule; 3] = [device, own_disk, write_amplification];
 
-/// Rules for a database: a full CPU is not the filesystem's alone there.
+/// Rules for a database and for mixed operations: a full CPU is not the filesystem's alone there.
 const DATABASE: [Rule; 2] = [flush, full_cpus];
 
 /// What the first rule that matches says.
