@@ -336,3 +336,69 @@ fn walk(folder: &Path) -> u64 {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
     entries.map(|entry| if entry.file_type().unwrap().is_dir() { walk(&entry.path()) } else { 1 }).sum()
 }
+
+const MAIL: &str = "threads = 4\nfiles = [{ name = \"mail\", count = 60, filled = 0.8, mean = \"16KiB\", shape = 1.5 }, \
+    { name = \"log\", count = 1, rotate = \"1MiB\" }]\n\
+    step = [{ name = \"delete\", operation = \"delete\", files = \"mail\" }, \
+    { name = \"deliver\", operation = \"create\", files = \"mail\", append = \"16KiB\" }, \
+    { name = \"append\", operation = \"read-append\", files = \"mail\", append = \"16KiB\" }, \
+    { name = \"read\", operation = \"read\", files = \"mail\", times = 3 }, \
+    { name = \"log\", operation = \"append\", files = \"log\", append = \"64KiB\" }]";
+
+#[test]
+fn threads_repeat_a_turn_of_mixed_operations_and_what_is_there_can_be_told_afterwards() {
+    let folder = in_memory();
+    let place = directory(folder.path());
+    let mix = toml::from_str::<model::workload::Mix>(MAIL).unwrap();
+    let mut work = prepare(&place, Kind::Mix(Box::new(mix.clone()))).unwrap();
+    let own = folder.path().join("fairlane-mix");
+    assert_eq!(walk(&own), 49, "four fifths of 60, and the log");
+    for _ in 0..2 {
+        let windows = work.slice(&place, 0.02, 0.2, &mut ()).unwrap();
+        assert_eq!(windows.iter().map(|window| window.group.clone()).collect::<Vec<_>>(), mix.groups());
+        let count = |at: usize| windows[at].operations;
+        assert_eq!(count(0), (1..6).map(count).sum::<u64>());
+        // A turn is done whole, in order, by each of four threads: at the edges of the window a few are apart.
+        for at in [2, 3, 5] {
+            assert!(count(at).abs_diff(count(1)) <= 4 * 4, "{} of {}", windows[at].group, count(at));
+        }
+        assert!(count(4).abs_diff(3 * count(1)) <= 4 * 12 && count(1) > 0, "{}", count(4));
+        for window in &windows[1..] {
+            assert_eq!(window.latencies.operations(), window.operations, "{}", window.group);
+        }
+        assert!(windows[2].bytes > 0 && windows[4].bytes > 0);
+        // As many as at the beginning, but for turns that ended half way.
+        assert!(walk(&own).abs_diff(49) <= 4, "{}", walk(&own));
+        work.verify(&place).unwrap();
+    }
+    let log = own.join("p1/d000000/f000000000");
+    assert!(work.written_bytes() > 2 * MIB && std::fs::metadata(&log).unwrap().len() < 2 * MIB, "it is emptied");
+    // One message loses a byte, another is gone.
+    let messages = files(&own.join("p0/d000000"));
+    let (name, bytes) = messages.iter().find(|(_, bytes)| *bytes > 1).unwrap();
+    let path = own.join("p0/d000000").join(name);
+    std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(bytes - 1).unwrap();
+    let error = work.verify(&place).unwrap_err();
+    assert!(error.is_corrupt() && error.to_string().contains("bytes instead of"), "{error}");
+    std::fs::remove_file(&path).unwrap();
+    let error = work.verify(&place).unwrap_err();
+    assert!(error.is_corrupt() && error.to_string().contains("is gone"), "{error}");
+}
+
+#[test]
+fn mixed_operations_end_with_the_flag_and_with_the_first_error() {
+    let folder = in_memory();
+    let place = directory(folder.path());
+    let mix = toml::from_str::<model::workload::Mix>(MAIL).unwrap();
+    let workload = Workload { name: "t".into(), title: "t".into(), kind: Kind::Mix(Box::new(mix)) };
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut work = engine::prepare(&place, &workload, 7, Arc::clone(&stop)).unwrap();
+    let own = folder.path().join("fairlane-mix/p0/d000000");
+    for (name, _) in files(&own) {
+        std::fs::remove_file(own.join(name)).unwrap();
+    }
+    let error = work.slice(&place, 0.0, 600.0, &mut ()).unwrap_err();
+    assert_eq!(error.errno(), Some(libc::ENOENT), "{error}");
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    assert!(matches!(work.slice(&place, 0.0, 600.0, &mut ()), Err(EngineError::Interrupted)));
+}

@@ -232,6 +232,14 @@ impl<'a> Reading<'a> {
                 Readers::Steps(steps.map(|step| step.group()).collect())
             }
             Some(Kind::Oltp(oltp)) if oltp.script.only_reads() => Readers::All,
+            Some(Kind::Mix(mix)) => {
+                let steps = mix.step.iter().filter(|step| step.operation.only_reads());
+                Readers::Steps(steps.map(|step| step.name.as_str()).collect())
+            }
+            Some(Kind::Programs(programs)) => {
+                let steps = programs.step.iter().filter(|step| !step.reads.is_empty());
+                Readers::Steps(steps.map(|step| step.name.as_str()).collect())
+            }
             _ => Readers::Named,
         })
     }

@@ -23,9 +23,13 @@ fn refusal(workload: &Workload, lanes: &[(String, Vec<Lack>)]) -> Option<String>
         Kind::Operations(operations) => operations.asks_for(),
         Kind::Oltp(oltp) => oltp.asks_for(),
         Kind::Programs(programs) => programs.asks_for(),
-        Kind::Io(_) | Kind::Jobs(_) | Kind::Fio(_) | Kind::SmallFiles(_) | Kind::Appenders(_) | Kind::Streams(_) => {
-            Vec::new()
-        }
+        Kind::Io(_)
+        | Kind::Jobs(_)
+        | Kind::Fio(_)
+        | Kind::SmallFiles(_)
+        | Kind::Appenders(_)
+        | Kind::Streams(_)
+        | Kind::Mix(_) => Vec::new(),
     };
     asked.into_iter().find_map(|asked| {
         let lacks = |(name, lacks): &'_ (String, Vec<Lack>)| {
@@ -47,13 +51,13 @@ fn sentence(workload: &str, asked: &Asked, without: &[(String, Option<&str>)]) -
     let leave = match asked.ability {
         Ability::AnyNames => format!("set names = \"plain\", or leave {them} out"),
         Ability::LargeFiles => format!("make its files smaller, or leave {them} out"),
+        Ability::Owners if asked.by == BY_PROGRAMS => {
+            format!("they have no rights of root's; leave the workload or {them} out")
+        }
         Ability::Owners => format!("use SQLite (--set server=sqlite), or leave {them} out"),
         _ => format!("leave the step or {them} out"),
     };
     // What helps one lane is said where it helps all that are named.
-        Ability::Owners if asked.by == BY_PROGRAMS => {
-            format!("they have no rights of root's; leave the workload or {them} out")
-        }
     let own = without[0].1.filter(|remedy| without.iter().all(|(_, other)| *other == Some(remedy)));
     let remedy = own.map_or(leave.clone(), |own| format!("{own}, or {leave}"));
     format!("workload {workload}, {}: {lanes} {has} no {}; {remedy}", asked.by, asked.ability.words())

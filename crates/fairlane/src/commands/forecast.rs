@@ -143,6 +143,7 @@ impl Setting {
             Kind::Oltp(oltp) => self.transactions(oltp),
             Kind::Streams(streams) => self.streams(streams),
             Kind::Programs(programs) => self.programs(workload, programs),
+            Kind::Mix(mix) => self.mix(mix),
             Kind::Jobs(_) | Kind::Fio(_) => {
                 let bytes = workload.working_set_bytes() as f64;
                 let laid_out = bytes / rates.sequential;

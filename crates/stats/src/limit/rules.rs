@@ -25,7 +25,7 @@ const DATABASE: [Rule; 2] = [flush, full_cpus];
 /// What the first rule that matches says.
 pub(super) fn first(sight: &Sight) -> (Limit, Sentence) {
     let causes = match () {
-        () if matches!(sight.workload.kind, Kind::Oltp(_)) => &DATABASE[..],
+        () if matches!(sight.workload.kind, Kind::Oltp(_) | Kind::Mix(_)) => &DATABASE[..],
         () if paced(sight.workload) => &[][..],
         () if of_several_kinds(sight.workload) && sight.is_throttled() => &LIMITS[..],
         () if of_several_kinds(sight.workload) => &[][..],
@@ -51,6 +51,7 @@ impl Sight<'_> {
             Kind::SmallFiles(_) | Kind::Fio(_) | Kind::Oltp(_) | Kind::Programs(_) => 1,
             Kind::Streams(streams) => streams.readers.saturating_add(streams.writers),
             Kind::Operations(operations) => operations.threads,
+            Kind::Mix(mix) => mix.threads,
             Kind::Appenders(swarm) => swarm.threads,
         }
     }
@@ -67,7 +68,8 @@ impl Sight<'_> {
             | Kind::Fio(_)
             | Kind::Oltp(_)
             | Kind::Streams(_)
-            | Kind::Programs(_) => false,
+            | Kind::Programs(_)
+            | Kind::Mix(_) => false,
         }
     }
 
@@ -82,7 +84,8 @@ impl Sight<'_> {
             | Kind::Fio(_)
             | Kind::Oltp(_)
             | Kind::Streams(_)
-            | Kind::Programs(_) => 1,
+            | Kind::Programs(_)
+            | Kind::Mix(_) => 1,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Course, PROBE_SLICES, SLICE_EXTRA_SECONDS, Setting, Work};
 use model::programs::Material;
-use model::workload::{Oltp, Programs, Streams, Workload};
+use model::workload::{Mix, Oltp, Programs, Streams, Workload};
 
 /// Starting or stopping a server. Chosen, as the rates.
 const SERVER_SECONDS: f64 = 1.5;
@@ -47,8 +47,26 @@ impl Setting {
         Course { round: round + self.quiet(phases), probe, ..Course::default() }
     }
 
-    /// Each lane alone, a step after another.
+    /// The files are made, the window is as long as it is, and the lane is mounted anew for the look.
+    pub(super) fn mix(&self, mix: &Mix) -> Course {
+        let rates = &self.rates;
+        let made: f64 = mix.files.iter().map(|pool| pool.present() as f64).sum();
+        let bytes: f64 = mix.files.iter().map(|pool| pool.present() as f64 * pool.mean.get() as f64).sum();
+        let measured = mix.warm_up_seconds + mix.seconds;
+        let seconds = made * rates.change_seconds + bytes / rates.sequential + measured + self.remount_seconds();
+        let written = measured * if mix.syncs() { rates.flushed } else { rates.random };
+        let round = (self.visit() + Work { seconds, bytes: bytes + written }) * self.lanes;
+        let quiet = Work::seconds(self.quiet_seconds * self.lanes);
+        Course { round: round + quiet, probe: self.flushes(), ..Course::default() }
+    }
+
+    /// Each lane alone, a step after another; what they work on is made first where it is not kept yet.
     pub(super) fn programs(&self, workload: &Workload, programs: &Programs) -> Course {
+        let made = if engine::programs::is_made(programs) { Work::default() } else { material(programs) };
+        Course { once: made, ..self.programs_on(workload, programs) }
+    }
+
+    fn programs_on(&self, workload: &Workload, programs: &Programs) -> Course {
         let rates = &self.rates;
         let bytes = workload.working_set_bytes() as f64;
         let steps = programs.step.len() as f64;
@@ -66,11 +84,6 @@ impl Setting {
             + steps * (rates.process_seconds + rates.flush_seconds)
             + (cold + looked_at) as f64 * rates.remount_seconds;
         let round = (self.visit() + Work { seconds, bytes }) * self.lanes;
-        let made = if engine::programs::is_made(programs) { Work::default() } else { material(programs) };
-        Course { once: made, ..self.programs_on(workload, programs) }
-    }
-
-    fn programs_on(&self, workload: &Workload, programs: &Programs) -> Course {
         let quiet = Work::seconds(self.quiet_seconds * self.lanes);
         Course { round: round + quiet, probe: self.flushes(), ..Course::default() }
     }
