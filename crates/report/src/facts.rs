@@ -45,6 +45,7 @@ pub(crate) fn cells(result: &ResultFinding, estimate: &Estimate) -> [Option<Stri
         estimate.flushes_per_operation.map(figures::per_operation),
         estimate.device_use.map(figures::share),
         estimate.extents.map(figures::per_operation),
+        estimate.once_seconds.map(figures::brief),
     ]
 }
 

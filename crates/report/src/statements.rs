@@ -383,6 +383,7 @@ mod tests {
             device_busy_share: None,
             device_use: None,
             extents: None,
+            once_seconds: None,
             failure: None,
         };
         ResultFinding {

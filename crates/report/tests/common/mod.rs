@@ -87,6 +87,7 @@ pub fn estimate(lane: &str, mean: f64) -> Estimate {
         device_busy_share: None,
         device_use: Some(0.41),
         extents: None,
+        once_seconds: None,
         failure: None,
     }
 }
