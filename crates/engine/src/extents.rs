@@ -18,8 +18,7 @@ struct Request {
 /// Number of extents of a file, which must be synced: of what is dirty nothing is known, and nothing is written here.
 /// `None` where the filesystem does not tell.
 pub(crate) fn count(file: impl AsFd) -> Option<u64> {
-    let mut request =
-        Request { start: 0, length: u64::MAX, flags: 0, mapped_extents: 0, extent_count: 0, reserved: 0 };
+    let mut request = Request { start: 0, length: u64::MAX, flags: 0, mapped_extents: 0, extent_count: 0, reserved: 0 };
     // SAFETY: with room for no extent the kernel writes nothing but this structure, which is valid and has the
     // layout of linux/fiemap.h; the descriptor is open.
     let answer = unsafe { libc::ioctl(file.as_fd().as_raw_fd(), FS_IOC_FIEMAP, &raw mut request) };

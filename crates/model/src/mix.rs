@@ -210,7 +210,9 @@ impl Mix {
                 return fail("nothing is written that sync could make stable");
             }
         }
-        self.files.iter().try_for_each(|pool| self.check_balance(pool).map_err(|what| format!("set {}: {what}", pool.name)))
+        self.files
+            .iter()
+            .try_for_each(|pool| self.check_balance(pool).map_err(|what| format!("set {}: {what}", pool.name)))
     }
 
     /// Nobody waits for a file: however far the threads are with their turns, there is one for each of them.
@@ -313,7 +315,10 @@ mod tests {
             ("append = \"16KiB\", ", ""),
             ("times = 3", "times = 0"),
             ("operation = \"read\"", "operation = \"append\", append = \"1KiB\""),
-            ("{ name = \"read\", operation = \"read\", files = \"mail\"", "{ name = \"read\", operation = \"read\", files = \"x\""),
+            (
+                "{ name = \"read\", operation = \"read\", files = \"mail\"",
+                "{ name = \"read\", operation = \"read\", files = \"x\"",
+            ),
         ] {
             assert!(MAIL.contains(from), "{from}");
             assert!(of(&MAIL.replace(from, to)).check().is_err(), "{to}");

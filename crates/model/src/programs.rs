@@ -241,11 +241,8 @@ mod tests {
         let mut of = programs("{ name = \"start\", overlay = { lower = [\"a\"], do = \"read\" } }");
         of.material = Material::Layers;
         let asked: Vec<(String, Ability)> = of.asks_for().into_iter().map(|of| (of.by, of.ability)).collect();
-        let expected = [
-            ("its layers", Ability::Links),
-            ("step start", Ability::Overlays),
-            (BY_PROGRAMS, Ability::Owners),
-        ];
+        let expected =
+            [("its layers", Ability::Links), ("step start", Ability::Overlays), (BY_PROGRAMS, Ability::Owners)];
         assert_eq!(asked, expected.map(|(by, ability)| (by.to_owned(), ability)));
     }
 

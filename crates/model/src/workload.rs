@@ -2,9 +2,9 @@
 
 use crate::Bytes;
 pub use crate::appenders::{Appenders, SwarmMethod};
-pub use crate::mix::Mix;
 pub use crate::job::{Direction, FioRun, Io, Job, Jobs, Pattern};
 use crate::job::{Fallocate, SyncMode, Verify};
+pub use crate::mix::Mix;
 pub use crate::oltp::Oltp;
 pub use crate::operations::Operations;
 use crate::operations::{Method, OperationStep};

@@ -13,10 +13,10 @@ use crate::sequential::{self, ONE_LOOK_P, Rule, Standing};
 use crate::series::{LaneSeries, Series};
 use crate::student;
 use crate::words;
-use model::programs::MATERIAL_CHECKSUM;
 use model::findings::{Comparison, ComparisonRow, Limit, ResultFinding, Verdict};
 use model::lane::Lane;
 use model::plan::{LOOKS, Rounds};
+use model::programs::MATERIAL_CHECKSUM;
 use model::record::{Record, SCHEMA};
 
 /// What stands beside every verdict here. Rounds share what their boot was lucky with, and two boots

@@ -16,9 +16,7 @@ use crate::window::{TIME, Window};
 use crate::workloads::{Observer, Work};
 use material::Stuff;
 use model::agent::Part;
-use model::programs::{
-    MATERIAL, MATERIAL_CHECKSUM, OUTPUT_CHECKSUM, OVERLAY_UPPER, ProgramStep, Programs, TOTAL,
-};
+use model::programs::{MATERIAL, MATERIAL_CHECKSUM, OUTPUT_CHECKSUM, OVERLAY_UPPER, ProgramStep, Programs, TOTAL};
 use rustix::fs::{Advice, OFlags, fadvise};
 use seat::Seat;
 use std::fs::OpenOptions;

@@ -50,7 +50,8 @@ pub(super) fn run(words: &[String], seat: &Seat, stop: &AtomicBool) -> Result<()
         .env_clear()
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
         .env("HOME", seat.home())
-        .envs([("LC_ALL", "C"), ("TZ", "UTC"), ("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_TERMINAL_PROMPT", "0")])
+        .envs([("LC_ALL", "C"), ("TZ", "UTC"), ("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_ATTR_NOSYSTEM", "1")])
+        .env("GIT_TERMINAL_PROMPT", "0")
         .envs([("GIT_OPTIONAL_LOCKS", "1"), ("GIT_CONFIG_GLOBAL", &seat.git_config())])
         .envs(["AUTHOR", "COMMITTER"].into_iter().flat_map(|who| {
             let key = |what: &str| format!("GIT_{who}_{what}");
@@ -220,6 +221,13 @@ mod tests {
         assert_eq!((made.uid(), made.gid()), (user.uid, user.gid));
         let removed = run(&words(&["rm", "-f", victim.to_str().unwrap()]), &seat, &stop);
         assert!(removed.is_err() && victim.exists(), "{removed:?}");
+        if find("git").is_some() {
+            // Its own settings, and nobody's else: not those that lie in its home either.
+            std::fs::write(top.join(".gitconfig"), "[core]\n\thooksPath = evil\n").unwrap();
+            let asks = "git config --get safe.directory > said && git config --get core.hooksPath >> said";
+            run(&words(&["sh", "-c", asks]), &seat, &stop).unwrap();
+            assert_eq!(std::fs::read_to_string(top.join("said")).unwrap(), "*\n/dev/null\n");
+        }
         // What fails inside is told as it is.
         let error = run(&words(&["sh", "-c", "echo so; exit 7"]), &seat, &stop).unwrap_err().to_string();
         assert!(error.contains("exit status: 7") && error.contains("so"), "{error}");

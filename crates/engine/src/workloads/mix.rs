@@ -231,8 +231,7 @@ impl<'a> Hand<'a> {
         let Some((place, file)) = self.open[at].take() else { return Ok(0) };
         let slot = &self.work.pools.slots(pool)[place];
         let bytes = self.write(&file, slot, step)?;
-        let (rotate, before) =
-            (self.work.mix.files[pool].rotate.get(), slot.size.fetch_add(bytes, Ordering::Relaxed));
+        let (rotate, before) = (self.work.mix.files[pool].rotate.get(), slot.size.fetch_add(bytes, Ordering::Relaxed));
         if (before + bytes) / rotate != before / rotate {
             ftruncate(&file, 0).map_err(|errno| slot.error("truncate", errno))?;
         }
@@ -270,8 +269,7 @@ impl MixWork {
             ..Window::default()
         };
         let mut whole = window(ALL, OPERATIONS_PER_SECOND);
-        let mut of_steps: Vec<Window> =
-            self.mix.step.iter().map(|step| window(&step.name, LATENCY_P50)).collect();
+        let mut of_steps: Vec<Window> = self.mix.step.iter().map(|step| window(&step.name, LATENCY_P50)).collect();
         for (at, did) in all.iter().flat_map(|of_thread| of_thread.iter().enumerate()) {
             let window = &mut of_steps[at];
             window.operations += did.operations;

@@ -198,12 +198,9 @@ fn check_guests(plan: &Plan) -> Result<(), Failure> {
         Kind::Operations(operations) => operations.method == Method::ProcessPerOperation,
         Kind::Oltp(oltp) => oltp.server.is_process(),
         Kind::Programs(_) => true,
-        Kind::Io(_)
-        | Kind::Jobs(_)
-        | Kind::SmallFiles(_)
-        | Kind::Appenders(_)
-        | Kind::Streams(_)
-        | Kind::Mix(_) => false,
+        Kind::Io(_) | Kind::Jobs(_) | Kind::SmallFiles(_) | Kind::Appenders(_) | Kind::Streams(_) | Kind::Mix(_) => {
+            false
+        }
     };
     match (guest, plan.workloads.iter().find(foreign)) {
         (Some(lane), Some(workload)) => Err(Failure::usage(format!(

@@ -97,7 +97,10 @@ fn refusal(words: &[String]) -> Option<String> {
     let Some(row) = TABLE.iter().find(|row| row.name == name) else {
         let known: Vec<&str> = TABLE.iter().map(|row| row.name).collect();
         let name = name.escape_debug();
-        return Some(format!("`{name}` is none of the programs that a suite may start by itself: {}", known.join(", ")));
+        return Some(format!(
+            "`{name}` is none of the programs that a suite may start by itself: {}",
+            known.join(", ")
+        ));
     };
     let unknown = |word: &str| Some(format!("`{name} {}` is not permitted to a suite by itself", word.escape_debug()));
     for word in arguments {
@@ -160,7 +163,8 @@ mod tests {
 
     #[test]
     fn the_built_in_suites_are_permitted() {
-        for text in [include_str!("../../../../suites/media.toml"), include_str!("../../../../suites/applications.toml")]
+        for text in
+            [include_str!("../../../../suites/media.toml"), include_str!("../../../../suites/applications.toml")]
         {
             for workload in crate::workload::Suite::from_toml(text).unwrap().workload {
                 if let crate::workload::Kind::Programs(programs) = workload.kind {

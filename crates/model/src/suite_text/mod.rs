@@ -13,8 +13,7 @@ use std::collections::BTreeMap;
 use tree::{Node, Value};
 
 /// Kinds of workloads that a suite may hold.
-const KINDS: [&str; 8] =
-    ["io", "small-files", "operations", "appenders", "oltp", "streams", "programs", "mix"];
+const KINDS: [&str; 8] = ["io", "small-files", "operations", "appenders", "oltp", "streams", "programs", "mix"];
 
 /// What is wrong with the text of a suite: one sentence with the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
