@@ -84,11 +84,10 @@ fn each_way_of_a_large_file_is_held_against_its_own_ceiling() {
     assert_ne!(limit(&reading, "read+write").0, Limit::Device, "no profile is alike");
 }
 
-/// A race of one workload whose only group is called so; of its bytes a share came from the device.
+/// A race of one workload; of the bytes of this group a share came from the device.
 fn reading(workload: &Workload, group: &str, share: f64) -> Record {
     race(workload, [10.0, 10.0], &[], |trial| {
-        group.clone_into(&mut trial.groups[0].name);
-        trial.groups[0].bytes = 1 << 20;
+        trial.groups.iter_mut().find(|of| of.name == group).unwrap().bytes = 1 << 20;
         trial.system.device.read_bytes = (share * f64::from(1 << 20)) as u64;
     })
 }
@@ -118,7 +117,6 @@ fn pages_that_memory_serves_are_the_caches_and_mail_that_waits_for_flushes_is_li
     assert_ne!(limit(&reading(&serves, "x", 1.0), "x").0, Limit::Cache);
     let delivers = mix("\"append\", append = \"1KiB\", sync = true");
     let waits = race(&delivers, [1000.0, 1000.0], &[], |trial| {
-        "x".clone_into(&mut trial.groups[0].name);
         trial.system.device.flush_seconds = 0.7 * trial.system.window_seconds;
         trial.system.device.flushes = 500;
     });
