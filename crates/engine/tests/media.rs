@@ -366,7 +366,7 @@ fn threads_repeat_a_turn_of_mixed_operations_and_what_is_there_can_be_told_after
         for window in &windows[1..] {
             assert_eq!(window.latencies.operations(), window.operations, "{}", window.group);
         }
-        assert!(windows[2].bytes > 0 && windows[4].bytes > 0);
+        assert!(windows[2].bytes > 0 && windows[4].bytes > 0 && windows[0].bytes == windows[4].bytes);
         // As many as at the beginning, but for turns that ended half way.
         assert!(walk(&own).abs_diff(49) <= 4, "{}", walk(&own));
         work.verify(&place).unwrap();

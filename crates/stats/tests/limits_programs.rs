@@ -121,4 +121,19 @@ fn pages_that_memory_serves_are_the_caches_and_mail_that_waits_for_flushes_is_li
         trial.system.device.flushes = 500;
     });
     assert_eq!(limit(&waits, "x").0, Limit::Flush);
+    // Nine of ten operations read: the rate of all is as much the cache's.
+    let web = |times: u32| {
+        let of = workload(&format!(
+            "kind = \"mix\"\nthreads = 2\nfiles = [{{ name = \"f\", count = 10 }}, {{ name = \"log\", count = 1 }}]\n\
+             step = [{{ name = \"serve\", files = \"f\", operation = \"read\", times = {times} }}, \
+             {{ name = \"log\", files = \"log\", operation = \"append\", append = \"1KiB\", times = 5 }}]"
+        ));
+        let mut race = reading(&of, "serve", 0.01);
+        for trial in &mut race.trials {
+            trial.groups.iter_mut().find(|of| of.name == "all").unwrap().bytes = 1 << 20;
+        }
+        limit(&race, "all").0
+    };
+    assert_eq!(web(45), Limit::Cache);
+    assert_ne!(web(1), Limit::Cache);
 }

@@ -276,6 +276,8 @@ impl MixWork {
             window.bytes += did.bytes;
             window.latencies.add(&did.latencies);
             whole.operations += did.operations;
+            // What is read alone: so much of it comes from memory or from the disk.
+            whole.bytes += if self.mix.step[at].operation.only_reads() { did.bytes } else { 0 };
         }
         [vec![whole], of_steps].concat()
     }
