@@ -1709,6 +1709,11 @@ export interface Estimate {
    */
   mean: number;
   /**
+   * Wall seconds of work that is done once and whose metric is a rate, such as removing large files; median over
+   * rounds.
+   */
+  once_seconds?: number | null;
+  /**
    * Rounds that count.
    */
   rounds: number;

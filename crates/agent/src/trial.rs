@@ -266,6 +266,8 @@ impl Session {
             if transactions {
                 count_device(&mut group, system);
             }
+            let found = trial.work.found(&group.name);
+            group.metrics.extend(found.into_iter().map(|(key, figure)| (key.to_owned(), figure)));
             group
         };
         let groups = trial.tallies.iter().map(group).collect();

@@ -31,5 +31,5 @@ pub use operations::{MissingTool, OperationsWork, missing_tools};
 pub use target::Place;
 pub use window::{BANDWIDTH, LATE, LATE_WRITERS, LATENESS_P50, LATENESS_P99};
 pub use window::{OPERATIONS_PER_SECOND, PROCESS_STARTUP, Tally, Window};
-pub use workloads::{AppendersWork, FioWork, JobsWork, Observer, SmallFilesWork, SteadyWork, Work};
+pub use workloads::{AppendersWork, FioWork, JobsWork, MixWork, Observer, SmallFilesWork, SteadyWork, Work};
 pub use workloads::{check_limits, check_process_limit, prepare, prepare_noted, swarm_allowance};

@@ -205,6 +205,9 @@ pub struct Terms {
     /// Allow this device to be overwritten; may be given again
     #[arg(long, value_name = "DEVICE")]
     pub erase: Vec<PathBuf>,
+    /// Let a suite start programs that it may not start by itself; read it first. They have no rights of root's
+    #[arg(long)]
+    pub allow_programs: bool,
     /// Print every command and file that would be touched, and stop
     #[arg(long)]
     pub dry_run: bool,

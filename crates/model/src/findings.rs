@@ -238,6 +238,10 @@ pub struct Estimate {
     /// Extents of the files that the work left (FIEMAP), median over rounds: in how many pieces they lie.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extents: Option<f64>,
+    /// Wall seconds of work that is done once and whose metric is a rate, such as removing large files; median over
+    /// rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub once_seconds: Option<f64>,
     /// Why there is no figure, where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Sentence>,

@@ -16,6 +16,7 @@ pub mod gate;
 pub mod job;
 pub mod lane;
 pub mod machine;
+pub mod mix;
 mod nearest;
 pub mod oltp;
 pub mod operations;

@@ -1,12 +1,14 @@
 //! Real programs, each with fixed arguments, one after another.
 
+mod permitted;
+
 use crate::Bytes;
 use crate::operations::{Ability, Asked};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Programs that are started one after another in the lane, as argument lists, never by a shell. Each is a
-/// group with its time; the last group is the time of all with the sync of what they left.
+/// group with its time, the sync of what it left included; the last group is the time of all.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Programs {
@@ -59,10 +61,15 @@ pub struct ProgramStep {
     /// Caches are emptied before.
     #[serde(default)]
     pub cold: bool,
-    /// Files whose contents must be alike in all lanes; how many extents they have is told too.
+    /// Files that it reads whole: their bytes are counted, so that a step which memory answered is told from one that
+    /// the disk answered.
+    #[serde(default)]
+    pub reads: Vec<String>,
+    /// Files whose contents must be alike in all lanes, read from the disk afterwards; how many extents they have is
+    /// told too.
     #[serde(default)]
     pub outputs: Vec<String>,
-    /// A program that must succeed afterwards, and is no part of the time.
+    /// A program that must succeed afterwards, once what the step made was looked at; it is no part of the time.
     #[serde(default)]
     pub check: Vec<String>,
 }
@@ -89,12 +96,16 @@ pub enum OverlayWork {
     Change,
 }
 
-/// The group that is the time of all steps with the sync behind them.
+/// The group that is the time of all steps with their syncs.
 pub const TOTAL: &str = "total";
+/// Who asks for owners of files.
+pub const BY_PROGRAMS: &str = "its programs";
 /// What stands for the material's path.
 pub const MATERIAL: &str = "{material}";
 /// The metric that holds the checksum of a step's outputs, CRC-32C.
 pub const OUTPUT_CHECKSUM: &str = "output_crc32c";
+/// The metric of the total that holds the checksum of what the programs worked on, CRC-32C.
+pub const MATERIAL_CHECKSUM: &str = "material_crc32c";
 /// The folders of an overlay that are written to.
 pub const OVERLAY_UPPER: [&str; 2] = ["overlay-upper", "overlay-work"];
 
@@ -104,6 +115,13 @@ fn usual_size() -> Bytes {
 
 fn usual_files() -> u64 {
     20_000
+}
+
+impl ProgramStep {
+    /// Whether what it made is looked at afterwards.
+    pub fn is_looked_at(&self) -> bool {
+        !self.outputs.is_empty() || !self.check.is_empty()
+    }
 }
 
 impl Programs {
@@ -123,7 +141,9 @@ impl Programs {
             (self.material == Material::Layers).then(|| Asked { by: "its layers".to_owned(), ability: Ability::Links });
         let overlay = self.step.iter().find(|step| step.overlay.is_some());
         let overlay = overlay.map(|step| Asked { by: format!("step {}", step.name), ability: Ability::Overlays });
-        layers.into_iter().chain(overlay).collect()
+        // They run as somebody who is not root, and their folder is given to them.
+        let owners = self.step.first().map(|_| Asked { by: BY_PROGRAMS.to_owned(), ability: Ability::Owners });
+        layers.into_iter().chain(overlay).chain(owners).collect()
     }
 
     /// Names of the programs that must be installed, each once; those that make the material too.
@@ -186,8 +206,8 @@ impl Programs {
                 !path.is_empty() && plain.into_iter().all(|part| matches!(part, std::path::Component::Normal(_)))
             };
             let lower = step.overlay.iter().flat_map(|overlay| &overlay.lower);
-            if !step.outputs.iter().chain(&step.folders).chain(lower).all(inside) {
-                return fail("outputs, folders and lower are relative paths inside the lane");
+            if !step.outputs.iter().chain(&step.reads).chain(&step.folders).chain(lower).all(inside) {
+                return fail("reads, outputs, folders and lower are relative paths inside the lane");
             }
             if step.overlay.as_ref().is_some_and(|overlay| overlay.lower.is_empty()) {
                 return fail("lower names no folder");
@@ -213,7 +233,7 @@ mod tests {
         );
         assert_eq!((of.check(), of.groups()), (Ok(()), vec!["a".to_owned(), "b".to_owned(), "total".to_owned()]));
         assert_eq!(of.programs(), ["cp", "cmp"]);
-        assert_eq!(of.asks_for(), []);
+        assert_eq!(of.asks_for(), [Asked { by: BY_PROGRAMS.to_owned(), ability: Ability::Owners }]);
     }
 
     #[test]
@@ -221,7 +241,9 @@ mod tests {
         let mut of = programs("{ name = \"start\", overlay = { lower = [\"a\"], do = \"read\" } }");
         of.material = Material::Layers;
         let asked: Vec<(String, Ability)> = of.asks_for().into_iter().map(|of| (of.by, of.ability)).collect();
-        assert_eq!(asked, [("its layers".to_owned(), Ability::Links), ("step start".to_owned(), Ability::Overlays)]);
+        let expected =
+            [("its layers", Ability::Links), ("step start", Ability::Overlays), (BY_PROGRAMS, Ability::Owners)];
+        assert_eq!(asked, expected.map(|(by, ability)| (by.to_owned(), ability)));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::Bytes;
 pub use crate::appenders::{Appenders, SwarmMethod};
 pub use crate::job::{Direction, FioRun, Io, Job, Jobs, Pattern};
 use crate::job::{Fallocate, SyncMode, Verify};
+pub use crate::mix::Mix;
 pub use crate::oltp::Oltp;
 pub use crate::operations::Operations;
 use crate::operations::{Method, OperationStep};
@@ -89,6 +90,8 @@ pub enum Kind {
     Streams(Streams),
     /// Real programs with fixed arguments, one after another, lane after lane.
     Programs(Box<Programs>),
+    /// Threads that repeat a turn of mixed operations: one window, lane after lane.
+    Mix(Box<Mix>),
 }
 
 /// Create, read cold, delete many small files. Creating and deleting include their `syncfs`.
@@ -122,6 +125,7 @@ impl Workload {
             Kind::Oltp(oltp) => oltp.groups(),
             Kind::Streams(_) => crate::streams::STREAM_GROUPS.map(str::to_owned).to_vec(),
             Kind::Programs(programs) => programs.groups(),
+            Kind::Mix(mix) => mix.groups(),
         }
     }
 
@@ -166,6 +170,7 @@ impl Workload {
             Kind::SmallFiles(_) => true,
             Kind::Operations(operations) => operations.step.iter().any(OperationStep::flushes),
             Kind::Appenders(swarm) => swarm.syncs(),
+            Kind::Mix(mix) => mix.syncs(),
             // Commits, syncs at the end of files, and what programs do by themselves.
             Kind::Oltp(_) | Kind::Streams(_) | Kind::Programs(_) => true,
         }
@@ -187,6 +192,7 @@ impl Workload {
             Kind::Oltp(oltp) => oltp.working_set_bytes(),
             Kind::Streams(streams) => streams.working_set_bytes(),
             Kind::Programs(programs) => programs.working_set_bytes(),
+            Kind::Mix(mix) => mix.working_set_bytes(),
         }
     }
 
@@ -219,6 +225,7 @@ impl Workload {
             Kind::Oltp(oltp) => oltp.check().map_err(|what| format!("workload {name}: {what}")),
             Kind::Streams(streams) => streams.check().map_err(|what| format!("workload {name}: {what}")),
             Kind::Programs(programs) => programs.check().map_err(|what| format!("workload {name}: {what}")),
+            Kind::Mix(mix) => mix.check().map_err(|what| format!("workload {name}: {what}")),
             Kind::SmallFiles(small) => {
                 if small.files == 0 || small.files > 100_000_000 {
                     return fail("files must lie between 1 and 100000000");
@@ -311,7 +318,8 @@ impl Suite {
             | Kind::SmallFiles(_)
             | Kind::Oltp(_)
             | Kind::Streams(_)
-            | Kind::Programs(_) => {}
+            | Kind::Programs(_)
+            | Kind::Mix(_) => {}
         }
         let Some(changes) = self.as_published.get(&workload.name) else { return Ok(workload) };
         let name = workload.name.clone();

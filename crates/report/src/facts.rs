@@ -48,6 +48,7 @@ pub(crate) fn cells(result: &ResultFinding, estimate: &Estimate) -> [Option<Stri
             false => figures::share(share),
         }),
         estimate.extents.map(figures::per_operation),
+        estimate.once_seconds.map(figures::brief),
     ]
 }
 

@@ -93,7 +93,8 @@ fn jobs_of(workload: &Workload) -> Vec<Job<'_>> {
         | Kind::Appenders(_)
         | Kind::Oltp(_)
         | Kind::Streams(_)
-        | Kind::Programs(_) => Vec::new(),
+        | Kind::Programs(_)
+        | Kind::Mix(_) => Vec::new(),
     }
 }
 

@@ -383,6 +383,7 @@ mod tests {
             device_use: None,
             device_use_is_impossible: false,
             extents: None,
+            once_seconds: None,
             failure: None,
         };
         ResultFinding {

@@ -16,6 +16,7 @@ use crate::words;
 use model::findings::{Comparison, ComparisonRow, Limit, ResultFinding, Verdict};
 use model::lane::Lane;
 use model::plan::{LOOKS, Rounds};
+use model::programs::MATERIAL_CHECKSUM;
 use model::record::{Record, SCHEMA};
 
 /// What stands beside every verdict here. Rounds share what their boot was lucky with, and two boots
@@ -113,6 +114,7 @@ pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison
             let keys = words::list(&keys.iter().map(String::as_str).collect::<Vec<_>>());
             format!("different parameters of the workload: {keys}")
         });
+        let changed = changed.or_else(|| different_material(a, b, &workload.name));
         let (results_a, results_b) =
             (judge::judge_workload(a, &workload.name), judge::judge_workload(b, &workload.name));
         let (series_a, series_b) = (Series::of(a, &workload.name), Series::of(b, &workload.name));
@@ -339,6 +341,18 @@ fn different_disks(records: [&Record; 2], lane: &str) -> Option<String> {
     let [then, now] = records.map(|record| record.header.plan.throttle_of(lane));
     let said = |throttle: Option<model::Throttle>| throttle.map_or("none".to_owned(), |throttle| throttle.to_string());
     (then != now).then(|| format!("different throttles: {} and {}", said(then), said(now)))
+}
+
+/// What programs worked on, where it was not the same.
+fn different_material(a: &Record, b: &Record, workload: &str) -> Option<String> {
+    let of = |record: &Record| {
+        let trials = record.trials.iter().filter(|trial| trial.workload == workload);
+        let mut groups = trials.flat_map(|trial| &trial.groups);
+        groups.find_map(|group| group.metrics.get(MATERIAL_CHECKSUM).copied())
+    };
+    let (then, now) = of(a).zip(of(b))?;
+    let differ = then != now;
+    differ.then(|| format!("different material: its CRC-32C was {:08x} and {:08x}", then as u32, now as u32))
 }
 
 fn machine_warnings(a: &Record, b: &Record) -> Vec<String> {

@@ -70,7 +70,8 @@ fn asked_for_direct(workload: &Workload) -> Option<bool> {
         | Kind::Fio(_)
         | Kind::Oltp(_)
         | Kind::Streams(_)
-        | Kind::Programs(_) => None,
+        | Kind::Programs(_)
+        | Kind::Mix(_) => None,
     }
 }
 

@@ -25,6 +25,9 @@ use model::trial::Outcome;
 use model::workload::Workload;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The wall time of work that is done once, in nanoseconds.
+const TIME: &str = "time_ns";
+
 /// The results of one workload, one per group; empty where the plan does not know the workload or
 /// no trial of it was run yet. Callable at any time of a race.
 pub fn judge_workload(record: &Record, workload: &str) -> Vec<ResultFinding> {
@@ -267,6 +270,11 @@ fn estimate_of(
         device_use: device_use.and_then(finite),
         device_use_is_impossible: impossible,
         extents: median(lane.group(group).filter_map(|(_, of)| of.metrics.get("extents").copied())),
+        once_seconds: median(
+            lane.group(group)
+                .filter(|(_, of)| of.primary_metric != TIME)
+                .filter_map(|(_, of)| Some(of.metrics.get(TIME)? * 1e-9)),
+        ),
         failure,
     };
     (estimate, warning)

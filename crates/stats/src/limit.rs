@@ -243,7 +243,7 @@ fn is_below(plan: &Plan, throttle: Option<Throttle>, flush_bound: bool) -> bool 
 fn of_several_kinds(workload: &Workload) -> bool {
     match &workload.kind {
         Kind::Io(io) => io.rw.directions().len() > 1,
-        Kind::Jobs(_) | Kind::Fio(_) | Kind::Programs(_) => true,
+        Kind::Jobs(_) | Kind::Fio(_) | Kind::Programs(_) | Kind::Mix(_) => true,
         Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Appenders(_) | Kind::Oltp(_) | Kind::Streams(_) => false,
     }
 }
@@ -259,7 +259,8 @@ fn paced(workload: &Workload) -> bool {
         | Kind::Operations(_)
         | Kind::Oltp(_)
         | Kind::Streams(_)
-        | Kind::Programs(_) => false,
+        | Kind::Programs(_)
+        | Kind::Mix(_) => false,
     }
 }
 
@@ -294,7 +295,8 @@ fn only_writes(workload: &Workload) -> bool {
         | Kind::Appenders(_)
         | Kind::Oltp(_)
         | Kind::Streams(_)
-        | Kind::Programs(_) => false,
+        | Kind::Programs(_)
+        | Kind::Mix(_) => false,
     }
 }
 

@@ -7,6 +7,7 @@ use crate::sequential::Standing;
 use crate::steady;
 use model::Sentence;
 use model::lane::Lane;
+use model::mix::ALL;
 use model::operations::Operation;
 use model::record::Record;
 use model::trial::{Group, Outcome, SystemUse, Trial};
@@ -218,6 +219,8 @@ enum Readers<'a> {
     Named,
     /// These steps.
     Steps(Vec<&'a str>),
+    /// These operations of a turn, and where they are most of it the sum of all operations.
+    Turn(Vec<&'a str>, bool),
     /// Every one.
     All,
 }
@@ -232,6 +235,16 @@ impl<'a> Reading<'a> {
                 Readers::Steps(steps.map(|step| step.group()).collect())
             }
             Some(Kind::Oltp(oltp)) if oltp.script.only_reads() => Readers::All,
+            Some(Kind::Mix(mix)) => {
+                let steps = || mix.step.iter().filter(|step| step.operation.only_reads());
+                let times: u64 = steps().map(|step| u64::from(step.times)).sum();
+                let most = 2 * times > mix.operations_of_a_turn();
+                Readers::Turn(steps().map(|step| step.name.as_str()).collect(), most)
+            }
+            Some(Kind::Programs(programs)) => {
+                let steps = programs.step.iter().filter(|step| !step.reads.is_empty());
+                Readers::Steps(steps.map(|step| step.name.as_str()).collect())
+            }
             _ => Readers::Named,
         })
     }
@@ -240,9 +253,15 @@ impl<'a> Reading<'a> {
     pub fn reads(&self, group: &str) -> bool {
         match &self.0 {
             Readers::Steps(steps) => steps.contains(&group),
+            Readers::Turn(steps, most) => steps.contains(&group) || (*most && group == ALL),
             Readers::Named => kind_of(group) == "read",
             Readers::All => true,
         }
+    }
+
+    /// Whether a group only sums up the others.
+    fn sums_up(&self, group: &str) -> bool {
+        matches!(self.0, Readers::Turn(..)) && group == ALL
     }
 }
 
@@ -277,15 +296,16 @@ impl<'a> Scope<'a> {
             Some(system) => (system, std::slice::from_ref(group), true),
             None => (&trial.system, trial.groups.as_slice(), worked(&trial.groups).count() == 1),
         };
+        let counted = || worked(groups).filter(move |of| !reading.sums_up(&of.name));
         // What is removed, and what goes both ways at once, is neither read nor written alone.
         let one_way = |of: &&Group| kind_of(&of.name) != "delete" && !of.name.contains('+');
         let bytes = |read: bool| {
-            let of = worked(groups).filter(|of| reading.reads(&of.name) == read).filter(one_way);
+            let of = counted().filter(|of| reading.reads(&of.name) == read).filter(one_way);
             of.map(|of| of.bytes as f64).sum()
         };
         Scope {
             system,
-            operations: worked(groups).map(|of| of.operations as f64).sum(),
+            operations: counted().map(|of| of.operations as f64).sum(),
             read_bytes: bytes(true),
             write_bytes: bytes(false),
             exact,

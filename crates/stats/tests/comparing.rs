@@ -227,3 +227,20 @@ fn writes_that_stay_in_memory_get_no_verdict() {
         assert!(of.why.as_deref().unwrap().starts_with("bytes that did not pass the disk were measured"), "{of:?}");
     }
 }
+
+#[test]
+fn other_material_of_programs_voids_the_verdict() {
+    let made = |sum: f64, seed: u64| {
+        let mut race = race([1000.0; 2], 0.01, 6, seed);
+        for group in race.trials.iter_mut().flat_map(|trial| &mut trial.groups) {
+            group.metrics.insert("material_crc32c".to_owned(), sum);
+        }
+        race
+    };
+    let before = made(f64::from(0xdead_beef_u32), 1);
+    let other = against(&before, &made(7.0, 2)).rows.remove(0);
+    assert_eq!(other.verdict, Verdict::None);
+    let why = other.why.as_deref().unwrap();
+    assert!(why.contains("different material") && why.contains("deadbeef and 00000007"), "{why}");
+    assert_ne!(against(&before, &made(f64::from(0xdead_beef_u32), 2)).rows[0].verdict, Verdict::None);
+}

@@ -83,3 +83,57 @@ fn each_way_of_a_large_file_is_held_against_its_own_ceiling() {
     assert_eq!(limit(&reading, "read").0, Limit::Device);
     assert_ne!(limit(&reading, "read+write").0, Limit::Device, "no profile is alike");
 }
+
+/// A race of one workload; of the bytes of this group a share came from the device.
+fn reading(workload: &Workload, group: &str, share: f64) -> Record {
+    race(workload, [10.0, 10.0], &[], |trial| {
+        trial.groups.iter_mut().find(|of| of.name == group).unwrap().bytes = 1 << 20;
+        trial.system.device.read_bytes = (share * f64::from(1 << 20)) as u64;
+    })
+}
+
+#[test]
+fn a_step_that_reads_from_memory_is_told_from_one_that_reads_from_the_disk() {
+    let step = |reads: &str| {
+        workload(&format!("kind = \"programs\"\nstep = [{{ name = \"sum\", program = [\"md5sum\", \"a\"]{reads} }}]"))
+    };
+    let told = step(", reads = [\"a\"]");
+    assert_eq!(limit(&reading(&told, "sum", 0.01), "sum").0, Limit::Cache);
+    assert_ne!(limit(&reading(&told, "sum", 1.0), "sum").0, Limit::Cache);
+    // Of a step that does not say what it reads nothing is known.
+    assert_ne!(limit(&reading(&step(""), "sum", 0.01), "sum").0, Limit::Cache);
+}
+
+#[test]
+fn pages_that_memory_serves_are_the_caches_and_mail_that_waits_for_flushes_is_limited_by_them() {
+    let mix = |operation: &str| {
+        workload(&format!(
+            "kind = \"mix\"\nthreads = 2\nfiles = [{{ name = \"f\", count = 10 }}]\n\
+             step = [{{ name = \"x\", files = \"f\", operation = {operation} }}]"
+        ))
+    };
+    let serves = mix("\"read\"");
+    assert_eq!(limit(&reading(&serves, "x", 0.01), "x").0, Limit::Cache);
+    assert_ne!(limit(&reading(&serves, "x", 1.0), "x").0, Limit::Cache);
+    let delivers = mix("\"append\", append = \"1KiB\", sync = true");
+    let waits = race(&delivers, [1000.0, 1000.0], &[], |trial| {
+        trial.system.device.flush_seconds = 0.7 * trial.system.window_seconds;
+        trial.system.device.flushes = 500;
+    });
+    assert_eq!(limit(&waits, "x").0, Limit::Flush);
+    // Nine of ten operations read: the rate of all is as much the cache's.
+    let web = |times: u32| {
+        let of = workload(&format!(
+            "kind = \"mix\"\nthreads = 2\nfiles = [{{ name = \"f\", count = 10 }}, {{ name = \"log\", count = 1 }}]\n\
+             step = [{{ name = \"serve\", files = \"f\", operation = \"read\", times = {times} }}, \
+             {{ name = \"log\", files = \"log\", operation = \"append\", append = \"1KiB\", times = 5 }}]"
+        ));
+        let mut race = reading(&of, "serve", 0.01);
+        for trial in &mut race.trials {
+            trial.groups.iter_mut().find(|of| of.name == "all").unwrap().bytes = 1 << 20;
+        }
+        limit(&race, "all").0
+    };
+    assert_eq!(web(45), Limit::Cache);
+    assert_ne!(web(1), Limit::Cache);
+}

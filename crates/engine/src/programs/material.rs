@@ -1,114 +1,101 @@
 //! What programs work on: made once, kept outside of the lanes, and handed to the programs by its path.
-//!
-//! It is made under another name and renamed when it is whole, so that a race that is cut short leaves nothing
-//! that looks finished, and two agents that make it at the same time end with one.
 
+use super::seat::{self, Seat};
+use super::store::{self, Kept};
 use super::{cannot, inherited, layers, process, repository};
 use crate::error::EngineError;
 use crate::workloads::heed;
 use model::programs::{Material, Programs};
-use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 /// Of the memory that is free, so much may hold a recording.
 const MOST_OF_MEMORY: f64 = 0.5;
+/// Raised whenever what a generator makes changes: it stands in the name of what is kept.
+const VERSION: u32 = 2;
 
 /// The material, at hand.
 pub(super) struct Stuff {
-    path: PathBuf,
-    /// A recording in memory: programs inherit the descriptor.
-    memory: Option<File>,
+    kept: Option<Kept>,
+    /// A recording, in memory or on disk: programs inherit the descriptor.
+    file: Option<File>,
     notes: Vec<String>,
 }
 
+/// What a workload's material is called; `None`: it has none.
+pub(super) fn name(programs: &Programs) -> Option<String> {
+    let (what, amount) = match programs.material {
+        Material::None => return None,
+        Material::Recording => ("recording", programs.size.get()),
+        Material::Repository => ("repository", programs.files),
+        Material::Layers => ("layers", programs.files),
+    };
+    Some(format!("{what}-{amount}-v{VERSION}"))
+}
+
 impl Stuff {
-    /// Makes it where it is not there, and puts beside the programs what belongs to it.
+    /// Makes it where it is not there, looks whether it is what it was, and puts beside the programs what belongs to it.
     pub(super) fn provide(programs: &Programs, top: &Path, stop: &AtomicBool) -> Result<Stuff, EngineError> {
-        let mut stuff = Stuff { path: PathBuf::new(), memory: None, notes: Vec::new() };
-        match programs.material {
-            Material::None => {}
-            Material::Recording => {
-                let name = format!("recording-{}.ts", programs.size.get());
-                stuff.path = kept(&name, |path| record(path, programs.size.get(), stop))?;
-                let length = duration(&stuff.path)?;
-                write_cuts(top, length)?;
-                stuff.memory = in_memory(&stuff.path, stop)?;
-                if stuff.memory.is_none() {
-                    stuff.notes.push("source on disk: the recording does not fit into memory".to_owned());
-                }
-            }
-            Material::Repository => {
-                let name = format!("repository-{}.git", programs.files);
-                stuff.path = kept(&name, |path| repository::make(path, programs.files, stop))?;
-            }
+        let mut stuff = Stuff { kept: None, file: None, notes: Vec::new() };
+        let Some(name) = name(programs) else { return Ok(stuff) };
+        let kept = store::kept(&name, stop, |path| match programs.material {
+            Material::Repository => repository::make(path, programs.files, stop),
             Material::Layers => {
-                let name = format!("layers-{}", programs.files);
-                stuff.path = kept(&name, |path| layers::make(path, programs.files, stop))?;
+                std::fs::create_dir(path).map_err(|error| cannot("create directory", path, &error))?;
+                layers::make(path, programs.files, stop)
             }
+            Material::Recording | Material::None => record(path, programs.size.get(), stop),
+        })?;
+        if programs.material == Material::Recording {
+            write_cuts(top, duration(&kept.path)?)?;
+            stuff.file = in_memory(&kept, stop)?;
+            if stuff.file.is_none() {
+                kept.look()?;
+                let file = File::open(&kept.path).map_err(|error| cannot("open", &kept.path, &error))?;
+                stuff.file = Some(file);
+                stuff.notes.push("source on disk: the recording does not fit into memory".to_owned());
+            }
+        } else {
+            kept.look()?;
+            // Where programs see the folder of the material.
+            let seen = top.join(seat::MATERIAL_FOLDER);
+            std::fs::create_dir(&seen).map_err(|error| cannot("create directory", &seen, &error))?;
         }
+        stuff.kept = Some(kept);
         Ok(stuff)
     }
 
     /// What `{material}` stands for.
     pub(super) fn path(&self) -> String {
-        match &self.memory {
-            Some(memory) => inherited(memory),
-            None => self.path.to_string_lossy().into_owned(),
+        match (&self.file, self.folder()) {
+            (Some(file), _) => inherited(file),
+            (None, Some(folder)) => seat::material_path(folder),
+            (None, None) => String::new(),
         }
     }
 
+    /// The folder that programs see.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.kept.as_ref().filter(|_| self.file.is_none()).map(|kept| kept.path.as_path())
+    }
+
     /// What programs inherit.
-    pub(super) fn descriptor(&self) -> Option<RawFd> {
-        self.memory.as_ref().map(AsRawFd::as_raw_fd)
+    pub(super) fn descriptors(&self) -> Vec<RawFd> {
+        self.file.iter().map(AsRawFd::as_raw_fd).collect()
+    }
+
+    /// CRC-32C of what the programs work on.
+    pub(super) fn checksum(&self) -> Option<u32> {
+        self.kept.as_ref().map(|kept| kept.checksum)
     }
 
     pub(super) fn notes(&self) -> Vec<String> {
         self.notes.clone()
     }
-}
-
-/// Where material is kept: `FAIRLANE_MATERIAL`, else for root /var/cache/fairlane, else
-/// `$XDG_CACHE_HOME/fairlane`.
-fn folder() -> Result<PathBuf, EngineError> {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    if let Some(folder) = absolute("FAIRLANE_MATERIAL") {
-        return Ok(folder);
-    }
-    if rustix::process::geteuid().is_root() {
-        return Ok(PathBuf::from("/var/cache/fairlane"));
-    }
-    let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
-    cache.map(|cache| cache.join("fairlane")).ok_or_else(|| {
-        EngineError::Unsuitable(
-            "neither XDG_CACHE_HOME nor HOME names a folder for what programs work on; set HOME".to_owned(),
-        )
-    })
-}
-
-/// The path of material that is whole; it is made where it is not there.
-fn kept(name: &str, make: impl FnOnce(&Path) -> Result<(), EngineError>) -> Result<PathBuf, EngineError> {
-    let folder = folder()?;
-    let path = folder.join(name);
-    if path.exists() {
-        return Ok(path);
-    }
-    std::fs::create_dir_all(&folder).map_err(|error| cannot("create directory", &folder, &error))?;
-    let draft = folder.join(format!(".{name}.{}", std::process::id()));
-    let remove = || {
-        let _ = if draft.is_dir() { std::fs::remove_dir_all(&draft) } else { std::fs::remove_file(&draft) };
-    };
-    remove();
-    let made = make(&draft).and_then(|()| match std::fs::rename(&draft, &path) {
-        // Another agent was faster.
-        Err(_) if path.exists() => Ok(()),
-        renamed => renamed.map_err(|error| cannot("create", &path, &error)),
-    });
-    remove();
-    made.map(|()| path)
 }
 
 /// A test picture with noise, so that it does not compress further, and a tone.
@@ -150,7 +137,7 @@ fn record(path: &Path, bytes: u64, stop: &AtomicBool) -> Result<(), EngineError>
     ];
     let mut words: Vec<String> = words.map(str::to_owned).to_vec();
     words.extend([bytes.to_string(), "-f".to_owned(), "mpegts".to_owned(), path.to_string_lossy().into_owned()]);
-    process::run(&words, folder, None, stop)
+    process::run(&words, &Seat::own(folder)?, stop)
 }
 
 /// Seconds of a recording, as ffprobe tells them.
@@ -181,24 +168,32 @@ fn write_cuts(top: &Path, seconds: f64) -> Result<(), EngineError> {
     std::fs::write(&path, text).map_err(|error| cannot("write", &path, &error))
 }
 
-/// A copy in memory that goes with this process; `None`: there is not enough memory.
-fn in_memory(path: &Path, stop: &AtomicBool) -> Result<Option<File>, EngineError> {
-    let fail = |error: std::io::Error| cannot("read", path, &error);
-    let mut source = File::open(path).map_err(fail)?;
+/// A copy in memory that goes with this process, and that nobody can change; `None`: there is not enough memory.
+fn in_memory(kept: &Kept, stop: &AtomicBool) -> Result<Option<File>, EngineError> {
+    let fail = |error: std::io::Error| cannot("read", &kept.path, &error);
+    let mut source = File::open(&kept.path).map_err(fail)?;
     let bytes = source.metadata().map_err(fail)?.len();
     if bytes as f64 > MOST_OF_MEMORY * available_bytes() as f64 {
         return Ok(None);
     }
-    let mut memory =
-        memfd_create("fairlane-recording", MemfdFlags::CLOEXEC).map(File::from).map_err(|errno| fail(errno.into()))?;
-    let mut room = vec![0; 1 << 20];
+    let mut memory = memfd_create("fairlane-recording", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
+        .map(File::from)
+        .map_err(|errno| fail(errno.into()))?;
+    let (mut room, mut sum) = (vec![0; 1 << 20], 0);
     loop {
         heed(stop)?;
         match source.read(&mut room).map_err(fail)? {
-            0 => return Ok(Some(memory)),
-            count => memory.write_all(&room[..count]).map_err(fail)?,
+            0 => break,
+            count => {
+                sum = crc32c::crc32c_append(sum, &room[..count]);
+                memory.write_all(&room[..count]).map_err(fail)?;
+            }
         }
     }
+    kept.hold_against(sum)?;
+    let seals = SealFlags::SEAL | SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE;
+    fcntl_add_seals(&memory, seals).map_err(|errno| fail(errno.into()))?;
+    Ok(Some(memory))
 }
 
 /// MemAvailable of /proc/meminfo.

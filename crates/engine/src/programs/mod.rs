@@ -5,6 +5,8 @@ mod material;
 mod overlay;
 mod process;
 mod repository;
+mod seat;
+mod store;
 
 use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
@@ -14,28 +16,40 @@ use crate::window::{TIME, Window};
 use crate::workloads::{Observer, Work};
 use material::Stuff;
 use model::agent::Part;
-use model::programs::{MATERIAL, OUTPUT_CHECKSUM, OVERLAY_UPPER, ProgramStep, Programs, TOTAL};
-use std::fs::File;
-use std::io::Read;
+use model::programs::{MATERIAL, MATERIAL_CHECKSUM, OUTPUT_CHECKSUM, OVERLAY_UPPER, ProgramStep, Programs, TOTAL};
+use rustix::fs::{Advice, OFlags, fadvise};
+use seat::Seat;
+use std::fs::OpenOptions;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 pub use process::find;
+pub use store::{folder as material_folder, sweep as sweep_material};
 
 /// The folder of the target in which programs work.
 const TOP: &str = "fairlane-programs";
-/// Bytes of an output that are read at once for its checksum.
-const CHECKED_BYTES: usize = 1 << 20;
 
 /// Programs, prepared: the material is there, and the folder is empty but for what belongs to it.
 pub struct ProgramsWork {
     programs: Programs,
     stuff: Stuff,
-    /// Seconds of the steps so far.
+    /// Seconds of the steps so far, their syncs included.
     seconds: f64,
+    /// Of these, seconds of the syncs.
+    sync_seconds: f64,
+    /// Steps that were done, and that nobody has looked at yet.
+    unseen: Vec<String>,
+    /// What was found of those that somebody looked at.
+    found: Vec<(String, Vec<(&'static str, f64)>)>,
     stop: Arc<AtomicBool>,
+}
+
+/// Whether what these programs work on is kept already, or has to be made first.
+pub fn is_made(programs: &Programs) -> bool {
+    material::name(programs).is_none_or(|name| store::is_there(&name))
 }
 
 /// What is missing to run these programs here, as a program and the package that brings it.
@@ -57,7 +71,9 @@ pub fn version(name: &str) -> Option<String> {
 fn package_of(name: &str) -> &str {
     match name {
         "ffmpeg" | "ffprobe" => "ffmpeg",
-        "cp" | "rm" | "mv" | "md5sum" | "sha256sum" | "cat" | "mkdir" | "sync" => "coreutils",
+        "cat" | "cksum" | "cp" | "ln" | "ls" | "md5sum" | "mkdir" | "mv" | "rm" | "sha256sum" | "sync" | "touch" => {
+            "coreutils"
+        }
         "cmp" | "diff" => "diffutils",
         other => other,
     }
@@ -79,43 +95,68 @@ impl ProgramsWork {
         }
         std::fs::create_dir(&top).map_err(|error| cannot("create directory", &top, &error))?;
         let stuff = Stuff::provide(programs, &top, &stop)?;
-        Ok(ProgramsWork { programs: programs.clone(), stuff, seconds: 0.0, stop })
+        if let Some(user) = seat::unprivileged() {
+            // Last: nothing of root's is written into a folder of somebody else's.
+            std::os::unix::fs::chown(&top, Some(user.uid), Some(user.gid))
+                .map_err(|error| cannot("change the owner of", &top, &error))?;
+        }
+        let programs = programs.clone();
+        Ok(ProgramsWork { programs, stuff, seconds: 0.0, sync_seconds: 0.0, unseen: vec![], found: vec![], stop })
     }
 
-    /// Before the clock runs: folders of the step.
+    /// Before the clock runs: folders of the step, made as the step's programs would make them.
     fn make_folders(&self, top: &Path, step: &ProgramStep) -> Result<(), EngineError> {
         let of_overlay = step.overlay.iter().flat_map(|_| OVERLAY_UPPER).map(str::to_owned);
-        for folder in step.folders.iter().cloned().chain(of_overlay) {
-            let folder = top.join(folder);
-            std::fs::create_dir_all(&folder).map_err(|error| cannot("create directory", &folder, &error))?;
+        let folders: Vec<String> = step.folders.iter().cloned().chain(of_overlay).collect();
+        if folders.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let words: Vec<String> = ["mkdir", "-p", "--"].map(str::to_owned).into_iter().chain(folders).collect();
+        self.start(top, &words)
     }
 
     fn start(&self, top: &Path, command: &[String]) -> Result<(), EngineError> {
         let material = self.stuff.path();
         let words: Vec<String> = command.iter().map(|word| word.replace(MATERIAL, &material)).collect();
-        process::run(&words, top, self.stuff.descriptor(), &self.stop)
+        let seat = Seat::of_suite(top, self.stuff.folder(), self.stuff.descriptors())?;
+        process::run(&words, &seat, &self.stop)
     }
 
-    /// After the clock: contents and pieces of what the step made, and the program that checks it.
+    /// Contents and pieces of what a step made, read from the disk, and the program that checks it.
     fn look(&self, top: &Path, step: &ProgramStep) -> Result<Vec<(&'static str, f64)>, EngineError> {
-        if !step.check.is_empty() {
-            self.start(top, &step.check)?;
-        }
         let (mut sum, mut pieces) = (0u32, Some(0u64));
         for output in &step.outputs {
             let path = top.join(output);
-            let file = File::open(&path).map_err(|error| cannot("open", &path, &error))?;
-            sum = checksum(&file, sum).map_err(|error| cannot("read", &path, &error))?;
+            let fail = |action, error: std::io::Error| cannot(action, &path, &error);
+            // What a step made may be a link to anywhere.
+            let file = OpenOptions::new().read(true).custom_flags(OFlags::NOFOLLOW.bits() as i32).open(&path);
+            let file = file.map_err(|error| fail("open", error))?;
+            // Where the lane cannot be mounted anew: nothing of it is dirty, so that it leaves the cache.
+            file.sync_all().map_err(|error| fail("sync", error))?;
+            let _ = fadvise(&file, 0, None, Advice::DontNeed);
+            sum = store::of_contents(&file, sum).map_err(|error| fail("read", error))?;
             pieces = pieces.zip(extents::count(&file)).map(|(sum, own)| sum + own);
+        }
+        if !step.check.is_empty() {
+            self.start(top, &step.check)?;
         }
         if step.outputs.is_empty() {
             return Ok(Vec::new());
         }
-        let mut totals = vec![(OUTPUT_CHECKSUM, f64::from(sum))];
-        totals.extend(pieces.map(|pieces| ("extents", pieces as f64)));
-        Ok(totals)
+        let mut found = vec![(OUTPUT_CHECKSUM, f64::from(sum))];
+        found.extend(pieces.map(|pieces| ("extents", pieces as f64)));
+        Ok(found)
+    }
+
+    /// The time of all steps, each with the sync of what it left.
+    fn total(&self, place: &Place, window: &mut Window, observer: &mut dyn Observer) -> Result<(), EngineError> {
+        observer.window_opens();
+        let rest = place.sync()?;
+        observer.window_closes();
+        window.sync_seconds = self.sync_seconds + rest;
+        window.seconds = self.seconds + rest;
+        window.totals.extend(self.stuff.checksum().map(|sum| (MATERIAL_CHECKSUM, f64::from(sum))));
+        Ok(())
     }
 }
 
@@ -134,10 +175,7 @@ impl Work for ProgramsWork {
         let clock = Clock::get();
         let mut window = Window { group: group.to_owned(), primary_metric: TIME, operations: 1, ..Window::default() };
         if group == TOTAL {
-            observer.window_opens();
-            window.sync_seconds = place.sync()?;
-            observer.window_closes();
-            window.seconds = self.seconds + window.sync_seconds;
+            self.total(place, &mut window, observer)?;
             window.totals.push((TIME, window.seconds * 1e9));
             return Ok(window);
         }
@@ -151,15 +189,37 @@ impl Work for ProgramsWork {
             Some(overlay) => overlay::work(&top, overlay, &self.stop),
             None => self.start(&top, &step.program).map(|()| 1),
         };
+        // What it left in memory is its own, and nobody else's to write.
+        let synced = done.and_then(|count| Ok((count, place.sync()?)));
         let took = clock.now() - begun;
         observer.window_closes();
-        window.operations = done?;
+        (window.operations, window.sync_seconds) = synced?;
         window.seconds = seconds(took);
+        window.bytes = bytes_of(&top, &step.reads)?;
         window.latencies.record(took);
         self.seconds += window.seconds;
-        window.totals = self.look(&top, &step)?;
+        self.sync_seconds += window.sync_seconds;
+        if step.is_looked_at() {
+            self.unseen.push(step.name);
+        }
         window.totals.push((TIME, window.seconds * 1e9));
         Ok(window)
+    }
+
+    /// Looks at what the steps since the last time made; the caller has it come from the disk.
+    fn verify(&mut self, place: &Place) -> Result<f64, EngineError> {
+        let (top, begun) = (top(place)?, Clock::get().now());
+        for name in std::mem::take(&mut self.unseen) {
+            if let Some(step) = self.programs.step_named(&name) {
+                let found = self.look(&top, step)?;
+                self.found.push((name, found));
+            }
+        }
+        Ok(seconds(Clock::get().now() - begun))
+    }
+
+    fn found(&self, group: &str) -> Vec<(&'static str, f64)> {
+        self.found.iter().filter(|(name, _)| name == group).flat_map(|(_, found)| found.iter().copied()).collect()
     }
 
     /// Programs hold nothing between steps.
@@ -168,6 +228,15 @@ impl Work for ProgramsWork {
     fn notes(&self) -> Vec<String> {
         self.stuff.notes()
     }
+}
+
+/// Bytes of these files.
+fn bytes_of(top: &Path, files: &[String]) -> Result<u64, EngineError> {
+    let of = |name: &String| {
+        let path = top.join(name);
+        std::fs::symlink_metadata(&path).map(|of| of.len()).map_err(|error| cannot("stat", &path, &error))
+    };
+    files.iter().map(of).sum()
 }
 
 fn top(place: &Place) -> Result<PathBuf, EngineError> {
@@ -179,17 +248,6 @@ fn top(place: &Place) -> Result<PathBuf, EngineError> {
 
 fn cannot(action: &'static str, path: &Path, error: &std::io::Error) -> EngineError {
     EngineError::File { action, path: path.to_owned(), errno: error.raw_os_error().unwrap_or(libc::EIO) }
-}
-
-/// CRC-32C of a file, begun with another.
-fn checksum(mut file: &File, mut sum: u32) -> std::io::Result<u32> {
-    let mut room = vec![0; CHECKED_BYTES];
-    loop {
-        match file.read(&mut room)? {
-            0 => return Ok(sum),
-            count => sum = crc32c::crc32c_append(sum, &room[..count]),
-        }
-    }
 }
 
 /// A path that a program which inherits the descriptor can open.

@@ -1,17 +1,17 @@
 //! One program: started with fixed arguments in a folder, waited for, and gone when the race is.
 
+use super::seat::Seat;
 use crate::error::EngineError;
 use crate::workloads::heed;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
-use rustix::io::FdFlags;
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid};
 use std::fs::File;
-use std::os::fd::{BorrowedFd, RawFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::AtomicBool;
 
 /// How often the stop flag is looked at; the program's end is heard at once.
@@ -30,11 +30,11 @@ pub fn find(name: &str) -> Option<PathBuf> {
     folders.chain(fixed).map(|folder| folder.join(name)).find(executable)
 }
 
-/// Runs a program in `folder` to its end, or until the flag is set. `keep` stays open for it.
+/// Runs a program in its seat to its end, or until the flag is set. Whatever it started is gone when this returns.
 ///
 /// # Errors
 /// Where it cannot be started or fails, with its last lines.
-pub(super) fn run(words: &[String], folder: &Path, keep: Option<RawFd>, stop: &AtomicBool) -> Result<(), EngineError> {
+pub(super) fn run(words: &[String], seat: &Seat, stop: &AtomicBool) -> Result<(), EngineError> {
     let (name, arguments) = words.split_first().ok_or_else(|| EngineError::Unsuitable("no program".to_owned()))?;
     let shown = model::text::escaped(name.as_bytes());
     let cannot = |error: std::io::Error| EngineError::Unsuitable(format!("{shown} cannot be run: {error}"));
@@ -43,16 +43,16 @@ pub(super) fn run(words: &[String], folder: &Path, keep: Option<RawFd>, stop: &A
     })?;
     let said =
         memfd_create("fairlane-program", MemfdFlags::CLOEXEC).map(File::from).map_err(|errno| cannot(errno.into()))?;
-    let parent = rustix::process::getpid();
     let mut command = Command::new(program);
     command
         .args(arguments)
-        .current_dir(folder)
+        .current_dir(seat.folder())
         .env_clear()
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-        .env("HOME", folder)
-        .envs([("LC_ALL", "C"), ("TZ", "UTC"), ("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null")])
-        .envs([("GIT_TERMINAL_PROMPT", "0"), ("GIT_OPTIONAL_LOCKS", "1")])
+        .env("HOME", seat.home())
+        .envs([("LC_ALL", "C"), ("TZ", "UTC"), ("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_ATTR_NOSYSTEM", "1")])
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .envs([("GIT_OPTIONAL_LOCKS", "1"), ("GIT_CONFIG_GLOBAL", &seat.git_config())])
         .envs(["AUTHOR", "COMMITTER"].into_iter().flat_map(|who| {
             let key = |what: &str| format!("GIT_{who}_{what}");
             [(key("NAME"), "Fairlane"), (key("EMAIL"), "fairlane@localhost"), (key("DATE"), "2026-01-01T00:00:00Z")]
@@ -61,45 +61,67 @@ pub(super) fn run(words: &[String], folder: &Path, keep: Option<RawFd>, stop: &A
         .stdout(said.try_clone().map_err(cannot)?)
         .stderr(said.try_clone().map_err(cannot)?)
         .process_group(0);
-    // SAFETY: the closure runs between fork and exec and makes only the async-signal-safe system calls
-    // prctl, getppid and fcntl; it allocates nothing. `keep` is open, because its owner is borrowed by
-    // whoever called.
+    let taking = seat.taking();
+    // SAFETY: the closure runs between fork and exec and makes only async-signal-safe system calls; it allocates
+    // nothing. What it names is open, because the seat is borrowed.
     unsafe {
-        command.pre_exec(move || {
-            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-            if rustix::process::getppid() != Some(parent) {
-                return Err(std::io::Error::other("the parent is gone"));
-            }
-            match keep {
-                Some(descriptor) => Ok(rustix::io::fcntl_setfd(BorrowedFd::borrow_raw(descriptor), FdFlags::empty())?),
-                None => Ok(()),
-            }
-        });
+        command.pre_exec(move || taking.take());
     }
-    let mut child = command.spawn().map_err(cannot)?;
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let handle = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-    let status = loop {
-        if let Err(interrupted) = heed(stop) {
-            // It may have started others; the group is its own, and it was not waited for yet.
-            if let Some(group) = pid {
-                let _ = kill_process_group(group, Signal::KILL);
-            }
-            let _ = child.wait();
-            return Err(interrupted);
+    let mut running = Running::new(command.spawn().map_err(cannot)?);
+    loop {
+        heed(stop)?;
+        if let Some(status) = running.ended().map_err(cannot)? {
+            return if status.success() { Ok(()) } else { Err(failure(&shown, &status.to_string(), &said)) };
         }
-        // Readable when the program has ended; without a handle it is looked at again and again.
-        match &handle {
+        running.wait_a_little();
+    }
+}
+
+/// A program at work. What it started in its group is killed before it is waited for: until then the group's number is
+/// nobody else's.
+struct Running {
+    child: Child,
+    group: Option<Pid>,
+    handle: Option<OwnedFd>,
+}
+
+impl Running {
+    fn new(child: Child) -> Self {
+        let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let handle = group.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        Running { child, group, handle }
+    }
+
+    /// Returns when it has ended, or after a moment.
+    fn wait_a_little(&self) {
+        match &self.handle {
+            // Readable when the program has ended.
             Some(handle) => _ = poll(&mut [PollFd::new(handle, PollFlags::IN)], Some(&GLANCE)),
             None => std::thread::sleep(std::time::Duration::from_millis(1)),
         }
-        if let Some(status) = child.try_wait().map_err(cannot)? {
-            break status;
+    }
+
+    /// How it ended, once it has.
+    fn ended(&mut self) -> std::io::Result<Option<ExitStatus>> {
+        let Some(pid) = self.group else { return self.child.try_wait() };
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        match waitid(WaitId::Pid(pid), look)? {
+            Some(_) => self.end().map(Some),
+            None => Ok(None),
         }
-    };
-    match status.success() {
-        true => Ok(()),
-        false => Err(failure(&shown, &status.to_string(), &said)),
+    }
+
+    fn end(&mut self) -> std::io::Result<ExitStatus> {
+        if let Some(group) = self.group.take() {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        self.child.wait()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.end();
     }
 }
 
@@ -118,7 +140,9 @@ fn failure(name: &str, status: &str, said: &File) -> EngineError {
 
 #[cfg(test)]
 mod tests {
+    use super::super::seat::unprivileged;
     use super::*;
+    use std::os::unix::fs::MetadataExt;
 
     fn words(line: &[&str]) -> Vec<String> {
         line.iter().map(|word| (*word).to_owned()).collect()
@@ -128,7 +152,8 @@ mod tests {
     fn a_program_works_in_its_folder_and_one_that_fails_says_why() {
         let folder = tempfile::tempdir().unwrap();
         let stop = AtomicBool::new(false);
-        let run = |line: &[&str]| run(&words(line), folder.path(), None, &stop);
+        let seat = Seat::own(folder.path()).unwrap();
+        let run = |line: &[&str]| run(&words(line), &seat, &stop);
         std::fs::write(folder.path().join("a"), b"text").unwrap();
         run(&["cp", "a", "b c"]).unwrap();
         assert_eq!(std::fs::read(folder.path().join("b c")).unwrap(), b"text");
@@ -142,7 +167,69 @@ mod tests {
     fn a_program_ends_with_the_flag() {
         let folder = tempfile::tempdir().unwrap();
         let stop = AtomicBool::new(true);
-        let ended = run(&words(&["sleep", "600"]), folder.path(), None, &stop);
+        let ended = run(&words(&["sleep", "600"]), &Seat::own(folder.path()).unwrap(), &stop);
         assert!(matches!(ended, Err(EngineError::Interrupted)));
+    }
+
+    /// Processes whose command line is `sleep` with this argument.
+    fn sleepers(seconds: &str) -> usize {
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        let line = |path: PathBuf| std::fs::read(path.join("cmdline")).unwrap_or_default();
+        let wanted = format!("sleep\0{seconds}\0");
+        processes.filter(|entry| line(entry.path()) == wanted.as_bytes()).count()
+    }
+
+    #[test]
+    fn what_a_program_left_running_is_gone_when_it_has_ended_or_failed() {
+        let folder = tempfile::tempdir().unwrap();
+        // Unlike that of any other test that runs at the same time.
+        let seconds = format!("7{}", std::process::id());
+        let stop = AtomicBool::new(false);
+        std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+        let seats = [Seat::own(folder.path()).unwrap(), Seat::of_suite(folder.path(), None, Vec::new()).unwrap()];
+        for seat in &seats {
+            for (end, works) in [("true", true), ("false", false)] {
+                // It goes on as long as it may, and is seen before the shell ends.
+                let line = format!("sleep {seconds} & touch started; {end}");
+                assert_eq!(run(&words(&["sh", "-c", &line]), seat, &stop).is_ok(), works);
+                assert!(folder.path().join("started").exists(), "it ran");
+                std::fs::remove_file(folder.path().join("started")).unwrap();
+                // What was killed is gone from the list of processes a moment later.
+                let gone = (0..500).any(|_| {
+                    std::thread::sleep(std::time::Duration::from_millis(10));
+                    sleepers(&seconds) == 0
+                });
+                assert!(gone, "{end}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_program_of_a_suite_has_no_rights_of_roots_and_sees_its_folder() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let (stop, user) = (AtomicBool::new(false), unprivileged().unwrap());
+        let (top, victim) = (folder.path().join("top"), folder.path().join("victim"));
+        std::fs::create_dir(&top).unwrap();
+        std::os::unix::fs::chown(&top, Some(user.uid), Some(user.gid)).unwrap();
+        std::fs::write(&victim, b"precious").unwrap();
+        let seat = Seat::of_suite(&top, None, Vec::new()).unwrap();
+        run(&words(&["touch", "made"]), &seat, &stop).unwrap();
+        let made = std::fs::metadata(top.join("made")).unwrap();
+        assert_eq!((made.uid(), made.gid()), (user.uid, user.gid));
+        let removed = run(&words(&["rm", "-f", victim.to_str().unwrap()]), &seat, &stop);
+        assert!(removed.is_err() && victim.exists(), "{removed:?}");
+        if find("git").is_some() {
+            // Its own settings, and nobody's else: not those that lie in its home either.
+            std::fs::write(top.join(".gitconfig"), "[core]\n\thooksPath = evil\n").unwrap();
+            let asks = "git config --get safe.directory > said && git config --get core.hooksPath >> said";
+            run(&words(&["sh", "-c", asks]), &seat, &stop).unwrap();
+            assert_eq!(std::fs::read_to_string(top.join("said")).unwrap(), "*\n/dev/null\n");
+        }
+        // What fails inside is told as it is.
+        let error = run(&words(&["sh", "-c", "echo so; exit 7"]), &seat, &stop).unwrap_err().to_string();
+        assert!(error.contains("exit status: 7") && error.contains("so"), "{error}");
     }
 }

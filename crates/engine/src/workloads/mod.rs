@@ -8,6 +8,7 @@ mod fio;
 mod fio_process;
 mod fio_result;
 mod jobs;
+mod mix;
 mod pace;
 mod populate;
 mod small_files;
@@ -20,6 +21,7 @@ mod worker;
 pub use appenders::{AppendersWork, allowance as swarm_allowance, check_limits, check_process_limit};
 pub use fio::FioWork;
 pub use jobs::JobsWork;
+pub use mix::MixWork;
 pub use small_files::SmallFilesWork;
 pub use steady::SteadyWork;
 pub use streams::StreamsWork;
@@ -114,6 +116,12 @@ pub trait Work {
         Err(EngineError::Unsuitable("this workload has nothing to read back; set verify".to_owned()))
     }
 
+    /// What [`Work::verify`] found of a group: figures beside those of its window, by their keys.
+    fn found(&self, group: &str) -> Vec<(&'static str, f64)> {
+        let _ = group;
+        Vec::new()
+    }
+
     /// What each job of a job file used.
     fn jobs(&self) -> Vec<JobUse> {
         Vec::new()
@@ -180,6 +188,7 @@ pub fn prepare_noted(
         Kind::Oltp(oltp) => Box::new(OltpWork::prepare(place, oltp, seed, note, stop)?),
         Kind::Streams(streams) => Box::new(StreamsWork::prepare(place, streams, seed, stop)?),
         Kind::Programs(programs) => Box::new(ProgramsWork::prepare(place, programs, stop)?),
+        Kind::Mix(mix) => Box::new(MixWork::prepare(place, mix, seed, stop)?),
     })
 }
 

@@ -7,7 +7,7 @@ use crate::error::EngineError;
 use crate::extents;
 use crate::histogram::Latencies;
 use crate::target::Place;
-use crate::window::{BANDWIDTH, Window};
+use crate::window::{BANDWIDTH, TIME, Window};
 use model::agent::Part;
 use model::streams::{STREAM_GROUPS, Streams};
 use rustix::fs::{Mode, OFlags, fsync, mkdirat, openat};
@@ -210,6 +210,7 @@ impl Work for StreamsWork {
                 window.operations = all.len() as u64;
                 window.bytes = all.len() as u64 * self.streams.size.get();
                 window.sync_seconds = place.sync()?;
+                window.totals.push((TIME, seconds(clock.now() - begun) * 1e9));
             }
             _ => {
                 if group == "read+write" {

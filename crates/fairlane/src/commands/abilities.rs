@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use lanes::{Lack, Stage};
 use model::operations::{Ability, Asked};
 use model::plan::Plan;
+use model::programs::BY_PROGRAMS;
 use model::workload::{Kind, Workload};
 
 /// Asks of every lane what the plan's operations on files need and its filesystem lacks.
@@ -22,9 +23,13 @@ fn refusal(workload: &Workload, lanes: &[(String, Vec<Lack>)]) -> Option<String>
         Kind::Operations(operations) => operations.asks_for(),
         Kind::Oltp(oltp) => oltp.asks_for(),
         Kind::Programs(programs) => programs.asks_for(),
-        Kind::Io(_) | Kind::Jobs(_) | Kind::Fio(_) | Kind::SmallFiles(_) | Kind::Appenders(_) | Kind::Streams(_) => {
-            Vec::new()
-        }
+        Kind::Io(_)
+        | Kind::Jobs(_)
+        | Kind::Fio(_)
+        | Kind::SmallFiles(_)
+        | Kind::Appenders(_)
+        | Kind::Streams(_)
+        | Kind::Mix(_) => Vec::new(),
     };
     asked.into_iter().find_map(|asked| {
         let lacks = |(name, lacks): &'_ (String, Vec<Lack>)| {
@@ -46,6 +51,9 @@ fn sentence(workload: &str, asked: &Asked, without: &[(String, Option<&str>)]) -
     let leave = match asked.ability {
         Ability::AnyNames => format!("set names = \"plain\", or leave {them} out"),
         Ability::LargeFiles => format!("make its files smaller, or leave {them} out"),
+        Ability::Owners if asked.by == BY_PROGRAMS => {
+            format!("they have no rights of root's; leave the workload or {them} out")
+        }
         Ability::Owners => format!("use SQLite (--set server=sqlite), or leave {them} out"),
         _ => format!("leave the step or {them} out"),
     };

@@ -5,10 +5,14 @@ use super::report::print;
 use crate::failure::Failure;
 use crate::progress;
 use lanes::undo;
+use std::path::Path;
 
 /// Undoes what races that died left behind, and says so on standard error; nothing to do is silent.
 pub fn recover() {
     progress::sweep();
+    for draft in engine::programs::sweep_material() {
+        eprintln!("cleaned up after an earlier race: {}", draft_text(&draft));
+    }
     let directory = match undo::directory() {
         Ok(directory) => directory,
         Err(failure) => {
@@ -37,8 +41,10 @@ pub fn recover() {
 /// When something cannot be undone.
 pub fn run() -> Result<(), Failure> {
     progress::sweep();
+    let drafts = engine::programs::sweep_material();
     let recovered = undo::recover_kept(&undo::directory().map_err(lane_failure)?);
-    let mut text: String = recovered.cleaned.iter().map(|line| format!("{line}\n")).collect();
+    let drafts = drafts.iter().map(|draft| draft_text(draft));
+    let mut text: String = recovered.cleaned.iter().cloned().chain(drafts).map(|line| format!("{line}\n")).collect();
     if text.is_empty() && recovered.failures.is_empty() {
         text = match left_by_root() {
             true => {
@@ -52,6 +58,10 @@ pub fn run() -> Result<(), Failure> {
         true => Ok(()),
         false => Err(Failure::failed(recovered.failures.join("; "))),
     }
+}
+
+fn draft_text(draft: &Path) -> String {
+    format!("half of what programs work on: {}", report::clean_text(&draft.display().to_string()))
 }
 
 /// Root's journals are for root alone, but what is mounted can be seen by all.

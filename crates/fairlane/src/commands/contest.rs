@@ -69,6 +69,7 @@ pub fn run(mut contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Fail
     }
     check_libraries(&contest.plan)?;
     check_guests(&contest.plan)?;
+    check_programs(&contest.plan, terms.allow_programs)?;
     let run_id = planning::run_id();
     planning::check_tools(&contest.plan)?;
     planning::check_limits(&contest.plan)?;
@@ -174,6 +175,21 @@ pub(super) fn check_libraries(plan: &Plan) -> Result<(), Failure> {
     }
 }
 
+/// Refuses programs that a suite may not start by itself, wherever its text came from.
+fn check_programs(plan: &Plan, allowed: bool) -> Result<(), Failure> {
+    let refused = plan.workloads.iter().find_map(|workload| match &workload.kind {
+        Kind::Programs(programs) if !allowed => Some((workload, programs.not_permitted()?)),
+        _ => None,
+    });
+    match refused {
+        Some((workload, what)) => Err(Failure::usage(format!(
+            "workload {}, {what}; read what the suite does, and allow it with --allow-programs",
+            workload.name
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// Refuses work that starts programs of this machine, which a guest does not have.
 pub(super) fn check_guests(plan: &Plan) -> Result<(), Failure> {
     let guest = plan.lanes.iter().find(|lane| planning::in_guest(lane));
@@ -182,7 +198,9 @@ pub(super) fn check_guests(plan: &Plan) -> Result<(), Failure> {
         Kind::Operations(operations) => operations.method == Method::ProcessPerOperation,
         Kind::Oltp(oltp) => oltp.server.is_process(),
         Kind::Programs(_) => true,
-        Kind::Io(_) | Kind::Jobs(_) | Kind::SmallFiles(_) | Kind::Appenders(_) | Kind::Streams(_) => false,
+        Kind::Io(_) | Kind::Jobs(_) | Kind::SmallFiles(_) | Kind::Appenders(_) | Kind::Streams(_) | Kind::Mix(_) => {
+            false
+        }
     };
     match (guest, plan.workloads.iter().find(foreign)) {
         (Some(lane), Some(workload)) => Err(Failure::usage(format!(

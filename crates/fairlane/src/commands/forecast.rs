@@ -7,6 +7,7 @@ mod programs;
 mod rates;
 
 pub use disks::Disks;
+pub use programs::material;
 pub use rates::{FAST, IN_GUEST, Rates, SPINNING};
 
 use disks::limited;
@@ -81,7 +82,7 @@ const SMALL_FILES_PHASES: f64 = 3.0;
 /// A workload, in parts.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Course {
-    /// Once: the engine's own ceiling, the maxima that a shared rate comes of, the checking pass.
+    /// Once: the engine's own ceiling, the maxima that a shared rate comes of, the checking pass, what programs work on.
     pub once: Work,
     /// A round of all lanes.
     pub round: Work,
@@ -142,6 +143,7 @@ impl Setting {
             Kind::Oltp(oltp) => self.transactions(oltp),
             Kind::Streams(streams) => self.streams(streams),
             Kind::Programs(programs) => self.programs(workload, programs),
+            Kind::Mix(mix) => self.mix(mix),
             Kind::Jobs(_) | Kind::Fio(_) => {
                 let bytes = workload.working_set_bytes() as f64;
                 let laid_out = bytes / rates.sequential;

@@ -271,6 +271,27 @@ pub fn database_notes(workloads: &[Workload]) -> Vec<String> {
     notes
 }
 
+/// What programs work on and what has to be made first, outside of the lanes: bytes, time and place.
+pub fn material_notes(workloads: &[Workload]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for workload in workloads {
+        let Kind::Programs(programs) = &workload.kind else { continue };
+        if engine::programs::is_made(programs) {
+            continue;
+        }
+        let (work, folder) = (super::forecast::material(programs), engine::programs::material_folder());
+        let folder = folder.map_or_else(|error| error.to_string(), |folder| folder.display().to_string());
+        notes.push(format!(
+            "{}: what its programs work on is made once and kept in {}: {}, about {}",
+            workload.title,
+            report::clean_text(&folder),
+            model::units::human_bytes(work.bytes),
+            model::units::human_seconds(work.seconds)
+        ));
+    }
+    notes
+}
+
 /// The tools that operations are started as, and the servers of databases, are there.
 ///
 /// # Errors

@@ -78,6 +78,7 @@ pub(super) fn plan(options: &Race, notes: &mut Vec<String>, most_telling: &mut V
     notes.extend(reduced.into_iter().filter(|(name, _)| chosen(name)).map(|(_, note)| note));
     notes.extend(planning::throttle_note(&throttles, &lanes));
     notes.extend(planning::database_notes(&suite.workload));
+    notes.extend(planning::material_notes(&suite.workload));
     most_telling.clone_from(&suite.most_telling);
     let find_max = options.find_max.map(|by| search(&mut suite, by, options, notes)).transpose()?;
     suites::strike_tested(&mut suite);

@@ -11,6 +11,7 @@ pub mod hold;
 pub mod host_use;
 pub mod machine;
 pub mod memory;
+mod mix;
 mod patience;
 pub mod probe;
 mod programs;

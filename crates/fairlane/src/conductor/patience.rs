@@ -82,7 +82,7 @@ fn amount(workload: &Workload) -> (f64, f64) {
         }
         // Loaded, written and read again and again.
         Kind::Oltp(_) | Kind::Streams(_) | Kind::Programs(_) => (4.0 * working_set, 4.0 * working_set / 4096.0),
-        Kind::Jobs(_) | Kind::Fio(_) | Kind::Appenders(_) => (working_set, working_set / 4096.0),
+        Kind::Jobs(_) | Kind::Fio(_) | Kind::Appenders(_) | Kind::Mix(_) => (working_set, working_set / 4096.0),
     }
 }
 

@@ -86,7 +86,12 @@ fn raw_work(workload: &Workload) -> Option<(Profile, Workload)> {
         // What fio does is its own: no probe of ours matches it. Large files have two.
         Kind::Fio(_) | Kind::Streams(_) => return None,
         // Small files end in a sync, and so does a transaction: what a flush costs on the bare device tells the host's share.
-        Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Appenders(_) | Kind::Oltp(_) | Kind::Programs(_) => {
+        Kind::SmallFiles(_)
+        | Kind::Operations(_)
+        | Kind::Appenders(_)
+        | Kind::Oltp(_)
+        | Kind::Programs(_)
+        | Kind::Mix(_) => {
             let io = Io {
                 rw: Pattern::Write,
                 bs: Bytes(4096),
@@ -197,7 +202,8 @@ impl Track<'_> {
             | Kind::Appenders(_)
             | Kind::Oltp(_)
             | Kind::Streams(_)
-            | Kind::Programs(_) => return Ok(Vec::new()),
+            | Kind::Programs(_)
+            | Kind::Mix(_) => return Ok(Vec::new()),
         };
         let io = Io { slices: 2, slice_seconds: io.slice_seconds.min(0.1), ..io };
         let work = Workload { kind: Kind::Io(Box::new(io)), ..workload.clone() };

@@ -3,8 +3,8 @@
 use super::round::Track;
 use super::visit::Visit;
 use crate::failure::Failure;
-use model::agent::Part;
-use model::programs::{OUTPUT_CHECKSUM, Programs};
+use model::agent::{Part, Request};
+use model::programs::{OUTPUT_CHECKSUM, ProgramStep, Programs};
 use model::workload::Workload;
 
 impl Track<'_> {
@@ -18,17 +18,35 @@ impl Track<'_> {
         threads: bool,
     ) -> Result<(), Failure> {
         self.open(workload, visit, seed)?;
+        // Before the first step alone: a wait between steps would write back what a step left, off the clock.
+        self.quiet(std::slice::from_mut(visit));
         for group in programs.groups() {
-            if programs.step_named(&group).is_some_and(|step| step.cold) && !visit.past_cut {
+            let step = programs.step_named(&group);
+            if step.is_some_and(|step| step.cold) && !visit.past_cut {
                 self.step(visit, "cold", |track, visit| track.make_cold(visit))?;
             }
-            self.quiet(std::slice::from_mut(visit));
             self.hold(std::slice::from_mut(visit))?;
             self.phase(visit, &group, Part::WHOLE, threads)?;
+            if step.is_some_and(ProgramStep::is_looked_at) && !visit.past_cut {
+                self.look(visit)?;
+            }
         }
         self.finish(visit)?;
         visit.end_at_cut(&programs.groups());
         Ok(())
+    }
+
+    /// What a step made is looked at as the disk has it: the lane is mounted anew before, and what data became on its way
+    /// is found. Nothing of it is measured.
+    fn look(&mut self, visit: &mut Visit) -> Result<(), Failure> {
+        self.step(visit, "verify", |track, visit| {
+            visit.checking = true;
+            track.make_cold(visit)?;
+            let seconds = track.tell(visit.lane, &Request::Verify)?;
+            visit.charge("verify", seconds);
+            visit.checking = false;
+            Ok(())
+        })
     }
 
     /// The same programs made the same of the same: anything else was changed by a filesystem or a disk.

@@ -168,6 +168,7 @@ impl Track<'_> {
             Kind::Oltp(oltp) => {
                 visits.iter_mut().try_for_each(|visit| self.database(workload, oltp, visit, seed, threads))
             }
+            Kind::Mix(mix) => visits.iter_mut().try_for_each(|visit| self.mix(workload, mix, visit, seed, threads)),
             Kind::Programs(programs) => visits
                 .iter_mut()
                 .try_for_each(|visit| self.programs(workload, programs, visit, seed, threads))

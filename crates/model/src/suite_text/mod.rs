@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use tree::{Node, Value};
 
 /// Kinds of workloads that a suite may hold.
-const KINDS: [&str; 7] = ["io", "small-files", "operations", "appenders", "oltp", "streams", "programs"];
+const KINDS: [&str; 8] = ["io", "small-files", "operations", "appenders", "oltp", "streams", "programs", "mix"];
 
 /// What is wrong with the text of a suite: one sentence with the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -40,8 +40,8 @@ impl SuiteMistake {
 }
 
 impl Suite {
-    /// Reads a suite from TOML and checks it. A suite holds work of the kinds `io`, `small-files`,
-    /// `operations` and `appenders` only: a race runs as root, and the text of a job file could name any command.
+    /// Reads a suite from TOML and checks it. A suite holds no job file: a race runs as root, and the text of one could
+    /// name any command. What its programs may be is another question: [`crate::programs::Programs::not_permitted`].
     ///
     /// # Errors
     /// One sentence with its line and the remedy.

@@ -18,6 +18,7 @@ pub(crate) fn figures_legend(margin: f64, shown: &[bool]) -> String {
         " Flush: flushes at the disk per operation.",
         " Disk: use of what the bare disk can do.",
         " Pieces: extents that the files lie in.",
+        " Time: of all that is done once, its sync included.",
     ];
     let meanings: String =
         meanings.iter().zip(shown).filter(|(_, shown)| **shown).map(|(meaning, _)| *meaning).collect();
@@ -29,9 +30,10 @@ pub(crate) fn figures_legend(margin: f64, shown: &[bool]) -> String {
 
 /// Labels of the columns of figures.
 pub(crate) const COLUMN_FIGURE: &str = "mean (interval)";
-pub(crate) const COLUMNS: [&str; 9] = ["p50", "p99", "p99.9", "CPU", "own", "written", "flush/op", "disk", "pieces"];
+pub(crate) const COLUMNS: [&str; 10] =
+    ["p50", "p99", "p99.9", "CPU", "own", "written", "flush/op", "disk", "pieces", "time"];
 /// Columns that only some records fill.
-pub(crate) const SELDOM_COLUMNS: [usize; 3] = [0, 2, 8];
+pub(crate) const SELDOM_COLUMNS: [usize; 4] = [0, 2, 8, 9];
 /// Columns that a narrow table does without, the first to go first: the reason of the limit says
 /// how the disk was used, and every other format keeps them all.
 pub(crate) const COLUMNS_TO_SPARE: [usize; 5] = [7, 4, 6, 0, 2];

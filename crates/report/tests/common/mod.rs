@@ -88,6 +88,7 @@ pub fn estimate(lane: &str, mean: f64) -> Estimate {
         device_use: Some(0.41),
         device_use_is_impossible: false,
         extents: None,
+        once_seconds: None,
         failure: None,
     }
 }

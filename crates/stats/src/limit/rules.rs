@@ -19,13 +19,13 @@ const CAUSES: [Rule; 6] = [device, own_disk, write_amplification, flush, filesys
 /// Rules 4 and 5, for work of several kinds at once on a disk whose limits are known for each.
 const LIMITS: [Rule; 3] = [device, own_disk, write_amplification];
 
-/// Rules for a database: a full CPU is not the filesystem's alone there.
+/// Rules for a database and for mixed operations: a full CPU is not the filesystem's alone there.
 const DATABASE: [Rule; 2] = [flush, full_cpus];
 
 /// What the first rule that matches says.
 pub(super) fn first(sight: &Sight) -> (Limit, Sentence) {
     let causes = match () {
-        () if matches!(sight.workload.kind, Kind::Oltp(_)) => &DATABASE[..],
+        () if matches!(sight.workload.kind, Kind::Oltp(_) | Kind::Mix(_)) => &DATABASE[..],
         () if paced(sight.workload) => &[][..],
         () if of_several_kinds(sight.workload) && sight.is_throttled() => &LIMITS[..],
         () if of_several_kinds(sight.workload) => &[][..],
@@ -59,6 +59,7 @@ impl Sight<'_> {
             Kind::SmallFiles(_) | Kind::Fio(_) | Kind::Oltp(_) | Kind::Programs(_) => 1,
             Kind::Streams(streams) => streams.readers.saturating_add(streams.writers),
             Kind::Operations(operations) => operations.threads,
+            Kind::Mix(mix) => mix.threads,
             Kind::Appenders(swarm) => swarm.threads,
         }
     }
@@ -75,7 +76,8 @@ impl Sight<'_> {
             | Kind::Fio(_)
             | Kind::Oltp(_)
             | Kind::Streams(_)
-            | Kind::Programs(_) => false,
+            | Kind::Programs(_)
+            | Kind::Mix(_) => false,
         }
     }
 
@@ -90,7 +92,8 @@ impl Sight<'_> {
             | Kind::Fio(_)
             | Kind::Oltp(_)
             | Kind::Streams(_)
-            | Kind::Programs(_) => 1,
+            | Kind::Programs(_)
+            | Kind::Mix(_) => 1,
         }
     }
 

@@ -2,12 +2,16 @@
 
 use super::{Course, PROBE_SLICES, SLICE_EXTRA_SECONDS, Setting, Work};
 use model::programs::Material;
-use model::workload::{Oltp, Programs, Streams, Workload};
+use model::workload::{Mix, Oltp, Programs, Streams, Workload};
 
 /// Starting or stopping a server. Chosen, as the rates.
 const SERVER_SECONDS: f64 = 1.5;
 /// Rows that a database takes in a second while its tables are filled.
 const LOADED_ROWS: f64 = 60_000.0;
+/// Bytes of a recording that ffmpeg makes in a second. Chosen, on two CPUs.
+const ENCODED: f64 = 30e6;
+/// Files of a repository or of layers that are written and packed in a second. Chosen.
+const PACKED_FILES: f64 = 3000.0;
 /// Seconds of a slice of a ceiling of large files.
 const STREAM_SLICE_SECONDS: f64 = 0.25;
 
@@ -43,8 +47,26 @@ impl Setting {
         Course { round: round + self.quiet(phases), probe, ..Course::default() }
     }
 
-    /// Each lane alone, a step after another.
+    /// The files are made, the window is as long as it is, and the lane is mounted anew for the look.
+    pub(super) fn mix(&self, mix: &Mix) -> Course {
+        let rates = &self.rates;
+        let made: f64 = mix.files.iter().map(|pool| pool.present() as f64).sum();
+        let bytes: f64 = mix.files.iter().map(|pool| pool.present() as f64 * pool.mean.get() as f64).sum();
+        let measured = mix.warm_up_seconds + mix.seconds;
+        let seconds = made * rates.change_seconds + bytes / rates.sequential + measured + self.remount_seconds();
+        let written = measured * if mix.syncs() { rates.flushed } else { rates.random };
+        let round = (self.visit() + Work { seconds, bytes: bytes + written }) * self.lanes;
+        let quiet = Work::seconds(self.quiet_seconds * self.lanes);
+        Course { round: round + quiet, probe: self.flushes(), ..Course::default() }
+    }
+
+    /// Each lane alone, a step after another; what they work on is made first where it is not kept yet.
     pub(super) fn programs(&self, workload: &Workload, programs: &Programs) -> Course {
+        let made = if engine::programs::is_made(programs) { Work::default() } else { material(programs) };
+        Course { once: made, ..self.programs_on(workload, programs) }
+    }
+
+    fn programs_on(&self, workload: &Workload, programs: &Programs) -> Course {
         let rates = &self.rates;
         let bytes = workload.working_set_bytes() as f64;
         let steps = programs.step.len() as f64;
@@ -53,12 +75,46 @@ impl Setting {
             Material::Repository | Material::Layers => programs.files as f64,
             Material::None | Material::Recording => 0.0,
         };
-        let seconds = 3.0 * bytes / rates.sequential
+        // A recording is read into memory for each lane.
+        let source = if programs.material == Material::Recording { programs.size.get() as f64 } else { 0.0 };
+        let cold = programs.step.iter().filter(|step| step.cold).count();
+        let looked_at = programs.step.iter().filter(|step| step.is_looked_at()).count();
+        let seconds = (3.0 * bytes + source) / rates.sequential
             + 4.0 * files * rates.change_seconds
             + steps * (rates.process_seconds + rates.flush_seconds)
-            + rates.remount_seconds;
+            + (cold + looked_at) as f64 * rates.remount_seconds;
         let round = (self.visit() + Work { seconds, bytes }) * self.lanes;
-        let quiet = Work::seconds((steps + 1.0) * self.quiet_seconds * self.lanes);
+        let quiet = Work::seconds(self.quiet_seconds * self.lanes);
         Course { round: round + quiet, probe: self.flushes(), ..Course::default() }
+    }
+}
+
+/// What making material takes, once: a recording is encoded, files are written one by one and packed.
+pub fn material(programs: &Programs) -> Work {
+    match programs.material {
+        Material::None => Work::default(),
+        Material::Recording => {
+            let bytes = programs.size.get() as f64;
+            Work { seconds: bytes / ENCODED, bytes }
+        }
+        Material::Repository | Material::Layers => {
+            let files = programs.files as f64;
+            Work { seconds: files / PACKED_FILES, bytes: files * 2.0 * 8192.0 }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn material_is_counted_as_what_it_is() {
+        let of = |text: &str| material(&toml::from_str(&format!("step = []\n{text}")).unwrap());
+        assert_eq!(of(""), Work::default());
+        let recording = of("material = \"recording\"\nsize = \"2GB\"");
+        assert_eq!(recording.bytes, 2e9);
+        assert!(recording.seconds > 10.0);
+        assert!(of("material = \"repository\"\nfiles = 20000").bytes > 20_000.0 * 4096.0);
     }
 }
