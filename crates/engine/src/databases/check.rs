@@ -29,10 +29,19 @@ pub(super) fn tables(oltp: &Oltp, session: &mut dyn Session) -> Result<Found, Da
         if found.damage.is_none() {
             found.damage = of_table(oltp.server, session, &table, number)?;
         }
-        let rows = session.number(&format!("SELECT COUNT(*) FROM {table}"))?;
-        found.rows += rows.map_or(-1, |rows| rows as i64);
     }
+    found.rows = rows(oltp, session)?;
     Ok(found)
+}
+
+/// Rows of all tables.
+pub(super) fn rows(oltp: &Oltp, session: &mut dyn Session) -> Result<i64, DatabaseError> {
+    let mut all = 0;
+    for number in 1..=oltp.tables {
+        let rows = session.number(&format!("SELECT COUNT(*) FROM {}", table(number)))?;
+        all += rows.map_or(-1, |rows| rows as i64);
+    }
+    Ok(all)
 }
 
 fn of_table(

@@ -3,7 +3,7 @@
 //!
 //! Source: the protocol's documentation by MySQL and MariaDB ("Client/Server Protocol", version 10, 4.1).
 
-use super::session::{Cure, DatabaseError, Session, Value};
+use super::session::{Cause, Cure, DatabaseError, Session, Value};
 use std::io::{BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -26,9 +26,11 @@ const TYPE_LONGLONG: u8 = 8;
 const TYPE_STRING: u8 = 254;
 /// An answer that takes longer is no answer: a lock is waited for 50 s by default.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// A deadlock, a lock that was waited for in vain, a row that changed meanwhile: the numbers after which
-/// sysbench begins the transaction again too.
-const AGAIN: [u16; 3] = [1213, 1205, 1020];
+/// The numbers after which sysbench begins the transaction again too.
+const AGAIN: [(u16, Cause); 3] =
+    [(1213, Cause::Deadlock), (1205, Cause::LockTimeout), (1020, Cause::Serialisation)];
+/// The server ends the connection: it shuts down, or somebody killed the client.
+const LOST: [u16; 4] = [1053, 1927, 3169, 4031];
 
 /// One connection.
 pub(crate) struct MySql {
@@ -136,7 +138,9 @@ impl MySql {
         let number = u16::from_le_bytes([*low, *high]);
         let text = if rest.first() == Some(&b'#') { rest.get(6..).unwrap_or_default() } else { rest };
         let message = format!("the server says: {} (error {number})", String::from_utf8_lossy(text).trim());
-        Err(DatabaseError { message, cure: if AGAIN.contains(&number) { Cure::Again } else { Cure::None } })
+        let again = AGAIN.iter().find(|row| row.0 == number).map(|row| Cure::Again(row.1));
+        let cure = again.unwrap_or(if LOST.contains(&number) { Cure::Lost } else { Cure::None });
+        Err(DatabaseError { message, cure })
     }
 
     fn is_end(&self) -> bool {

@@ -3,7 +3,7 @@
 //!
 //! Source: PostgreSQL's documentation, "Frontend/Backend Protocol", version 3.0.
 
-use super::session::{Cure, DatabaseError, Session, Value};
+use super::session::{Cause, Cure, DatabaseError, Session, Value};
 use std::io::{BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -12,9 +12,13 @@ use std::time::Duration;
 const VERSION: u32 = 3 << 16;
 /// An answer that takes longer is no answer.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// A deadlock, a serialisation failure, and a key that another transaction put there first: the states after
-/// which sysbench begins the transaction again too.
-const AGAIN: [&[u8]; 3] = [b"40P01", b"40001", b"23505"];
+/// The states after which sysbench begins the transaction again too, and that of a lock that was waited for in vain.
+const AGAIN: [(&[u8], Cause); 4] = [
+    (b"40P01", Cause::Deadlock),
+    (b"40001", Cause::Serialisation),
+    (b"23505", Cause::DuplicateKey),
+    (b"55P03", Cause::LockTimeout),
+];
 /// Longest message that is believed.
 const MOST_BYTES: usize = 64 << 20;
 
@@ -229,10 +233,10 @@ fn refusal(message: &[u8]) -> DatabaseError {
         message.split(|byte| *byte == 0).find(of).map(|field| &field[1..]).unwrap_or_default()
     };
     let (state, severity) = (field(b'C'), field(b'S'));
-    let cure = match () {
-        () if AGAIN.contains(&state) => Cure::Again,
-        () if [&b"FATAL"[..], b"PANIC"].contains(&severity) => Cure::Lost,
-        () => Cure::None,
+    let cure = match AGAIN.iter().find(|row| row.0 == state) {
+        Some((_, cause)) => Cure::Again(*cause),
+        None if [&b"FATAL"[..], b"PANIC"].contains(&severity) => Cure::Lost,
+        None => Cure::None,
     };
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
     DatabaseError { message: format!("the server says: {} (state {})", text(field(b'M')), text(state)), cure }
@@ -250,7 +254,7 @@ mod tests {
         let error = refusal(b"SERROR\0C40P01\0Mdeadlock detected\0\0");
         assert_eq!(
             (error.cure, error.message.as_str()),
-            (Cure::Again, "the server says: deadlock detected (state 40P01)")
+            (Cure::Again(Cause::Deadlock), "the server says: deadlock detected (state 40P01)")
         );
         assert_eq!(refusal(b"SFATAL\0C57P03\0Mthe database system is starting up\0\0").cure, Cure::Lost);
         assert_eq!(refusal(b"").cure, Cure::None);

@@ -253,6 +253,7 @@ pub fn database_notes(workloads: &[Workload]) -> Vec<String> {
         let settings: Vec<String> = oltp.durability().iter().map(|(key, value)| format!("{key} = {value}")).collect();
         let title = oltp.server.title();
         let mut said = vec![format!("{title} commits with {}, in every lane alike", settings.join(", "))];
+        said.push(format!("{title}: rows are drawn with distribution = {}", oltp.distribution.name()));
         let unsafe_settings = oltp.unsafe_settings();
         if !unsafe_settings.is_empty() {
             said.push(format!(
