@@ -100,6 +100,11 @@ fn a_database_race_has_a_group_for_each_load_and_says_what_makes_a_commit_safe()
             for group in trial["groups"].as_array().unwrap() {
                 assert!(group["operations"].as_u64().unwrap() > 0, "{group}");
                 assert!(group["metrics"]["device_write_bytes_per_operation"].as_f64().unwrap() > 0.0, "{group}");
+                assert!(
+                    group["metrics"]["device_write_bytes_until_written_per_operation"].as_f64().unwrap() > 0.0,
+                    "{group}"
+                );
+                assert!(!group["settings"].as_object().unwrap().is_empty(), "{group}");
                 assert!(group["metrics"]["device_flushes_per_operation"].as_f64().is_some(), "{group}");
             }
         }

@@ -1,6 +1,6 @@
 //! The clients: threads that do transactions, of which those that end within the window count.
 
-use super::script::{Random, Transactions};
+use super::script::{Change, Random, Transactions};
 use super::session::{Cause, Cure, DatabaseError, Session};
 use super::syncs::{self, Syncs};
 use crate::clock::{Clock, seconds};
@@ -50,8 +50,8 @@ pub(super) struct Came {
     pub(super) lost: u64,
     /// Syncs of SQLite's for the transactions of the window.
     pub(super) syncs: Syncs,
-    /// Rows that the tables grew by, the warm-up included.
-    pub(super) grown: i64,
+    /// What became of the tables, the warm-up included.
+    pub(super) grown: Change,
     /// Transactions of which nobody knows whether they stand.
     pub(super) uncertain: u64,
     /// The first error that ended it.
@@ -164,7 +164,7 @@ fn work(client: &mut Client, course: &Course, again: &Again<'_>) -> Came {
             match client.transactions.one(client.session.as_mut()) {
                 Ok(grown) => {
                     let ended = clock.now();
-                    own.grown += grown;
+                    own.grown.add(grown);
                     own.all += 1;
                     match state() {
                         MEASURED => {
@@ -210,7 +210,7 @@ impl Came {
         self.retries.iter_mut().zip(other.retries).for_each(|(sum, own)| *sum += own);
         self.lost += other.lost;
         self.syncs.add(other.syncs);
-        self.grown += other.grown;
+        self.grown.add(other.grown);
         self.uncertain += other.uncertain;
         if self.error.is_none() {
             self.error = other.error;

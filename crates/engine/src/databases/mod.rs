@@ -59,6 +59,8 @@ pub struct OltpWork {
     trouble: Option<EngineError>,
     /// Rows that there must be.
     expected_rows: i64,
+    /// What the sum of all `k` must be, of index updates, which change nothing else.
+    expected_sum: Option<i64>,
     /// Transactions of which nobody knows whether they stand.
     uncertain: u64,
     retries: u64,
@@ -99,6 +101,7 @@ impl OltpWork {
             running: None,
             trouble: None,
             expected_rows: oltp.table_size as i64 * i64::from(oltp.tables),
+            expected_sum: None,
             uncertain: 0,
             retries: 0,
             lost: 0,
@@ -110,6 +113,11 @@ impl OltpWork {
         };
         work.start(place)?;
         work.load(place)?;
+        if work.oltp.script == Script::UpdateIndex {
+            let mut session = work.connect(place, 1)?;
+            work.expected_sum =
+                Some(check::sum(&work.oltp, session.as_mut()).map_err(|error| work.explain(error))?);
+        }
         work.release();
         work.trouble.take().map_or(Ok(work), Err)
     }
@@ -197,7 +205,7 @@ impl OltpWork {
         }
         let mut session = self.connect(place, 1)?;
         let found = check::rows(&self.oltp, session.as_mut()).map_err(|error| self.explain(error))?;
-        self.compare(place, found)?;
+        self.compare(place, found, None)?;
         for number in 1..=self.oltp.tables {
             let drop = format!("DROP TABLE {}", script::table(number));
             session.run(&drop).map_err(|error| self.explain(error))?;
@@ -213,13 +221,22 @@ impl OltpWork {
         self.oltp.table_size as i64 * i64::from(self.oltp.tables)
     }
 
-    /// Whether as many rows are there as were acknowledged; what was uncertain is known then.
-    fn compare(&mut self, place: &Place, rows: i64) -> Result<(), EngineError> {
-        if rows.abs_diff(self.expected_rows) > self.uncertain {
+    /// Whether as many rows and index updates are there as were acknowledged; what was uncertain is known then.
+    fn compare(&mut self, place: &Place, rows: i64, sum: Option<i64>) -> Result<(), EngineError> {
+        let wrong = |what: String| {
             let path = place.directory().map(|(path, _)| path.join(house::NAME)).unwrap_or_default();
-            let what = format!("holds {rows} rows where {} were acknowledged", self.expected_rows);
-            return Err(EngineError::Contents { path, what });
+            EngineError::Contents { path, what }
+        };
+        if rows.abs_diff(self.expected_rows) > self.uncertain {
+            return Err(wrong(format!("holds {rows} rows where {} were acknowledged", self.expected_rows)));
         }
+        if let (Some(found), Some(expected)) = (sum, self.expected_sum)
+            && found.abs_diff(expected) > self.uncertain
+        {
+            let by = found - expected;
+            return Err(wrong(format!("holds index updates that differ by {by} from those that were acknowledged")));
+        }
+        self.expected_sum = sum.or(self.expected_sum);
         (self.expected_rows, self.uncertain) = (rows, 0);
         Ok(())
     }
@@ -321,8 +338,9 @@ impl Work for OltpWork {
         let (used, counted) = (meter.cpu(), meter.syncs());
         drop(meter);
         drop(clients);
-        self.expected_rows += came.grown;
-        self.grown |= came.grown != 0 || came.uncertain > 0;
+        self.expected_rows += came.grown.rows;
+        self.expected_sum = self.expected_sum.map(|sum| sum + came.grown.sum);
+        self.grown |= came.grown.rows != 0 || came.uncertain > 0;
         self.uncertain += came.uncertain;
         self.retries += came.retries.iter().sum::<u64>();
         self.lost += came.lost;
@@ -365,7 +383,7 @@ impl Work for OltpWork {
             let path = place.directory().map(|(path, _)| path.join(house::NAME)).unwrap_or_default();
             return Err(EngineError::Contents { path, what });
         }
-        self.compare(place, found.rows)?;
+        self.compare(place, found.rows, found.sum)?;
         Ok(begun.elapsed().as_secs_f64())
     }
 

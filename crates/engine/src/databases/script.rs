@@ -195,6 +195,26 @@ fn digits(text: &mut String, groups: usize, random: &mut Random) {
     }
 }
 
+/// What a transaction changed of what can be counted afterwards.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// Rows that the tables grew by.
+    pub(crate) rows: i64,
+    /// What the sum of all `k` grew by, of the script that changes nothing else.
+    pub(crate) sum: i64,
+}
+
+impl Change {
+    fn of_rows(rows: i64) -> Change {
+        Change { rows, sum: 0 }
+    }
+
+    pub(crate) fn add(&mut self, other: Change) {
+        self.rows += other.rows;
+        self.sum += other.sum;
+    }
+}
+
 /// One client's transactions.
 pub(crate) struct Transactions {
     script: Script,
@@ -218,12 +238,12 @@ impl Transactions {
         Transactions { script, tables, table_size, distribution: oltp.distribution, begin, random, columns }
     }
 
-    /// Does one; answers by how many rows the tables grew. After an error nothing of it stands, but where the
+    /// Does one; answers what it changed. After an error nothing of it stands, but where the
     /// connection was lost, which nobody knows.
     ///
     /// # Errors
     /// What the server answered.
-    pub(crate) fn one(&mut self, session: &mut dyn Session) -> Result<i64, DatabaseError> {
+    pub(crate) fn one(&mut self, session: &mut dyn Session) -> Result<Change, DatabaseError> {
         let done = self.work(session);
         let Err(error) = &done else { return done };
         if self.script.is_bracketed() && error.cure != Cure::Lost {
@@ -236,7 +256,7 @@ impl Transactions {
         done
     }
 
-    fn work(&mut self, session: &mut dyn Session) -> Result<i64, DatabaseError> {
+    fn work(&mut self, session: &mut dyn Session) -> Result<Change, DatabaseError> {
         if !self.script.is_bracketed() {
             return match self.script {
                 Script::Insert => self.insert(session),
@@ -252,7 +272,7 @@ impl Transactions {
                 self.range(session, of)?;
             }
         }
-        let mut grown = 0;
+        let mut grown = Change::default();
         if self.script != Script::ReadOnly {
             self.update_indexed(session)?;
             self.update_other(session)?;
@@ -272,52 +292,53 @@ impl Transactions {
     }
 
     /// So many rows by their keys, all of one table.
-    fn points(&mut self, session: &mut dyn Session, count: u32) -> Result<i64, DatabaseError> {
+    fn points(&mut self, session: &mut dyn Session, count: u32) -> Result<Change, DatabaseError> {
         let statement = self.statement(Statement::Point);
         for _ in 0..count {
             let row = self.row();
             session.execute(statement, &[Value::Number(row)])?;
         }
-        Ok(0)
+        Ok(Change::default())
     }
 
-    fn range(&mut self, session: &mut dyn Session, of: Statement) -> Result<i64, DatabaseError> {
+    fn range(&mut self, session: &mut dyn Session, of: Statement) -> Result<Change, DatabaseError> {
         let (statement, row) = (self.statement(of), self.row());
-        session.execute(statement, &[Value::Number(row), Value::Number(row + RANGE_ROWS - 1)]).map(|_| 0)
+        session.execute(statement, &[Value::Number(row), Value::Number(row + RANGE_ROWS - 1)]).map(|_| Change::default())
     }
 
-    fn update_indexed(&mut self, session: &mut dyn Session) -> Result<i64, DatabaseError> {
+    fn update_indexed(&mut self, session: &mut dyn Session) -> Result<Change, DatabaseError> {
         let (statement, row) = (self.statement(Statement::UpdateIndexed), self.row());
-        session.execute(statement, &[Value::Number(row)]).map(|_| 0)
+        let changed = session.execute(statement, &[Value::Number(row)])?;
+        Ok(Change { rows: 0, sum: changed as i64 })
     }
 
-    fn update_other(&mut self, session: &mut dyn Session) -> Result<i64, DatabaseError> {
+    fn update_other(&mut self, session: &mut dyn Session) -> Result<Change, DatabaseError> {
         let (statement, row) = (self.statement(Statement::UpdateOther), self.row());
         self.columns.renew(&mut self.random);
-        session.execute(statement, &[Value::Text(&self.columns.c), Value::Number(row)]).map(|_| 0)
+        session.execute(statement, &[Value::Text(&self.columns.c), Value::Number(row)]).map(|_| Change::default())
     }
 
-    fn delete(&mut self, session: &mut dyn Session) -> Result<i64, DatabaseError> {
+    fn delete(&mut self, session: &mut dyn Session) -> Result<Change, DatabaseError> {
         let (statement, row) = (self.statement(Statement::Delete), self.row());
-        Ok(-(session.execute(statement, &[Value::Number(row)])? as i64))
+        Ok(Change::of_rows(-(session.execute(statement, &[Value::Number(row)])? as i64)))
     }
 
-    fn insert(&mut self, session: &mut dyn Session) -> Result<i64, DatabaseError> {
+    fn insert(&mut self, session: &mut dyn Session) -> Result<Change, DatabaseError> {
         let (statement, k) = (self.statement(Statement::Insert), self.row());
         self.columns.renew(&mut self.random);
         let values = [Value::Number(k), Value::Text(&self.columns.c), Value::Text(&self.columns.pad)];
-        Ok(session.execute(statement, &values)? as i64)
+        Ok(Change::of_rows(session.execute(statement, &values)? as i64))
     }
 
     /// Removes a row and puts another in its place, in the same table.
-    fn put_back(&mut self, session: &mut dyn Session) -> Result<i64, DatabaseError> {
+    fn put_back(&mut self, session: &mut dyn Session) -> Result<Change, DatabaseError> {
         let (delete, row, k) = (self.statement(Statement::Delete), self.row(), self.row());
         let removed = session.execute(delete, &[Value::Number(row)])? as i64;
         self.columns.renew(&mut self.random);
         let insert = delete - Statement::Delete as usize + Statement::InsertAt as usize;
         let text = [Value::Text(&self.columns.c), Value::Text(&self.columns.pad)];
         let added = session.execute(insert, &[Value::Number(row), Value::Number(k), text[0], text[1]])? as i64;
-        Ok(added - removed)
+        Ok(Change::of_rows(added - removed))
     }
 }
 
@@ -432,7 +453,8 @@ mod tests {
             ("read-write", vec![0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8], 0),
         ] {
             let mut asked = Asked::default();
-            assert_eq!(transactions(script).one(&mut asked), Ok(grown), "{script}");
+            let sum = i64::from(script == "update-index");
+            assert_eq!(transactions(script).one(&mut asked), Ok(Change { rows: grown, sum }), "{script}");
             assert_eq!(asked.statements, statements, "{script}");
             let brackets: &[&str] = if statements.len() > 1 { &["BEGIN", "COMMIT"] } else { &[] };
             assert_eq!(asked.said, brackets, "{script}");
