@@ -18,6 +18,8 @@ mod settle;
 mod sqlite;
 mod syncs;
 mod turns;
+#[cfg(test)]
+mod tests;
 mod usage;
 
 pub use programs::{missing, version};
