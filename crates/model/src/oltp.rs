@@ -48,6 +48,10 @@ pub struct Oltp {
     /// Which rows are asked for.
     #[serde(default)]
     pub distribution: Distribution,
+    /// Socket of a server that runs already, in a directory that is the race's one lane: it is neither started nor
+    /// stopped, keeps the settings that it has, and begins no group cold. Empty: Fairlane starts one.
+    #[serde(default)]
+    pub socket: String,
     /// Options of the server (of SQLite pragmas), of those that Fairlane hands on: `innodb_doublewrite = "OFF"`.
     #[serde(default)]
     pub options: BTreeMap<String, String>,
@@ -214,8 +218,19 @@ impl Script {
 impl Oltp {
     /// The groups in the order in which they are measured.
     pub fn groups(&self) -> Vec<String> {
-        let cold = self.threads.first().filter(|_| self.cold).map(|&threads| self.group(threads, true));
+        let cold =
+            self.threads.first().filter(|_| self.cold && !self.is_external()).map(|&threads| self.group(threads, true));
         cold.into_iter().chain(self.threads.iter().map(|&threads| self.group(threads, false))).collect()
+    }
+
+    /// Whether a server is used that runs already.
+    pub fn is_external(&self) -> bool {
+        !self.socket.is_empty()
+    }
+
+    /// Whether a server is started for it.
+    pub fn starts_server(&self) -> bool {
+        self.server.is_process() && !self.is_external()
     }
 
     /// Threads of a group, and whether it begins cold; `None`: there is none of that name.
@@ -233,7 +248,7 @@ impl Oltp {
     /// What it asks of a filesystem: a server, which runs without privileges, wants files of its own.
     pub fn asks_for(&self) -> Vec<Asked> {
         let by = format!("server {}", self.server.title());
-        self.server.is_process().then_some(Asked { by, ability: Ability::Owners }).into_iter().collect()
+        self.starts_server().then_some(Asked { by, ability: Ability::Owners }).into_iter().collect()
     }
 
     /// Bytes of the tables with their indexes, roughly.
@@ -243,7 +258,7 @@ impl Oltp {
 
     /// Whether the pool holds all of the data, so that little is read from the lane.
     pub fn fits_the_pool(&self) -> bool {
-        self.pool.get() >= self.data_bytes()
+        !self.is_external() && self.pool.get() >= self.data_bytes()
     }
 
     /// What the work keeps on the lane: data, what a load and updates add, and the server's own files.
@@ -294,6 +309,19 @@ impl Oltp {
         if !seconds(self.warm_up_seconds, 0.0) {
             return Err("warm_up_seconds must lie between 0 and 1800".to_owned());
         }
+        if self.is_external() {
+            if !self.server.is_process() {
+                return Err("socket names a server, and SQLite has none; set server too".to_owned());
+            }
+            if !self.socket.starts_with('/') || self.socket.chars().any(crate::text::is_unsafe) {
+                return Err(
+                    "socket must be the whole path of a Unix socket, such as /run/mysqld/mysqld.sock".to_owned()
+                );
+            }
+            if let Some(key) = self.options.keys().next() {
+                return Err(format!("{key} cannot be set of a server that runs already; set it where it is started"));
+            }
+        }
         settings::check(self)
     }
 }
@@ -338,10 +366,16 @@ mod tests {
             "pool = \"1MiB\"",
             "seconds = 0.0",
             "warm_up_seconds = -1.0",
+            "socket = \"/run/x.sock\"",
+            "server = \"mariadb\"\nsocket = \"x.sock\"",
+            "server = \"mariadb\"\nsocket = \"/run/x.sock\"\noptions = { innodb_doublewrite = \"OFF\" }",
         ] {
             assert!(oltp(wrong).check().is_err(), "{wrong}");
         }
         assert_eq!(oltp("").check(), Ok(()));
+        let external = oltp("server = \"mariadb\"\nsocket = \"/run/x.sock\"\nthreads = [2]");
+        assert_eq!((external.check(), external.groups()), (Ok(()), vec!["mariadb 2 threads".to_owned()]));
+        assert!(!external.starts_server() && external.asks_for().is_empty());
         assert_eq!(oltp("distribution = \"special\"").distribution, Distribution::Special);
     }
 }

@@ -69,7 +69,9 @@ fn a_table_says_what_a_transaction_waits_for_writes_and_costs() {
     assert!(!text.contains("served from memory"), "{text}");
     let line = text.lines().find(|line| line.starts_with("  ext4") && line.contains("12 cold"));
     let line = line.unwrap_or_else(|| panic!("no cold row:\n{text}")).replace('\u{a0}', " ");
-    for cell in ["850/s", "2.1 ms", "9.4 ms", "37", "1.02", "1.5", "0.9 ms", "24 KiB", "40 KiB", "310/s", "0.18 ms", "0.64 ms"] {
+    for cell in
+        ["850/s", "2.1 ms", "9.4 ms", "37", "1.02", "1.5", "0.9 ms", "24 KiB", "40 KiB", "310/s", "0.18 ms", "0.64 ms"]
+    {
         assert!(line.contains(cell), "{cell}: {line}");
     }
     assert!(shown("text", 140, true).contains("served from memory"));
@@ -81,6 +83,9 @@ fn a_narrow_terminal_spares_columns_and_markdown_keeps_all() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     assert!(text.contains("retries") && !text.contains("a flush "), "{text}");
     let page = shown("markdown", 80, false);
-    assert!(page.contains("| lane | clients | per s | at first | p50 | p99 | retries | lost | fsyncs | flushes |"), "{page}");
+    assert!(
+        page.contains("| lane | clients | per s | at first | p50 | p99 | retries | lost | fsyncs | flushes |"),
+        "{page}"
+    );
     assert!(page.replace('\u{a0}', " ").contains("0.64 ms"), "{page}");
 }

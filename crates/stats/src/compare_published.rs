@@ -330,9 +330,7 @@ fn method(record: &Record, published: &Published, suite: Option<&Suite>) -> Vec<
         }
         found.push(difference("method", what));
     }
-    let evenly = |workload: &&&Workload| {
-        matches!(&workload.kind, Kind::Oltp(oltp) if oltp.distribution == Distribution::Uniform)
-    };
+    let evenly = |workload: &&&Workload| matches!(&workload.kind, Kind::Oltp(oltp) if oltp.distribution == Distribution::Uniform);
     let names: Vec<&str> = shared.iter().filter(evenly).map(|workload| workload.name.as_str()).collect();
     if !names.is_empty() {
         found.push(difference(

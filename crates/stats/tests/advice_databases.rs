@@ -48,6 +48,11 @@ fn what_may_be_lost_is_not_measured_where_writes_must_survive() {
     assert_eq!(asked(&safe, &scenario(true), &[]).measured_share, 1.0);
     let advice = asked(&fast, &scenario(true), &[]);
     assert_eq!((advice.measured_share, advice.lane), (0.0, None));
+    // As a server says it of itself, where nobody else told it.
+    let mut stated = race("");
+    let group = &mut stated.trials[0].groups[0];
+    group.settings.insert("synchronous".to_owned(), "NORMAL".to_owned());
+    assert_eq!(asked(&stated, &scenario(true), &[]).measured_share, 0.0);
     // Where nobody asks for that, it counts.
     assert_eq!(asked(&fast, &scenario(false), &[]).measured_share, 1.0);
 }

@@ -199,7 +199,8 @@ fn figures_that_do_not_hold_together_are_refused() {
 
 #[test]
 fn rows_that_are_drawn_evenly_are_named_beside_an_article_on_a_database() {
-    let article = ARTICLE.replace("workload = \"elsewhere\", group = \"write\"", "workload = \"db\", group = \"total\"");
+    let article =
+        ARTICLE.replace("workload = \"elsewhere\", group = \"write\"", "workload = \"db\", group = \"total\"");
     let article = Published::from_toml(&article).unwrap();
     let compared = |more: &str| {
         let text = format!(

@@ -100,7 +100,10 @@ fn settings_are_those_that_the_databases_say_and_where_lanes_differ_it_is_warned
     let found = stats::judge::findings(&race);
     assert_eq!(found.transactions[0].settings, ["wal_sync_method = fdatasync"]);
     let warned = |found: &model::findings::Findings| {
-        found.warnings.iter().any(|said| said.contains("ext4: wal_sync_method = fdatasync; xfs: wal_sync_method = open"))
+        found
+            .warnings
+            .iter()
+            .any(|said| said.contains("ext4: wal_sync_method = fdatasync; xfs: wal_sync_method = open"))
     };
     assert!(!warned(&found));
     say(&mut race, "xfs", "open_sync");

@@ -5,11 +5,14 @@
 
 mod check;
 mod clients;
+mod digest;
+mod external;
 mod house;
 mod meter;
 mod mysql;
 mod postgresql;
 mod programs;
+mod scram;
 mod script;
 mod server;
 mod session;
@@ -17,9 +20,9 @@ mod settings;
 mod settle;
 mod sqlite;
 mod syncs;
-mod turns;
 #[cfg(test)]
 mod tests;
+mod turns;
 mod usage;
 
 pub use programs::{missing, version};
@@ -31,6 +34,7 @@ use crate::target::Place;
 use crate::window::{OPERATIONS_PER_SECOND, Window};
 use crate::workloads::{Observer, Work, heed};
 use clients::{Came, Client};
+use external::{External, Who};
 use house::House;
 use meter::{Counters, Meter};
 use model::agent::Part;
@@ -57,6 +61,8 @@ pub struct OltpWork {
     /// Where a server's process id is noted.
     note: Option<PathBuf>,
     running: Option<Running>,
+    /// A server that is none of ours.
+    external: Option<External>,
     /// What went wrong when the server was stopped; the next call says it.
     trouble: Option<EngineError>,
     /// Rows that there must be.
@@ -90,17 +96,29 @@ impl OltpWork {
         note: Option<PathBuf>,
         stop: Arc<AtomicBool>,
     ) -> Result<Self, EngineError> {
-        let user = if oltp.server.is_process() { house::unprivileged() } else { None };
-        let house = House::build(place, user)?;
-        if oltp.server.is_process() {
-            server::make(oltp.server, &house, &stop)?;
+        let who = if oltp.is_external() { Some(Who::of_environment(oltp.server)?) } else { None };
+        OltpWork::prepare_as(place, oltp, seed, note, stop, who)
+    }
+
+    /// The same; `who`: who connects to a server that is none of ours.
+    fn prepare_as(
+        place: &Place,
+        oltp: &Oltp,
+        seed: u64,
+        note: Option<PathBuf>,
+        stop: Arc<AtomicBool>,
+        who: Option<Who>,
+    ) -> Result<Self, EngineError> {
+        let external = who.map(|who| External::open(oltp, who, place)).transpose()?;
+        if external.is_none() {
+            OltpWork::make(place, oltp, &stop)?;
         }
-        drop(house);
         let mut work = OltpWork {
             oltp: oltp.clone(),
             seed,
             note,
             running: None,
+            external,
             trouble: None,
             expected_rows: oltp.table_size as i64 * i64::from(oltp.tables),
             expected_sum: None,
@@ -117,11 +135,20 @@ impl OltpWork {
         work.load(place)?;
         if work.oltp.script == Script::UpdateIndex {
             let mut session = work.connect(place, 1)?;
-            work.expected_sum =
-                Some(check::sum(&work.oltp, session.as_mut()).map_err(|error| work.explain(error))?);
+            work.expected_sum = Some(check::sum(&work.oltp, session.as_mut()).map_err(|error| work.explain(error))?);
         }
         work.release();
         work.trouble.take().map_or(Ok(work), Err)
+    }
+
+    /// Makes the folder in the lane, and a server's first files in it.
+    fn make(place: &Place, oltp: &Oltp, stop: &AtomicBool) -> Result<(), EngineError> {
+        let user = if oltp.server.is_process() { house::unprivileged() } else { None };
+        let house = House::build(place, user)?;
+        if oltp.server.is_process() {
+            server::make(oltp.server, &house, stop)?;
+        }
+        Ok(())
     }
 
     /// Starts the server, where there is one and it does not run.
@@ -133,24 +160,24 @@ impl OltpWork {
             // Whoever used it was told; what it left is recovered now.
             self.running = None;
         }
-        if self.oltp.server.is_process() && self.running.is_none() {
+        if self.oltp.starts_server() && self.running.is_none() {
             let house = House::open(place)?;
             self.running = Some(Running::start(&self.oltp, house, self.note.clone(), &self.stop)?);
             self.settings.clear();
         }
         if self.settings.is_empty() {
             let mut session = self.connect(place, 1)?;
-            self.settings =
-                settings::read(&self.oltp, session.as_mut()).map_err(|error| self.explain(error))?;
+            self.settings = settings::read(&self.oltp, session.as_mut()).map_err(|error| self.explain(error))?;
         }
         Ok(())
     }
 
     /// A connection, one of so many.
     fn connect(&self, place: &Place, clients: u32) -> Result<Box<dyn Session>, EngineError> {
-        let connected: Result<Box<dyn Session>, DatabaseError> = match &self.running {
-            Some(running) => running.connect(),
-            None => {
+        let connected: Result<Box<dyn Session>, DatabaseError> = match (&self.external, &self.running) {
+            (Some(external), _) => external.connect(),
+            (None, Some(running)) => running.connect(),
+            (None, None) => {
                 let (path, _) = place.directory().ok_or_else(house::no_directory)?;
                 sqlite::Sqlite::open(&path.join(house::NAME), &self.oltp, clients, self.turns.clone())
                     .map(|one| Box::new(one) as Box<dyn Session>)
@@ -246,7 +273,11 @@ impl OltpWork {
     /// Everything that was changed goes to the device.
     fn settle(&self, place: &Place) -> Result<(), EngineError> {
         let mut session = self.connect(place, 1)?;
-        settle::pages(&self.oltp, session.as_mut()).map_err(|error| self.explain(error))?;
+        let settled = settle::pages(&self.oltp, session.as_mut());
+        // Whoever connects to a server that is none of ours may not be allowed to.
+        if let (Err(error), None) = (settled, &self.external) {
+            return Err(self.explain(error));
+        }
         drop(session);
         place.sync()?;
         Ok(())
@@ -254,10 +285,15 @@ impl OltpWork {
 
     /// Another connection for a client that lost its own while the server lives.
     fn connect_again(&self, state: &AtomicU8) -> Option<Box<dyn Session>> {
-        let running = self.running.as_ref()?;
+        let (external, running) = (self.external.as_ref(), self.running.as_ref());
+        let is_alive = || external.map_or_else(|| running.is_some_and(Running::is_alive), External::is_alive);
+        let connect = || match (external, running) {
+            (Some(external), _) => Some(external.connect()),
+            (None, running) => running.map(Running::connect),
+        };
         let begun = Instant::now();
-        while running.is_alive() && !clients::is_over(state) && begun.elapsed() < RECONNECT {
-            let connected = running.connect().and_then(|mut session| {
+        while is_alive() && !clients::is_over(state) && begun.elapsed() < RECONNECT {
+            let connected = connect()?.and_then(|mut session| {
                 script::prepare(session.as_mut(), &self.oltp)?;
                 Ok(session)
             });
@@ -284,10 +320,8 @@ impl OltpWork {
 
     /// What the work counted itself, as totals of the window.
     fn totals(&self, came: &Came, fsyncs: Option<f64>, cold: bool) -> Vec<(&'static str, f64)> {
-        let mut totals = vec![
-            ("retries", came.retries.iter().sum::<u64>() as f64),
-            ("lost_connections", came.lost as f64),
-        ];
+        let mut totals =
+            vec![("retries", came.retries.iter().sum::<u64>() as f64), ("lost_connections", came.lost as f64)];
         totals.extend(Cause::ALL.iter().zip(came.retries).map(|(cause, count)| (cause.key(), count as f64)));
         totals.extend(fsyncs.map(|fsyncs| ("server_fsyncs_per_operation", fsyncs)));
         if self.oltp.server == Server::Sqlite {
@@ -329,7 +363,8 @@ impl Work for OltpWork {
         let mut clients = self.clients(place, threads, group)?;
         let warm_up = if cold { 0.0 } else { self.oltp.warm_up_seconds };
         let times = (Duration::from_secs_f64(warm_up), Duration::from_secs_f64(self.oltp.seconds));
-        let pid = self.running.as_ref().map(Running::pid);
+        let external = self.external.as_ref().and_then(External::pid);
+        let pid = self.running.as_ref().map(Running::pid).or(external);
         let server = self.oltp.server;
         let counts_at_once = matches!(server, Server::Mariadb | Server::Mysql);
         let counters = counts_at_once.then(|| self.connect(place, 1)).transpose()?;
@@ -411,6 +446,13 @@ impl Work for OltpWork {
         if self.retries > 0 {
             let (retries, all) = (self.retries, self.transactions);
             notes.push(format!("retries: {retries} beside {all} transactions, after a deadlock or a busy database"));
+        }
+        if self.oltp.is_external() {
+            let unsafe_settings = Oltp::unsafe_stated(&self.settings);
+            if !unsafe_settings.is_empty() {
+                let settings = unsafe_settings.join(", ");
+                notes.push(format!("not durable: the server runs with {settings}, and may lose what it acknowledged"));
+            }
         }
         if self.lost > 0 {
             notes.push(format!("lost connections: {} while the server went on", self.lost));

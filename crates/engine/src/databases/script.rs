@@ -303,7 +303,9 @@ impl Transactions {
 
     fn range(&mut self, session: &mut dyn Session, of: Statement) -> Result<Change, DatabaseError> {
         let (statement, row) = (self.statement(of), self.row());
-        session.execute(statement, &[Value::Number(row), Value::Number(row + RANGE_ROWS - 1)]).map(|_| Change::default())
+        session
+            .execute(statement, &[Value::Number(row), Value::Number(row + RANGE_ROWS - 1)])
+            .map(|_| Change::default())
     }
 
     fn update_indexed(&mut self, session: &mut dyn Session) -> Result<Change, DatabaseError> {
@@ -375,7 +377,8 @@ mod tests {
     #[test]
     fn three_quarters_of_special_draws_fall_into_the_hundredth_in_the_middle() {
         let mut random = Random::new(3);
-        let mut draw = |distribution, rows| -> Vec<u64> { (0..20_000).map(|_| random.row(distribution, rows)).collect() };
+        let mut draw =
+            |distribution, rows| -> Vec<u64> { (0..20_000).map(|_| random.row(distribution, rows)).collect() };
         let within = |draws: &[u64], from: u64, to: u64| {
             draws.iter().filter(|row| (from..=to).contains(row)).count() as f64 / draws.len() as f64
         };

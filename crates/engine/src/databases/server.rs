@@ -1,5 +1,6 @@
 //! A server as a child process: started in its house, without privileges, and gone whatever happens.
 
+use super::external::Who;
 use super::house::{self, House, unprivileged};
 use super::mysql::MySql;
 use super::postgresql::Postgres;
@@ -130,9 +131,10 @@ impl Running {
     /// # Errors
     /// Where the server does not take it.
     pub(super) fn connect(&self) -> Result<Box<dyn Session>, DatabaseError> {
+        let who = Who::of_own(self.server);
         Ok(match self.server {
-            Server::Postgresql => Box::new(Postgres::connect(Path::new(&self.house.inside(".s.PGSQL.5432")))?),
-            _ => Box::new(MySql::connect(Path::new(&self.house.inside("socket")))?),
+            Server::Postgresql => Box::new(Postgres::connect(Path::new(&self.house.inside(".s.PGSQL.5432")), &who)?),
+            _ => Box::new(MySql::connect(Path::new(&self.house.inside("socket")), &who)?),
         })
     }
 
@@ -232,7 +234,7 @@ impl Running {
 }
 
 /// Whether a process is there and has not ended.
-fn lives(pid: u32) -> bool {
+pub(super) fn lives(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // The name in brackets may hold anything.
     let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());

@@ -8,8 +8,12 @@ use model::oltp::{Oltp, Server};
 /// Writes the pages that the database holds back. The filesystem is synced by the caller.
 pub(super) fn pages(oltp: &Oltp, session: &mut dyn Session) -> Result<(), DatabaseError> {
     match oltp.server {
-        Server::Sqlite => drop(session.rows("PRAGMA wal_checkpoint(TRUNCATE)")?),
-        Server::Postgresql => drop(session.run("CHECKPOINT")?),
+        Server::Sqlite => {
+            session.rows("PRAGMA wal_checkpoint(TRUNCATE)")?;
+        }
+        Server::Postgresql => {
+            session.run("CHECKPOINT")?;
+        }
         // Waits until the tables' own pages are written; undo logs go with the next checkpoint.
         Server::Mariadb | Server::Mysql => {
             let all: Vec<String> = (1..=oltp.tables).map(table).collect();

@@ -130,7 +130,10 @@ fn wait(times: i32) -> bool {
 
 fn plain(error: rusqlite::Error) -> DatabaseError {
     let busy = matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked));
-    DatabaseError { message: format!("SQLite: {error}"), cure: if busy { Cure::Again(Cause::Busy) } else { Cure::None } }
+    DatabaseError {
+        message: format!("SQLite: {error}"),
+        cure: if busy { Cure::Again(Cause::Busy) } else { Cure::None },
+    }
 }
 
 impl ToSql for Value<'_> {

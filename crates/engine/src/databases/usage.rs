@@ -84,7 +84,8 @@ pub(super) fn fsyncs(server: Server, session: &mut dyn Session) -> Option<f64> {
 
 /// Whether no backend but the one of this connection serves a client any more; each tells its counts when it ends.
 pub(super) fn is_alone(session: &mut dyn Session) -> bool {
-    let others = "SELECT COUNT(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
+    let others =
+        "SELECT COUNT(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
     !matches!(session.number(others), Ok(Some(others)) if others > 0.0)
 }
 

@@ -64,7 +64,7 @@ impl Track<'_> {
     /// Where a workload's server notes its process id; `None`: it has none.
     pub(super) fn note_of(&self, workload: &Workload, lane: usize) -> Option<PathBuf> {
         match &workload.kind {
-            Kind::Oltp(oltp) if oltp.server.is_process() => Some(server_note(self.journal.path(), lane)),
+            Kind::Oltp(oltp) if oltp.starts_server() => Some(server_note(self.journal.path(), lane)),
             _ => None,
         }
     }

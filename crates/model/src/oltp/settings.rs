@@ -184,7 +184,8 @@ impl Oltp {
             Server::Postgresql => &[("fsync", "on"), ("synchronous_commit", "on"), ("full_page_writes", "on")],
         };
         let told = self.settings();
-        let of = |&(key, value): &(&str, &str)| (key.to_owned(), told.get(key).map_or(value, String::as_str).to_owned());
+        let of =
+            |&(key, value): &(&str, &str)| (key.to_owned(), told.get(key).map_or(value, String::as_str).to_owned());
         let mut all: Vec<(String, String)> = usual.iter().map(of).collect();
         for (key, value) in &told {
             if DURABILITY.iter().any(|row| row.0 == key) && !all.iter().any(|(known, _)| known == key) {
@@ -368,7 +369,8 @@ mod tests {
             let of = oltp(&format!("server = \"{server}\"\noptions = {{ \"{key}\" = \"{value}\" }}"));
             assert!(of.check().is_err(), "{server} {key} = {value}");
         }
-        let twice = oltp("server = \"mariadb\"\noptions = { innodb_doublewrite = \"ON\", Innodb-Doublewrite = \"OFF\" }");
+        let twice =
+            oltp("server = \"mariadb\"\noptions = { innodb_doublewrite = \"ON\", Innodb-Doublewrite = \"OFF\" }");
         assert!(twice.check().unwrap_err().contains("twice"));
         for (server, key, value) in [
             ("mariadb", "innodb_io_capacity", "2000"),
@@ -387,7 +389,8 @@ mod tests {
 
     #[test]
     fn values_are_the_same_whatever_word_is_used() {
-        for (a, b, same) in [("ON", "1", true), ("yes", "on", true), ("O_DIRECT", "o_direct", true), ("2", "1", false)] {
+        for (a, b, same) in [("ON", "1", true), ("yes", "on", true), ("O_DIRECT", "o_direct", true), ("2", "1", false)]
+        {
             assert_eq!(same_setting(a, b), same, "{a} {b}");
         }
     }

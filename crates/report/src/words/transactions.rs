@@ -12,8 +12,8 @@ pub(crate) const TRANSACTIONS_TITLE: &str = "What a transaction waits for and co
 
 /// The columns, the lane first.
 pub(crate) const COLUMNS: [&str; 16] = [
-    "lane", "clients", "per s", "at first", "p50", "p99", "retries", "lost", "fsyncs", "an fsync", "flushes", "a flush",
-    "written", "in all", "client", "server",
+    "lane", "clients", "per s", "at first", "p50", "p99", "retries", "lost", "fsyncs", "an fsync", "flushes",
+    "a flush", "written", "in all", "client", "server",
 ];
 
 /// Those that a narrow terminal does without, the first to go first.

@@ -9,7 +9,12 @@ use model::workload::{Kind, Workload};
 /// for a reason that the scenario rules out, they count as not measured.
 pub(super) fn may_lose(scenario: &Scenario, record: &Record, workload: &str) -> bool {
     let durable = scenario.need.iter().any(|of| of.need.any == [Wish::Durable]);
-    durable && of(&record.header.plan.workloads, workload).is_some_and(|oltp| !oltp.unsafe_settings().is_empty())
+    let Some(oltp) = of(&record.header.plan.workloads, workload).filter(|_| durable) else { return false };
+    // What a server that was not started for the race does, it alone can say.
+    let of_workload = record.trials.iter().filter(|trial| trial.workload == workload);
+    let stated =
+        || of_workload.flat_map(|trial| &trial.groups).any(|group| !Oltp::unsafe_stated(&group.settings).is_empty());
+    !oltp.unsafe_settings().is_empty() || stated()
 }
 
 /// A workload of the same name and server that was raced with other tables or other settings; `None`: there is

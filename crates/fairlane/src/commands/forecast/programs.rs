@@ -18,9 +18,9 @@ impl Setting {
         let rates = &self.rates;
         let rows = oltp.table_size as f64 * f64::from(oltp.tables);
         let bytes = oltp.working_set_bytes() as f64;
-        let starts = f64::from(u8::from(oltp.server.is_process())) * SERVER_SECONDS;
+        let starts = f64::from(u8::from(oltp.starts_server())) * SERVER_SECONDS;
         let groups = oltp.groups().len() as f64;
-        let cold = if oltp.cold { self.remount_seconds() + starts } else { 0.0 };
+        let cold = if oltp.cold && !oltp.is_external() { self.remount_seconds() + starts } else { 0.0 };
         let measured = groups * (oltp.warm_up_seconds + oltp.seconds);
         let fill = rows / LOADED_ROWS + bytes / rates.sequential;
         let refilled = if matches!(oltp.script, Script::Insert | Script::Delete) { groups - 1.0 } else { 0.0 };
