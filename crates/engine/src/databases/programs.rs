@@ -113,8 +113,14 @@ pub(super) fn making(of: Server, house: &House) -> Result<Making, EngineError> {
         // What mariadb-install-db does, which is a shell script and needs the client's package too.
         _ => {
             let places = [format!("--datadir={data}"), format!("--tmpdir={}", house.for_server("tmp"))];
-            let fixed =
-                ["--skip-networking", "--log-warnings=0", "--enforce-storage-engine=", "--max-allowed-packet=8M"];
+            let fixed = [
+                "--skip-networking",
+                "--log-warnings=0",
+                "--enforce-storage-engine=",
+                "--max-allowed-packet=8M",
+                // A list of pages that the first start would read.
+                "--innodb-buffer-pool-dump-at-shutdown=OFF",
+            ];
             let begin = ["--no-defaults", "--bootstrap"].map(str::to_owned);
             let arguments = begin.into_iter().chain(places).chain(fixed.map(str::to_owned)).collect();
             Making { program, arguments, input: system_tables()? }
