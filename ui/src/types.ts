@@ -2041,7 +2041,8 @@ export interface TransactionsFinding {
    */
   server: string;
   /**
-   * What decides whether a commit survives a power cut, as the server was told: `synchronous = FULL`.
+   * What decides whether a commit survives a power cut, as the server says, or as it was
+   * told: `synchronous = FULL`.
    */
   settings: string[];
   /**
@@ -2061,6 +2062,12 @@ export interface TransactionsFinding {
  */
 export interface TransactionsRow {
   /**
+   * The same by their causes: `deadlocks`, `lock_timeouts`, `serialisation_failures`, `duplicate_keys`, `busy`.
+   */
+  again?: {
+    [k: string]: number;
+  };
+  /**
    * CPU time of the clients for each transaction, nanoseconds, median over rounds; of SQLite it holds the
    * database's own.
    */
@@ -2078,7 +2085,12 @@ export interface TransactionsRow {
    */
   flushes?: number | null;
   /**
-   * Syncs of files for each transaction as the server counts them, median over rounds.
+   * What a sync takes in SQLite, nanoseconds, median over rounds.
+   */
+  fsync_ns?: number | null;
+  /**
+   * Syncs of files for each transaction as the server counts them, median over rounds; of PostgreSQL those of
+   * its log alone.
    */
   fsyncs?: number | null;
   /**
@@ -2089,6 +2101,10 @@ export interface TransactionsRow {
    * Name of the lane.
    */
   lane: string;
+  /**
+   * Connections that were lost while the server went on, in all rounds.
+   */
+  lost_connections?: number;
   /**
    * Median latency of a transaction, all rounds' histograms merged, nanoseconds.
    */
@@ -2114,9 +2130,19 @@ export interface TransactionsRow {
    */
   transactions_per_second?: number | null;
   /**
-   * Bytes that the device is asked to write for each transaction, median over rounds.
+   * Transactions per second in the first tenth of a window that begins cold, median over rounds: what follows is
+   * ever warmer.
+   */
+  transactions_per_second_at_first?: number | null;
+  /**
+   * Bytes that the device is asked to write for each transaction within the window, median over rounds.
    */
   written_bytes?: number | null;
+  /**
+   * Bytes that it is asked to write for each transaction until all of them lie in their tables and on the device,
+   * median over rounds.
+   */
+  written_until_stable_bytes?: number | null;
 }
 /**
  * How many trials there were and what became of them.

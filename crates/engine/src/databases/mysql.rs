@@ -78,7 +78,7 @@ impl MySql {
         if self.packet.first() != Some(&10) {
             return Err(DatabaseError::strange("another protocol than version 10"));
         }
-        let proof = salt(&self.packet).map(|salt| proof(&who.password, &salt)).unwrap_or_default();
+        let proof = salt(&self.packet).map(|salt| proof_of(&who.password, &salt)).unwrap_or_default();
         let flags = LONG_PASSWORD | LONG_FLAG | PROTOCOL_41 | TRANSACTIONS | SECURE_CONNECTION | PLUGIN_AUTH;
         self.begin();
         self.out.extend_from_slice(&flags.to_le_bytes());
@@ -101,7 +101,7 @@ impl MySql {
                     let asked = self.packet[1..].strip_prefix(NATIVE).and_then(|rest| rest.strip_prefix(b"\0"));
                     let salt = asked.map(|salt| salt.strip_suffix(b"\0").unwrap_or(salt).to_vec());
                     self.begin();
-                    self.out.extend(salt.map(|salt| proof(&who.password, &salt)).unwrap_or_default());
+                    self.out.extend(salt.map(|salt| proof_of(&who.password, &salt)).unwrap_or_default());
                     self.send(number.wrapping_add(1))?;
                 }
                 Some(0x01) => {}
@@ -268,7 +268,7 @@ fn salt(greeting: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// `mysql_native_password`: SHA1(password) xor SHA1(salt, SHA1(SHA1(password))); nothing of no password.
-fn proof(password: &[u8], salt: &[u8]) -> Vec<u8> {
+fn proof_of(password: &[u8], salt: &[u8]) -> Vec<u8> {
     if password.is_empty() {
         return Vec::new();
     }
