@@ -64,6 +64,8 @@ pub(super) struct External {
     socket: PathBuf,
     who: Who,
     pid: Option<u32>,
+    /// The database is ours, and goes with this.
+    made: bool,
 }
 
 impl External {
@@ -76,7 +78,7 @@ impl External {
         let pid =
             UnixStream::connect(&socket).ok().and_then(|stream| rustix::net::sockopt::socket_peercred(&stream).ok());
         let pid = pid.and_then(|peer| u32::try_from(peer.pid.as_raw_nonzero().get()).ok());
-        let external = External { server: oltp.server, socket, who, pid };
+        let mut external = External { server: oltp.server, socket, who, pid, made: false };
         let mut session = external.administer().map_err(|error| external.explain(&error))?;
         let (title, socket) = (oltp.server.title(), model::text::escaped(oltp.socket.as_bytes()));
         let question = match oltp.server {
@@ -107,6 +109,7 @@ impl External {
                 "{said}; where an earlier race left the database {DATABASE}, drop it: DROP DATABASE {DATABASE}"
             ))
         })?;
+        external.made = true;
         Ok(external)
     }
 
@@ -155,6 +158,9 @@ impl External {
 
 impl Drop for External {
     fn drop(&mut self) {
+        if !self.made {
+            return;
+        }
         let drop = format!("DROP DATABASE IF EXISTS {DATABASE}");
         // Backends of PostgreSQL's that are about to end still count.
         for _ in 0..50 {

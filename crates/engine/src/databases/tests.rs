@@ -129,6 +129,12 @@ fn a_server_that_runs_already_is_used_and_left_as_it_was() {
         assert_eq!(databases(&host), before, "its database was dropped");
         assert_eq!(host.running.as_ref().unwrap().pid(), pid);
         assert!(host.running.as_ref().unwrap().is_alive(), "it was not stopped");
+        // A database of that name that is somebody's stays.
+        let made = host.connect(&place, 1).unwrap().run("CREATE DATABASE fairlane_race");
+        made.unwrap();
+        let error = prepare("it is secret").err().unwrap().to_string();
+        assert!(error.contains("DROP DATABASE fairlane_race"), "{error}");
+        assert!(databases(&host).len() > before.len(), "it is still there");
         // Data on another filesystem.
         let elsewhere = tempfile::tempdir_in("/dev/shm").unwrap();
         let other = Place::open(&Target::Directory(elsewhere.path().to_owned())).unwrap();
