@@ -87,7 +87,9 @@ impl External {
         };
         let rows = session.rows(question).map_err(|error| external.explain(&error))?;
         let data = rows.into_iter().next().and_then(|row| row.into_iter().next()).unwrap_or_default();
-        let data_device = std::fs::metadata(&data).map_err(|error| {
+        // As the server sees it: it may live in a mount namespace of its own.
+        let seen = pid.and_then(|pid| std::fs::metadata(format!("/proc/{pid}/root{data}")).ok());
+        let data_device = seen.map_or_else(|| std::fs::metadata(&data), Ok).map_err(|error| {
             let data = model::text::escaped(data.as_bytes());
             EngineError::Unsuitable(format!(
                 "{title}'s data directory {data} cannot be looked at: {error}; run as root"
