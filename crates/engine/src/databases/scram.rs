@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(
             answer,
             "c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,\
-             p=dHzbZapWIK4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ="
+             p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ="
         );
         assert!(scram.is_proved("v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="));
         assert!(!scram.is_proved("v=AAAA") && !scram.is_proved("e=other-error"));
