@@ -185,3 +185,18 @@ fn the_time_decides_how_much_of_the_sweep_is_raced_and_what_is_left_out_is_named
     let (out, err) = place.expect(0, &["race", "ext4", "xfs", "--suite", "database", "--budget", "900m", "--dry-run"]);
     assert!(!format!("{out}{err}").contains("left out:"), "{out}{err}");
 }
+
+#[test]
+fn a_server_that_runs_already_is_that_of_one_directory() {
+    let place = Place::new();
+    let socket = ["--set", "server=mariadb", "--set", "socket=/run/no-such.sock"];
+    let lanes: [&[&str]; 3] = [&["ext4"], &["ext4", "xfs"], &["a=/var/tmp", "b=/tmp"]];
+    for lanes in lanes {
+        let mut arguments = vec!["race"];
+        arguments.extend(lanes);
+        arguments.extend(["--suite", "database", "--workload", "insert", "--dry-run"]);
+        arguments.extend(socket);
+        let (out, err) = place.expect(2, &arguments);
+        assert!(format!("{out}{err}").contains("is the server of one lane"), "{out}{err}");
+    }
+}
