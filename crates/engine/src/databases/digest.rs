@@ -71,7 +71,7 @@ fn root_bits(prime: u32, cube: bool) -> u32 {
 }
 
 fn primes() -> impl Iterator<Item = u32> {
-    (2..).filter(|number: &u32| (2..*number).take_while(|by| by * by <= *number).all(|by| number % by != 0))
+    (2..).filter(|number: &u32| (2..*number).take_while(|by| by * by <= *number).all(|by| !number.is_multiple_of(by)))
 }
 
 /// SHA-256.

@@ -405,7 +405,7 @@ mod tests {
             transactions.one(&mut asked).unwrap();
         }
         let points: Vec<usize> =
-            asked.statements.iter().filter(|number| *number % STATEMENTS.len() == 0).copied().collect();
+            asked.statements.iter().filter(|number| number.is_multiple_of(STATEMENTS.len())).copied().collect();
         assert_eq!(points.len(), 200);
         assert!(points.chunks(10).all(|ten| ten.iter().all(|one| *one == ten[0])));
         assert!(points.iter().any(|one| *one != points[0]), "blocks draw anew");
