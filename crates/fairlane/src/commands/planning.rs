@@ -8,6 +8,7 @@ use lanes::availability::{self, Availability};
 use lanes::guest::{GuestKind, Kernel};
 use model::Bytes;
 use model::lane::{Contestant, LaneSpec, Venue};
+use model::oltp::Distribution;
 use model::plan::{Ground, GuestTerms, Plan, Rounds};
 use model::throttle::Throttles;
 use model::workload::{Kind, Suite, Workload};
@@ -260,7 +261,9 @@ pub fn database_notes(workloads: &[Workload]) -> Vec<String> {
         } else {
             format!("{title} commits with {}, in every lane alike", settings.join(", "))
         }];
-        said.push(format!("{title}: rows are drawn with distribution = {}", oltp.distribution.name()));
+        if oltp.distribution != Distribution::Uniform {
+            said.push(format!("{title}: rows are drawn with distribution = {}", oltp.distribution.name()));
+        }
         let unsafe_settings = oltp.unsafe_settings();
         if !unsafe_settings.is_empty() {
             said.push(format!(
