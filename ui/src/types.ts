@@ -2095,7 +2095,8 @@ export interface TransactionsFinding {
    */
   server: string;
   /**
-   * What decides whether a commit survives a power cut, as the server was told: `synchronous = FULL`.
+   * What decides whether a commit survives a power cut, as the server says, or as it was
+   * told: `synchronous = FULL`.
    */
   settings: string[];
   /**
@@ -2115,6 +2116,12 @@ export interface TransactionsFinding {
  */
 export interface TransactionsRow {
   /**
+   * The same by their causes: `deadlocks`, `lock_timeouts`, `serialisation_failures`, `duplicate_keys`, `busy`.
+   */
+  again?: {
+    [k: string]: number;
+  };
+  /**
    * CPU time of the clients for each transaction, nanoseconds, median over rounds; of SQLite it holds the
    * database's own.
    */
@@ -2132,7 +2139,12 @@ export interface TransactionsRow {
    */
   flushes?: number | null;
   /**
-   * Syncs of files for each transaction as the server counts them, median over rounds.
+   * What a sync takes in SQLite, nanoseconds, median over rounds.
+   */
+  fsync_ns?: number | null;
+  /**
+   * Syncs of files for each transaction as the server counts them, median over rounds; of PostgreSQL those of
+   * its log alone.
    */
   fsyncs?: number | null;
   /**
@@ -2143,6 +2155,10 @@ export interface TransactionsRow {
    * Name of the lane.
    */
   lane: string;
+  /**
+   * Connections that were lost while the server went on, in all rounds.
+   */
+  lost_connections?: number;
   /**
    * Median latency of a transaction, all rounds' histograms merged, nanoseconds.
    */
@@ -2168,9 +2184,19 @@ export interface TransactionsRow {
    */
   transactions_per_second?: number | null;
   /**
-   * Bytes that the device is asked to write for each transaction, median over rounds.
+   * Transactions per second in the first tenth of a window that begins cold, median over rounds: what follows is
+   * ever warmer.
+   */
+  transactions_per_second_at_first?: number | null;
+  /**
+   * Bytes that the device is asked to write for each transaction within the window, median over rounds.
    */
   written_bytes?: number | null;
+  /**
+   * Bytes that it is asked to write for each transaction until all of them lie in their tables and on the device,
+   * median over rounds.
+   */
+  written_until_stable_bytes?: number | null;
 }
 /**
  * How many trials there were and what became of them.

@@ -39,14 +39,32 @@ struct Trial {
 }
 
 /// Keeps the sampler's window and the engine's one and the same.
-struct Watch<'a>(&'a mut Sampler);
+struct Watch<'a> {
+    sampler: &'a mut Sampler,
+    /// Bytes written at the device when work began that is followed to its last byte.
+    begun: Option<u64>,
+    /// Bytes written there for it.
+    written: Option<u64>,
+}
+
+impl Watch<'_> {
+    fn new(sampler: &mut Sampler) -> Watch<'_> {
+        Watch { sampler, begun: None, written: None }
+    }
+}
 
 impl Observer for Watch<'_> {
     fn window_opens(&mut self) {
-        self.0.open_window();
+        self.sampler.open_window();
     }
     fn window_closes(&mut self) {
-        self.0.close_window();
+        self.sampler.close_window();
+    }
+    fn work_begins(&mut self) {
+        self.begun = Some(self.sampler.device_write_bytes());
+    }
+    fn work_is_written(&mut self) {
+        self.written = self.begun.map(|begun| self.sampler.device_write_bytes().saturating_sub(begun));
     }
 }
 
@@ -180,7 +198,7 @@ impl Session {
             trial.before = Some((attached.sampler.device_write_bytes(), trial.work.written_bytes()));
         }
         attached.sampler.begin(threads);
-        let mut watch = Watch(&mut attached.sampler);
+        let mut watch = Watch::new(&mut attached.sampler);
         let windows = trial.work.slice(&attached.place, warm_up_seconds, seconds, &mut watch);
         let opened_after_seconds = attached.opened_after(asked);
         let mut system = attached.sampler.end();
@@ -194,10 +212,12 @@ impl Session {
         let (attached, trial) = self.ready()?;
         trial.work.ready(group, part)?;
         attached.sampler.begin(threads);
-        let window = trial.work.phase(&attached.place, group, part, &mut Watch(&mut attached.sampler));
+        let mut watch = Watch::new(&mut attached.sampler);
+        let window = trial.work.phase(&attached.place, group, part, &mut watch);
+        let written = watch.written;
         let opened_after_seconds = attached.opened_after(asked);
         let mut system = attached.sampler.end();
-        let window = match window {
+        let mut window = match window {
             Ok(window) => window,
             Err(error) => {
                 if error.is_unsupported() {
@@ -208,6 +228,7 @@ impl Session {
             }
         };
         trial.in_phases = true;
+        count_until_written(&mut window, written);
         if let Some([user, kernel]) = window.server_cpu_seconds {
             (system.server_cpu_user_seconds, system.server_cpu_system_seconds) = (user, kernel);
         }
@@ -226,7 +247,7 @@ impl Session {
             trial.before = Some((attached.sampler.device_write_bytes(), trial.work.written_bytes()));
         }
         attached.sampler.begin(threads);
-        let mut watch = Watch(&mut attached.sampler);
+        let mut watch = Watch::new(&mut attached.sampler);
         let windows = trial.work.run(&attached.place, &mut watch);
         let opened_after_seconds = attached.opened_after(asked);
         let system = attached.sampler.end();
@@ -270,7 +291,12 @@ impl Session {
             group.metrics.extend(found.into_iter().map(|(key, figure)| (key.to_owned(), figure)));
             group
         };
-        let groups = trial.tallies.iter().map(group).collect();
+        let mut groups: Vec<Group> = trial.tallies.iter().map(group).collect();
+        if transactions {
+            // They were measured in another order in each round.
+            let order = trial.workload.groups();
+            groups.sort_by_key(|group| order.iter().position(|name| *name == group.name));
+        }
         let notes = trial.work.notes();
         let jobs = trial.work.jobs();
         Ok(Reply::Finished { groups, system: trial.system, notes, jobs })
@@ -317,6 +343,14 @@ fn count_device(group: &mut Group, system: &SystemUse) {
     count("device_flush_ns", device.flush_seconds * 1e9, device.flushes);
 }
 
+/// What the whole of the work wrote at the device, up to its last byte, falls to each of its operations alike.
+fn count_until_written(window: &mut Window, written: Option<u64>) {
+    if let (Some(bytes), 1..) = (written, window.all_operations) {
+        let share = window.operations as f64 / window.all_operations as f64;
+        window.totals.push(("device_write_bytes_until_written_per_operation", bytes as f64 * share));
+    }
+}
+
 /// Threads that ended with the work were gone when the sampler looked: their own clocks speak for them.
 fn count_own_threads(system: &mut SystemUse, window: &Window) {
     if let Some((share, name)) = &window.busiest_thread
@@ -350,6 +384,18 @@ fn not_attached() -> Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_written_later_falls_to_all_operations_alike() {
+        let mut window = Window { operations: 50, all_operations: 80, seconds: 1.0, ..Window::default() };
+        count_until_written(&mut window, None);
+        assert_eq!(window.totals, []);
+        count_until_written(&mut window, Some(8000));
+        assert_eq!(Tally::new(window).group().metrics["device_write_bytes_until_written_per_operation"], 100.0);
+        let mut none = Window::default();
+        count_until_written(&mut none, Some(1));
+        assert_eq!(none.totals, []);
+    }
 
     #[test]
     fn what_processes_say_they_used_is_the_agents_own() {

@@ -66,6 +66,10 @@ pub struct Window {
     pub totals: Vec<(&'static str, f64)>,
     /// User and system time of a server that worked for this window, in seconds.
     pub server_cpu_seconds: Option<[f64; 2]>,
+    /// Operations of the whole work that the observer was told of, the warm-up included; 0: it was told of none.
+    pub all_operations: u64,
+    /// What a database says of its own settings.
+    pub settings: BTreeMap<String, String>,
     /// How late operations were that were due at known moments; its latencies are these.
     pub lateness: Option<Box<Lateness>>,
     /// User and system time of processes of the work's own in the window, which nobody sees from outside
@@ -201,6 +205,7 @@ fn bare_group(window: &Window, rates: &[f64]) -> Group {
         primary_metric: primary.to_owned(),
         metrics,
         lateness: window.lateness.clone(),
+        settings: window.settings.clone(),
         ..Group::default()
     }
 }

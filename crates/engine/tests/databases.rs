@@ -3,7 +3,7 @@
 mod common;
 
 use common::{directory, on_disk};
-use engine::{EngineError, Place, Window, Work};
+use engine::{EngineError, Observer, Place, Window, Work};
 use model::agent::Part;
 use model::oltp::{Oltp, Server};
 use model::workload::{Kind, Workload};
@@ -67,7 +67,11 @@ fn every_script_works_on_sqlite_and_its_rows_are_there() {
                 window.operations,
                 window.seconds
             );
-            assert_eq!(window.latencies.operations(), window.operations);
+            // Those that were in flight at the end have a latency, and are in no rate.
+            let latencies = window.latencies.operations();
+            assert!((window.operations..=window.operations + 2).contains(&latencies), "{latencies}");
+            assert!(window.all_operations >= window.operations);
+            assert_eq!(window.settings["synchronous"], "FULL");
             assert_eq!(window.bytes, window.operations * of.transaction_bytes());
             work.release();
         }
@@ -124,7 +128,249 @@ fn a_pragma_that_sqlite_does_not_have_is_refused_by_name() {
     let folder = on_disk();
     let of = oltp(Server::Sqlite, "insert", "options = { sychronous = \"OFF\" }");
     let error = prepare(&directory(folder.path()), &of, None).err().unwrap();
-    assert!(error.to_string().contains("no pragma sychronous"), "{error}");
+    assert!(error.to_string().contains("sychronous is not handed on to SQLite"), "{error}");
+}
+
+#[test]
+fn a_journal_that_sqlite_does_not_take_is_an_error() {
+    let folder = on_disk();
+    let of = oltp(Server::Sqlite, "insert", "options = { journal_mode = \"BOGUS\" }");
+    let error = prepare(&directory(folder.path()), &of, None).err().unwrap();
+    assert!(error.to_string().contains("keeps journal_mode = delete in this lane where BOGUS"), "{error}");
+}
+
+/// What is done at the moments of a window.
+#[derive(Default)]
+struct At<'a> {
+    begins: Option<Box<dyn FnMut() + Send + 'a>>,
+    opens: Option<Box<dyn FnMut() + Send + 'a>>,
+    written: u32,
+}
+
+impl Observer for At<'_> {
+    fn window_opens(&mut self) {
+        self.opens.iter_mut().for_each(|then| then());
+    }
+    fn window_closes(&mut self) {}
+    fn work_begins(&mut self) {
+        self.begins.iter_mut().for_each(|then| then());
+    }
+    fn work_is_written(&mut self) {
+        self.written += 1;
+    }
+}
+
+#[test]
+fn every_group_of_deletes_begins_with_full_tables() {
+    let (folder, of) = (on_disk(), oltp(Server::Sqlite, "delete", "cold = false").clone());
+    let of = Oltp { table_size: 40, ..of };
+    let place = directory(folder.path());
+    let mut work = prepare(&place, &of, None).unwrap();
+    let file = folder.path().join("fairlane-database/data.sqlite");
+    let rows = || {
+        let database = rusqlite::Connection::open(&file).unwrap();
+        database.query_row("SELECT COUNT(*) FROM sbtest1", [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    for _ in 0..2 {
+        let mut seen = 0;
+        let mut at = At { begins: Some(Box::new(|| seen = rows())), ..At::default() };
+        work.phase(&place, &of.groups()[0], Part::WHOLE, &mut at).unwrap();
+        assert_eq!(at.written, 1, "all of it was written, and whoever watches was told");
+        drop(at);
+        assert_eq!(seen, 40);
+        assert!(rows() < 40);
+    }
+    work.verify(&place).unwrap();
+}
+
+#[test]
+fn what_is_in_flight_when_the_window_closes_has_a_latency_too() {
+    let (folder, of) = (on_disk(), oltp(Server::Sqlite, "insert", "cold = false"));
+    let of = Oltp { threads: vec![16], ..of };
+    let place = directory(folder.path());
+    let mut work = prepare(&place, &of, None).unwrap();
+    let window = phase(work.as_mut(), &place, &of, 0).unwrap();
+    // One writes and the others stand in the queue.
+    assert!(window.latencies.operations() > window.operations);
+}
+
+fn total(window: &Window, key: &str) -> f64 {
+    window.totals.iter().find(|(own, _)| *own == key).unwrap_or_else(|| panic!("{key}: {:?}", window.totals)).1
+}
+
+#[test]
+fn an_insert_of_one_client_is_synced_about_once() {
+    for server in [Server::Sqlite, Server::Mariadb, Server::Postgresql] {
+        if !installed(server) {
+            continue;
+        }
+        let (folder, of) = (on_disk(), oltp(server, "insert", "cold = false"));
+        let of = Oltp { threads: vec![1], warm_up_seconds: 0.3, ..of };
+        let place = directory(folder.path());
+        let mut work = prepare(&place, &of, None).unwrap();
+        let window = phase(work.as_mut(), &place, &of, 0).unwrap();
+        let each = total(&window, "server_fsyncs_per_operation") / window.operations as f64;
+        assert!((0.05..2.5).contains(&each), "{server:?}: {each} in {} transactions", window.operations);
+        if server == Server::Sqlite {
+            assert!(total(&window, "server_fsync_ns") > 0.0);
+        }
+        work.release();
+    }
+}
+
+#[test]
+fn what_a_server_used_in_the_warm_up_is_not_the_windows() {
+    for server in SERVERS.into_iter().filter(|&server| installed(server)) {
+        let (folder, of) = (on_disk(), oltp(server, "point-select", "cold = false"));
+        let of = Oltp { warm_up_seconds: 3.0, seconds: 0.1, ..of };
+        let place = directory(folder.path());
+        let mut work = prepare(&place, &of, None).unwrap();
+        let window = phase(work.as_mut(), &place, &of, 0).unwrap();
+        let [user, system] = window.server_cpu_seconds.unwrap();
+        let most = (window.seconds + 0.2) * std::thread::available_parallelism().unwrap().get() as f64;
+        assert!(user + system <= most, "{server:?}: {user} + {system} of {most}");
+        assert!(window.all_operations > window.operations, "the warm-up did some too");
+        work.release();
+    }
+}
+
+#[test]
+fn a_server_states_its_settings_and_an_abbreviation_is_no_option() {
+    for (server, key, value) in
+        [(Server::Mariadb, "innodb_io_capacity", "345"), (Server::Postgresql, "MAX_WAL_SIZE", "128MB")]
+    {
+        if !installed(server) {
+            continue;
+        }
+        let (folder, of) = (on_disk(), oltp(server, "insert", &format!("options = {{ {key} = \"{value}\" }}")));
+        let place = directory(folder.path());
+        let mut work = prepare(&place, &of, None).unwrap();
+        let settings = phase(work.as_mut(), &place, &of, 0).unwrap().settings;
+        assert_eq!(settings[&key.to_ascii_lowercase()], value);
+        let durable = if server == Server::Mariadb { "innodb_flush_log_at_trx_commit" } else { "fsync" };
+        assert!(["1", "on"].contains(&settings[durable].as_str()), "{settings:?}");
+        let method = if server == Server::Mariadb { "innodb_flush_method" } else { "wal_sync_method" };
+        assert!(settings.contains_key(method), "{settings:?}");
+        work.release();
+        // It would fill the next pool with what this one held.
+        assert!(!folder.path().join("fairlane-database/data/ib_buffer_pool").exists());
+    }
+    if installed(Server::Mariadb) {
+        let of = oltp(Server::Mariadb, "insert", "options = { innodb_flush_log_at_trx = \"0\" }");
+        let folder = on_disk();
+        let error = prepare(&directory(folder.path()), &of, None).err().unwrap().to_string();
+        assert!(error.contains("innodb_flush_log_at_trx"), "{error}");
+    }
+}
+
+#[test]
+fn transactions_that_met_each_other_are_counted_by_their_cause() {
+    for server in SERVERS.into_iter().filter(|&server| installed(server)) {
+        let (folder, of) = (on_disk(), oltp(server, "write-only", "cold = false"));
+        let of = Oltp { threads: vec![8], table_size: 3, seconds: 1.0, ..of };
+        let place = directory(folder.path());
+        let mut work = prepare(&place, &of, None).unwrap();
+        let window = phase(work.as_mut(), &place, &of, 0).unwrap();
+        let causes = ["deadlocks", "lock_timeouts", "serialisation_failures", "duplicate_keys", "busy"];
+        let each = causes.map(|key| total(&window, key));
+        assert_eq!(each.iter().sum::<f64>(), total(&window, "retries"));
+        assert!(each[0] > 0.0, "{server:?}: eight clients and three rows: {each:?}");
+        assert_eq!((each[4], total(&window, "lost_connections")), (0.0, 0.0));
+        work.release();
+    }
+}
+
+/// Children of a process by what they call themselves.
+fn children(pid: i32, called: &str) -> Vec<i32> {
+    let of = |entry: std::fs::DirEntry| {
+        let child: i32 = entry.file_name().to_str()?.parse().ok()?;
+        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+        let parent: i32 = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()?;
+        let line = std::fs::read_to_string(entry.path().join("cmdline")).ok()?;
+        (parent == pid && line.contains(called)).then_some(child)
+    };
+    std::fs::read_dir("/proc").unwrap().flatten().filter_map(of).collect()
+}
+
+#[test]
+fn a_connection_that_is_lost_while_the_server_lives_is_made_anew_and_counted() {
+    if !installed(Server::Postgresql) {
+        return;
+    }
+    let (folder, of) = (on_disk(), oltp(Server::Postgresql, "insert", "cold = false"));
+    let of = Oltp { seconds: 1.5, ..of };
+    let (place, note) = (directory(folder.path()), folder.path().join("note"));
+    let mut work = prepare(&place, &of, Some(note.clone())).unwrap();
+    let end_one = || {
+        let backends = children(noted(&note).unwrap(), "fairlane postgres");
+        let pid = rustix::process::Pid::from_raw(*backends.first().expect("a client")).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    };
+    let mut at = At { opens: Some(Box::new(end_one)), ..At::default() };
+    let window = work.phase(&place, &of.groups()[0], Part::WHOLE, &mut at).unwrap();
+    assert_eq!(total(&window, "lost_connections"), 1.0);
+    assert!(window.operations > 0);
+    drop(at);
+    assert!(work.notes().iter().any(|note| note.starts_with("lost connections: 1")), "{:?}", work.notes());
+    work.verify(&place).unwrap();
+    work.release();
+}
+
+#[test]
+fn a_server_has_no_privileges_and_is_reached_by_its_socket_alone() {
+    for server in SERVERS.into_iter().filter(|&server| installed(server)) {
+        let (folder, of) = (on_disk(), oltp(server, "insert", ""));
+        let (place, note) = (directory(folder.path()), folder.path().join("note"));
+        let mut work = prepare(&place, &of, Some(note.clone())).unwrap();
+        let mut checked = 0;
+        let look = || {
+            let pid = noted(&note).unwrap();
+            for pid in children(pid, "").into_iter().chain([pid]) {
+                let Ok(status) = std::fs::read_to_string(format!("/proc/{pid}/status")) else { continue };
+                let uid = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap();
+                assert!(uid.split_whitespace().all(|uid| uid != "0"), "{server:?} runs as root: {uid}");
+                let open = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
+                let inode = |entry: std::fs::DirEntry| {
+                    let to = std::fs::read_link(entry.path()).ok()?;
+                    Some(to.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned())
+                };
+                let own: Vec<String> = open.filter_map(inode).collect();
+                for table in ["tcp", "tcp6", "udp", "udp6"] {
+                    let text = std::fs::read_to_string(format!("/proc/{pid}/net/{table}")).unwrap_or_default();
+                    let inodes: Vec<&str> = text.lines().filter_map(|line| line.split_whitespace().nth(9)).collect();
+                    // Loopback alone, connected to itself: PostgreSQL 14 told its statistics so.
+                    assert!(!own.iter().any(|own| inodes.contains(&own.as_str())), "{server:?} has a {table} socket");
+                }
+                checked += 1;
+            }
+        };
+        let mut at = At { opens: Some(Box::new(look)), ..At::default() };
+        work.phase(&place, &of.groups()[1], Part::WHOLE, &mut at).unwrap();
+        drop(at);
+        assert!(checked > 0);
+        work.release();
+    }
+}
+
+#[test]
+fn postgresql_that_is_let_go_at_once_keeps_no_shared_memory() {
+    if !installed(Server::Postgresql) {
+        return;
+    }
+    let (folder, of) = (on_disk(), oltp(Server::Postgresql, "insert", ""));
+    let place = directory(folder.path());
+    let mut work = prepare(&place, &of, None).unwrap();
+    phase(work.as_mut(), &place, &of, 1).unwrap();
+    // Its seventh line names the segment: key and id.
+    let text = std::fs::read_to_string(folder.path().join("fairlane-database/data/postmaster.pid")).unwrap();
+    let id = text.lines().nth(6).and_then(|line| line.split_whitespace().nth(1)).unwrap().to_owned();
+    let is_there = || {
+        let segments = std::fs::read_to_string("/proc/sysvipc/shm").unwrap();
+        segments.lines().any(|line| line.split_whitespace().nth(1) == Some(id.as_str()))
+    };
+    assert!(is_there());
+    drop(work);
+    assert!(!is_there(), "segment {id} is left");
 }
 
 #[test]
@@ -157,20 +403,25 @@ fn servers_work_from_the_empty_lane_to_the_checked_tables_and_leave_no_process()
 
 #[test]
 fn a_killed_server_recovers_every_acknowledged_transaction() {
-    for server in SERVERS.into_iter().filter(|&server| installed(server)) {
-        let (folder, mut of) = (on_disk(), oltp(server, "insert", "cold = false"));
+    let all = SERVERS.into_iter().filter(|&server| installed(server));
+    for (server, script) in all.flat_map(|server| [(server, "insert"), (server, "update-index")]) {
+        let (folder, mut of) = (on_disk(), oltp(server, script, "cold = false"));
         let (place, note) = (directory(folder.path()), folder.path().join("note"));
         let mut work = prepare(&place, &of, Some(note.clone())).unwrap();
         // These are acknowledged for certain.
         let acknowledged = phase(work.as_mut(), &place, &of, 0).unwrap().operations;
         assert!(acknowledged > 0);
         let pid = noted(&note).unwrap();
-        let killer = std::thread::spawn(move || {
-            std::thread::sleep(Duration::from_millis(150));
-            rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::KILL)
-        });
-        let cut = phase(work.as_mut(), &place, &of, 0);
-        killer.join().unwrap().unwrap();
+        let kill = || {
+            std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(150));
+                let pid = rustix::process::Pid::from_raw(pid).unwrap();
+                rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+            });
+        };
+        let mut at = At { opens: Some(Box::new(kill)), ..At::default() };
+        let cut = work.phase(&place, &of.groups()[0], Part::WHOLE, &mut at);
+        drop(at);
         let begun = Instant::now();
         while is_running(pid) {
             assert!(begun.elapsed() < Duration::from_secs(60), "{server:?} survived SIGKILL");
@@ -192,8 +443,8 @@ fn a_killed_server_recovers_every_acknowledged_transaction() {
 fn a_server_that_does_not_start_says_why() {
     for (server, option, says) in [
         (Server::Mariadb, "innodb_page_size = \"12345\"", "12345"),
-        (Server::Mariadb, "no_such_option = \"1\"", "no-such-option"),
-        (Server::Postgresql, "no_such_option = \"1\"", "no_such_option"),
+        (Server::Mariadb, "innodb_no_such_option = \"1\"", "innodb-no-such-option"),
+        (Server::Postgresql, "wal_no_such_option = \"1\"", "wal_no_such_option"),
     ] {
         if !installed(server) {
             continue;
@@ -214,4 +465,51 @@ fn a_part_and_a_group_that_are_not_there_are_refused() {
     assert!(work.phase(&place, &of.groups()[0], Part { index: 0, of: 2 }, &mut ()).is_err());
     let null = Place::open(&model::agent::Target::Null).unwrap();
     assert!(prepare(&null, &of, None).is_err());
+}
+
+/// Where a child of this test puts its database; it is set in the child alone.
+const CHILD: &str = "FAIRLANE_TEST_DATABASE";
+
+fn sum_of_k(folder: &Path) -> i64 {
+    let database = rusqlite::Connection::open(folder.join("fairlane-database/data.sqlite")).unwrap();
+    let sound: String = database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(sound, "ok");
+    database.query_row("SELECT SUM(k) FROM sbtest1", [], |row| row.get(0)).unwrap()
+}
+
+/// Not a test of its own: updates until it is killed, and says what was acknowledged.
+#[test]
+fn updates_until_it_is_killed() {
+    let Some(folder) = std::env::var_os(CHILD).map(PathBuf::from) else { return };
+    let of = oltp(Server::Sqlite, "update-index", "cold = false");
+    let place = directory(&folder);
+    let mut work = prepare(&place, &of, None).unwrap();
+    println!("\nacknowledged {}", sum_of_k(&folder));
+    loop {
+        let window = phase(work.as_mut(), &place, &of, 0).unwrap();
+        println!("\nacknowledged {}", window.all_operations);
+    }
+}
+
+#[test]
+fn a_killed_process_leaves_every_acknowledged_update_in_sqlite() {
+    use std::io::BufRead;
+    let folder = on_disk();
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "updates_until_it_is_killed", "--nocapture", "--test-threads=1"])
+        .env(CHILD, folder.path())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
+    let told = lines.map_while(Result::ok).filter_map(|line| line.strip_prefix("acknowledged ")?.parse::<i64>().ok());
+    // The sum before, and three windows.
+    let told: Vec<i64> = told.take(4).collect();
+    std::thread::sleep(Duration::from_millis(100));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(told.len(), 4, "it said what it did");
+    assert!(told[1..].iter().all(|count| *count > 0));
+    let (found, least) = (sum_of_k(folder.path()), told.iter().sum::<i64>());
+    assert!(found >= least, "{found} of at least {least}");
 }

@@ -100,6 +100,11 @@ fn a_database_race_has_a_group_for_each_load_and_says_what_makes_a_commit_safe()
             for group in trial["groups"].as_array().unwrap() {
                 assert!(group["operations"].as_u64().unwrap() > 0, "{group}");
                 assert!(group["metrics"]["device_write_bytes_per_operation"].as_f64().unwrap() > 0.0, "{group}");
+                assert!(
+                    group["metrics"]["device_write_bytes_until_written_per_operation"].as_f64().unwrap() > 0.0,
+                    "{group}"
+                );
+                assert!(!group["settings"].as_object().unwrap().is_empty(), "{group}");
                 assert!(group["metrics"]["device_flushes_per_operation"].as_f64().is_some(), "{group}");
             }
         }
@@ -179,4 +184,19 @@ fn the_time_decides_how_much_of_the_sweep_is_raced_and_what_is_left_out_is_named
     assert!(said.contains("plan:"), "{said}");
     let (out, err) = place.expect(0, &["race", "ext4", "xfs", "--suite", "database", "--budget", "900m", "--dry-run"]);
     assert!(!format!("{out}{err}").contains("left out:"), "{out}{err}");
+}
+
+#[test]
+fn a_server_that_runs_already_is_that_of_one_directory() {
+    let place = Place::new();
+    let socket = ["--set", "server=mariadb", "--set", "socket=/run/no-such.sock"];
+    let lanes: [&[&str]; 3] = [&["ext4"], &["ext4", "xfs"], &["a=/var/tmp", "b=/tmp"]];
+    for lanes in lanes {
+        let mut arguments = vec!["race"];
+        arguments.extend(lanes);
+        arguments.extend(["--suite", "database", "--workload", "insert", "--dry-run"]);
+        arguments.extend(socket);
+        let (out, err) = place.expect(2, &arguments);
+        assert!(format!("{out}{err}").contains("is the server of one lane"), "{out}{err}");
+    }
 }

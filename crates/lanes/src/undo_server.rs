@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 /// How long a killed server may take to let go of its files.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// How long it may take to end by itself before it is killed.
+const QUIT: Duration = Duration::from_secs(5);
 
 /// Ends the server whose id is noted there, and removes the note; answers what was done.
 pub(crate) fn end(note: &Path, run_id: &str) -> Result<Vec<String>, LaneFailure> {
@@ -48,10 +50,17 @@ fn kill(number: u32, start: u64) -> Result<Option<String>, LaneFailure> {
     if !is_it() {
         return Ok(None);
     }
-    match pidfd_send_signal(&handle, Signal::KILL) {
-        Ok(()) | Err(rustix::io::Errno::SRCH) => {}
-        Err(errno) => return Err(cannot(format!("end the server {number}"), errno)),
+    let send = |signal: Signal| match pidfd_send_signal(&handle, signal) {
+        Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
+        Err(errno) => Err(cannot(format!("end the server {number}"), errno)),
+    };
+    // PostgreSQL then ends its own processes and gives its shared memory back.
+    send(Signal::QUIT)?;
+    let asked = Instant::now();
+    while is_it() && asked.elapsed() < QUIT {
+        std::thread::sleep(Duration::from_millis(10));
     }
+    send(Signal::KILL)?;
     let begun = Instant::now();
     while is_it() {
         if begun.elapsed() > PATIENCE {

@@ -3,6 +3,10 @@
 //! Schema, statements and their mixture are those of sysbench's OLTP scripts, so that both can be put side
 //! by side on one server.
 
+mod settings;
+
+pub use settings::same_setting;
+
 use crate::Bytes;
 use crate::operations::{Ability, Asked};
 use schemars::JsonSchema;
@@ -41,7 +45,14 @@ pub struct Oltp {
     /// Whether a group with the first number of threads begins cold, without a warm-up.
     #[serde(default = "yes")]
     pub cold: bool,
-    /// Options of the server (of SQLite pragmas), handed to it as they are: `innodb_doublewrite = "OFF"`.
+    /// Which rows are asked for.
+    #[serde(default)]
+    pub distribution: Distribution,
+    /// Socket of a server that runs already, in a directory that is the race's one lane: it is neither started nor
+    /// stopped, keeps the settings that it has, and begins no group cold. Empty: Fairlane starts one.
+    #[serde(default)]
+    pub socket: String,
+    /// Options of the server (of SQLite pragmas), of those that Fairlane hands on: `innodb_doublewrite = "OFF"`.
     #[serde(default)]
     pub options: BTreeMap<String, String>,
 }
@@ -59,6 +70,29 @@ pub enum Server {
     Mysql,
     /// PostgreSQL, started by Fairlane.
     Postgresql,
+}
+
+/// Which rows are asked for, by sysbench's names (`--rand-type`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Distribution {
+    /// Each row as often as any other.
+    #[default]
+    Uniform,
+    /// sysbench 1.0's default: three quarters of the draws fall evenly into the hundredth of the rows in the
+    /// middle, the others are means of twelve even draws (`--rand-spec-pct=1 --rand-spec-res=75
+    /// --rand-spec-iter=12`).
+    Special,
+}
+
+impl Distribution {
+    /// By its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Distribution::Uniform => "uniform",
+            Distribution::Special => "special",
+        }
+    }
 }
 
 /// What a transaction does, by sysbench's names.
@@ -90,19 +124,6 @@ pub const POINT_SELECTS: u32 = 10;
 const ROW_BYTES: u64 = 256;
 /// Bytes of one row's columns.
 pub const ROW_CONTENT_BYTES: u64 = 188;
-
-/// Options that decide whether an acknowledged transaction survives a power cut, and the values with which
-/// it does. Another value is told as a warning.
-const DURABILITY: [(&str, &[&str]); 8] = [
-    ("innodb_flush_log_at_trx_commit", &["1"]),
-    ("innodb_doublewrite", &["on", "1", "true"]),
-    ("innodb_flush_method", &["fsync", "o_direct", "o_dsync"]),
-    ("fsync", &["on", "1", "true", "yes"]),
-    ("synchronous_commit", &["on", "1", "true", "yes", "local", "remote_write", "remote_apply"]),
-    ("full_page_writes", &["on", "1", "true", "yes"]),
-    ("synchronous", &["full", "2", "extra", "3"]),
-    ("journal_mode", &["wal", "delete", "truncate", "persist"]),
-];
 
 fn usual_threads() -> Vec<u32> {
     vec![12, 24, 36, 48, 60]
@@ -197,8 +218,19 @@ impl Script {
 impl Oltp {
     /// The groups in the order in which they are measured.
     pub fn groups(&self) -> Vec<String> {
-        let cold = self.threads.first().filter(|_| self.cold).map(|&threads| self.group(threads, true));
+        let cold =
+            self.threads.first().filter(|_| self.cold && !self.is_external()).map(|&threads| self.group(threads, true));
         cold.into_iter().chain(self.threads.iter().map(|&threads| self.group(threads, false))).collect()
+    }
+
+    /// Whether a server is used that runs already.
+    pub fn is_external(&self) -> bool {
+        !self.socket.is_empty()
+    }
+
+    /// Whether a server is started for it.
+    pub fn starts_server(&self) -> bool {
+        self.server.is_process() && !self.is_external()
     }
 
     /// Threads of a group, and whether it begins cold; `None`: there is none of that name.
@@ -216,7 +248,7 @@ impl Oltp {
     /// What it asks of a filesystem: a server, which runs without privileges, wants files of its own.
     pub fn asks_for(&self) -> Vec<Asked> {
         let by = format!("server {}", self.server.title());
-        self.server.is_process().then_some(Asked { by, ability: Ability::Owners }).into_iter().collect()
+        self.starts_server().then_some(Asked { by, ability: Ability::Owners }).into_iter().collect()
     }
 
     /// Bytes of the tables with their indexes, roughly.
@@ -226,7 +258,7 @@ impl Oltp {
 
     /// Whether the pool holds all of the data, so that little is read from the lane.
     pub fn fits_the_pool(&self) -> bool {
-        self.pool.get() >= self.data_bytes()
+        !self.is_external() && self.pool.get() >= self.data_bytes()
     }
 
     /// What the work keeps on the lane: data, what a load and updates add, and the server's own files.
@@ -246,37 +278,6 @@ impl Oltp {
             Script::UpdateIndex | Script::Delete => 4,
             Script::WriteOnly | Script::ReadWrite => ROW_CONTENT_BYTES + 120 + 4,
         }
-    }
-
-    /// What decides whether a commit survives a power cut, as the server is told it.
-    pub fn durability(&self) -> Vec<(String, String)> {
-        let usual: &[(&str, &str)] = match self.server {
-            Server::Sqlite => &[("journal_mode", "WAL"), ("synchronous", "FULL")],
-            Server::Mariadb | Server::Mysql => &[("innodb_flush_log_at_trx_commit", "1"), ("innodb_doublewrite", "ON")],
-            Server::Postgresql => &[("fsync", "on"), ("synchronous_commit", "on"), ("full_page_writes", "on")],
-        };
-        let told = |key: &str| self.options.iter().find(|(own, _)| own.replace('-', "_") == key);
-        let mut all: Vec<(String, String)> = usual
-            .iter()
-            .map(|&(key, value)| (key.to_owned(), told(key).map_or(value.to_owned(), |(_, own)| own.clone())))
-            .collect();
-        for (key, value) in &self.options {
-            let key = key.replace('-', "_");
-            if DURABILITY.iter().any(|row| row.0 == key) && !all.iter().any(|(known, _)| *known == key) {
-                all.push((key, value.clone()));
-            }
-        }
-        all
-    }
-
-    /// Settings with which an acknowledged transaction may be lost; empty: none.
-    pub fn unsafe_settings(&self) -> Vec<String> {
-        let is_safe = |key: &str, value: &str| {
-            let row = DURABILITY.iter().find(|row| row.0 == key);
-            row.is_none_or(|row| row.1.contains(&value.to_ascii_lowercase().as_str()))
-        };
-        let all = self.durability().into_iter().filter(|(key, value)| !is_safe(key, value));
-        all.map(|(key, value)| format!("{key} = {value}")).collect()
     }
 
     /// What is wrong with the parameters, as one sentence with the remedy.
@@ -308,50 +309,21 @@ impl Oltp {
         if !seconds(self.warm_up_seconds, 0.0) {
             return Err("warm_up_seconds must lie between 0 and 1800".to_owned());
         }
-        for (key, value) in &self.options {
-            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
-            if key.is_empty() || !key.bytes().all(plain) || key.starts_with('-') {
-                return Err(format!("`{key}` is no name of a server's option; write letters, digits, _ and -"));
+        if self.is_external() {
+            if !self.server.is_process() {
+                return Err("socket names a server, and SQLite has none; set server too".to_owned());
             }
-            if value.chars().any(crate::text::is_unsafe) {
-                return Err(format!("the value of {key} holds a character that cannot be shown; remove it"));
+            if !self.socket.starts_with('/') || self.socket.chars().any(crate::text::is_unsafe) {
+                return Err(
+                    "socket must be the whole path of a Unix socket, such as /run/mysqld/mysqld.sock".to_owned()
+                );
             }
-            if let Some(why) = forbidden(key) {
-                return Err(format!("{key} is Fairlane's own to set, {why}; remove it"));
+            if let Some(key) = self.options.keys().next() {
+                return Err(format!("{key} cannot be set of a server that runs already; set it where it is started"));
             }
         }
-        Ok(())
+        settings::check(self)
     }
-}
-
-/// Options that would let the server leave its lane or be reached from elsewhere.
-fn forbidden(key: &str) -> Option<&'static str> {
-    const OWN: [(&str, &str); 22] = [
-        ("datadir", "because the data belongs into the lane"),
-        ("data_directory", "because the data belongs into the lane"),
-        ("innodb_data_home_dir", "because the data belongs into the lane"),
-        ("innodb_log_group_home_dir", "because the log belongs into the lane"),
-        ("innodb_undo_directory", "because undo logs belong into the lane"),
-        ("tmpdir", "because temporary files belong into the lane"),
-        ("temp_tablespaces", "because temporary files belong into the lane"),
-        ("socket", "because the server listens in the lane alone"),
-        ("port", "because the server listens in the lane alone"),
-        ("bind_address", "because the server listens in the lane alone"),
-        ("skip_networking", "because the server listens in the lane alone"),
-        ("listen_addresses", "because the server listens in the lane alone"),
-        ("unix_socket_directories", "because the server listens in the lane alone"),
-        ("plugin_load", "because nothing else may be loaded"),
-        ("plugin_load_add", "because nothing else may be loaded"),
-        ("plugin_dir", "because nothing else may be loaded"),
-        ("init_file", "because nothing else may be run"),
-        ("shared_preload_libraries", "because nothing else may be loaded"),
-        ("archive_command", "because nothing else may be run"),
-        ("pid_file", "because the server is stopped by its id"),
-        ("user", "because the server runs without privileges"),
-        ("config_file", "because nothing but what the report states may be set"),
-    ];
-    let key = key.replace('-', "_");
-    OWN.iter().find(|row| row.0 == key).map(|row| row.1)
 }
 
 #[cfg(test)]
@@ -384,35 +356,8 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_a_commit_unsafe_is_named_in_any_spelling() {
-        assert_eq!(oltp("").unsafe_settings(), Vec::<String>::new());
-        assert_eq!(oltp("").durability()[1], ("synchronous".to_owned(), "FULL".to_owned()));
-        for (text, said) in [
-            ("options = { synchronous = \"OFF\" }", "synchronous = OFF"),
-            (
-                "server = \"mysql\"\noptions = { innodb-flush-log-at-trx-commit = \"2\" }",
-                "innodb_flush_log_at_trx_commit = 2",
-            ),
-            ("server = \"mariadb\"\noptions = { innodb_flush_method = \"nosync\" }", "innodb_flush_method = nosync"),
-            ("server = \"postgresql\"\noptions = { fsync = \"off\" }", "fsync = off"),
-            ("server = \"postgresql\"\noptions = { full_page_writes = \"off\" }", "full_page_writes = off"),
-        ] {
-            assert_eq!(oltp(text).unsafe_settings(), [said], "{text}");
-        }
-        let other = oltp("server = \"mariadb\"\noptions = { innodb_flush_method = \"O_DIRECT\" }");
-        assert_eq!(other.unsafe_settings(), Vec::<String>::new());
-        assert!(other.durability().iter().any(|(key, value)| key == "innodb_flush_method" && value == "O_DIRECT"));
-    }
-
-    #[test]
-    fn a_server_cannot_be_told_to_leave_its_lane() {
+    fn parameters_that_cannot_be_are_refused() {
         for wrong in [
-            "options = { datadir = \"/\" }",
-            "options = { listen_addresses = \"*\" }",
-            "options = { bind-address = \"0.0.0.0\" }",
-            "options = { \"a b\" = \"1\" }",
-            "options = { \"--x\" = \"1\" }",
-            "options = { x = \"a\\nb\" }",
             "threads = []",
             "threads = [0]",
             "threads = [4, 4]",
@@ -421,9 +366,16 @@ mod tests {
             "pool = \"1MiB\"",
             "seconds = 0.0",
             "warm_up_seconds = -1.0",
+            "socket = \"/run/x.sock\"",
+            "server = \"mariadb\"\nsocket = \"x.sock\"",
+            "server = \"mariadb\"\nsocket = \"/run/x.sock\"\noptions = { innodb_doublewrite = \"OFF\" }",
         ] {
             assert!(oltp(wrong).check().is_err(), "{wrong}");
         }
-        assert_eq!(oltp("options = { innodb_io_capacity = \"2000\" }").check(), Ok(()));
+        assert_eq!(oltp("").check(), Ok(()));
+        let external = oltp("server = \"mariadb\"\nsocket = \"/run/x.sock\"\nthreads = [2]");
+        assert_eq!((external.check(), external.groups()), (Ok(()), vec!["mariadb 2 threads".to_owned()]));
+        assert!(!external.starts_server() && external.asks_for().is_empty());
+        assert_eq!(oltp("distribution = \"special\"").distribution, Distribution::Special);
     }
 }

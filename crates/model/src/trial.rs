@@ -108,6 +108,9 @@ pub struct Group {
     /// windows of their own; it then takes precedence over the trial's sums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<SystemUse>,
+    /// What a database said of its own settings: those that make a commit safe, and those that were asked for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
     /// How late the records of a swarm of writers were; absent of other work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lateness: Option<Box<Lateness>>,

@@ -20,7 +20,7 @@ pub(crate) fn text(out: &mut String, findings: &Findings, style: &Style) {
             let tone = if at == 0 { Tone::Quiet } else { Tone::Plain };
             out.push_str(&format!("  {}\n", Phrase::default().tone(tone, line).paint(style)));
         }
-        for line in failures(table) {
+        for line in again(table).chain(failures(table)) {
             hang(out, "", 2, &line, None, style);
         }
     }
@@ -61,6 +61,11 @@ fn measured(table: &TransactionsFinding) -> impl Iterator<Item = &TransactionsRo
     table.rows.iter().filter(|row| row.failure.is_none())
 }
 
+/// Why transactions were done again.
+fn again(table: &TransactionsFinding) -> impl Iterator<Item = Phrase> {
+    measured(table).filter_map(said::again)
+}
+
 /// Lanes without figures, each reason once.
 fn failures(table: &TransactionsFinding) -> Vec<Phrase> {
     let mut told: Vec<(&str, &str)> = Vec::new();
@@ -90,12 +95,12 @@ pub(crate) fn markdown(out: &mut String, findings: &Findings) {
                 line((0..row.len()).map(|at| if at == 0 { "---" } else { "---:" }.to_owned()).collect());
             }
         }
-        let failures = failures(table);
-        if !failures.is_empty() {
+        let notes: Vec<Phrase> = again(table).chain(failures(table)).collect();
+        if !notes.is_empty() {
             out.push('\n');
         }
-        for failure in failures {
-            out.push_str(&format!("- {}.\n", phrase(&failure, false)));
+        for note in notes {
+            out.push_str(&format!("- {}.\n", phrase(&note, false)));
         }
     }
 }

@@ -14,6 +14,7 @@ use model::findings::{
     ResultFinding,
 };
 use model::lane::Lane;
+use model::oltp::Distribution;
 use model::operations::Method;
 use model::page::Quantity;
 use model::published::{self, Figure, Published, PublishedLane, Row, TOTAL};
@@ -328,6 +329,19 @@ fn method(record: &Record, published: &Published, suite: Option<&Suite>) -> Vec<
             what.push_str(&format!(", but for {}, called inside Fairlane", words::list(&libraries)));
         }
         found.push(difference("method", what));
+    }
+    let evenly = |workload: &&&Workload| matches!(&workload.kind, Kind::Oltp(oltp) if oltp.distribution == Distribution::Uniform);
+    let names: Vec<&str> = shared.iter().filter(evenly).map(|workload| workload.name.as_str()).collect();
+    if !names.is_empty() {
+        found.push(difference(
+            "method",
+            format!(
+                "yours: {} asked for each row as often as for any other; sysbench before version 1.1 asks for one row \
+                 in a hundred three quarters of the time unless it is told otherwise, which --set distribution=special \
+                 does too",
+                words::list(&names)
+            ),
+        ));
     }
     let Some(suite) = suite else { return found };
     for workload in shared {

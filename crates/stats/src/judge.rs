@@ -317,6 +317,7 @@ pub fn findings(record: &Record) -> Findings {
     if header.plan.throttle.is_none() {
         warnings.extend(quotas(record, &ceilings));
     }
+    warnings.extend(transactions::settings_that_differ(record));
     let noted = |title: &str| record.warnings.iter().any(|said| said.starts_with(&format!("{title} was not raced")));
     let raced = |name: &str| record.trials.iter().any(|trial| trial.workload == name);
     let not_raced = header.plan.workloads.iter().filter(|workload| {

@@ -196,3 +196,23 @@ fn figures_that_do_not_hold_together_are_refused() {
         assert!(error.contains(says), "{to}: {error}");
     }
 }
+
+#[test]
+fn rows_that_are_drawn_evenly_are_named_beside_an_article_on_a_database() {
+    let article =
+        ARTICLE.replace("workload = \"elsewhere\", group = \"write\"", "workload = \"db\", group = \"total\"");
+    let article = Published::from_toml(&article).unwrap();
+    let compared = |more: &str| {
+        let text = format!(
+            "name = \"s\"\nabout = \"a test\"\n[[workload]]\nname = \"db\"\ntitle = \"db\"\nkind = \"oltp\"\n\
+             script = \"insert\"\nthreads = [4]\ncold = false\n{more}"
+        );
+        let workloads = Suite::from_toml(&text).unwrap().workload;
+        let mut race = record(vec![lane("ext4"), lane("xfs")], workloads, Rounds::Auto, false);
+        run(&mut race, 6, &[900.0, 1000.0], 0.0, 1);
+        let found = compare_published(&race, &article, None, "mine");
+        found.differences.iter().any(|of| of.what.contains("db asked for each row as often as for any other"))
+    };
+    assert!(compared(""));
+    assert!(!compared("distribution = \"special\""));
+}

@@ -23,6 +23,12 @@ fn costs(mut trial: Trial, retries: f64, fsyncs: f64) -> Trial {
         ("device_write_bytes_per_operation", 12_288.0),
         ("device_flushes_per_operation", 1.25),
         ("device_flush_ns", 900e3),
+        ("deadlocks", retries),
+        ("busy", 0.0),
+        ("lost_connections", 1.0),
+        ("server_fsync_ns", 700e3),
+        ("operations_per_second_at_first", 400.0),
+        ("device_write_bytes_until_written_per_operation", 20_480.0),
     ];
     group.metrics.extend(more.map(|(key, value)| (key.to_owned(), value)));
     let used = group.operations as f64 * 1e-6;
@@ -56,6 +62,9 @@ fn a_row_holds_medians_over_rounds_and_all_retries() {
     assert_eq!((row.lane.as_str(), row.group.as_str(), row.rounds), ("ext4", "postgresql 4 threads", 3));
     assert_eq!((row.retries, row.fsyncs, row.transactions_per_second), (6, Some(1.1), Some(1000.0)));
     assert_eq!((row.flushes, row.flush_ns, row.written_bytes), (Some(1.25), Some(900e3), Some(12_288.0)));
+    assert_eq!((row.again.len(), row.again["deadlocks"], row.lost_connections), (1, 6, 3));
+    assert_eq!((row.fsync_ns, row.written_until_stable_bytes), (Some(700e3), Some(20_480.0)));
+    assert_eq!(row.transactions_per_second_at_first, Some(400.0));
     let near = |found: Option<f64>, expected: f64| (found.unwrap() / expected - 1.0).abs() < 1e-9;
     assert!(near(row.client_cpu_ns, 30e3) && near(row.server_cpu_ns, 120e3), "{row:?}");
 }
@@ -72,4 +81,33 @@ fn a_lane_without_rounds_says_why_and_other_work_has_no_table() {
     let mut race = record(vec![lane("ext4"), lane("xfs")], vec![files], Rounds::Fixed(3), true);
     run(&mut race, 3, &[1000.0, 1000.0], 0.0, 1);
     assert_eq!(stats::judge::findings(&race).transactions, []);
+}
+
+#[test]
+fn settings_are_those_that_the_databases_say_and_where_lanes_differ_it_is_warned() {
+    let workload = workload();
+    let say = |race: &mut Record, lane: &str, value: &str| {
+        for trial in race.trials.iter_mut().filter(|trial| trial.lane == lane) {
+            trial.groups[0].settings.insert("wal_sync_method".to_owned(), value.to_owned());
+        }
+    };
+    let mut race = raced();
+    for round in 1..=3 {
+        race.trials.push(costs(trial("xfs", &workload, round, 1000.0), 0.0, 1.0));
+    }
+    say(&mut race, "ext4", "fdatasync");
+    say(&mut race, "xfs", "fdatasync");
+    let found = stats::judge::findings(&race);
+    assert_eq!(found.transactions[0].settings, ["wal_sync_method = fdatasync"]);
+    let warned = |found: &model::findings::Findings| {
+        found
+            .warnings
+            .iter()
+            .any(|said| said.contains("ext4: wal_sync_method = fdatasync; xfs: wal_sync_method = open"))
+    };
+    assert!(!warned(&found));
+    say(&mut race, "xfs", "open_sync");
+    let found = stats::judge::findings(&race);
+    assert!(warned(&found), "{:?}", found.warnings);
+    assert_eq!(found.transactions[0].settings[0], "fsync = on", "as they were told");
 }

@@ -31,15 +31,21 @@ function Table({ table }: { table: TransactionsFinding }) {
   const absent = "–";
   const time = (ns: number | null | undefined) => (ns == null ? absent : figures.time(ns * 1e-9));
   const each = (count: number | null | undefined) => (count == null ? absent : figures.significant(count));
+  const rate = (value: number | null | undefined) => (value == null ? absent : figures.count(value));
+  const bytes = (value: number | null | undefined) => (value == null ? absent : figures.bytes(value));
   const columns: [string, (row: TransactionsRow) => string][] = [
-    [w.columns.rate, (row) => (row.transactions_per_second == null ? absent : figures.count(row.transactions_per_second))],
+    [w.columns.rate, (row) => rate(row.transactions_per_second)],
+    [w.columns.first, (row) => rate(row.transactions_per_second_at_first)],
     [w.columns.p50, (row) => time(row.p50_ns)],
     [w.columns.p99, (row) => time(row.p99_ns)],
     [w.columns.retries, (row) => figures.whole(row.retries)],
+    [w.columns.lost, (row) => figures.whole(row.lost_connections ?? 0)],
     [w.columns.fsyncs, (row) => each(row.fsyncs)],
+    [w.columns.fsync, (row) => time(row.fsync_ns)],
     [w.columns.flushes, (row) => each(row.flushes)],
     [w.columns.flush, (row) => time(row.flush_ns)],
-    [w.columns.written, (row) => (row.written_bytes == null ? absent : figures.bytes(row.written_bytes))],
+    [w.columns.written, (row) => bytes(row.written_bytes)],
+    [w.columns.inAll, (row) => bytes(row.written_until_stable_bytes)],
     [w.columns.client, (row) => time(row.client_cpu_ns)],
     [w.columns.server, (row) => time(row.server_cpu_ns)],
   ];

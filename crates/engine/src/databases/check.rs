@@ -2,12 +2,14 @@
 
 use super::script::table;
 use super::session::{Cure, DatabaseError, Session};
-use model::oltp::{Oltp, Server};
+use model::oltp::{Oltp, Script, Server};
 
 /// What a check found.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Found {
     pub(super) rows: i64,
+    /// The sum of all `k`, of the script that changes nothing else.
+    pub(super) sum: Option<i64>,
     /// What is wrong with the files, as the end of a sentence.
     pub(super) damage: Option<String>,
 }
@@ -29,10 +31,32 @@ pub(super) fn tables(oltp: &Oltp, session: &mut dyn Session) -> Result<Found, Da
         if found.damage.is_none() {
             found.damage = of_table(oltp.server, session, &table, number)?;
         }
-        let rows = session.number(&format!("SELECT COUNT(*) FROM {table}"))?;
-        found.rows += rows.map_or(-1, |rows| rows as i64);
+    }
+    found.rows = rows(oltp, session)?;
+    if oltp.script == Script::UpdateIndex {
+        found.sum = Some(sum(oltp, session)?);
     }
     Ok(found)
+}
+
+/// Rows of all tables.
+pub(super) fn rows(oltp: &Oltp, session: &mut dyn Session) -> Result<i64, DatabaseError> {
+    let mut all = 0;
+    for number in 1..=oltp.tables {
+        let rows = session.number(&format!("SELECT COUNT(*) FROM {}", table(number)))?;
+        all += rows.map_or(-1, |rows| rows as i64);
+    }
+    Ok(all)
+}
+
+/// The sum of the column `k` over all tables.
+pub(super) fn sum(oltp: &Oltp, session: &mut dyn Session) -> Result<i64, DatabaseError> {
+    let mut all = 0;
+    for number in 1..=oltp.tables {
+        let sum = session.number(&format!("SELECT SUM(k) FROM {}", table(number)))?;
+        all += sum.map_or(0, |sum| sum as i64);
+    }
+    Ok(all)
 }
 
 fn of_table(

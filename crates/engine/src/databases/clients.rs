@@ -1,13 +1,14 @@
 //! The clients: threads that do transactions, of which those that end within the window count.
 
-use super::script::{Random, Transactions};
-use super::session::{Cure, DatabaseError, Session};
+use super::script::{Change, Random, Transactions};
+use super::session::{Cause, Cure, DatabaseError, Session};
+use super::syncs::{self, Syncs};
 use crate::clock::{Clock, seconds};
 use crate::histogram::Latencies;
 use crate::workloads::Observer;
 use model::oltp::Oltp;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const WARMING_UP: u8 = 0;
@@ -17,6 +18,8 @@ const OVER: u8 = 2;
 const GLANCE: Duration = Duration::from_millis(10);
 /// A client's stack: its buffers lie on the heap.
 const STACK_BYTES: usize = 512 << 10;
+/// A window's beginning, of which a cold group tells the rate: one part of so many.
+pub(super) const FIRST_PART: u32 = 10;
 
 /// One client.
 pub(super) struct Client {
@@ -24,25 +27,44 @@ pub(super) struct Client {
     transactions: Transactions,
 }
 
+/// Another connection instead of one that was lost; `None`: the server is gone, or does not take one.
+pub(super) type Again<'a> = dyn Fn(&AtomicU8) -> Option<Box<dyn Session>> + Sync + 'a;
+
 /// What all clients came to.
 #[derive(Default)]
 pub(super) struct Came {
     /// Transactions that ended within the window.
     pub(super) operations: u64,
+    /// All that were done, in the warm-up and behind the window too.
+    pub(super) all: u64,
+    /// Those that ended within the window's first part.
+    pub(super) at_first: u64,
     /// Seconds of the window.
     pub(super) seconds: f64,
-    /// Of each of them, its repetitions included.
+    /// Of each of them, its repetitions included, and of those that were in flight when the window closed: without
+    /// these the longest would be the ones that are not seen.
     pub(super) latencies: Latencies,
-    /// Transactions that were done again within the window.
-    pub(super) retries: u64,
-    /// Rows that the tables grew by, the warm-up included.
-    pub(super) grown: i64,
+    /// Transactions that were done again within the window, by their cause.
+    pub(super) retries: [u64; Cause::ALL.len()],
+    /// Connections that were lost while the server went on.
+    pub(super) lost: u64,
+    /// Syncs of SQLite's for the transactions of the window.
+    pub(super) syncs: Syncs,
+    /// What became of the tables, the warm-up included.
+    pub(super) grown: Change,
     /// Transactions of which nobody knows whether they stand.
     pub(super) uncertain: u64,
     /// The first error that ended it.
     pub(super) error: Option<DatabaseError>,
     /// The stop flag was set.
     pub(super) stopped: bool,
+}
+
+/// Where the clients stand, and when the window opened.
+struct Course {
+    state: AtomicU8,
+    /// By the engine's clock, the end of the window's first part.
+    first_part_ends: AtomicU64,
 }
 
 impl Client {
@@ -53,22 +75,30 @@ impl Client {
     }
 }
 
+/// Whether clients still work, as [`Again`] is told.
+pub(super) fn is_over(state: &AtomicU8) -> bool {
+    state.load(Ordering::Relaxed) == OVER
+}
+
 /// Lets all clients work: `warm_up`, then the window.
 pub(super) fn run(
     clients: &mut [Client],
     (warm_up, window): (Duration, Duration),
     stop: &AtomicBool,
     observer: &mut dyn Observer,
+    again: &Again<'_>,
 ) -> Came {
     let state = AtomicU8::new(if warm_up.is_zero() { MEASURED } else { WARMING_UP });
+    let course = Course { state, first_part_ends: AtomicU64::new(u64::MAX) };
     let came = Mutex::new(Came::default());
     let clock = Clock::get();
+    let first_part = window.as_nanos() as u64 / u64::from(FIRST_PART);
     let mut measured = (0, 0);
     let mut stopped = false;
     std::thread::scope(|scope| {
         let mut pause = |length: Duration| {
             let begun = Instant::now();
-            while begun.elapsed() < length && state.load(Ordering::Relaxed) != OVER {
+            while begun.elapsed() < length && !is_over(&course.state) {
                 if stop.load(Ordering::Relaxed) {
                     stopped = true;
                     break;
@@ -76,15 +106,20 @@ pub(super) fn run(
                 std::thread::sleep(GLANCE.min(length.saturating_sub(begun.elapsed())));
             }
         };
+        let opened = || {
+            let now = clock.now();
+            course.first_part_ends.store(now + first_part, Ordering::Relaxed);
+            now
+        };
         if warm_up.is_zero() {
             observer.window_opens();
-            measured.0 = clock.now();
+            measured.0 = opened();
         }
         for (number, client) in clients.iter_mut().enumerate() {
-            let (state, came) = (&state, &came);
+            let (course, came) = (&course, &came);
             let thread = std::thread::Builder::new().name(format!("client-{number}")).stack_size(STACK_BYTES);
             let spawned = thread.spawn_scoped(scope, move || {
-                let own = work(client, state);
+                let own = work(client, course, again);
                 let mut came = came.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 came.add(own);
             });
@@ -92,19 +127,19 @@ pub(super) fn run(
                 let message = format!("no thread can be started for client {number}: {error}; lower threads");
                 let mut came = came.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 came.error.get_or_insert(DatabaseError { message, cure: Cure::None });
-                state.store(OVER, Ordering::Relaxed);
+                course.state.store(OVER, Ordering::Relaxed);
                 break;
             }
         }
         if !warm_up.is_zero() {
             pause(warm_up);
             observer.window_opens();
-            measured.0 = clock.now();
+            measured.0 = opened();
             // Only if no client has given up.
-            let _ = state.compare_exchange(WARMING_UP, MEASURED, Ordering::Relaxed, Ordering::Relaxed);
+            let _ = course.state.compare_exchange(WARMING_UP, MEASURED, Ordering::Relaxed, Ordering::Relaxed);
         }
         pause(window);
-        state.store(OVER, Ordering::Relaxed);
+        course.state.store(OVER, Ordering::Relaxed);
         measured.1 = clock.now();
         observer.window_closes();
     });
@@ -115,44 +150,67 @@ pub(super) fn run(
 }
 
 /// One client's share: transaction after transaction until it is over.
-fn work(client: &mut Client, state: &AtomicU8) -> Came {
+fn work(client: &mut Client, course: &Course, again: &Again<'_>) -> Came {
     let mut own = Came { latencies: Latencies::resident(), ..Came::default() };
     let clock = Clock::get();
-    while state.load(Ordering::Relaxed) != OVER {
-        let begun = clock.now();
+    let state = || course.state.load(Ordering::Relaxed);
+    loop {
+        let before = state();
+        if before == OVER {
+            return own;
+        }
+        let (begun, synced) = (clock.now(), syncs::of_this_thread());
         loop {
             match client.transactions.one(client.session.as_mut()) {
                 Ok(grown) => {
-                    own.grown += grown;
-                    if state.load(Ordering::Relaxed) == MEASURED {
-                        own.latencies.record(clock.now() - begun);
-                        own.operations += 1;
+                    let ended = clock.now();
+                    own.grown.add(grown);
+                    own.all += 1;
+                    match state() {
+                        MEASURED => {
+                            own.latencies.record(ended - begun);
+                            own.operations += 1;
+                            own.at_first += u64::from(ended < course.first_part_ends.load(Ordering::Relaxed));
+                            own.syncs.add(syncs::of_this_thread().since(synced));
+                        }
+                        OVER if before == MEASURED => own.latencies.record(ended - begun),
+                        _ => {}
                     }
                     break;
                 }
-                Err(error) if error.cure == Cure::Again => match state.load(Ordering::Relaxed) {
+                Err(DatabaseError { cure: Cure::Again(cause), .. }) => match state() {
                     OVER => break,
-                    MEASURED => own.retries += 1,
+                    MEASURED => own.retries[cause as usize] += 1,
                     _ => {}
                 },
                 Err(error) => {
-                    own.uncertain += u64::from(error.cure == Cure::Lost);
+                    if error.cure == Cure::Lost {
+                        own.uncertain += 1;
+                        if let Some(session) = again(&course.state) {
+                            client.session = session;
+                            own.lost += 1;
+                            break;
+                        }
+                    }
                     own.error = Some(error);
-                    state.store(OVER, Ordering::Relaxed);
+                    course.state.store(OVER, Ordering::Relaxed);
                     return own;
                 }
             }
         }
     }
-    own
 }
 
 impl Came {
     fn add(&mut self, other: Came) {
         self.operations += other.operations;
+        self.all += other.all;
+        self.at_first += other.at_first;
         self.latencies.add(&other.latencies);
-        self.retries += other.retries;
-        self.grown += other.grown;
+        self.retries.iter_mut().zip(other.retries).for_each(|(sum, own)| *sum += own);
+        self.lost += other.lost;
+        self.syncs.add(other.syncs);
+        self.grown.add(other.grown);
         self.uncertain += other.uncertain;
         if self.error.is_none() {
             self.error = other.error;

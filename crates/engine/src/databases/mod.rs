@@ -5,14 +5,24 @@
 
 mod check;
 mod clients;
+mod digest;
+mod external;
 mod house;
+mod meter;
 mod mysql;
 mod postgresql;
 mod programs;
+mod scram;
 mod script;
 mod server;
 mod session;
+mod settings;
+mod settle;
 mod sqlite;
+mod syncs;
+#[cfg(test)]
+mod tests;
+mod turns;
 mod usage;
 
 pub use programs::{missing, version};
@@ -23,16 +33,26 @@ use crate::error::EngineError;
 use crate::target::Place;
 use crate::window::{OPERATIONS_PER_SECOND, Window};
 use crate::workloads::{Observer, Work, heed};
-use clients::Client;
+use clients::{Came, Client};
+use external::{External, Who};
 use house::House;
+use meter::{Counters, Meter};
 use model::agent::Part;
-use model::oltp::Oltp;
+use model::oltp::{Oltp, Script, Server};
 use server::Running;
-use session::{DatabaseError, Session};
+use session::{Cause, DatabaseError, Session};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU8};
+use std::time::{Duration, Instant};
+use turns::Turns;
+
+/// How long a client looks for a server that lives and takes no connection: one that lost a backend recovers.
+const RECONNECT: Duration = Duration::from_secs(30);
+/// How long the backends of clients that are gone may take to end.
+const BACKENDS_END: Duration = Duration::from_secs(10);
+const GLANCE: Duration = Duration::from_millis(10);
 
 /// Transactions on a database, prepared: the tables are filled.
 pub struct OltpWork {
@@ -41,14 +61,25 @@ pub struct OltpWork {
     /// Where a server's process id is noted.
     note: Option<PathBuf>,
     running: Option<Running>,
+    /// A server that is none of ours.
+    external: Option<External>,
     /// What went wrong when the server was stopped; the next call says it.
     trouble: Option<EngineError>,
     /// Rows that there must be.
     expected_rows: i64,
+    /// What the sum of all `k` must be, of index updates, which change nothing else.
+    expected_sum: Option<i64>,
     /// Transactions of which nobody knows whether they stand.
     uncertain: u64,
     retries: u64,
+    lost: u64,
     transactions: u64,
+    /// The tables are not as long as they were when they were filled.
+    grown: bool,
+    /// What the database says of its own settings.
+    settings: BTreeMap<String, String>,
+    /// SQLite's writers.
+    turns: Arc<Turns>,
     stop: Arc<AtomicBool>,
 }
 
@@ -65,28 +96,59 @@ impl OltpWork {
         note: Option<PathBuf>,
         stop: Arc<AtomicBool>,
     ) -> Result<Self, EngineError> {
-        let user = if oltp.server.is_process() { house::unprivileged() } else { None };
-        let house = House::build(place, user)?;
-        if oltp.server.is_process() {
-            server::make(oltp.server, &house, &stop)?;
+        let who = if oltp.is_external() { Some(Who::of_environment(oltp.server)?) } else { None };
+        OltpWork::prepare_as(place, oltp, seed, note, stop, who)
+    }
+
+    /// The same; `who`: who connects to a server that is none of ours.
+    fn prepare_as(
+        place: &Place,
+        oltp: &Oltp,
+        seed: u64,
+        note: Option<PathBuf>,
+        stop: Arc<AtomicBool>,
+        who: Option<Who>,
+    ) -> Result<Self, EngineError> {
+        let external = who.map(|who| External::open(oltp, who, place)).transpose()?;
+        if external.is_none() {
+            OltpWork::make(place, oltp, &stop)?;
         }
-        drop(house);
         let mut work = OltpWork {
             oltp: oltp.clone(),
             seed,
             note,
             running: None,
+            external,
             trouble: None,
             expected_rows: oltp.table_size as i64 * i64::from(oltp.tables),
+            expected_sum: None,
             uncertain: 0,
             retries: 0,
+            lost: 0,
             transactions: 0,
+            grown: false,
+            settings: BTreeMap::new(),
+            turns: Arc::default(),
             stop,
         };
         work.start(place)?;
         work.load(place)?;
+        if work.oltp.script == Script::UpdateIndex {
+            let mut session = work.connect(place, 1)?;
+            work.expected_sum = Some(check::sum(&work.oltp, session.as_mut()).map_err(|error| work.explain(error))?);
+        }
         work.release();
         work.trouble.take().map_or(Ok(work), Err)
+    }
+
+    /// Makes the folder in the lane, and a server's first files in it.
+    fn make(place: &Place, oltp: &Oltp, stop: &AtomicBool) -> Result<(), EngineError> {
+        let user = if oltp.server.is_process() { house::unprivileged() } else { None };
+        let house = House::build(place, user)?;
+        if oltp.server.is_process() {
+            server::make(oltp.server, &house, stop)?;
+        }
+        Ok(())
     }
 
     /// Starts the server, where there is one and it does not run.
@@ -94,24 +156,30 @@ impl OltpWork {
         if let Some(trouble) = self.trouble.take() {
             return Err(trouble);
         }
-        if self.running.as_mut().is_some_and(|running| !running.is_alive()) {
+        if self.running.as_ref().is_some_and(|running| !running.is_alive()) {
             // Whoever used it was told; what it left is recovered now.
             self.running = None;
         }
-        if self.oltp.server.is_process() && self.running.is_none() {
+        if self.oltp.starts_server() && self.running.is_none() {
             let house = House::open(place)?;
             self.running = Some(Running::start(&self.oltp, house, self.note.clone(), &self.stop)?);
+            self.settings.clear();
+        }
+        if self.settings.is_empty() {
+            let mut session = self.connect(place, 1)?;
+            self.settings = settings::read(&self.oltp, session.as_mut()).map_err(|error| self.explain(error))?;
         }
         Ok(())
     }
 
     /// A connection, one of so many.
     fn connect(&self, place: &Place, clients: u32) -> Result<Box<dyn Session>, EngineError> {
-        let connected: Result<Box<dyn Session>, DatabaseError> = match &self.running {
-            Some(running) => running.connect(),
-            None => {
+        let connected: Result<Box<dyn Session>, DatabaseError> = match (&self.external, &self.running) {
+            (Some(external), _) => external.connect(),
+            (None, Some(running)) => running.connect(),
+            (None, None) => {
                 let (path, _) = place.directory().ok_or_else(house::no_directory)?;
-                sqlite::Sqlite::open(&path.join(house::NAME), &self.oltp, clients)
+                sqlite::Sqlite::open(&path.join(house::NAME), &self.oltp, clients, self.turns.clone())
                     .map(|one| Box::new(one) as Box<dyn Session>)
             }
         };
@@ -137,7 +205,7 @@ impl OltpWork {
             while left > 0 {
                 heed(&self.stop)?;
                 let rows = left.min(script::ROWS_AT_ONCE);
-                run(&script::fill(number, rows, self.oltp.table_size, &mut random))?;
+                run(&script::fill(number, rows, &self.oltp, &mut random))?;
                 left -= rows;
             }
             run("COMMIT")?;
@@ -158,10 +226,115 @@ impl OltpWork {
         (0..threads).map(client).collect()
     }
 
-    fn fsyncs(&self, place: &Place) -> Option<f64> {
-        self.running.as_ref()?;
+    /// Fills the tables anew where a group before changed how long they are: the next one would find a table that
+    /// is larger or emptier in a lane that was faster. What stood there is counted first.
+    fn refill(&mut self, place: &Place) -> Result<(), EngineError> {
+        if !(self.grown && matches!(self.oltp.script, Script::Insert | Script::Delete)) {
+            return Ok(());
+        }
+        let mut session = self.connect(place, 1)?;
+        let found = check::rows(&self.oltp, session.as_mut()).map_err(|error| self.explain(error))?;
+        self.compare(place, found, None)?;
+        for number in 1..=self.oltp.tables {
+            let drop = format!("DROP TABLE {}", script::table(number));
+            session.run(&drop).map_err(|error| self.explain(error))?;
+        }
+        drop(session);
+        self.load(place)?;
+        self.expected_rows = self.filled_rows();
+        self.grown = false;
+        Ok(())
+    }
+
+    fn filled_rows(&self) -> i64 {
+        self.oltp.table_size as i64 * i64::from(self.oltp.tables)
+    }
+
+    /// Whether as many rows and index updates are there as were acknowledged; what was uncertain is known then.
+    fn compare(&mut self, place: &Place, rows: i64, sum: Option<i64>) -> Result<(), EngineError> {
+        let wrong = |what: String| {
+            let path = place.directory().map(|(path, _)| path.join(house::NAME)).unwrap_or_default();
+            EngineError::Contents { path, what }
+        };
+        if rows.abs_diff(self.expected_rows) > self.uncertain {
+            return Err(wrong(format!("holds {rows} rows where {} were acknowledged", self.expected_rows)));
+        }
+        if let (Some(found), Some(expected)) = (sum, self.expected_sum)
+            && found.abs_diff(expected) > self.uncertain
+        {
+            let by = found - expected;
+            return Err(wrong(format!("holds index updates that differ by {by} from those that were acknowledged")));
+        }
+        self.expected_sum = sum.or(self.expected_sum);
+        (self.expected_rows, self.uncertain) = (rows, 0);
+        Ok(())
+    }
+
+    /// Everything that was changed goes to the device.
+    fn settle(&self, place: &Place) -> Result<(), EngineError> {
+        let mut session = self.connect(place, 1)?;
+        let settled = settle::pages(&self.oltp, session.as_mut());
+        // Whoever connects to a server that is none of ours may not be allowed to.
+        if let (Err(error), None) = (settled, &self.external) {
+            return Err(self.explain(error));
+        }
+        drop(session);
+        place.sync()?;
+        Ok(())
+    }
+
+    /// Another connection for a client that lost its own while the server lives.
+    fn connect_again(&self, state: &AtomicU8) -> Option<Box<dyn Session>> {
+        let (external, running) = (self.external.as_ref(), self.running.as_ref());
+        let is_alive = || external.map_or_else(|| running.is_some_and(Running::is_alive), External::is_alive);
+        let connect = || match (external, running) {
+            (Some(external), _) => Some(external.connect()),
+            (None, running) => running.map(Running::connect),
+        };
+        let begun = Instant::now();
+        while is_alive() && !clients::is_over(state) && begun.elapsed() < RECONNECT {
+            let connected = connect()?.and_then(|mut session| {
+                script::prepare(session.as_mut(), &self.oltp)?;
+                Ok(session)
+            });
+            if let Ok(session) = connected {
+                return Some(session);
+            }
+            std::thread::sleep(GLANCE);
+        }
+        None
+    }
+
+    /// Syncs of PostgreSQL's log so far, by a server whose clients are gone.
+    fn log_syncs(&self, place: &Place) -> Option<f64> {
+        if self.oltp.server != Server::Postgresql {
+            return None;
+        }
         let mut session = self.connect(place, 1).ok()?;
+        let begun = Instant::now();
+        while !usage::is_alone(session.as_mut()) && begun.elapsed() < BACKENDS_END {
+            std::thread::sleep(GLANCE);
+        }
         usage::fsyncs(self.oltp.server, session.as_mut())
+    }
+
+    /// What the work counted itself, as totals of the window.
+    fn totals(&self, came: &Came, fsyncs: Option<f64>, cold: bool) -> Vec<(&'static str, f64)> {
+        let mut totals =
+            vec![("retries", came.retries.iter().sum::<u64>() as f64), ("lost_connections", came.lost as f64)];
+        totals.extend(Cause::ALL.iter().zip(came.retries).map(|(cause, count)| (cause.key(), count as f64)));
+        totals.extend(fsyncs.map(|fsyncs| ("server_fsyncs_per_operation", fsyncs)));
+        if self.oltp.server == Server::Sqlite {
+            totals.push(("server_fsyncs_per_operation", came.syncs.count as f64));
+            if came.syncs.count > 0 {
+                totals.push(("server_fsync_ns", came.syncs.nanoseconds as f64 / came.syncs.count as f64));
+            }
+        }
+        if cold && came.seconds > 0.0 {
+            let part = came.seconds / f64::from(clients::FIRST_PART);
+            totals.push(("operations_per_second_at_first", came.at_first as f64 / part));
+        }
+        totals
     }
 }
 
@@ -181,18 +354,33 @@ impl Work for OltpWork {
             return Err(EngineError::Unsuitable("transactions are not done in parts; ask for the whole".to_owned()));
         }
         self.start(place)?;
+        self.refill(place)?;
+        if !cold {
+            // What filled the tables, and the group before, are not to be paid for here.
+            self.settle(place)?;
+        }
+        let synced = self.log_syncs(place);
         let mut clients = self.clients(place, threads, group)?;
         let warm_up = if cold { 0.0 } else { self.oltp.warm_up_seconds };
         let times = (Duration::from_secs_f64(warm_up), Duration::from_secs_f64(self.oltp.seconds));
-        let pid = self.running.as_ref().map(Running::pid);
-        let (used, synced) = (pid.map(usage::cpu), self.fsyncs(place));
-        let came = clients::run(&mut clients, times, &self.stop, observer);
-        let used = used.zip(pid).map(|(before, pid)| usage::cpu(pid).since(&before));
-        let synced = synced.zip(self.fsyncs(place)).map(|(before, after)| (after - before).max(0.0));
+        let external = self.external.as_ref().and_then(External::pid);
+        let pid = self.running.as_ref().map(Running::pid).or(external);
+        let server = self.oltp.server;
+        let counts_at_once = matches!(server, Server::Mariadb | Server::Mysql);
+        let counters = counts_at_once.then(|| self.connect(place, 1)).transpose()?;
+        observer.work_begins();
+        let mut meter = Meter::new(&mut *observer, pid, counters.map(|session| Counters { server, session }));
+        let again = |state: &AtomicU8| self.connect_again(state);
+        let came = clients::run(&mut clients, times, &self.stop, &mut meter, &again);
+        let (used, counted) = (meter.cpu(), meter.syncs());
+        drop(meter);
         drop(clients);
-        self.expected_rows += came.grown;
+        self.expected_rows += came.grown.rows;
+        self.expected_sum = self.expected_sum.map(|sum| sum + came.grown.sum);
+        self.grown |= came.grown.rows != 0 || came.uncertain > 0;
         self.uncertain += came.uncertain;
-        self.retries += came.retries;
+        self.retries += came.retries.iter().sum::<u64>();
+        self.lost += came.lost;
         self.transactions += came.operations;
         if came.stopped {
             return Err(EngineError::Interrupted);
@@ -200,8 +388,12 @@ impl Work for OltpWork {
         if let Some(error) = came.error {
             return Err(self.explain(error));
         }
-        let mut totals = vec![("retries", came.retries as f64)];
-        totals.extend(synced.map(|fsyncs| ("server_fsyncs_per_operation", fsyncs)));
+        // PostgreSQL's are of all transactions, those of the warm-up too: the window gets its share.
+        let share = came.operations as f64 / came.all.max(1) as f64;
+        let of_the_log = synced.zip(self.log_syncs(place)).map(|(before, after)| (after - before).max(0.0) * share);
+        let totals = self.totals(&came, counted.or(of_the_log), cold);
+        self.settle(place)?;
+        observer.work_is_written();
         Ok(Window {
             group: group.to_owned(),
             primary_metric: OPERATIONS_PER_SECOND,
@@ -211,6 +403,8 @@ impl Work for OltpWork {
             latencies: came.latencies,
             totals,
             server_cpu_seconds: used.map(|used| [used.user_seconds, used.system_seconds]),
+            all_operations: came.all,
+            settings: self.settings.clone(),
             ..Window::default()
         })
     }
@@ -222,22 +416,17 @@ impl Work for OltpWork {
         let mut session = self.connect(place, 1)?;
         let found = check::tables(&self.oltp, session.as_mut()).map_err(|error| self.explain(error))?;
         drop(session);
-        let path = || place.directory().map(|(path, _)| path.join(house::NAME)).unwrap_or_default();
         if let Some(what) = found.damage {
-            return Err(EngineError::Contents { path: path(), what });
+            let path = place.directory().map(|(path, _)| path.join(house::NAME)).unwrap_or_default();
+            return Err(EngineError::Contents { path, what });
         }
-        if found.rows.abs_diff(self.expected_rows) > self.uncertain {
-            let what = format!("holds {} rows where {} were acknowledged", found.rows, self.expected_rows);
-            return Err(EngineError::Contents { path: path(), what });
-        }
-        // What was uncertain is known now.
-        (self.expected_rows, self.uncertain) = (found.rows, 0);
+        self.compare(place, found.rows, found.sum)?;
         Ok(begun.elapsed().as_secs_f64())
     }
 
     /// Stops the server: it would keep the lane busy. The next phase starts it again.
     fn release(&mut self) {
-        let Some(mut running) = self.running.take() else { return };
+        let Some(running) = self.running.take() else { return };
         // A client was told of one that died under it.
         let told = !running.is_alive() && self.uncertain > 0;
         if let (false, Err(error)) = (told, running.stop()) {
@@ -257,6 +446,16 @@ impl Work for OltpWork {
         if self.retries > 0 {
             let (retries, all) = (self.retries, self.transactions);
             notes.push(format!("retries: {retries} beside {all} transactions, after a deadlock or a busy database"));
+        }
+        if self.oltp.is_external() {
+            let unsafe_settings = Oltp::unsafe_stated(&self.settings);
+            if !unsafe_settings.is_empty() {
+                let settings = unsafe_settings.join(", ");
+                notes.push(format!("not durable: the server runs with {settings}, and may lose what it acknowledged"));
+            }
+        }
+        if self.lost > 0 {
+            notes.push(format!("lost connections: {} while the server went on", self.lost));
         }
         notes
     }

@@ -1,16 +1,18 @@
-//! The client's side of MySQL's protocol, as far as the scripts need it: handshake without a password, text
+//! The client's side of MySQL's protocol, as far as the scripts need it: handshake with or without a password, text
 //! queries, prepared statements in the binary protocol. MariaDB speaks it too.
 //!
 //! Source: the protocol's documentation by MySQL and MariaDB ("Client/Server Protocol", version 10, 4.1).
 
-use super::session::{Cure, DatabaseError, Session, Value};
+use super::digest::sha1;
+use super::external::Who;
+use super::session::{Cause, Cure, DatabaseError, Session, Value};
 use std::io::{BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// The database of the tables, by the name that sysbench uses.
-const DATABASE: &str = "sbtest";
+/// The way to prove a password that is known here.
+const NATIVE: &[u8] = b"mysql_native_password";
 const LONG_PASSWORD: u32 = 0x1;
 const LONG_FLAG: u32 = 0x4;
 const PROTOCOL_41: u32 = 0x200;
@@ -26,9 +28,10 @@ const TYPE_LONGLONG: u8 = 8;
 const TYPE_STRING: u8 = 254;
 /// An answer that takes longer is no answer: a lock is waited for 50 s by default.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// A deadlock, a lock that was waited for in vain, a row that changed meanwhile: the numbers after which
-/// sysbench begins the transaction again too.
-const AGAIN: [u16; 3] = [1213, 1205, 1020];
+/// The numbers after which sysbench begins the transaction again too.
+const AGAIN: [(u16, Cause); 3] = [(1213, Cause::Deadlock), (1205, Cause::LockTimeout), (1020, Cause::Serialisation)];
+/// The server ends the connection: it shuts down, or somebody killed the client.
+const LOST: [u16; 4] = [1053, 1927, 3169, 4031];
 
 /// One connection.
 pub(crate) struct MySql {
@@ -41,8 +44,8 @@ pub(crate) struct MySql {
 }
 
 impl MySql {
-    /// Connects as `root`, who has no password.
-    pub(crate) fn connect(socket: &Path) -> Result<MySql, DatabaseError> {
+    /// Connects, and stands in the database where one is named.
+    pub(crate) fn connect(socket: &Path, who: &Who) -> Result<MySql, DatabaseError> {
         let stream = UnixStream::connect(socket).map_err(|error| DatabaseError::lost(&error))?;
         stream.set_read_timeout(Some(PATIENCE)).map_err(|error| DatabaseError::lost(&error))?;
         let mut client = MySql {
@@ -51,37 +54,54 @@ impl MySql {
             out: Vec::with_capacity(4 << 10),
             statements: Vec::new(),
         };
-        client.shake_hands()?;
-        if client.run(&format!("USE {DATABASE}")).is_err() {
+        client.shake_hands(who)?;
+        let database = &who.database;
+        if database.is_empty() {
+            return Ok(client);
+        }
+        match client.run(&format!("USE {database}")) {
             // The first connection makes it.
-            client.run(&format!("CREATE DATABASE IF NOT EXISTS {DATABASE}"))?;
-            client.run(&format!("USE {DATABASE}"))?;
+            Err(_) if who.creates => {
+                client.run(&format!("CREATE DATABASE IF NOT EXISTS {database}"))?;
+                client.run(&format!("USE {database}"))?;
+            }
+            used => {
+                used?;
+            }
         }
         Ok(client)
     }
 
-    fn shake_hands(&mut self) -> Result<(), DatabaseError> {
+    fn shake_hands(&mut self, who: &Who) -> Result<(), DatabaseError> {
         let number = self.read()?;
         self.refused()?;
         if self.packet.first() != Some(&10) {
             return Err(DatabaseError::strange("another protocol than version 10"));
         }
+        let proof = salt(&self.packet).map(|salt| proof_of(&who.password, &salt)).unwrap_or_default();
         let flags = LONG_PASSWORD | LONG_FLAG | PROTOCOL_41 | TRANSACTIONS | SECURE_CONNECTION | PLUGIN_AUTH;
         self.begin();
         self.out.extend_from_slice(&flags.to_le_bytes());
         self.out.extend_from_slice(&(16u32 << 20).to_le_bytes());
         self.out.push(CHARACTER_SET);
         self.out.extend_from_slice(&[0; 23]);
-        self.out.extend_from_slice(b"root\0\0mysql_native_password\0");
+        self.out.extend_from_slice(who.user.as_bytes());
+        self.out.extend_from_slice(&[0, proof.len() as u8]);
+        self.out.extend_from_slice(&proof);
+        self.out.extend_from_slice(NATIVE);
+        self.out.push(0);
         self.send(number.wrapping_add(1))?;
-        // Other ways to prove who one is are answered with no password either.
+        // Other ways to prove who one is, such as the socket's own, are answered with no password.
         for _ in 0..4 {
             let number = self.read()?;
             self.refused()?;
             match self.packet.first() {
                 Some(0x00) => return Ok(()),
                 Some(0xfe) => {
+                    let asked = self.packet[1..].strip_prefix(NATIVE).and_then(|rest| rest.strip_prefix(b"\0"));
+                    let salt = asked.map(|salt| salt.strip_suffix(b"\0").unwrap_or(salt).to_vec());
                     self.begin();
+                    self.out.extend(salt.map(|salt| proof_of(&who.password, &salt)).unwrap_or_default());
                     self.send(number.wrapping_add(1))?;
                 }
                 Some(0x01) => {}
@@ -136,7 +156,9 @@ impl MySql {
         let number = u16::from_le_bytes([*low, *high]);
         let text = if rest.first() == Some(&b'#') { rest.get(6..).unwrap_or_default() } else { rest };
         let message = format!("the server says: {} (error {number})", String::from_utf8_lossy(text).trim());
-        Err(DatabaseError { message, cure: if AGAIN.contains(&number) { Cure::Again } else { Cure::None } })
+        let again = AGAIN.iter().find(|row| row.0 == number).map(|row| Cure::Again(row.1));
+        let cure = again.unwrap_or(if LOST.contains(&number) { Cure::Lost } else { Cure::None });
+        Err(DatabaseError { message, cure })
     }
 
     fn is_end(&self) -> bool {
@@ -235,6 +257,24 @@ impl Session for MySql {
             std::hint::black_box(row.len());
         })
     }
+}
+
+/// What the server greets with, to be mixed into the proof of a password: behind the protocol's number, its version and
+/// a 0, eight bytes after four, and twelve more where the flags end.
+fn salt(greeting: &[u8]) -> Option<Vec<u8>> {
+    let version = greeting.get(1..)?.iter().position(|byte| *byte == 0)?;
+    let rest = greeting.get(version + 2 + 4..)?;
+    Some([rest.get(..8)?, rest.get(8 + 1 + 2 + 1 + 2 + 2 + 1 + 10..)?.get(..12)?].concat())
+}
+
+/// `mysql_native_password`: SHA1(password) xor SHA1(salt, SHA1(SHA1(password))); nothing of no password.
+fn proof_of(password: &[u8], salt: &[u8]) -> Vec<u8> {
+    if password.is_empty() {
+        return Vec::new();
+    }
+    let once = sha1(password);
+    let mixed = sha1(&[salt, &sha1(&once)].concat());
+    once.iter().zip(mixed).map(|(a, b)| a ^ b).collect()
 }
 
 /// The columns of a row of text: each its length and its bytes, `fb` for NULL.

@@ -1,20 +1,27 @@
-//! The client's side of PostgreSQL's protocol, as far as the scripts need it: start-up without a password,
+//! The client's side of PostgreSQL's protocol, as far as the scripts need it: start-up with or without a password,
 //! simple queries, prepared statements with values as text.
 //!
 //! Source: PostgreSQL's documentation, "Frontend/Backend Protocol", version 3.0.
 
-use super::session::{Cure, DatabaseError, Session, Value};
+use super::external::Who;
+use super::scram::Scram;
+use super::session::{Cause, Cure, DatabaseError, Session, Value};
 use std::io::{BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
 const VERSION: u32 = 3 << 16;
+const SCRAM: &str = "SCRAM-SHA-256";
 /// An answer that takes longer is no answer.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// A deadlock, a serialisation failure, and a key that another transaction put there first: the states after
-/// which sysbench begins the transaction again too.
-const AGAIN: [&[u8]; 3] = [b"40P01", b"40001", b"23505"];
+/// The states after which sysbench begins the transaction again too, and that of a lock that was waited for in vain.
+const AGAIN: [(&[u8], Cause); 4] = [
+    (b"40P01", Cause::Deadlock),
+    (b"40001", Cause::Serialisation),
+    (b"23505", Cause::DuplicateKey),
+    (b"55P03", Cause::LockTimeout),
+];
 /// Longest message that is believed.
 const MOST_BYTES: usize = 64 << 20;
 
@@ -37,8 +44,8 @@ struct Came {
 }
 
 impl Postgres {
-    /// Connects to the database `postgres` as `fairlane`.
-    pub(crate) fn connect(socket: &Path) -> Result<Postgres, DatabaseError> {
+    /// Connects.
+    pub(crate) fn connect(socket: &Path, who: &Who) -> Result<Postgres, DatabaseError> {
         let stream = UnixStream::connect(socket).map_err(|error| DatabaseError::lost(&error))?;
         stream.set_read_timeout(Some(PATIENCE)).map_err(|error| DatabaseError::lost(&error))?;
         let mut client = Postgres {
@@ -47,13 +54,66 @@ impl Postgres {
             out: Vec::with_capacity(4 << 10),
             statements: 0,
         };
-        let body = b"user\0fairlane\0database\0postgres\0\0";
+        let body = [b"user\0", who.user.as_bytes(), b"\0database\0", who.database.as_bytes(), b"\0\0"].concat();
         client.out.extend_from_slice(&(body.len() as u32 + 8).to_be_bytes());
         client.out.extend_from_slice(&VERSION.to_be_bytes());
-        client.out.extend_from_slice(body);
+        client.out.extend_from_slice(&body);
         client.flush()?;
+        client.prove(who)?;
         client.until_ready(false).and_then(|came| came.error.map_or(Ok(()), Err))?;
         Ok(client)
+    }
+
+    /// Shows a password where one is asked for: as it is, or by SCRAM-SHA-256.
+    fn prove(&mut self, who: &Who) -> Result<(), DatabaseError> {
+        let mut scram: Option<Scram> = None;
+        loop {
+            let kind = self.read()?;
+            if kind == b'E' {
+                return Err(refusal(&self.message));
+            }
+            let Some((&[a, b, c, d], rest)) = self.message.split_first_chunk::<4>() else {
+                return Err(DatabaseError::strange("a greeting that ends too early"));
+            };
+            if kind != b'R' {
+                return Err(DatabaseError::strange("a greeting of another kind"));
+            }
+            let text = String::from_utf8_lossy(rest).into_owned();
+            let at = match u32::from_be_bytes([a, b, c, d]) {
+                0 => return Ok(()),
+                3 => {
+                    let at = self.begin(b'p');
+                    self.out.extend_from_slice(&who.password);
+                    self.out.push(0);
+                    at
+                }
+                10 if text.split('\0').any(|name| name == SCRAM) => {
+                    let own = scram.insert(Scram::new(&who.password, nonce()?));
+                    let first = own.first();
+                    let at = self.begin(b'p');
+                    self.out.extend_from_slice(SCRAM.as_bytes());
+                    self.out.push(0);
+                    self.out.extend_from_slice(&(first.len() as u32).to_be_bytes());
+                    self.out.extend_from_slice(first.as_bytes());
+                    at
+                }
+                11 if scram.is_some() => {
+                    let answer = scram.as_mut().map(|scram| scram.answer(&text)).transpose()?.unwrap_or_default();
+                    let at = self.begin(b'p');
+                    self.out.extend_from_slice(answer.as_bytes());
+                    at
+                }
+                12 if scram.as_ref().is_some_and(|scram| scram.is_proved(&text)) => continue,
+                12 => return Err(DatabaseError::strange("it does not know the password itself")),
+                _ => {
+                    return Err(DatabaseError::strange(
+                        "it asks for a password in a way that is not known here; scram-sha-256 is",
+                    ));
+                }
+            };
+            self.end(at);
+            self.flush()?;
+        }
     }
 
     /// Begins a message; its length is filled in by [`Postgres::end`].
@@ -189,6 +249,14 @@ impl Session for Postgres {
     }
 }
 
+/// Letters and digits that nobody used before.
+fn nonce() -> Result<String, DatabaseError> {
+    let mut random = [0; 18];
+    let read = std::fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut random));
+    read.map_err(|error| DatabaseError::lost(&error))?;
+    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 /// Digits of a number.
 fn decimal(out: &mut Vec<u8>, mut number: u64) {
     let begins = out.len();
@@ -229,10 +297,10 @@ fn refusal(message: &[u8]) -> DatabaseError {
         message.split(|byte| *byte == 0).find(of).map(|field| &field[1..]).unwrap_or_default()
     };
     let (state, severity) = (field(b'C'), field(b'S'));
-    let cure = match () {
-        () if AGAIN.contains(&state) => Cure::Again,
-        () if [&b"FATAL"[..], b"PANIC"].contains(&severity) => Cure::Lost,
-        () => Cure::None,
+    let cure = match AGAIN.iter().find(|row| row.0 == state) {
+        Some((_, cause)) => Cure::Again(*cause),
+        None if [&b"FATAL"[..], b"PANIC"].contains(&severity) => Cure::Lost,
+        None => Cure::None,
     };
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
     DatabaseError { message: format!("the server says: {} (state {})", text(field(b'M')), text(state)), cure }
@@ -250,7 +318,7 @@ mod tests {
         let error = refusal(b"SERROR\0C40P01\0Mdeadlock detected\0\0");
         assert_eq!(
             (error.cure, error.message.as_str()),
-            (Cure::Again, "the server says: deadlock detected (state 40P01)")
+            (Cure::Again(Cause::Deadlock), "the server says: deadlock detected (state 40P01)")
         );
         assert_eq!(refusal(b"SFATAL\0C57P03\0Mthe database system is starting up\0\0").cure, Cure::Lost);
         assert_eq!(refusal(b"").cure, Cure::None);

@@ -4,6 +4,7 @@ use super::house::House;
 use crate::error::EngineError;
 use model::oltp::{Oltp, Server};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// A program, by the first of its names that is there.
 pub(super) struct Program {
@@ -17,9 +18,23 @@ pub(super) struct Program {
 pub(super) fn server(of: Server) -> Program {
     match of {
         Server::Mariadb => Program { names: &["mariadbd", "mysqld"], package: "mariadb-server-core" },
-        Server::Mysql => Program { names: &["mysqld", "mariadbd"], package: "mysql-server-core-8.0" },
+        Server::Mysql => Program { names: &["mysqld", "mariadbd"], package: mysql_package() },
         Server::Postgresql | Server::Sqlite => Program { names: &["postgres"], package: "postgresql" },
     }
+}
+
+/// Ubuntu has packages of MySQL; Debian has MariaDB alone, which speaks its language.
+fn mysql_package() -> &'static str {
+    static PACKAGE: OnceLock<&str> = OnceLock::new();
+    PACKAGE.get_or_init(|| package_of_mysql(&std::fs::read_to_string("/etc/os-release").unwrap_or_default()))
+}
+
+fn package_of_mysql(os_release: &str) -> &'static str {
+    let is_ubuntu = |line: &str| {
+        let (key, value) = line.split_once('=').unwrap_or_default();
+        ["ID", "ID_LIKE"].contains(&key) && value.trim_matches('"').split(' ').any(|name| name == "ubuntu")
+    };
+    if os_release.lines().any(is_ubuntu) { "mysql-server-core-8.0" } else { "mariadb-server-core" }
 }
 
 /// What makes PostgreSQL's first files; the others make them themselves.
@@ -98,8 +113,14 @@ pub(super) fn making(of: Server, house: &House) -> Result<Making, EngineError> {
         // What mariadb-install-db does, which is a shell script and needs the client's package too.
         _ => {
             let places = [format!("--datadir={data}"), format!("--tmpdir={}", house.for_server("tmp"))];
-            let fixed =
-                ["--skip-networking", "--log-warnings=0", "--enforce-storage-engine=", "--max-allowed-packet=8M"];
+            let fixed = [
+                "--skip-networking",
+                "--log-warnings=0",
+                "--enforce-storage-engine=",
+                "--max-allowed-packet=8M",
+                // A list of pages that the first start would read.
+                "--innodb-buffer-pool-dump-at-shutdown=OFF",
+            ];
             let begin = ["--no-defaults", "--bootstrap"].map(str::to_owned);
             let arguments = begin.into_iter().chain(places).chain(fixed.map(str::to_owned)).collect();
             Making { program, arguments, input: system_tables()? }
@@ -137,7 +158,8 @@ fn is_mariadb(program: &Path) -> bool {
     asked.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("MariaDB"))
 }
 
-/// Program and arguments that start the server in the house. What the user asks for comes last, and so wins.
+/// Program and arguments that start the server in the house. What the user asks for comes before what
+/// Fairlane must have, because the last one wins.
 pub(super) fn starting(oltp: &Oltp, house: &House) -> Result<(PathBuf, Vec<String>), EngineError> {
     let program = server(oltp.server).find()?;
     let clients = oltp.threads.iter().max().copied().unwrap_or(1) + 10;
@@ -147,6 +169,10 @@ pub(super) fn starting(oltp: &Oltp, house: &House) -> Result<(PathBuf, Vec<Strin
         Server::Postgresql => {
             arguments.extend(["-D".to_owned(), data]);
             let mut set = |key: &str, value: &str| arguments.extend(["-c".to_owned(), format!("{key}={value}")]);
+            set("max_wal_size", "256MB");
+            for (key, value) in oltp.durability().into_iter().chain(oltp.settings()) {
+                set(&key, &value);
+            }
             set("listen_addresses", "");
             set("unix_socket_directories", here.trim_end_matches("/."));
             set("unix_socket_permissions", "0700");
@@ -155,18 +181,15 @@ pub(super) fn starting(oltp: &Oltp, house: &House) -> Result<(PathBuf, Vec<Strin
             set("max_connections", &clients.to_string());
             // In the lane, so that nothing stays in /dev/shm where the server is killed.
             set("dynamic_shared_memory_type", "mmap");
-            set("max_wal_size", "256MB");
             set("logging_collector", "off");
-            for (key, value) in oltp.durability() {
-                set(&key, &value);
-            }
-            for (key, value) in &oltp.options {
-                set(key, value);
-            }
         }
         _ => {
             arguments.push("--no-defaults".to_owned());
             let mut set = |key: &str, value: &str| arguments.push(format!("--{}={value}", key.replace('_', "-")));
+            set("performance-schema", "OFF");
+            for (key, value) in oltp.durability().into_iter().chain(oltp.settings()) {
+                set(&key, &value);
+            }
             set("datadir", &data);
             set("tmpdir", &house.for_server("tmp"));
             set("socket", &house.for_server("socket"));
@@ -174,17 +197,30 @@ pub(super) fn starting(oltp: &Oltp, house: &House) -> Result<(PathBuf, Vec<Strin
             set("skip-networking", "ON");
             set("loose-mysqlx", "OFF");
             set("skip-log-bin", "ON");
-            set("performance-schema", "OFF");
+            // By default they fill the pool with what it held before.
+            set("innodb-buffer-pool-dump-at-shutdown", "OFF");
+            set("innodb-buffer-pool-load-at-startup", "OFF");
             set("innodb-buffer-pool-size", &oltp.pool.get().to_string());
             set("max-connections", &clients.to_string());
             set("max-prepared-stmt-count", "1048576");
-            for (key, value) in oltp.durability() {
-                set(&key, &value);
-            }
-            for (key, value) in &oltp.options {
-                set(key, value);
-            }
         }
     }
     Ok((program, arguments))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mysql_is_named_by_a_package_that_the_distribution_has() {
+        for (release, package) in [
+            ("NAME=\"Ubuntu\"\nID=ubuntu\nID_LIKE=debian\n", "mysql-server-core-8.0"),
+            ("ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n", "mysql-server-core-8.0"),
+            ("PRETTY_NAME=\"Debian GNU/Linux 12\"\nID=debian\n", "mariadb-server-core"),
+            ("", "mariadb-server-core"),
+        ] {
+            assert_eq!(package_of_mysql(release), package, "{release}");
+        }
+    }
 }

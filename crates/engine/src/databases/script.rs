@@ -1,13 +1,20 @@
 //! The scripts: schema, statements and their mixture as sysbench's OLTP scripts have them.
 
 use super::session::{Cure, DatabaseError, Session, Value};
-use model::oltp::{Oltp, POINT_SELECTS, RANGE_ROWS, Script, Server};
+use model::oltp::{Distribution, Oltp, POINT_SELECTS, RANGE_ROWS, Script, Server};
 
 /// Digits of the columns `c` and `pad`: groups of eleven, joined by dashes.
 const C_GROUPS: usize = 10;
 const PAD_GROUPS: usize = 5;
 /// Rows of one INSERT while a table is filled.
 pub(crate) const ROWS_AT_ONCE: u64 = 500;
+
+/// Of 100 draws of the distribution `special` so many fall among the special rows (`--rand-spec-res`).
+const SPECIAL_DRAWS: u64 = 75;
+/// One row of so many is special (`--rand-spec-pct=1`).
+const SPECIAL_ROWS: u64 = 100;
+/// The other draws are means of so many even ones (`--rand-spec-iter`).
+const SPECIAL_MEANS: u64 = 12;
 
 /// The prepared statements of a table, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,13 +103,13 @@ pub(crate) fn create_index(number: u32) -> String {
 }
 
 /// One INSERT of several rows.
-pub(crate) fn fill(number: u32, rows: u64, table_size: u64, random: &mut Random) -> String {
+pub(crate) fn fill(number: u32, rows: u64, oltp: &Oltp, random: &mut Random) -> String {
     let mut sql = format!("INSERT INTO {} (k, c, pad) VALUES ", table(number));
     let mut columns = Columns::new();
     for row in 0..rows {
         columns.renew(random);
         let comma = if row == 0 { "" } else { ", " };
-        let k = 1 + random.below(table_size);
+        let k = random.row(oltp.distribution, oltp.table_size);
         sql.push_str(&format!("{comma}({k}, '{}', '{}')", columns.c, columns.pad));
     }
     sql
@@ -134,6 +141,19 @@ impl Random {
         word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         word ^ (word >> 31)
+    }
+
+    /// A row of so many, from 1, drawn as asked for.
+    pub(crate) fn row(&mut self, distribution: Distribution, rows: u64) -> u64 {
+        1 + match distribution {
+            Distribution::Uniform => self.below(rows),
+            Distribution::Special if self.below(100) < SPECIAL_DRAWS => {
+                let special = (rows / SPECIAL_ROWS).max(1);
+                (rows - special) / 2 + self.below(special)
+            }
+            // The sum of a few even draws has the shape of a bell, its top in the middle.
+            Distribution::Special => (0..SPECIAL_MEANS).map(|_| self.below(rows)).sum::<u64>() / SPECIAL_MEANS,
+        }
     }
 
     /// Evenly below `limit`, which must not be 0.
@@ -175,11 +195,32 @@ fn digits(text: &mut String, groups: usize, random: &mut Random) {
     }
 }
 
+/// What a transaction changed of what can be counted afterwards.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// Rows that the tables grew by.
+    pub(crate) rows: i64,
+    /// What the sum of all `k` grew by, of the script that changes nothing else.
+    pub(crate) sum: i64,
+}
+
+impl Change {
+    fn of_rows(rows: i64) -> Change {
+        Change { rows, sum: 0 }
+    }
+
+    pub(crate) fn add(&mut self, other: Change) {
+        self.rows += other.rows;
+        self.sum += other.sum;
+    }
+}
+
 /// One client's transactions.
 pub(crate) struct Transactions {
     script: Script,
     tables: u32,
     table_size: u64,
+    distribution: Distribution,
     begin: &'static str,
     random: Random,
     columns: Columns,
@@ -189,19 +230,20 @@ impl Transactions {
     pub(crate) fn new(oltp: &Oltp, seed: u64) -> Self {
         let begin = match oltp.server {
             // What will write says so at once: a reader that turns into a writer may have to give up.
-            Server::Sqlite if !oltp.script.only_reads() => "BEGIN IMMEDIATE",
+            Server::Sqlite if !oltp.script.only_reads() => super::sqlite::IMMEDIATE,
             _ => "BEGIN",
         };
         let (script, tables, table_size) = (oltp.script, oltp.tables, oltp.table_size);
-        Transactions { script, tables, table_size, begin, random: Random::new(seed), columns: Columns::new() }
+        let (random, columns) = (Random::new(seed), Columns::new());
+        Transactions { script, tables, table_size, distribution: oltp.distribution, begin, random, columns }
     }
 
-    /// Does one; answers by how many rows the tables grew. After an error nothing of it stands, but where the
+    /// Does one; answers what it changed. After an error nothing of it stands, but where the
     /// connection was lost, which nobody knows.
     ///
     /// # Errors
     /// What the server answered.
-    pub(crate) fn one(&mut self, session: &mut dyn Session) -> Result<i64, DatabaseError> {
+    pub(crate) fn one(&mut self, session: &mut dyn Session) -> Result<Change, DatabaseError> {
         let done = self.work(session);
         let Err(error) = &done else { return done };
         if self.script.is_bracketed() && error.cure != Cure::Lost {
@@ -214,25 +256,23 @@ impl Transactions {
         done
     }
 
-    fn work(&mut self, session: &mut dyn Session) -> Result<i64, DatabaseError> {
+    fn work(&mut self, session: &mut dyn Session) -> Result<Change, DatabaseError> {
         if !self.script.is_bracketed() {
             return match self.script {
                 Script::Insert => self.insert(session),
                 Script::UpdateIndex => self.update_indexed(session),
                 Script::Delete => self.delete(session),
-                _ => self.point(session),
+                _ => self.points(session, 1),
             };
         }
         session.run(self.begin)?;
         if self.script != Script::WriteOnly {
-            for _ in 0..POINT_SELECTS {
-                self.point(session)?;
-            }
+            self.points(session, POINT_SELECTS)?;
             for of in [Statement::Range, Statement::SumOfRange, Statement::OrderedRange, Statement::DistinctRange] {
                 self.range(session, of)?;
             }
         }
-        let mut grown = 0;
+        let mut grown = Change::default();
         if self.script != Script::ReadOnly {
             self.update_indexed(session)?;
             self.update_other(session)?;
@@ -248,57 +288,66 @@ impl Transactions {
     }
 
     fn row(&mut self) -> u64 {
-        1 + self.random.below(self.table_size)
+        self.random.row(self.distribution, self.table_size)
     }
 
-    fn point(&mut self, session: &mut dyn Session) -> Result<i64, DatabaseError> {
-        let (statement, row) = (self.statement(Statement::Point), self.row());
-        session.execute(statement, &[Value::Number(row)]).map(|_| 0)
+    /// So many rows by their keys, all of one table.
+    fn points(&mut self, session: &mut dyn Session, count: u32) -> Result<Change, DatabaseError> {
+        let statement = self.statement(Statement::Point);
+        for _ in 0..count {
+            let row = self.row();
+            session.execute(statement, &[Value::Number(row)])?;
+        }
+        Ok(Change::default())
     }
 
-    fn range(&mut self, session: &mut dyn Session, of: Statement) -> Result<i64, DatabaseError> {
+    fn range(&mut self, session: &mut dyn Session, of: Statement) -> Result<Change, DatabaseError> {
         let (statement, row) = (self.statement(of), self.row());
-        session.execute(statement, &[Value::Number(row), Value::Number(row + RANGE_ROWS - 1)]).map(|_| 0)
+        session
+            .execute(statement, &[Value::Number(row), Value::Number(row + RANGE_ROWS - 1)])
+            .map(|_| Change::default())
     }
 
-    fn update_indexed(&mut self, session: &mut dyn Session) -> Result<i64, DatabaseError> {
+    fn update_indexed(&mut self, session: &mut dyn Session) -> Result<Change, DatabaseError> {
         let (statement, row) = (self.statement(Statement::UpdateIndexed), self.row());
-        session.execute(statement, &[Value::Number(row)]).map(|_| 0)
+        let changed = session.execute(statement, &[Value::Number(row)])?;
+        Ok(Change { rows: 0, sum: changed as i64 })
     }
 
-    fn update_other(&mut self, session: &mut dyn Session) -> Result<i64, DatabaseError> {
+    fn update_other(&mut self, session: &mut dyn Session) -> Result<Change, DatabaseError> {
         let (statement, row) = (self.statement(Statement::UpdateOther), self.row());
         self.columns.renew(&mut self.random);
-        session.execute(statement, &[Value::Text(&self.columns.c), Value::Number(row)]).map(|_| 0)
+        session.execute(statement, &[Value::Text(&self.columns.c), Value::Number(row)]).map(|_| Change::default())
     }
 
-    fn delete(&mut self, session: &mut dyn Session) -> Result<i64, DatabaseError> {
+    fn delete(&mut self, session: &mut dyn Session) -> Result<Change, DatabaseError> {
         let (statement, row) = (self.statement(Statement::Delete), self.row());
-        Ok(-(session.execute(statement, &[Value::Number(row)])? as i64))
+        Ok(Change::of_rows(-(session.execute(statement, &[Value::Number(row)])? as i64)))
     }
 
-    fn insert(&mut self, session: &mut dyn Session) -> Result<i64, DatabaseError> {
+    fn insert(&mut self, session: &mut dyn Session) -> Result<Change, DatabaseError> {
         let (statement, k) = (self.statement(Statement::Insert), self.row());
         self.columns.renew(&mut self.random);
         let values = [Value::Number(k), Value::Text(&self.columns.c), Value::Text(&self.columns.pad)];
-        Ok(session.execute(statement, &values)? as i64)
+        Ok(Change::of_rows(session.execute(statement, &values)? as i64))
     }
 
     /// Removes a row and puts another in its place, in the same table.
-    fn put_back(&mut self, session: &mut dyn Session) -> Result<i64, DatabaseError> {
+    fn put_back(&mut self, session: &mut dyn Session) -> Result<Change, DatabaseError> {
         let (delete, row, k) = (self.statement(Statement::Delete), self.row(), self.row());
         let removed = session.execute(delete, &[Value::Number(row)])? as i64;
         self.columns.renew(&mut self.random);
         let insert = delete - Statement::Delete as usize + Statement::InsertAt as usize;
         let text = [Value::Text(&self.columns.c), Value::Text(&self.columns.pad)];
         let added = session.execute(insert, &[Value::Number(row), Value::Number(k), text[0], text[1]])? as i64;
-        Ok(added - removed)
+        Ok(Change::of_rows(added - removed))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::databases::session::Cause;
 
     #[test]
     fn statements_are_numbered_in_their_order_and_values_as_the_server_writes_them() {
@@ -321,7 +370,45 @@ mod tests {
         columns.renew(&mut random);
         assert_ne!(columns.c, before);
         assert!((0..10_000).all(|_| random.below(7) < 7));
-        assert_eq!(fill(1, 3, 10, &mut random).matches("), (").count(), 2);
+        let ten: Oltp = toml::from_str("script = \"insert\"\ntable_size = 10").unwrap();
+        assert_eq!(fill(1, 3, &ten, &mut random).matches("), (").count(), 2);
+    }
+
+    #[test]
+    fn three_quarters_of_special_draws_fall_into_the_hundredth_in_the_middle() {
+        let mut random = Random::new(3);
+        let mut draw =
+            |distribution, rows| -> Vec<u64> { (0..20_000).map(|_| random.row(distribution, rows)).collect() };
+        let within = |draws: &[u64], from: u64, to: u64| {
+            draws.iter().filter(|row| (from..=to).contains(row)).count() as f64 / draws.len() as f64
+        };
+        let special = draw(Distribution::Special, 100_000);
+        let middle = within(&special, 49_501, 50_500);
+        // 75 % on purpose, and about 5 % of the bell's quarter.
+        assert!((0.74..0.79).contains(&middle), "{middle}");
+        // A mean of twelve has a deviation of 100,000 / 12: outside of 20,000 to 80,000 lie 3 in 10,000 of it.
+        assert!(within(&special, 1, 100_000) == 1.0 && within(&special, 20_000, 80_000) > 0.998);
+        assert!(within(&special, 30_000, 49_000) > 0.05, "the others are spread");
+        let even = draw(Distribution::Uniform, 100_000);
+        assert!((within(&even, 49_501, 50_500) - 0.01).abs() < 0.004);
+        assert!(draw(Distribution::Special, 1).iter().all(|row| *row == 1));
+        let few = draw(Distribution::Special, 3);
+        assert!(few.iter().all(|row| (1..=3).contains(row)) && few.contains(&2));
+    }
+
+    #[test]
+    fn ten_rows_by_their_keys_come_of_one_table() {
+        let of = "script = \"read-only\"\nserver = \"mariadb\"\ntables = 5";
+        let mut transactions = Transactions::new(&toml::from_str(of).unwrap(), 7);
+        let mut asked = Asked::default();
+        for _ in 0..20 {
+            transactions.one(&mut asked).unwrap();
+        }
+        let points: Vec<usize> =
+            asked.statements.iter().filter(|number| number.is_multiple_of(STATEMENTS.len())).copied().collect();
+        assert_eq!(points.len(), 200);
+        assert!(points.chunks(10).all(|ten| ten.iter().all(|one| *one == ten[0])));
+        assert!(points.iter().any(|one| *one != points[0]), "blocks draw anew");
     }
 
     /// Counts what is asked for.
@@ -345,7 +432,7 @@ mod tests {
         }
         fn execute(&mut self, statement: usize, _: &[Value<'_>]) -> Result<u64, DatabaseError> {
             if self.fails_at == Some(statement) {
-                return Err(DatabaseError { message: "a deadlock".to_owned(), cure: Cure::Again });
+                return Err(DatabaseError { message: "a deadlock".to_owned(), cure: Cure::Again(Cause::Deadlock) });
             }
             self.statements.push(statement);
             Ok(1)
@@ -369,7 +456,8 @@ mod tests {
             ("read-write", vec![0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8], 0),
         ] {
             let mut asked = Asked::default();
-            assert_eq!(transactions(script).one(&mut asked), Ok(grown), "{script}");
+            let sum = i64::from(script == "update-index");
+            assert_eq!(transactions(script).one(&mut asked), Ok(Change { rows: grown, sum }), "{script}");
             assert_eq!(asked.statements, statements, "{script}");
             let brackets: &[&str] = if statements.len() > 1 { &["BEGIN", "COMMIT"] } else { &[] };
             assert_eq!(asked.said, brackets, "{script}");
@@ -380,7 +468,7 @@ mod tests {
     fn a_transaction_that_met_a_deadlock_is_taken_back() {
         let mut asked = Asked { fails_at: Some(Statement::UpdateOther as usize), ..Asked::default() };
         let error = transactions("write-only").one(&mut asked).unwrap_err();
-        assert_eq!(error.cure, Cure::Again);
+        assert_eq!(error.cure, Cure::Again(Cause::Deadlock));
         assert_eq!(asked.said, ["BEGIN", "ROLLBACK"]);
     }
 }

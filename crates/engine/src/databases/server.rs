@@ -1,5 +1,6 @@
 //! A server as a child process: started in its house, without privileges, and gone whatever happens.
 
+use super::external::Who;
 use super::house::{self, House, unprivileged};
 use super::mysql::MySql;
 use super::postgresql::Postgres;
@@ -26,6 +27,11 @@ const START: Duration = Duration::from_secs(180);
 /// How long it may take to stop by itself, writing what it held.
 const STOP: Duration = Duration::from_secs(300);
 const GLANCE: Duration = Duration::from_millis(10);
+/// How long PostgreSQL may take to quit before it is killed.
+const QUIT: Duration = Duration::from_secs(5);
+/// How long what is left of a killed server may take to end, and how often that is looked at.
+const LEFTOVERS_END: Duration = Duration::from_secs(30);
+const LEFTOVERS_PAUSE: Duration = Duration::from_millis(200);
 /// Of what it said, so many bytes of the end are looked at, and so many lines are told.
 const SAID_BYTES: u64 = 16 << 10;
 const SAID_LINES: usize = 5;
@@ -40,6 +46,8 @@ pub(super) struct Running {
     /// Where its id is noted for whoever cleans up after us.
     note: Option<PathBuf>,
     begun: Instant,
+    /// It ended, and its number may belong to another process.
+    reaped: bool,
 }
 
 /// Makes a server's first files in an empty house.
@@ -83,13 +91,23 @@ impl Running {
         // PostgreSQL takes its shared memory away where it hears of its parent's death in time.
         let farewell = if server == Server::Postgresql { Signal::QUIT } else { Signal::KILL };
         let (child, said) = spawn(&program, &arguments, &[], &house, farewell)?;
-        let mut running = Running { server, child, said, house, note, begun: Instant::now() };
+        let mut running = Running { server, child, said, house, note, begun: Instant::now(), reaped: false };
         running.write_note()?;
         loop {
             heed(stop)?;
             match running.child.try_wait() {
                 Ok(None) => {}
-                Ok(Some(status)) => return Err(ended(&program, status, &running.said)),
+                Ok(Some(_)) if is_still_in_use(&running.said) && running.begun.elapsed() < LEFTOVERS_END => {
+                    // Processes of one that was killed have not noticed yet, and end by themselves.
+                    std::thread::sleep(LEFTOVERS_PAUSE);
+                    let (child, said) = spawn(&program, &arguments, &[], &running.house, farewell)?;
+                    (running.child, running.said) = (child, said);
+                    running.write_note()?;
+                }
+                Ok(Some(status)) => {
+                    running.reaped = true;
+                    return Err(ended(&program, status, &running.said));
+                }
                 Err(error) => return Err(cannot_start(&program, &error)),
             }
             match running.connect() {
@@ -113,15 +131,17 @@ impl Running {
     /// # Errors
     /// Where the server does not take it.
     pub(super) fn connect(&self) -> Result<Box<dyn Session>, DatabaseError> {
+        let who = Who::of_own(self.server);
         Ok(match self.server {
-            Server::Postgresql => Box::new(Postgres::connect(Path::new(&self.house.inside(".s.PGSQL.5432")))?),
-            _ => Box::new(MySql::connect(Path::new(&self.house.inside("socket")))?),
+            Server::Postgresql => Box::new(Postgres::connect(Path::new(&self.house.inside(".s.PGSQL.5432")), &who)?),
+            _ => Box::new(MySql::connect(Path::new(&self.house.inside("socket")), &who)?),
         })
     }
 
     /// Whether it runs.
-    pub(super) fn is_alive(&mut self) -> bool {
-        matches!(self.child.try_wait(), Ok(None))
+    pub(super) fn is_alive(&self) -> bool {
+        // Not waited for: whoever lets it go still has to end what it left.
+        lives(self.pid())
     }
 
     /// Its process id.
@@ -143,8 +163,12 @@ impl Running {
         let title = self.server.title();
         loop {
             match self.child.try_wait() {
-                Ok(Some(status)) if status.success() => return Ok(()),
+                Ok(Some(status)) if status.success() => {
+                    self.reaped = true;
+                    return Ok(());
+                }
                 Ok(Some(status)) => {
+                    self.reaped = true;
                     let said = last_lines(&self.said);
                     return Err(EngineError::Unsuitable(format!(
                         "{title} did not stop well ({status}); it said: {said}"
@@ -181,13 +205,46 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // After a clean stop it was reaped already, and nothing is killed.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if !self.reaped {
+            self.end();
+        }
         if let Some(note) = &self.note {
             let _ = std::fs::remove_file(note);
         }
     }
+}
+
+impl Running {
+    /// Ends it and whatever it started, at once. PostgreSQL ends its own processes and gives its shared memory back
+    /// where it is told to quit; what does not obey is killed.
+    fn end(&mut self) {
+        let Some(pid) = pid_of(&self.child) else { return };
+        if self.server == Server::Postgresql && self.is_alive() {
+            let _ = kill_process(pid, Signal::QUIT);
+            let asked = Instant::now();
+            while self.is_alive() && asked.elapsed() < QUIT {
+                std::thread::sleep(GLANCE);
+            }
+        }
+        // It is not waited for yet, so that the number is still its own.
+        let _ = kill_process_group(pid, Signal::KILL);
+        let _ = self.child.wait();
+        self.reaped = true;
+    }
+}
+
+/// Whether a process is there and has not ended.
+pub(super) fn lives(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name in brackets may hold anything.
+    let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
+    !matches!(state, None | Some('Z' | 'X'))
+}
+
+/// Whether PostgreSQL did not start because processes of the last one have not ended yet.
+fn is_still_in_use(said: &File) -> bool {
+    let said = last_lines(said);
+    said.contains("pre-existing shared memory block") && said.contains("still in use")
 }
 
 fn start_ticks(pid: u32) -> Option<u64> {

@@ -55,12 +55,44 @@ pub(crate) struct DatabaseError {
 /// What a client does after an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cure {
-    /// Others were in the way (a deadlock, a busy database): the transaction is done again.
-    Again,
+    /// Others were in the way: the transaction is done again.
+    Again(Cause),
     /// The connection is gone.
     Lost,
     /// It would fail again.
     None,
+}
+
+/// Why a transaction is done again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// Two waited for each other.
+    Deadlock,
+    /// A lock was waited for in vain.
+    LockTimeout,
+    /// A row changed meanwhile, and no order of the transactions would explain it.
+    Serialisation,
+    /// Another put a row with this key there first.
+    DuplicateKey,
+    /// SQLite: somebody else writes.
+    Busy,
+}
+
+impl Cause {
+    /// All of them.
+    pub(crate) const ALL: [Cause; 5] =
+        [Cause::Deadlock, Cause::LockTimeout, Cause::Serialisation, Cause::DuplicateKey, Cause::Busy];
+
+    /// Key of their number in a group's metrics.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Cause::Deadlock => "deadlocks",
+            Cause::LockTimeout => "lock_timeouts",
+            Cause::Serialisation => "serialisation_failures",
+            Cause::DuplicateKey => "duplicate_keys",
+            Cause::Busy => "busy",
+        }
+    }
 }
 
 impl DatabaseError {

@@ -1,26 +1,43 @@
 //! SQLite as the agent's own code: each client has a connection.
 
-use super::session::{Cure, DatabaseError, Session, Value};
+use super::session::{Cause, Cure, DatabaseError, Session, Value};
+use super::syncs;
+use super::turns::Turns;
 use model::oltp::Oltp;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, ToSql};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-/// Waits for another writer: at first 50 µs, then twice as long each time up to 2 ms, 10 s in all. SQLite's own
-/// pauses of up to 100 ms would leave the database idle.
+/// Waits for a lock of another connection: at first 50 µs, then twice as long each time up to 2 ms, 10 s in all.
+/// Writers wait for each other in [`Turns`]; this is for what is left, such as a checkpoint beside readers.
 const WAITS: i32 = 5000;
+
+/// Begins a transaction that will write.
+pub(super) const IMMEDIATE: &str = "BEGIN IMMEDIATE";
 
 /// One connection.
 pub(crate) struct Sqlite {
     connection: Connection,
     statements: Vec<String>,
+    /// Which of them write.
+    changes: Vec<bool>,
+    /// The queue of those that write.
+    turns: Arc<Turns>,
+    /// It is this connection's turn.
+    writes: bool,
 }
 
 impl Sqlite {
     /// Opens the database in `folder`, makes it where it is not there. `clients` share the pool.
-    pub(crate) fn open(folder: &Path, oltp: &Oltp, clients: u32) -> Result<Sqlite, DatabaseError> {
-        let mut connection = Connection::open(folder.join("data.sqlite")).map_err(plain)?;
+    pub(crate) fn open(folder: &Path, oltp: &Oltp, clients: u32, turns: Arc<Turns>) -> Result<Sqlite, DatabaseError> {
+        let file = folder.join("data.sqlite");
+        let connection = match syncs::vfs() {
+            Some(counted) => Connection::open_with_flags_and_vfs(file, OpenFlags::default(), counted),
+            None => Connection::open(file),
+        };
+        let mut connection = connection.map_err(plain)?;
         connection.busy_handler(Some(wait)).map_err(plain)?;
         let pool = oltp.pool.get() / 1024 / u64::from(clients.max(1));
         // Negative: KiB.
@@ -31,13 +48,39 @@ impl Sqlite {
                 pragma(&connection, key, &value)?;
             }
         }
-        for (key, value) in &oltp.options {
+        for (key, value) in &oltp.settings() {
             if !["journal_mode", "synchronous"].contains(&key.as_str()) {
                 pragma(&connection, key, value)?;
             }
         }
         connection.set_prepared_statement_cache_capacity(16 + 10 * oltp.tables as usize);
-        Ok(Sqlite { connection, statements: Vec::new() })
+        Ok(Sqlite { connection, statements: Vec::new(), changes: Vec::new(), turns, writes: false })
+    }
+
+    /// Stands in the queue before something that writes, unless it is its turn already.
+    fn begin_to_write(&mut self) {
+        if !self.writes {
+            self.turns.take();
+            self.writes = true;
+        }
+    }
+
+    /// Lets the next one write, once no transaction is open.
+    fn end_to_write(&mut self) {
+        if self.writes && self.connection.is_autocommit() {
+            self.turns.give();
+            self.writes = false;
+        }
+    }
+}
+
+impl Drop for Sqlite {
+    fn drop(&mut self) {
+        if self.writes {
+            // What is open is taken back first, so that the next one finds no lock.
+            let _ = self.connection.execute_batch("ROLLBACK");
+            self.turns.give();
+        }
     }
 }
 
@@ -62,7 +105,20 @@ fn pragma(connection: &Connection, key: &str, value: &str) -> Result<(), Databas
     }
     let mut statement = connection.prepare(&format!("PRAGMA {key} = {value}")).map_err(plain)?;
     let mut rows = statement.query([]).map_err(plain)?;
-    while rows.next().map_err(plain)?.is_some() {}
+    let mut answer = None;
+    while let Some(row) = rows.next().map_err(plain)? {
+        answer = row.get::<_, String>(0).ok();
+    }
+    // It says which journal it uses now, and it may be the one before.
+    if key == "journal_mode"
+        && let Some(answer) = answer.filter(|answer| !answer.eq_ignore_ascii_case(value))
+    {
+        let message = format!(
+            "SQLite keeps journal_mode = {answer} in this lane where {value} was asked for; choose another with --set \
+             journal_mode={answer}"
+        );
+        return Err(DatabaseError { message, cure: Cure::None });
+    }
     Ok(())
 }
 
@@ -74,7 +130,10 @@ fn wait(times: i32) -> bool {
 
 fn plain(error: rusqlite::Error) -> DatabaseError {
     let busy = matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked));
-    DatabaseError { message: format!("SQLite: {error}"), cure: if busy { Cure::Again } else { Cure::None } }
+    DatabaseError {
+        message: format!("SQLite: {error}"),
+        cure: if busy { Cure::Again(Cause::Busy) } else { Cure::None },
+    }
 }
 
 impl ToSql for Value<'_> {
@@ -88,8 +147,12 @@ impl ToSql for Value<'_> {
 
 impl Session for Sqlite {
     fn run(&mut self, sql: &str) -> Result<u64, DatabaseError> {
-        let mut statement = self.connection.prepare_cached(sql).map_err(plain)?;
-        statement.execute([]).map(|changed| changed as u64).map_err(plain)
+        if sql == IMMEDIATE {
+            self.begin_to_write();
+        }
+        let done = self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute([]));
+        self.end_to_write();
+        done.map(|changed| changed as u64).map_err(plain)
     }
 
     fn rows(&mut self, sql: &str) -> Result<Vec<Vec<String>>, DatabaseError> {
@@ -113,16 +176,21 @@ impl Session for Sqlite {
 
     fn prepare(&mut self, sql: &str) -> Result<(), DatabaseError> {
         // The first use keeps it.
-        drop(self.connection.prepare_cached(sql).map_err(plain)?);
+        let changes = !self.connection.prepare_cached(sql).map_err(plain)?.readonly();
         self.statements.push(sql.to_owned());
+        self.changes.push(changes);
         Ok(())
     }
 
     fn execute(&mut self, statement: usize, values: &[Value<'_>]) -> Result<u64, DatabaseError> {
-        let mut statement = self.connection.prepare_cached(&self.statements[statement]).map_err(plain)?;
-        if !statement.readonly() {
-            return statement.execute(rusqlite::params_from_iter(values)).map(|changed| changed as u64).map_err(plain);
+        if self.changes[statement] {
+            self.begin_to_write();
+            let prepared = self.connection.prepare_cached(&self.statements[statement]);
+            let done = prepared.and_then(|mut statement| statement.execute(rusqlite::params_from_iter(values)));
+            self.end_to_write();
+            return done.map(|changed| changed as u64).map_err(plain);
         }
+        let mut statement = self.connection.prepare_cached(&self.statements[statement]).map_err(plain)?;
         let mut rows = statement.query(rusqlite::params_from_iter(values)).map_err(plain)?;
         while let Some(row) = rows.next().map_err(plain)? {
             // The text is taken out, as a client would.

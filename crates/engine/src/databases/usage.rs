@@ -64,16 +64,29 @@ fn parse(text: &str) -> Option<Stat> {
     })
 }
 
-/// Syncs of files since the server started; `None`: it does not tell.
+/// Syncs of files since the server started; `None`: it does not tell. Of PostgreSQL those of its log alone, and its
+/// backends tell what they did at most once a second, and when they end: only between moments without clients do
+/// these differences mean something (PostgreSQL's documentation, "The Cumulative Statistics System").
 pub(super) fn fsyncs(server: Server, session: &mut dyn Session) -> Option<f64> {
     match server {
         Server::Sqlite => None,
-        Server::Postgresql => session.number("SELECT wal_sync FROM pg_stat_wal").ok()?,
+        Server::Postgresql => {
+            let log = session.number("SELECT wal_sync FROM pg_stat_wal");
+            // Since version 18 they stand elsewhere.
+            log.or_else(|_| session.number("SELECT sum(fsyncs) FROM pg_stat_io WHERE object = 'wal'")).ok()?
+        }
         Server::Mariadb | Server::Mysql => {
             let rows = session.rows("SHOW GLOBAL STATUS LIKE 'Innodb_data_fsyncs'").ok()?;
             rows.first()?.get(1)?.parse().ok()
         }
     }
+}
+
+/// Whether no backend but the one of this connection serves a client any more; each tells its counts when it ends.
+pub(super) fn is_alone(session: &mut dyn Session) -> bool {
+    let others =
+        "SELECT COUNT(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
+    !matches!(session.number(others), Ok(Some(others)) if others > 0.0)
 }
 
 #[cfg(test)]

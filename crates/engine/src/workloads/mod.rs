@@ -45,6 +45,11 @@ pub trait Observer: Send {
     fn window_opens(&mut self);
     /// The window has closed just now.
     fn window_closes(&mut self);
+    /// Work begins that is going to be written to the last byte before [`Observer::work_is_written`], its warm-up
+    /// included. Outside of the window.
+    fn work_begins(&mut self) {}
+    /// All of that work lies on the device.
+    fn work_is_written(&mut self) {}
 }
 
 /// Nobody watches.

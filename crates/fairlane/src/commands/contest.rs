@@ -18,6 +18,7 @@ use crate::state;
 use lanes::{Journal, Settings, Stage, undo};
 use model::event::Event;
 use model::findings::{Estimate, ResultFinding};
+use model::lane::Contestant;
 use model::machine::Machine;
 use model::operations::Method;
 use model::plan::{LOOKS, Plan, Rounds};
@@ -70,6 +71,7 @@ pub fn run(mut contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Fail
     check_libraries(&contest.plan)?;
     check_guests(&contest.plan)?;
     check_programs(&contest.plan, terms.allow_programs)?;
+    check_external(&contest.plan)?;
     let run_id = planning::run_id();
     planning::check_tools(&contest.plan)?;
     planning::check_limits(&contest.plan)?;
@@ -187,6 +189,20 @@ fn check_programs(plan: &Plan, allowed: bool) -> Result<(), Failure> {
             workload.name
         ))),
         None => Ok(()),
+    }
+}
+
+/// Refuses a server that runs already beside more than the one directory that holds its data.
+fn check_external(plan: &Plan) -> Result<(), Failure> {
+    let external = |workload: &&Workload| matches!(&workload.kind, Kind::Oltp(oltp) if oltp.is_external());
+    let Some(workload) = plan.workloads.iter().find(external) else { return Ok(()) };
+    match plan.lanes.as_slice() {
+        [lane] if matches!(lane.contestant, Contestant::Directory(_)) && !plan.with_self => Ok(()),
+        _ => Err(Failure::usage(format!(
+            "workload {} names a server that runs already, and that is the server of one lane: race the directory on \
+             whose filesystem its data lies, alone",
+            workload.name
+        ))),
     }
 }
 

@@ -8,6 +8,7 @@ use lanes::availability::{self, Availability};
 use lanes::guest::{GuestKind, Kernel};
 use model::Bytes;
 use model::lane::{Contestant, LaneSpec, Venue};
+use model::oltp::Distribution;
 use model::plan::{Ground, GuestTerms, Plan, Rounds};
 use model::throttle::Throttles;
 use model::workload::{Kind, Suite, Workload};
@@ -252,7 +253,17 @@ pub fn database_notes(workloads: &[Workload]) -> Vec<String> {
         let Kind::Oltp(oltp) = &workload.kind else { continue };
         let settings: Vec<String> = oltp.durability().iter().map(|(key, value)| format!("{key} = {value}")).collect();
         let title = oltp.server.title();
-        let mut said = vec![format!("{title} commits with {}, in every lane alike", settings.join(", "))];
+        let mut said = vec![if oltp.is_external() {
+            let socket = model::text::escaped(oltp.socket.as_bytes());
+            format!(
+                "{title} at {socket} keeps its own settings, which the record states; Fairlane neither starts nor stops it"
+            )
+        } else {
+            format!("{title} commits with {}, in every lane alike", settings.join(", "))
+        }];
+        if oltp.distribution != Distribution::Uniform {
+            said.push(format!("{title}: rows are drawn with distribution = {}", oltp.distribution.name()));
+        }
         let unsafe_settings = oltp.unsafe_settings();
         if !unsafe_settings.is_empty() {
             said.push(format!(
@@ -299,6 +310,7 @@ pub fn material_notes(workloads: &[Workload]) -> Vec<String> {
 pub fn check_tools(plan: &Plan) -> Result<(), Failure> {
     for workload in &plan.workloads {
         if let Kind::Oltp(oltp) = &workload.kind
+            && !oltp.is_external()
             && let Some((program, package)) = engine::databases::missing(oltp.server)
         {
             let remedy = "`--set server=sqlite` needs none";

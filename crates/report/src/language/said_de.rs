@@ -259,6 +259,11 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
         "die Bahnen stehen während der Messung auf verschiedenen Platten: {each}; ein Unterschied kann der der Platten \
          sein",
     ),
+    (
+        "settings_differ",
+        "{work}: die Datenbanken nennen in verschiedenen Bahnen verschiedene Einstellungen ({each}); was ihre Commits \
+         kosten, ist nicht vergleichbar",
+    ),
     ("shared_rate_disturbed", "die gemeinsame Rate wurde in einem gestörten Augenblick gemessen: {why}"),
     ("no_round_completed", "keine Runde wurde fertig"),
     ("stood_still_always", "stand in jeder Runde still"),

@@ -172,6 +172,7 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("quota_of_streams", "可能有配额：顺序读和顺序写都停在 {cap}，波动不到 1%"),
     ("quota_of_requests", "可能有配额：随机读和随机写都停在 {cap}，波动不到 1%"),
     ("on_different_disks", "测量时各赛道位于不同的磁盘：{each}；差异可能来自磁盘"),
+    ("settings_differ", "{work}：各赛道的数据库报告的自身设置不同（{each}）；不要比较它们提交的代价"),
     ("shared_rate_disturbed", "共同速率是在受干扰的时刻测得的：{why}"),
     ("no_round_completed", "没有完成任何一轮"),
     ("stood_still_always", "每一轮都停住不动"),

@@ -6,6 +6,7 @@
 //! weight gives no advice for it, and no lane that promises less than others is ranked beside them.
 
 mod choice;
+mod databases;
 pub mod facts;
 mod field;
 mod flips;
@@ -64,7 +65,7 @@ pub struct Knowledge<'a> {
 /// Why races cannot be taken together for one advice, as a sentence that begins with a record's place.
 ///
 /// # Errors
-/// Another machine, another emulated disk, other lanes, or the same race twice.
+/// Another machine, another emulated disk, other lanes, another database, or the same race twice.
 pub fn combinable(races: &[Race]) -> Result<(), String> {
     let Some((first, others)) = races.split_first() else {
         return Err("no record was given; name one, or `last`".to_owned());
@@ -90,6 +91,12 @@ pub fn combinable(races: &[Race]) -> Result<(), String> {
         if a.lanes.iter().any(|lane| a.plan.throttle_of(&lane.name) != b.plan.throttle_of(&lane.name)) {
             return Err(format!(
                 "record {number} was raced on other emulated disks; race with the same --throttle to take records together"
+            ));
+        }
+        if let Some(workload) = databases::differs(&a.plan.workloads, &b.plan.workloads) {
+            return Err(format!(
+                "record {number} raced {workload} with other tables or settings of the database; race with the same to \
+                 take records together"
             ));
         }
     }

@@ -1,6 +1,6 @@
 //! A scenario's parts, and the measured series that stand for them.
 
-use super::Race;
+use super::{Race, databases};
 use crate::answer::cannot_tell;
 use crate::estimate;
 use crate::failed;
@@ -67,9 +67,11 @@ pub fn parts<'a>(scenario: &'a Scenario, races: &[Race<'a>]) -> (Vec<Part<'a>>, 
     for weight in &scenario.weight {
         let found = weight.series.iter().map(|matcher| {
             let of = |(race, of): (usize, &Race<'a>)| {
-                let findings = of.findings;
+                let (record, findings) = (of.record, of.findings);
                 let fits = move |result: &&'a ResultFinding| {
-                    matcher.matches(&findings.suite, &result.workload, &result.group) && was_measured(result)
+                    matcher.matches(&findings.suite, &result.workload, &result.group)
+                        && was_measured(result)
+                        && !databases::may_lose(scenario, record, &result.workload)
                 };
                 findings.results.iter().filter(fits).map(move |result| (race, result))
             };

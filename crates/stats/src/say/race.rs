@@ -22,6 +22,9 @@ templates! {
     stood_still_always() = "it stood still in every round";
     no_trial_measured(metric) = "no trial measured {metric}";
     no_time_of_step(step) = "no round holds a time of {step}";
+    settings_differ(work, each) =
+        "{work}: the databases say other settings of themselves in different lanes ({each}); do not compare what their \
+         commits cost";
     hardly_emulated(steps, burst) =
         "under {steps} s long, and the throttle lets through at once what the disk does in {burst} s: the emulated \
          disk hardly shows in it";

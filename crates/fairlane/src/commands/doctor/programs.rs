@@ -18,7 +18,7 @@ pub struct Missing {
 /// Database servers and the programs that suites start, with what is missing of each.
 pub fn survey() -> Vec<(&'static str, Option<Missing>)> {
     let missing = |program: &str, package: &str| Missing { program: program.to_owned(), package: package.to_owned() };
-    let servers = [Server::Mariadb, Server::Postgresql].map(|server| {
+    let servers = [Server::Mariadb, Server::Mysql, Server::Postgresql].map(|server| {
         (server.name(), engine::databases::missing(server).map(|(program, package)| missing(program, package)))
     });
     let others = ["ffmpeg", "git", "tar"]
@@ -28,7 +28,13 @@ pub fn survey() -> Vec<(&'static str, Option<Missing>)> {
 
 /// Packages that bring what is missing.
 pub fn packages() -> Vec<String> {
-    survey().into_iter().filter_map(|(_, missing)| missing).map(|missing| missing.package).collect()
+    let mut packages: Vec<String> = Vec::new();
+    for package in survey().into_iter().filter_map(|(_, missing)| missing).map(|missing| missing.package) {
+        if !packages.contains(&package) {
+            packages.push(package);
+        }
+    }
+    packages
 }
 
 /// Files that keep an installation from starting services, removed again whatever happens. A file that is there

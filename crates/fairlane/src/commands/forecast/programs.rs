@@ -1,6 +1,7 @@
 //! Databases, large files and real programs.
 
 use super::{Course, PROBE_SLICES, SLICE_EXTRA_SECONDS, Setting, Work};
+use model::oltp::Script;
 use model::programs::Material;
 use model::workload::{Mix, Oltp, Programs, Streams, Workload};
 
@@ -21,12 +22,15 @@ impl Setting {
         let rates = &self.rates;
         let rows = oltp.table_size as f64 * f64::from(oltp.tables);
         let bytes = oltp.working_set_bytes() as f64;
-        let starts = f64::from(u8::from(oltp.server.is_process())) * SERVER_SECONDS;
+        let starts = f64::from(u8::from(oltp.starts_server())) * SERVER_SECONDS;
         let groups = oltp.groups().len() as f64;
-        let cold = if oltp.cold { self.remount_seconds() + starts } else { 0.0 };
+        let cold = if oltp.cold && !oltp.is_external() { self.remount_seconds() + starts } else { 0.0 };
         let measured = groups * (oltp.warm_up_seconds + oltp.seconds);
-        let made = rows / LOADED_ROWS + bytes / rates.sequential + 3.0 * starts;
-        let written = measured * rates.flushed;
+        let fill = rows / LOADED_ROWS + bytes / rates.sequential;
+        let refilled = if matches!(oltp.script, Script::Insert | Script::Delete) { groups - 1.0 } else { 0.0 };
+        // The server starts to be filled, for its first group and to be checked.
+        let made = fill * (1.0 + refilled) + 3.0 * starts + self.remount_seconds();
+        let written = measured * rates.flushed + refilled * bytes;
         let lane = self.visit() + Work { seconds: made + cold + measured, bytes: bytes + written };
         let quiet = Work::seconds(groups * self.quiet_seconds * self.lanes);
         Course { round: lane * self.lanes + quiet, probe: self.flushes(), ..Course::default() }
