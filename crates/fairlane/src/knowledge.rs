@@ -128,7 +128,9 @@ fn known_workload(workload: &Workload) -> KnownWorkload {
             (false, of_server.asks_for())
         }
         Kind::Fio(_) => (false, Vec::new()),
-        Kind::Io(_) | Kind::Jobs(_) | Kind::SmallFiles(_) | Kind::Appenders(_) | Kind::Streams(_) => (true, Vec::new()),
+        Kind::Io(_) | Kind::Jobs(_) | Kind::SmallFiles(_) | Kind::Appenders(_) | Kind::Streams(_) | Kind::Mix(_) => {
+            (true, Vec::new())
+        }
     };
     KnownWorkload {
         name: workload.name.clone(),
