@@ -10,7 +10,7 @@ use model::workload::Kind;
 /// The columns; units stand in the names. Those from `window_seconds` on count the whole system
 /// during the windows of the row's group, or of the whole trial where the group has none of its own;
 /// the two with `trial` are the whole trial's phases after its work.
-const COLUMNS: [&str; 48] = [
+const COLUMNS: [&str; 49] = [
     "record_started",
     "suite",
     "seed",
@@ -61,6 +61,8 @@ const COLUMNS: [&str; 48] = [
     "machine_id_hash",
     "lane_spec",
     "venue",
+    // The release of the lane's guest; empty: `kernel` is the one that mounted it.
+    "guest_kernel",
 ];
 
 /// Renders a record's trials. A trial without figures (failed) has one row without metric.

@@ -119,6 +119,19 @@ fn a_ceiling_of_one_place_limits_nothing_in_another() {
 }
 
 #[test]
+fn a_race_in_several_places_tells_no_ceilings() {
+    let ceilings = |lanes: Vec<Lane>| {
+        let mut race = race(lanes, [1000.0; 2]);
+        race.probes = vec![common::probe("w", Profile::Flush, 1, 1000.0)];
+        stats::judge::ceilings(&race).len()
+    };
+    assert_eq!(ceilings(vec![lane("ext4"), lane("xfs")]), 1);
+    let mut lanes = vec![lane("ext4"), lane("xfs")];
+    move_to_qemu(&mut lanes[1], "6.1", "512MiB");
+    assert_eq!(ceilings(lanes), 0);
+}
+
+#[test]
 fn operations_that_io_uring_gave_back_are_no_measure_beyond_one_percent() {
     let limit = |again: u32| {
         let mut race = race(vec![lane("ext4"), lane("jfs")], [1000.0, 700.0]);

@@ -23,6 +23,9 @@ const LANES_LISTED: usize = 6;
 /// Lines that a command may take.
 const COMMAND_LINES: usize = 4;
 
+/// The first points, so many, are never left out: when and where, and who raced.
+pub(super) const KEPT: usize = 2;
+
 /// Machine, date and lanes.
 pub(super) fn place(input: &Input, tongue: &Tongue) -> Vec<Phrase> {
     let findings = input.findings;
@@ -31,9 +34,16 @@ pub(super) fn place(input: &Input, tongue: &Tongue) -> Vec<Phrase> {
         ("date", date(&findings.started, tongue)),
         ("suite", Phrase::of(shorten(&findings.suite, PART_COLUMNS))),
         ("count", Phrase::of(tongue.figure(&figures::whole(findings.trials.ok.into())))),
-        ("machine", machine(&findings.machine, tongue)),
+        ("machine", {
+            let machine = machine(&findings.machine, tongue);
+            // Its kernel and memory are those of no lane.
+            let guests = raced(findings).any(|lane| !lane.kernel.is_empty());
+            if guests { fill(said.host, &[("machine", machine)]) } else { machine }
+        }),
     ];
-    let mut points = vec![fill(said.measured, &values)];
+    let lanes = Phrase::default().join(raced(findings).map(|of| lane(of, tongue)), said.semicolon);
+    let lanes = fill(said.labelled, &[("name", Phrase::of(said.lanes)), ("value", lanes)]);
+    let mut points = vec![fill(said.measured, &values), lanes];
     let limits = |throttle: &Throttle| Phrase::of(shorten(&throttle.to_string(), PART_COLUMNS));
     match &findings.throttle {
         Some(throttle) if findings.lane_throttles.is_empty() => {
@@ -49,8 +59,6 @@ pub(super) fn place(input: &Input, tongue: &Tongue) -> Vec<Phrase> {
         }
         _ => {}
     }
-    let lanes = Phrase::default().join(raced(findings).map(|of| lane(of, tongue)), said.semicolon);
-    points.push(fill(said.labelled, &[("name", Phrase::of(said.lanes)), ("value", lanes)]));
     let warnings = facts::warnings(input).len();
     let template = if warnings > 0 { said.full_report_warns } else { said.full_report };
     let count = Phrase::of(tongue.figure(&figures::whole(warnings as u64)));
@@ -110,7 +118,15 @@ fn lane(lane: &model::lane::Lane, tongue: &Tongue) -> Phrase {
     };
     let mounted = facts.mount_options.map(|options| code(&format!("mount -o {options}")));
     let size = (lane.size_bytes > 0).then(|| Phrase::of(tongue.figure(&figures::bytes(lane.size_bytes))));
-    let parts = tongue.joined([Some(made), mounted, size].into_iter().flatten());
+    let told = |label: &str| lane.geometry.iter().find_map(|fact| fact.strip_prefix(label)?.strip_prefix(": "));
+    let text = |text: &str| Phrase::of(shorten(text, COMMAND_COLUMNS));
+    let driver = told("driver").map(|driver| fill(said.driver, &[("driver", text(driver))]));
+    let guest = match told("guest") {
+        Some(guest) => Some(fill(said.in_guest, &[("guest", text(guest))])),
+        None if lane.kernel.is_empty() => None,
+        None => Some(fill(said.kernel, &[("kernel", text(&lane.kernel))])),
+    };
+    let parts = tongue.joined([guest, driver, Some(made), mounted, size].into_iter().flatten());
     fill(said.labelled, &[("name", Phrase::default().name(&lane.name)), ("value", parts)])
 }
 
