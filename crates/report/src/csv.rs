@@ -184,6 +184,7 @@ fn row(record: &Record, trial: &Trial, group: Option<&Group>, metric: Option<(&S
         text(&header.machine.machine_id_hash),
         of_lane(|lane| &lane.spec),
         of_lane(|lane| &lane.venue),
+        of_lane(|lane| &lane.kernel),
     ]);
     cells
 }

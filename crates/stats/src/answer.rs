@@ -12,6 +12,7 @@ use model::findings::{Answer, Limit, Pair, Reason, ResultFinding, Verdict};
 use model::lane::{Lane, LaneSpec};
 use model::plan::LOOKS;
 use model::record::{EndOutcome, Header, Record};
+use model::trial::{KILLED_FROM_OUTSIDE, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Losses named per lane.
@@ -170,7 +171,8 @@ fn next(record: &Record, undecided: &[&ResultFinding], (unraced, disturbed): (us
         .filter(|(_, pairs)| !pairs.is_empty())
         .collect();
     let ended_by_an_error = record.end == Some(EndOutcome::Failed);
-    if (open.is_empty() && unraced == 0) || ended_by_an_error {
+    // A guest that was killed says nothing of its filesystem, and racing again may.
+    if (open.is_empty() && unraced == 0 && !failures.killed) || ended_by_an_error {
         return ["report", "--format", "markdown"].map(str::to_owned).to_vec();
     }
     // Groups of one workload settle in the same rounds: the slowest of a workload counts.
@@ -200,7 +202,7 @@ fn next(record: &Record, undecided: &[&ResultFinding], (unraced, disturbed): (us
         }
     }
     next.extend(options);
-    if disturbed && unraced == 0 {
+    if (disturbed || open.is_empty()) && unraced == 0 {
         next.extend(plan.budget_seconds.iter().flat_map(|budget| ["--budget".to_owned(), format!("{budget:.0}s")]));
         return next;
     }
@@ -221,6 +223,8 @@ fn next(record: &Record, undecided: &[&ResultFinding], (unraced, disturbed): (us
 struct Failures<'a> {
     /// Workload and lane of which a round failed.
     some: BTreeSet<(&'a str, &'a str)>,
+    /// Somebody killed a guest, and no other attempt made up for it.
+    killed: bool,
     /// Lanes that failed in every round of every workload that was raced.
     all: BTreeSet<&'a str>,
 }
@@ -236,12 +240,13 @@ impl<'a> Failures<'a> {
             .filter(|(_, series)| series.trials > 0)
             .collect();
         let lanes = || raced.iter().flat_map(|(workload, of)| of.lanes.iter().map(move |lane| (*workload, lane)));
-        let failed = lanes().filter(|(_, lane)| !lane.failed.is_empty());
+        let killed = |trial: &&Trial| trial.reason.as_deref().is_some_and(|why| why.contains(KILLED_FROM_OUTSIDE));
+        let failed = lanes().filter(|(_, lane)| !lane.failed.iter().all(|trial| killed(trial)));
         let done: BTreeSet<&str> =
             lanes().filter(|(_, lane)| !lane.ok.is_empty()).map(|(_, lane)| lane.lane.name.as_str()).collect();
         let some: BTreeSet<(&str, &str)> = failed.map(|(workload, lane)| (workload, lane.lane.name.as_str())).collect();
         let all = some.iter().map(|(_, lane)| *lane).filter(|lane| !done.contains(lane)).collect();
-        Failures { some, all }
+        Failures { some, all, killed: lanes().any(|(_, lane)| lane.failed.iter().any(|trial| killed(trial))) }
     }
 
     fn within(&self, workload: &str, lane: &str) -> bool {

@@ -10,6 +10,7 @@ use super::protocol::{Answer, Answered, Ask, Asked, Hello};
 use super::talk::{self, AgentReply, Line, READ_PATIENCE, Shared, Writer};
 use crate::failure::{LaneFailure, cannot, failed};
 use model::Bytes;
+use model::trial::KILLED_FROM_OUTSIDE;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::fs::DirBuilder;
@@ -321,7 +322,7 @@ impl Guest {
         let venue = self.kind.venue();
         failed(match said.is_empty() {
             // Whoever powers off, or has a kernel panic, says so: this end came from outside.
-            true => format!("the {venue} guest died: {status}killed from outside, its kernel said nothing of it"),
+            true => format!("the {venue} guest died: {status}{KILLED_FROM_OUTSIDE}; its kernel said nothing of it"),
             false => format!("the {venue} guest died: {status}its kernel said: {said}"),
         })
     }
