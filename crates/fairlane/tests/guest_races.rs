@@ -341,7 +341,8 @@ fn doctor_shows_every_filesystem_in_every_venue() {
 #[test]
 fn what_places_mean_for_verdicts_is_said_before_a_race_begins() {
     let home = Home::new();
-    let fixed = ["--suite", "quick", "--workload", "small-files", "--lane-size", "320MiB", "--dry-run", "-o", "r.jsonl"];
+    let fixed =
+        ["--suite", "quick", "--workload", "small-files", "--lane-size", "320MiB", "--dry-run", "-o", "r.jsonl"];
     let (out, err) = home.expect(0, &[&["race", "ext4@uml", "e=ext4@qemu"], &fixed[..]].concat());
     let said = format!("{out}{err}").split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("pairs across places get no verdict"), "{said}");

@@ -95,7 +95,9 @@ impl Contestant {
     /// compares `ntfs` with `ntfs`. `None`: the name says it.
     pub(crate) fn driver(&self) -> Option<String> {
         match self {
-            Contestant::Row(row) if row.mounted_as() != row.name => Some(format!("{}, of the kernel", row.mounted_as())),
+            Contestant::Row(row) if row.mounted_as() != row.name => {
+                Some(format!("{}, of the kernel", row.mounted_as()))
+            }
             Contestant::Custom(custom) if custom.row().is_some() => Some(format!("{} over FUSE", custom.name)),
             _ => None,
         }
@@ -156,11 +158,9 @@ impl Contestant {
             }
             Contestant::Row(row) => match availability::of(row) {
                 Availability::Ready => Ok(()),
-                Availability::KernelLacks => Err(privilege(format!(
-                    "the kernel lacks {}; {}",
-                    row.name,
-                    other_kernels(row, None)
-                ))),
+                Availability::KernelLacks => {
+                    Err(privilege(format!("the kernel lacks {}; {}", row.name, other_kernels(row, None))))
+                }
                 Availability::ToolMissing { program, package } => Err(privilege(missing(program, package))),
             },
             Contestant::Custom(custom) => {

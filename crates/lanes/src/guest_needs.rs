@@ -95,7 +95,9 @@ mod tests {
     #[test]
     fn another_guest_is_named_only_where_its_kernel_has_it() {
         use GuestKind::{Qemu, Uml};
-        let told = |found: &[(GuestKind, Option<bool>)], on_host| elsewhere(found, on_host, "fairlane doctor --install --user");
+        let told = |found: &[(GuestKind, Option<bool>)], on_host| {
+            elsewhere(found, on_host, "fairlane doctor --install --user")
+        };
         assert!(told(&[(Qemu, Some(true))], false).contains("--on qemu"));
         let nowhere = told(&[(Qemu, Some(false))], false);
         assert!(nowhere.contains("no guest's kernel here has it") && !nowhere.contains("--on qemu"), "{nowhere}");

@@ -34,7 +34,10 @@ mod tests {
     #[test]
     fn who_is_not_root_is_told_the_way_without_root() {
         let said = install_as("jfsutils", false);
-        assert!(said.contains("`fairlane doctor --install --user`") && said.contains("sudo apt install jfsutils"), "{said}");
+        assert!(
+            said.contains("`fairlane doctor --install --user`") && said.contains("sudo apt install jfsutils"),
+            "{said}"
+        );
         let said = install_as("jfsutils", true);
         assert!(!said.contains("--user") && !said.contains("sudo") && said.contains("apt install jfsutils"), "{said}");
     }

@@ -196,7 +196,9 @@ pub(crate) fn check_slots(stage: &Stage) -> Result<(), LaneFailure> {
         if free.is_some_and(|free| needed > free) {
             let free = model::units::human_bytes(free.unwrap_or(0) as f64);
             return Err(usage(match qemu {
-                1 => format!("a QEMU guest of {memory} does not fit into the {free} that are free; lower --guest-memory"),
+                1 => {
+                    format!("a QEMU guest of {memory} does not fit into the {free} that are free; lower --guest-memory")
+                }
                 _ => format!(
                     "{qemu} QEMU guests of {memory} need {}, and this machine has {free} free; lower --guest-memory or \
                      race fewer kernels at once",
@@ -296,11 +298,10 @@ impl Stage {
                 Contestant::Directory(_) => None,
             };
             let Some(name) = program else { continue };
-            let program =
-                command::find_program(name).ok_or_else(|| match package_of(&lane.contestant) {
-                    "" => privilege(format!("{name} is missing; install it or correct its path")),
-                    package => privilege(missing(name, package)),
-                })?;
+            let program = command::find_program(name).ok_or_else(|| match package_of(&lane.contestant) {
+                "" => privilege(format!("{name} is missing; install it or correct its path")),
+                package => privilege(missing(name, package)),
+            })?;
             if !programs.contains(&program) {
                 programs.push(program);
             }

@@ -88,9 +88,7 @@ pub(crate) fn emulator() -> Option<PathBuf> {
 }
 
 fn uml() -> Result<Kernel, LaneFailure> {
-    let program = command::find_program(UML).ok_or_else(|| {
-        privilege(missing(UML, "user-mode-linux"))
-    })?;
+    let program = command::find_program(UML).ok_or_else(|| privilege(missing(UML, "user-mode-linux")))?;
     let words = [program.to_string_lossy().into_owned(), "--version".to_owned()];
     let output = command::run(&words, &AtomicBool::new(false))?;
     let release = output.stdout.trim().to_owned();

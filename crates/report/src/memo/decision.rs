@@ -1,8 +1,8 @@
 //! The decision, what it brings, and what it costs.
 
 use super::work::{against, claim, when};
-use crate::clean::shorten;
 use crate::answer::{measured_anything, told_something};
+use crate::clean::shorten;
 use crate::figures;
 use crate::language::{Tongue, fill};
 use crate::layout::Phrase;
@@ -73,7 +73,8 @@ impl<'a> Decision<'a> {
         let words = tongue.words;
         let mut said = self.alone(findings, tongue);
         if let Some(each) = kernels(findings) {
-            let each = each.into_iter().map(|(lane, kernel)| tongue.with(Phrase::default().name(lane), Phrase::of(kernel)));
+            let each =
+                each.into_iter().map(|(lane, kernel)| tongue.with(Phrase::default().name(lane), Phrase::of(kernel)));
             said = said.say(" ").and(fill(words.of_kernels, &[("list", tongue.few(each.collect(), LANES_LISTED))]));
         }
         let disturbed = findings.answer.as_ref().is_some_and(|answer| answer.disturbed);

@@ -33,7 +33,8 @@ pub(super) fn untold(findings: &Findings, decision: &Decision, settle: Option<&s
     let mut points = failures(findings, tongue);
     if decision.taken().is_empty() {
         // Otherwise it stands among what the decision costs.
-        points.extend(findings.answer.iter().flat_map(|answer| &answer.not_ranked).map(|fact| not_ranked(fact, tongue)));
+        points
+            .extend(findings.answer.iter().flat_map(|answer| &answer.not_ranked).map(|fact| not_ranked(fact, tongue)));
     }
     let short: Vec<&str> = raced(findings).filter(|of| of.flushes_stop_short).map(|of| of.name.as_str()).collect();
     if !short.is_empty() {

@@ -140,7 +140,11 @@ impl Survey {
             let _ = writeln!(text, "missing: {}", missing.join(" "));
             let later: Vec<&str> = self.tools_of_missing_guests().into_iter().collect();
             if !later.is_empty() {
-                let _ = writeln!(text, "and then, as far as a guest's kernel mounts their filesystems: {}", later.join(" "));
+                let _ = writeln!(
+                    text,
+                    "and then, as far as a guest's kernel mounts their filesystems: {}",
+                    later.join(" ")
+                );
             }
             let _ = writeln!(text, "added by: fairlane doctor --install{user}");
         }

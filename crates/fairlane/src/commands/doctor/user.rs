@@ -157,7 +157,9 @@ fn simulated(text: &str) -> Vec<String> {
 /// by what they depend on.
 fn believed_installed(packages: &[&str], simulation: &str) -> Vec<String> {
     let would_install = |package: &str| {
-        simulation.lines().any(|line| line.strip_prefix("Inst ").is_some_and(|of| of.split(' ').next() == Some(package)))
+        simulation
+            .lines()
+            .any(|line| line.strip_prefix("Inst ").is_some_and(|of| of.split(' ').next() == Some(package)))
     };
     let of_kernel = |package: &str| OF_KERNELS.iter().any(|start| package.starts_with(start));
     packages.iter().filter(|package| !would_install(package) && !of_kernel(package)).map(|&of| of.to_owned()).collect()
