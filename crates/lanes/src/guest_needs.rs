@@ -12,7 +12,7 @@ use model::Bytes;
 /// Memory that a user-mode Linux guest needs beside twice this program: found by booting 6.1 with less and less.
 const LEAST_UML: u64 = 64 * Bytes::MIB;
 /// The same of a QEMU guest, whose kernel is a distribution's.
-const LEAST_QEMU: u64 = 160 * Bytes::MIB;
+const LEAST_QEMU: u64 = 144 * Bytes::MIB;
 
 /// Refuses guests that are too small to boot, and CPUs that the machine has not.
 pub(crate) fn check(guests: &[GuestSlot], settings: &Settings) -> Result<(), LaneFailure> {

@@ -50,7 +50,7 @@ pub(crate) fn render(input: &Input, language: Language) -> String {
     page.section(said.untested, &open::untested(findings, &tongue));
     page.section(said.flips, &open::flips(findings, &decision, &tongue));
     // Who raced is never dropped for want of room.
-    page.section_keeping(said.place, &place::place(input, &tongue), place::KEPT);
+    page.section_keeping(said.place, &place::place(input, &tongue), place::kept(findings));
     match place::repeat(input) {
         Ok(lines) => page.command(said.repeat, &lines),
         Err(report) => page.section(said.repeat, &[fill(said.too_long, &[("command", report)])]),

@@ -41,6 +41,7 @@ fn a_memo_names_the_guests_and_lays_no_lost_flush_on_a_filesystem() {
     let said = memo(&findings, Language::En);
     assert!(said.contains("Take `ext4` or `xfs`"), "{said}");
     assert!(said.contains("in a guest: user-mode Linux 6.1.176, 1 CPU, 512MiB"), "{said}");
+    assert_eq!(said.matches("in a guest:").count(), 1, "what all share is told once: {said}");
     assert!(said.contains("host of the guests AMD Ryzen"), "{said}");
     assert!(!said.contains("a power cut can lose what a program was told is saved"), "{said}");
     assert!(said.contains("`ext4`, `xfs`, `btrfs`: no flush reached a disk in user-mode Linux"), "{said}");
@@ -52,9 +53,10 @@ fn a_memo_names_the_guests_and_lays_no_lost_flush_on_a_filesystem() {
 }
 
 #[test]
-fn contestants_are_never_dropped_for_want_of_room() {
+fn contestants_in_guests_are_never_dropped_for_want_of_room() {
     for (language, label) in [(Language::En, "Contestants"), (Language::De, "Angetreten"), (Language::Zh, "参测")] {
-        for findings in [races::three(), races::five()] {
+        for mut findings in [races::three(), races::five(), memos::twelve()] {
+            findings.lanes.iter_mut().for_each(to_uml);
             assert!(memo(&findings, language).contains(label), "{label}");
         }
     }

@@ -178,13 +178,14 @@ impl Guest {
             guest.kill();
             let (status, said) = guest.ended();
             let lines = last_block(&said).join(" | ");
+            let whole: String = said.iter().map(|line| format!("{}\n", line.text)).collect();
             let told = if lines.is_empty() { "nothing".to_owned() } else { format!(": {lines}") };
             return Err(failed(format!(
                 "the {} guest did not start{waited} ({}): {status}its kernel said{}{told}{}",
                 machine.kind.venue(),
                 machine.kernel.path.display(),
                 if lines.is_empty() { " " } else { "" },
-                remedy(machine.kind, machine.memory, &lines)
+                remedy(machine.kind, machine.memory, &whole)
             )));
         }
         let left = patience.saturating_sub(begun.elapsed()).max(GREETING_PATIENCE);

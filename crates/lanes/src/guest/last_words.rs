@@ -32,9 +32,11 @@ pub(super) fn telling(console: &[Line]) -> Vec<&str> {
     last(&telling)
 }
 
-/// What helps a guest that did not start, behind what its kernel said; empty: that tells it.
+/// What helps a guest that did not start, from all that its kernel said; empty: that tells it.
 pub(super) fn remedy(kind: GuestKind, memory: Bytes, said: &str) -> String {
-    let of_memory = ["memory", "write error", "oom-kill"].iter().any(|word| said.contains(word));
+    // A memory image that was unpacked in part lacks files, whatever is missed first.
+    let signs = ["on memory", "Out of memory", "unpacking failed", "write error", "oom-kill"];
+    let of_memory = signs.iter().any(|sign| said.contains(sign));
     match kind {
         _ if of_memory => format!("; it has {memory} of memory: raise --guest-memory"),
         GuestKind::Qemu if said.is_empty() => {
@@ -88,6 +90,7 @@ mod tests {
         assert!(remedy(GuestKind::Qemu, memory, "").contains("bzImage"));
         assert!(remedy(GuestKind::Qemu, memory, "").contains("@qemu:"));
         assert_eq!(remedy(GuestKind::Qemu, memory, "Kernel panic: no init"), "");
+        assert_eq!(remedy(GuestKind::Uml, memory, "Freeing unused kernel memory: 24K"), "");
         assert_eq!(remedy(GuestKind::Uml, memory, ""), "");
     }
 }
