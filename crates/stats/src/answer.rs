@@ -241,12 +241,12 @@ impl<'a> Failures<'a> {
             .collect();
         let lanes = || raced.iter().flat_map(|(workload, of)| of.lanes.iter().map(move |lane| (*workload, lane)));
         let killed = |trial: &&Trial| trial.reason.as_deref().is_some_and(|why| why.contains(KILLED_FROM_OUTSIDE));
-        let failed = lanes().filter(|(_, lane)| !lane.failed.iter().all(|trial| killed(trial)));
+        let failed = lanes().filter(|(_, lane)| !lane.failed.iter().all(killed));
         let done: BTreeSet<&str> =
             lanes().filter(|(_, lane)| !lane.ok.is_empty()).map(|(_, lane)| lane.lane.name.as_str()).collect();
         let some: BTreeSet<(&str, &str)> = failed.map(|(workload, lane)| (workload, lane.lane.name.as_str())).collect();
         let all = some.iter().map(|(_, lane)| *lane).filter(|lane| !done.contains(lane)).collect();
-        Failures { some, all, killed: lanes().any(|(_, lane)| lane.failed.iter().any(|trial| killed(trial))) }
+        Failures { some, all, killed: lanes().any(|(_, lane)| lane.failed.iter().any(killed)) }
     }
 
     fn within(&self, workload: &str, lane: &str) -> bool {
