@@ -87,6 +87,12 @@ fn the_six_of_the_article_race_together_in_one_guest() {
     // Debian's kernels have no ntfs3; the lane says what mounted it.
     let ntfs = &record.header.lanes[2].filesystem;
     assert!(["ntfs-3g", "ntfs3"].contains(&ntfs.as_str()), "{ntfs}");
+    let driver = format!("driver: {ntfs} ");
+    assert!(
+        record.header.lanes[2].geometry.iter().any(|fact| fact.starts_with(&driver)),
+        "{:?}",
+        record.header.lanes[2]
+    );
     home.0.assert_nothing_left();
 }
 

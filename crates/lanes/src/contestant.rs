@@ -95,9 +95,7 @@ impl Contestant {
     /// compares `ntfs` with `ntfs`. `None`: the name says it.
     pub(crate) fn driver(&self) -> Option<String> {
         match self {
-            Contestant::Row(row) if row.mounted_as() != row.name => {
-                Some(format!("{}, of the kernel", row.mounted_as()))
-            }
+            Contestant::Row(row) if row.mounted_as() != row.name => Some(format!("{} of the kernel", row.mounted_as())),
             Contestant::Custom(custom) if custom.row().is_some() => Some(format!("{} over FUSE", custom.name)),
             _ => None,
         }
@@ -236,4 +234,20 @@ pub(crate) fn directory_promises(host: &Host) -> Promises {
 /// Fills `{device}` of an mkfs command.
 pub(crate) fn fill_device(command: &[String], device: &std::path::Path) -> Vec<String> {
     custom::fill(command, device, std::path::Path::new(""), "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_driver_is_told_where_the_filesystems_name_does_not_tell_it() {
+        let of = |name: &str, kernel_mounts: bool| {
+            let spec: LaneSpec = name.parse().unwrap();
+            Contestant::resolve(&spec, &|_| kernel_mounts).unwrap().driver()
+        };
+        assert_eq!(of("ntfs", false).as_deref(), Some("ntfs-3g over FUSE"));
+        assert_eq!(of("ntfs", true).as_deref(), Some("ntfs3 of the kernel"));
+        assert_eq!(of("ext4", true), None);
+    }
 }
