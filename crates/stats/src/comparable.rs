@@ -113,8 +113,7 @@ pub fn stands_beside(lane: &Lane) -> bool {
 /// The difference, named: promises, venue or disk.
 pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<Sentence>, Sentence> {
     let mut different: Vec<Value> = Vec::new();
-    let library = a.venue == LIBRARY || b.venue == LIBRARY;
-    if a.venue != b.venue && !library {
+    if apart_by_place(a, b) {
         different.push(said::different_venue(name(&a.name), name(&a.venue), name(&b.name), name(&b.venue)).into());
     }
     // What a filesystem hands to a disk says nothing in another place where no flush reaches one.
@@ -131,6 +130,9 @@ pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<Sentence>, Sentence> {
     }
     if !different.is_empty() {
         return Err(said::clauses(Value::Clauses(different)));
+    }
+    if a.venue != b.venue {
+        return Err(said::different_venue(name(&a.name), name(&a.venue), name(&b.name), name(&b.venue)));
     }
     if a.flushes_stop_short != b.flushes_stop_short {
         let (stops, reaches) = if a.flushes_stop_short { (a, b) } else { (b, a) };
@@ -173,12 +175,12 @@ const SURVIVES: &str = "crash-safe metadata";
 /// Whether lanes are in two places of which one hands no flush to a disk: then what else the filesystems promise of
 /// flushes is not what sets the lanes apart.
 fn void_across(a: &Lane, b: &Lane) -> bool {
-    a.venue != b.venue && (a.flushes_stop_short || b.flushes_stop_short)
+    apart_by_place(a, b) && (a.flushes_stop_short || b.flushes_stop_short)
 }
 
-/// Whether two lanes are in different places, and neither is called inside the agent.
+/// Whether two lanes are in different places, and neither stands beside, in memory or inside the agent.
 fn apart_by_place(a: &Lane, b: &Lane) -> bool {
-    a.venue != b.venue && a.venue != LIBRARY && b.venue != LIBRARY
+    a.venue != b.venue && !stands_beside(a) && !stands_beside(b)
 }
 
 /// One durability promise that two lanes do not share, naming who has it.
