@@ -5,6 +5,18 @@ mod common;
 use common::{Place, root};
 
 #[test]
+fn a_calibration_is_shown_before_its_folder_is_there() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    let arguments = ["calibrate", "tmpfs", "--suite", &suite, "--lane-size", "64MiB", "--dry-run"];
+    let (said, _) = place.expect(0, &arguments);
+    assert!(said.contains("append to the record") && said.contains("calibrations"), "{said}");
+}
+
+#[test]
 fn a_calibration_is_kept_and_later_races_of_the_suite_quote_it() {
     if !root() {
         return;

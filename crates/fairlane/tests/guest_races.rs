@@ -87,6 +87,12 @@ fn the_six_of_the_article_race_together_in_one_guest() {
     // Debian's kernels have no ntfs3; the lane says what mounted it.
     let ntfs = &record.header.lanes[2].filesystem;
     assert!(["ntfs-3g", "ntfs3"].contains(&ntfs.as_str()), "{ntfs}");
+    let driver = format!("driver: {ntfs} ");
+    assert!(
+        record.header.lanes[2].geometry.iter().any(|fact| fact.starts_with(&driver)),
+        "{:?}",
+        record.header.lanes[2]
+    );
     home.0.assert_nothing_left();
 }
 
@@ -287,6 +293,8 @@ fn what_a_guest_cannot_do_is_refused_by_name() {
         (2, vec!["race", "ext4@uml", "--guest-memory", "1MiB"], vec!["--guest-memory"]),
         // Options that nothing heeds.
         (2, vec!["race", "ext4@uml", "--guest-cpus", "2"], vec!["--guest-cpus has no effect"]),
+        (2, vec!["race", "ext4@qemu", "--guest-memory", "128MiB"], vec!["does not boot with 128MiB", "--guest-memory"]),
+        (2, vec!["race", "ext4@qemu", "--guest-cpus", "64"], vec!["--guest-cpus 64 is more than", "lower it"]),
         (2, vec!["race", "ext4@qemu", "--guest-sync"], vec!["--guest-sync has no effect"]),
         (2, vec!["race", "ext4@qemu", "--guest-memory", "64TiB"], vec!["--guest-memory", "free"]),
     ] {
@@ -334,4 +342,16 @@ fn doctor_shows_every_filesystem_in_every_venue() {
     let jfs = out.lines().find(|line| line.starts_with("jfs")).unwrap();
     assert_eq!(jfs.split_whitespace().filter(|word| *word == "ready").count(), 2, "in both guests: {jfs}");
     assert!(out.contains("guests") && out.contains("uml"), "{out}");
+}
+
+#[test]
+fn what_places_mean_for_verdicts_is_said_before_a_race_begins() {
+    let home = Home::new();
+    let fixed =
+        ["--suite", "quick", "--workload", "small-files", "--lane-size", "320MiB", "--dry-run", "-o", "r.jsonl"];
+    let (out, err) = home.expect(0, &[&["race", "ext4@uml", "e=ext4@qemu"], &fixed[..]].concat());
+    let said = format!("{out}{err}").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("pairs across places get no verdict"), "{said}");
+    let (out, err) = home.expect(0, &[&["race", "ext4@uml", "xfs@uml"], &fixed[..]].concat());
+    assert!(!format!("{out}{err}").contains("no verdict"), "{out}{err}");
 }

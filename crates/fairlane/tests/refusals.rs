@@ -27,6 +27,8 @@ fn wrong_options_are_refused_with_status_2() {
         (vec!["race", "ext4", "--margin", "150%"], vec!["percent"]),
         (vec!["race", "ext4", "r=rsext4"], vec!["workload commit", "lane r is a library", "--suite operations"]),
         (vec!["race", "ext4", "--on", "library"], vec!["--on library", "rsext4"]),
+        (vec!["race", "ext4@umll", "xfs"], vec!["there is no venue `umll`", "did you mean uml?"]),
+        (vec!["race", ".", "--on", "uml"], vec!["--on uml has no effect", "a directory"]),
         (vec!["race", "/no/such/folder"], vec!["/no/such/folder"]),
         (vec!["race", "ext4", "--on", "/no/such/folder"], vec!["/no/such/folder"]),
         (vec!["race", "./nosuch.toml"], vec!["nosuch.toml"]),

@@ -4,7 +4,9 @@ use crate::availability::{self, Availability};
 use crate::custom::{self, Custom};
 use crate::failure::{LaneFailure, privilege, usage};
 use crate::filesystem::{self, Filesystem, Home};
+use crate::guest_needs::other_kernels;
 use crate::host::Host;
+use crate::missing::missing;
 use crate::promises;
 use crate::{command, mount};
 use model::lane::{LaneSpec, Promises, Venue};
@@ -89,6 +91,16 @@ impl Contestant {
         }
     }
 
+    /// Which driver a row's filesystem is mounted by, where that is not its own name: what a reader must know who
+    /// compares `ntfs` with `ntfs`. `None`: the name says it.
+    pub(crate) fn driver(&self) -> Option<String> {
+        match self {
+            Contestant::Row(row) if row.mounted_as() != row.name => Some(format!("{} of the kernel", row.mounted_as())),
+            Contestant::Custom(custom) if custom.row().is_some() => Some(format!("{} over FUSE", custom.name)),
+            _ => None,
+        }
+    }
+
     /// The name of the filesystem; empty for a directory, whose host tells it.
     pub(crate) fn filesystem_name(&self) -> &str {
         match self {
@@ -144,13 +156,10 @@ impl Contestant {
             }
             Contestant::Row(row) => match availability::of(row) {
                 Availability::Ready => Ok(()),
-                Availability::KernelLacks => Err(privilege(format!(
-                    "the kernel lacks {}; boot a kernel that has it (`fairlane doctor` lists what this one has)",
-                    row.name
-                ))),
-                Availability::ToolMissing { program, package } => Err(privilege(format!(
-                    "{program} is missing; install it: sudo apt install {package}, or run `fairlane doctor --install`"
-                ))),
+                Availability::KernelLacks => {
+                    Err(privilege(format!("the kernel lacks {}; {}", row.name, other_kernels(row, None))))
+                }
+                Availability::ToolMissing { program, package } => Err(privilege(missing(program, package))),
             },
             Contestant::Custom(custom) => {
                 if !custom.module.is_empty() && !availability::kernel_has(&custom.module, &custom.module) {
@@ -165,8 +174,8 @@ impl Contestant {
                     .filter_map(|words| words.first())
                     .find(|p| command::find_program(p).is_none())
                 {
-                    Some(missing) => Err(privilege(format!(
-                        "the program {missing} of {} is missing; install it or correct its path",
+                    Some(absent) => Err(privilege(format!(
+                        "the program {absent} of {} is missing; install it or correct its path",
                         custom.name
                     ))),
                     None => Ok(()),
@@ -187,9 +196,7 @@ impl Contestant {
             Some(program) if package.is_empty() => {
                 Err(privilege(format!("the program {program} is missing; install it or add its folder to PATH")))
             }
-            Some(program) => Err(privilege(format!(
-                "{program} is missing; install it: sudo apt install {package}, or run `fairlane doctor --install`"
-            ))),
+            Some(program) => Err(privilege(missing(program, package))),
         }
     }
 
@@ -227,4 +234,20 @@ pub(crate) fn directory_promises(host: &Host) -> Promises {
 /// Fills `{device}` of an mkfs command.
 pub(crate) fn fill_device(command: &[String], device: &std::path::Path) -> Vec<String> {
     custom::fill(command, device, std::path::Path::new(""), "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_driver_is_told_where_the_filesystems_name_does_not_tell_it() {
+        let of = |name: &str, kernel_mounts: bool| {
+            let spec: LaneSpec = name.parse().unwrap();
+            Contestant::resolve(&spec, &|_| kernel_mounts).unwrap().driver()
+        };
+        assert_eq!(of("ntfs", false).as_deref(), Some("ntfs-3g over FUSE"));
+        assert_eq!(of("ntfs", true).as_deref(), Some("ntfs3 of the kernel"));
+        assert_eq!(of("ext4", true), None);
+    }
 }

@@ -78,6 +78,7 @@ impl Stage {
             _ => self.settings.lane_size.0,
         };
         let mut geometry = lane.geometry.clone();
+        geometry.extend(lane.contestant.driver().map(|driver| format!("driver: {driver}")));
         geometry.extend(lane.guest.map(|guest| format!("guest: {}", self.guests[guest].describe(&self.settings))));
         Lane {
             name: lane.name.clone(),

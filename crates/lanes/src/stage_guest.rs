@@ -7,6 +7,8 @@ use crate::failure::{LaneFailure, privilege, usage};
 use crate::filesystem::{Filesystem, Home};
 use crate::ground::Ground;
 use crate::guest::{Begun, Boot, Guest, GuestKind, Kernel, Machine, USUAL_MEMORY, kvm};
+use crate::guest_needs::{self, other_kernels, package_of};
+use crate::missing::missing;
 use crate::stage::{LaneState, Settings, Stage};
 use crate::stage_check::run_directory_name;
 use crate::undo::{EntryId, Journal, Thing};
@@ -112,11 +114,11 @@ fn try_kvm(boot: &Boot, journal: &mut Journal, stop: &AtomicBool) -> Result<bool
     Ok(works)
 }
 
-fn memory_of(settings: &Settings) -> Bytes {
+pub(crate) fn memory_of(settings: &Settings) -> Bytes {
     settings.guest.memory.unwrap_or(USUAL_MEMORY)
 }
 
-fn cpus_of(settings: &Settings) -> u32 {
+pub(crate) fn cpus_of(settings: &Settings) -> u32 {
     let host = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
     settings.guest.cpus.unwrap_or(USUAL_CPUS.min(host))
 }
@@ -127,11 +129,8 @@ pub(crate) fn check_contestant(contestant: &Contestant, slot: &GuestSlot) -> Res
     match contestant {
         Contestant::Directory(_) => Err(usage("a directory is raced where it is; remove what follows the @")),
         Contestant::Row(row) if !kernel_mounts(&slot.kernel, row) => {
-            let other = match slot.kind {
-                GuestKind::Uml => "; try @qemu",
-                GuestKind::Qemu => "; name another kernel: @qemu:/boot/vmlinuz-…",
-            };
-            Err(privilege(format!("the {venue} kernel {} lacks {}{other}", slot.kernel.release, row.mounted_as())))
+            let other = other_kernels(row, Some(slot.kind));
+            Err(privilege(format!("the {venue} kernel {} lacks {}; {other}", slot.kernel.release, row.mounted_as())))
         }
         Contestant::Row(_) => Ok(()),
         Contestant::Custom(custom) if custom.kind == Kind::Kernel => Err(usage(format!(
@@ -140,10 +139,10 @@ pub(crate) fn check_contestant(contestant: &Contestant, slot: &GuestSlot) -> Res
         ))),
         Contestant::Custom(custom) => match command::find_program(&custom.mount[0]) {
             Some(_) => Ok(()),
-            None => Err(privilege(format!(
-                "{} is missing; install it, or run `fairlane doctor --install`",
-                custom.mount[0]
-            ))),
+            None => Err(privilege(match custom.row().and_then(|row| row.fuse) {
+                Some(fuse) => missing(&custom.mount[0], fuse.package),
+                None => format!("{} is missing; install it or correct its path", custom.mount[0]),
+            })),
         },
     }
 }
@@ -190,20 +189,22 @@ pub(crate) fn check_slots(stage: &Stage) -> Result<(), LaneFailure> {
                 "--throttle holds devices of the host, and a guest's disks are none; race images on the host",
             ));
         }
-        let least = Bytes(128 * Bytes::MIB);
         let memory = memory_of(&stage.settings);
-        if memory < least {
-            return Err(usage(format!("a guest needs at least {least} of memory; raise --guest-memory")));
-        }
+        guest_needs::check(&stage.guests, &stage.settings)?;
         let qemu = stage.guests.iter().filter(|slot| slot.kind == GuestKind::Qemu).count() as u64;
         let (needed, free) = (qemu * memory.get(), available_bytes());
         if free.is_some_and(|free| needed > free) {
-            return Err(usage(format!(
-                "{qemu} QEMU guests of {memory} need {}, and this machine has {} free; lower --guest-memory or race fewer \
-                 kernels at once",
-                Bytes(needed),
-                model::units::human_bytes(free.unwrap_or(0) as f64)
-            )));
+            let free = model::units::human_bytes(free.unwrap_or(0) as f64);
+            return Err(usage(match qemu {
+                1 => {
+                    format!("a QEMU guest of {memory} does not fit into the {free} that are free; lower --guest-memory")
+                }
+                _ => format!(
+                    "{qemu} QEMU guests of {memory} need {}, and this machine has {free} free; lower --guest-memory or \
+                     race fewer kernels at once",
+                    Bytes(needed)
+                ),
+            }));
         }
         for index in 0..stage.guests.len() {
             let lanes = stage.lanes.iter().filter(|lane| lane.guest == Some(index) && lane.contestant.in_memory());
@@ -297,8 +298,10 @@ impl Stage {
                 Contestant::Directory(_) => None,
             };
             let Some(name) = program else { continue };
-            let program =
-                command::find_program(name).ok_or_else(|| privilege(format!("{name} is missing; install it")))?;
+            let program = command::find_program(name).ok_or_else(|| match package_of(&lane.contestant) {
+                "" => privilege(format!("{name} is missing; install it or correct its path")),
+                package => privilege(missing(name, package)),
+            })?;
             if !programs.contains(&program) {
                 programs.push(program);
             }
@@ -336,8 +339,9 @@ impl Stage {
         Some(self.guests[self.lanes[lane].guest?].describe(&self.settings))
     }
 
-    /// Lanes in several places are not compared across them, but for one filesystem on two kernels.
-    fn several_places(&self) -> Option<String> {
+    /// Lanes in several places are not compared across them, but for one filesystem on two kernels: what has to be
+    /// said before such a race begins. `None`: all live in one place.
+    pub fn several_places(&self) -> Option<String> {
         let place = |lane: &LaneState| match lane.guest {
             None => "on the host".to_owned(),
             Some(guest) => match self.guests[guest].kind {

@@ -145,6 +145,16 @@ pub enum LaneError {
     /// A control character in an option.
     #[error("lane `{0}` has a control character in an option; remove it")]
     Control(String),
+    /// What stands behind an `@` that no option's value holds names no venue.
+    #[error("lane `{lane}`: there is no venue `{venue}`: {remedy}")]
+    Venue {
+        /// The lane.
+        lane: String,
+        /// What was taken for a venue.
+        venue: String,
+        /// What may be meant, and what there is.
+        remedy: String,
+    },
 }
 
 impl FromStr for LaneSpec {
@@ -177,6 +187,10 @@ impl FromStr for LaneSpec {
         let (filesystem, mkfs_long, options) = split_body(body).ok_or_else(|| LaneError::Bracket(whole()))?;
         if filesystem.is_empty() {
             return Err(LaneError::Empty(whole()));
+        }
+        if let Some(venue) = no_venue(filesystem, &options) {
+            let venue = crate::text::escaped(venue.as_bytes());
+            return Err(LaneError::Venue { lane: whole(), remedy: venue_remedy(&venue), venue });
         }
         let mut mkfs_options: Vec<String> = mkfs_long.split_whitespace().map(str::to_owned).collect();
         let mut mount_options = Vec::new();
@@ -241,6 +255,34 @@ fn split_venue(text: &str) -> (&str, Option<Venue>) {
         },
     };
     (&text[..at], Some(venue))
+}
+
+/// What a user took for a venue and is none: no filesystem's name holds an `@`, and of mount options only values do.
+fn no_venue<'a>(filesystem: &'a str, options: &[&'a str]) -> Option<&'a str> {
+    if !is_path(filesystem)
+        && let Some((_, venue)) = filesystem.split_once('@')
+    {
+        return Some(venue);
+    }
+    let last = options.last().filter(|option| !option.starts_with('-'))?;
+    let (before, venue) = last.split_once('@')?;
+    (!before.contains('=')).then_some(venue)
+}
+
+/// What may be meant by a venue that there is not.
+fn venue_remedy(venue: &str) -> String {
+    const VENUES: &str = "venues are image, uml, qemu, qemu:KERNEL, library, a block device (/dev/…) and a folder for \
+                          images (/… or ./…)";
+    let (word, rest) = venue.split_once(':').map_or((venue, None), |(word, rest)| (word, Some(rest)));
+    let meant = match (crate::nearest(word, ["image", "library", "qemu", "uml"]), rest) {
+        _ if split_venue(&format!("x@{venue}")).1.is_some() => "options stand before the @".to_owned(),
+        (Some("uml"), Some(_)) => "uml has one kernel, that of its package, and qemu:KERNEL takes another".to_owned(),
+        (Some("qemu"), Some("")) => "name the kernel behind qemu: or leave the colon out".to_owned(),
+        (Some("qemu"), Some(kernel)) => format!("did you mean qemu:{kernel}?"),
+        (Some(near), None) => format!("did you mean {near}?"),
+        _ => return VENUES.to_owned(),
+    };
+    format!("{meant}{} {VENUES}", if meant.ends_with('?') { "" } else { ";" })
 }
 
 /// Splits `FS(MKFS OPTIONS),a,b` into its parts.
@@ -327,6 +369,27 @@ mod tests {
         assert_eq!((home.mount_options, home.venue), (vec!["subvol=@home".to_owned()], None));
         let both = lane("btrfs,subvol=@home@uml");
         assert_eq!((both.mount_options, both.venue), (vec!["subvol=@home".to_owned()], Some(Venue::Uml)));
+    }
+
+    #[test]
+    fn a_venue_that_there_is_not_is_not_taken_for_a_filesystem() {
+        for (text, venue, told) in [
+            ("ext4@umll", "umll", "did you mean uml?"),
+            ("jfs@UML", "UML", "did you mean uml?"),
+            ("ext4@qmeu", "qmeu", "did you mean qemu?"),
+            ("ext4@qemu:", "qemu:", "name the kernel"),
+            ("ext4@uml:/boot/vmlinuz-6.1", "uml:/boot/vmlinuz-6.1", "uml has one kernel"),
+            ("ext4@uml,noatime", "uml", "options stand before the @"),
+            ("ext4,noatime@umll", "umll", "did you mean uml?"),
+            ("ext4@nowhere-at-all", "nowhere-at-all", "venues are image, uml, qemu"),
+        ] {
+            let said = text.parse::<LaneSpec>().unwrap_err().to_string();
+            assert!(said.contains(&format!("there is no venue `{venue}`")) && said.contains(told), "{said}");
+            assert!(said.contains("qemu:KERNEL") && !said.contains("filesystem"), "{said}");
+        }
+        // Values and mkfs options keep what they hold.
+        assert_eq!(lane("btrfs,subvol=@home").venue, None);
+        assert_eq!(lane("ext4,-La@b").mkfs_options, ["-La@b"]);
     }
 
     #[test]

@@ -5,6 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// How the reason of a trial begins to tell that its guest's end was no doing of the guest's.
+pub const KILLED_FROM_OUTSIDE: &str = "killed from outside";
+
 /// One workload in one lane in one round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trial {

@@ -10,7 +10,7 @@ use model::workload::Kind;
 /// The columns; units stand in the names. Those from `window_seconds` on count the whole system
 /// during the windows of the row's group, or of the whole trial where the group has none of its own;
 /// the two with `trial` are the whole trial's phases after its work.
-const COLUMNS: [&str; 48] = [
+const COLUMNS: [&str; 49] = [
     "record_started",
     "suite",
     "seed",
@@ -61,6 +61,8 @@ const COLUMNS: [&str; 48] = [
     "machine_id_hash",
     "lane_spec",
     "venue",
+    // The release of the lane's guest; empty: `kernel` is the one that mounted it.
+    "guest_kernel",
 ];
 
 /// Renders a record's trials. A trial without figures (failed) has one row without metric.
@@ -182,6 +184,7 @@ fn row(record: &Record, trial: &Trial, group: Option<&Group>, metric: Option<(&S
         text(&header.machine.machine_id_hash),
         of_lane(|lane| &lane.spec),
         of_lane(|lane| &lane.venue),
+        of_lane(|lane| &lane.kernel),
     ]);
     cells
 }

@@ -35,7 +35,7 @@ pub(crate) fn render(input: &Input, language: Language) -> String {
     page.title(&title(findings, &tongue));
     page.paragraph(&labelled(said.decision, decision.said(findings, &tongue)));
     if let Some(note) = &findings.code_only {
-        page.paragraph(&labelled(said.note, Phrase::of(words::sentence(&tongue.sentence(note))).say(".")));
+        page.paragraph(&labelled(said.note, Phrase::of(words::sentence(&tongue.sentence(note))).say(said.stop)));
     }
     if let Some(note) = outcome(input, &tongue) {
         page.paragraph(&labelled(said.note, note));
@@ -49,7 +49,8 @@ pub(crate) fn render(input: &Input, language: Language) -> String {
     page.section(said.untold, &open::untold(findings, &decision, settle, &tongue));
     page.section(said.untested, &open::untested(findings, &tongue));
     page.section(said.flips, &open::flips(findings, &decision, &tongue));
-    page.section(said.place, &place::place(input, &tongue));
+    // Who raced is never dropped for want of room.
+    page.section_keeping(said.place, &place::place(input, &tongue), place::kept(findings));
     match place::repeat(input) {
         Ok(lines) => page.command(said.repeat, &lines),
         Err(report) => page.section(said.repeat, &[fill(said.too_long, &[("command", report)])]),
@@ -64,12 +65,14 @@ pub(crate) fn render(input: &Input, language: Language) -> String {
 fn title(findings: &Findings, tongue: &Tongue) -> Phrase {
     let names: Vec<Phrase> =
         raced(findings).map(|lane| Phrase::default().name(&shorten(&lane.name, TITLE_NAME_COLUMNS))).collect();
-    let of = |most: usize| fill(tongue.words.title, &[("lanes", tongue.few(names.clone(), most))]);
+    let kernels = decision::kernels(findings).is_some();
+    let template = if kernels { tongue.words.title_kernels } else { tongue.words.title };
+    let of = |most: usize| fill(template, &[("lanes", tongue.few(names.clone(), most))]);
     // Code has two marks around each name, and what is escaped is longer than it looks.
     let fits =
         |title: &Phrase| page::wrap(title, usize::MAX).iter().all(|line| crate::clean::columns(line) + 2 <= COLUMNS);
     let fitting = (1..=names.len()).rev().map(of).find(fits);
-    fitting.unwrap_or_else(|| fill(tongue.words.title, &[("lanes", Phrase::default())]))
+    fitting.unwrap_or_else(|| fill(template, &[("lanes", Phrase::default())]))
 }
 
 /// How a race ended that did not end by itself, and how it goes on.

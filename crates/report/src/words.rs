@@ -25,7 +25,8 @@ use crate::layout::{Phrase, Tone};
 
 pub(crate) const DISK_CEILING: &str = "disk ceiling";
 pub(crate) const GUEST_CEILING: &str = "guest ceiling";
-pub(crate) const DISK_CEILING_UNKNOWN: &str = "unknown: no bare device was measured, so no limit can be named";
+pub(crate) const DISK_CEILING_UNKNOWN: &str =
+    "unknown: no bare device was measured for all lanes, so no limit can be named";
 pub(crate) const SELF_CHECK: &str = "self-check";
 pub(crate) const FIGURES: &str = "FIGURES";
 pub(crate) const MACHINE: &str = "MACHINE";

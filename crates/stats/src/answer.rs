@@ -12,6 +12,7 @@ use model::findings::{Answer, Limit, Pair, Reason, ResultFinding, Settle, Verdic
 use model::lane::{Lane, LaneSpec};
 use model::plan::LOOKS;
 use model::record::{EndOutcome, Header, Record};
+use model::trial::{KILLED_FROM_OUTSIDE, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Losses named per lane.
@@ -179,7 +180,8 @@ fn next(
     let ended_by_an_error = record.end == Some(EndOutcome::Failed);
     let report = || ["report", "--format", "markdown"].map(str::to_owned).to_vec();
     let nobody = plan.lanes.iter().all(|lane| failures.everywhere(&lane.name));
-    if (open.is_empty() && unraced == 0) || ended_by_an_error || nobody {
+    // A guest that was killed says nothing of its filesystem, and racing again may.
+    if (open.is_empty() && unraced == 0 && !failures.killed) || ended_by_an_error || (nobody && !failures.killed) {
         return (report(), None);
     }
     // What was never reached needs as much again as what was.
@@ -209,9 +211,9 @@ fn next(
         without(&mut options, "--lane-size");
     }
     next.extend(options);
-    if disturbed && unraced == 0 {
+    if (disturbed || open.is_empty()) && unraced == 0 {
         next.extend(plan.budget_seconds.iter().flat_map(|budget| ["--budget".to_owned(), format!("{budget:.0}s")]));
-        return (next, Some(Settle::Quiet));
+        return (next, disturbed.then_some(Settle::Quiet));
     }
     let settle = match rounds.filter(|_| unraced == 0) {
         Some(rounds) => {
@@ -281,6 +283,8 @@ impl<'a> Reach<'a> {
 struct Failures<'a> {
     /// Workload and lane of which a round failed.
     some: BTreeSet<(&'a str, &'a str)>,
+    /// Somebody killed a guest, and no other attempt made up for it.
+    killed: bool,
     /// Lanes that failed in every round of every workload that was raced.
     all: BTreeSet<&'a str>,
 }
@@ -296,12 +300,13 @@ impl<'a> Failures<'a> {
             .filter(|(_, series)| series.trials > 0)
             .collect();
         let lanes = || raced.iter().flat_map(|(workload, of)| of.lanes.iter().map(move |lane| (*workload, lane)));
-        let failed = lanes().filter(|(_, lane)| !lane.failed.is_empty());
+        let killed = |trial: &&Trial| trial.reason.as_deref().is_some_and(|why| why.contains(KILLED_FROM_OUTSIDE));
+        let failed = lanes().filter(|(_, lane)| !lane.failed.iter().all(killed));
         let done: BTreeSet<&str> =
             lanes().filter(|(_, lane)| !lane.ok.is_empty()).map(|(_, lane)| lane.lane.name.as_str()).collect();
         let some: BTreeSet<(&str, &str)> = failed.map(|(workload, lane)| (workload, lane.lane.name.as_str())).collect();
         let all = some.iter().map(|(_, lane)| *lane).filter(|lane| !done.contains(lane)).collect();
-        Failures { some, all }
+        Failures { some, all, killed: lanes().any(|(_, lane)| lane.failed.iter().any(killed)) }
     }
 
     fn within(&self, workload: &str, lane: &str) -> bool {

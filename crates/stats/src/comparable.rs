@@ -113,7 +113,13 @@ pub fn stands_beside(lane: &Lane) -> bool {
 /// The difference, named: promises, venue or disk.
 pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<Sentence>, Sentence> {
     let mut different: Vec<Value> = Vec::new();
+    if apart_by_place(a, b) {
+        different.push(said::different_venue(name(&a.name), name(&a.venue), name(&b.name), name(&b.venue)).into());
+    }
+    // What a filesystem hands to a disk says nothing in another place where no flush reaches one.
+    let told = |promise: &&&str| **promise == SURVIVES || !void_across(a, b);
     let promises = a.promises.durability_differences(&b.promises);
+    let promises: Vec<&&str> = promises.iter().filter(told).collect();
     if !promises.is_empty() {
         let each = promises.iter().map(|promise| promise_words(promise, a, b).into());
         different.push(said::different_promises(Value::Clauses(each.collect())).into());
@@ -163,10 +169,24 @@ pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<Sentence>, Sentence> {
     Ok(beside)
 }
 
+/// The promise that is the filesystem's own, wherever its disk lies.
+const SURVIVES: &str = "crash-safe metadata";
+
+/// Whether lanes are in two places of which one hands no flush to a disk: then what else the filesystems promise of
+/// flushes is not what sets the lanes apart.
+fn void_across(a: &Lane, b: &Lane) -> bool {
+    apart_by_place(a, b) && (a.flushes_stop_short || b.flushes_stop_short)
+}
+
+/// Whether two lanes are in different places, and neither stands beside, in memory or inside the agent.
+fn apart_by_place(a: &Lane, b: &Lane) -> bool {
+    a.venue != b.venue && !stands_beside(a) && !stands_beside(b)
+}
+
 /// One durability promise that two lanes do not share, naming who has it.
 fn promise_words(promise: &str, a: &Lane, b: &Lane) -> Sentence {
     let (has_it, words): (bool, fn(Value, Value) -> Sentence) = match promise {
-        "crash-safe metadata" => (a.promises.journal, said::survives_a_crash),
+        SURVIVES => (a.promises.journal, said::survives_a_crash),
         "fsync reaches stable storage" => (a.promises.fsync_reaches_stable_storage, said::hands_over_fsync),
         "write barriers" => (a.promises.barriers, said::flushes_its_writes),
         other => return other.into(),
@@ -192,6 +212,9 @@ const PROMISES: [Promise; 3] = [
     (said::no_write_barriers, said::write_barriers, |of| of.barriers),
 ];
 
+const NO_PROMISES: Promises =
+    Promises { journal: false, data_checksums: false, fsync_reaches_stable_storage: false, barriers: false };
+
 /// Why lanes are not ranked against the reference: each fact once, with all lanes that it is true of.
 pub fn not_ranked(lanes: &[&Lane], reference: &Lane) -> Vec<NotRanked> {
     let apart: Vec<&Lane> = lanes
@@ -207,11 +230,26 @@ pub fn not_ranked(lanes: &[&Lane], reference: &Lane) -> Vec<NotRanked> {
             facts.push(NotRanked { lanes, against: reference.name.clone(), what });
         }
     };
+    // Where a lane is comes first: it settles the matter, whatever the filesystems promise.
+    let mut places: Vec<&str> = Vec::new();
+    for lane in apart.iter().filter(|lane| apart_by_place(lane, reference)) {
+        if !places.contains(&lane.venue.as_str()) {
+            places.push(&lane.venue);
+        }
+    }
+    for place in places {
+        let of = apart.iter().copied().filter(|lane| lane.venue == place).collect();
+        say(of, said::in_another_place_one(name(place)), said::in_another_place_many(name(place)));
+    }
     // Promises that the same lanes lack, or keep beside the reference's, are one fact.
     for lacking in [true, false] {
         let mut gathered: Vec<(Vec<&Lane>, Vec<Value>)> = Vec::new();
         for (no, kept, keeps) in PROMISES {
-            let differs = |lane: &&Lane| keeps(&lane.promises) != lacking && keeps(&reference.promises) == lacking;
+            let own = keeps(&Promises { journal: true, ..NO_PROMISES });
+            let counts = |lane: &&Lane| own || !void_across(lane, reference);
+            let differs = |lane: &&Lane| {
+                keeps(&lane.promises) != lacking && keeps(&reference.promises) == lacking && counts(lane)
+            };
             let of: Vec<&Lane> = apart.iter().copied().filter(differs).collect();
             let promise = if lacking { no() } else { kept() }.into();
             match gathered
@@ -239,7 +277,7 @@ pub fn not_ranked(lanes: &[&Lane], reference: &Lane) -> Vec<NotRanked> {
         said::is_called_by_the_kernel(),
         said::are_called_by_the_kernel(),
     );
-    for lane in apart {
+    for lane in apart.into_iter().filter(|lane| !apart_by_place(lane, reference)) {
         let alike = lane.promises.durability_differences(&reference.promises).is_empty();
         if alike && is_library(lane) == is_library(reference) {
             if lane.venue == reference.venue && !same_kernel(lane, reference) {
@@ -317,6 +355,25 @@ mod tests {
         let why = comparable(&lanes[1], &lanes[2]).unwrap_err();
         assert_eq!(why, "different venue: b is qemu, c is image");
         assert!(comparable(&lanes[0], &lane("d", UML, "6.1")).is_ok());
+    }
+
+    #[test]
+    fn the_place_comes_first_and_no_promise_of_flushes_is_told_across_places() {
+        let (ext4, mut jfs) = (lane("ext4", UML, "6.1"), lane("jfs", QEMU, "6.1"));
+        jfs.promises.barriers = false;
+        let why = comparable(&ext4, &jfs).unwrap_err();
+        assert_eq!(why, "different venue: ext4 is uml, jfs is qemu");
+        (jfs.promises.journal, jfs.promises.fsync_reaches_stable_storage) = (false, false);
+        let why = comparable(&ext4, &jfs).unwrap_err();
+        assert!(why.starts_with("different venue: ext4 is uml, jfs is qemu; different promises"), "{why}");
+        assert!(why.contains("survives a crash") && !why.contains("fsync") && !why.contains("flushes"), "{why}");
+        let facts = not_ranked(&[&ext4, &jfs], &ext4);
+        let told: Vec<&str> = facts.iter().map(|fact| &*fact.what).collect();
+        assert_eq!(told, ["runs in another place (qemu)", "promises no crash-safe metadata"]);
+        // Where flushes reach a disk on both sides, all promises are told behind the place.
+        let (host, bare) = (lane("ext4", "image", ""), Lane { promises: jfs.promises, ..lane("jfs", QEMU, "6.1") });
+        let why = comparable(&host, &bare).unwrap_err();
+        assert!(why.starts_with("different venue") && why.contains("fsync"), "{why}");
     }
 
     #[test]

@@ -392,6 +392,10 @@ fn count_trials(record: &Record) -> TrialCounts {
 
 /// Medians over the probes of each workload and profile, the engine's own ceiling left out.
 pub fn ceilings(record: &Record) -> Vec<Ceiling> {
+    // What the bare disk does in one place is none of another's.
+    if !comparable::one_place(record.header.lanes.iter()) {
+        return Vec::new();
+    }
     let mut keys: Vec<(&str, Profile)> = Vec::new();
     for probe in record.probes.iter().filter(|probe| probe.profile != Profile::Null) {
         if !keys.contains(&(probe.workload.as_str(), probe.profile)) {

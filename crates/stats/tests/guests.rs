@@ -10,6 +10,7 @@ use model::findings::{Limit, Verdict};
 use model::lane::Lane;
 use model::plan::Rounds;
 use model::record::{Profile, Record};
+use model::trial::Outcome;
 use model::workload::Pattern;
 use stats::compare::compare;
 use stats::judge::judge_workload;
@@ -116,6 +117,33 @@ fn a_ceiling_of_one_place_limits_nothing_in_another() {
     let mut lanes = vec![lane("ext4"), lane("xfs")];
     move_to_qemu(&mut lanes[1], "6.1", "512MiB");
     assert_ne!(ceiling(lanes), Limit::Harness);
+}
+
+#[test]
+fn a_race_in_several_places_tells_no_ceilings() {
+    let ceilings = |lanes: Vec<Lane>| {
+        let mut race = race(lanes, [1000.0; 2]);
+        race.probes = vec![common::probe("w", Profile::Flush, 1, 1000.0)];
+        stats::judge::ceilings(&race).len()
+    };
+    assert_eq!(ceilings(vec![lane("ext4"), lane("xfs")]), 1);
+    let mut lanes = vec![lane("ext4"), lane("xfs")];
+    move_to_qemu(&mut lanes[1], "6.1", "512MiB");
+    assert_eq!(ceilings(lanes), 0);
+}
+
+#[test]
+fn after_a_guest_was_killed_the_race_itself_is_what_comes_next() {
+    let next = |reason: &str| {
+        let mut race = race(vec![lane("ext4"), lane("xfs")], [1000.0, 500.0]);
+        let failed = race.trials.iter_mut().find(|trial| trial.lane == "xfs").expect("a trial");
+        (failed.outcome, failed.reason) = (Outcome::Failed, Some(reason.into()));
+        failed.groups.clear();
+        stats::judge::findings(&race).answer.expect("an answer").next
+    };
+    assert_eq!(next("the kernel said I/O error")[0], "report");
+    let again = next("the uml guest died: exit status: 137; killed from outside; its kernel said nothing of it");
+    assert_eq!(again[..3], ["race", "ext4", "xfs"]);
 }
 
 #[test]

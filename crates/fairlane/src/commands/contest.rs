@@ -81,11 +81,14 @@ pub fn run(mut contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Fail
     }
     let Contest { plan, channel, .. } = &contest;
     abilities::check(plan, &stage)?;
-    if let (None, Some(path)) = (&contest.resumed, contest.record) {
+    // A folder of our own is made when the record is, which a rehearsal of the plan has none of.
+    let made_later = |path: &&Path| terms.dry_run && state::state_folder().is_ok_and(|folder| path.starts_with(folder));
+    if let (None, Some(path)) = (&contest.resumed, contest.record.filter(|path| !made_later(path))) {
         RecordFile::check_new(path)?;
     }
     if !terms.quiet || terms.dry_run {
-        let mut summary = PlanSummary { notes: contest.notes.clone(), ..summary(plan, &stage, terms.keep) };
+        let notes = contest.notes.iter().cloned().chain(stage.several_places()).collect();
+        let mut summary = PlanSummary { notes, ..summary(plan, &stage, terms.keep) };
         let known = calibrate::known(plan, &read_machine(&stage), &stage.lanes());
         summary.resolves = foresight::foresight(plan, &summary, stage.lane_count(), known.as_ref());
         screen::plan(&summary, *channel)?;

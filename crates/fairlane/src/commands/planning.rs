@@ -36,7 +36,17 @@ pub fn lanes(texts: &[String], on: Option<&Path>) -> Result<Vec<LaneSpec>, Failu
         }
     };
     move_into_guest(&mut lanes, on);
-    Ok(lanes)
+    // A directory has its place, and a guest that nobody lives in would be passed over without a word.
+    match on.filter(|on| guest_venue(on).is_some()) {
+        Some(on) if lanes.iter().all(|lane| matches!(lane.contestant, Contestant::Directory(_))) => {
+            Err(Failure::usage(format!(
+                "--on {} has no effect: a directory is raced where it is, by this machine's kernel; remove it or name a \
+                 filesystem",
+                on.display()
+            )))
+        }
+        _ => Ok(lanes),
+    }
 }
 
 /// Reads the lanes of a suite's race; where none is named, those that the suite names as far as this machine, or the
@@ -61,10 +71,10 @@ pub fn lanes_of_suite(
     let (mut ready, left_out) = ready_of(suite, of_row)?;
     if ready.len() < 2 {
         return Err(Failure::missing(format!(
-            "fewer than two of the lanes of suite {} ({}) can be raced here; `fairlane doctor --install` adds tools, or name \
-             lanes yourself",
+            "fewer than two of the lanes of suite {} ({}) can be raced here; `{}` adds tools, or name lanes yourself",
             suite.name,
-            suite.lanes.join(", ")
+            suite.lanes.join(", "),
+            lanes::missing::doctor()
         )));
     }
     notes.extend(left_out);
@@ -122,9 +132,10 @@ fn default_lanes(guest: Option<&Venue>) -> Result<Vec<LaneSpec>, Failure> {
         }
     }
     if ready.len() < 2 {
-        return Err(Failure::missing(
-            "fewer than two of ext4, xfs and btrfs can be raced here; `fairlane doctor --install` adds their tools",
-        ));
+        return Err(Failure::missing(format!(
+            "fewer than two of ext4, xfs and btrfs can be raced here; `{}` adds their tools",
+            lanes::missing::doctor()
+        )));
     }
     Ok(ready.iter().filter_map(|name| name.parse().ok()).collect())
 }

@@ -3,13 +3,14 @@
 use super::clocks::Clocks;
 use super::initramfs;
 use super::kernel::GuestKind;
-use super::last_words::last_block;
+use super::last_words::{last_block, remedy, telling};
 use super::left;
 use super::machine::Machine;
 use super::protocol::{Answer, Answered, Ask, Asked, Hello};
 use super::talk::{self, AgentReply, Line, READ_PATIENCE, Shared, Writer};
 use crate::failure::{LaneFailure, cannot, failed};
 use model::Bytes;
+use model::trial::KILLED_FROM_OUTSIDE;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::fs::DirBuilder;
@@ -175,11 +176,16 @@ impl Guest {
                 false => format!(" within {} s", patience.as_secs()),
             };
             guest.kill();
+            let (status, said) = guest.ended();
+            let lines = last_block(&said).join(" | ");
+            let whole: String = said.iter().map(|line| format!("{}\n", line.text)).collect();
+            let told = if lines.is_empty() { "nothing".to_owned() } else { format!(": {lines}") };
             return Err(failed(format!(
-                "the {} guest did not start{waited} ({}): {}",
+                "the {} guest did not start{waited} ({}): {status}its kernel said{}{told}{}",
                 machine.kind.venue(),
                 machine.kernel.path.display(),
-                guest.last_words()
+                if lines.is_empty() { " " } else { "" },
+                remedy(machine.kind, machine.memory, &whole)
             )));
         }
         let left = patience.saturating_sub(begun.elapsed()).max(GREETING_PATIENCE);
@@ -312,7 +318,14 @@ impl Guest {
 
     /// The sentence for a guest that is not there any more.
     pub fn gone(&self) -> LaneFailure {
-        failed(format!("the {} guest died: {}", self.kind.venue(), self.last_words()))
+        let (status, said) = self.ended();
+        let said = telling(&said).join(" | ");
+        let venue = self.kind.venue();
+        failed(match said.is_empty() {
+            // Whoever powers off, or has a kernel panic, says so: this end came from outside.
+            true => format!("the {venue} guest died: {status}{KILLED_FROM_OUTSIDE}; its kernel said nothing of it"),
+            false => format!("the {venue} guest died: {status}its kernel said: {said}"),
+        })
     }
 
     /// How many lines its kernel printed so far.
@@ -329,8 +342,8 @@ impl Guest {
         (!said.is_empty()).then(|| format!("its kernel said: {said}"))
     }
 
-    /// How it ended and what its kernel said last.
-    fn last_words(&self) -> String {
+    /// How it ended, as the start of a sentence, and what its kernel said.
+    fn ended(&self) -> (String, Vec<Line>) {
         if matches!(locked(&self.keeper).try_wait(), Ok(Some(_))) {
             // Whoever is left holds the channel open.
             let _ = self.leave_nothing();
@@ -338,12 +351,7 @@ impl Guest {
         self.shared.wait_until_gone(Duration::from_millis(500));
         std::thread::sleep(CONSOLE_DELAY);
         let status = locked(&self.keeper).try_wait().ok().flatten();
-        let said = last_block(&self.shared.console()).join(" | ");
-        let status = status.map_or_else(String::new, |status| format!("{status}; "));
-        match said.is_empty() {
-            true => format!("{status}its kernel said nothing"),
-            false => format!("{status}its kernel said: {said}"),
-        }
+        (status.map_or_else(String::new, |status| format!("{status}; ")), self.shared.console())
     }
 
     /// The guest's clock beside the host's: (host, guest) in seconds, and by how much they may be apart

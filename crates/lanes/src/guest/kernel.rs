@@ -3,6 +3,7 @@
 use super::modules::Modules;
 use crate::command;
 use crate::failure::{LaneFailure, cannot, failed, plain, privilege, usage};
+use crate::missing::{install, missing};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -68,9 +69,7 @@ impl Kernel {
             GuestKind::Uml => uml(),
             GuestKind::Qemu => {
                 if emulator().is_none() {
-                    return Err(privilege(format!(
-                        "{QEMU} is missing; install it: sudo apt install qemu-system-x86, or run `fairlane doctor --install`"
-                    )));
+                    return Err(privilege(missing(QEMU, "qemu-system-x86")));
                 }
                 let mut kernel = named.map_or_else(newest_image, image)?;
                 // One kernel by two names is one.
@@ -89,11 +88,7 @@ pub(crate) fn emulator() -> Option<PathBuf> {
 }
 
 fn uml() -> Result<Kernel, LaneFailure> {
-    let program = command::find_program(UML).ok_or_else(|| {
-        privilege(format!(
-            "{UML} is missing; install it: sudo apt install user-mode-linux, or run `fairlane doctor --install`"
-        ))
-    })?;
+    let program = command::find_program(UML).ok_or_else(|| privilege(missing(UML, "user-mode-linux")))?;
     let words = [program.to_string_lossy().into_owned(), "--version".to_owned()];
     let output = command::run(&words, &AtomicBool::new(false))?;
     let release = output.stdout.trim().to_owned();
@@ -127,11 +122,16 @@ fn newest_image() -> Result<Kernel, LaneFailure> {
     // Of one version the plain kernel, whose name is the shortest, has the most modules.
     found.sort_by_key(|kernel| (version_key(&kernel.release), std::cmp::Reverse(kernel.release.len())));
     found.pop().ok_or_else(|| {
-        privilege(
-            "there is no kernel image that can be read in /boot; install one: sudo apt install linux-image-amd64, run \
-             `fairlane doctor --install`, or name one: ext4@qemu:/path/to/vmlinuz",
-        )
+        privilege(format!(
+            "there is no kernel image that can be read in /boot; {}, or name one: ext4@qemu:/path/to/vmlinuz",
+            install("linux-image-amd64")
+        ))
     })
+}
+
+/// Whether there is a kernel for QEMU that can be read.
+pub fn has_image() -> bool {
+    newest_image().is_ok()
 }
 
 /// Numbers compare as numbers: 6.12 is newer than 6.1.

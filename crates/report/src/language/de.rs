@@ -15,12 +15,18 @@ pub(super) static WORDS: Words = Words {
     labelled: "{name}: {value}",
 
     title: "Welches Dateisystem? {lanes}",
+    stop: ".",
+    title_kernels: "Welcher Kernel? {lanes}",
     decision: "Entscheidung",
     note: "Hinweis",
     take_one: "Nehmen Sie {lanes}.",
     take_by_work: "Nehmen Sie {lanes}; welches davon, hängt davon ab, welche Arbeit Ihnen am wichtigsten ist.",
     take_alike: "Nehmen Sie {lanes}: Dieses Rennen fand dazwischen keinen Unterschied von mehr als {margin}.",
     take_open: "Nehmen Sie {lanes}: Das Gemessene schwankt zu stark, um zwischen ihnen zu wählen.",
+    undecided_kernels: "Noch keine Entscheidung: Die Messwerte schwanken zu stark, um diese Kernel zu ordnen.",
+    of_kernels: "Es ist ein Dateisystem auf mehreren Kerneln: {list}.",
+    disturbed: "Andere Programme störten die meisten dieser Runden: Messen Sie noch einmal, während sie ruhen, bevor Sie sich \
+                darauf verlassen.",
     undecided_yet: "Noch keine Entscheidung: Die Messwerte schwanken zu stark, um diese Dateisysteme zu ordnen.",
     undecided_disk: "Keine Entscheidung: In jedem Test war die Platte die Grenze, alle sind bei dieser Arbeit auf ihr \
                      gleich schnell.",
@@ -101,6 +107,8 @@ pub(super) static WORDS: Words = Words {
     memory_did_it: "Der Arbeitsspeicher tat die Arbeit, nicht die Platte: {works}.",
     own_disks_measured: "Jedes stieß an die Grenze seiner eigenen Platte; verglichen sind hier die Platten: {works}.",
     different_disks: "Die Dateisysteme lagen auf verschiedenen Platten; ein Unterschied kann der der Platten sein.",
+    flushes_short: "{lanes}: In User-mode Linux, wo gemessen wurde, erreichte kein Flush eine Platte; das liegt am Ort und \
+                    nicht am Dateisystem, und was ein Flush auf einer Platte kostet, steckt in keiner dieser Zahlen.",
     noisy: "Zu starke Schwankungen: {works}.",
     settle: "{command} sollte es klären.",
     settle_some: "{command} sollte einiges davon klären; das Übrige brauchte über einen halben Tag.",
@@ -131,6 +139,9 @@ pub(super) static WORDS: Words = Words {
     disk: "Platte {disk}",
     virtual_machine: "virtuelle Maschine",
     images_on: "Abbilder auf {filesystem}",
+    host: "Wirt der Gäste {machine}",
+    in_guest: "im Gast: {guest}",
+    driver: "eingehängt von {driver}",
     lanes: "Angetreten",
     as_found: "verwendet wie vorgefunden",
     by_library: "von der Bibliothek selbst formatiert",

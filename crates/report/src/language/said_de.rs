@@ -169,6 +169,8 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("hands_over_fsync", "{with} übergibt dem Gerät, was fsync sichert, als dauerhaft, {without} nicht"),
     ("flushes_its_writes", "{with} erzwingt mit Flushes, dass Geschriebenes ankommt, {without} nicht"),
     ("in_process_library", "{lane} ist eine Bibliothek im Prozess und wird ohne Systemaufruf gerufen"),
+    ("in_another_place_one", "läuft an einem anderen Ort ({place})"),
+    ("in_another_place_many", "laufen an einem anderen Ort ({place})"),
     ("different_venue", "verschiedener Ort: {a} ist {a_is}, {b} ist {b_is}"),
     (
         "other_kernels",

@@ -108,6 +108,8 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("hands_over_fsync", "{with} 会把 fsync 的数据作为持久数据交给设备，{without} 不会"),
     ("flushes_its_writes", "{with} 会把写入刷到盘上，{without} 不会"),
     ("in_process_library", "{lane} 是进程内的库，调用时没有任何系统调用"),
+    ("in_another_place_one", "在另一场地（{place}）运行"),
+    ("in_another_place_many", "都在另一场地（{place}）运行"),
     ("different_venue", "场地不同：{a} 是 {a_is}，{b} 是 {b_is}"),
     ("other_kernels", "内核不同：{a} 运行在 Linux {a_on} 上，{b} 运行在 Linux {b_on} 上，而且不同的不只是内核"),
     ("kernel_differs", "内核不同：{a} 运行在 Linux {a_on} 上，{b} 运行在 Linux {b_on} 上"),

@@ -45,6 +45,10 @@ words! {
     // The head.
     /// `{lanes}`.
     title;
+    /// `{lanes}`: one filesystem on several kernels.
+    title_kernels;
+    /// The end of a sentence.
+    stop;
     /// A label.
     decision;
     /// A label.
@@ -57,6 +61,12 @@ words! {
     take_alike;
     /// `{lanes}`.
     take_open;
+    /// One filesystem on several kernels: too noisy.
+    undecided_kernels;
+    /// `{list}`: lanes with their kernels.
+    of_kernels;
+    /// Most rounds were disturbed.
+    disturbed;
     /// Too noisy.
     undecided_yet;
     /// The disk was measured everywhere.
@@ -210,6 +220,8 @@ words! {
     /// `{works}`.
     own_disks_measured;
     different_disks;
+    /// `{lanes}`: no flush of theirs reached a disk.
+    flushes_short;
     /// `{works}`.
     noisy;
     /// `{command}`.
@@ -268,6 +280,12 @@ words! {
     virtual_machine;
     /// `{filesystem}`.
     images_on;
+    /// `{machine}`: it ran guests.
+    host;
+    /// `{guest}`: kernel, CPUs and memory, as the record names them.
+    in_guest;
+    /// `{driver}`.
+    driver;
     /// A label.
     lanes;
     /// No mkfs.

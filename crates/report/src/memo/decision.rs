@@ -2,6 +2,7 @@
 
 use super::work::{against, claim, when};
 use crate::answer::{measured_anything, told_something};
+use crate::clean::shorten;
 use crate::figures;
 use crate::language::{Tongue, fill};
 use crate::layout::Phrase;
@@ -9,6 +10,8 @@ use crate::statements::shown_against;
 use model::findings::{Answer, Estimate, Findings, Limit, NotRanked, Reason, ResultFinding, Verdict};
 use model::lane::Lane;
 
+/// Columns of a kernel's release.
+const KERNEL_COLUMNS: usize = 60;
 /// Lanes of one list of figures, at most.
 const LANES_LISTED: usize = 6;
 
@@ -68,7 +71,23 @@ impl<'a> Decision<'a> {
     /// In one sentence.
     pub(super) fn said(&self, findings: &Findings, tongue: &Tongue) -> Phrase {
         let words = tongue.words;
+        let mut said = self.alone(findings, tongue);
+        if let Some(each) = kernels(findings) {
+            let each =
+                each.into_iter().map(|(lane, kernel)| tongue.with(Phrase::default().name(lane), Phrase::of(kernel)));
+            said = said.say(" ").and(fill(words.of_kernels, &[("list", tongue.few(each.collect(), LANES_LISTED))]));
+        }
+        let disturbed = findings.answer.as_ref().is_some_and(|answer| answer.disturbed);
+        if disturbed { said.say(" ").say(words.disturbed) } else { said }
+    }
+
+    /// Without what has to be said beside it.
+    fn alone(&self, findings: &Findings, tongue: &Tongue) -> Phrase {
+        let words = tongue.words;
         let lanes = match self {
+            Decision::None(why) if *why == words.undecided_yet && kernels(findings).is_some() => {
+                return Phrase::of(words.undecided_kernels);
+            }
             Decision::None(why) => return Phrase::of(why),
             Decision::Take(lanes) => lanes,
         };
@@ -92,6 +111,25 @@ impl<'a> Decision<'a> {
 /// The contestants: a lane that is raced a second time is none.
 pub(super) fn raced(findings: &Findings) -> impl Iterator<Item = &Lane> {
     findings.lanes.iter().filter(|lane| !lane.is_self)
+}
+
+/// The lanes and their kernels where one filesystem, made and mounted alike, was raced on several; `None`: it was not.
+pub(super) fn kernels(findings: &Findings) -> Option<Vec<(&str, String)>> {
+    let first = raced(findings).next()?;
+    let alike = |lane: &Lane| {
+        !lane.kernel.is_empty()
+            && lane.filesystem == first.filesystem
+            && lane.mkfs_command == first.mkfs_command
+            && lane.mount_options == first.mount_options
+    };
+    let other = |lane: &Lane| lane.kernel != first.kernel || lane.kernel_build != first.kernel_build;
+    let build = |lane: &Lane| {
+        let one_release = raced(findings).all(|other| other.kernel == lane.kernel);
+        if one_release { format!(", {}", lane.kernel_build) } else { String::new() }
+    };
+    let told = |lane: &'_ Lane| shorten(&format!("Linux {}{}", lane.kernel, build(lane)), KERNEL_COLUMNS);
+    (raced(findings).all(alike) && raced(findings).any(other))
+        .then(|| raced(findings).map(|lane| (lane.name.as_str(), told(lane))).collect())
 }
 
 /// Whether the answer keeps a lane out of the ranking.
@@ -188,7 +226,7 @@ fn promises(findings: &Findings, decision: &Decision, tongue: &Tongue) -> Vec<Ph
     type Lacks = fn(&Lane) -> bool;
     let lacking: [(Lacks, &str); 3] = [
         (|lane| !lane.promises.journal, words.lacks_journal),
-        (|lane| !lane.promises.fsync_reaches_stable_storage || lane.flushes_stop_short, words.lacks_fsync),
+        (|lane| !lane.promises.fsync_reaches_stable_storage, words.lacks_fsync),
         (|lane| !lane.promises.barriers, words.lacks_barriers),
     ];
     for (lacks, template) in lacking {
@@ -208,7 +246,7 @@ fn promises(findings: &Findings, decision: &Decision, tongue: &Tongue) -> Vec<Ph
     points
 }
 
-fn not_ranked(fact: &NotRanked, tongue: &Tongue) -> Phrase {
+pub(super) fn not_ranked(fact: &NotRanked, tongue: &Tongue) -> Phrase {
     let values = [
         ("lanes", tongue.few(named(&fact.lanes), LANES_LISTED)),
         ("other", Phrase::default().name(&fact.against)),

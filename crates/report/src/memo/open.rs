@@ -1,6 +1,6 @@
 //! What the race cannot tell, what was not tested, and what would change the decision.
 
-use super::decision::{Decision, named, raced};
+use super::decision::{Decision, named, not_ranked, raced};
 use super::work::{against, claim, noun};
 use crate::clean::shorten;
 use crate::facts::self_pairs;
@@ -31,6 +31,16 @@ pub(super) fn untold(findings: &Findings, decision: &Decision, settle: Option<&s
         fill(template, &works)
     };
     let mut points = failures(findings, tongue);
+    if decision.taken().is_empty() {
+        // Otherwise it stands among what the decision costs.
+        points
+            .extend(findings.answer.iter().flat_map(|answer| &answer.not_ranked).map(|fact| not_ranked(fact, tongue)));
+    }
+    let short: Vec<&str> = raced(findings).filter(|of| of.flushes_stop_short).map(|of| of.name.as_str()).collect();
+    if !short.is_empty() {
+        let lanes = tongue.few(named(&short), WORKS_LISTED);
+        points.push(fill(words.flushes_short, &[("lanes", lanes)]));
+    }
     if findings.answer.as_ref().is_some_and(|answer| answer.different_disks) {
         points.push(Phrase::of(words.different_disks));
     }

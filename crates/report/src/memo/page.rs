@@ -22,6 +22,8 @@ const POINT: &str = "- ";
 struct Section {
     heading: String,
     points: Vec<Vec<String>>,
+    /// So many of its points, the first, are never dropped.
+    kept: usize,
     /// Points that the page has no room for.
     dropped: usize,
 }
@@ -56,9 +58,14 @@ impl Page {
 
     /// A heading with its points; nothing where there are none.
     pub(crate) fn section(&mut self, heading: &str, points: &[Phrase]) {
+        self.section_keeping(heading, points, 1);
+    }
+
+    /// The same; the first points, so many, are never dropped.
+    pub(crate) fn section_keeping(&mut self, heading: &str, points: &[Phrase], kept: usize) {
         let points: Vec<Vec<String>> = points.iter().filter(|point| !point.is_empty()).map(point).collect();
         if !points.is_empty() {
-            self.sections.push(Section { heading: format!("## {heading}"), points, dropped: 0 });
+            self.sections.push(Section { heading: format!("## {heading}"), points, kept, dropped: 0 });
         }
     }
 
@@ -93,7 +100,7 @@ impl Page {
     /// Takes something away: the last point of the longest section that has several, otherwise a line
     /// of the longest point. `false`: nothing is left to take.
     fn shorten(&mut self) -> bool {
-        let several = self.sections.iter_mut().filter(|section| section.points.len() > 1);
+        let several = self.sections.iter_mut().filter(|section| section.points.len() > section.kept.max(1));
         if let Some(section) = several.max_by_key(|section| section.lines()) {
             section.points.pop();
             section.dropped += 1;

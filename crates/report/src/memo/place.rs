@@ -10,6 +10,7 @@ use crate::lines::typed;
 use crate::{Input, facts, words};
 use model::Throttle;
 use model::findings::Findings;
+use model::lane::Lane;
 use model::machine::Machine;
 
 /// Columns of a machine's part that somebody named.
@@ -23,6 +24,28 @@ const LANES_LISTED: usize = 6;
 /// Lines that a command may take.
 const COMMAND_LINES: usize = 4;
 
+/// The first points, so many, are never left out: when and where; and who raced, where kernels or drivers of their own
+/// make that more than the names say.
+pub(super) fn kept(findings: &Findings) -> usize {
+    let own = |lane: &Lane| !lane.kernel.is_empty() || told(lane, "driver").is_some();
+    if raced(findings).any(own) { 2 } else { 1 }
+}
+
+/// What a lane's geometry tells under a label.
+fn told<'a>(lane: &'a Lane, label: &str) -> Option<&'a str> {
+    lane.geometry.iter().find_map(|fact| fact.strip_prefix(label)?.strip_prefix(": "))
+}
+
+/// The guest of a lane.
+fn guest_of(lane: &Lane, tongue: &Tongue) -> Option<Phrase> {
+    let text = |text: &str| Phrase::of(shorten(text, COMMAND_COLUMNS));
+    match told(lane, "guest") {
+        Some(guest) => Some(fill(tongue.words.in_guest, &[("guest", text(guest))])),
+        None if lane.kernel.is_empty() => None,
+        None => Some(fill(tongue.words.kernel, &[("kernel", text(&lane.kernel))])),
+    }
+}
+
 /// Machine, date and lanes.
 pub(super) fn place(input: &Input, tongue: &Tongue) -> Vec<Phrase> {
     let findings = input.findings;
@@ -31,9 +54,22 @@ pub(super) fn place(input: &Input, tongue: &Tongue) -> Vec<Phrase> {
         ("date", date(&findings.started, tongue)),
         ("suite", Phrase::of(shorten(&findings.suite, PART_COLUMNS))),
         ("count", Phrase::of(tongue.figure(&figures::whole(findings.trials.ok.into())))),
-        ("machine", machine(&findings.machine, tongue)),
+        ("machine", {
+            let machine = machine(&findings.machine, tongue);
+            // Its kernel and memory are those of no lane.
+            let guests = raced(findings).any(|lane| !lane.kernel.is_empty());
+            if guests { fill(said.host, &[("machine", machine)]) } else { machine }
+        }),
     ];
-    let mut points = vec![fill(said.measured, &values)];
+    // A guest that all share is told once.
+    let guests: Vec<_> = raced(findings).map(|lane| (told(lane, "guest"), &lane.kernel)).collect();
+    let one = guests.len() > 1 && guests.windows(2).all(|two| two[0] == two[1]);
+    let shared = raced(findings).next().filter(|_| one).and_then(|first| guest_of(first, tongue));
+    let is_shared = shared.is_some();
+    let lanes = raced(findings).map(|of| lane(of, guest_of(of, tongue).filter(|_| !is_shared), tongue));
+    let lanes = Phrase::default().join(shared.into_iter().chain(lanes), said.semicolon);
+    let lanes = fill(said.labelled, &[("name", Phrase::of(said.lanes)), ("value", lanes)]);
+    let mut points = vec![fill(said.measured, &values), lanes];
     let limits = |throttle: &Throttle| Phrase::of(shorten(&throttle.to_string(), PART_COLUMNS));
     match &findings.throttle {
         Some(throttle) if findings.lane_throttles.is_empty() => {
@@ -49,8 +85,6 @@ pub(super) fn place(input: &Input, tongue: &Tongue) -> Vec<Phrase> {
         }
         _ => {}
     }
-    let lanes = Phrase::default().join(raced(findings).map(|of| lane(of, tongue)), said.semicolon);
-    points.push(fill(said.labelled, &[("name", Phrase::of(said.lanes)), ("value", lanes)]));
     let warnings = facts::warnings(input).len();
     let template = if warnings > 0 { said.full_report_warns } else { said.full_report };
     let count = Phrase::of(tongue.figure(&figures::whole(warnings as u64)));
@@ -96,7 +130,7 @@ fn machine(machine: &Machine, tongue: &Tongue) -> Phrase {
 }
 
 /// A lane with its exact options.
-fn lane(lane: &model::lane::Lane, tongue: &Tongue) -> Phrase {
+fn lane(lane: &Lane, guest: Option<Phrase>, tongue: &Tongue) -> Phrase {
     let said = tongue.words;
     let facts = words::facts::lane(lane);
     let code = |text: &str| Phrase::default().tone(Tone::Name, shorten(text, COMMAND_COLUMNS));
@@ -110,7 +144,9 @@ fn lane(lane: &model::lane::Lane, tongue: &Tongue) -> Phrase {
     };
     let mounted = facts.mount_options.map(|options| code(&format!("mount -o {options}")));
     let size = (lane.size_bytes > 0).then(|| Phrase::of(tongue.figure(&figures::bytes(lane.size_bytes))));
-    let parts = tongue.joined([Some(made), mounted, size].into_iter().flatten());
+    let driver = told(lane, "driver")
+        .map(|driver| fill(said.driver, &[("driver", Phrase::of(shorten(driver, COMMAND_COLUMNS)))]));
+    let parts = tongue.joined([guest, driver, Some(made), mounted, size].into_iter().flatten());
     fill(said.labelled, &[("name", Phrase::default().name(&lane.name)), ("value", parts)])
 }
 

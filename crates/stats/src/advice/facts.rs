@@ -277,7 +277,10 @@ fn durable(lane: &Lane) -> Finding {
     let holds = if lacking.is_empty() { Holds::Yes } else { Holds::No };
     let is = if lacking.is_empty() { "yes" } else { "no" };
     let note = (!lacking.is_empty()).then(|| lacking.join("; "));
-    Finding { holds, fact: Fact { is: is.into(), note, source: "the lane's options".into(), ..Fact::default() } }
+    // Where the filesystem promises all of it, the place alone takes it away.
+    let by_place = lane.flushes_stop_short && lacking.len() == 1;
+    let source = if by_place { "the lane's venue" } else { "the lane's options" };
+    Finding { holds, fact: Fact { is: is.into(), note, source: source.into(), ..Fact::default() } }
 }
 
 /// Whether the mainline kernel of a version has it.

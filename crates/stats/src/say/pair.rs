@@ -72,6 +72,8 @@ templates! {
     safe_metadata() = "crash-safe metadata";
     stable_fsync() = "fsync that reaches stable storage";
     write_barriers() = "write barriers";
+    in_another_place_one(place) = "runs in another place ({place})";
+    in_another_place_many(place) = "run in another place ({place})";
     is_library() = "is an in-process library, called without any system call";
     are_libraries() = "are in-process libraries, called without any system call";
     is_called_by_the_kernel() = "is called by system calls, which an in-process library is not";

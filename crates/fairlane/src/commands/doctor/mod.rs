@@ -51,7 +51,10 @@ impl Survey {
             if lanes::command::find_program("qemu-system-x86_64").is_none() {
                 packages.push("qemu-system-x86");
             }
-            packages.push(kernel_package());
+            // Where the emulator alone is missing the kernel may be there.
+            if !lanes::guest::has_image() {
+                packages.push(kernel_package());
+            }
         }
         packages
     }
@@ -64,6 +67,23 @@ impl Survey {
         };
         let checkers = checkers().into_iter().map(|(_, state)| Some(state));
         FILESYSTEMS.iter().flat_map(|row| self.everywhere(row)).chain(checkers).flatten().filter_map(package).collect()
+    }
+
+    /// Packages of tools that may be of use in the guests that are missing: what their kernels mount shows when they
+    /// are there.
+    fn tools_of_missing_guests(&self) -> BTreeSet<&'static str> {
+        if self.uml.is_ok() && self.qemu.is_ok() {
+            return BTreeSet::new();
+        }
+        let absent = |program: &&str| lanes::command::find_program(program).is_none();
+        let needed = |row: &'static Filesystem| {
+            let mkfs = row.mkfs.first().copied().filter(absent).map(|_| row.package);
+            let fuse = row.fuse.filter(|fuse| absent(&fuse.mount[0])).map(|fuse| fuse.package);
+            mkfs.into_iter().chain(fuse)
+        };
+        let known = self.tool_packages();
+        let rows = FILESYSTEMS.iter().filter(|row| row.home == Home::Block);
+        rows.flat_map(needed).filter(|package| !package.is_empty() && !known.contains(package)).collect()
     }
 
     /// On the host, in user-mode Linux, in QEMU; `None`: it cannot be there at all.
@@ -123,6 +143,14 @@ impl Survey {
         } else {
             let user = if root { "" } else { ", or without root: fairlane doctor --install --user" };
             let _ = writeln!(text, "missing: {}", missing.join(" "));
+            let later: Vec<&str> = self.tools_of_missing_guests().into_iter().collect();
+            if !later.is_empty() {
+                let _ = writeln!(
+                    text,
+                    "and then, as far as a guest's kernel mounts their filesystems: {}",
+                    later.join(" ")
+                );
+            }
             let _ = writeln!(text, "added by: fairlane doctor --install{user}");
         }
         text

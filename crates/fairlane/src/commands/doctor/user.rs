@@ -94,6 +94,7 @@ impl Client {
             other => other?,
         };
         let mut wanted = simulated(&text);
+        wanted.extend(believed_installed(packages, &text));
         let kernel = kernel_package();
         let has_kernel = wanted.iter().any(|name| OF_KERNELS.iter().any(|start| name.starts_with(start)));
         if packages.contains(&kernel) && !has_kernel {
@@ -151,6 +152,19 @@ fn simulated(text: &str) -> Vec<String> {
     text.lines().filter_map(name).filter(|name| !OF_NO_USE.contains(&name.as_str())).collect()
 }
 
+/// Packages that the client would not install because it takes them for installed, while their programs are not
+/// there: files that were removed, or that only root may read. They are fetched all the same; kernels are found
+/// by what they depend on.
+fn believed_installed(packages: &[&str], simulation: &str) -> Vec<String> {
+    let would_install = |package: &str| {
+        simulation
+            .lines()
+            .any(|line| line.strip_prefix("Inst ").is_some_and(|of| of.split(' ').next() == Some(package)))
+    };
+    let of_kernel = |package: &str| OF_KERNELS.iter().any(|start| package.starts_with(start));
+    packages.iter().filter(|package| !would_install(package) && !of_kernel(package)).map(|&of| of.to_owned()).collect()
+}
+
 /// `  Depends: NAME`: one line a package; those that hold kernels.
 fn depended(text: &str) -> Vec<String> {
     let name = |line: &str| line.trim().strip_prefix("Depends: ").map(str::to_owned);
@@ -180,6 +194,13 @@ mod tests {
                     Inst linux-image-6.1.0-56-amd64 (6.1.192-2 Debian:12 [amd64])\nInst jfsutils (1.1 [amd64])\n\
                     Conf jfsutils (1.1 [amd64])\n";
         assert_eq!(simulated(text), ["linux-image-6.1.0-56-amd64", "jfsutils"]);
+    }
+
+    #[test]
+    fn packages_whose_files_are_gone_are_fetched_although_they_are_installed() {
+        let text = "Inst jfsutils (1.1 [amd64])\nConf jfsutils (1.1 [amd64])\n";
+        let packages = ["jfsutils", "ntfs-3g", "xfsprogs", "linux-image-amd64"];
+        assert_eq!(believed_installed(&packages, text), ["ntfs-3g", "xfsprogs"]);
     }
 
     #[test]

@@ -1,0 +1,111 @@
+//! What a guest needs to boot, and where else there is a kernel for what one lacks.
+
+use crate::contestant::Contestant;
+use crate::failure::{LaneFailure, usage};
+use crate::filesystem::Filesystem;
+use crate::guest::{GuestKind, Kernel};
+use crate::missing::doctor;
+use crate::stage::Settings;
+use crate::stage_guest::{GuestSlot, cpus_of, kernel_mounts, memory_of};
+use model::Bytes;
+
+/// Memory that a user-mode Linux guest needs beside twice this program: programs of 23 and 90 MB were booted by Debian's
+/// 6.1 kernels with 128 and 192 MiB.
+const LEAST_UML: u64 = 16 * Bytes::MIB;
+/// The same of a QEMU guest: 192 and 320 MiB; with 160 the smaller program was not unpacked whole.
+const LEAST_QEMU: u64 = 144 * Bytes::MIB;
+/// Less was never enough for work on a filesystem.
+const LEAST: u64 = 128 * Bytes::MIB;
+
+/// Refuses guests that are too small to boot, and CPUs that the machine has not.
+pub(crate) fn check(guests: &[GuestSlot], settings: &Settings) -> Result<(), LaneFailure> {
+    let memory = memory_of(settings);
+    let program = std::fs::metadata(&settings.program).map_or(0, |of| of.len());
+    for slot in guests {
+        let least = least_memory(slot.kind, program);
+        if memory < least {
+            return Err(usage(format!(
+                "a {} guest does not boot with {memory} of memory; give it at least {least}: --guest-memory {least}",
+                slot.kind.venue()
+            )));
+        }
+    }
+    let host = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+    if settings.guest.cpus.is_some_and(|cpus| cpus > host) {
+        return Err(usage(format!(
+            "--guest-cpus {} is more than the {host} CPUs of this machine, which would have to take turns; lower it",
+            cpus_of(settings)
+        )));
+    }
+    Ok(())
+}
+
+/// The least memory that a guest boots with, for a program of so many bytes: its memory image holds the program, and
+/// the kernel keeps the image and what it unpacks of it at the same time.
+fn least_memory(kind: GuestKind, program: u64) -> Bytes {
+    let base = match kind {
+        GuestKind::Uml => LEAST_UML,
+        GuestKind::Qemu => LEAST_QEMU,
+    };
+    Bytes((base + 2 * program).next_multiple_of(32 * Bytes::MIB).max(LEAST))
+}
+
+/// Where else a filesystem can be mounted that one kernel lacks; `here`: the guest whose kernel it is, `None`: the
+/// host's own.
+pub(crate) fn other_kernels(row: &Filesystem, here: Option<GuestKind>) -> String {
+    let others = [GuestKind::Uml, GuestKind::Qemu].into_iter().filter(|kind| here != Some(*kind));
+    let found: Vec<_> = others.map(|kind| (kind, Kernel::find(kind, None).ok())).collect();
+    let known = found.iter().map(|(kind, kernel)| (*kind, kernel.as_ref().map(|kernel| kernel_mounts(kernel, row))));
+    elsewhere(&known.collect::<Vec<_>>(), here.is_none(), doctor())
+}
+
+/// `found`: guests, and whether their kernels mount it, `None` where the guest is missing.
+fn elsewhere(found: &[(GuestKind, Option<bool>)], on_host: bool, doctor: &str) -> String {
+    let boot = match on_host {
+        true => "boot a kernel that has it",
+        false => "name a kernel that has it: @qemu:/path/to/vmlinuz",
+    };
+    if let Some((kind, _)) = found.iter().find(|(_, mounts)| *mounts == Some(true)) {
+        return format!("race it in a guest whose kernel has it: --on {}, or {boot}", kind.venue());
+    }
+    if found.iter().any(|(_, mounts)| mounts.is_none()) {
+        return format!("a guest's kernel may have it: `{doctor}` adds guests, then --on uml; or {boot}");
+    }
+    format!("no guest's kernel here has it either (`fairlane doctor` lists them); {boot}")
+}
+
+/// The package that brings a contestant's programs; empty: they are the user's own.
+pub(crate) fn package_of(contestant: &Contestant) -> &'static str {
+    match contestant {
+        Contestant::Row(row) => row.package,
+        Contestant::Custom(custom) => custom.row().and_then(|row| row.fuse).map_or("", |fuse| fuse.package),
+        Contestant::Directory(_) => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guest_needs_memory_for_its_kernel_and_twice_its_program() {
+        let mib = |kind, program: u64| least_memory(kind, program * Bytes::MIB).get() / Bytes::MIB;
+        assert!(mib(GuestKind::Qemu, 20) > 128, "QEMU does not boot with 128 MiB");
+        assert!(mib(GuestKind::Uml, 20) <= 128, "user-mode Linux does");
+        assert!(mib(GuestKind::Qemu, 200) >= mib(GuestKind::Qemu, 20) + 320);
+    }
+
+    #[test]
+    fn another_guest_is_named_only_where_its_kernel_has_it() {
+        use GuestKind::{Qemu, Uml};
+        let told = |found: &[(GuestKind, Option<bool>)], on_host| {
+            elsewhere(found, on_host, "fairlane doctor --install --user")
+        };
+        assert!(told(&[(Qemu, Some(true))], false).contains("--on qemu"));
+        let nowhere = told(&[(Qemu, Some(false))], false);
+        assert!(nowhere.contains("no guest's kernel here has it") && !nowhere.contains("--on qemu"), "{nowhere}");
+        let host = told(&[(Uml, None), (Qemu, Some(false))], true);
+        assert!(host.contains("`fairlane doctor --install --user`") && host.contains("--on uml"), "{host}");
+        assert!(told(&[(Uml, Some(true)), (Qemu, None)], true).contains("in a guest whose kernel has it: --on uml"));
+    }
+}
