@@ -145,7 +145,8 @@ fn three_filesystems_tie_on_random_reads_of_an_emulated_disk() {
     let race = ["race", "ext4", "xfs", "btrfs", "--suite", &suite, "--workload", "random-read", "--rounds", "6"];
     let disk = ["--lane-size", "320MiB", "--throttle", "20MiB/s,2000iops", "-o", "r.jsonl"];
     let (out, _) = place.expect(0, &[&race[..], &disk[..]].concat());
-    assert!(out.contains("tie, all at"), "{out}");
+    // Whether the three tie is a matter of how wide their intervals are, as below.
+    assert!(out.contains(", all at the disk's own"), "{out}");
     let (json, _) = place.expect(0, &["report", "r.jsonl", "--format", "json"]);
     let findings: serde_json::Value = serde_json::from_str(&json).unwrap();
     let result = &findings["results"][0];

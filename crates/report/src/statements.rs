@@ -56,9 +56,9 @@ pub(crate) fn statements(result: &ResultFinding) -> Vec<Statement<'_>> {
     let measured: Vec<_> = result.estimates.iter().filter(|estimate| estimate.failure.is_none()).collect();
 
     let mut said = Vec::new();
-    let all = |verdict: Verdict| !pairs.is_empty() && pairs.iter().all(|pair| pair.verdict == verdict);
-    let tie = all(Verdict::Tie);
-    if result.limit == Limit::Device && (tie || all(Verdict::None)) && measured.len() > 1 {
+    let tie = pairs.iter().all(|pair| pair.verdict == Verdict::Tie);
+    let unranked = pairs.iter().all(|pair| matches!(pair.verdict, Verdict::Tie | Verdict::None));
+    if result.limit == Limit::Device && !pairs.is_empty() && unranked && measured.len() > 1 {
         let rates = || measured.iter().map(|estimate| estimate.mean);
         said.push(Statement::AtTheDisk {
             slowest: rates().fold(f64::INFINITY, f64::min),
@@ -516,10 +516,10 @@ mod tests {
         };
         assert_eq!(at(&[Verdict::Tie; 10]), Some(true));
         assert_eq!(at(&[Verdict::None; 10]), Some(false));
-        // What differs from pair to pair is said pair by pair.
+        // One interval that is too wide for a tie leaves what was measured as it is.
         let mut mixed = [Verdict::Tie; 10];
         mixed[3] = Verdict::None;
-        assert_eq!(at(&mixed), None);
+        assert_eq!(at(&mixed), Some(false));
         mixed[3] = Verdict::Undecided;
         assert_eq!(at(&mixed), None);
     }

@@ -33,10 +33,11 @@ export function statements(result: ResultFinding): Statement[] {
   const pairs = result.pairs.filter((pair) => pair.ratio != null || !(isFailed(pair.a) || isFailed(pair.b)));
   const measured = result.estimates.filter((estimate) => estimate.failure == null);
   const said: Statement[] = [];
-  const all = (verdict: Verdict) => pairs.length > 0 && pairs.every((pair) => pair.verdict === verdict);
-  if (result.limit === "device" && (all("tie") || all("none")) && measured.length > 1) {
+  const tie = pairs.every((pair) => pair.verdict === "tie");
+  const unranked = pairs.every((pair) => pair.verdict === "tie" || pair.verdict === "none");
+  if (result.limit === "device" && pairs.length > 0 && unranked && measured.length > 1) {
     const rates = measured.map((estimate) => estimate.mean);
-    said.push({ kind: "at-the-disk", slowest: Math.min(...rates), fastest: Math.max(...rates), tie: all("tie") });
+    said.push({ kind: "at-the-disk", slowest: Math.min(...rates), fastest: Math.max(...rates), tie });
   } else if (pairs.length === 0) {
     const only = measured[0];
     if (measured.length === 1 && only) {

@@ -70,9 +70,7 @@ fn of_table(
         Server::Sqlite => Ok(None),
         Server::Mariadb | Server::Mysql => {
             let said = session.rows(&format!("CHECK TABLE {table} EXTENDED"))?;
-            // Table, what was done, `status` or `error`, text.
-            let bad = said.iter().find(|row| row.last().is_none_or(|text| text != "OK"));
-            Ok(bad.map(|row| damaged(row.last().map_or("nothing", String::as_str))))
+            Ok(wrong(&said).map(damaged))
         }
         Server::Postgresql => {
             for index in [format!("{table}_pkey"), format!("k_{number}")] {
@@ -89,6 +87,47 @@ fn of_table(
     }
 }
 
+/// What `CHECK TABLE` found wrong. Its rows are table, what was done, a kind (`status`, `error`, `Warning`, `note`), text.
+/// Warnings alone are no damage: InnoDB warns of versions that it has not removed yet, which no reader sees (MDEV-24402),
+/// and where an index is broken, `error` or a status other than OK ends the rows.
+fn wrong(rows: &[Vec<String>]) -> Option<&str> {
+    let kind = |row: &[String], kind: &str| row.get(2).is_some_and(|of| of.eq_ignore_ascii_case(kind));
+    let is_ok = |row: &[String]| row.last().is_some_and(|text| text == "OK");
+    let is_sound = rows.iter().any(|row| kind(row, "status") && is_ok(row));
+    let fault = rows.iter().find(|row| kind(row, "error") || (kind(row, "status") && !is_ok(row)));
+    match (fault, is_sound) {
+        (None, true) => None,
+        // The warnings before say more than `Corrupt`.
+        _ => Some(rows.first().and_then(|row| row.last()).map_or("nothing", String::as_str)),
+    }
+}
+
 fn damaged(said: &str) -> String {
     format!("is damaged (`{}`)", model::text::escaped(said.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong_of(rows: &[(&str, &str)]) -> Option<String> {
+        let rows: Vec<Vec<String>> = rows
+            .iter()
+            .map(|(kind, text)| ["sbtest.sbtest1", "check", kind, text].map(str::to_owned).to_vec())
+            .collect();
+        wrong(&rows).map(str::to_owned)
+    }
+
+    #[test]
+    fn a_table_is_damaged_where_the_check_ends_so_and_not_where_it_only_warns() {
+        let unpurged = ("Warning", "InnoDB: Clustered index record not found for index `k_1`");
+        assert_eq!(wrong_of(&[("status", "OK")]), None);
+        assert_eq!(wrong_of(&[unpurged, ("status", "OK")]), None);
+        let marked = ("Warning", "InnoDB: Index k_1 is marked as corrupted");
+        assert_eq!(wrong_of(&[marked, ("error", "Corrupt")]).as_deref(), Some(marked.1));
+        assert_eq!(wrong_of(&[("error", "Corrupt"), ("status", "OK")]).as_deref(), Some("Corrupt"));
+        assert_eq!(wrong_of(&[("status", "Operation failed")]).as_deref(), Some("Operation failed"));
+        assert_eq!(wrong_of(&[unpurged]).as_deref(), Some(unpurged.1), "it did not say how it ended");
+        assert_eq!(wrong_of(&[]).as_deref(), Some("nothing"));
+    }
 }
