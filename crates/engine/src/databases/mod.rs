@@ -5,14 +5,12 @@
 
 mod check;
 mod clients;
-mod digest;
 mod external;
 mod house;
 mod meter;
 mod mysql;
 mod postgresql;
 mod programs;
-mod scram;
 mod script;
 mod server;
 mod session;
@@ -143,7 +141,7 @@ impl OltpWork {
 
     /// Makes the folder in the lane, and a server's first files in it.
     fn make(place: &Place, oltp: &Oltp, stop: &AtomicBool) -> Result<(), EngineError> {
-        let user = if oltp.server.is_process() { house::unprivileged() } else { None };
+        let user = if oltp.server.is_process() { crate::unprivileged::unprivileged() } else { None };
         let house = House::build(place, user)?;
         if oltp.server.is_process() {
             server::make(oltp.server, &house, stop)?;

@@ -3,9 +3,9 @@
 //!
 //! Source: the protocol's documentation by MySQL and MariaDB ("Client/Server Protocol", version 10, 4.1).
 
-use super::digest::sha1;
 use super::external::Who;
 use super::session::{Cause, Cure, DatabaseError, Session, Value};
+use sha1::{Digest, Sha1};
 use std::io::{BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -272,8 +272,8 @@ fn proof_of(password: &[u8], salt: &[u8]) -> Vec<u8> {
     if password.is_empty() {
         return Vec::new();
     }
-    let once = sha1(password);
-    let mixed = sha1(&[salt, &sha1(&once)].concat());
+    let once = Sha1::digest(password);
+    let mixed = Sha1::new().chain_update(salt).chain_update(Sha1::digest(once)).finalize();
     once.iter().zip(mixed).map(|(a, b)| a ^ b).collect()
 }
 

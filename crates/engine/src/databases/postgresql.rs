@@ -4,15 +4,15 @@
 //! Source: PostgreSQL's documentation, "Frontend/Backend Protocol", version 3.0.
 
 use super::external::Who;
-use super::scram::Scram;
 use super::session::{Cause, Cure, DatabaseError, Session, Value};
+use postgres_protocol::authentication::md5_hash;
+use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
 use std::io::{BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
 const VERSION: u32 = 3 << 16;
-const SCRAM: &str = "SCRAM-SHA-256";
 /// An answer that takes longer is no answer.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// The states after which sysbench begins the transaction again too, and that of a lock that was waited for in vain.
@@ -64,9 +64,9 @@ impl Postgres {
         Ok(client)
     }
 
-    /// Shows a password where one is asked for: as it is, or by SCRAM-SHA-256.
+    /// Shows a password where one is asked for: as it is, by MD5, or by SCRAM-SHA-256.
     fn prove(&mut self, who: &Who) -> Result<(), DatabaseError> {
-        let mut scram: Option<Scram> = None;
+        let mut scram: Option<ScramSha256> = None;
         loop {
             let kind = self.read()?;
             if kind == b'E' {
@@ -78,39 +78,36 @@ impl Postgres {
             if kind != b'R' {
                 return Err(DatabaseError::strange("a greeting of another kind"));
             }
-            let text = String::from_utf8_lossy(rest).into_owned();
-            let at = match u32::from_be_bytes([a, b, c, d]) {
-                0 => return Ok(()),
-                3 => {
-                    let at = self.begin(b'p');
-                    self.out.extend_from_slice(&who.password);
-                    self.out.push(0);
-                    at
+            let rest = rest.to_vec();
+            let strange = |_| DatabaseError::strange("a proof of the password that is none");
+            let answer = match (u32::from_be_bytes([a, b, c, d]), &mut scram) {
+                (0, _) => return Ok(()),
+                (3, _) => [&who.password[..], b"\0"].concat(),
+                (5, _) if let &[a, b, c, d] = &rest[..] => {
+                    (md5_hash(who.user.as_bytes(), &who.password, [a, b, c, d]) + "\0").into_bytes()
                 }
-                10 if text.split('\0').any(|name| name == SCRAM) => {
-                    let own = scram.insert(Scram::new(&who.password, nonce()?));
-                    let first = own.first();
-                    let at = self.begin(b'p');
-                    self.out.extend_from_slice(SCRAM.as_bytes());
-                    self.out.push(0);
-                    self.out.extend_from_slice(&(first.len() as u32).to_be_bytes());
-                    self.out.extend_from_slice(first.as_bytes());
-                    at
+                (10, _) if rest.split(|&byte| byte == 0).any(|name| name == SCRAM_SHA_256.as_bytes()) => {
+                    let begun = scram.insert(ScramSha256::new(&who.password, ChannelBinding::unsupported()));
+                    let first = begun.message();
+                    [SCRAM_SHA_256.as_bytes(), b"\0", &(first.len() as u32).to_be_bytes(), first].concat()
                 }
-                11 if scram.is_some() => {
-                    let answer = scram.as_mut().map(|scram| scram.answer(&text)).transpose()?.unwrap_or_default();
-                    let at = self.begin(b'p');
-                    self.out.extend_from_slice(answer.as_bytes());
-                    at
+                (11, Some(begun)) => {
+                    begun.update(&rest).map_err(strange)?;
+                    begun.message().to_vec()
                 }
-                12 if scram.as_ref().is_some_and(|scram| scram.is_proved(&text)) => continue,
-                12 => return Err(DatabaseError::strange("it does not know the password itself")),
+                (12, Some(begun)) => {
+                    let proved = begun.finish(&rest);
+                    proved.map_err(|_| DatabaseError::strange("it does not know the password itself"))?;
+                    continue;
+                }
                 _ => {
                     return Err(DatabaseError::strange(
                         "it asks for a password in a way that is not known here; scram-sha-256 is",
                     ));
                 }
             };
+            let at = self.begin(b'p');
+            self.out.extend_from_slice(&answer);
             self.end(at);
             self.flush()?;
         }
@@ -247,14 +244,6 @@ impl Session for Postgres {
         self.sync()?;
         self.came(false).map(|came| came.changed)
     }
-}
-
-/// Letters and digits that nobody used before.
-fn nonce() -> Result<String, DatabaseError> {
-    let mut random = [0; 18];
-    let read = std::fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut random));
-    read.map_err(|error| DatabaseError::lost(&error))?;
-    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Digits of a number.

@@ -84,6 +84,8 @@ fn a_server_that_runs_already_is_used_and_left_as_it_was() {
             Server::Postgresql => &[
                 "SET password_encryption = 'scram-sha-256'",
                 "CREATE ROLE guest SUPERUSER LOGIN PASSWORD 'it is secret'",
+                "SET password_encryption = 'md5'",
+                "CREATE ROLE old SUPERUSER LOGIN PASSWORD 'it is old'",
             ][..],
             _ => &["CREATE USER guest@localhost IDENTIFIED BY 'it is secret'", "GRANT ALL ON *.* TO guest@localhost"],
         } {
@@ -91,7 +93,7 @@ fn a_server_that_runs_already_is_used_and_left_as_it_was() {
         }
         if server == Server::Postgresql {
             let file = folder.path().join(house::NAME).join("data/pg_hba.conf");
-            std::fs::write(&file, "local all guest scram-sha-256\nlocal all all trust\n").unwrap();
+            std::fs::write(&file, "local all guest scram-sha-256\nlocal all old md5\nlocal all all trust\n").unwrap();
             session.run("SELECT pg_reload_conf()").unwrap();
         }
         drop(session);
@@ -129,6 +131,15 @@ fn a_server_that_runs_already_is_used_and_left_as_it_was() {
         assert_eq!(databases(&host), before, "its database was dropped");
         assert_eq!(host.running.as_ref().unwrap().pid(), pid);
         assert!(host.running.as_ref().unwrap().is_alive(), "it was not stopped");
+        if server == Server::Postgresql {
+            let who = |password: &[u8]| {
+                let (user, database) = ("old".to_owned(), String::new());
+                Some(Who { user, password: password.to_vec(), database, creates: false })
+            };
+            let prepare = |password| OltpWork::prepare_as(&place, &oltp, 1, None, Arc::default(), who(password));
+            assert!(prepare(b"another").is_err());
+            drop(prepare(b"it is old").unwrap());
+        }
         // A database of that name that is somebody's stays.
         let made = host.connect(&place, 1).unwrap().run("CREATE DATABASE fairlane_race");
         made.unwrap();
