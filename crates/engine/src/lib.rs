@@ -20,6 +20,7 @@ mod operations;
 pub mod pattern;
 pub mod programs;
 mod target;
+mod unprivileged;
 pub mod verify;
 mod window;
 mod workloads;

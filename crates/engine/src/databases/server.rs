@@ -1,12 +1,13 @@
 //! A server as a child process: started in its house, without privileges, and gone whatever happens.
 
 use super::external::Who;
-use super::house::{self, House, unprivileged};
+use super::house::House;
 use super::mysql::MySql;
 use super::postgresql::Postgres;
 use super::programs;
 use super::session::{DatabaseError, Session};
 use crate::error::EngineError;
+use crate::unprivileged::{SEAT, become_user, is_seated, show, unprivileged};
 use crate::workloads::heed;
 use model::oltp::{Oltp, Server};
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -284,16 +285,16 @@ fn spawn(
         .stdout(said.try_clone().map_err(cannot)?)
         .stderr(said.try_clone().map_err(cannot)?)
         .process_group(0);
-    let (seat, user) = (house::seat(), unprivileged());
+    let (seated, user) = (is_seated(), unprivileged());
     // SAFETY: the closure runs between fork and exec; it makes only async-signal-safe system calls and
     // allocates nothing. The descriptor is open until `spawn` returns, because the house is borrowed.
     unsafe {
         command.pre_exec(move || {
-            if let Some(seat) = seat {
-                house::take_seat(BorrowedFd::borrow_raw(descriptor), seat)?;
+            if seated {
+                show([Some((BorrowedFd::borrow_raw(descriptor), SEAT)), None], false)?;
             }
             if let Some(user) = user {
-                house::become_user(user)?;
+                become_user(user)?;
             }
             // Now: a change of user would take the signal away again.
             rustix::process::set_parent_process_death_signal(Some(farewell))?;

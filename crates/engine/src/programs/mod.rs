@@ -95,7 +95,7 @@ impl ProgramsWork {
         }
         std::fs::create_dir(&top).map_err(|error| cannot("create directory", &top, &error))?;
         let stuff = Stuff::provide(programs, &top, &stop)?;
-        if let Some(user) = seat::unprivileged() {
+        if let Some(user) = crate::unprivileged::unprivileged() {
             // Last: nothing of root's is written into a folder of somebody else's.
             std::os::unix::fs::chown(&top, Some(user.uid), Some(user.gid))
                 .map_err(|error| cannot("change the owner of", &top, &error))?;

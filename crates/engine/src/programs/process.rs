@@ -140,8 +140,8 @@ fn failure(name: &str, status: &str, said: &File) -> EngineError {
 
 #[cfg(test)]
 mod tests {
-    use super::super::seat::unprivileged;
     use super::*;
+    use crate::unprivileged::unprivileged;
     use std::os::unix::fs::MetadataExt;
 
     fn words(line: &[&str]) -> Vec<String> {
