@@ -5,7 +5,7 @@ use super::visit::Visit;
 use crate::commands::lane_failure;
 use crate::failure::Failure;
 use lanes::undo::{Thing, server_note};
-use model::agent::{Part, Request};
+use model::agent::Part;
 use model::workload::{Kind, Oltp, Workload};
 use std::path::PathBuf;
 
@@ -48,16 +48,7 @@ impl Track<'_> {
             self.phase(visit, &group, Part::WHOLE, threads)?;
         }
         // What the device keeps is checked, not what the server and the page cache hold.
-        self.step(visit, "verify", |track, visit| {
-            visit.checking = true;
-            let checked = track.make_cold(visit).and_then(|()| {
-                let seconds = track.tell(visit.lane, &Request::Verify)?;
-                visit.charge("verify", seconds);
-                Ok(())
-            });
-            visit.checking = false;
-            checked
-        })?;
+        self.step(visit, "verify", Track::read_back)?;
         self.finish(visit)
     }
 

@@ -11,7 +11,7 @@ pub mod hold;
 pub mod host_use;
 pub mod machine;
 pub mod memory;
-mod mix;
+mod one_window;
 mod patience;
 pub mod probe;
 mod programs;

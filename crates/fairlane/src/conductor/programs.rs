@@ -3,7 +3,7 @@
 use super::round::Track;
 use super::visit::Visit;
 use crate::failure::Failure;
-use model::agent::{Part, Request};
+use model::agent::Part;
 use model::programs::{OUTPUT_CHECKSUM, ProgramStep, Programs};
 use model::workload::Workload;
 
@@ -28,25 +28,13 @@ impl Track<'_> {
             self.hold(std::slice::from_mut(visit))?;
             self.phase(visit, &group, Part::WHOLE, threads)?;
             if step.is_some_and(ProgramStep::is_looked_at) && !visit.past_cut {
-                self.look(visit)?;
+                // As the disk has it: what data became on its way is found.
+                self.step(visit, "verify", Track::read_back)?;
             }
         }
         self.finish(visit)?;
         visit.end_at_cut(&programs.groups());
         Ok(())
-    }
-
-    /// What a step made is looked at as the disk has it: the lane is mounted anew before, and what data became on its way
-    /// is found. Nothing of it is measured.
-    fn look(&mut self, visit: &mut Visit) -> Result<(), Failure> {
-        self.step(visit, "verify", |track, visit| {
-            visit.checking = true;
-            track.make_cold(visit)?;
-            let seconds = track.tell(visit.lane, &Request::Verify)?;
-            visit.charge("verify", seconds);
-            visit.checking = false;
-            Ok(())
-        })
     }
 
     /// The same programs made the same of the same: anything else was changed by a filesystem or a disk.

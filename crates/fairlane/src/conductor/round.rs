@@ -151,7 +151,7 @@ impl Track<'_> {
                 .iter_mut()
                 .try_for_each(|visit| self.steady(workload, io, std::slice::from_mut(visit), seed, threads)),
             Kind::Jobs(_) | Kind::Fio(_) => {
-                visits.iter_mut().try_for_each(|visit| self.whole(workload, visit, seed, threads))
+                visits.iter_mut().try_for_each(|visit| self.job_file(workload, visit, seed, threads))
             }
             Kind::Appenders(swarm) => {
                 visits.iter_mut().try_for_each(|visit| self.swarm(workload, swarm, visit, seed, threads))
@@ -168,7 +168,11 @@ impl Track<'_> {
             Kind::Oltp(oltp) => {
                 visits.iter_mut().try_for_each(|visit| self.database(workload, oltp, visit, seed, threads))
             }
-            Kind::Mix(mix) => visits.iter_mut().try_for_each(|visit| self.mix(workload, mix, visit, seed, threads)),
+            Kind::Mix(mix) => {
+                let (warm_up_seconds, seconds) = (mix.warm_up_seconds, mix.seconds);
+                let slice = Request::Slice { warm_up_seconds, seconds, threads };
+                visits.iter_mut().try_for_each(|visit| self.one_window(workload, &slice, true, visit, seed))
+            }
             Kind::Programs(programs) => visits
                 .iter_mut()
                 .try_for_each(|visit| self.programs(workload, programs, visit, seed, threads))
@@ -308,35 +312,6 @@ impl Track<'_> {
             }
         }
         visits.iter_mut().try_for_each(|visit| self.finish(visit))
-    }
-
-    /// A job file runs whole, lane after lane: what it does is its own, and cannot be cut in slices.
-    fn whole(&mut self, workload: &Workload, visit: &mut Visit, seed: u64, threads: bool) -> Result<(), Failure> {
-        self.open(workload, visit, seed)?;
-        self.quiet(std::slice::from_mut(visit));
-        self.hold(std::slice::from_mut(visit))?;
-        self.step(visit, "measure", |track, visit| {
-            let begun = Instant::now();
-            track.measured(visit, &Request::Run { threads })?;
-            visit.charge("measure", begun.elapsed().as_secs_f64());
-            Ok(())
-        })?;
-        let reads_back = matches!(&workload.kind, Kind::Jobs(jobs) if jobs.reads_back());
-        if reads_back {
-            self.step(visit, "verify", |track, visit| {
-                let synced = track.tell(visit.lane, &Request::Sync)?;
-                visit.charge("sync", synced);
-                track.make_cold(visit)?;
-                let seconds = track.tell(visit.lane, &Request::Verify)?;
-                visit.charge("verify", seconds);
-                Ok(())
-            })?;
-        }
-        self.finish(visit)?;
-        if let (Kind::Jobs(jobs), Some(course)) = (&workload.kind, &mut visit.course) {
-            course.fill_from_series(jobs, &visit.jobs, &visit.groups);
-        }
-        Ok(())
     }
 
     /// A step that the filesystem cannot do ends what the visit does, and not what it has done.

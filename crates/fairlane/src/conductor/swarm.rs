@@ -26,28 +26,8 @@ impl Track<'_> {
         threads: bool,
     ) -> Result<(), Failure> {
         visit.swarm = true;
-        self.open(workload, visit, seed)?;
-        self.quiet(std::slice::from_mut(visit));
-        self.hold(std::slice::from_mut(visit))?;
-        self.step(visit, "measure", |track, visit| {
-            let begun = Instant::now();
-            let (warm_up_seconds, seconds) = (swarm.warm_up_seconds, swarm.seconds);
-            track.measured(visit, &Request::Slice { warm_up_seconds, seconds, threads })?;
-            visit.charge("measure", begun.elapsed().as_secs_f64());
-            Ok(())
-        })?;
-        self.step(visit, "verify", |track, visit| {
-            let synced = track.tell(visit.lane, &Request::Sync)?;
-            visit.charge("sync", synced);
-            // From here on nothing is measured: what a remount and reading take is charged to the check.
-            visit.checking = true;
-            track.make_cold(visit)?;
-            let seconds = track.tell(visit.lane, &Request::Verify)?;
-            visit.charge("verify", seconds);
-            visit.checking = false;
-            Ok(())
-        })?;
-        self.finish(visit)
+        let (warm_up_seconds, seconds) = (swarm.warm_up_seconds, swarm.seconds);
+        self.one_window(workload, &Request::Slice { warm_up_seconds, seconds, threads }, true, visit, seed)
     }
 
     /// The same swarm without a filesystem, by the agent of a lane: what Fairlane and the machine can do by
