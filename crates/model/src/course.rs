@@ -9,6 +9,25 @@ pub const MOST_POINTS: usize = 256;
 /// Points of [`TrialCourse::each_second`] at most; longer trials have one in so many seconds.
 pub const MOST_SECONDS: usize = 3600;
 
+/// What shows beside a swarm of writers at one moment, here or in a guest.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Look {
+    /// `Buffers` of /proc/meminfo.
+    pub buffers_bytes: u64,
+    /// `Cached`.
+    pub cached_bytes: u64,
+    /// `Dirty`.
+    pub dirty_bytes: u64,
+    /// `Writeback`.
+    pub writeback_bytes: u64,
+    /// The load average of one minute.
+    pub load_average: f64,
+    /// Tasks in state D when tasks were looked at last.
+    pub blocked_tasks: u32,
+    /// CPU seconds of the kernel's workers per second, of the second before tasks were looked at last.
+    pub kworker_cores: f64,
+}
+
 /// What the system did in the course of one trial: one point for each measured window and, inside
 /// windows of a second or more, one for each quarter of a second, of a swarm of writers for each tenth. All columns are of equal length; one
 /// that was not known is empty. Figures hold four digits, times milliseconds.

@@ -15,7 +15,7 @@ mod story;
 mod threads;
 
 pub use cpu::ticks_per_second;
-pub use story::{Look, Story};
+pub use story::Story;
 
 use model::agent::Devices;
 use model::trial::SystemUse;

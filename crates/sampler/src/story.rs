@@ -5,6 +5,7 @@
 //! once a second.
 
 use crate::source::{Source, fields, lines, number};
+use model::course::Look;
 use std::collections::HashMap;
 use std::fs::{File, read_dir};
 use std::io::Read;
@@ -12,25 +13,6 @@ use std::time::{Duration, Instant};
 
 /// From one look at all tasks to the next.
 const TASKS: Duration = Duration::from_secs(1);
-
-/// What was seen at one moment.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Look {
-    /// `Buffers` of /proc/meminfo.
-    pub buffers_bytes: u64,
-    /// `Cached`.
-    pub cached_bytes: u64,
-    /// `Dirty`.
-    pub dirty_bytes: u64,
-    /// `Writeback`.
-    pub writeback_bytes: u64,
-    /// The load average of one minute.
-    pub load_average: f64,
-    /// Tasks in state D when tasks were looked at last.
-    pub blocked_tasks: u32,
-    /// CPU seconds of the kernel's workers per second, of the second before tasks were looked at last.
-    pub kworker_cores: f64,
-}
 
 /// The sources.
 #[derive(Debug)]

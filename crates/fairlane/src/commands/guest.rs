@@ -3,11 +3,10 @@
 use crate::failure::Failure;
 use crate::options::GuestKeeper;
 use lanes::guest::init::Role;
-use lanes::guest::protocol::Beside;
 use lanes::guest::worker::{self, Looking};
 use lanes::guest::{init, keeper};
 use model::agent::Devices;
-use sampler::{Look, Sampler, Story};
+use sampler::{Sampler, Story};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -33,26 +32,7 @@ fn watch(devices: &Devices, swarm: bool) -> Looking {
     let mut story = swarm.then(Story::open);
     sampler.begin(false);
     Box::new(move || {
-        let beside = story.as_mut().map(|story| {
-            let Look {
-                buffers_bytes,
-                cached_bytes,
-                dirty_bytes,
-                writeback_bytes,
-                load_average,
-                blocked_tasks,
-                kworker_cores,
-            } = story.look();
-            Beside {
-                buffers_bytes,
-                cached_bytes,
-                dirty_bytes,
-                writeback_bytes,
-                load_average,
-                blocked_tasks,
-                kworker_cores,
-            }
-        });
+        let beside = story.as_mut().map(Story::look);
         (sampler.lap(), beside)
     })
 }

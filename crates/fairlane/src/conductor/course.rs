@@ -10,13 +10,13 @@ use super::host_use::HostLook;
 use super::round::Track;
 use super::visit::Visit;
 use lanes::guest::Guest;
-use lanes::guest::protocol::{Answer, Ask, Beside};
+use lanes::guest::protocol::{Answer, Ask};
 use model::agent::{Devices, FilesystemProcesses, Reply, Request};
-use model::course::TrialCourse;
+use model::course::{Look, TrialCourse};
 use model::page::Quantity;
 use model::trial::{Group, JobUse, SystemUse};
 use model::workload::Jobs;
-use sampler::{Look, Sampler, Story};
+use sampler::{Sampler, Story};
 use stats::course::{Figures, Point, Thinner, average_iowait, figures, operations_in, place_of, trial_course};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -168,20 +168,6 @@ impl Track<'_> {
     }
 }
 
-/// What a guest's worker saw, as this machine's own story would say it.
-fn look_of(of: Beside) -> Look {
-    let Beside {
-        buffers_bytes,
-        cached_bytes,
-        dirty_bytes,
-        writeback_bytes,
-        load_average,
-        blocked_tasks,
-        kworker_cores,
-    } = of;
-    Look { buffers_bytes, cached_bytes, dirty_bytes, writeback_bytes, load_average, blocked_tasks, kworker_cores }
-}
-
 /// Puts what was seen of a swarm among a point's figures.
 fn tell(figures: &mut Figures, look: Look, cpus: u32) {
     let share = |cores: f64| if cpus > 0 { (cores / f64::from(cpus)).min(1.0) } else { 0.0 };
@@ -226,7 +212,7 @@ impl Sight<'_> {
                 match guest.ask(&Ask::Look { lane: *lane }, stop) {
                     Ok(Answer::Looked { system, beside }) => {
                         let now = Instant::now();
-                        Some((Some(std::mem::replace(opened, now)), *system, Some(now), beside.map(look_of)))
+                        Some((Some(std::mem::replace(opened, now)), *system, Some(now), beside))
                     }
                     _ => None,
                 }

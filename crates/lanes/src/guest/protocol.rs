@@ -7,6 +7,7 @@
 
 use crate::failure::LaneFailure;
 use model::agent::Devices;
+use model::course::Look;
 use model::trial::SystemUse;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -142,7 +143,7 @@ pub enum Answer {
         /// The guest's own system.
         system: Box<SystemUse>,
         /// Of a swarm of writers: what else shows.
-        beside: Option<Beside>,
+        beside: Option<Look>,
     },
     /// To `clock`: nanoseconds since some moment.
     Clock {
@@ -170,25 +171,6 @@ pub enum Answer {
         /// One sentence.
         reason: String,
     },
-}
-
-/// What shows beside a swarm of writers at one moment.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Beside {
-    /// `Buffers` of /proc/meminfo.
-    pub buffers_bytes: u64,
-    /// `Cached`.
-    pub cached_bytes: u64,
-    /// `Dirty`.
-    pub dirty_bytes: u64,
-    /// `Writeback`.
-    pub writeback_bytes: u64,
-    /// The load average of one minute.
-    pub load_average: f64,
-    /// Tasks in state D.
-    pub blocked_tasks: u32,
-    /// CPU seconds of the kernel's workers per second.
-    pub kworker_cores: f64,
 }
 
 /// What a guest is.

@@ -1,11 +1,12 @@
 //! The guest's side of the conversation: what it is asked it does, and what is for an agent it hands on.
 
 use super::init::FAILURES;
-use super::protocol::{Answer, Answered, Ask, Asked, Beside, CHANNEL, Hello, READY};
+use super::protocol::{Answer, Answered, Ask, Asked, CHANNEL, Hello, READY};
 use crate::contestant::fill_device;
 use crate::failure::{LaneFailure, cannot, failed};
 use crate::{command, loop_device, mount, mountinfo};
 use model::agent::Devices;
+use model::course::Look;
 use model::trial::SystemUse;
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
@@ -37,7 +38,7 @@ type Output = Arc<Mutex<File>>;
 
 /// Whoever looks at the guest's system: each call answers what it did since the one before, and of a swarm of
 /// writers what else shows.
-pub type Looking = Box<dyn FnMut() -> (SystemUse, Option<Beside>)>;
+pub type Looking = Box<dyn FnMut() -> (SystemUse, Option<Look>)>;
 
 /// Listens until it is told to power off. `watch` begins to look at the system.
 ///
