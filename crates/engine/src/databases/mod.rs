@@ -16,6 +16,7 @@ mod server;
 mod session;
 mod settings;
 mod settle;
+mod socket;
 mod sqlite;
 mod syncs;
 #[cfg(test)]

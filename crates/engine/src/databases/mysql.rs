@@ -5,11 +5,10 @@
 
 use super::external::Who;
 use super::session::{Cause, Cure, DatabaseError, Session, Value};
+use super::socket::Socket;
 use sha1::{Digest, Sha1};
 use std::io::{BufReader, Read, Write};
-use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::Duration;
 
 /// The way to prove a password that is known here.
 const NATIVE: &[u8] = b"mysql_native_password";
@@ -26,8 +25,6 @@ const COMMAND_PREPARE: u8 = 0x16;
 const COMMAND_EXECUTE: u8 = 0x17;
 const TYPE_LONGLONG: u8 = 8;
 const TYPE_STRING: u8 = 254;
-/// An answer that takes longer is no answer: a lock is waited for 50 s by default.
-const PATIENCE: Duration = Duration::from_secs(120);
 /// The numbers after which sysbench begins the transaction again too.
 const AGAIN: [(u16, Cause); 3] = [(1213, Cause::Deadlock), (1205, Cause::LockTimeout), (1020, Cause::Serialisation)];
 /// The server ends the connection: it shuts down, or somebody killed the client.
@@ -35,7 +32,7 @@ const LOST: [u16; 4] = [1053, 1927, 3169, 4031];
 
 /// One connection.
 pub(crate) struct MySql {
-    stream: BufReader<UnixStream>,
+    stream: BufReader<Socket>,
     /// The packet that was read last.
     packet: Vec<u8>,
     /// The one to be sent.
@@ -46,10 +43,8 @@ pub(crate) struct MySql {
 impl MySql {
     /// Connects, and stands in the database where one is named.
     pub(crate) fn connect(socket: &Path, who: &Who) -> Result<MySql, DatabaseError> {
-        let stream = UnixStream::connect(socket).map_err(|error| DatabaseError::lost(&error))?;
-        stream.set_read_timeout(Some(PATIENCE)).map_err(|error| DatabaseError::lost(&error))?;
         let mut client = MySql {
-            stream: BufReader::with_capacity(64 << 10, stream),
+            stream: Socket::connect(socket)?,
             packet: Vec::with_capacity(64 << 10),
             out: Vec::with_capacity(4 << 10),
             statements: Vec::new(),

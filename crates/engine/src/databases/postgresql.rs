@@ -5,16 +5,13 @@
 
 use super::external::Who;
 use super::session::{Cause, Cure, DatabaseError, Session, Value};
+use super::socket::Socket;
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
 use std::io::{BufReader, Read, Write};
-use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::Duration;
 
 const VERSION: u32 = 3 << 16;
-/// An answer that takes longer is no answer.
-const PATIENCE: Duration = Duration::from_secs(120);
 /// The states after which sysbench begins the transaction again too, and that of a lock that was waited for in vain.
 const AGAIN: [(&[u8], Cause); 4] = [
     (b"40P01", Cause::Deadlock),
@@ -27,7 +24,7 @@ const MOST_BYTES: usize = 64 << 20;
 
 /// One connection.
 pub(crate) struct Postgres {
-    stream: BufReader<UnixStream>,
+    stream: BufReader<Socket>,
     /// Body of the message that was read last.
     message: Vec<u8>,
     /// What is to be sent.
@@ -46,10 +43,8 @@ struct Came {
 impl Postgres {
     /// Connects.
     pub(crate) fn connect(socket: &Path, who: &Who) -> Result<Postgres, DatabaseError> {
-        let stream = UnixStream::connect(socket).map_err(|error| DatabaseError::lost(&error))?;
-        stream.set_read_timeout(Some(PATIENCE)).map_err(|error| DatabaseError::lost(&error))?;
         let mut client = Postgres {
-            stream: BufReader::with_capacity(64 << 10, stream),
+            stream: Socket::connect(socket)?,
             message: Vec::with_capacity(4 << 10),
             out: Vec::with_capacity(4 << 10),
             statements: 0,
