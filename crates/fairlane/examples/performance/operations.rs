@@ -129,61 +129,89 @@ pub fn print_fs_mark() -> Result<()> {
     printed
 }
 
-/// fs_mark and Fairlane fill one directory with names of the same length, each first in every other round;
-/// and so does a bare loop: no more can be reached by doing the same calls.
+/// fs_mark and Fairlane fill the same tree with names of the same length, each first in every other round; and so does
+/// a bare loop: no more can be reached by doing the same calls.
 fn beside_fs_mark(name: &str, directory: &Path, bar: &str) -> Result<()> {
     if Command::new("fs_mark").arg("-h").output().is_err() {
         println!("| create, {name} | fs_mark is missing: apt-get install fsmark | | {bar} | | |");
         return Ok(());
     }
     for bytes in NAMES {
-        let work = format!("1 KiB files in one directory, names of {bytes} bytes, {name}");
-        let beside = |what: &'static str| {
-            move |round| {
-                let what = format!("{what}-{bytes}");
-                let ours = || child(&["operations-child", &what], directory).map(|[ours, _]| ours);
-                if round % 2 == 0 {
-                    let ours = ours()?;
-                    Ok([ours, fs_mark(directory, bytes)?])
-                } else {
-                    let theirs = fs_mark(directory, bytes)?;
-                    Ok([ours()?, theirs])
+        for directories in [DIRECTORIES, 1] {
+            let shape =
+                if directories == 1 { "one directory".to_owned() } else { format!("{directories} directories") };
+            let work = format!("1 KiB files in {shape}, names of {bytes} bytes, {name}");
+            let beside = |what: &'static str| {
+                move |round| {
+                    let what = format!("{what}-{bytes}-{directories}");
+                    let ours = || child(&["operations-child", &what], directory).map(|[ours, _]| ours);
+                    if round % 2 == 0 {
+                        let ours = ours()?;
+                        Ok([ours, fs_mark(directory, bytes, directories)?])
+                    } else {
+                        let theirs = fs_mark(directory, bytes, directories)?;
+                        Ok([ours()?, theirs])
+                    }
                 }
-            }
-        };
-        let against = format!("fs_mark -S 0 {}", fs_mark_names(bytes).join(" "));
-        rows(&["create"], (&work, against.trim_end(), bar), ROUNDS, &beside("one-directory"))?;
-        let bare = format!("a bare loop, {work}");
-        rows(&["create"], (&bare, against.trim_end(), ""), ROUNDS, &beside("bare-directory"))?;
+            };
+            let against = format!("fs_mark -S 0 {}", fs_mark_options(bytes, directories).join(" "));
+            rows(&["create"], (&work, against.trim_end(), bar), ROUNDS, &beside("all"))?;
+            let bare = format!("a bare loop, {work}");
+            rows(&["create"], (&bare, against.trim_end(), ""), ROUNDS, &beside("bare-all"))?;
+        }
     }
     Ok(())
 }
 
-/// The options for names of so many bytes; its default is 40.
-fn fs_mark_names(bytes: usize) -> &'static [&'static str] {
-    if bytes == 40 { &[] } else { &["-p", "10", "-r", "3"] }
+/// The options for names of so many bytes, of which its default is 40, and for so many directories, filled one after
+/// the other as Fairlane fills them. In several, its paths have as many parts as Fairlane's; in one, a part fewer.
+fn fs_mark_options(bytes: usize, directories: u64) -> Vec<String> {
+    let mut options = Vec::new();
+    if bytes != 40 {
+        options.extend(["-p", "10", "-r", "3"].map(str::to_owned));
+    }
+    if directories > 1 {
+        options.extend(["-D".into(), directories.to_string(), "-N".into(), (FILES / directories).to_string()]);
+    }
+    options
 }
 
-fn fs_mark(directory: &Path, bytes: usize) -> Result<Rates> {
+fn fs_mark(directory: &Path, bytes: usize, directories: u64) -> Result<Rates> {
     // It takes no path of forty bytes or more.
     let (folder, log) = ("fs_mark", "fs_mark.log");
     let files = FILES.to_string();
     let output = Command::new("fs_mark")
         .args(["-S", "0", "-s", "1024", "-n", &files, "-L", "1", "-k", "-l", log, "-d", folder])
-        .args(fs_mark_names(bytes))
+        .args(fs_mark_options(bytes, directories))
         .current_dir(directory)
         .output()?;
     ensure!(output.status.success(), "fs_mark failed: {}", String::from_utf8_lossy(&output.stderr));
     let (folder, log) = (directory.join(folder), directory.join(log));
     let text = String::from_utf8(output.stdout)?;
-    let longest = std::fs::read_dir(&folder)?.filter_map(|entry| Some(entry.ok()?.file_name().len())).max();
-    ensure!(longest == Some(bytes), "fs_mark's names have {longest:?} bytes, not {bytes}");
+    check_fs_mark(&folder, bytes, directories)?;
     std::fs::remove_dir_all(&folder)?;
     std::fs::remove_file(&log)?;
     // FSUse%, Count, Size, Files/sec, App Overhead.
     let line = text.lines().rev().find(|line| line.split_whitespace().count() == 5).context("fs_mark said nothing")?;
     let rate = line.split_whitespace().nth(3).context("fs_mark's line has no rate")?.parse()?;
     Ok(Rates::from([("create".to_owned(), rate)]))
+}
+
+/// What it made is what was asked: so many directories with so many files each, and names of that length.
+fn check_fs_mark(folder: &Path, bytes: usize, directories: u64) -> Result<()> {
+    let inner: Vec<PathBuf> = if directories > 1 {
+        std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?
+    } else {
+        vec![folder.to_owned()]
+    };
+    ensure!(inner.len() as u64 == directories, "fs_mark made {} directories, not {directories}", inner.len());
+    for directory in inner {
+        let names: Vec<usize> =
+            std::fs::read_dir(&directory)?.map(|entry| Ok(entry?.file_name().len())).collect::<Result<_>>()?;
+        ensure!(names.len() as u64 == FILES / directories, "fs_mark filled a directory with {} files", names.len());
+        ensure!(names.iter().all(|name| *name == bytes), "fs_mark's names have {:?} bytes, not {bytes}", names.first());
+    }
+    Ok(())
 }
 
 fn million(memory: &Path) -> Result<()> {
@@ -223,11 +251,12 @@ pub fn work(what: &str, directory: &Path) -> Result<()> {
             [ours, Rates::new()]
         }
         _ => {
-            let (which, bytes) = what.rsplit_once('-').context("no such child")?;
-            let bytes = bytes.parse()?;
+            let (rest, directories) = what.rsplit_once('-').context("no such child")?;
+            let (which, bytes) = rest.rsplit_once('-').context("no such child")?;
+            let (bytes, directories) = (bytes.parse()?, directories.parse()?);
             let rates = match which {
-                "bare-directory" => created(Bare::prepare(directory, "bare", 1, bytes)?)?,
-                _ => created(Fairlane::prepare(directory, "ours", 1, 1, bytes)?)?,
+                "bare-all" => created(Bare::prepare(directory, "bare", directories, bytes)?)?,
+                _ => created(Fairlane::prepare(directory, "ours", directories, 1, bytes)?)?,
             };
             [rates, Rates::new()]
         }
