@@ -61,8 +61,9 @@ impl Contents {
             self.room[at..at + count].copy_from_slice(&bytes[..count]);
         }
         let own = mix(self.seed ^ mix(file ^ u64::from(generation).rotate_right(8)));
-        let beginnings = if file & SMALL == 0 { POOL_BYTES as u64 } else { SMALL_BEGINNINGS_BYTES };
-        let start = ((own % beginnings + offset) % POOL_BYTES as u64) as usize;
+        // Constants: by a number that is not known before, dividing takes as long as a cache miss.
+        let begin = if file & SMALL == 0 { own % POOL_BYTES as u64 } else { own % SMALL_BEGINNINGS_BYTES };
+        let start = ((begin + offset) % POOL_BYTES as u64) as usize;
         let end = offset + length as u64;
         let mut page = offset - offset % PAGE_BYTES;
         while page < end {
