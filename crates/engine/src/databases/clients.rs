@@ -7,6 +7,8 @@ use crate::clock::{Clock, seconds};
 use crate::histogram::Latencies;
 use crate::workloads::Observer;
 use model::oltp::Oltp;
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -16,6 +18,8 @@ const MEASURED: u8 = 1;
 const OVER: u8 = 2;
 /// How often the stop flag is looked at while clients work.
 const GLANCE: Duration = Duration::from_millis(10);
+/// How often is looked whether the last clients have ended.
+const JOIN: Duration = Duration::from_millis(1);
 /// A client's stack: its buffers lie on the heap.
 const STACK_BYTES: usize = 512 << 10;
 /// A window's beginning, of which a cold group tells the rate: one part of so many.
@@ -80,10 +84,21 @@ pub(super) fn is_over(state: &AtomicU8) -> bool {
     state.load(Ordering::Relaxed) == OVER
 }
 
+/// How long clients work, and are waited for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Times {
+    /// Not counted.
+    pub(super) warm_up: Duration,
+    /// Transactions that end in it count.
+    pub(super) window: Duration,
+    /// From the window's end on; whoever has no answer by then has lost its connection.
+    pub(super) patience: Duration,
+}
+
 /// Lets all clients work: `warm_up`, then the window.
 pub(super) fn run(
     clients: &mut [Client],
-    (warm_up, window): (Duration, Duration),
+    Times { warm_up, window, patience }: Times,
     stop: &AtomicBool,
     observer: &mut dyn Observer,
     again: &Again<'_>,
@@ -95,7 +110,9 @@ pub(super) fn run(
     let first_part = window.as_nanos() as u64 / u64::from(FIRST_PART);
     let mut measured = (0, 0);
     let mut stopped = false;
+    let sockets: Vec<UnixStream> = clients.iter_mut().filter_map(|client| client.session.watched()).collect();
     std::thread::scope(|scope| {
+        let mut threads = Vec::with_capacity(clients.len());
         let mut pause = |length: Duration| {
             let begun = Instant::now();
             while begun.elapsed() < length && !is_over(&course.state) {
@@ -123,12 +140,15 @@ pub(super) fn run(
                 let mut came = came.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 came.add(own);
             });
-            if let Err(error) = spawned {
-                let message = format!("no thread can be started for client {number}: {error}; lower threads");
-                let mut came = came.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                came.error.get_or_insert(DatabaseError { message, cure: Cure::None });
-                course.state.store(OVER, Ordering::Relaxed);
-                break;
+            match spawned {
+                Ok(thread) => threads.push(thread),
+                Err(error) => {
+                    let message = format!("no thread can be started for client {number}: {error}; lower threads");
+                    let mut came = came.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                    came.error.get_or_insert(DatabaseError { message, cure: Cure::None });
+                    course.state.store(OVER, Ordering::Relaxed);
+                    break;
+                }
             }
         }
         if !warm_up.is_zero() {
@@ -142,6 +162,12 @@ pub(super) fn run(
         course.state.store(OVER, Ordering::Relaxed);
         measured.1 = clock.now();
         observer.window_closes();
+        let closed = Instant::now();
+        while !threads.iter().all(|thread| thread.is_finished()) && closed.elapsed() < patience {
+            std::thread::sleep(JOIN);
+        }
+        // To those that have ended it means nothing.
+        sockets.iter().for_each(|socket| drop(socket.shutdown(Shutdown::Both)));
     });
     let mut came = came.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     came.seconds = seconds(measured.1.saturating_sub(measured.0));
@@ -215,5 +241,52 @@ impl Came {
         if self.error.is_none() {
             self.error = other.error;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::session::Value;
+    use super::*;
+    use std::io::Read;
+
+    /// A server that takes every statement and never answers.
+    struct Silent {
+        socket: UnixStream,
+        _server: UnixStream,
+    }
+
+    impl Session for Silent {
+        fn run(&mut self, _: &str) -> Result<u64, DatabaseError> {
+            self.socket.read_exact(&mut [0]).map(|()| 0).map_err(|error| DatabaseError::lost(&error))
+        }
+        fn rows(&mut self, _: &str) -> Result<Vec<Vec<String>>, DatabaseError> {
+            Ok(Vec::new())
+        }
+        fn prepare(&mut self, _: &str) -> Result<(), DatabaseError> {
+            Ok(())
+        }
+        fn execute(&mut self, _: usize, _: &[Value<'_>]) -> Result<u64, DatabaseError> {
+            self.run("")
+        }
+        fn watched(&mut self) -> Option<UnixStream> {
+            self.socket.try_clone().ok()
+        }
+    }
+
+    #[test]
+    fn clients_whose_server_never_answers_are_waited_for_to_an_end() {
+        let oltp: Oltp = toml::from_str("script = \"point-select\"\nserver = \"mariadb\"").unwrap();
+        let mut clients: Vec<Client> = (0..3)
+            .map(|number| {
+                let (socket, server) = UnixStream::pair().unwrap();
+                Client::new(Box::new(Silent { socket, _server: server }), &oltp, 1, number)
+            })
+            .collect();
+        let short = Duration::from_millis(1);
+        let times = Times { warm_up: Duration::ZERO, window: short, patience: short };
+        let came = run(&mut clients, times, &AtomicBool::new(false), &mut (), &|_| None);
+        assert_eq!((came.operations, came.uncertain, came.stopped), (0, 3, false));
+        assert_eq!(came.error.map(|error| error.cure), Some(Cure::Lost));
     }
 }

@@ -361,7 +361,8 @@ impl Work for OltpWork {
         let synced = self.log_syncs(place);
         let mut clients = self.clients(place, threads, group)?;
         let warm_up = if cold { 0.0 } else { self.oltp.warm_up_seconds };
-        let times = (Duration::from_secs_f64(warm_up), Duration::from_secs_f64(self.oltp.seconds));
+        let [warm_up, window] = [warm_up, self.oltp.seconds].map(Duration::from_secs_f64);
+        let times = clients::Times { warm_up, window, patience: socket::PATIENCE };
         let external = self.external.as_ref().and_then(External::pid);
         let pid = self.running.as_ref().map(Running::pid).or(external);
         let server = self.oltp.server;

@@ -8,6 +8,7 @@ use super::session::{Cause, Cure, DatabaseError, Session, Value};
 use super::socket::Socket;
 use sha1::{Digest, Sha1};
 use std::io::{BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 /// The way to prove a password that is known here.
@@ -251,6 +252,10 @@ impl Session for MySql {
         self.answer(|row| {
             std::hint::black_box(row.len());
         })
+    }
+
+    fn watched(&mut self) -> Option<UnixStream> {
+        self.stream.get_mut().watched()
     }
 }
 

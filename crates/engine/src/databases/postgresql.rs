@@ -9,6 +9,7 @@ use super::socket::Socket;
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
 use std::io::{BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 const VERSION: u32 = 3 << 16;
@@ -238,6 +239,10 @@ impl Session for Postgres {
         self.end(at);
         self.sync()?;
         self.came(false).map(|came| came.changed)
+    }
+
+    fn watched(&mut self) -> Option<UnixStream> {
+        self.stream.get_mut().watched()
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a client asks of a database: one connection, prepared statements, and what came of them.
 
+use std::os::unix::net::UnixStream;
+
 /// A connection with its prepared statements.
 pub(crate) trait Session: Send {
     /// Runs one statement without values; answers how many rows it changed.
@@ -34,6 +36,12 @@ pub(crate) trait Session: Send {
     /// # Errors
     /// As [`Session::run`].
     fn execute(&mut self, statement: usize, values: &[Value<'_>]) -> Result<u64, DatabaseError>;
+
+    /// From here on answers are waited for without an end: whoever asks for this shuts the socket down where none comes.
+    /// `None`: there is no socket.
+    fn watched(&mut self) -> Option<UnixStream> {
+        None
+    }
 }
 
 /// A value of a statement.

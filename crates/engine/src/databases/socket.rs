@@ -5,16 +5,22 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{BufReader, Error, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::time::Duration;
 
 /// An answer that takes longer is no answer: a lock is waited for 50 s by default.
-const PATIENCE: Timespec = Timespec { tv_sec: 120, tv_nsec: 0 };
+pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 const BUFFER_BYTES: usize = 64 << 10;
 
 /// Waits for what comes with poll(2). Who waits in recv(2) is woken for nothing as soon as the server has taken the
 /// statement, because both kinds of waiting share a queue and only poll says for what it waits: with 36 clients that was
 /// a second context switch per transaction and a tenth of the transactions.
 #[derive(Debug)]
-pub(super) struct Socket(UnixStream);
+pub(super) struct Socket {
+    stream: UnixStream,
+    /// Whether somebody else sees to it that an answer which never comes is not waited for: setting and cancelling a
+    /// timer for each took a tenth of a client's CPU time.
+    watched: bool,
+}
 
 impl Socket {
     /// Connects.
@@ -23,26 +29,34 @@ impl Socket {
     /// [`Cure::Lost`](super::session::Cure): nobody listens there.
     pub(super) fn connect(path: &Path) -> Result<BufReader<Socket>, DatabaseError> {
         let stream = UnixStream::connect(path).map_err(|error| DatabaseError::lost(&error))?;
-        Ok(BufReader::with_capacity(BUFFER_BYTES, Socket(stream)))
+        Ok(BufReader::with_capacity(BUFFER_BYTES, Socket { stream, watched: false }))
+    }
+
+    /// As [`Session::watched`](super::session::Session::watched).
+    pub(super) fn watched(&mut self) -> Option<UnixStream> {
+        let watch = self.stream.try_clone().ok();
+        self.watched = watch.is_some();
+        watch
     }
 }
 
 impl Read for Socket {
     fn read(&mut self, room: &mut [u8]) -> Result<usize, Error> {
-        match poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&PATIENCE))? {
-            0 => Err(Error::new(ErrorKind::TimedOut, format!("no answer in {} seconds", PATIENCE.tv_sec))),
-            _ => self.0.read(room),
+        let patience = Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 };
+        match poll(&mut [PollFd::new(&self.stream, PollFlags::IN)], (!self.watched).then_some(&patience))? {
+            0 => Err(Error::new(ErrorKind::TimedOut, format!("no answer in {} seconds", PATIENCE.as_secs()))),
+            _ => self.stream.read(room),
         }
     }
 }
 
 impl Write for Socket {
     fn write(&mut self, bytes: &[u8]) -> Result<usize, Error> {
-        self.0.write(bytes)
+        self.stream.write(bytes)
     }
 
     fn flush(&mut self) -> Result<(), Error> {
-        self.0.flush()
+        self.stream.flush()
     }
 }
 
@@ -67,5 +81,18 @@ mod tests {
         let mut answer = String::new();
         client.read_to_string(&mut answer).unwrap();
         assert_eq!((&asked, answer.as_str()), (b"ask", "answer"));
+    }
+
+    #[test]
+    fn who_watches_ends_the_wait_for_an_answer_that_never_comes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let listener = UnixListener::bind(&path).unwrap();
+        let mut client = Socket::connect(&path).unwrap();
+        let (_silent, _) = listener.accept().unwrap();
+        let watch = client.get_mut().watched().unwrap();
+        let waits = std::thread::spawn(move || client.read_exact(&mut [0; 4]));
+        watch.shutdown(std::net::Shutdown::Both).unwrap();
+        assert_eq!(waits.join().unwrap().unwrap_err().kind(), ErrorKind::UnexpectedEof);
     }
 }
