@@ -22,7 +22,7 @@ pub(crate) struct User {
     pub(crate) gid: u32,
 }
 
-/// Somebody without privileges: whoever called sudo, otherwise `nobody`. `None`: this process has none itself.
+/// Somebody without privileges: whoever called sudo and stands in /etc/passwd, otherwise `nobody`. `None`: this process has none itself.
 pub(crate) fn unprivileged() -> Option<User> {
     if !rustix::process::geteuid().is_root() {
         return None;
@@ -31,7 +31,7 @@ pub(crate) fn unprivileged() -> Option<User> {
     if let (Some(uid), Some(gid)) = (number("SUDO_UID"), number("SUDO_GID"))
         && uid != 0
         && gid != 0
-        && let Some(user) = in_passwd(|of| of.uid == uid)
+        && let Some(user) = in_passwd(|of| of.uid == uid && of.gid != 0)
     {
         return Some(user);
     }
@@ -85,13 +85,15 @@ pub(crate) fn show(folders: [Option<(BorrowedFd, &'static CStr)>; 2], processes:
     Ok(())
 }
 
-/// In a child before it starts its program: gives up root for good. Makes system calls alone.
+/// In a child before it starts its program: gives up root for good; sudo and its like give it nothing back. Makes system
+/// calls alone.
 pub(crate) fn become_user(user: User) -> std::io::Result<()> {
     let done = |result: libc::c_int| if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) };
     // SAFETY: setgroups is given no groups; the others take numbers alone.
     unsafe {
         done(libc::setgroups(0, std::ptr::null()))?;
         done(libc::setgid(user.gid))?;
-        done(libc::setuid(user.uid))
+        done(libc::setuid(user.uid))?;
+        done(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
     }
 }

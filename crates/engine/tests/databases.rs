@@ -329,6 +329,7 @@ fn a_server_has_no_privileges_and_is_reached_by_its_socket_alone() {
                 let Ok(status) = std::fs::read_to_string(format!("/proc/{pid}/status")) else { continue };
                 let uid = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap();
                 assert!(uid.split_whitespace().all(|uid| uid != "0"), "{server:?} runs as root: {uid}");
+                assert!(status.contains("\nNoNewPrivs:\t1\n"), "{server:?} could become root again");
                 let open = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
                 let inode = |entry: std::fs::DirEntry| {
                     let to = std::fs::read_link(entry.path()).ok()?;

@@ -3,12 +3,11 @@
 use super::script::{Change, Random, Transactions};
 use super::session::{Cause, Cure, DatabaseError, Session};
 use super::syncs::{self, Syncs};
+use super::watch::Watch;
 use crate::clock::{Clock, seconds};
 use crate::histogram::Latencies;
 use crate::workloads::Observer;
 use model::oltp::Oltp;
-use std::net::Shutdown;
-use std::os::unix::net::UnixStream;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -91,7 +90,7 @@ pub(super) struct Times {
     pub(super) warm_up: Duration,
     /// Transactions that end in it count.
     pub(super) window: Duration,
-    /// From the window's end on; whoever has no answer by then has lost its connection.
+    /// Whose transaction takes longer has lost its connection.
     pub(super) patience: Duration,
 }
 
@@ -110,7 +109,8 @@ pub(super) fn run(
     let first_part = window.as_nanos() as u64 / u64::from(FIRST_PART);
     let mut measured = (0, 0);
     let mut stopped = false;
-    let sockets: Vec<UnixStream> = clients.iter_mut().filter_map(|client| client.session.watched()).collect();
+    let watches: Vec<Watch> = clients.iter_mut().map(|client| Watch::new(client.session.watched())).collect();
+    let look = || watches.iter().for_each(|watch| watch.look(clock.now(), patience));
     std::thread::scope(|scope| {
         let mut threads = Vec::with_capacity(clients.len());
         let mut pause = |length: Duration| {
@@ -120,6 +120,7 @@ pub(super) fn run(
                     stopped = true;
                     break;
                 }
+                look();
                 std::thread::sleep(GLANCE.min(length.saturating_sub(begun.elapsed())));
             }
         };
@@ -132,11 +133,12 @@ pub(super) fn run(
             observer.window_opens();
             measured.0 = opened();
         }
-        for (number, client) in clients.iter_mut().enumerate() {
+        for (number, (client, watch)) in clients.iter_mut().zip(&watches).enumerate() {
             let (course, came) = (&course, &came);
             let thread = std::thread::Builder::new().name(format!("client-{number}")).stack_size(STACK_BYTES);
             let spawned = thread.spawn_scoped(scope, move || {
-                let own = work(client, course, again);
+                let own = work(client, course, (watch, patience), again);
+                watch.ends();
                 let mut came = came.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 came.add(own);
             });
@@ -162,12 +164,15 @@ pub(super) fn run(
         course.state.store(OVER, Ordering::Relaxed);
         measured.1 = clock.now();
         observer.window_closes();
-        let closed = Instant::now();
-        while !threads.iter().all(|thread| thread.is_finished()) && closed.elapsed() < patience {
+        while !threads.iter().all(|thread| thread.is_finished()) {
+            // What is in flight then is not kept either.
+            if stop.load(Ordering::Relaxed) {
+                stopped = true;
+                watches.iter().for_each(Watch::hang_up);
+            }
+            look();
             std::thread::sleep(JOIN);
         }
-        // To those that have ended it means nothing.
-        sockets.iter().for_each(|socket| drop(socket.shutdown(Shutdown::Both)));
     });
     let mut came = came.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     came.seconds = seconds(measured.1.saturating_sub(measured.0));
@@ -176,7 +181,7 @@ pub(super) fn run(
 }
 
 /// One client's share: transaction after transaction until it is over.
-fn work(client: &mut Client, course: &Course, again: &Again<'_>) -> Came {
+fn work(client: &mut Client, course: &Course, (watch, patience): (&Watch, Duration), again: &Again<'_>) -> Came {
     let mut own = Came { latencies: Latencies::resident(), ..Came::default() };
     let clock = Clock::get();
     let state = || course.state.load(Ordering::Relaxed);
@@ -186,6 +191,7 @@ fn work(client: &mut Client, course: &Course, again: &Again<'_>) -> Came {
             return own;
         }
         let (begun, synced) = (clock.now(), syncs::of_this_thread());
+        watch.begins(begun);
         loop {
             match client.transactions.one(client.session.as_mut()) {
                 Ok(grown) => {
@@ -206,19 +212,22 @@ fn work(client: &mut Client, course: &Course, again: &Again<'_>) -> Came {
                 }
                 Err(DatabaseError { cure: Cure::Again(cause), .. }) => match state() {
                     OVER => break,
-                    MEASURED => own.retries[cause as usize] += 1,
-                    _ => {}
+                    now => {
+                        own.retries[cause as usize] += u64::from(now == MEASURED);
+                        watch.begins(clock.now());
+                    }
                 },
                 Err(error) => {
                     if error.cure == Cure::Lost {
                         own.uncertain += 1;
                         if let Some(session) = again(&course.state) {
                             client.session = session;
+                            watch.reconnects(client.session.watched());
                             own.lost += 1;
                             break;
                         }
                     }
-                    own.error = Some(error);
+                    own.error = Some(watch.explain(error, patience));
                     course.state.store(OVER, Ordering::Relaxed);
                     return own;
                 }
@@ -249,16 +258,30 @@ mod tests {
     use super::super::session::Value;
     use super::*;
     use std::io::Read;
+    use std::os::unix::net::UnixStream;
+    use std::sync::{Arc, Weak};
 
-    /// A server that takes every statement and never answers.
-    struct Silent {
-        socket: UnixStream,
+    /// A server that takes every statement and never answers, or answers after a moment.
+    struct Fake {
+        socket: Arc<UnixStream>,
         _server: UnixStream,
+        answers: bool,
     }
 
-    impl Session for Silent {
+    impl Fake {
+        fn boxed(answers: bool) -> Box<dyn Session> {
+            let (socket, server) = UnixStream::pair().unwrap();
+            Box::new(Fake { socket: Arc::new(socket), _server: server, answers })
+        }
+    }
+
+    impl Session for Fake {
         fn run(&mut self, _: &str) -> Result<u64, DatabaseError> {
-            self.socket.read_exact(&mut [0]).map(|()| 0).map_err(|error| DatabaseError::lost(&error))
+            if self.answers {
+                std::thread::sleep(JOIN);
+                return Ok(1);
+            }
+            (&*self.socket).read_exact(&mut [0]).map(|()| 0).map_err(|error| DatabaseError::lost(&error))
         }
         fn rows(&mut self, _: &str) -> Result<Vec<Vec<String>>, DatabaseError> {
             Ok(Vec::new())
@@ -269,24 +292,42 @@ mod tests {
         fn execute(&mut self, _: usize, _: &[Value<'_>]) -> Result<u64, DatabaseError> {
             self.run("")
         }
-        fn watched(&mut self) -> Option<UnixStream> {
-            self.socket.try_clone().ok()
+        fn watched(&mut self) -> Option<Weak<UnixStream>> {
+            Some(Arc::downgrade(&self.socket))
         }
     }
 
-    #[test]
-    fn clients_whose_server_never_answers_are_waited_for_to_an_end() {
+    fn silent_clients() -> Vec<Client> {
         let oltp: Oltp = toml::from_str("script = \"point-select\"\nserver = \"mariadb\"").unwrap();
-        let mut clients: Vec<Client> = (0..3)
-            .map(|number| {
-                let (socket, server) = UnixStream::pair().unwrap();
-                Client::new(Box::new(Silent { socket, _server: server }), &oltp, 1, number)
-            })
-            .collect();
-        let short = Duration::from_millis(1);
-        let times = Times { warm_up: Duration::ZERO, window: short, patience: short };
-        let came = run(&mut clients, times, &AtomicBool::new(false), &mut (), &|_| None);
+        (0..3).map(|number| Client::new(Fake::boxed(false), &oltp, 1, number)).collect()
+    }
+
+    const LONG: Duration = Duration::from_secs(1 << 20);
+    const SHORT: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn a_server_that_never_answers_is_told_as_such() {
+        let times = Times { warm_up: Duration::ZERO, window: SHORT, patience: SHORT };
+        let came = run(&mut silent_clients(), times, &AtomicBool::new(false), &mut (), &|_| None);
         assert_eq!((came.operations, came.uncertain, came.stopped), (0, 3, false));
-        assert_eq!(came.error.map(|error| error.cure), Some(Cure::Lost));
+        let error = came.error.unwrap();
+        assert_eq!(error.cure, Cure::Lost);
+        assert!(error.message.contains("has not answered for 0 seconds"), "{}", error.message);
+    }
+
+    #[test]
+    fn a_client_without_an_answer_gets_another_connection_within_the_window() {
+        let times = Times { warm_up: Duration::ZERO, window: Duration::from_secs(2), patience: 20 * SHORT };
+        let again = |_: &AtomicU8| Some(Fake::boxed(true));
+        let came = run(&mut silent_clients(), times, &AtomicBool::new(false), &mut (), &again);
+        assert!(came.error.is_none() && came.operations > 0, "{:?}", came.error);
+        assert!(came.lost >= 3, "{}", came.lost);
+    }
+
+    #[test]
+    fn whoever_stops_waits_for_no_answer() {
+        let times = Times { warm_up: Duration::ZERO, window: LONG, patience: LONG };
+        let came = run(&mut silent_clients(), times, &AtomicBool::new(true), &mut (), &|_| None);
+        assert!(came.stopped && came.operations == 0);
     }
 }

@@ -23,6 +23,7 @@ mod syncs;
 mod tests;
 mod turns;
 mod usage;
+mod watch;
 
 pub use programs::{missing, version};
 pub(crate) use script::Random;
@@ -362,7 +363,7 @@ impl Work for OltpWork {
         let mut clients = self.clients(place, threads, group)?;
         let warm_up = if cold { 0.0 } else { self.oltp.warm_up_seconds };
         let [warm_up, window] = [warm_up, self.oltp.seconds].map(Duration::from_secs_f64);
-        let times = clients::Times { warm_up, window, patience: socket::PATIENCE };
+        let times = clients::Times { warm_up, window, patience: watch::PATIENCE };
         let external = self.external.as_ref().and_then(External::pid);
         let pid = self.running.as_ref().map(Running::pid).or(external);
         let server = self.oltp.server;

@@ -10,6 +10,7 @@ use sha1::{Digest, Sha1};
 use std::io::{BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::Weak;
 
 /// The way to prove a password that is known here.
 const NATIVE: &[u8] = b"mysql_native_password";
@@ -254,8 +255,8 @@ impl Session for MySql {
         })
     }
 
-    fn watched(&mut self) -> Option<UnixStream> {
-        self.stream.get_mut().watched()
+    fn watched(&mut self) -> Option<Weak<UnixStream>> {
+        Some(self.stream.get_mut().watched())
     }
 }
 

@@ -11,6 +11,7 @@ use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, Scr
 use std::io::{BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::Weak;
 
 const VERSION: u32 = 3 << 16;
 /// The states after which sysbench begins the transaction again too, and that of a lock that was waited for in vain.
@@ -75,7 +76,6 @@ impl Postgres {
                 return Err(DatabaseError::strange("a greeting of another kind"));
             }
             let rest = rest.to_vec();
-            let strange = |_| DatabaseError::strange("a proof of the password that is none");
             let answer = match (u32::from_be_bytes([a, b, c, d]), &mut scram) {
                 (0, _) => return Ok(()),
                 (3, _) => [&who.password[..], b"\0"].concat(),
@@ -88,7 +88,7 @@ impl Postgres {
                     [SCRAM_SHA_256.as_bytes(), b"\0", &(first.len() as u32).to_be_bytes(), first].concat()
                 }
                 (11, Some(begun)) => {
-                    begun.update(&rest).map_err(strange)?;
+                    begun.update(&rest).map_err(|error| DatabaseError::strange(&error.to_string()))?;
                     begun.message().to_vec()
                 }
                 (12, Some(begun)) => {
@@ -98,7 +98,7 @@ impl Postgres {
                 }
                 _ => {
                     return Err(DatabaseError::strange(
-                        "it asks for a password in a way that is not known here; scram-sha-256 is",
+                        "it asks for a password in a way that is not known here; scram-sha-256 and md5 are",
                     ));
                 }
             };
@@ -241,8 +241,8 @@ impl Session for Postgres {
         self.came(false).map(|came| came.changed)
     }
 
-    fn watched(&mut self) -> Option<UnixStream> {
-        self.stream.get_mut().watched()
+    fn watched(&mut self) -> Option<Weak<UnixStream>> {
+        Some(self.stream.get_mut().watched())
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a client asks of a database: one connection, prepared statements, and what came of them.
 
 use std::os::unix::net::UnixStream;
+use std::sync::Weak;
 
 /// A connection with its prepared statements.
 pub(crate) trait Session: Send {
@@ -39,7 +40,7 @@ pub(crate) trait Session: Send {
 
     /// From here on answers are waited for without an end: whoever asks for this shuts the socket down where none comes.
     /// `None`: there is no socket.
-    fn watched(&mut self) -> Option<UnixStream> {
+    fn watched(&mut self) -> Option<Weak<UnixStream>> {
         None
     }
 }

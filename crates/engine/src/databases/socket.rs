@@ -5,6 +5,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{BufReader, Error, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// An answer that takes longer is no answer: a lock is waited for 50 s by default.
@@ -16,9 +17,8 @@ const BUFFER_BYTES: usize = 64 << 10;
 /// a second context switch per transaction and a tenth of the transactions.
 #[derive(Debug)]
 pub(super) struct Socket {
-    stream: UnixStream,
-    /// Whether somebody else sees to it that an answer which never comes is not waited for: setting and cancelling a
-    /// timer for each took a tenth of a client's CPU time.
+    stream: Arc<UnixStream>,
+    /// Whether somebody else sees to it that an answer which never comes is not waited for.
     watched: bool,
 }
 
@@ -29,34 +29,33 @@ impl Socket {
     /// [`Cure::Lost`](super::session::Cure): nobody listens there.
     pub(super) fn connect(path: &Path) -> Result<BufReader<Socket>, DatabaseError> {
         let stream = UnixStream::connect(path).map_err(|error| DatabaseError::lost(&error))?;
-        Ok(BufReader::with_capacity(BUFFER_BYTES, Socket { stream, watched: false }))
+        Ok(BufReader::with_capacity(BUFFER_BYTES, Socket { stream: Arc::new(stream), watched: false }))
     }
 
     /// As [`Session::watched`](super::session::Session::watched).
-    pub(super) fn watched(&mut self) -> Option<UnixStream> {
-        let watch = self.stream.try_clone().ok();
-        self.watched = watch.is_some();
-        watch
+    pub(super) fn watched(&mut self) -> Weak<UnixStream> {
+        self.watched = true;
+        Arc::downgrade(&self.stream)
     }
 }
 
 impl Read for Socket {
     fn read(&mut self, room: &mut [u8]) -> Result<usize, Error> {
         let patience = Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 };
-        match poll(&mut [PollFd::new(&self.stream, PollFlags::IN)], (!self.watched).then_some(&patience))? {
+        match poll(&mut [PollFd::new(&*self.stream, PollFlags::IN)], (!self.watched).then_some(&patience))? {
             0 => Err(Error::new(ErrorKind::TimedOut, format!("no answer in {} seconds", PATIENCE.as_secs()))),
-            _ => self.stream.read(room),
+            _ => (&*self.stream).read(room),
         }
     }
 }
 
 impl Write for Socket {
     fn write(&mut self, bytes: &[u8]) -> Result<usize, Error> {
-        self.stream.write(bytes)
+        (&*self.stream).write(bytes)
     }
 
     fn flush(&mut self) -> Result<(), Error> {
-        self.stream.flush()
+        (&*self.stream).flush()
     }
 }
 
@@ -90,9 +89,9 @@ mod tests {
         let listener = UnixListener::bind(&path).unwrap();
         let mut client = Socket::connect(&path).unwrap();
         let (_silent, _) = listener.accept().unwrap();
-        let watch = client.get_mut().watched().unwrap();
+        let watch = client.get_mut().watched();
         let waits = std::thread::spawn(move || client.read_exact(&mut [0; 4]));
-        watch.shutdown(std::net::Shutdown::Both).unwrap();
+        watch.upgrade().unwrap().shutdown(std::net::Shutdown::Both).unwrap();
         assert_eq!(waits.join().unwrap().unwrap_err().kind(), ErrorKind::UnexpectedEof);
     }
 }

@@ -228,6 +228,9 @@ mod tests {
             run(&words(&["sh", "-c", asks]), &seat, &stop).unwrap();
             assert_eq!(std::fs::read_to_string(top.join("said")).unwrap(), "*\n/dev/null\n");
         }
+        run(&words(&["sh", "-c", "setpriv --dump > rights"]), &seat, &stop).unwrap();
+        let rights = std::fs::read_to_string(top.join("rights")).unwrap();
+        assert!(rights.contains("no_new_privs: 1"), "sudo could make it root: {rights}");
         // What fails inside is told as it is.
         let error = run(&words(&["sh", "-c", "echo so; exit 7"]), &seat, &stop).unwrap_err().to_string();
         assert!(error.contains("exit status: 7") && error.contains("so"), "{error}");
