@@ -5,13 +5,17 @@
 //! namespaces of their own that are gone with them.
 
 use rustix::fs::CWD;
-use rustix::mount::{MountPropagationFlags, MoveMountFlags, OpenTreeFlags, mount_change, move_mount, open_tree};
-use std::ffi::CStr;
+use rustix::mount::{
+    MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount_change, move_mount, open_tree, unmount,
+};
+use std::ffi::{CStr, CString};
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 
 /// Where programs of root's see their folder: one that every system has, and that no program needs.
 pub(crate) const SEAT: &CStr = c"/mnt";
+/// What the folder of a race is called, below which its lanes are mounted (`lanes::undo`).
+const RUN_DIRECTORY_PREFIX: &[u8] = b".fairlane-";
 /// Bit of CAP_SYS_ADMIN in a set of capabilities (capability.h).
 const CAP_SYS_ADMIN: u32 = 21;
 
@@ -61,10 +65,48 @@ fn may_mount() -> bool {
     (set >> CAP_SYS_ADMIN) & 1 == 1
 }
 
-/// In a child before it starts its program: a mount namespace of its own, with these folders at these places. What
-/// others unmount goes away here as well; nothing done here is seen by them. `processes`: its next child is the first
-/// one of a process namespace, which ends with it. Makes system calls alone, allocates nothing.
-pub(crate) fn show(folders: [Option<(BorrowedFd, &'static CStr)>; 2], processes: bool) -> std::io::Result<()> {
+/// Where lanes are mounted, those mounted last first. A copy of a mount keeps its device in use: in a child's namespace
+/// the lanes of other races would be busy when they are made anew, wherever unmounting is not passed on (the root of
+/// containers is private). To be asked before the fork.
+pub(crate) fn lanes() -> Vec<CString> {
+    let text = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
+    // Mount, parent, device, root, target (proc_pid_mountinfo(5)).
+    let targets = text.split(|&byte| byte == b'\n').filter_map(|line| line.split(|&byte| byte == b' ').nth(4));
+    let mut lanes: Vec<CString> = targets
+        .map(unescaped)
+        .filter(|target| target.split(|&byte| byte == b'/').any(|part| part.starts_with(RUN_DIRECTORY_PREFIX)))
+        .filter_map(|target| CString::new(target).ok())
+        .collect();
+    lanes.reverse();
+    lanes
+}
+
+/// Blanks and their like are written as octal numbers of three digits behind a backslash.
+fn unescaped(text: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let [byte, after @ ..] = rest {
+        rest = after;
+        match (byte, after) {
+            (b'\\', [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', behind @ ..]) => {
+                bytes.push((a - b'0') * 64 + (b - b'0') * 8 + (c - b'0'));
+                rest = behind;
+            }
+            _ => bytes.push(*byte),
+        }
+    }
+    bytes
+}
+
+/// In a child before it starts its program: a mount namespace of its own, with these folders at these places and without
+/// these `lanes`. What others unmount goes away here as well, where that is passed on; nothing done here is seen by them.
+/// `processes`: its next child is the first one of a process namespace, which ends with it. Makes system calls alone,
+/// allocates nothing.
+pub(crate) fn show(
+    folders: [Option<(BorrowedFd, &'static CStr)>; 2],
+    lanes: &[CString],
+    processes: bool,
+) -> std::io::Result<()> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_EMPTY_PATH;
     // Before the namespace: only mounts of the own one can be copied.
     let copy = |folder: Option<(BorrowedFd, &'static CStr)>| match folder {
@@ -79,6 +121,10 @@ pub(crate) fn show(folders: [Option<(BorrowedFd, &'static CStr)>; 2], processes:
         return Err(std::io::Error::last_os_error());
     }
     mount_change(c"/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)?;
+    for lane in lanes {
+        // What is gone already needs no unmounting.
+        let _ = unmount(lane.as_c_str(), UnmountFlags::DETACH);
+    }
     for (tree, place) in trees.iter().flatten() {
         move_mount(tree, c"", CWD, *place, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
     }
@@ -95,5 +141,16 @@ pub(crate) fn become_user(user: User) -> std::io::Result<()> {
         done(libc::setgid(user.gid))?;
         done(libc::setuid(user.uid))?;
         done(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_in_the_target_of_a_mount_are_read() {
+        assert_eq!(unescaped(br"/srv/a\040b\134c\9"), br"/srv/a b\c\9");
+        assert_eq!(unescaped(br"/end\04"), br"/end\04");
     }
 }

@@ -7,7 +7,7 @@ use super::postgresql::Postgres;
 use super::programs;
 use super::session::{DatabaseError, Session};
 use crate::error::EngineError;
-use crate::unprivileged::{SEAT, become_user, is_seated, show, unprivileged};
+use crate::unprivileged::{SEAT, become_user, is_seated, lanes, show, unprivileged};
 use crate::workloads::heed;
 use model::oltp::{Oltp, Server};
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -285,13 +285,13 @@ fn spawn(
         .stdout(said.try_clone().map_err(cannot)?)
         .stderr(said.try_clone().map_err(cannot)?)
         .process_group(0);
-    let (seated, user) = (is_seated(), unprivileged());
+    let (seated, user, lanes) = (is_seated(), unprivileged(), lanes());
     // SAFETY: the closure runs between fork and exec; it makes only async-signal-safe system calls and
     // allocates nothing. The descriptor is open until `spawn` returns, because the house is borrowed.
     unsafe {
         command.pre_exec(move || {
             if seated {
-                show([Some((BorrowedFd::borrow_raw(descriptor), SEAT)), None], false)?;
+                show([Some((BorrowedFd::borrow_raw(descriptor), SEAT)), None], &lanes, false)?;
             }
             if let Some(user) = user {
                 become_user(user)?;

@@ -205,6 +205,29 @@ mod tests {
     }
 
     #[test]
+    fn a_program_of_a_suite_keeps_no_lane_of_another_race_in_use() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let (own, lane) = (folder.path().join("own"), folder.path().join(".fairlane-test a").join("lane"));
+        let user = unprivileged().unwrap();
+        std::fs::create_dir(&own).unwrap();
+        std::os::unix::fs::chown(&own, Some(user.uid), Some(user.gid)).unwrap();
+        std::fs::create_dir_all(&lane).unwrap();
+        rustix::mount::mount("none", &lane, "tmpfs", rustix::mount::MountFlags::empty(), None::<&std::ffi::CStr>)
+            .unwrap();
+        let seat = Seat::of_suite(&own, None, Vec::new()).unwrap();
+        let ran = run(&words(&["sh", "-c", "cat /proc/self/mountinfo > mounts"]), &seat, &AtomicBool::new(false));
+        let here = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+        rustix::mount::unmount(&lane, rustix::mount::UnmountFlags::empty()).unwrap();
+        ran.unwrap();
+        let there = std::fs::read_to_string(own.join("mounts")).unwrap();
+        assert!(here.contains(".fairlane-test\\040a/lane") && there.contains(" /mnt "), "{there}");
+        assert!(!there.contains(".fairlane-test"), "{there}");
+    }
+
+    #[test]
     fn a_program_of_a_suite_has_no_rights_of_roots_and_sees_its_folder() {
         if !rustix::process::geteuid().is_root() {
             return;

@@ -5,10 +5,10 @@
 
 use super::cannot;
 use crate::error::EngineError;
-use crate::unprivileged::{SEAT, User, become_user, is_seated, show, unprivileged};
+use crate::unprivileged::{SEAT, User, become_user, is_seated, lanes, show, unprivileged};
 use rustix::fs::{MemfdFlags, Mode, OFlags, memfd_create, open};
 use rustix::process::Signal;
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -92,6 +92,7 @@ impl Seat {
                 .map(|(top, material)| (top.as_raw_fd(), material.as_ref().map(AsRawFd::as_raw_fd))),
             user: self.user,
             kept: self.kept.iter().copied().chain([self.git.as_raw_fd()]).collect(),
+            lanes: lanes(),
         }
     }
 }
@@ -116,6 +117,7 @@ pub(super) struct Taking {
     shown: Option<(RawFd, Option<RawFd>)>,
     user: Option<User>,
     kept: Vec<RawFd>,
+    lanes: Vec<CString>,
 }
 
 impl Taking {
@@ -129,7 +131,7 @@ impl Taking {
             // SAFETY: both are open: the seat outlives the start of its program.
             let (top, material) =
                 unsafe { (BorrowedFd::borrow_raw(top), material.map(|of| BorrowedFd::borrow_raw(of))) };
-            show([Some((top, SEAT)), material.map(|of| (of, SEAT_OF_MATERIAL))], true)?;
+            show([Some((top, SEAT)), material.map(|of| (of, SEAT_OF_MATERIAL))], &self.lanes, true)?;
             rustix::process::chdir(SEAT)?;
             // SAFETY: this process has one thread; both sides go on with system calls alone.
             match unsafe { libc::fork() } {
