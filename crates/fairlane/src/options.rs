@@ -92,6 +92,9 @@ pub struct GuestKeeper {
     /// The guest prints on its standard output: the channel gets numbers of its own.
     #[arg(long)]
     pub apart: bool,
+    /// User-mode Linux sets all extended registers of its processes.
+    #[arg(long)]
+    pub whole_registers: bool,
     /// The guest's command.
     #[arg(last = true, required = true)]
     pub command: Vec<std::ffi::OsString>,

@@ -3,7 +3,7 @@
 use crate::contestant::Contestant;
 use crate::failure::{LaneFailure, usage};
 use crate::filesystem::Filesystem;
-use crate::guest::{GuestKind, Kernel};
+use crate::guest::{GuestKind, Kernel, uml};
 use crate::missing::doctor;
 use crate::stage::Settings;
 use crate::stage_guest::{GuestSlot, cpus_of, kernel_mounts, memory_of};
@@ -54,7 +54,9 @@ fn least_memory(kind: GuestKind, program: u64) -> Bytes {
 /// host's own.
 pub(crate) fn other_kernels(row: &Filesystem, here: Option<GuestKind>) -> String {
     let others = [GuestKind::Uml, GuestKind::Qemu].into_iter().filter(|kind| here != Some(*kind));
-    let found: Vec<_> = others.map(|kind| (kind, Kernel::find(kind, None).ok())).collect();
+    let works = |kernel: &Kernel, kind| kind == GuestKind::Qemu || !uml::is_refused(kernel);
+    let find = |kind| Kernel::find(kind, None).ok().filter(|kernel| works(kernel, kind));
+    let found: Vec<_> = others.map(|kind| (kind, find(kind))).collect();
     let known = found.iter().map(|(kind, kernel)| (*kind, kernel.as_ref().map(|kernel| kernel_mounts(kernel, row))));
     elsewhere(&known.collect::<Vec<_>>(), here.is_none(), doctor())
 }

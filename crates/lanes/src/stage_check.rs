@@ -74,6 +74,7 @@ impl Stage {
         }
         stage.lay_grounds(&places)?;
         stage_guest::check_slots(&stage)?;
+        stage.try_user_mode_linux()?;
         stage.throttling = stage.check_throttling()?;
         Ok(stage)
     }

@@ -6,6 +6,7 @@ use crate::custom::Kind;
 use crate::failure::{LaneFailure, privilege, usage};
 use crate::filesystem::{Filesystem, Home};
 use crate::ground::Ground;
+use crate::guest::uml::{self, Ptrace};
 use crate::guest::{Begun, Boot, Guest, GuestKind, Kernel, Machine, USUAL_MEMORY, kvm};
 use crate::guest_needs::{self, other_kernels, package_of};
 use crate::missing::missing;
@@ -32,6 +33,8 @@ pub(crate) struct GuestSlot {
     entry: Option<EntryId>,
     /// Whether KVM works with its kernel; `None`: not tried yet.
     kvm: Option<bool>,
+    /// Whose `ptrace` user-mode Linux uses; `None`: not tried, or QEMU.
+    ptrace: Option<Ptrace>,
 }
 
 /// The kind of guest that a venue asks for, and the kernel that it names.
@@ -65,7 +68,7 @@ impl GuestSlot {
             return Ok(Some(index));
         }
         let build = kernel.build()?;
-        slots.push(GuestSlot { kind, kernel, build, running: None, entry: None, kvm: None });
+        slots.push(GuestSlot { kind, kernel, build, running: None, entry: None, kvm: None, ptrace: None });
         Ok(Some(slots.len() - 1))
     }
 
@@ -223,6 +226,14 @@ pub(crate) fn check_slots(stage: &Stage) -> Result<(), LaneFailure> {
 }
 
 impl Stage {
+    /// Refuses user-mode Linux where a trial boot runs no program, before anything is written.
+    pub(crate) fn try_user_mode_linux(&mut self) -> Result<(), LaneFailure> {
+        for slot in self.guests.iter_mut().filter(|slot| slot.kind == GuestKind::Uml) {
+            slot.ptrace = Some(uml::ptrace_for(&slot.kernel, &self.settings.program, &AtomicBool::new(false))?);
+        }
+        Ok(())
+    }
+
     fn disks_of(&self, guest: usize) -> Vec<PathBuf> {
         let of = |ground: &Ground| match ground {
             Ground::Guest(disk) if disk.guest == guest => Some(disk.path.clone()),
@@ -451,8 +462,15 @@ impl Stage {
                         true => "images are opened O_SYNC, so each write waits for the disk",
                         false => "no flush reaches a disk, so figures of flush-bound work are not durable",
                     };
+                    let registers = match slot.ptrace {
+                        Some(Ptrace::Whole) => {
+                            "; its kernel knows less of this CPU's registers than there are, so each switch to a \
+                             program costs one system call of the host more"
+                        }
+                        _ => "",
+                    };
                     format!(
-                        "{what}: compares the filesystems' code, not your disk; its disks lie in the host's page cache, and {durable}"
+                        "{what}: compares the filesystems' code, not your disk; its disks lie in the host's page cache, and {durable}{registers}"
                     )
                 }
                 GuestKind::Qemu if slot.is_emulated() => format!(

@@ -48,7 +48,7 @@ pub fn keep(options: &GuestKeeper) -> Result<(), Failure> {
         signal_hook::flag::register(signal, Arc::clone(&stop))
             .map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
     }
-    let GuestKeeper { parent, folder, apart, command } = options;
-    let status = keeper::keep(*parent, folder, command, *apart, &stop).map_err(Failure::failed)?;
+    let GuestKeeper { parent, folder, apart, whole_registers, command } = options;
+    let status = keeper::keep(*parent, folder, command, *apart, *whole_registers, &stop).map_err(Failure::failed)?;
     std::process::exit(i32::from(status));
 }

@@ -1,8 +1,8 @@
 //! Where a race without root takes place when nobody said where: in QEMU where KVM truly works, else in user-mode
-//! Linux, else in the directory that is there.
+//! Linux where it runs programs, else in QEMU with an emulated CPU, else in the directory that is there.
 
 use super::planning;
-use lanes::guest::{self, GuestKind, Kernel, kvm};
+use lanes::guest::{self, GuestKind, Kernel, kvm, uml};
 use model::Bytes;
 use model::lane::{Contestant, LaneSpec};
 use std::path::{Path, PathBuf};
@@ -26,23 +26,39 @@ pub fn choose(texts: &[String], on: Option<&Path>, memory: Option<Bytes>) -> Opt
     if rustix::process::geteuid().is_root() || means_it || !needs_root(texts) {
         return None;
     }
-    let kvm = kvm::works_here(&AtomicBool::new(false));
-    let uml = Kernel::find(GuestKind::Uml, None).and_then(|_| guest::check_room_for_uml(memory));
-    let uml = uml.map_err(|failure| failure.to_string());
+    let no_stop = AtomicBool::new(false);
+    let kvm = kvm::works_here(&no_stop);
+    // A trial is a second or two, so only where it decides.
+    let uml = || {
+        let kernel = Kernel::find(GuestKind::Uml, None)?;
+        guest::check_room_for_uml(memory)?;
+        let program = std::env::current_exe().unwrap_or_else(|_| "/proc/self/exe".into());
+        uml::ptrace_for(&kernel, &program, &no_stop).map(|_| ())
+    };
+    let qemu = || Kernel::find(GuestKind::Qemu, None).map(|_| ());
+    let text = |failure: lanes::LaneFailure| failure.to_string();
+    let guests = Guests { kvm, uml: &|| uml().map_err(text), emulated: &|| qemu().map_err(text) };
     let here = on.map(Path::to_owned).or_else(|| std::env::current_dir().ok());
     let here = here.map(|path| path.display().to_string());
-    decide(kvm, uml, texts.is_empty(), here)
+    decide(guests, texts.is_empty(), here)
 }
 
-fn decide(kvm: Result<(), String>, uml: Result<(), String>, unnamed: bool, here: Option<String>) -> Option<Fallback> {
-    let Err(no_kvm) = kvm else {
+/// Which guests work here, the later ones asked only where those before do not.
+struct Guests<'a> {
+    kvm: Result<(), String>,
+    uml: &'a dyn Fn() -> Result<(), String>,
+    emulated: &'a dyn Fn() -> Result<(), String>,
+}
+
+fn decide(guests: Guests, unnamed: bool, here: Option<String>) -> Option<Fallback> {
+    let Err(no_kvm) = guests.kvm else {
         return Some(Fallback {
             on: Some("qemu".into()),
             lanes: Vec::new(),
             note: "without root the lanes race in a QEMU guest with KVM, on the real disk".to_owned(),
         });
     };
-    let Err(no_uml) = uml else {
+    let Err(no_uml) = (guests.uml)() else {
         return Some(Fallback {
             on: Some("uml".into()),
             lanes: Vec::new(),
@@ -52,6 +68,16 @@ fn decide(kvm: Result<(), String>, uml: Result<(), String>, unnamed: bool, here:
             ),
         });
     };
+    if (guests.emulated)().is_ok() {
+        return Some(Fallback {
+            on: Some("qemu".into()),
+            lanes: Vec::new(),
+            note: format!(
+                "without root the lanes race in a QEMU guest, whose CPU is emulated because {no_kvm}, and not in \
+                 user-mode Linux, because {no_uml}: work that is bound by the CPU is many times slower than on hardware"
+            ),
+        });
+    }
     let here = here.filter(|_| unnamed)?;
     Some(Fallback {
         on: None,
@@ -81,7 +107,11 @@ mod tests {
     #[test]
     fn the_real_disk_comes_before_the_filesystems_code_and_that_before_one_directory() {
         let no = |why: &str| Err(why.to_owned());
-        let chosen = |kvm, uml, unnamed| decide(kvm, uml, unnamed, Some("/home/li".to_owned()));
+        let choose = |kvm, uml: Result<(), String>, emulated: Result<(), String>, unnamed| {
+            let guests = Guests { kvm, uml: &|| uml.clone(), emulated: &|| emulated.clone() };
+            decide(guests, unnamed, Some("/home/li".to_owned()))
+        };
+        let chosen = |kvm, uml, unnamed| choose(kvm, uml, Err("no".to_owned()), unnamed);
         assert_eq!(chosen(Ok(()), Ok(()), true).unwrap().on, Some("qemu".into()));
         let uml = chosen(no("/dev/kvm cannot be opened"), Ok(()), false).unwrap();
         assert_eq!(uml.on, Some("uml".into()));
@@ -89,6 +119,10 @@ mod tests {
             uml.note.contains("because /dev/kvm cannot be opened") && uml.note.contains("not your disk"),
             "{uml:?}"
         );
+        // Where user-mode Linux panics an emulated CPU still compares filesystems.
+        let emulated = choose(no("no KVM"), no("it panics"), Ok(()), true).unwrap();
+        assert_eq!(emulated.on, Some("qemu".into()));
+        assert!(["emulated because no KVM", "because it panics"].iter().all(|why| emulated.note.contains(why)));
         let directory = chosen(no("no"), no("linux.uml is missing"), true).unwrap();
         assert_eq!((directory.on, directory.lanes), (None, vec!["/home/li".to_owned()]));
         assert!(directory.note.contains("one lane, speed only"));

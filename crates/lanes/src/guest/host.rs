@@ -8,6 +8,7 @@ use super::left;
 use super::machine::Machine;
 use super::protocol::{Answer, Answered, Ask, Asked, Hello};
 use super::talk::{self, AgentReply, Line, READ_PATIENCE, Shared, Writer};
+use super::uml::{self, Ptrace};
 use crate::failure::{LaneFailure, cannot, failed};
 use model::Bytes;
 use model::trial::KILLED_FROM_OUTSIDE;
@@ -126,6 +127,10 @@ impl Guest {
         let begun = Instant::now();
         let Boot { machine, folder, program, modules, programs } = boot;
         check_memory(machine)?;
+        let ptrace = match machine.kind {
+            GuestKind::Uml => uml::ptrace_for(&machine.kernel, program, stop)?,
+            GuestKind::Qemu => Ptrace::Libc,
+        };
         // It must not be there: nobody else's folder is taken.
         let made = DirBuilder::new().mode(0o700).create(folder);
         made.map_err(|error| cannot(format!("make {}", folder.display()), error))?;
@@ -133,7 +138,11 @@ impl Guest {
         initramfs::write(&initramfs, machine, program, modules, programs)
             .map_err(|error| cannot("make the guest's memory image", error))?;
         let command = machine.command(&initramfs, folder)?;
-        let mut child = start_keeper(program, folder, &command, machine.kind == GuestKind::Uml)?;
+        let keeping = match machine.kind {
+            GuestKind::Uml => Keeping { apart: true, ptrace },
+            GuestKind::Qemu => Keeping { apart: false, ptrace },
+        };
+        let mut child = start_keeper(program, folder, &command, keeping)?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(to), Some(from), Some(console)) = pipes else {
             let _ = child.kill();
@@ -423,13 +432,28 @@ impl Drop for Guest {
     }
 }
 
+/// How a keeper starts its guest.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Keeping {
+    /// The channel gets numbers of its own, because the guest prints on its standard output.
+    pub(super) apart: bool,
+    /// Whose `ptrace` it uses.
+    pub(super) ptrace: Ptrace,
+}
+
 /// The keeper is this program too; it leads a session of its own, so that what is left of a guest can be found.
-fn start_keeper(program: &Path, folder: &Path, command: &[String], apart: bool) -> Result<Child, LaneFailure> {
+pub(super) fn start_keeper(
+    program: &Path,
+    folder: &Path,
+    command: &[String],
+    keeping: Keeping,
+) -> Result<Child, LaneFailure> {
     let mut keeper = Command::new(program);
     let me = rustix::process::getpid();
     let mut arguments: Vec<OsString> =
         [OsString::from("guest-keeper"), std::process::id().to_string().into(), folder.into()].into();
-    arguments.extend(apart.then(|| OsString::from("--apart")));
+    arguments.extend(keeping.apart.then(|| OsString::from("--apart")));
+    arguments.extend((keeping.ptrace == Ptrace::Whole).then(|| OsString::from("--whole-registers")));
     arguments.push("--".into());
     keeper
         .args(arguments)

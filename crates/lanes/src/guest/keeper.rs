@@ -1,6 +1,7 @@
 //! The process between Fairlane and a guest: it ends every process of the guest when the guest or Fairlane
 //! ends, however that happens. User-mode Linux that is killed leaves helpers behind that hold its memory.
 
+use super::uml;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, wait, waitpid};
 use std::ffi::OsString;
 use std::os::fd::AsRawFd;
@@ -18,11 +19,13 @@ const INTERVAL: Duration = Duration::from_millis(20);
 pub(crate) const CHANNEL_FROM_HOST: i32 = 100;
 /// The other direction.
 pub(crate) const CHANNEL_TO_HOST: i32 = 101;
+/// Where a preloaded library is.
+const PRELOADED: i32 = 102;
 
 /// Runs a guest to its end and answers its exit status as a shell would. `stop` is set when SIGTERM comes,
 /// which the kernel sends when Fairlane is gone; `parent` is Fairlane, and `folder` goes with the guest. With
 /// `apart` the channel, standard input and output here, gets numbers of its own, and what the guest prints
-/// goes where its errors go.
+/// goes where its errors go. With `whole_registers` user-mode Linux sets all extended registers of its processes.
 ///
 /// # Errors
 /// When the guest cannot be started.
@@ -31,6 +34,7 @@ pub fn keep(
     folder: &PathBuf,
     command: &[OsString],
     apart: bool,
+    whole_registers: bool,
     stop: &Arc<AtomicBool>,
 ) -> Result<u8, String> {
     let own = |error: rustix::io::Errno| error.to_string();
@@ -40,17 +44,24 @@ pub fn keep(
     let me = rustix::process::getpid();
     let mut guest = Command::new(program);
     guest.args(arguments);
+    // It stays open until the guest has it.
+    let preloaded = whole_registers.then(uml::preloaded).transpose().map_err(|error| error.to_string())?;
+    let preloaded_number = preloaded.as_ref().map(AsRawFd::as_raw_fd);
+    if preloaded.is_some() {
+        guest.env("LD_PRELOAD", format!("/proc/self/fd/{PRELOADED}"));
+    }
     let nothing = std::fs::File::open("/dev/null").map_err(|error| error.to_string())?;
     let nothing_number = nothing.as_raw_fd();
     // SAFETY: between fork and exec only the async-signal-safe calls prctl, getppid and dup2 are made, the
     // latter with numbers that stay open until then.
     unsafe {
         guest.pre_exec(move || {
+            if let Some(number) = preloaded_number {
+                put(number, PRELOADED)?;
+            }
             if apart {
                 for (from, to) in [(0, CHANNEL_FROM_HOST), (1, CHANNEL_TO_HOST), (nothing_number, 0), (2, 1)] {
-                    if libc::dup2(from, to) < 0 {
-                        return Err(std::io::Error::last_os_error());
-                    }
+                    put(from, to)?;
                 }
             }
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
@@ -86,6 +97,15 @@ pub fn keep(
         Some((None, Some(signal))) => 128 + signal as u8,
         _ => 255,
     })
+}
+
+/// Makes a file available by another number, without allocating: for between fork and exec.
+fn put(from: i32, to: i32) -> std::io::Result<()> {
+    // SAFETY: dup2 takes two numbers; what had the second is closed, which nobody uses there.
+    match unsafe { libc::dup2(from, to) } {
+        -1 => Err(std::io::Error::last_os_error()),
+        _ => Ok(()),
+    }
 }
 
 /// Whoever waits for the guest's end at the other ends must not wait for ours.

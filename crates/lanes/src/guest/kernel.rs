@@ -43,21 +43,14 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// FNV-1a over eight bytes at a time of the image, 64 bits in hexadecimal: what tells two kernels of one
-    /// release apart. A program has few different kernels, and nobody profits from two with the same number.
+    /// [`hash`] of the image: what tells two kernels of one release apart. A program has few different kernels, and nobody profits from two with the same number.
     ///
     /// # Errors
     /// When it cannot be read.
     pub fn build(&self) -> Result<String, LaneFailure> {
         let bytes = std::fs::read(&self.path)
             .map_err(|error| cannot(format!("read the kernel {}", self.path.display()), error))?;
-        let mut hash = 0xcbf2_9ce4_8422_2325u64 ^ bytes.len() as u64;
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            hash = (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x0100_0000_01b3);
-        }
-        Ok(format!("{hash:016x}"))
+        Ok(hash(&bytes))
     }
 
     /// The kernel of a venue: the one that is named, or the distribution's newest.
@@ -80,6 +73,17 @@ impl Kernel {
             }
         }
     }
+}
+
+/// FNV-1a over eight bytes at a time, 64 bits in hexadecimal.
+pub(super) fn hash(bytes: &[u8]) -> String {
+    let mut hash = 0xcbf2_9ce4_8422_2325u64 ^ bytes.len() as u64;
+    for chunk in bytes.chunks(8) {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        hash = (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x0100_0000_01b3);
+    }
+    format!("{hash:016x}")
 }
 
 /// The emulator's program, of the system or of the user's own folder.

@@ -18,6 +18,7 @@ pub mod machine;
 pub mod modules;
 pub mod protocol;
 mod talk;
+pub mod uml;
 pub mod worker;
 
 pub use clocks::Clocks;

@@ -9,9 +9,11 @@ use crate::failure::Failure;
 use crate::options::Doctor;
 use lanes::availability::{self, Availability};
 use lanes::filesystem::{FILESYSTEMS, Filesystem, Home};
+use lanes::guest::uml::{self, Ptrace};
 use lanes::guest::{GuestKind, Kernel};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::sync::atomic::AtomicBool;
 
 /// Columns of the table.
 const WIDTH: usize = 18;
@@ -19,6 +21,8 @@ const WIDTH: usize = 18;
 /// What was found on this machine.
 struct Survey {
     uml: Result<Kernel, String>,
+    /// Whether it runs programs on this CPU, and by whose `ptrace`.
+    uml_runs: Result<Ptrace, String>,
     qemu: Result<Kernel, String>,
 }
 
@@ -38,7 +42,11 @@ pub fn run(options: &Doctor) -> Result<(), Failure> {
 impl Survey {
     fn take() -> Survey {
         let kernel = |kind| Kernel::find(kind, None).map_err(|failure| failure.to_string());
-        Survey { uml: kernel(GuestKind::Uml), qemu: kernel(GuestKind::Qemu) }
+        let (uml, qemu) = (kernel(GuestKind::Uml), kernel(GuestKind::Qemu));
+        let program = std::env::current_exe().unwrap_or_else(|_| "/proc/self/exe".into());
+        let trial = |kernel: &Kernel| uml::try_again(kernel, &program, &AtomicBool::new(false));
+        let uml_runs = uml.as_ref().map_err(Clone::clone).and_then(trial);
+        Survey { uml, uml_runs, qemu }
     }
 
     /// Packages that bring the guests that are missing.
@@ -91,7 +99,8 @@ impl Survey {
         let guest = |kernel: &Result<Kernel, String>| {
             kernel.as_ref().ok().and_then(|kernel| availability::in_guest(row, kernel))
         };
-        [Some(availability::of(row)), guest(&self.uml), guest(&self.qemu)]
+        let uml = self.uml_runs.as_ref().ok().and_then(|_| guest(&self.uml));
+        [Some(availability::of(row)), uml, guest(&self.qemu)]
     }
 
     fn text(&self) -> String {
@@ -99,8 +108,8 @@ impl Survey {
         let _ = writeln!(text, "{:<12}{:<WIDTH$}{:<WIDTH$}qemu", "filesystem", "image, device", "uml");
         for row in &FILESYSTEMS {
             let [host, uml, qemu] = self.everywhere(row);
-            let cell = |of: Option<Availability>, kernel: Option<&Result<Kernel, String>>| match of {
-                None if kernel.is_some_and(Result::is_err) && row.home == Home::Block => "no guest".to_owned(),
+            let cell = |of: Option<Availability>, no_guest: bool| match of {
+                None if no_guest && row.home == Home::Block => "no guest".to_owned(),
                 None => "-".to_owned(),
                 Some(Availability::Ready) => "ready".to_owned(),
                 Some(Availability::KernelLacks) => "kernel lacks it".to_owned(),
@@ -111,7 +120,7 @@ impl Survey {
                 Home::Pool => "  raced as a directory of a pool",
                 _ => "",
             };
-            let cells = [cell(host, None), cell(uml, Some(&self.uml)), cell(qemu, Some(&self.qemu))];
+            let cells = [cell(host, false), cell(uml, self.uml_runs.is_err()), cell(qemu, self.qemu.is_err())];
             let line = format!("{:<12}{:<WIDTH$}{:<WIDTH$}{:<WIDTH$}{note}", row.name, cells[0], cells[1], cells[2]);
             let _ = writeln!(text, "{}", line.trim_end());
         }
@@ -166,7 +175,15 @@ impl Survey {
             Ok(()) => "; /dev/kvm is there, and a race finds out by a trial boot whether it works",
             Err(_) => "; its CPU is emulated, because /dev/kvm cannot be opened",
         };
-        let _ = writeln!(text, "  {:<10} {}", "uml", told(&self.uml, ""));
+        let runs = match &self.uml_runs {
+            Ok(Ptrace::Libc) => "; a trial boot ran a program".to_owned(),
+            Ok(Ptrace::Whole) => {
+                "; a trial boot ran a program with all registers of this CPU set by Fairlane, without that it panics"
+                    .to_owned()
+            }
+            Err(why) => format!("; it runs no program on this machine: {why}"),
+        };
+        let _ = writeln!(text, "  {:<10} {}", "uml", told(&self.uml, &runs));
         let _ = writeln!(text, "  {:<10} {}", "qemu", told(&self.qemu, kvm));
     }
 }
