@@ -40,7 +40,8 @@ fn a_race_runs_where_registers_are_taken_only_whole() {
         "{trials:?}"
     );
     // What was tried is remembered.
-    let again: Vec<&str> = arguments.iter().copied().chain(["--dry-run"]).collect();
+    let elsewhere = |word: &&str| if *word == "r.jsonl" { "again.jsonl" } else { *word };
+    let again: Vec<&str> = arguments.iter().map(elsewhere).chain(["--dry-run"]).collect();
     let (_, _, seen) = expect(&home, Takes::Whole, 0, &again);
     assert_eq!(seen.refused.load(Ordering::Relaxed), 0);
     let (out, _, _) = expect(&home, Takes::Whole, 0, &["doctor"]);
