@@ -1146,6 +1146,11 @@ export interface Lane {
    */
   backing: string;
   /**
+   * SHA-256 of the file that describes a filesystem of the user's own, in hexadecimal; empty: it is one of the table,
+   * or the record is older than this key.
+   */
+  definition_sha256?: string;
+  /**
    * `ext4`, …; for a directory the filesystem found there.
    */
   filesystem: string;

@@ -176,6 +176,7 @@ pub fn bare_lane(row: &lanes::filesystem::Filesystem) -> Lane {
         kernel_build: String::new(),
         flushes_stop_short: false,
         geometry: Vec::new(),
+        definition_sha256: String::new(),
     }
 }
 
@@ -274,6 +275,7 @@ mod tests {
                     kernel_build: String::new(),
                     flushes_stop_short: false,
                     geometry: Vec::new(),
+                    definition_sha256: String::new(),
                 };
                 let fact = table.fact(&lane, Feature::DataChecksums);
                 assert_eq!(fact.is == "yes", promises.data_checksums, "{line}: {fact:?}");

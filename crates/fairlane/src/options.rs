@@ -146,8 +146,9 @@ pub struct Race {
     /// More writers than this are not tried
     #[arg(long, value_name = "N", default_value_t = 200_000, requires = "find_max", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub most_writers: u32,
-    /// Go on with an interrupted race
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["lanes", "suite", "workloads", "on", "lane_size", "rounds", "margin", "seed", "set", "with_self", "throttle", "output", "as_published", "find_max"])]
+    /// Go on with an interrupted race. What a record may not choose by itself is typed again: lanes with options of
+    /// mkfs or files of their own, --erase, --allow-programs, --set WORKLOAD.socket=PATH
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["suite", "workloads", "on", "lane_size", "rounds", "margin", "seed", "with_self", "throttle", "output", "as_published", "find_max"])]
     pub resume: Option<String>,
     /// Write the record here
     #[arg(short, long, value_name = "RECORD")]

@@ -7,6 +7,7 @@
 //! start tools from a thread that lives as long as the process (the main thread), or a child is
 //! killed when its thread ends.
 
+use crate::confined::{Confined, confine};
 use crate::failure::{LaneFailure, failed, plain, privilege};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
@@ -94,6 +95,12 @@ pub fn library_path(program: &Path) -> Option<std::ffi::OsString> {
     program.starts_with(folder).then(|| std::env::join_paths(own_libraries()).ok()).flatten()
 }
 
+/// Whether a variable changes what mkfs makes, where it writes or which devices it finds: no record would tell.
+fn changes_tools(name: &std::ffi::OsStr) -> bool {
+    const BEGINS: [&str; 5] = ["MKE2FS_", "E2FSPROGS_", "BLKID_", "LIBBLKID_", "LIBMOUNT_"];
+    name.to_str().is_some_and(|name| BEGINS.iter().any(|begin| name.starts_with(begin)))
+}
+
 fn is_executable(path: &Path) -> bool {
     path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
@@ -103,8 +110,20 @@ fn is_executable(path: &Path) -> bool {
 /// # Errors
 /// Missing program, a status other than 0 (with the last lines it printed), or interrupted.
 pub fn run(arguments: &[String], stop: &AtomicBool) -> Result<Output, LaneFailure> {
+    run_confined(arguments, None, stop)
+}
+
+/// [`run`] for a tool that may write to what it is confined to alone.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn run_confined(
+    arguments: &[String],
+    confined: Option<&Confined>,
+    stop: &AtomicBool,
+) -> Result<Output, LaneFailure> {
     let started = Instant::now();
-    let mut running = Running::start(arguments)?;
+    let mut running = Running::start_confined(arguments, confined)?;
     let status = loop {
         if let Some(status) = running.wait(100)? {
             break status;
@@ -177,6 +196,10 @@ impl Running {
     /// [`LaneFailure::Privilege`] where the program is missing, [`LaneFailure::Failed`] where it
     /// cannot be started.
     pub fn start(arguments: &[String]) -> Result<Self, LaneFailure> {
+        Running::start_confined(arguments, None)
+    }
+
+    fn start_confined(arguments: &[String], confined: Option<&Confined>) -> Result<Self, LaneFailure> {
         let (name, rest) = arguments.split_first().ok_or_else(|| failed("an empty command cannot be run"))?;
         let program = find_program(name)
             .ok_or_else(|| privilege(format!("the program {name} is missing; install it or add its folder to PATH")))?;
@@ -193,9 +216,13 @@ impl Running {
         if let Some(libraries) = library_path(&program) {
             command.env("LD_LIBRARY_PATH", libraries);
         }
+        for (name, _) in std::env::vars_os().filter(|(name, _)| changes_tools(name)) {
+            command.env_remove(name);
+        }
         let parent = rustix::process::getpid();
-        // SAFETY: the closure runs between fork and exec and makes only two async-signal-safe
-        // system calls (prctl, getppid); it allocates nothing and touches no lock.
+        let ruleset = confined.map(Confined::as_raw);
+        // SAFETY: the closure runs between fork and exec and makes only async-signal-safe system calls
+        // (prctl, getppid, landlock_restrict_self); it allocates nothing and touches no lock.
         unsafe {
             command.pre_exec(move || {
                 rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
@@ -203,7 +230,7 @@ impl Running {
                 if rustix::process::getppid() != Some(parent) {
                     return Err(rustix::io::Errno::SRCH.into());
                 }
-                Ok(())
+                ruleset.map_or(Ok(()), confine)
             });
         }
         let cannot_start = |error: std::io::Error| failed(format!("cannot start {name}: {}", plain(&error)));

@@ -7,8 +7,9 @@ use crate::filesystem::{self, Filesystem, Home};
 use crate::guest_needs::other_kernels;
 use crate::host::Host;
 use crate::missing::missing;
+use crate::mkfs_words::{self, Said};
 use crate::promises;
-use crate::{command, mount};
+use crate::{command, mount, mount_words};
 use model::lane::{LaneSpec, Promises, Venue};
 use std::path::{Path, PathBuf};
 
@@ -21,6 +22,25 @@ pub(crate) enum Contestant {
     Custom(Box<Custom>),
     /// A directory as it is.
     Directory(PathBuf),
+}
+
+/// The commands of a lane.
+#[derive(Debug, Default)]
+pub(crate) struct Commands {
+    /// The whole mkfs command with `{device}`; empty: none.
+    pub(crate) mkfs: Vec<String>,
+    /// All mount options, ours included.
+    pub(crate) mount_options: Vec<String>,
+    /// Block devices that they name beside the lane's own.
+    pub(crate) devices: Vec<PathBuf>,
+}
+
+/// What is said to a row's mkfs; a row without one is told nothing, and refuses options itself.
+fn read_mkfs(row: &Filesystem, spec: &LaneSpec) -> Result<Said, LaneFailure> {
+    match row.mkfs.first() {
+        Some(program) => mkfs_words::read(row.mkfs_takes, program, &spec.mkfs_options),
+        None => Ok(Said::default()),
+    }
 }
 
 impl Contestant {
@@ -110,22 +130,43 @@ impl Contestant {
         }
     }
 
-    /// The whole mkfs command with `{device}`; empty: none.
-    pub(crate) fn mkfs_command(&self, spec: &LaneSpec) -> Vec<String> {
-        match self {
-            Contestant::Row(row) => row.mkfs_command(&spec.mkfs_options),
-            Contestant::Custom(custom) => custom.mkfs_command(&spec.mkfs_options),
-            Contestant::Directory(_) => Vec::new(),
+    /// What a lane says to mkfs and mount, as it is run: every word was looked at, and none names a device that is
+    /// not listed.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Usage`] for the first word that no lane may say.
+    pub(crate) fn commands(&self, spec: &LaneSpec) -> Result<Commands, LaneFailure> {
+        let (mkfs, takes_devices) = match self {
+            Contestant::Directory(_) => return Ok(Commands::default()),
+            Contestant::Row(row) => (read_mkfs(row, spec)?, true),
+            Contestant::Custom(custom) => match custom.row() {
+                Some(row) => (read_mkfs(row, spec)?, false),
+                None => {
+                    let program = custom.mkfs.first().map_or("mkfs", String::as_str);
+                    (mkfs_words::read_unknown(program, &spec.mkfs_options)?, false)
+                }
+            },
+        };
+        let size = |option: &&String| ["size", "nr_blocks"].contains(&option.split('=').next().unwrap_or_default());
+        if let Some(option) = spec.mount_options.iter().filter(|_| self.in_memory()).find(size) {
+            return Err(usage(format!(
+                "a lane in memory is as large as the others, so `{}` is not for lanes; remove it, or give --lane-size",
+                model::text::escaped(option.as_bytes())
+            )));
         }
-    }
-
-    /// All mount options, ours included.
-    pub(crate) fn mount_options(&self, spec: &LaneSpec) -> Vec<String> {
-        match self {
-            Contestant::Row(row) => row.all_mount_options(&spec.mount_options),
-            Contestant::Custom(_) => spec.mount_options.clone(),
-            Contestant::Directory(_) => Vec::new(),
-        }
+        let mount = mount_words::read(self.filesystem_name(), takes_devices, &spec.mount_options)?;
+        Ok(Commands {
+            mkfs: match self {
+                Contestant::Row(row) => row.mkfs_command(&mkfs.words),
+                Contestant::Custom(custom) => custom.mkfs_command(&mkfs.words),
+                Contestant::Directory(_) => Vec::new(),
+            },
+            mount_options: match self {
+                Contestant::Row(row) => row.all_mount_options(&mount.words),
+                _ => mount.words,
+            },
+            devices: mkfs.devices.into_iter().chain(mount.devices).collect(),
+        })
     }
 
     /// What it promises with these options. A row looks at `mount_options`, the kernel's own words
@@ -201,13 +242,13 @@ impl Contestant {
     }
 
     /// Refuses mount options that this kernel does not know, without mounting anything.
-    pub(crate) fn check_mount_options(&self, spec: &LaneSpec) -> Result<(), LaneFailure> {
-        if mount::has(&spec.mount_options, "ro") {
+    pub(crate) fn check_mount_options(&self, options: &[String]) -> Result<(), LaneFailure> {
+        if mount::has(options, "ro") {
             return Err(usage("a race writes, so `ro` leaves nothing to race; remove it"));
         }
         match self {
             Contestant::Row(_) if self.is_library() => Ok(()),
-            Contestant::Row(row) => mount::try_options(row.mounted_as(), &self.mount_options(spec)),
+            Contestant::Row(row) => mount::try_options(row.mounted_as(), options),
             _ => Ok(()),
         }
     }

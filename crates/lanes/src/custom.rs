@@ -5,7 +5,13 @@ use crate::filesystem::{self, Filesystem, Fuse};
 use model::Bytes;
 use model::lane::Promises;
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+/// More is no description of a filesystem.
+const LARGEST_FILE_BYTES: u64 = 64 << 10;
 
 /// A filesystem of the user's own. Commands are argument lists; `{device}`, `{directory}` and
 /// `{options}` in them are replaced, and no shell is involved.
@@ -37,6 +43,9 @@ pub struct Custom {
     /// The row of the table whose FUSE program it is; `None`: it is the user's own.
     #[serde(skip)]
     pub(crate) row: Option<&'static str>,
+    /// SHA-256 of its file, in hexadecimal; empty: it has none.
+    #[serde(skip)]
+    pub(crate) sha256: String,
 }
 
 /// Where the filesystem runs.
@@ -95,6 +104,7 @@ impl Custom {
             },
             minimum_size: Some(Bytes(row.minimum_bytes)),
             row: Some(row.name),
+            sha256: String::new(),
         }
     }
 
@@ -108,14 +118,24 @@ impl Custom {
     /// # Errors
     /// [`LaneFailure::Usage`] naming the file and, where TOML knows it, the line.
     pub fn read(path: &Path) -> Result<Custom, LaneFailure> {
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            usage(format!(
-                "{}: {}; name a TOML file that describes a filesystem",
-                path.display(),
-                crate::failure::plain(&error)
-            ))
-        })?;
-        Custom::parse(&text, &path.display().to_string())
+        let shown = model::text::escaped_path(path);
+        let refuse = |why: &str| usage(format!("{shown}: {why}; name a TOML file that describes a filesystem"));
+        // A pipe that nobody writes to is not waited for.
+        let file = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path);
+        let mut text = String::new();
+        let read = file.and_then(|file| {
+            if !file.metadata()?.is_file() {
+                return Err(std::io::Error::other("it is no file"));
+            }
+            file.take(LARGEST_FILE_BYTES + 1).read_to_string(&mut text)
+        });
+        read.map_err(|error| refuse(&crate::failure::plain(&error)))?;
+        if text.len() as u64 > LARGEST_FILE_BYTES {
+            return Err(refuse("it has more than 64KiB"));
+        }
+        // Of the bytes that were read, and not of the file a moment later.
+        let sha256 = Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Custom { sha256, ..Custom::parse(&text, &shown)? })
     }
 
     /// Reads the text of a file called `name`.

@@ -9,7 +9,7 @@ use crate::{host, loop_device, mountinfo, signature};
 use model::units::human_bytes;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Major number of loop devices (Linux's list of device numbers).
@@ -74,13 +74,33 @@ impl Found {
         self.number.0 == LOOP_MAJOR
     }
 
-    /// What must be typed: the last four characters of the serial number, or of the device's name
-    /// where it has none.
-    fn must_type(&self) -> String {
-        let word = if self.serial.is_empty() { &self.kernel_name } else { &self.serial };
-        let characters: Vec<char> = word.chars().collect();
-        characters[characters.len().saturating_sub(4)..].iter().collect()
+    /// What must be typed, and of what it is the end: the last four characters of the serial number. Spaces are left
+    /// out, because what is typed loses them, and so is everything that a keyboard may lack; a number that has fewer
+    /// than four others tells little, and the device's name stands in for it.
+    fn must_type(&self) -> (String, &'static str) {
+        let plain = |text: &str| text.chars().filter(char::is_ascii_graphic).collect::<Vec<char>>();
+        let (characters, of) = match plain(&self.serial) {
+            serial if serial.len() >= TYPED => (serial, "serial number"),
+            _ => (plain(&self.kernel_name), "name"),
+        };
+        (characters[characters.len().saturating_sub(TYPED)..].iter().collect(), of)
     }
+}
+
+/// How many characters are typed to confirm a device.
+const TYPED: usize = 4;
+
+/// Where udev keeps names that stay with a disk.
+const BY_ID: &str = "/dev/disk/by-id";
+
+/// Whether a name stays with its disk: an entry of udev's folder itself. `/dev/disk/by-id/../../sda` only begins like
+/// one.
+fn is_stable(named: &Path) -> bool {
+    let mut below = match named.strip_prefix(BY_ID) {
+        Ok(below) => below.components(),
+        Err(_) => return false,
+    };
+    matches!((below.next(), below.next()), (Some(Component::Normal(_)), None))
 }
 
 /// Decides whether a device may be overwritten. Pure.
@@ -101,11 +121,13 @@ pub fn decide(found: &Found, erase: &[Erasable], terminal: bool) -> Result<Decis
         return Err(usage(format!("{path} has no size: no medium, or no image attached; choose another device")));
     }
     let holds = found.signature.as_deref().unwrap_or("no known signature");
-    let Some((named, _)) = erase.iter().find(|(_, number)| *number == found.number) else {
+    // Of several names for it one that stays counts.
+    let names = || erase.iter().filter(|(_, number)| *number == found.number).map(|(named, _)| named);
+    let Some(named) = names().find(|named| is_stable(named)).or_else(|| names().next()) else {
         return Err(usage(format!("{path} holds {holds}; pass --erase {} to overwrite it", found.named.display())));
     };
     if !terminal {
-        if found.is_loop() || named.starts_with("/dev/disk/by-id") {
+        if found.is_loop() || is_stable(named) {
             return Ok(Decision::Go);
         }
         return Err(usage(format!(
@@ -114,8 +136,9 @@ pub fn decide(found: &Found, erase: &[Erasable], terminal: bool) -> Result<Decis
         )));
     }
     let or_unknown = |text: &str| if text.is_empty() { "unknown".to_owned() } else { text.to_owned() };
-    let must_type = found.must_type();
-    let what = if found.serial.is_empty() { "name" } else { "serial number" };
+    let (must_type, what) = found.must_type();
+    let spaced = what == "serial number" && found.serial.contains(char::is_whitespace);
+    let spaces = if spaced { " (without spaces)" } else { "" };
     Ok(Decision::Ask {
         shown: vec![
             format!("{path} will be overwritten; everything on it is lost."),
@@ -123,7 +146,7 @@ pub fn decide(found: &Found, erase: &[Erasable], terminal: bool) -> Result<Decis
             format!("  serial     {}", or_unknown(&found.serial)),
             format!("  size       {}", human_bytes(found.size_bytes as f64)),
             format!("  now holds  {holds}"),
-            format!("To go on, type the last {} characters of its {what}.", must_type.chars().count()),
+            format!("To go on, type the last {} characters of its {what}{spaces}.", must_type.chars().count()),
         ],
         must_type,
     })
@@ -135,8 +158,9 @@ pub fn decide(found: &Found, erase: &[Erasable], terminal: bool) -> Result<Decis
 /// [`LaneFailure::Usage`] where something else was typed.
 pub fn confirm(found: &Found, decision: &Decision, person: &mut dyn Confirm) -> Result<(), LaneFailure> {
     let Decision::Ask { shown, must_type } = decision else { return Ok(()) };
-    match person.ask(shown, must_type) {
-        Some(typed) if typed.trim() == must_type => Ok(()),
+    let without_spaces = |typed: String| typed.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+    match person.ask(shown, must_type).map(without_spaces) {
+        Some(typed) if typed == *must_type => Ok(()),
         _ => Err(usage(format!(
             "{} was not confirmed and nothing was written; run it again and type what is asked for",
             found.path.display()
@@ -159,6 +183,38 @@ pub fn resolve_erase(erase: &[PathBuf]) -> Result<Vec<Erasable>, LaneFailure> {
         ))),
     };
     erase.iter().map(resolve).collect()
+}
+
+/// The kernel's own path of the block device that a word names, whatever links and dots stand in it; `None`: it names
+/// none. A word that is no path is looked for in the working directory, as whoever opens it would.
+pub(crate) fn named_by(word: &str) -> Option<PathBuf> {
+    let metadata = Path::new(word).metadata().ok()?;
+    if !metadata.file_type().is_block_device() {
+        return None;
+    }
+    let number = number_of(metadata.rdev());
+    // A device that the kernel has no longer, or a path that it knows by no name, is still nobody's to overwrite.
+    Some(node_of(number).unwrap_or_else(|| std::path::absolute(word).unwrap_or_else(|_| word.into())))
+}
+
+/// `/dev/NAME` by the kernel's own name, where it is that device. Only root changes what lies there.
+fn node_of(number: DeviceNumber) -> Option<PathBuf> {
+    let name = host::block_name(number.0, number.1)?;
+    let node = Path::new("/dev").join(name.replace('!', "/"));
+    is_device(&node, number).then_some(node)
+}
+
+/// Refuses a path in which somebody else could put another device before it is opened.
+fn only_root_changes(path: &Path) -> Result<(), LaneFailure> {
+    let others = |folder: &Path| folder.metadata().is_ok_and(|of| of.uid() != 0 || of.mode() & 0o022 != 0);
+    match path.ancestors().skip(1).find(|folder| others(folder)) {
+        Some(folder) => Err(usage(format!(
+            "{} lies in {}, where others than root may put another device in its place; name it by its path in /dev",
+            path.display(),
+            folder.display()
+        ))),
+        None => Ok(()),
+    }
 }
 
 fn number_of(rdev: u64) -> DeviceNumber {
@@ -220,6 +276,10 @@ fn look(named: &Path) -> Result<Found, LaneFailure> {
     let number = number_of(metadata.rdev());
     let kernel_name = host::block_name(number.0, number.1)
         .ok_or_else(|| failed(format!("the kernel shows no device behind {}; choose another", path.display())))?;
+    let path = match node_of(number) {
+        Some(node) => node,
+        None => only_root_changes(&path).map(|()| path)?,
+    };
     let disk = host::whole_disk(&kernel_name);
     let sector_bytes = 512; // /sys counts in these whatever the device's own sectors are.
     let size_bytes = number_in(&format!("/sys/class/block/{kernel_name}/size")) * sector_bytes;
@@ -284,8 +344,12 @@ fn cannot_open(path: &Path, error: std::io::Error) -> LaneFailure {
 }
 
 fn text_in(path: &str) -> String {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    text.trim().chars().filter(|c| !c.is_control()).collect()
+    shown(&std::fs::read_to_string(path).unwrap_or_default())
+}
+
+/// What a disk says of itself, as a message may show it.
+fn shown(text: &str) -> String {
+    text.chars().filter(|c| !model::text::is_unsafe(*c)).collect::<String>().trim().to_owned()
 }
 
 fn number_in(path: &str) -> u64 {
@@ -296,7 +360,7 @@ fn number_in(path: &str) -> u64 {
 fn udev_serial(disk: &str) -> String {
     let number = text_in(&format!("/sys/class/block/{disk}/dev"));
     let data = std::fs::read_to_string(format!("/run/udev/data/b{number}")).unwrap_or_default();
-    let line = |key: &str| data.lines().find_map(|line| line.strip_prefix(key)).map(str::to_owned);
+    let line = |key: &str| data.lines().find_map(|line| line.strip_prefix(key)).map(shown);
     line("E:ID_SERIAL_SHORT=").or_else(|| line("E:ID_SERIAL=")).unwrap_or_default()
 }
 
@@ -449,9 +513,32 @@ mod tests {
     }
 
     #[test]
+    fn a_path_that_only_begins_like_a_stable_name_is_none() {
+        for named in [
+            "/dev/disk/by-id/../../sdb",
+            "/dev/disk/by-id/ata-ACME/../../../sdb",
+            "/dev/disk/by-id/./../by-id/../../sdb",
+            "/dev/disk/by-id/x/y",
+            "/dev/disk/by-id",
+            "/dev/disk/by-id/",
+            "/dev/disk/by-id-else/x",
+            "dev/disk/by-id/x",
+            "/tmp/dev/disk/by-id/x",
+        ] {
+            let error = decide(&found(), &erase(named), false).unwrap_err();
+            assert!(error.to_string().contains("takes only a name that stays the same"), "{named}: {error}");
+        }
+        for named in ["/dev/disk/by-id/ata-ACME", "/dev//disk/./by-id/ata-ACME", "/dev/disk/by-id/a..b"] {
+            assert_eq!(decide(&found(), &erase(named), false), Ok(Decision::Go), "{named}");
+        }
+    }
+
+    #[test]
     fn without_a_terminal_only_a_stable_name_or_a_loop_device_goes() {
         assert!(decide(&found(), &erase("/dev/sdb"), false).unwrap_err().to_string().contains("by-id"));
         assert_eq!(decide(&found(), &erase("/dev/disk/by-id/ata-ACME"), false), Ok(Decision::Go));
+        let both = [erase("/dev/sdb"), erase("/dev/disk/by-id/ata-ACME")].concat();
+        assert_eq!(decide(&found(), &both, false), Ok(Decision::Go));
         let looped = Found { number: (7, 0), ..found() };
         assert_eq!(decide(&looped, &[("/dev/loop0".into(), (7, 0))], false), Ok(Decision::Go));
     }
@@ -484,8 +571,46 @@ mod tests {
         for wrong in [Some("y"), Some("yes"), Some(""), Some("S1234567"), None] {
             assert!(confirm(&found(), &decision, &mut Typing(wrong, Vec::new())).is_err(), "{wrong:?}");
         }
-        let nameless = Found { serial: String::new(), kernel_name: "nvme0n1p3".to_owned(), ..found() };
-        let Decision::Ask { must_type, .. } = decide(&nameless, &erase("/dev/sdb"), true).unwrap() else { panic!() };
-        assert_eq!(must_type, "n1p3");
+    }
+
+    #[test]
+    fn every_serial_number_can_be_confirmed_by_typing_what_is_asked_for() {
+        struct Types<'a>(&'a str);
+        impl Confirm for Types<'_> {
+            fn ask(&mut self, _: &[String], _: &str) -> Option<String> {
+                Some(self.0.to_owned())
+            }
+        }
+        for (serial, of, typed) in [
+            ("", "name", "n1p3"),
+            ("    ", "name", "n1p3"),
+            ("ABC 123", "serial number (without spaces)", "C123"),
+            ("ABC 123", "serial number (without spaces)", "C 123"),
+            ("12 34", "serial number (without spaces)", "12 34"),
+            ("12\u{a0}34 ", "serial number (without spaces)", " 1234 "),
+            ("  S1234567", "serial number (without spaces)", "4567"),
+            ("1 2 3", "name", "n1p3"),
+            ("A1", "name", "n1p3"),
+            ("Ünïcödé", "name", "n1p3"),
+            ("WD-W\u{200b}X", "serial number", "D-WX"),
+        ] {
+            let disk = Found { serial: serial.to_owned(), kernel_name: "nvme0n1p3".to_owned(), ..found() };
+            let decision = decide(&disk, &erase("/dev/sdb"), true).unwrap();
+            let Decision::Ask { shown, .. } = &decision else { panic!("{decision:?}") };
+            assert_eq!(
+                shown.last().unwrap(),
+                &format!("To go on, type the last 4 characters of its {of}."),
+                "{serial:?}"
+            );
+            confirm(&disk, &decision, &mut Types(typed)).unwrap_or_else(|error| panic!("{serial:?}: {error}"));
+            for wrong in ["", "    ", "yes", "123"] {
+                assert!(confirm(&disk, &decision, &mut Types(wrong)).is_err(), "{serial:?}: {wrong:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_disk_says_of_itself_moves_no_cursor() {
+        assert_eq!(shown(" \u{1b}[2JA\u{202e}B\n"), "[2JAB");
     }
 }

@@ -3,6 +3,8 @@
 
 use crate::abilities::{self, Lack};
 use crate::geometry::{self, Geometry};
+use crate::mkfs_tables;
+use crate::mkfs_words::Grammar;
 use crate::promises;
 use model::Bytes;
 use model::lane::{Contestant, LaneSpec, Promises};
@@ -18,6 +20,8 @@ pub struct Filesystem {
     /// Arguments of mkfs whose later occurrence replaces the earlier one: what the user gives is
     /// appended to ours with a comma instead.
     pub mkfs_lists: &'static [&'static str],
+    /// What a lane may say to it.
+    pub mkfs_takes: &'static Grammar,
     /// Its mkfs looks at every mount and loop device of the machine that it runs on, some of which an ordinary
     /// user may not see: for a lane in a guest it runs in the guest, and not on the host.
     pub mkfs_looks_around: bool,
@@ -86,6 +90,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "ext2",
         mkfs: &["mkfs.ext2", "-q", "-F", "-E", EXT_EXTENDED],
         mkfs_lists: &["-E"],
+        mkfs_takes: &mkfs_tables::MKE2FS,
         mkfs_looks_around: false,
         package: "e2fsprogs",
         module: "ext2",
@@ -104,6 +109,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "ext3",
         mkfs: &["mkfs.ext3", "-q", "-F", "-E", EXT_EXTENDED],
         mkfs_lists: &["-E"],
+        mkfs_takes: &mkfs_tables::MKE2FS,
         mkfs_looks_around: false,
         package: "e2fsprogs",
         module: "ext4",
@@ -121,6 +127,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "ext4",
         mkfs: &["mkfs.ext4", "-q", "-F", "-E", EXT_EXTENDED],
         mkfs_lists: &["-E"],
+        mkfs_takes: &mkfs_tables::MKE2FS,
         mkfs_looks_around: false,
         package: "e2fsprogs",
         module: "ext4",
@@ -139,6 +146,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         // Not quiet: what it prints is the geometry.
         mkfs: &["mkfs.xfs", "-f", "-K"],
         mkfs_lists: &[],
+        mkfs_takes: &mkfs_tables::XFS,
         mkfs_looks_around: false,
         package: "xfsprogs",
         module: "xfs",
@@ -156,6 +164,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "ntfs",
         mkfs: &["mkntfs", "-q", "-F", "-Q"],
         mkfs_lists: &[],
+        mkfs_takes: &mkfs_tables::NTFS,
         mkfs_looks_around: false,
         package: "ntfs-3g",
         module: "ntfs3",
@@ -178,6 +187,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "btrfs",
         mkfs: &["mkfs.btrfs", "-f", "-K"],
         mkfs_lists: &[],
+        mkfs_takes: &mkfs_tables::BTRFS,
         mkfs_looks_around: true,
         package: "btrfs-progs",
         module: "btrfs",
@@ -195,6 +205,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "tmpfs",
         mkfs: &[],
         mkfs_lists: &[],
+        mkfs_takes: &mkfs_tables::NONE,
         mkfs_looks_around: false,
         package: "",
         module: "",
@@ -212,6 +223,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "f2fs",
         mkfs: &["mkfs.f2fs", "-q", "-f", "-t", "0"],
         mkfs_lists: &[],
+        mkfs_takes: &mkfs_tables::F2FS,
         mkfs_looks_around: false,
         package: "f2fs-tools",
         module: "f2fs",
@@ -229,6 +241,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "nilfs2",
         mkfs: &["mkfs.nilfs2", "-q", "-f", "-K"],
         mkfs_lists: &[],
+        mkfs_takes: &mkfs_tables::NILFS2,
         mkfs_looks_around: false,
         package: "nilfs-tools",
         module: "nilfs2",
@@ -246,6 +259,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "exfat",
         mkfs: &["mkfs.exfat"],
         mkfs_lists: &[],
+        mkfs_takes: &mkfs_tables::EXFAT,
         mkfs_looks_around: false,
         package: "exfatprogs",
         module: "exfat",
@@ -264,6 +278,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "jfs",
         mkfs: &["mkfs.jfs", "-q"],
         mkfs_lists: &[],
+        mkfs_takes: &mkfs_tables::JFS,
         mkfs_looks_around: false,
         package: "jfsutils",
         module: "jfs",
@@ -282,6 +297,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "reiserfs",
         mkfs: &["mkfs.reiserfs", "-q", "-f", "-f"],
         mkfs_lists: &[],
+        mkfs_takes: &mkfs_tables::REISERFS,
         mkfs_looks_around: false,
         package: "reiserfsprogs",
         module: "reiserfs",
@@ -300,6 +316,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "bcachefs",
         mkfs: &["mkfs.bcachefs", "-q", "-f"],
         mkfs_lists: &[],
+        mkfs_takes: &mkfs_tables::BCACHEFS,
         mkfs_looks_around: false,
         package: "bcachefs-tools",
         module: "bcachefs",
@@ -317,6 +334,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "zfs",
         mkfs: &["zpool"],
         mkfs_lists: &[],
+        mkfs_takes: &mkfs_tables::NONE,
         mkfs_looks_around: false,
         package: "zfsutils-linux",
         module: "zfs",
@@ -335,6 +353,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         // The library formats; its crate has no option for it.
         mkfs: &[],
         mkfs_lists: &[],
+        mkfs_takes: &mkfs_tables::NONE,
         mkfs_looks_around: false,
         package: "",
         module: "",

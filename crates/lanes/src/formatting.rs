@@ -1,6 +1,7 @@
 //! Formatting, mounting and unmounting one lane, whatever its contestant is.
 
 use crate::command::{self, Running};
+use crate::confined::Confined;
 use crate::contestant::{Contestant, fill_device};
 use crate::custom::{Custom, Kind, fill};
 use crate::device;
@@ -16,17 +17,24 @@ const FUSE_MOUNT_PATIENCE: Duration = Duration::from_secs(15);
 const FUSE_EXIT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Makes the filesystem; answers what mkfs printed and how long it took. The seconds are mkfs's
-/// own.
+/// own. `beside`: the other devices that its words name.
 pub(crate) fn format(
+    contestant: &Contestant,
     mkfs_command: &[String],
     device: &Path,
+    beside: &[&Path],
     stop: &AtomicBool,
 ) -> Result<Option<command::Output>, LaneFailure> {
     if mkfs_command.is_empty() {
         return Ok(None);
     }
     device::wait_until_free(device);
-    command::run(&fill_device(mkfs_command, device), stop).map(Some)
+    // What a program of the user's own writes is the user's affair.
+    let confined = match contestant {
+        Contestant::Custom(custom) if custom.row().is_none() => None,
+        _ => Confined::to(&[&[device], beside].concat()),
+    };
+    command::run_confined(&fill_device(mkfs_command, device), confined.as_ref(), stop).map(Some)
 }
 
 /// What is mounted where, and how.

@@ -108,10 +108,10 @@ impl Ground {
         }
     }
 
-    /// What the host formats: of a guest's disk the image.
+    /// What the host formats: of a guest's disk the image, which lies in a folder that may be somebody else's.
     pub(crate) fn formatted(&self) -> Option<PathBuf> {
         match self {
-            Ground::Guest(disk) => Some(disk.path.clone()),
+            Ground::Guest(disk) => disk.image.as_ref().map(Image::held_path),
             _ => self.block_device(),
         }
     }

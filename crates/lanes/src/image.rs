@@ -13,6 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::{Advice, AtFlags, FallocateFlags, IFlags, StatxFlags};
 use std::fs::{File, OpenOptions};
 use std::ops::Range;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -170,6 +171,12 @@ impl Image {
     /// Where it lies.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// A path that leads to this very file, for programs that this process starts: whatever was put in its place in the
+    /// folder meanwhile, they open what we hold open.
+    pub(crate) fn held_path(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd()))
     }
 
     /// Its size in bytes.
@@ -358,4 +365,30 @@ fn disk_full(error: &std::io::Error, path: &Path, size_bytes: u64) -> Option<Lan
         "{fact}: an image needs {}; free some space, lower --lane-size or choose another place with --on DIR",
         Bytes(size_bytes)
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever owns the folder above an image may put a link in its place.
+    #[test]
+    fn programs_open_the_image_that_is_held_and_not_what_was_put_in_its_place() {
+        let folder = PathBuf::from(format!("/var/tmp/fairlane-held-{}", std::process::id()));
+        std::fs::create_dir(&folder).unwrap();
+        let (path, precious) = (folder.join("image"), folder.join("precious"));
+        std::fs::write(&precious, "precious").unwrap();
+        let image = Image::create(&path, 1 << 20, 1, &mut |_| {}, &AtomicBool::new(false)).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(&precious, &path).unwrap();
+        let of = format!("of={}", image.held_path().display());
+        let words = ["dd", "if=/dev/zero", "bs=1M", "count=1", "conv=notrunc", &of].map(str::to_owned);
+        crate::command::run(&words, &AtomicBool::new(false)).unwrap();
+        let kept = std::fs::read(&precious).unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(kept, b"precious");
+        let mut first = Aligned::zeroed(ALIGNMENT);
+        image.file.read_exact_at(first.bytes_mut(), 0).unwrap();
+        assert!(first.bytes_mut().iter().all(|byte| *byte == 0), "the held image was written");
+    }
 }

@@ -3,7 +3,8 @@
 
 use crate::availability::{self, Availability};
 use crate::command;
-use crate::contestant::{Contestant, fill_device};
+use crate::confined::Confined;
+use crate::contestant::{Commands, Contestant, fill_device};
 use crate::failure::{LaneFailure, privilege, usage};
 use crate::filesystem::{FILESYSTEMS, Filesystem, Home};
 use crate::mount;
@@ -84,14 +85,18 @@ impl Specimen {
                 spec.name
             )));
         }
+        let Commands { mkfs, mount_options, devices } =
+            contestant.commands(spec).map_err(|error| error.in_lane(&spec.name))?;
+        if let Some(device) = devices.first() {
+            return Err(usage(format!(
+                "lane {} names {}, and only a disk of Fairlane's own is cut or damaged here; remove it",
+                spec.name,
+                device.display()
+            )));
+        }
         contestant.check_available()?;
-        contestant.check_mount_options(spec)?;
-        Ok(Specimen {
-            spec: spec.clone(),
-            row,
-            mkfs: contestant.mkfs_command(spec),
-            mount_options: contestant.mount_options(spec),
-        })
+        contestant.check_mount_options(&mount_options)?;
+        Ok(Specimen { spec: spec.clone(), row, mkfs, mount_options })
     }
 
     /// What reports call it.
@@ -152,7 +157,8 @@ impl Specimen {
     pub fn format(&self, device: &Path, extra: &[&Path], stop: &AtomicBool) -> Result<(), LaneFailure> {
         let mut words = fill_device(&self.mkfs, device);
         words.extend(extra.iter().map(|path| path.display().to_string()));
-        command::run(&words, stop).map(drop)
+        let confined = Confined::to(&[&[device], extra].concat());
+        command::run_confined(&words, confined.as_ref(), stop).map(drop)
     }
 
     /// Mounts it.

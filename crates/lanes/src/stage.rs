@@ -2,7 +2,7 @@
 
 use crate::command::Running;
 use crate::contestant::Contestant;
-use crate::device::{self, Confirm, Decision};
+use crate::device::{self, Confirm, Decision, Found};
 use crate::failure::{LaneFailure, cannot, usage};
 use crate::ground::Ground;
 use crate::guest::Guest;
@@ -99,6 +99,8 @@ pub(crate) struct LaneState {
     pub(crate) guest: Option<usize>,
     pub(crate) mkfs_command: Vec<String>,
     pub(crate) mount_options: Vec<String>,
+    /// Block devices that these commands name beside the lane's own.
+    pub(crate) named_devices: Vec<PathBuf>,
     pub(crate) promises: Promises,
     pub(crate) geometry: Vec<String>,
     pub(crate) open: Option<OpenLane>,
@@ -126,8 +128,10 @@ pub struct Stage {
     pub(crate) grounds: Vec<Ground>,
     /// The guests that lanes live in.
     pub(crate) guests: Vec<GuestSlot>,
-    /// Devices that somebody must confirm: index of the ground and what to ask.
-    pub(crate) decisions: Vec<(usize, Decision)>,
+    /// Devices that lanes' commands name beside their own: whose, and which.
+    pub(crate) beside: Vec<(usize, Found)>,
+    /// Devices that somebody must confirm, and what to ask.
+    pub(crate) decisions: Vec<(Found, Decision)>,
     pub(crate) confirmed: bool,
     /// Directory of the images, or of the mount points where there are none.
     pub(crate) base: PathBuf,
@@ -153,10 +157,8 @@ impl Stage {
     /// # Errors
     /// [`LaneFailure::Usage`] where something else was typed.
     pub fn confirm(&mut self, person: &mut dyn Confirm) -> Result<(), LaneFailure> {
-        for (ground, decision) in &self.decisions {
-            if let Ground::Device(found) = &self.grounds[*ground] {
-                device::confirm(found, decision, person)?;
-            }
+        for (found, decision) in &self.decisions {
+            device::confirm(found, decision, person)?;
         }
         self.confirmed = true;
         Ok(())
@@ -165,7 +167,7 @@ impl Stage {
     /// Bytes that `build` writes: the images.
     pub fn bytes_to_write(&self) -> u64 {
         let images = self.grounds.iter().filter(|ground| matches!(ground, Ground::Image(_) | Ground::Guest(_)));
-        self.settings.lane_size.0 * images.count() as u64
+        self.settings.lane_size.0.saturating_mul(images.count() as u64)
     }
 
     /// Makes everything: run directories, images, loop devices; then formats, mounts and unmounts

@@ -40,6 +40,7 @@ impl Stage {
             guests,
             settings,
             grounds: Vec::new(),
+            beside: Vec::new(),
             decisions: Vec::new(),
             confirmed: true,
             base: PathBuf::new(),
@@ -70,7 +71,7 @@ impl Stage {
                 // Its own kernel refuses what it does not know, when the lane is tried before the race.
                 continue;
             }
-            lane.contestant.check_mount_options(&lane.spec).map_err(|error| error.in_lane(&lane.name))?;
+            lane.contestant.check_mount_options(&lane.mount_options).map_err(|error| error.in_lane(&lane.name))?;
         }
         stage.lay_grounds(&places)?;
         stage_guest::check_slots(&stage)?;
@@ -132,9 +133,9 @@ impl Stage {
             };
             self.lanes[index].fixed_ground = Some(ground.map_err(|error| error.in_lane(&name))?);
         }
+        self.add_named_devices(&erase)?;
         for (named, number) in &erase {
-            let used = |ground: &Ground| matches!(ground, Ground::Device(found) if found.number == *number);
-            if !self.grounds.iter().any(used) {
+            if !self.devices().any(|found| found.number == *number) {
                 return Err(usage(format!(
                     "--erase {} names a device that no lane uses; remove it or race a lane there",
                     named.display()
@@ -166,7 +167,7 @@ impl Stage {
             )));
         }
         let count = all.len() as u64;
-        let needed = count * self.settings.lane_size.0 + SPARE_BYTES;
+        let needed = self.settings.lane_size.0.saturating_mul(count).saturating_add(SPARE_BYTES);
         if host.free_bytes < needed {
             return Err(failed(format!(
                 "{} has {} free and {count} images of {} need {}; free some space, lower --lane-size or choose another place with --on DIR",
@@ -216,12 +217,64 @@ impl Stage {
         let state = &self.lanes[lane];
         check_lane_size(&state.name, &state.contestant, found.size_bytes, work, "choose a larger device")?;
         let index = self.grounds.len();
-        if matches!(decision, Decision::Ask { .. }) {
-            self.confirmed = false;
-            self.decisions.push((index, decision));
-        }
+        self.ask(&found, decision);
         self.grounds.push(Ground::Device(Box::new(found)));
         Ok(index)
+    }
+
+    fn ask(&mut self, found: &Found, decision: Decision) {
+        if matches!(decision, Decision::Ask { .. }) {
+            self.confirmed = false;
+            self.decisions.push((found.clone(), decision));
+        }
+    }
+
+    /// A journal or a log on another device is overwritten too: it passes every check that a lane's own device passes.
+    fn add_named_devices(&mut self, erase: &[device::Erasable]) -> Result<(), LaneFailure> {
+        let named: Vec<(usize, PathBuf)> = (self.lanes.iter().enumerate())
+            .flat_map(|(index, lane)| lane.named_devices.iter().map(move |path| (index, path.clone())))
+            .collect();
+        for (lane, path) in named {
+            let name = self.lanes[lane].name.clone();
+            let checked = (|| {
+                let found = device::inspect(&path)?;
+                if self.beside.iter().any(|(of, other)| *of == lane && other.number == found.number) {
+                    // mkfs and mount name the same one.
+                    return Ok(());
+                }
+                if self.devices().any(|other| other.number == found.number) {
+                    return Err(usage(format!(
+                        "{} is another lane's device, or this lane's own; give each a device of its own",
+                        found.path.display()
+                    )));
+                }
+                let decision = device::decide(&found, erase, self.settings.terminal)?;
+                self.ask(&found, decision);
+                self.beside.push((lane, found));
+                Ok(())
+            })();
+            checked.map_err(|error: LaneFailure| error.in_lane(&name))?;
+        }
+        Ok(())
+    }
+
+    /// Every block device that the race overwrites.
+    fn devices(&self) -> impl Iterator<Item = &Found> {
+        let grounds = self.grounds.iter().filter_map(|ground| match ground {
+            Ground::Device(found) => Some(found.as_ref()),
+            _ => None,
+        });
+        grounds.chain(self.beside.iter().map(|(_, found)| found))
+    }
+
+    /// The devices that lanes' commands name beside their own, with the lane's name: they are overwritten too.
+    pub fn named_devices(&self) -> impl Iterator<Item = (&str, &Path)> {
+        self.beside.iter().map(|(lane, found)| (self.lanes[*lane].name.as_str(), found.path.as_path()))
+    }
+
+    /// Looks again at the devices that a lane's commands name, before they run.
+    pub(crate) fn check_named_devices_again(&self, lane: usize) -> Result<(), LaneFailure> {
+        self.beside.iter().filter(|(of, _)| *of == lane).try_for_each(|(_, found)| device::check_again(found))
     }
 
     fn add_directory(&mut self, path: &Path, run: &str, lane: usize) -> Result<usize, LaneFailure> {
@@ -256,7 +309,7 @@ impl Stage {
         // Those of guests are held against the guests' memory.
         let in_memory = |lane: &&LaneState| lane.contestant.in_memory() && lane.guest.is_none();
         let lanes = self.lanes.iter().filter(in_memory).count() as u64;
-        let needed = lanes * self.settings.lane_size.0;
+        let needed = self.settings.lane_size.0.saturating_mul(lanes);
         let available = available_memory_bytes().unwrap_or(u64::MAX);
         if needed > available {
             return Err(failed(format!(
@@ -270,11 +323,7 @@ impl Stage {
 
     /// A disk and its own partition overwrite each other.
     fn check_devices_apart(&self) -> Result<(), LaneFailure> {
-        let devices: Vec<&Found> = self
-            .grounds
-            .iter()
-            .filter_map(|ground| if let Ground::Device(found) = ground { Some(found.as_ref()) } else { None })
-            .collect();
+        let devices: Vec<&Found> = self.devices().collect();
         for whole in &devices {
             for part in &devices {
                 let inside = host::whole_disk(&part.kernel_name) == whole.kernel_name;

@@ -2,6 +2,7 @@
 
 use crate::contestant::{Contestant, directory_promises};
 use crate::custom::Kind;
+use crate::device::Found;
 use crate::ground::Ground;
 use crate::guest::GuestKind;
 use crate::stage::Stage;
@@ -10,6 +11,15 @@ use crate::{command, formatting};
 use model::agent::FilesystemProcesses;
 use model::lane::Lane;
 use std::path::PathBuf;
+
+fn overwrite(found: &Found) -> String {
+    format!(
+        "overwrite {} ({}, now holds {})",
+        found.path.display(),
+        model::units::human_bytes(found.size_bytes as f64),
+        found.signature.as_deref().unwrap_or("no known signature")
+    )
+}
 
 impl Stage {
     /// The devices to watch while a lane works on a ground, as /proc/diskstats names them.
@@ -97,6 +107,10 @@ impl Stage {
             flushes_stop_short: matches!(ground, Ground::Guest(disk) if disk.kind == GuestKind::Uml)
                 && !self.settings.guest.sync,
             geometry,
+            definition_sha256: match &lane.contestant {
+                Contestant::Custom(custom) => custom.sha256.clone(),
+                _ => String::new(),
+            },
         }
     }
 
@@ -115,15 +129,11 @@ impl Stage {
                     lines.push(format!("write {} in full ({})", disk.path.display(), self.settings.lane_size));
                     lines.push(format!("give it to a guest as the disk {}", disk.name));
                 }
-                Ground::Device(found) => lines.push(format!(
-                    "overwrite {} ({}, now holds {})",
-                    found.path.display(),
-                    model::units::human_bytes(found.size_bytes as f64),
-                    found.signature.as_deref().unwrap_or("no known signature")
-                )),
+                Ground::Device(found) => lines.push(overwrite(found)),
                 Ground::Memory | Ground::Directory { .. } => {}
             }
         }
+        lines.extend(self.beside.iter().map(|(_, found)| overwrite(found)));
         for slot in &self.guests {
             lines.push(format!("start a guest: {} ({})", slot.describe(&self.settings), slot.kernel.path.display()));
         }

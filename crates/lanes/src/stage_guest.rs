@@ -445,7 +445,7 @@ impl Stage {
     pub(crate) fn guest_warnings(&self) -> Vec<String> {
         let mut warnings: Vec<String> = self.several_places().into_iter().collect();
         let disks = self.grounds.iter().filter(|of| matches!(of, Ground::Guest(disk) if disk.kind == GuestKind::Uml));
-        let bytes = self.settings.lane_size.0 * disks.count() as u64;
+        let bytes = self.settings.lane_size.0.saturating_mul(disks.count() as u64);
         if let Some(free) = available_bytes().filter(|free| bytes > *free) {
             warnings.push(format!(
                 "the images of user-mode Linux hold {} and this machine has {} of memory available: they do not fit into \

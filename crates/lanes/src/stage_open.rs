@@ -140,10 +140,15 @@ impl Stage {
         stop: &AtomicBool,
     ) -> Result<(), LaneFailure> {
         let Some(device) = self.grounds[ground_index].formatted() else { return Ok(()) };
+        self.check_named_devices_again(index)?;
         self.grounds[ground_index].prepare_for_mkfs()?;
         let output = match self.guest_that_formats(index) {
             Some(guest) => Some(self.format_in_guest(index, ground_index, guest, journal, stop)?),
-            None => formatting::format(&self.lanes[index].mkfs_command, &device, stop)?,
+            None => {
+                let lane = &self.lanes[index];
+                let beside: Vec<&Path> = lane.named_devices.iter().map(PathBuf::as_path).collect();
+                formatting::format(&lane.contestant, &lane.mkfs_command, &device, &beside, stop)?
+            }
         };
         phases_seconds.insert("mkfs".to_owned(), output.as_ref().map_or(0.0, |output| output.seconds));
         let started = Instant::now();

@@ -1,7 +1,7 @@
 //! What the specifications of lanes stand for on this machine, and where each lane lives.
 
 use crate::availability;
-use crate::contestant::Contestant;
+use crate::contestant::{Commands, Contestant};
 use crate::failure::{LaneFailure, cannot, usage};
 use crate::promises;
 use crate::stage::{LaneState, Settings};
@@ -89,7 +89,13 @@ fn resolve_lane(
             spec.mkfs_options.join(" ")
         )));
     }
-    let mount_options = contestant.mount_options(spec);
+    let Commands { mkfs: mkfs_command, mount_options, devices } = contestant.commands(spec)?;
+    if let Some(device) = devices.first().filter(|_| guest.is_some()) {
+        return Err(usage(format!(
+            "{} is a device of this machine, and the lane lives in a guest, which has none of them; remove it",
+            device.display()
+        )));
+    }
     let promises = match contestant {
         Contestant::Directory(_) => promises::NOTHING,
         _ => contestant.promises(&spec.mkfs_options, &mount_options),
@@ -103,8 +109,9 @@ fn resolve_lane(
         name,
         spec: spec.clone(),
         is_self,
-        mkfs_command: contestant.mkfs_command(spec),
+        mkfs_command,
         mount_options,
+        named_devices: devices,
         promises,
         contestant,
         fixed_ground: None,

@@ -2,45 +2,12 @@
 
 mod common;
 
-use common::{Scratch, no_stop, privileged, refusal, with_stage};
+use common::{Disk, Scratch, no_stop, privileged, refusal, says, with_stage};
 use lanes::device::Confirm;
-use lanes::{FailureKind, LaneFailure, Stage};
+use lanes::{FailureKind, Stage};
 use model::plan::Ground;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// A file with a loop device on it, as a user's own disk.
-struct Disk {
-    device: lanes::loop_device::LoopDevice,
-    _image: lanes::image::Image,
-}
-
-impl Disk {
-    fn new(scratch: &Scratch, name: &str, mebibytes: u64) -> Disk {
-        let path = scratch.path.join(name);
-        let image = lanes::image::Image::create(&path, mebibytes << 20, 1, &mut |_| {}, &no_stop()).unwrap();
-        let device = lanes::loop_device::LoopDevice::attach(&path, image.direct_io_alignment()).unwrap();
-        Disk { device, _image: image }
-    }
-
-    fn path(&self) -> PathBuf {
-        self.device.path()
-    }
-
-    fn run(&self, program: &str, arguments: &[&str]) {
-        let status = Command::new(program).args(arguments).arg(self.path()).output().unwrap();
-        assert!(status.status.success(), "{program}: {}", String::from_utf8_lossy(&status.stderr));
-    }
-}
-
-fn says(error: &LaneFailure, kind: FailureKind, parts: &[&str]) {
-    let text = error.to_string();
-    assert_eq!(error.kind(), kind, "{text}");
-    for part in parts {
-        assert!(text.contains(part), "`{part}` is not in: {text}");
-    }
-    assert!(!text.contains('\n') && !text.contains("os error"), "{text}");
-}
 
 #[test]
 fn names_that_make_no_sense_are_refused_with_the_remedy() {

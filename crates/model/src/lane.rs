@@ -118,6 +118,10 @@ pub struct Lane {
     /// Journal or log size, allocation groups, profiles: `name: value` as the tools name them.
     #[serde(default)]
     pub geometry: Vec<String>,
+    /// SHA-256 of the file that describes a filesystem of the user's own, in hexadecimal; empty: it is one of the table,
+    /// or the record is older than this key.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub definition_sha256: String,
 }
 
 /// What the first lane is called where it runs a second time (`--with-self`).

@@ -61,6 +61,19 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The command line that runs this race again, to be shown and typed. Anybody may have written a record: what is no
+    /// race of Fairlane's is none to type, and nothing is answered.
+    pub fn again(&self) -> &[String] {
+        let words = match self.command_line.split_first() {
+            Some((first, rest)) if first == "fairlane" => rest,
+            _ => &self.command_line,
+        };
+        match words.first().is_some_and(|command| ["race", "fio", "calibrate"].contains(&command.as_str())) {
+            true => &self.command_line,
+            false => &[],
+        }
+    }
+
     /// What the lanes' devices are held to, all of it.
     pub fn throttles(&self) -> Throttles {
         Throttles { base: self.throttle, lanes: self.lane_throttles.clone() }

@@ -61,7 +61,7 @@ pub(crate) fn columns(text: &str) -> usize {
 ///
 /// Arguments with characters that may not be shown are written in the `$'…'` form of bash, zsh
 /// and ksh, so that the line stays exact and harmless to look at.
-pub(crate) fn shell_line(words: &[String]) -> String {
+pub fn shell_line(words: &[String]) -> String {
     words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
 }
 

@@ -42,7 +42,7 @@ mod words;
 
 pub use advice::{ADVICE_FORMATS, render_advice};
 pub use calibration::calibration_text;
-pub use clean::clean as clean_text;
+pub use clean::{clean as clean_text, shell_line};
 pub use csv::csv;
 pub use durability::{
     DURABILITY_FORMATS, DurabilityPlan, PlannedCuts, check_durability, durability_plan, render_durability,

@@ -321,6 +321,7 @@ mod tests {
             kernel_build: String::new(),
             flushes_stop_short: venue == UML,
             geometry: Vec::new(),
+            definition_sha256: String::new(),
         }
     }
 

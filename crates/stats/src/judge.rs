@@ -343,7 +343,7 @@ pub fn findings(record: &Record) -> Findings {
         throttle: header.plan.throttle,
         lane_throttles: header.plan.lane_throttles.clone(),
         outcome: outcome_words(record.end).to_owned(),
-        command_line: header.plan.command_line.clone(),
+        command_line: header.plan.again().to_vec(),
         machine: header.machine.clone(),
         lanes: header.lanes.clone(),
         ceilings,

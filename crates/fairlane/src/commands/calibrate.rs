@@ -132,6 +132,7 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
         suites::set(&mut suite, assignment)?;
     }
     suites::choose(&mut suite, &options.workloads)?;
+    planning::check_sockets(&suite.workload, &options.set)?;
     suites::strike_tested(&mut suite);
     let on = planning::ground(terms.on.as_deref(), &lanes)?;
     let seed = terms.seed.unwrap_or_else(planning::new_seed);

@@ -1,7 +1,7 @@
 //! From a plan to an answer: what every race does, whatever its work is.
 
 use super::calibrate;
-use super::resume::{Resumed, raced_seconds, round_seconds, same_lanes};
+use super::resume::{Resumed, raced_seconds, round_seconds, same_built, same_lanes};
 use super::screen::Channel;
 use super::summary::{expected, summary};
 use super::{abilities, foresight, lane_failure, page, planning, screen};
@@ -76,8 +76,9 @@ pub fn run(mut contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Fail
     planning::check_tools(&contest.plan)?;
     planning::check_limits(&contest.plan)?;
     let mut stage = Stage::check(settings(&contest.plan, terms, &run_id)).map_err(lane_failure)?;
-    if contest.resumed.is_none() {
-        contest.notes.extend(trim(&mut contest.plan, &contest.most_telling, &stage));
+    match &contest.resumed {
+        Some(resumed) => same_lanes(&resumed.record, &stage.lanes(), &resumed.path)?,
+        None => contest.notes.extend(trim(&mut contest.plan, &contest.most_telling, &stage)),
     }
     let Contest { plan, channel, .. } = &contest;
     abilities::check(plan, &stage)?;
@@ -436,7 +437,7 @@ fn open_record(
     path: &Path,
 ) -> Result<(Record, RecordFile), Failure> {
     if let Some(Resumed { mut record, .. }) = resumed {
-        same_lanes(&record, &stage.lanes(), path)?;
+        same_built(&record, &stage.lanes(), path)?;
         let mut file = RecordFile::reopen(path, &record)?;
         file.append(&[Line::Resume { started: visit::now(), boot_id: machine::boot_id() }])?;
         record.resumes += 1;

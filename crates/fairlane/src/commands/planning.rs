@@ -50,15 +50,15 @@ pub fn lanes(texts: &[String], on: Option<&Path>) -> Result<Vec<LaneSpec>, Failu
 }
 
 /// Reads the lanes of a suite's race; where none is named, those that the suite names as far as this machine, or the
-/// guest that `--on` names, mounts and formats them, and of a suite that names none the usual ones. `notes`: which are
-/// left out, and why.
+/// guest that `--on` names, mounts and formats them, and of a suite that names none the usual ones. `named`: the suite
+/// as the command line names it; `notes`: which are left out, and why.
 ///
 /// # Errors
-/// When a lane makes no sense, or too few can be raced here.
+/// When a lane makes no sense, or is more than a suite may ask for, or too few can be raced here.
 pub fn lanes_of_suite(
     texts: &[String],
     on: Option<&Path>,
-    suite: &Suite,
+    (suite, named): (&Suite, &str),
     notes: &mut Vec<String>,
 ) -> Result<Vec<LaneSpec>, Failure> {
     if !texts.is_empty() || suite.lanes.is_empty() {
@@ -68,7 +68,7 @@ pub fn lanes_of_suite(
     let of_row = |name: &str| {
         lanes::filesystem::find(name).map_or(Availability::KernelLacks, |row| availability_of(row, kernel.as_ref()))
     };
-    let (mut ready, left_out) = ready_of(suite, of_row)?;
+    let (mut ready, left_out) = ready_of(suite, named, of_row)?;
     if ready.len() < 2 {
         return Err(Failure::missing(format!(
             "fewer than two of the lanes of suite {} ({}) can be raced here; `{}` adds tools, or name lanes yourself",
@@ -85,12 +85,27 @@ pub fn lanes_of_suite(
 /// A suite's lanes that can be raced, and a sentence about the others.
 fn ready_of(
     suite: &Suite,
+    named: &str,
     available: impl Fn(&str) -> Availability,
 ) -> Result<(Vec<LaneSpec>, Option<String>), Failure> {
     let (mut ready, mut left_out) = (Vec::new(), Vec::new());
-    for text in &suite.lanes {
-        let lane: LaneSpec =
-            text.parse().map_err(|error| Failure::usage(format!("suite {}: lanes: {error}", suite.name)))?;
+    let lanes = suite.lanes.iter().map(|text| text.parse::<LaneSpec>().map(|lane| (text, lane)));
+    let lanes: Vec<(&String, LaneSpec)> = lanes
+        .collect::<Result<_, _>>()
+        .map_err(|error| Failure::usage(format!("suite {}: lanes: {error}", suite.name)))?;
+    // All of them first: of a suite that asks for more than it may, nothing is raced.
+    if let Some((text, _)) = lanes.iter().find(|(_, lane)| !lanes::plain::is_bare(lane)) {
+        let typed = ["fairlane", "race"].into_iter().chain(suite.lanes.iter().map(String::as_str));
+        let typed: Vec<String> = typed.chain(["--suite", named]).map(str::to_owned).collect();
+        return Err(Failure::usage(format!(
+            "suite {}: lanes: `{}` is more than a name of Fairlane's table with a label, and what else a lane may be \
+             comes from the command line alone; read what it does, and type it: {}",
+            suite.name,
+            model::text::escaped(text.as_bytes()),
+            report::shell_line(&typed)
+        )));
+    }
+    for (text, lane) in lanes {
         let found = match &lane.contestant {
             Contestant::Filesystem(name) => available(name),
             _ => Availability::Ready,
@@ -293,6 +308,31 @@ pub fn database_notes(workloads: &[Workload]) -> Vec<String> {
     notes
 }
 
+/// A server that runs already is somebody's: which it is comes from the command line alone, never from a suite or a
+/// record. `typed`: the values of `--set`.
+///
+/// # Errors
+/// Names the workload, and the words to type.
+pub fn check_sockets(workloads: &[Workload], typed: &[String]) -> Result<(), Failure> {
+    for workload in workloads {
+        let Kind::Oltp(oltp) = &workload.kind else { continue };
+        let names_it = |assignment: &String| {
+            let of_this = |key: &str| key == "socket" || key.strip_suffix(".socket") == Some(workload.name.as_str());
+            assignment.split_once('=').is_some_and(|(key, socket)| of_this(key) && socket == oltp.socket)
+        };
+        if oltp.is_external() && !typed.iter().any(names_it) {
+            let words = ["--set".to_owned(), format!("{}.socket={}", workload.name, oltp.socket)];
+            return Err(Failure::usage(format!(
+                "workload {} works in a server that runs already, and which that is comes from the command line alone; \
+                 if it is meant, type {}",
+                workload.name,
+                report::shell_line(&words)
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// What programs work on and what has to be made first, outside of the lanes: bytes, time and place.
 pub fn material_notes(workloads: &[Workload]) -> Vec<String> {
     let mut notes = Vec::new();
@@ -490,15 +530,16 @@ mod tests {
             "jfs" => Availability::ToolMissing { program: "mkfs.jfs", package: "jfsutils" },
             _ => Availability::Ready,
         };
-        let (ready, left_out) = ready_of(&suite, here).unwrap();
+        let (ready, left_out) = ready_of(&suite, "appenders", here).unwrap();
         let names: Vec<&str> = ready.iter().map(|lane| lane.name.as_str()).collect();
         assert_eq!(names, ["ext3", "ext4", "xfs", "btrfs"]);
         assert_eq!(
             left_out.unwrap(),
             "left out of suite appenders: ntfs (the kernel lacks it), jfs (mkfs.jfs is missing: apt install jfsutils)"
         );
-        assert_eq!(ready_of(&suite, |_| Availability::Ready).unwrap().1, None);
-        let wrong = Suite { lanes: vec!["ext4,=".to_owned(), String::new()], ..suite };
-        assert!(ready_of(&wrong, here).is_err_and(|failure| failure.message.contains("suite appenders: lanes:")));
+        assert_eq!(ready_of(&suite, "appenders", |_| Availability::Ready).unwrap().1, None);
+        let wrong = Suite { lanes: vec!["ext4".to_owned(), String::new()], ..suite };
+        let refused = ready_of(&wrong, "appenders", here).unwrap_err();
+        assert!(refused.message.contains("suite appenders: lanes:"), "{}", refused.message);
     }
 }

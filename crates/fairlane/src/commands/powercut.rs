@@ -40,7 +40,7 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
     let on = directory(options.on.as_deref())?;
     if let Some(folder) = &options.look {
         kept::check_format(&options.format)?;
-        return print(&kept::look(folder, options.cut, &on)?.render(&options.format)?);
+        return print(&kept::look(folder, options.cut, &options.lanes, &on)?.render(&options.format)?);
     }
     let stop = stop_flag()?;
     let kinds = kinds(&options.workloads)?;

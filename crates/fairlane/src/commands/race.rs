@@ -23,12 +23,14 @@ const USUAL_LANE_SIZE: Bytes = Bytes(2 << 30);
 /// # Errors
 /// With the documented exit statuses.
 pub fn run(options: &Race) -> Result<(), Failure> {
-    let resumed = options.resume.as_deref().map(resume).transpose()?;
+    let resumed = options.resume.as_deref().map(|name| resume(name, &options.lanes, &options.set)).transpose()?;
     let mut notes = Vec::new();
     let mut most_telling = Vec::new();
     let plan = match &resumed {
         Some(resumed) => Plan {
             budget_seconds: options.terms.budget.or(resumed.record.header.plan.budget_seconds),
+            // As they were typed again, where they had to be.
+            lanes: resumed.lanes.clone(),
             ..resumed.record.header.plan.clone()
         },
         None => plan(options, &mut notes, &mut most_telling)?,
@@ -61,7 +63,7 @@ pub(super) fn plan(options: &Race, notes: &mut Vec<String>, most_telling: &mut V
         guest = fallback.on;
         named.extend(fallback.lanes);
     }
-    let lanes = planning::lanes_of_suite(&named, guest.as_deref(), &suite, notes)?;
+    let lanes = planning::lanes_of_suite(&named, guest.as_deref(), (&suite, &options.suite), notes)?;
     let throttles = planning::throttles(terms, &lanes)?;
     let on = planning::ground(place.as_deref(), &lanes)?;
     let lane_size = options.lane_size.or(suite.lane_size).unwrap_or(USUAL_LANE_SIZE);
@@ -74,6 +76,7 @@ pub(super) fn plan(options: &Race, notes: &mut Vec<String>, most_telling: &mut V
         suites::set(&mut suite, assignment)?;
     }
     suites::choose(&mut suite, &options.workloads)?;
+    planning::check_sockets(&suite.workload, &options.set)?;
     let chosen = |name: &String| suite.workload.iter().any(|workload| workload.name == *name);
     notes.extend(reduced.into_iter().filter(|(name, _)| chosen(name)).map(|(_, note)| note));
     notes.extend(planning::throttle_note(&throttles, &lanes));

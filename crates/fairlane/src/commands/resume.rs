@@ -1,9 +1,10 @@
 //! A record that is taken up again: whether it may be, and what it has spent already.
 
+use super::planning;
 use crate::conductor::machine;
 use crate::failure::Failure;
 use crate::state;
-use model::lane::Lane;
+use model::lane::{Contestant, Lane, LaneSpec};
 use model::record::Record;
 use model::workload::{Kind, Workload};
 use std::path::{Path, PathBuf};
@@ -14,13 +15,17 @@ pub struct Resumed {
     pub path: PathBuf,
     /// What it holds.
     pub record: Record,
+    /// Its lanes, as they were typed again where they were.
+    pub lanes: Vec<LaneSpec>,
 }
 
-/// Finds a record and asks whether it may go on here.
+/// Finds a record and asks whether it may go on here. A record is a file that somebody may have written to have root
+/// do something: what it may not choose by itself must be typed again, lanes (`typed`) and servers (`set`).
 ///
 /// # Errors
-/// When there is no such record, it is complete, or it was begun by another version or machine.
-pub fn resume(name: &str) -> Result<Resumed, Failure> {
+/// When there is no such record, it is complete, it was begun by another version or machine, or what it asks for was
+/// not typed again.
+pub fn resume(name: &str, typed: &[String], set: &[String]) -> Result<Resumed, Failure> {
     let path = state::resolve(name)?;
     let record = state::load(&path)?;
     if record.end == Some(model::record::EndOutcome::Complete) {
@@ -48,7 +53,59 @@ pub fn resume(name: &str) -> Result<Resumed, Failure> {
     for workload in &record.header.plan.workloads {
         check_again(workload).map_err(|what| Failure::usage(format!("{} cannot go on: {what}", path.display())))?;
     }
-    Ok(Resumed { path, record })
+    let workloads = &record.header.plan.workloads;
+    let is_socket = |assignment: &&String| assignment.split('=').next().is_some_and(|key| key.ends_with("socket"));
+    if let Some(other) = set.iter().find(|assignment| !is_socket(assignment)) {
+        return Err(Failure::usage(format!(
+            "--set {}: a race goes on with its own parameters, and only a server's socket is typed again; remove it",
+            report::clean_text(other)
+        )));
+    }
+    planning::check_sockets(workloads, set)?;
+    let lanes = lanes_again(&record.header.plan.lanes, typed, name)?;
+    Ok(Resumed { path, record, lanes })
+}
+
+/// The lanes to go on with: the record's, where none of them has to be typed again, or those that were typed, where
+/// they are the same. `name`: the record as the command line names it.
+fn lanes_again(recorded: &[LaneSpec], typed: &[String], name: &str) -> Result<Vec<LaneSpec>, Failure> {
+    let line = || {
+        let begin = ["fairlane", "race", "--resume", name].map(str::to_owned);
+        let words: Vec<String> = begin.into_iter().chain(recorded.iter().map(LaneSpec::to_line)).collect();
+        report::shell_line(&words)
+    };
+    if typed.is_empty() {
+        let must = recorded.iter().find_map(|lane| lanes::plain::must_be_typed(lane).map(|why| (lane, why)));
+        return match must {
+            None => Ok(recorded.to_vec()),
+            Some((lane, why)) => Err(Failure::usage(format!(
+                "lane {} of this record is not raced again because the record says so: {why}; read it, and name the \
+                 lanes again: {}",
+                report::clean_text(&lane.name),
+                line()
+            ))),
+        };
+    }
+    let parsed: Result<Vec<LaneSpec>, _> = typed.iter().map(|text| text.parse()).collect();
+    let parsed = parsed.map_err(|error| Failure::usage(error.to_string()))?;
+    // A file of the user's own may have moved: its bytes are compared.
+    let same = |a: &LaneSpec, b: &LaneSpec| {
+        let contestant = match (&a.contestant, &b.contestant) {
+            (Contestant::Custom(_), Contestant::Custom(_)) => true,
+            (a, b) => a == b,
+        };
+        let of = |lane: &LaneSpec| {
+            (lane.name.clone(), lane.mkfs_options.clone(), lane.mount_options.clone(), lane.venue.clone())
+        };
+        contestant && of(a) == of(b)
+    };
+    match parsed.len() == recorded.len() && parsed.iter().zip(recorded).all(|(a, b)| same(a, b)) {
+        true => Ok(parsed),
+        false => Err(Failure::usage(format!(
+            "these are not the lanes of this record; name all of them in its order: {}",
+            line()
+        ))),
+    }
 }
 
 /// A record is a file that somebody may have edited, and resuming may run as root: what it makes the
@@ -70,33 +127,60 @@ fn check_again(workload: &Workload) -> Result<(), String> {
     }
 }
 
-/// A resumed race goes on only with lanes that are made as before: an edited file of one's own, a
-/// newer mkfs or another disk would pair what is not the same.
+/// A resumed race goes on only with lanes that are made as before: an edited file of one's own, a newer mkfs or
+/// another disk would pair what is not the same. Asked before anything is made: of a record that was written to
+/// deceive, nothing is formatted and nothing is started.
 ///
 /// # Errors
 /// Names what is no longer the same.
 pub fn same_lanes(record: &Record, now: &[Lane], path: &Path) -> Result<(), Failure> {
     let then = &record.header.lanes;
-    let differs = then.iter().zip(now).find_map(|(then, now)| {
+    if then.len() != now.len() {
+        return Err(differs(path, "the record tells of other lanes than its plan"));
+    }
+    let found = then.iter().zip(now).find_map(|(then, now)| {
+        let own_file = !now.definition_sha256.is_empty();
         let pairs = [
             ("name", then.name == now.name),
+            ("file that describes it", then.definition_sha256 == now.definition_sha256),
+            // The bytes of that file count, and not where it lies.
+            ("line", own_file || then.spec == now.spec),
+            ("filesystem", then.filesystem == now.filesystem),
             ("mkfs command", then.mkfs_command == now.mkfs_command),
             ("mount options", then.mount_options == now.mount_options),
+            ("venue", then.venue == now.venue),
+            ("place", then.ground == now.ground),
+            ("size", then.size_bytes == now.size_bytes),
             ("disk", then.backing == now.backing),
+            ("place in its plan", then.is_self == now.is_self),
             ("guest's kernel", stats::comparable::same_kernel(then, now)),
             ("way of its flushes", then.flushes_stop_short == now.flushes_stop_short),
-            ("promises", then.promises == now.promises),
-            ("geometry", then.geometry == now.geometry),
         ];
-        let (what, _) = pairs.into_iter().find(|(_, same)| !same)?;
-        Some(format!("the {what} of lane {} is no longer what it was", report::clean_text(&then.name)))
+        told(then, &pairs)
     });
-    let tools = machine::tool_versions(now, &record.header.plan.workloads) != record.header.machine.tools;
-    let differs = differs.or_else(|| tools.then(|| "the versions of the programs used changed".to_owned()));
-    match differs {
-        Some(what) => Err(Failure::usage(format!("{} cannot go on: {what}; race again", path.display()))),
-        None => Ok(()),
-    }
+    let tools = || machine::tool_versions(now, &record.header.plan.workloads) != record.header.machine.tools;
+    let found = found.or_else(|| tools().then(|| "the versions of the programs used changed".to_owned()));
+    found.map_or(Ok(()), |what| Err(differs(path, &what)))
+}
+
+/// What only the lanes themselves tell, once they were made.
+///
+/// # Errors
+/// Names what is no longer the same.
+pub fn same_built(record: &Record, now: &[Lane], path: &Path) -> Result<(), Failure> {
+    let found = record.header.lanes.iter().zip(now).find_map(|(then, now)| {
+        told(then, &[("promises", then.promises == now.promises), ("geometry", then.geometry == now.geometry)])
+    });
+    found.map_or(Ok(()), |what| Err(differs(path, &what)))
+}
+
+fn told(lane: &Lane, pairs: &[(&str, bool)]) -> Option<String> {
+    let (what, _) = pairs.iter().find(|(_, same)| !same)?;
+    Some(format!("the {what} of lane {} is no longer what it was", report::clean_text(&lane.name)))
+}
+
+fn differs(path: &Path, what: &str) -> Failure {
+    Failure::usage(format!("{} cannot go on: {what}; race again", path.display()))
 }
 
 /// Seconds that the trials of a record took: what a resumed race has spent already.

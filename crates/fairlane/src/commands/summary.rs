@@ -177,6 +177,11 @@ fn contestants(plan: &Plan, stage: &Stage) -> Vec<Contestants> {
             None => gathered.push(Contestants { lanes: vec![lane.name], ground }),
         }
     }
+    // A journal or a log on another device: that is overwritten too.
+    gathered.extend(stage.named_devices().map(|(lane, path)| Contestants {
+        lanes: vec![lane.to_owned()],
+        ground: Ground::Device { path: path.display().to_string() },
+    }));
     gathered
 }
 

@@ -52,8 +52,9 @@ pub struct Powercut {
     /// Do not measure the speed of the same work
     #[arg(long)]
     pub no_speed: bool,
-    /// Make a kept failing image again, mount it and say what is wrong with it
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["lanes", "cuts", "workloads", "seed", "output"])]
+    /// Make a kept failing image again, mount it and say what is wrong with it. Its lane is named again only where its
+    /// mount options do not speak for themselves
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["cuts", "workloads", "seed", "output"])]
     pub look: Option<PathBuf>,
     /// With --look: another cut of the same log
     #[arg(long, value_name = "TICK/SURVIVAL", requires = "look")]

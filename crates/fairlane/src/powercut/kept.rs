@@ -13,6 +13,7 @@ use crashes::survive::Cut;
 use crashes::work::{self, Terms};
 use lanes::loop_device::LoopDevice;
 use lanes::{Consistency, Specimen, mount};
+use model::lane::{LaneError, LaneSpec};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -130,19 +131,35 @@ impl Look {
     }
 }
 
+/// The lane of a kept image: as its file names it, where its mount options speak for themselves, or as it was typed
+/// again. It is mounted and never formatted, so that its options of mkfs are nothing but words.
+fn lane_of(case: &Case, typed: &[String]) -> Result<LaneSpec, Failure> {
+    let lane: LaneSpec = case.lane.parse().map_err(|error: LaneError| Failure::usage(error.to_string()))?;
+    let again = || report::shell_line(&[lane.to_line()]);
+    match typed {
+        [] if lanes::plain::has_plain_options(&lane) => Ok(lane),
+        [] => Err(Failure::usage(format!(
+            "the kept image is of a lane whose mount options do not speak for themselves; read them, and name the lane \
+             again behind the folder: {}",
+            again()
+        ))),
+        [typed] if typed.parse() == Ok(lane.clone()) => Ok(lane),
+        _ => Err(Failure::usage(format!("the kept image is of another lane; name that one, or none: {}", again()))),
+    }
+}
+
 /// Makes a kept image again and does with it what the run did: mounts it as its lane, looks at the records, unmounts it
-/// and has it checked. Then it is mounted again, and left so.
+/// and has it checked. Then it is mounted again, and left so. `typed`: the lane, where it was named again.
 ///
 /// # Errors
 /// A folder that keeps no image; a cut that the log does not reach; what the system answers.
-pub fn look(folder: &Path, cut: Option<Cut>, on: &Path) -> Result<Look, Failure> {
+pub fn look(folder: &Path, cut: Option<Cut>, typed: &[String], on: &Path) -> Result<Look, Failure> {
     let text = std::fs::read_to_string(folder.join(CASE)).map_err(|error| {
         Failure::usage(format!("{} keeps no failing image ({error}); a report names the folders", folder.display()))
     })?;
     let mut case: Case = serde_json::from_str(&text)
         .map_err(|error| Failure::usage(format!("{} is damaged: {error}", folder.join(CASE).display())))?;
-    let spec = case.lane.parse().map_err(|error| Failure::usage(format!("lane {}: {error}", case.lane)))?;
-    let specimen = Specimen::resolve(&spec).map_err(lane_failure)?;
+    let specimen = Specimen::resolve(&lane_of(&case, typed)?).map_err(lane_failure)?;
     let kind = work::find(&case.workload)
         .ok_or_else(|| Failure::usage(format!("this version knows no work {}", case.workload)))?;
     let log = std::path::absolute(folder.join(LOG)).map_err(cannot("find the log"))?;

@@ -2,11 +2,12 @@
 //! assertion that nothing is left.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
-use lanes::{Journal, LaneFailure, Settings, Stage};
+use lanes::{FailureKind, Journal, LaneFailure, Settings, Stage};
 use model::Bytes;
 use model::plan::Ground;
 use model::throttle::Throttles;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -135,4 +136,37 @@ pub fn refusal(settings: Settings) -> LaneFailure {
 
 pub fn no_stop() -> AtomicBool {
     AtomicBool::new(false)
+}
+
+/// A file with a loop device on it, as a user's own disk.
+pub struct Disk {
+    pub device: lanes::loop_device::LoopDevice,
+    pub image: lanes::image::Image,
+}
+
+impl Disk {
+    pub fn new(scratch: &Scratch, name: &str, mebibytes: u64) -> Disk {
+        let path = scratch.path.join(name);
+        let image = lanes::image::Image::create(&path, mebibytes << 20, 1, &mut |_| {}, &no_stop()).unwrap();
+        let device = lanes::loop_device::LoopDevice::attach(&path, image.direct_io_alignment()).unwrap();
+        Disk { device, image }
+    }
+
+    pub fn path(&self) -> PathBuf {
+        self.device.path()
+    }
+
+    pub fn run(&self, program: &str, arguments: &[&str]) {
+        let status = Command::new(program).args(arguments).arg(self.path()).output().unwrap();
+        assert!(status.status.success(), "{program}: {}", String::from_utf8_lossy(&status.stderr));
+    }
+}
+
+pub fn says(error: &LaneFailure, kind: FailureKind, parts: &[&str]) {
+    let text = error.to_string();
+    assert_eq!(error.kind(), kind, "{text}");
+    for part in parts {
+        assert!(text.contains(part), "`{part}` is not in: {text}");
+    }
+    assert!(!text.contains('\n') && !text.contains("os error"), "{text}");
 }

@@ -160,6 +160,7 @@ pub fn lane(name: &str, filesystem: &str) -> Lane {
         kernel_build: String::new(),
         flushes_stop_short: false,
         geometry: vec!["journal: 64 MiB".to_owned()],
+        definition_sha256: String::new(),
     }
 }
 

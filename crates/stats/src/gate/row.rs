@@ -107,7 +107,7 @@ impl Setting<'_> {
             not_compared,
             unresolved,
             more_records,
-            command_line: first.map_or_else(Vec::new, |of| of.named.record.header.plan.command_line.clone()),
+            command_line: first.map_or_else(Vec::new, |of| of.named.record.header.plan.again().to_vec()),
         }
     }
 

@@ -33,6 +33,7 @@ pub fn lane(name: &str) -> Lane {
         kernel_build: String::new(),
         flushes_stop_short: false,
         geometry: Vec::new(),
+        definition_sha256: String::new(),
     }
 }
 

@@ -1,0 +1,72 @@
+//! What a lane may say to mount: everything that is about its own filesystem, and of other devices those that pass the
+//! checks of its own.
+
+use crate::device;
+use crate::failure::{LaneFailure, usage};
+use crate::mkfs_words::{Said, check_no_device, is_tag};
+use model::text::escaped;
+
+/// Options whose value is a block device: of ext4, xfs, btrfs and reiserfs.
+const DEVICES: [&str; 5] = ["journal_path", "logdev", "rtdev", "device", "jdev"];
+
+/// Options that no lane gives, and why. A `*` at the end stands for anything.
+static REFUSED: [(&str, &str); 16] = [
+    ("suid", "lanes are mounted nosuid and nodev, always"),
+    ("dev", "lanes are mounted nosuid and nodev, always"),
+    ("journal_dev", "it names a device by its number; name it by its path: journal_path=/dev/disk/by-id/…"),
+    ("source", "the device comes from Fairlane alone"),
+    ("loop", "the device comes from Fairlane alone"),
+    ("offset", "the device comes from Fairlane alone"),
+    ("sizelimit", "the device comes from Fairlane alone"),
+    ("bind", "it mounts something else"),
+    ("rbind", "it mounts something else"),
+    ("move", "it mounts something else"),
+    ("remount", "it changes another mount"),
+    ("helper", "it names a program"),
+    ("uhelper", "it names a program"),
+    ("x-*", "it is for mount(8) and not for the filesystem"),
+    ("X-*", "it is for mount(8) and not for the filesystem"),
+    ("user", "a lane is mounted by Fairlane alone"),
+];
+
+/// Reads the mount options of a lane. `takes_devices`: the kernel mounts it, so that the table above holds.
+///
+/// # Errors
+/// [`LaneFailure::Usage`] for the first option that no lane gives.
+pub(crate) fn read(filesystem: &str, takes_devices: bool, options: &[String]) -> Result<Said, LaneFailure> {
+    let mut said = Said::default();
+    for option in options {
+        let (key, value) = option.split_once('=').map_or((option.as_str(), None), |(key, value)| (key, Some(value)));
+        let shown = escaped(key.as_bytes());
+        if let Some((_, why)) = REFUSED.iter().find(|(name, _)| is(name, key)) {
+            let remedy = if why.contains(';') { "" } else { "; remove it" };
+            return Err(usage(format!("the mount option `{shown}` is not for lanes: {why}{remedy}")));
+        }
+        let Some(value) = value.filter(|_| takes_devices && DEVICES.contains(&key)) else {
+            if value.is_some_and(is_tag) && DEVICES.contains(&key) {
+                return Err(no_device(&shown, option));
+            }
+            check_no_device(&format!("the mount of {filesystem}"), option)?;
+            said.words.push(option.clone());
+            continue;
+        };
+        let path = device::named_by(value).ok_or_else(|| no_device(&shown, value))?;
+        said.words.push(format!("{key}={}", path.display()));
+        said.devices.push(path);
+    }
+    Ok(said)
+}
+
+fn no_device(key: &str, value: &str) -> LaneFailure {
+    usage(format!(
+        "the mount option `{key}`: `{}` is no block device; name one by its path, such as /dev/disk/by-id/…",
+        escaped(value.as_bytes())
+    ))
+}
+
+fn is(name: &str, key: &str) -> bool {
+    match name.strip_suffix('*') {
+        Some(begin) => key.starts_with(begin),
+        None => name == key,
+    }
+}

@@ -1,0 +1,265 @@
+//! Lanes that a file may ask for: suites, records and kept images come from anywhere, and nothing in them may choose
+//! what root starts, reads or overwrites.
+
+use crate::filesystem;
+use model::lane::{Contestant, LaneSpec, Venue};
+
+/// Mount options that change how a lane's own filesystem works and nothing else, whatever their value is: none names a
+/// file or a device, starts anything, or has the machine stop.
+static OPTIONS: [&str; 82] = [
+    "acl",
+    "active_logs",
+    "allocsize",
+    "auto_da_alloc",
+    "autodefrag",
+    "background_gc",
+    "barrier",
+    "block_validity",
+    "commit",
+    "compress",
+    "compress-force",
+    "compress_algorithm",
+    "compress_cache",
+    "compression",
+    "data",
+    "datacow",
+    "datasum",
+    "delalloc",
+    "dioread_lock",
+    "dioread_nolock",
+    "diratime",
+    "dirsync",
+    "discard",
+    "extent_cache",
+    "filestreams",
+    "flush_merge",
+    "flushoncommit",
+    "fsync_mode",
+    "gc_merge",
+    "grpquota",
+    "hash",
+    "i_version",
+    "ikeep",
+    "init_itable",
+    "inline_data",
+    "inline_dentry",
+    "inline_xattr",
+    "inode32",
+    "inode64",
+    "inode_readahead_blks",
+    "iversion",
+    "journal",
+    "journal_async_commit",
+    "journal_checksum",
+    "journal_ioprio",
+    "largeio",
+    "lazytime",
+    "logbsize",
+    "logbufs",
+    "max_batch_time",
+    "max_dir_size_kb",
+    "max_inline",
+    "metadata_ratio",
+    "min_batch_time",
+    "mode",
+    "noatime",
+    "nodelalloc",
+    "nodiratime",
+    "order",
+    "orlov",
+    "prjquota",
+    "quota",
+    "relatime",
+    "replicas",
+    "reserve_root",
+    "space_cache",
+    "ssd",
+    "ssd_spread",
+    "str_hash",
+    "strictatime",
+    "stripe",
+    "sunit",
+    "swalloc",
+    "swidth",
+    "sync",
+    "tail",
+    "thread_pool",
+    "treelog",
+    "user_xattr",
+    "usrquota",
+    "whint_mode",
+    "wsync",
+];
+
+/// Whether a lane is a name of the table, with a label at most: what a suite may ask for.
+pub fn is_bare(lane: &LaneSpec) -> bool {
+    let LaneSpec { name, contestant, mkfs_options, mount_options, venue } = lane;
+    let Contestant::Filesystem(filesystem) = contestant else { return false };
+    // A label that is the name of another filesystem would have its figures taken for that one's.
+    let honest = name == filesystem || filesystem::find(name).is_none();
+    filesystem::find(filesystem).is_some()
+        && honest
+        && mkfs_options.is_empty()
+        && mount_options.is_empty()
+        && venue.is_none()
+}
+
+/// Why a lane that stands in a record has to be typed again before it is raced; `None`: it has not. A device of its own
+/// has not, because `--erase` has to be typed for it.
+pub fn must_be_typed(lane: &LaneSpec) -> Option<&'static str> {
+    match &lane.contestant {
+        Contestant::Custom(_) => return Some("its file says which programs run"),
+        Contestant::Filesystem(name) if filesystem::find(name).is_none() => {
+            return Some("it is no filesystem of Fairlane's table");
+        }
+        Contestant::Filesystem(_) | Contestant::Directory(_) => {}
+    }
+    if !lane.mkfs_options.is_empty() {
+        return Some("it has options of mkfs");
+    }
+    // A record may hold what no command line reads: a name with an escape, an option with a comma in it.
+    if lane.to_line().parse().as_ref() != Ok(lane) {
+        return Some("no command line makes such a lane");
+    }
+    if matches!(&lane.venue, Some(Venue::Qemu(Some(_)))) {
+        return Some("it names a kernel");
+    }
+    if !has_plain_options(lane) {
+        return Some("it has mount options that do not speak for themselves");
+    }
+    None
+}
+
+/// Whether every mount option is one that a file may ask for.
+pub fn has_plain_options(lane: &LaneSpec) -> bool {
+    let is_plain = |option: &String| {
+        let (key, value) = option.split_once('=').unwrap_or((option, ""));
+        let bare = key.strip_prefix("no").filter(|key| OPTIONS.contains(key)).unwrap_or(key);
+        let plain = |c: char| c.is_ascii_alphanumeric() || "_-:.".contains(c);
+        (OPTIONS.contains(&bare) || OPTIONS.contains(&key)) && value.chars().all(plain)
+    };
+    lane.mount_options.iter().all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lane(text: &str) -> LaneSpec {
+        text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn a_suite_asks_for_names_of_the_table_alone() {
+        for text in ["ext4", "a=ext4", "btrfs", "old=xfs", "tmpfs", "rsext4", "..=ext4"] {
+            assert!(is_bare(&lane(text)), "{text}");
+        }
+        for text in [
+            "./evil.toml",
+            "/tmp/evil.toml",
+            "x=../evil.toml",
+            "./evil.toml,-b1",
+            "ext4(-b 1024)",
+            "ext4,-b1024",
+            "ext4,noatime",
+            "ext4@uml",
+            "ext4@qemu",
+            "ext4@qemu:/tmp/k",
+            "ext4@image",
+            "ext4@/tmp",
+            "ext4@/dev/sdb",
+            "rsext4@library",
+            "rsext4,journal",
+            "/etc",
+            "./x",
+            ".",
+            "d=/etc",
+            "ext9",
+            "xfs=ext4",
+            "ext4=xfs",
+        ] {
+            assert!(!is_bare(&lane(text)), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_record_goes_on_with_what_is_harmless_whoever_wrote_it() {
+        for text in [
+            "ext4",
+            "a=ext4",
+            "ext4,nobarrier",
+            "ext4,barrier=0",
+            "ext4,data=journal,commit=30",
+            "xfs,noatime",
+            "btrfs,compress=zstd:1",
+            "btrfs,nodatacow,nodatasum",
+            "btrfs,discard=async",
+            "btrfs,space_cache=v2",
+            "jfs@uml",
+            "ext4@qemu",
+            "ext4@image",
+            "ext4@/mnt/fast",
+            "xfs@/dev/sdb2",
+            "/mnt/a",
+            "rsext4,journal",
+            "nilfs2,order=strict",
+            "f2fs,fsync_mode=nobarrier",
+            "reiserfs,notail",
+            "ext4,nodelalloc,lazytime",
+        ] {
+            assert_eq!(must_be_typed(&lane(text)), None, "{text}");
+        }
+        for text in [
+            "./myfs.toml",
+            "x=/tmp/evil.toml",
+            "ext4(-b 1024)",
+            "xfs,-mreflink=0",
+            "ext4@qemu:/tmp/vmlinuz",
+            "ext4,errors=panic",
+            "btrfs,fatal_errors=panic",
+            "ext4,abort",
+            "ext4,context=x",
+            "ext4,data=../x",
+            "xfs,logdev=/dev/sdb",
+            "btrfs,device=/dev/sdb",
+            "ext4,journal_path=/dev/sdb",
+            "ext4,journal_dev=0x801",
+            "ntfs,suid",
+            "ntfs,dev",
+            "ntfs,usermapping=x",
+            "tmpfs,size=1T",
+            "ext4,x-mount.mkdir",
+            "ext9",
+            "btrfs,subvol=/",
+            "btrfs,compress=a/b",
+        ] {
+            assert!(must_be_typed(&lane(text)).is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_lane_that_no_command_line_makes_is_not_raced() {
+        let plain = lane("a=ext4,noatime");
+        for odd in [
+            LaneSpec { name: "x\u{1b}[2J".to_owned(), ..plain.clone() },
+            LaneSpec { name: String::new(), ..plain.clone() },
+            LaneSpec { name: "../../etc/cron.d/x".to_owned(), ..plain.clone() },
+            LaneSpec { name: "x".repeat(65), ..plain.clone() },
+            LaneSpec { mount_options: vec!["noatime,suid".to_owned()], ..plain.clone() },
+            LaneSpec { mount_options: vec![String::new()], ..plain.clone() },
+            LaneSpec { mount_options: vec!["-b1024".to_owned()], ..plain.clone() },
+            LaneSpec { mount_options: vec!["noatime".to_owned()], ..lane("/mnt/a") },
+            LaneSpec { venue: Some(Venue::Image(Some("relative".into()))), ..plain.clone() },
+            LaneSpec { venue: Some(Venue::Device("/tmp/x".into())), ..plain },
+        ] {
+            assert!(must_be_typed(&odd).is_some(), "{odd:?}");
+        }
+    }
+
+    #[test]
+    fn the_table_names_nothing_twice() {
+        for (index, name) in OPTIONS.iter().enumerate() {
+            assert!(!OPTIONS[..index].contains(name), "{name}");
+        }
+    }
+}
