@@ -3,8 +3,11 @@
 use crate::failure::{LaneFailure, usage};
 use crate::filesystem::{self, Filesystem, Fuse};
 use model::Bytes;
+use model::bounds::TOML_BYTES;
 use model::lane::Promises;
+use model::text::quoted;
 use serde::Deserialize;
+use std::io::Read;
 use std::path::Path;
 
 /// A filesystem of the user's own. Commands are argument lists; `{device}`, `{directory}` and
@@ -75,6 +78,16 @@ impl From<CustomPromises> for Promises {
     }
 }
 
+/// The text of a file. A device that never ends is not read for ever.
+fn bounded(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    std::fs::File::open(path)?.take(TOML_BYTES + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > TOML_BYTES {
+        true => Err(std::io::Error::other(format!("it has more than {}", Bytes(TOML_BYTES)))),
+        false => Ok(text),
+    }
+}
+
 impl Custom {
     /// A row of the table whose filesystem is a FUSE program where the kernel does not mount it.
     pub(crate) fn of_row(row: &'static Filesystem, fuse: Fuse) -> Custom {
@@ -108,7 +121,7 @@ impl Custom {
     /// # Errors
     /// [`LaneFailure::Usage`] naming the file and, where TOML knows it, the line.
     pub fn read(path: &Path) -> Result<Custom, LaneFailure> {
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = bounded(path).map_err(|error| {
             usage(format!(
                 "{}: {}; name a TOML file that describes a filesystem",
                 path.display(),
@@ -124,9 +137,11 @@ impl Custom {
     /// As [`Custom::read`].
     pub fn parse(text: &str, name: &str) -> Result<Custom, LaneFailure> {
         let custom: Custom = toml::from_str(text).map_err(|error| {
-            let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+            let before =
+                |end: usize| text.as_bytes()[..end.min(text.len())].iter().filter(|byte| **byte == b'\n').count();
+            let line = error.span().map(|span| before(span.start) + 1);
             let place = line.map_or(name.to_owned(), |line| format!("{name}:{line}"));
-            let words = error.message().trim().replace('\n', " ");
+            let words = quoted(error.message().trim());
             usage(format!("{place}: {words}; docs/myfs.toml shows every key"))
         })?;
         custom.check(text, name)?;
