@@ -80,7 +80,15 @@ impl LogWriter {
     /// # Errors
     /// What the system answers.
     pub fn create(path: &Path, disk_bytes: u64) -> std::io::Result<LogWriter> {
-        let mut file = BufWriter::with_capacity(1 << 20, File::create(path)?);
+        LogWriter::begin(File::create(path)?, disk_bytes)
+    }
+
+    /// Begins a log in an empty file.
+    ///
+    /// # Errors
+    /// What the system answers.
+    pub fn begin(file: File, disk_bytes: u64) -> std::io::Result<LogWriter> {
+        let mut file = BufWriter::with_capacity(1 << 20, file);
         file.write_all(MAGIC)?;
         file.write_all(&disk_bytes.to_le_bytes())?;
         Ok(LogWriter { file, position: 16, entries: 0 })
@@ -218,12 +226,12 @@ impl Log {
         self.file.read_exact_at(into, data + from)
     }
 
-    /// Writes another log, of what had come by a cut: all that its image is made of.
+    /// Writes another log into an empty file, of what had come by a cut: all that its image is made of.
     ///
     /// # Errors
     /// What the system answers.
-    pub fn copy_until(&self, cut: u64, path: &Path) -> std::io::Result<()> {
-        let mut copy = LogWriter::create(path, self.disk_bytes)?;
+    pub fn copy_until(&self, cut: u64, into: File) -> std::io::Result<()> {
+        let mut copy = LogWriter::begin(into, self.disk_bytes)?;
         let mut buffer = Vec::new();
         for entry in self.entries.iter().filter(|entry| entry.received <= cut) {
             buffer.clear();

@@ -136,7 +136,7 @@ fn a_shortened_log_gives_the_same_image() {
     random_log(&path, 11);
     let log = Arc::new(Log::open(&path).unwrap());
     let cut = Cut { tick: log.end() / 2, survival: Survival::Torn { seed: 3, sector_bytes: 512 } };
-    log.copy_until(cut.tick, &short).unwrap();
+    log.copy_until(cut.tick, std::fs::File::create(&short).unwrap()).unwrap();
     let contents = |log: Arc<Log>| {
         let image = Images::new(log).unwrap().image(cut).unwrap();
         let mut found = vec![0u8; DISK as usize];

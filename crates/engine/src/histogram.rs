@@ -178,8 +178,8 @@ impl Latencies {
 
     /// Reads back what [`Latencies::encode`] wrote; `None` where it is something else.
     pub fn decode(text: &str) -> Option<Self> {
-        let bytes = STANDARD.decode(text).ok()?;
-        let read: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).ok()?;
+        let mut inflater = model::histogram::Inflater::default();
+        let read: Histogram<u64> = Deserializer::new().deserialize(&mut inflater.plain(text)?).ok()?;
         let mut latencies = Latencies::new();
         for value in read.iter_recorded() {
             latencies.record_n(value.value_iterated_to(), value.count_at_value());

@@ -3,7 +3,8 @@
 
 use crate::commands::planning;
 use crate::failure::Failure;
-use crate::{state, suites};
+use crate::{owned, state, suites};
+use model::bounds::TOML_BYTES;
 use model::features::Features;
 use model::findings::{Advice, Findings};
 use model::lane::{Contestant, Lane, LaneSpec};
@@ -86,7 +87,7 @@ pub fn scenario(name: &str) -> Result<Scenario, Failure> {
             known.join(", ")
         )));
     }
-    let text = std::fs::read_to_string(name)
+    let text = owned::text(std::path::Path::new(name), TOML_BYTES)
         .map_err(|error| Failure::usage(format!("cannot read the scenario {name}: {error}")))?;
     Scenario::from_toml(&text).map_err(|error| Failure::usage(format!("{name}: {error}")))
 }

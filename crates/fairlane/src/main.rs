@@ -2,22 +2,27 @@
 //!
 //! This file dispatches; `options` declares, `commands` does, `conductor` races.
 
+// Whatever is said goes through `terminal`.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod commands;
 mod conductor;
 mod failure;
 mod knowledge;
 mod language;
 mod options;
+mod owned;
+mod owner;
 mod powercut;
 mod progress;
 mod published;
 mod serve;
 mod state;
 mod suites;
+mod terminal;
 
 use failure::Failure;
 use options::Command;
-use std::io::Write as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -29,8 +34,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             if !failure.message.is_empty() {
-                // Nobody may be listening; the exit status stays.
-                let _ = writeln!(std::io::stderr(), "fairlane: {}", failure.message);
+                terminal::say!("fairlane: {}", failure.message);
             }
             ExitCode::from(failure.status as u8)
         }

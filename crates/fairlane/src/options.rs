@@ -25,7 +25,17 @@ const NUMBERS: [&str; 6] = ["N", "auto|N", "SIZE", "TIME", "PERCENT", "BYTES"];
 
 /// Reads the command line; ends the process where it is wrong.
 pub fn parse() -> Options {
-    Options::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit())
+    let parsed = command().try_get_matches().and_then(|matches| Options::from_arg_matches(&matches));
+    parsed.unwrap_or_else(|error| refuse(&error))
+}
+
+/// Help is printed as it is; an error quotes what was typed, which a script may have taken from anywhere.
+fn refuse(error: &clap::Error) -> ! {
+    match error.use_stderr() {
+        true => crate::terminal::say!("{error}"),
+        false => _ = error.print(),
+    }
+    std::process::exit(error.exit_code())
 }
 
 /// The options, with numbers that may begin with a minus: what is wrong with them is said by who knows the range, and not

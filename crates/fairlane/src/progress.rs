@@ -7,7 +7,9 @@
 //! living one's. Nothing depends on it: where it cannot be written, nobody can watch, and the race goes
 //! on.
 
-use crate::state::{Owner, is_locked};
+use crate::owned;
+use crate::owner::Owner;
+use crate::state::is_locked;
 use model::event::Event;
 use model::page::{Live, LiveRate};
 use model::record::Record;
@@ -45,7 +47,6 @@ struct Note {
 pub struct Progress {
     path: PathBuf,
     draft: PathBuf,
-    owner: Owner,
     folder: (u64, u64),
     live: Live,
     raced_before_seconds: f64,
@@ -84,7 +85,6 @@ impl Progress {
         let mut progress = Progress {
             path: Path::new(FOLDER).join(format!("{name}.live")),
             draft: Path::new(FOLDER).join(format!("{name}.new")),
-            owner,
             folder: identity(folder)?,
             live,
             raced_before_seconds,
@@ -143,7 +143,7 @@ impl Progress {
         }
         match self.replace() {
             Ok(file) => self.kept = Some(file),
-            Err(_) => _ = fs::remove_file(&self.draft),
+            Err(_) => _ = owned::remove(&self.draft),
         }
         self.written = Instant::now();
     }
@@ -152,18 +152,17 @@ impl Progress {
     fn replace(&self) -> io::Result<File> {
         let note = Note { folder: self.folder, at_seconds: now_seconds(), live: self.live.clone() };
         let text = serde_json::to_vec(&note)?;
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&self.draft)?;
-        self.owner.give_file(&file)?;
+        let mut file = owned::create_private(&self.draft)?;
         rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive)?;
         file.write_all(&text)?;
-        fs::rename(&self.draft, &self.path)?;
+        owned::rename_beside(&self.draft, self.path.file_name().unwrap_or_default())?;
         Ok(file)
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
+        let _ = owned::remove(&self.path);
     }
 }
 
@@ -212,13 +211,13 @@ pub fn sweep() {
     for path in files(&owner, ".live") {
         let dead = matches!(look(&path, &owner), Some(Look::Dead));
         if dead {
-            let _ = fs::remove_file(&path);
+            let _ = owned::remove(&path);
         }
     }
     for path in files(&owner, ".new") {
         let age = fs::symlink_metadata(&path).and_then(|of| of.modified()).ok().and_then(|at| at.elapsed().ok());
         if age.is_some_and(|age| age > DRAFT_LIVES) {
-            let _ = fs::remove_file(&path);
+            let _ = owned::remove(&path);
         }
     }
 }

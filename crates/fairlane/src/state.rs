@@ -1,71 +1,16 @@
 //! Where records live: the invoking user's own state folder, under sudo too.
 
 use crate::failure::Failure;
-use anyhow::{Context, anyhow};
+use crate::owned;
+use crate::owner::Owner;
+use crate::terminal;
+use anyhow::anyhow;
+use model::bounds::Lines;
 use model::durability::DurabilityRecord;
-use model::record::{EndOutcome, Record};
+use model::record::{self, EndOutcome, Record};
 use std::fs;
-use std::io::Read;
-use std::os::unix::fs::{DirBuilderExt, fchown, lchown};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
-
-/// The user whose files these are: under sudo the one who called it, not root.
-#[derive(Debug, Clone, Copy)]
-pub struct Owner {
-    /// User id and group id to give new files to; none where the process is that user already.
-    ids: Option<(u32, u32)>,
-}
-
-impl Owner {
-    /// Reads SUDO_UID and SUDO_GID where the process is root.
-    pub fn current() -> Self {
-        let number = |key: &str| std::env::var(key).ok()?.parse::<u32>().ok();
-        let ids = match (rustix::process::geteuid().is_root(), number("SUDO_UID"), number("SUDO_GID")) {
-            (true, Some(user), Some(group)) if user != 0 => Some((user, group)),
-            _ => None,
-        };
-        Owner { ids }
-    }
-
-    /// User id of that user.
-    pub fn uid(&self) -> u32 {
-        self.ids.map_or_else(|| rustix::process::geteuid().as_raw(), |(user, _)| user)
-    }
-
-    /// Gives a folder that root made to its user. A link put in its place meanwhile is not followed.
-    ///
-    /// # Errors
-    /// What the system answers.
-    pub fn give_folder(&self, path: &Path) -> std::io::Result<()> {
-        self.ids.map_or(Ok(()), |(user, group)| lchown(path, Some(user), Some(group)))
-    }
-
-    /// Gives a file that root made to its user.
-    ///
-    /// # Errors
-    /// What the system answers.
-    pub fn give_file(&self, file: &fs::File) -> std::io::Result<()> {
-        self.ids.map_or(Ok(()), |(user, group)| fchown(file, Some(user), Some(group)))
-    }
-
-    /// Home folder of that user.
-    fn home(&self) -> Option<PathBuf> {
-        match self.ids {
-            Some((user, _)) => home_of(user),
-            None => std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()),
-        }
-    }
-}
-
-/// HOME is root's under sudo: the passwd file knows the user's.
-fn home_of(user: u32) -> Option<PathBuf> {
-    let passwd = fs::read_to_string("/etc/passwd").ok()?;
-    let fields = passwd
-        .lines()
-        .map(|line| line.split(':').collect::<Vec<_>>())
-        .find(|fields| fields.len() > 5 && fields[2].parse() == Ok(user))?;
-    Some(PathBuf::from(fields[5]))
-}
 
 /// The state folder: `$XDG_STATE_HOME/fairlane`, by default `~/.local/state/fairlane`.
 ///
@@ -75,10 +20,20 @@ pub fn state_folder() -> Result<PathBuf, Failure> {
     let owner = Owner::current();
     // Under sudo the variable, if it survived, is still the user's own wish.
     let from_variable = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let base = from_variable
-        .or_else(|| owner.home().map(|home| home.join(".local/state")))
-        .ok_or_else(|| Failure::usage("no home folder is known; set HOME or XDG_STATE_HOME"))?;
+    let base =
+        from_variable.or_else(|| owner.home().map(|home| home.join(".local/state"))).ok_or_else(|| no_home(owner))?;
     Ok(base.join("fairlane"))
+}
+
+/// Nobody knows where the user's files go.
+fn no_home(owner: Owner) -> Failure {
+    Failure::usage(match owner.ids() {
+        Some((user, _)) => format!(
+            "the home folder of user {user}, who called sudo, is not known; name a file with -o FILE, or a folder: sudo \
+             XDG_STATE_HOME=/absolute/folder fairlane …"
+        ),
+        None => "no home folder is known; set HOME or XDG_STATE_HOME".to_owned(),
+    })
 }
 
 /// The folder of the records, made where it is missing.
@@ -112,8 +67,7 @@ const DURABILITY_RECORDS: usize = 40;
 /// advice fails for what it only adds.
 pub fn broken_lanes() -> Vec<stats::advice::facts::Broken> {
     let paths = durability_records().unwrap_or_default();
-    let texts = paths.into_iter().rev().take(DURABILITY_RECORDS).filter_map(|path| fs::read_to_string(path).ok());
-    let records = texts.filter_map(|text| DurabilityRecord::parse(&text).ok());
+    let records = paths.into_iter().rev().take(DURABILITY_RECORDS).filter_map(|path| load_durability(&path).ok());
     records.flat_map(|record| stats::durability::broken(&record)).collect()
 }
 
@@ -134,15 +88,13 @@ pub fn calibrations() -> impl Iterator<Item = Record> {
 
 fn make_folder(name: &str) -> Result<PathBuf, Failure> {
     let folder = state_folder()?.join(name);
-    let owner = Owner::current();
-    let missing: Vec<PathBuf> = folder.ancestors().take_while(|path| !path.exists()).map(Path::to_path_buf).collect();
-    for path in missing.iter().rev() {
-        fs::DirBuilder::new()
-            .mode(0o755)
-            .create(path)
-            .and_then(|()| owner.give_folder(path))
-            .with_context(|| format!("cannot make {}; name another place with -o or XDG_STATE_HOME", path.display()))?;
-    }
+    owned::make_folders(&folder).map_err(|error| {
+        Failure::failed(format!(
+            "cannot make {}: {}; name another place with -o or XDG_STATE_HOME",
+            folder.display(),
+            owned::plain(&error)
+        ))
+    })?;
     Ok(folder)
 }
 
@@ -156,25 +108,35 @@ pub fn is_kept(record: &Path) -> bool {
     state_folder().is_ok_and(|folder| record.parent() == Some(&folder.join("runs")))
 }
 
+/// What the first line of a file says that it is, where it is one of a record, of whatever command and version.
+pub fn kind_of_record(file: &Path) -> Option<String> {
+    let first = Lines::new(BufReader::new(owned::open_to_read(file).ok()?)).next_line().ok()??.1.to_vec();
+    let brief: record::Brief = serde_json::from_slice(&first).ok()?;
+    Some(brief.kind.into_owned())
+}
+
 /// Whether a file begins as a record does, of whatever command and version.
 pub fn is_record(file: &Path) -> bool {
-    let mut begin = Vec::new();
-    let read = fs::File::open(file).and_then(|file| file.take(64).read_to_end(&mut begin));
-    let of = |kind: &str| begin.starts_with(format!("{{\"kind\":\"{kind}\"").as_bytes());
-    read.is_ok() && (of("header") || of("durability"))
+    kind_of_record(file).is_some_and(|kind| kind == "header" || kind == "durability")
+}
+
+/// Reads a record of durability.
+///
+/// # Errors
+/// When it cannot be read; with status 2 when it is none, damaged or newer than this version.
+pub fn load_durability(path: &Path) -> Result<DurabilityRecord, Failure> {
+    let file = owned::open_to_read(path).map_err(|error| anyhow!("cannot read {}: {error}", path.display()))?;
+    DurabilityRecord::read(BufReader::new(file)).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
 }
 
 fn records_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let entries = match fs::read_dir(folder) {
+    let entries = match owned::list(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(Failure::failed(format!("cannot list {}: {error}", folder.display()))),
     };
-    let mut paths: Vec<PathBuf> = entries
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|end| end == "jsonl"))
-        .collect();
+    let mut paths: Vec<PathBuf> =
+        entries.into_iter().filter(|path| path.extension().is_some_and(|end| end == "jsonl")).collect();
     // Names begin with the second; of two races in one, the later one was written to last.
     let second = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -281,10 +243,9 @@ fn expand(name: &str) -> Result<Vec<NamedFile>, Failure> {
 /// # Errors
 /// When it cannot be read; with status 2 when it is none, damaged or newer than this version.
 pub fn load(path: &Path) -> Result<Record, Failure> {
-    let bytes = fs::read(path).map_err(|error| anyhow!("cannot read {}: {error}", path.display()))?;
-    // A torn last line may end inside a character.
-    let text = String::from_utf8_lossy(&bytes);
-    Record::parse(&text).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
+    let file = owned::open_to_read(path).map_err(|error| anyhow!("cannot read {}: {error}", path.display()))?;
+    Record::read(BufReader::with_capacity(256 << 10, file))
+        .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
 }
 
 /// Reads a record to show it. Of a race that is still under way, one line says so on standard error:
@@ -295,14 +256,14 @@ pub fn load(path: &Path) -> Result<Record, Failure> {
 pub fn load_to_show(path: &Path) -> Result<Record, Failure> {
     let record = load(path)?;
     if record.end.is_none() && is_being_written(path) {
-        eprintln!("{}: this race is still running; figures so far", path.display());
+        terminal::say!("{}: this race is still running; figures so far", path.display());
     }
     Ok(record)
 }
 
 /// Whether a race holds the lock on its record.
 pub fn is_being_written(path: &Path) -> bool {
-    fs::File::open(path).is_ok_and(|file| is_locked(&file))
+    owned::open_to_read(path).is_ok_and(|file| is_locked(&file))
 }
 
 /// Whether whoever writes a file holds its lock. The lock is tried: shared, without waiting, and given

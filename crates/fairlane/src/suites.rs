@@ -1,7 +1,9 @@
 //! The suites: built in, or a file of the user's.
 
 use crate::failure::Failure;
+use crate::owned;
 use model::Bytes;
+use model::bounds::TOML_BYTES;
 use model::workload::{Kind, Suite, Workload};
 use std::path::Path;
 
@@ -33,7 +35,7 @@ pub fn find(name: &str) -> Result<Suite, Failure> {
             known.join(", ")
         )));
     }
-    let text = std::fs::read_to_string(path)
+    let text = owned::text(path, TOML_BYTES)
         .map_err(|error| Failure::usage(format!("cannot read the suite {name}: {error}")))?;
     Suite::from_toml(&text).map_err(|mistake| Failure::usage(mistake.in_file(name)))
 }

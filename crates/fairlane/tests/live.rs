@@ -128,6 +128,10 @@ fn a_race_of_root_is_its_users_to_watch() {
         return;
     }
     let place = Place::new();
+    let state = place.path().join("state");
+    std::fs::create_dir(&state).unwrap();
+    std::os::unix::fs::chown(&state, Some(54321), Some(54321)).unwrap();
+    std::fs::set_permissions(place.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let user = [("SUDO_UID", "54321"), ("SUDO_GID", "54321")];
     let mut race = stopping(&place, "1").envs(user).spawn().unwrap();
     assert!(stopped(&mut race).is_none());

@@ -144,14 +144,18 @@ fn under_sudo_a_report_belongs_to_who_asked_for_it() {
         return;
     }
     let place = Place::new();
+    let home = place.path().join("home");
+    std::fs::create_dir(&home).expect("folder");
+    std::os::unix::fs::chown(&home, Some(1234), Some(2345)).expect("chown");
+    std::fs::set_permissions(place.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("mode");
     let suite = place.tiny_suite();
     std::fs::create_dir(place.path().join("a")).expect("folder");
-    let arguments = ["race", "./a", "--suite", &suite, "--workload", "commit", "--rounds", "1", "-o", "r.jsonl"];
+    let arguments = ["race", "./a", "--suite", &suite, "--workload", "commit", "--rounds", "1", "-o", "home/r.jsonl"];
     let ran =
         place.fairlane(&arguments).env("SUDO_UID", "1234").env("SUDO_GID", "2345").output().expect("fairlane runs");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     for name in ["r.jsonl", "r.html"] {
-        let of = std::fs::metadata(place.path().join(name)).expect(name);
+        let of = std::fs::metadata(home.join(name)).expect(name);
         assert_eq!((of.uid(), of.gid(), of.mode() & 0o777), (1234, 2345, 0o644), "{name}");
     }
 }

@@ -3,15 +3,14 @@
 use crate::failure::{LaneFailure, usage};
 use crate::filesystem::{self, Filesystem, Fuse};
 use model::Bytes;
+use model::bounds::TOML_BYTES;
 use model::lane::Promises;
+use model::text::quoted;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-
-/// More is no description of a filesystem.
-const LARGEST_FILE_BYTES: u64 = 64 << 10;
 
 /// A filesystem of the user's own. Commands are argument lists; `{device}`, `{directory}` and
 /// `{options}` in them are replaced, and no shell is involved.
@@ -84,6 +83,21 @@ impl From<CustomPromises> for Promises {
     }
 }
 
+/// The text of a file. A device that never ends is not read for ever.
+fn bounded(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    // A pipe that nobody writes to is not waited for.
+    let file = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(std::io::Error::other("it is no file"));
+    }
+    file.take(TOML_BYTES + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > TOML_BYTES {
+        true => Err(std::io::Error::other(format!("it has more than {}", Bytes(TOML_BYTES)))),
+        false => Ok(text),
+    }
+}
+
 impl Custom {
     /// A row of the table whose filesystem is a FUSE program where the kernel does not mount it.
     pub(crate) fn of_row(row: &'static Filesystem, fuse: Fuse) -> Custom {
@@ -120,19 +134,7 @@ impl Custom {
     pub fn read(path: &Path) -> Result<Custom, LaneFailure> {
         let shown = model::text::escaped_path(path);
         let refuse = |why: &str| usage(format!("{shown}: {why}; name a TOML file that describes a filesystem"));
-        // A pipe that nobody writes to is not waited for.
-        let file = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path);
-        let mut text = String::new();
-        let read = file.and_then(|file| {
-            if !file.metadata()?.is_file() {
-                return Err(std::io::Error::other("it is no file"));
-            }
-            file.take(LARGEST_FILE_BYTES + 1).read_to_string(&mut text)
-        });
-        read.map_err(|error| refuse(&crate::failure::plain(&error)))?;
-        if text.len() as u64 > LARGEST_FILE_BYTES {
-            return Err(refuse("it has more than 64KiB"));
-        }
+        let text = bounded(path).map_err(|error| refuse(&crate::failure::plain(&error)))?;
         // Of the bytes that were read, and not of the file a moment later.
         let sha256 = Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(Custom { sha256, ..Custom::parse(&text, &shown)? })
@@ -144,9 +146,11 @@ impl Custom {
     /// As [`Custom::read`].
     pub fn parse(text: &str, name: &str) -> Result<Custom, LaneFailure> {
         let custom: Custom = toml::from_str(text).map_err(|error| {
-            let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+            let before =
+                |end: usize| text.as_bytes()[..end.min(text.len())].iter().filter(|byte| **byte == b'\n').count();
+            let line = error.span().map(|span| before(span.start) + 1);
             let place = line.map_or(name.to_owned(), |line| format!("{name}:{line}"));
-            let words = error.message().trim().replace('\n', " ");
+            let words = quoted(error.message().trim());
             usage(format!("{place}: {words}; docs/myfs.toml shows every key"))
         })?;
         custom.check(text, name)?;

@@ -1,11 +1,13 @@
 //! What a power cut, damage, a full disk and a failing one cost a lane: the record, JSON lines of schema 1,
 //! and what the statistics make of it. Readers ignore unknown kinds and keys.
 
+use crate::bounds::Lines;
 use crate::lane::Promises;
 use crate::machine::Machine;
-use crate::record::EndOutcome;
+use crate::record::{Brief, EndOutcome};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::io::BufRead;
 
 mod findings;
 
@@ -299,17 +301,25 @@ impl DurabilityRecord {
     /// Whether a file is such a record, by its first line.
     pub fn is_one(text: &str) -> bool {
         let first = text.lines().next().unwrap_or_default();
-        let value: Option<serde_json::Value> = serde_json::from_str(first).ok();
-        value.is_some_and(|value| value.get("kind").and_then(|kind| kind.as_str()) == Some("durability"))
+        serde_json::from_str(first).is_ok_and(|brief: Brief| brief.kind == "durability")
     }
 
-    /// Reads a record; an incomplete last line is left out.
+    /// Reads a record from its text: see [`DurabilityRecord::read`].
     ///
     /// # Errors
-    /// One sentence where there is no header, it is newer, or a line is damaged.
+    /// As [`DurabilityRecord::read`].
     pub fn parse(text: &str) -> Result<DurabilityRecord, String> {
-        let mut lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
-        let header = match lines.next().map(serde_json::from_str) {
+        DurabilityRecord::read(text.as_bytes())
+    }
+
+    /// Reads a record, line by line and within [`crate::bounds`]; an incomplete last line is left out.
+    ///
+    /// # Errors
+    /// One sentence where it is none, newer, damaged or too large.
+    pub fn read(input: impl BufRead) -> Result<DurabilityRecord, String> {
+        let mut lines = Lines::new(input);
+        let first = lines.next_line().map_err(|error| error.to_string())?.filter(|(_, line)| line.ends_with(b"\n"));
+        let header = match first.map(|(_, line)| serde_json::from_str(&String::from_utf8_lossy(line))) {
             Some(Ok(DurabilityLine::Durability(header))) => *header,
             _ => return Err("this is no record of durability: its first line is no header of one".to_owned()),
         };
@@ -320,12 +330,21 @@ impl DurabilityRecord {
             ));
         }
         let mut record = DurabilityRecord::begin(header);
-        for (index, line) in lines.enumerate() {
-            let damaged = |error: serde_json::Error| format!("line {} of this record is damaged ({error})", index + 2);
-            let value: serde_json::Value = serde_json::from_str(line).map_err(damaged)?;
-            let kind = value.get("kind").and_then(|kind| kind.as_str()).unwrap_or_default();
+        while let Some((number, line)) = lines.next_line().map_err(|error| error.to_string())? {
+            if !line.ends_with(b"\n") {
+                break;
+            }
+            let damaged = |error: serde_json::Error| {
+                format!("line {number} of this record is damaged ({})", crate::text::quoted(&error.to_string()))
+            };
+            let line = String::from_utf8_lossy(line);
+            let brief: Option<Brief> = match serde_json::from_str(&line) {
+                Err(error) if error.is_data() => None,
+                read => Some(read.map_err(damaged)?),
+            };
+            let kind = brief.as_ref().map_or("", |brief| brief.kind.as_ref());
             if ["cuts", "failed", "speed", "damage", "full", "fault", "end"].contains(&kind) {
-                record.take(serde_json::from_value(value).map_err(damaged)?);
+                record.take(serde_json::from_str(&line).map_err(damaged)?);
             }
         }
         Ok(record)

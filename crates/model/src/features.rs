@@ -214,7 +214,7 @@ impl Features {
     /// # Errors
     /// The filesystem, the feature and what is wrong, as one sentence.
     pub fn from_toml(text: &str) -> Result<Features, String> {
-        let features: Features = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
+        let features: Features = toml::from_str(text).map_err(|error| crate::text::toml_mistake(text, &error))?;
         features.check().map_err(|wrong| format!("{}: {wrong}", features.filesystem))?;
         Ok(features)
     }

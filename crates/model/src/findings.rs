@@ -91,7 +91,7 @@ pub struct TrialCounts {
     pub repeated: u32,
     /// Could not be done.
     pub failed: u32,
-    /// The throttle did not hold.
+    /// The throttle did not hold, or the machine slept.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub void: u32,
 }

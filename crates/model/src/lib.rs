@@ -6,6 +6,7 @@
 
 pub mod agent;
 pub mod appenders;
+pub mod bounds;
 pub mod calibration;
 pub mod course;
 pub mod durability;
@@ -13,6 +14,7 @@ pub mod event;
 pub mod features;
 pub mod findings;
 pub mod gate;
+pub mod histogram;
 pub mod job;
 pub mod lane;
 pub mod machine;

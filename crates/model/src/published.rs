@@ -171,7 +171,7 @@ impl Published {
     /// # Errors
     /// One sentence with what is wrong.
     pub fn from_toml(text: &str) -> Result<Published, String> {
-        let published: Published = toml::from_str(text).map_err(|error| error.to_string())?;
+        let published: Published = toml::from_str(text).map_err(|error| crate::text::toml_mistake(text, &error))?;
         published.check()?;
         Ok(published)
     }

@@ -1,5 +1,6 @@
 //! The append-only file of one race, schema 1: JSON lines; readers ignore unknown kinds and keys.
 
+use crate::bounds::{Lines, TooMuch};
 use crate::calibration::Calibration;
 use crate::lane::Lane;
 use crate::machine::Machine;
@@ -8,6 +9,8 @@ use crate::search::SearchStep;
 use crate::trial::{SystemUse, Trial};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::io::BufRead;
 
 /// The schema that this version writes.
 pub const SCHEMA: u32 = 1;
@@ -194,6 +197,20 @@ pub enum RecordError {
         /// What the parser said.
         reason: String,
     },
+    /// It is larger than a record may be.
+    #[error("{0}")]
+    TooMuch(#[from] TooMuch),
+}
+
+/// What a line is, without the rest of it.
+#[derive(Deserialize)]
+pub struct Brief<'a> {
+    /// `header`, `trial`, …
+    #[serde(borrow)]
+    pub kind: Cow<'a, str>,
+    /// Schema; of a header.
+    #[serde(default)]
+    pub schema: Option<u64>,
 }
 
 impl Record {
@@ -212,67 +229,79 @@ impl Record {
         }
     }
 
-    /// Reads a record. An incomplete last line (the trial in flight at a crash) is left out with a
-    /// warning; unknown kinds and keys are ignored.
+    /// Reads a record from its text: see [`Record::read`].
     ///
     /// # Errors
-    /// [`RecordError`] when there is no header, it is newer, or a line in the middle is damaged.
+    /// As [`Record::read`].
     pub fn parse(text: &str) -> Result<Record, RecordError> {
-        let mut lines = text.split_inclusive('\n').enumerate();
-        let (_, first) = lines.next().ok_or(RecordError::NoHeader)?;
-        let value: serde_json::Value = serde_json::from_str(first).map_err(|_| RecordError::NoHeader)?;
-        match value.get("kind").and_then(|kind| kind.as_str()) {
-            Some("header") => {}
-            Some("durability") => return Err(RecordError::Durability),
-            _ => return Err(RecordError::NoHeader),
-        }
-        match value.get("schema").and_then(serde_json::Value::as_u64) {
-            Some(schema) if schema > u64::from(SCHEMA) => return Err(RecordError::Newer(schema)),
-            Some(_) => {}
-            None => return Err(RecordError::NoHeader),
-        }
-        let damaged = |index: usize, reason: String| RecordError::Damaged { line: index + 1, reason };
-        let header = match serde_json::from_value(value) {
-            Ok(Line::Header(header)) => *header,
-            Ok(_) => return Err(RecordError::NoHeader),
-            Err(error) => return Err(damaged(0, error.to_string())),
-        };
-        let mut record = Record { whole_bytes: first.len() as u64, ..Record::begin(header) };
-        for (index, line) in lines {
-            if !line.ends_with('\n') {
+        Record::read(text.as_bytes())
+    }
+
+    /// Reads a record, line by line and within [`crate::bounds`]. An incomplete last line (the trial in flight at a crash)
+    /// is left out with a warning; unknown kinds and keys are ignored.
+    ///
+    /// # Errors
+    /// [`RecordError`] when there is no header, it is newer, a line in the middle is damaged, or it is too large.
+    pub fn read(input: impl BufRead) -> Result<Record, RecordError> {
+        let mut lines = Lines::new(input);
+        let (_, first) = lines.next_line()?.ok_or(RecordError::NoHeader)?;
+        let (bytes, whole) = (first.len() as u64, first.ends_with(b"\n"));
+        let mut record = Record { whole_bytes: bytes, ..Record::begin(header_of(first)?) };
+        while let Some((number, line)) = lines.next_line()? {
+            if !line.ends_with(b"\n") {
                 record
                     .warnings
                     .push("the last line is incomplete and was left out: the race did not end cleanly".to_owned());
                 break;
             }
             record.whole_bytes += line.len() as u64;
-            record.take(line).map_err(|reason| damaged(index, reason))?;
+            record.take(&String::from_utf8_lossy(line)).map_err(|reason| damaged(number, &reason))?;
         }
-        if !first.ends_with('\n') {
+        if !whole {
             record.warnings.push("the record holds only its header".to_owned());
         }
         Ok(record)
     }
 
+    /// Each kind is read into its own structure: what a line turns into in between would take a multiple of it.
     fn take(&mut self, line: &str) -> Result<(), String> {
-        let value: serde_json::Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
-        let kind = value.get("kind").and_then(|kind| kind.as_str()).ok_or("it has no kind")?;
-        if !["probe", "rate", "trial", "step", "note", "resume", "end"].contains(&kind) {
-            return Ok(());
-        }
-        match serde_json::from_value(value).map_err(|error| error.to_string())? {
-            Line::Header(_) => {}
-            Line::Probe(probe) => self.probes.push(*probe),
-            Line::Rate(rate) => self.rates.push(*rate),
-            Line::Trial(trial) => self.trials.push(*trial),
-            Line::Step(step) => self.steps.push(*step),
-            Line::Note { said } => self.warnings.push(said),
-            Line::Resume { .. } => {
-                self.resumes += 1;
-                self.end = None;
-            }
-            Line::End { outcome, .. } => self.end = Some(outcome),
+        let told = |error: serde_json::Error| error.to_string();
+        let brief: Brief = serde_json::from_str(line).map_err(|error| match error.is_data() {
+            true => "it has no kind".to_owned(),
+            false => told(error),
+        })?;
+        match brief.kind.as_ref() {
+            "probe" => self.probes.push(serde_json::from_str(line).map_err(told)?),
+            "rate" => self.rates.push(serde_json::from_str(line).map_err(told)?),
+            "trial" => self.trials.push(serde_json::from_str(line).map_err(told)?),
+            "step" => self.steps.push(serde_json::from_str(line).map_err(told)?),
+            "note" | "resume" | "end" => match serde_json::from_str(line).map_err(told)? {
+                Line::Note { said } => self.warnings.push(said),
+                Line::Resume { .. } => {
+                    self.resumes += 1;
+                    self.end = None;
+                }
+                Line::End { outcome, .. } => self.end = Some(outcome),
+                Line::Header(_) | Line::Probe(_) | Line::Rate(_) | Line::Trial(_) | Line::Step(_) => {}
+            },
+            _ => {}
         }
         Ok(())
     }
+}
+
+fn header_of(first: &[u8]) -> Result<Header, RecordError> {
+    let first = String::from_utf8_lossy(first);
+    let brief: Brief = serde_json::from_str(&first).map_err(|_| RecordError::NoHeader)?;
+    match (brief.kind.as_ref(), brief.schema) {
+        ("durability", _) => Err(RecordError::Durability),
+        ("header", Some(schema)) if schema > u64::from(SCHEMA) => Err(RecordError::Newer(schema)),
+        ("header", Some(_)) => serde_json::from_str(&first).map_err(|error| damaged(1, &error.to_string())),
+        _ => Err(RecordError::NoHeader),
+    }
+}
+
+/// The parser quotes what it found, whoever wrote it and however long it is.
+fn damaged(line: usize, reason: &str) -> RecordError {
+    RecordError::Damaged { line, reason: crate::text::quoted(reason) }
 }

@@ -278,7 +278,7 @@ impl Scenario {
     /// # Errors
     /// The scenario and what is wrong, as one sentence.
     pub fn from_toml(text: &str) -> Result<Scenario, String> {
-        let scenario: Scenario = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
+        let scenario: Scenario = toml::from_str(text).map_err(|error| crate::text::toml_mistake(text, &error))?;
         scenario.check().map_err(|wrong| format!("scenario {}: {wrong}", scenario.name))?;
         Ok(scenario)
     }

@@ -40,6 +40,38 @@ pub fn escaped(bytes: &[u8]) -> String {
     shown
 }
 
+/// Characters of a message that quotes what others wrote, at most.
+const QUOTED_CHARACTERS: usize = 300;
+
+/// What a parser said, which quotes what others wrote: on one line, escaped, and not longer than anybody reads.
+pub fn quoted(said: &str) -> String {
+    let cut = said.char_indices().nth(QUOTED_CHARACTERS).map(|(at, _)| at);
+    let mut shown = String::new();
+    for character in said[..cut.unwrap_or(said.len())].chars() {
+        match character {
+            '\n' | '\r' | '\t' => shown.push(' '),
+            other if is_unsafe(other) => shown.extend(other.escape_unicode()),
+            other => shown.push(other),
+        }
+    }
+    if cut.is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// What is wrong with TOML, with its line, in one sentence that quotes no source.
+pub fn toml_mistake(text: &str, error: &toml::de::Error) -> String {
+    let said = quoted(error.message().trim());
+    match error.span() {
+        Some(span) => {
+            let before = &text.as_bytes()[..span.start.min(text.len())];
+            format!("line {}: {said}", 1 + before.iter().filter(|byte| **byte == b'\n').count())
+        }
+        None => said,
+    }
+}
+
 /// A path, as [`escaped`] shows it.
 pub fn escaped_path(path: &Path) -> String {
     escaped(path.as_os_str().as_bytes())
@@ -63,6 +95,12 @@ mod tests {
             assert_eq!(escaped(name), shown);
         }
         assert_eq!(escaped_path(Path::new("/a\n/b\\")), "/a\\n/b\\\\");
+    }
+
+    #[test]
+    fn what_a_parser_quotes_is_one_line_and_not_long() {
+        assert_eq!(quoted("unknown `\u{1b}[2J\u{202e}`\nat line 1"), "unknown `\\u{1b}[2J\\u{202e}` at line 1");
+        assert_eq!(quoted(&"文".repeat(100_000)).chars().count(), QUOTED_CHARACTERS + 1);
     }
 
     #[test]

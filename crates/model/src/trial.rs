@@ -5,6 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// How the reason of a trial begins that is void because the machine slept meanwhile.
+pub const SUSPENDED: &str = "the machine slept";
+/// How the reason of a trial begins that is void because the kernel took another clock meanwhile.
+pub const OTHER_CLOCK: &str = "the kernel changed its clock source";
 /// How the reason of a trial begins to tell that its guest's end was no doing of the guest's.
 pub const KILLED_FROM_OUTSIDE: &str = "killed from outside";
 
@@ -44,7 +48,7 @@ pub struct Trial {
     /// What each job of a job file used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobUse>,
-    /// Remarks that do not void the trial: `neighbour-active`, `image-unwritten`, …
+    /// Remarks: `neighbour-active`, `image-unwritten`, …; `suspended` and `clock-source` stand beside a void outcome.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<String>,
 }
@@ -59,7 +63,7 @@ pub enum Outcome {
     Failed,
     /// Foreign noise: kept in the record, replaced by a later attempt.
     Repeated,
-    /// The throttle did not hold: kept in the record, in no figure.
+    /// The throttle did not hold, or the machine slept: kept in the record, in no figure.
     Void,
 }
 

@@ -1,11 +1,9 @@
 //! Latency over rounds: histograms are merged by adding counts, percentiles are never averaged
 //! (methods section 4).
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use flate2::{Decompress, FlushDecompress, Status};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
+use model::histogram::{HEADER_BYTES, Inflater, PLAIN};
 
 /// Merges the histograms of trials (HdrHistogram V2, deflated, base64; nanoseconds). Those that
 /// cannot be read are counted in the second value. `None` where none could be read.
@@ -39,13 +37,6 @@ pub fn merge<'a>(histograms: impl IntoIterator<Item = &'a str>) -> (Option<Histo
     }
 }
 
-/// What a deflated V2 histogram begins with, and what stands inside (HdrHistogram's own cookies).
-const DEFLATED: [u8; 4] = 0x1c84_9314_u32.to_be_bytes();
-const PLAIN: [u8; 4] = 0x1c84_9313_u32.to_be_bytes();
-/// Bytes of the header inside.
-const HEADER_BYTES: usize = 40;
-/// Bytes of a histogram inside at most: every place with a long count.
-const MOST_BYTES: usize = 1 << 20;
 /// Half of the sub-buckets of three digits: what each further power of two adds.
 const HALF: usize = 1024;
 /// Places that values of 64 bits take.
@@ -54,9 +45,7 @@ const PLACES: usize = 2 * HALF + 53 * HALF;
 /// The counts of histograms of three digits from 1 on, which every trial of Fairlane has. A record may hold
 /// a hundred thousand: their counts are added as they are read, without making each a histogram first.
 struct Counts {
-    deflated: Vec<u8>,
-    plain: Vec<u8>,
-    inflate: Decompress,
+    inflater: Inflater,
     /// Place and count of the one that is being read.
     one: Vec<(usize, u64)>,
     sum: Vec<u64>,
@@ -65,16 +54,12 @@ struct Counts {
 
 impl Counts {
     fn new() -> Self {
-        let inflate = Decompress::new(true);
-        Counts { deflated: Vec::new(), plain: Vec::new(), inflate, one: Vec::new(), sum: Vec::new(), added: false }
+        Counts { inflater: Inflater::default(), one: Vec::new(), sum: Vec::new(), added: false }
     }
 
     /// Adds a histogram; `None`, and nothing is added, where it is none of that layout.
     fn add(&mut self, text: &str) -> Option<()> {
-        self.deflated.clear();
-        STANDARD.decode_vec(text.trim(), &mut self.deflated).ok()?;
-        self.inflate()?;
-        self.decode()?;
+        decode(self.inflater.plain(text)?, &mut self.one)?;
         if let Some((last, _)) = self.one.last()
             && *last >= self.sum.len()
         {
@@ -87,55 +72,6 @@ impl Counts {
         Some(())
     }
 
-    fn inflate(&mut self) -> Option<()> {
-        let (length, stream) = self.deflated.strip_prefix(&DEFLATED)?.split_first_chunk::<4>()?;
-        let stream = stream.get(..u32::from_be_bytes(*length) as usize)?;
-        self.inflate.reset(true);
-        self.plain.clear();
-        loop {
-            if self.plain.len() == self.plain.capacity() {
-                self.plain.reserve(self.plain.len().max(16 << 10));
-            }
-            let (taken, made) = (self.inflate.total_in() as usize, self.plain.len());
-            match self.inflate.decompress_vec(&stream[taken..], &mut self.plain, FlushDecompress::None).ok()? {
-                Status::StreamEnd => return Some(()),
-                // Nothing more comes of it.
-                _ if self.plain.len() == made && self.inflate.total_in() as usize == taken => return None,
-                _ if self.plain.len() > MOST_BYTES => return None,
-                Status::Ok | Status::BufError => {}
-            }
-        }
-    }
-
-    /// Reads the counts: zigzag LEB128 of at most nine bytes, where a negative number is so many empty places.
-    fn decode(&mut self) -> Option<()> {
-        let header = self.plain.strip_prefix(&PLAIN)?;
-        let word = |at: usize| Some(u32::from_be_bytes(*header.get(at..)?.first_chunk()?));
-        let long = |at: usize| Some(u64::from_be_bytes(*header.get(at..)?.first_chunk()?));
-        let (length, offset, digits, lowest, ratio) = (word(0)?, word(4)?, word(8)?, long(12)?, long(28)?);
-        if offset != 0 || digits != 3 || lowest != 1 || f64::from_bits(ratio) != 1.0 {
-            return None;
-        }
-        let mut rest = self.plain.get(HEADER_BYTES..)?.get(..length as usize)?;
-        self.one.clear();
-        let mut place = 0;
-        while !rest.is_empty() {
-            let (number, after) = varint(rest)?;
-            rest = after;
-            let signed = (number >> 1) as i64 ^ -((number & 1) as i64);
-            if signed < 0 {
-                place = usize::try_from(signed.unsigned_abs()).ok()?.checked_add(place)?;
-            } else {
-                self.one.push((place, signed as u64));
-                place += 1;
-            }
-            if place > PLACES {
-                return None;
-            }
-        }
-        Some(())
-    }
-
     fn histogram(&self) -> Option<Histogram<u64>> {
         let mut all = Histogram::new(3).ok().filter(|_| self.added)?;
         all.auto(true);
@@ -144,6 +80,35 @@ impl Counts {
         }
         Some(all)
     }
+}
+
+/// Reads the counts: zigzag LEB128 of at most nine bytes, where a negative number is so many empty places.
+fn decode(plain: &[u8], into: &mut Vec<(usize, u64)>) -> Option<()> {
+    let header = plain.strip_prefix(&PLAIN)?;
+    let word = |at: usize| Some(u32::from_be_bytes(*header.get(at..)?.first_chunk()?));
+    let long = |at: usize| Some(u64::from_be_bytes(*header.get(at..)?.first_chunk()?));
+    let (offset, digits, lowest, ratio) = (word(4)?, word(8)?, long(12)?, long(28)?);
+    if offset != 0 || digits != 3 || lowest != 1 || f64::from_bits(ratio) != 1.0 {
+        return None;
+    }
+    let mut rest = plain.get(HEADER_BYTES..)?;
+    into.clear();
+    let mut place = 0;
+    while !rest.is_empty() {
+        let (number, after) = varint(rest)?;
+        rest = after;
+        let signed = (number >> 1) as i64 ^ -((number & 1) as i64);
+        if signed < 0 {
+            place = usize::try_from(signed.unsigned_abs()).ok()?.checked_add(place)?;
+        } else {
+            into.push((place, signed as u64));
+            place += 1;
+        }
+        if place > PLACES {
+            return None;
+        }
+    }
+    Some(())
 }
 
 /// The smallest value that is counted at a place: linear up to 2047, then 1024 steps for each power of two.
@@ -168,8 +133,8 @@ fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
 }
 
 fn read(text: &str) -> Option<Histogram<u64>> {
-    let bytes = STANDARD.decode(text.trim()).ok()?;
-    Deserializer::new().deserialize::<u64, _>(&mut bytes.as_slice()).ok()
+    let mut inflater = Inflater::default();
+    Deserializer::new().deserialize::<u64, _>(&mut inflater.plain(text)?).ok()
 }
 
 /// The percentile (`share` in 0..1) in nanoseconds; `None` where fewer than 20 operations lie above
@@ -183,6 +148,8 @@ pub fn percentile(histogram: &Histogram<u64>, share: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
     use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
     fn text(values: impl Iterator<Item = u64>) -> String {

@@ -8,7 +8,7 @@ use crate::words;
 use model::plan::Plan;
 use model::sentence::Value;
 use model::throttle::{Quantity, STEP_SECONDS};
-use model::trial::{DeviceUse, SystemUse, Trial};
+use model::trial::{DeviceUse, OTHER_CLOCK, SUSPENDED, SystemUse, Trial};
 use model::workload::{Kind, Workload};
 use model::{Sentence, Throttle};
 
@@ -27,9 +27,9 @@ const TOO_SHORT_STEPS: f64 = 5.0;
 /// What every reason of a void trial begins with.
 const DID_NOT_HOLD: &str = "the throttle did not hold";
 
-/// Whether a lane's reason is that its throttle did not hold: that is not the lane's failure.
+/// Whether a lane's reason is that its throttle did not hold, or that the machine slept: that is not the lane's failure.
 pub(crate) fn is_void(reason: &str) -> bool {
-    reason.starts_with(DID_NOT_HOLD)
+    [DID_NOT_HOLD, SUSPENDED, OTHER_CLOCK].iter().any(|of| reason.starts_with(of))
 }
 
 /// What a reader must know where lanes do not stand on the same disk, in one sentence that names each

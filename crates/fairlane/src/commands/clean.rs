@@ -4,6 +4,7 @@ use super::lane_failure;
 use super::report::print;
 use crate::failure::Failure;
 use crate::progress;
+use crate::terminal;
 use lanes::undo;
 use std::path::Path;
 
@@ -11,24 +12,24 @@ use std::path::Path;
 pub fn recover() {
     progress::sweep();
     for draft in engine::programs::sweep_material() {
-        eprintln!("cleaned up after an earlier race: {}", draft_text(&draft));
+        terminal::say!("cleaned up after an earlier race: {}", draft_text(&draft));
     }
     let directory = match undo::directory() {
         Ok(directory) => directory,
         Err(failure) => {
-            eprintln!("fairlane: {failure}");
+            terminal::say!("fairlane: {failure}");
             return;
         }
     };
     let recovered = undo::recover(&directory);
     for line in &recovered.cleaned {
-        eprintln!("cleaned up after an earlier race: {line}");
+        terminal::say!("cleaned up after an earlier race: {line}");
     }
     for line in &recovered.failures {
-        eprintln!("could not clean up after an earlier race: {line}");
+        terminal::say!("could not clean up after an earlier race: {line}");
     }
     for folder in &recovered.dead {
-        eprintln!(
+        terminal::say!(
             "disks of a process that is gone are still mounted in {}; `fairlane clean` takes them away",
             report::clean_text(&folder.display().to_string())
         );

@@ -14,7 +14,7 @@ use crate::conductor::{Race as Conductor, machine, memory, visit};
 use crate::failure::{Failure, Status};
 use crate::options::Terms;
 use crate::progress::Progress;
-use crate::state;
+use crate::{state, terminal};
 use lanes::{Journal, Settings, Stage, undo};
 use model::event::Event;
 use model::findings::{Estimate, ResultFinding};
@@ -376,9 +376,9 @@ fn race(
     if record.trials.is_empty() && record.steps.is_empty() && record.resumes == 0 && !file.refused() {
         // Nothing was measured: an empty record would only be in the way of `last`. One that could not be
         // written stays for the `--resume` that its message names.
-        let _ = std::fs::remove_file(path);
+        let _ = crate::owned::remove(path);
         if result.as_ref().is_err_and(|failure| failure.status == Status::Interrupted) {
-            eprintln!("interrupted before anything was measured: there is no record, and nothing is left behind");
+            terminal::say!("interrupted before anything was measured: there is no record, and nothing is left behind");
         }
         return result.and(undone);
     }
@@ -388,7 +388,7 @@ fn race(
     if report {
         match page::write_beside(&record, findings.clone(), path) {
             Ok(file) => show.event(&Event::ReportWritten { path: screen::tilde(&file) }),
-            Err(said) => eprintln!("warning: {}", report::clean_text(&said)),
+            Err(said) => terminal::say!("warning: {}", report::clean_text(&said)),
         }
     }
     result.and(undone).and(answered)?;
@@ -413,7 +413,7 @@ fn undo_all(stage: Stage, mut journal: Journal) -> Result<(), Failure> {
 
 fn keep_all(stage: Stage, journal: Journal) -> Result<(), Failure> {
     for line in stage.keep(journal).map_err(lane_failure)? {
-        eprintln!("{line}");
+        terminal::say!("{line}");
     }
     Ok(())
 }

@@ -3,20 +3,16 @@
 use super::lane_failure;
 use super::screen::{style, tilde};
 use crate::failure::Failure;
-use crate::state;
+use crate::{state, terminal};
 use lanes::Specimen;
 use model::Bytes;
-use model::durability::DurabilityRecord;
 use model::page::Language;
 use report::PlannedCuts;
-use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 
 /// Whether a file is a record of durability, by its first line.
 pub fn is_record(path: &Path) -> bool {
-    let mut first = String::new();
-    let read = std::fs::File::open(path).and_then(|file| BufReader::new(file).read_line(&mut first));
-    read.is_ok() && DurabilityRecord::is_one(&first)
+    state::kind_of_record(path).is_some_and(|kind| kind == "durability")
 }
 
 /// A record of durability, judged again and rendered.
@@ -25,11 +21,7 @@ pub fn is_record(path: &Path) -> bool {
 /// Where it cannot be read, or is not rendered in that format or language.
 pub fn render(path: &Path, format: &str, language: Option<Language>) -> Result<String, Failure> {
     report::check_durability(format, language).map_err(Failure::usage)?;
-    let bytes =
-        std::fs::read(path).map_err(|error| Failure::failed(format!("cannot read {}: {error}", path.display())))?;
-    // A torn last line may end inside a character.
-    let record = DurabilityRecord::parse(&String::from_utf8_lossy(&bytes))
-        .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+    let record = state::load_durability(path)?;
     let found = stats::durability::findings(&record);
     report::render_durability(&found, format, Some(&tilde(path)), &style()).map_err(Failure::usage)
 }
@@ -92,7 +84,7 @@ pub fn announce(
     let folder = tilde(on);
     if !quiet {
         let plan = report::DurabilityPlan { lanes, cuts, folder: &folder, bytes };
-        eprintln!("{}", report::durability_plan(&plan));
+        terminal::say!("{}", report::durability_plan(&plan));
     }
     let room = rustix::fs::statvfs(on).map_or(u64::MAX, |of| of.f_bavail.saturating_mul(of.f_frsize));
     match room >= bytes {
@@ -113,8 +105,7 @@ pub fn announce(
 pub fn list() -> Result<String, Failure> {
     let mut text = String::new();
     for path in state::durability_records()?.iter().rev() {
-        let read = std::fs::read(path).map_err(|error| error.to_string());
-        let what = match read.and_then(|bytes| DurabilityRecord::parse(&String::from_utf8_lossy(&bytes))) {
+        let what = match state::load_durability(path) {
             Ok(record) => {
                 let header = &record.header;
                 let lanes: Vec<String> = header.lanes.iter().map(|lane| report::clean_text(&lane.name)).collect();
@@ -122,9 +113,9 @@ pub fn list() -> Result<String, Failure> {
                 let command = report::clean_text(&header.command);
                 format!("{}  {command:<9} {end:<11} {}", report::clean_text(&header.started), lanes.join(" "))
             }
-            Err(error) => format!("unreadable: {}", report::clean_text(&error)),
+            Err(failure) => format!("unreadable: {}", report::clean_text(&failure.message)),
         };
-        text.push_str(&format!("{what}\n         {}\n", path.display()));
+        text.push_str(&format!("{what}\n         {}\n", model::text::escaped_path(path)));
     }
     Ok(match text.is_empty() {
         true => text,

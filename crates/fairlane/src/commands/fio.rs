@@ -3,9 +3,11 @@
 use super::contest::{self, Contest};
 use super::planning::{self, Tail};
 use super::screen::Channel;
+use super::{outputs, page};
 use crate::conductor::machine;
 use crate::failure::Failure;
 use crate::options::{Fio, OutputFormat};
+use crate::terminal;
 use model::Bytes;
 use model::lane::{Contestant, LaneSpec};
 use model::plan::{Ground, Plan, Rounds};
@@ -13,7 +15,7 @@ use model::record::Record;
 use model::throttle::Throttles;
 use model::workload::{Kind, Workload};
 use report::PlanSummary;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io::{Error, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
@@ -23,6 +25,8 @@ const USUAL_LANE_SIZE: Bytes = Bytes(2 << 30);
 const STANDARD_INPUT: (&str, &str) = ("-", "stdin");
 /// Most bytes of a job file or an included file: more is a device or a mistake.
 const LARGEST_FILE_BYTES: u64 = 16 << 20;
+/// Most bytes of a job file with all that it includes, each as often as it is included.
+const MOST_BYTES_IN_ALL: u64 = 64 << 20;
 /// Lanes that are made larger grow in such steps.
 const LANE_STEP_BYTES: u64 = 256 << 20;
 
@@ -32,7 +36,7 @@ const LANE_STEP_BYTES: u64 = 256 << 20;
 /// With the documented exit statuses.
 pub fn run(options: &Fio) -> Result<(), Failure> {
     if let Some(file) = &options.output {
-        check_output(file, &options.jobfile)?;
+        check_output(file, options)?;
     }
     let (workload, text) = read(options)?;
     let terms = &options.terms;
@@ -47,7 +51,7 @@ pub fn run(options: &Fio) -> Result<(), Failure> {
     let plan = plan(options, workload, (lanes, throttles), on, (lane_size, rounds(options.rounds, count)));
     if !terms.quiet {
         for note in notes(&plan.workloads[0]) {
-            eprintln!("note: {}", report::clean_text(note));
+            terminal::say!("note: {}", report::clean_text(note));
         }
     }
     let elsewhere = options.output.is_some() || options.output_format == OutputFormat::Json;
@@ -79,14 +83,28 @@ fn read(options: &Fio) -> Result<(Workload, String), Failure> {
     let path = called(&options.jobfile);
     let piped = path != options.jobfile;
     let own_text = RefCell::new(None);
+    let left = Cell::new(MOST_BYTES_IN_ALL);
     let here = machine::read("");
     let surroundings = jobfile::Surroundings {
         read: &|file: &Path| {
             let mut own_text = own_text.borrow_mut();
             let text = match (own_text.is_none(), piped) {
                 (true, true) => text_of(std::io::stdin().lock())?,
-                _ => text_of(std::fs::File::open(file)?)?,
+                _ => {
+                    if let Some(output) = &options.output {
+                        outputs::check(&[("--output", output)], &[("a job file", file)])
+                            .map_err(|failure| Error::new(ErrorKind::InvalidInput, failure.message))?;
+                    }
+                    text_of(std::fs::File::open(file)?)?
+                }
             };
+            let rest = left.get().checked_sub(text.len() as u64);
+            left.set(rest.ok_or_else(|| {
+                Error::new(
+                    ErrorKind::FileTooLarge,
+                    format!("files of more than {} are included", Bytes(MOST_BYTES_IN_ALL)),
+                )
+            })?);
             // The job file is read first, then what it includes.
             own_text.get_or_insert_with(|| text.clone());
             Ok(text)
@@ -155,7 +173,7 @@ fn lane_size(options: &Fio, workload: &Workload, images: bool, at: &str) -> Resu
         )));
     }
     if images && options.lane_size.is_none() && size > USUAL_LANE_SIZE && !options.terms.quiet {
-        eprintln!(
+        terminal::say!(
             "note: the jobs keep {} on a lane and may fill at most half of one: --lane-size is {size}",
             model::units::human_bytes(work as f64)
         );
@@ -266,17 +284,25 @@ fn answer(options: &Fio, record: &Record) -> Result<(), Failure> {
         }
     };
     let Some(file) = &options.output else { return super::report::print(&text) };
-    std::fs::write(file, text)
-        .map_err(|error| Failure::failed(format!("cannot write {}: {error}; the record holds it all", file.display())))
+    super::report::put(&text, Some(file))
+        .map_err(|failure| Failure { message: format!("{}; the record holds it all", failure.message), ..failure })
 }
 
 /// Whether the result can be written there, before anything is raced for it.
-fn check_output(file: &Path, jobfile: &Path) -> Result<(), Failure> {
+fn check_output(file: &Path, options: &Fio) -> Result<(), Failure> {
     let refuse = |what: &str| Err(Failure::usage(format!("--output {}: {what}; name another file", file.display())));
-    if let (Ok(output), Ok(jobs)) = (file.canonicalize(), jobfile.canonicalize())
-        && output == jobs
-    {
-        return refuse("it is the job file itself");
+    let record = options.record.as_deref();
+    let page = record.filter(|_| !options.no_report).map(page::beside);
+    let mut written: Vec<outputs::Called> = record.map(|record| ("-o", record)).into_iter().collect();
+    written.extend(page.as_deref().map(|page| ("the report beside the record", page)));
+    written.push(("--output", file));
+    // A lane that is a file describes a filesystem.
+    let own =
+        options.lanes.iter().filter_map(|lane| lane.rsplit('=').next()).map(|lane| ("a lane's file", Path::new(lane)));
+    let read: Vec<outputs::Called> = own.chain([("the job file", options.jobfile.as_path())]).collect();
+    outputs::check(&written, &read)?;
+    if file.is_file() && crate::state::is_record(file) {
+        return refuse("it is a record");
     }
     match file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         _ if file.is_dir() => refuse("it is a directory"),

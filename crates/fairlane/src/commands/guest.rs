@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::options::GuestKeeper;
+use crate::terminal;
 use lanes::guest::init::Role;
 use lanes::guest::worker::{self, Looking};
 use lanes::guest::{init, keeper};
@@ -19,7 +20,7 @@ pub fn run(role: Role) -> ExitCode {
             Ok(()) => ExitCode::SUCCESS,
             Err(why) => {
                 // The console: the host keeps its last lines.
-                eprintln!("fairlane-guest: {why}");
+                terminal::say!("fairlane-guest: {why}");
                 ExitCode::FAILURE
             }
         },

@@ -10,6 +10,7 @@ use crate::powercut::damage::{Target, damage};
 use crate::powercut::described;
 use crate::powercut::faults::{REFUSED, full, refuse};
 use crate::powercut::notebook::Notebook;
+use crate::terminal;
 use lanes::Specimen;
 use model::durability::{DurabilityHeader, DurabilityLine, SCHEMA};
 use model::record::EndOutcome;
@@ -96,7 +97,7 @@ fn all(
     let ground = (seed, options.lane_size.0);
     let tell = |specimen: &Specimen, what: &str| {
         if !options.quiet {
-            eprintln!("{}: {what}", report::clean_text(specimen.name()));
+            terminal::say!("{}: {what}", report::clean_text(specimen.name()));
         }
     };
     for specimen in specimens {

@@ -2,15 +2,18 @@
 
 use super::screen::tilde;
 use crate::failure::Failure;
-use crate::state::{self, Owner};
-use crate::{knowledge, language, published};
+use crate::owned::{self, There};
+use crate::{knowledge, language, published, state};
 use model::findings::Findings;
 use model::page::{Language, PAGE_SCHEMA, Page, RacePage, Show};
 use model::record::Record;
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+
+/// Bytes of a page at most, to be told from something else.
+const LARGEST_PAGE_BYTES: u64 = 64 << 20;
 
 /// How a page is written.
 type Writer = fn(&Page, &mut dyn Write) -> io::Result<()>;
@@ -68,42 +71,43 @@ pub fn put(page: &Page, write: Writer, file: Option<&Path>) -> Result<(), Failur
 }
 
 /// Writes to a file that somebody named: whole or not at all, so that a full disk costs nothing that was there, and
-/// never over a record, which nothing brings back. What is no regular file (a pipe, a device) is written as it is.
+/// never over a record, which nothing brings back, or a disk. What is no regular file otherwise (a pipe, a terminal) is
+/// written as it is.
 ///
 /// # Errors
-/// When it holds a record, or cannot be written.
+/// When it holds a record, is a disk, or cannot be written.
 pub fn into_file(file: &Path, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
-    // A symbolic link stays one: what it names is replaced.
-    let place = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
-    let kind = fs::metadata(&place);
-    if kind.as_ref().is_ok_and(fs::Metadata::is_file) && state::is_record(&place) {
+    let kind = fs::metadata(file);
+    if kind.as_ref().is_ok_and(|of| !takes_text(of)) {
+        return Err(Failure::usage(format!("{} is a device; name a file with -o", file.display())));
+    }
+    if kind.as_ref().is_ok_and(fs::Metadata::is_file) && state::is_record(file) {
         return Err(Failure::usage(format!("{} is a record; name another file with -o", file.display())));
     }
     let written = match kind {
-        Ok(of) if !of.is_file() => OpenOptions::new().write(true).open(&place).and_then(|mut out| write(&mut out)),
-        _ => put_in_place(&place, kind.ok().map(|of| of.permissions()), write),
+        Ok(of) if !of.is_file() => {
+            owned::as_owner(|| OpenOptions::new().write(true).open(file)).and_then(|mut out| write(&mut out))
+        }
+        // A symbolic link stays one: what it names is replaced.
+        _ => owned::replace(file, true, write),
     };
     written.map_err(|error| {
-        Failure::failed(format!("cannot write {}: {error}; name another file with -o", file.display()))
+        Failure::failed(format!("cannot write {}: {}; name another file with -o", file.display(), owned::plain(&error)))
     })
 }
 
-/// Puts a file in its place whole or not at all. `permissions`: of the one that it replaces.
-fn put_in_place(
-    file: &Path,
-    permissions: Option<fs::Permissions>,
-    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut unfinished = file.as_os_str().to_owned();
-    unfinished.push(format!(".{}.part", std::process::id()));
-    let unfinished = PathBuf::from(unfinished);
-    let made = OpenOptions::new().write(true).create_new(true).mode(0o644).open(&unfinished)?;
-    let mut out = BufWriter::with_capacity(64 << 10, made);
-    let written = write(&mut out).and_then(|()| out.flush());
-    // As with the record: who cannot be given it can still read it.
-    let _ = Owner::current().give_file(out.get_ref());
-    let kept = written.and_then(|()| permissions.map_or(Ok(()), |of| fs::set_permissions(&unfinished, of)));
-    kept.and_then(|()| fs::rename(&unfinished, file)).inspect_err(|_| _ = fs::remove_file(&unfinished))
+/// Whether text may be written to what is there: to a file, a pipe, a terminal, or one of the devices that keep nothing. Any
+/// other device is somebody's data, or the machine's memory.
+fn takes_text(of: &fs::Metadata) -> bool {
+    let kind = of.file_type();
+    if kind.is_block_device() {
+        return false;
+    }
+    // Numbers of devices: Documentation/admin-guide/devices.txt.
+    let (major, minor) = (rustix::fs::major(of.rdev()), rustix::fs::minor(of.rdev()));
+    let keeps_nothing = major == 1 && [3, 5, 7].contains(&minor);
+    let terminal = matches!(major, 4 | 5 | 136..=143 | 204 | 229);
+    !kind.is_char_device() || keeps_nothing || terminal
 }
 
 /// Writes the page of a race that has just ended beside its record, in the language of the locale, and
@@ -117,6 +121,7 @@ pub fn write_beside(record: &Record, findings: Findings, path: &Path) -> Result<
     let cannot = |error: &dyn std::fmt::Display| {
         format!("the report {} cannot be written: {error}; `{}` writes it elsewhere", tilde(&file), elsewhere())
     };
+    let failed = |error: io::Error| cannot(&owned::plain(&error));
     match may_replace(&file) {
         Ok(true) => {}
         Ok(false) => {
@@ -126,12 +131,13 @@ pub fn write_beside(record: &Record, findings: Findings, path: &Path) -> Result<
                 elsewhere()
             ));
         }
-        Err(error) => return Err(cannot(&error)),
+        Err(error) => return Err(failed(error)),
     }
     let page = knowledge::advised(record, findings)
         .and_then(|findings| of(record, findings, path, language::chosen(None)))
         .map_err(|failure| cannot(&failure.message))?;
-    replace(&file, &page).map_err(|error| cannot(&error))?;
+    // What is there under another name is never written to.
+    owned::replace(&file, false, &mut |mut out| report::html::page(&page, &mut out)).map_err(failed)?;
     Ok(file)
 }
 
@@ -147,23 +153,25 @@ pub fn beside(record: &Path) -> PathBuf {
 
 /// Whether a page may be put there: nothing is there, or an older page of Fairlane.
 fn may_replace(file: &Path) -> io::Result<bool> {
-    match file.symlink_metadata() {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
-        Err(error) => Err(error),
-        Ok(of) if of.is_file() => Ok(report::html::is_page(&fs::read(file)?)),
-        Ok(_) => Ok(false),
-    }
-}
-
-/// Puts a page in its place whole or not at all. Under sudo the folder is the user's, and what is there
-/// under another name is never followed or written to.
-fn replace(file: &Path, page: &Page) -> io::Result<()> {
-    put_in_place(file, None, &mut |mut out| report::html::page(page, &mut out))
+    Ok(match owned::there(file)? {
+        There::Nothing => true,
+        There::File => report::html::is_page(&owned::read(file, LARGEST_PAGE_BYTES)?),
+        There::Else => false,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_goes_to_no_device_that_keeps_something() {
+        for (path, takes) in
+            [("/dev/null", true), ("/dev/full", true), ("/proc/self/exe", true), ("/dev/urandom", false)]
+        {
+            assert_eq!(takes_text(&fs::metadata(path).unwrap()), takes, "{path}");
+        }
+    }
 
     #[test]
     fn a_page_lies_beside_its_record_under_the_same_name() {

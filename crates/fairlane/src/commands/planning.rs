@@ -4,6 +4,7 @@
 use crate::failure::Failure;
 use crate::options::Terms;
 use crate::suites::Room;
+use crate::terminal;
 use lanes::availability::{self, Availability};
 use lanes::guest::{GuestKind, Kernel};
 use model::Bytes;
@@ -143,7 +144,7 @@ fn default_lanes(guest: Option<&Venue>) -> Result<Vec<LaneSpec>, Failure> {
     for row in DEFAULT_LANES.iter().filter_map(|name| lanes::filesystem::find(name)) {
         match of(row) {
             Availability::Ready => ready.push(row.name),
-            missing => eprintln!("left out: {}: {}", row.name, missing.describe()),
+            missing => terminal::say!("left out: {}: {}", row.name, missing.describe()),
         }
     }
     if ready.len() < 2 {

@@ -11,7 +11,7 @@ use crate::powercut::bench::Bench;
 use crate::powercut::cutting::{Job, cut};
 use crate::powercut::notebook::Notebook;
 use crate::powercut::{described, kept, speed};
-use crate::state;
+use crate::{state, terminal};
 use crashes::work::{KINDS, Kind};
 use lanes::Specimen;
 use model::durability::{DurabilityHeader, DurabilityLine, Failed, SCHEMA};
@@ -136,7 +136,7 @@ fn all(
             if !options.quiet {
                 // What nothing promised is missing, not broken: the report counts it apart.
                 let what = if found.promised { "broke a promise" } else { "left names out that nothing promised" };
-                eprintln!(
+                terminal::say!(
                     "{} {}: {} of {} cuts {what}, {:.1} s",
                     report::clean_text(&found.lane),
                     found.workload,
@@ -178,7 +178,7 @@ fn planned(asked: u32, kinds: &[&Kind]) -> PlannedCuts {
 fn give_up(book: &mut Notebook, failed: Failed, quiet: bool) -> Result<(), Failure> {
     if !quiet {
         let (lane, at, reason) = (&failed.lane, &failed.at, &failed.reason);
-        eprintln!("{} {at}: failed: {}", report::clean_text(lane), report::clean_text(reason));
+        terminal::say!("{} {at}: failed: {}", report::clean_text(lane), report::clean_text(reason));
     }
     book.add(DurabilityLine::Failed(failed))
 }

@@ -24,11 +24,12 @@ pub fn run() -> Result<(), Failure> {
                     record.header.lanes.iter().map(|lane| report::clean_text(&lane.name)).collect();
                 let end = state::outcome(record.end, record.end.is_none() && state::is_being_written(path));
                 let header = &record.header;
-                format!("{}  {:<8} {:<11} {}", header.started, header.plan.suite, end, lanes.join(" "))
+                let [started, suite] = [&header.started, &header.plan.suite].map(|text| report::clean_text(text));
+                format!("{started}  {suite:<8} {end:<11} {}", lanes.join(" "))
             }
-            Err(failure) => format!("unreadable: {}", failure.message),
+            Err(failure) => format!("unreadable: {}", report::clean_text(&failure.message)),
         };
-        text.push_str(&format!("{name:<8} {what}\n         {}\n", path.display()));
+        text.push_str(&format!("{name:<8} {what}\n         {}\n", model::text::escaped_path(path)));
     }
     print(&(text + &others))
 }

@@ -1,12 +1,12 @@
 //! `fairlane report`: a record, judged again and rendered.
 
 use super::screen::{style, tilde};
-use super::{durability, page};
+use super::{durability, outputs, page};
 use crate::failure::Failure;
 use crate::options::Report;
+pub use crate::terminal::print;
 use crate::{knowledge, language, state};
 use report::Render;
-use std::io::Write;
 use std::path::Path;
 
 /// Renders a record to standard output or a file.
@@ -17,6 +17,9 @@ use std::path::Path;
 pub fn run(options: &Report) -> Result<(), Failure> {
     let shown = state::resolve(&options.record).ok().filter(|path| durability::is_record(path));
     if let Some(path) = shown {
+        if let Some(output) = options.output.as_deref() {
+            outputs::check(&[("-o", output)], &[("the record", &path)])?;
+        }
         return put(&durability::render(&path, &options.format, options.lang)?, options.output.as_deref());
     }
     let format = report::format_named(&options.format).map_err(|error| Failure::usage(error.to_string()))?;
@@ -28,6 +31,9 @@ pub fn run(options: &Report) -> Result<(), Failure> {
         page::check_place(output)?;
     }
     let path = state::resolve(&options.record)?;
+    if let Some(output) = output {
+        outputs::check(&[("-o", output)], &[("the record", &path)])?;
+    }
     let record = state::load_to_show(&path)?;
     let findings = knowledge::findings(&record)?;
     match &format.render {
@@ -56,19 +62,5 @@ pub fn put(text: &str, file: Option<&Path>) -> Result<(), Failure> {
     match file {
         None => print(text),
         Some(file) => page::into_file(file, &mut |out| out.write_all(text.as_bytes())),
-    }
-}
-
-/// Prints; a reader that left (`| head`) is no error.
-///
-/// # Errors
-/// When standard output cannot be written.
-pub fn print(text: &str) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Failure::failed(format!("cannot write to standard output: {error}")))
-        }
-        _ => Ok(()),
     }
 }

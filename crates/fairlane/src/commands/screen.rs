@@ -2,6 +2,7 @@
 //! something else), progress on standard error and only on a terminal.
 
 use crate::failure::Failure;
+use crate::terminal::{self, Clean};
 use model::event::Event;
 use report::{PlanSummary, Screen, ScreenOptions, Style};
 use std::io::{IsTerminal, Stderr, Write};
@@ -22,8 +23,8 @@ pub enum Channel {
 impl Channel {
     fn writer(self) -> Box<dyn Write> {
         match self {
-            Channel::Out | Channel::Plan => Box::new(std::io::stdout()),
-            Channel::Err => Box::new(std::io::stderr()),
+            Channel::Out | Channel::Plan => Box::new(terminal::out(style().colour)),
+            Channel::Err => Box::new(terminal::err()),
         }
     }
 
@@ -42,7 +43,8 @@ impl Channel {
         match self {
             Channel::Out | Channel::Plan => super::report::print(text),
             Channel::Err => {
-                let _ = std::io::stderr().write_all(text.as_bytes());
+                let mut err = terminal::err();
+                let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
                 Ok(())
             }
         }
@@ -51,7 +53,7 @@ impl Channel {
 
 /// The screen of one race.
 pub struct Show {
-    screen: Screen<Box<dyn Write>, Stderr>,
+    screen: Screen<Box<dyn Write>, Clean<Stderr>>,
     quiet: bool,
     channel: Channel,
 }
@@ -67,7 +69,7 @@ impl Show {
             record_path: Some(tilde(record_path)),
             record_is_last: crate::state::is_kept(record_path),
         };
-        Show { screen: Screen::new(channel.writer(), std::io::stderr(), options), quiet, channel }
+        Show { screen: Screen::new(channel.writer(), terminal::err(), options), quiet, channel }
     }
 
     /// Shows an event. With `--quiet` only the end, and not even that where the result is something
@@ -136,7 +138,7 @@ pub struct Typed<'a> {
 
 impl lanes::device::Confirm for Typed<'_> {
     fn ask(&mut self, shown: &[String], _must_type: &str) -> Option<String> {
-        let mut err = std::io::stderr();
+        let mut err = terminal::err();
         for line in shown {
             let _ = writeln!(err, "{line}");
         }

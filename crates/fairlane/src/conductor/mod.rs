@@ -3,6 +3,7 @@
 //! It decides what runs next, and nothing about what the figures mean: that is `stats`.
 
 pub mod agent_process;
+pub mod clocks;
 pub mod course;
 mod database;
 mod guest_clock;
@@ -30,11 +31,12 @@ pub mod visit;
 
 use crate::failure::{Failure, Status};
 use crate::progress;
+use clocks::Clocks;
 use model::event::Event;
 use model::findings::ResultFinding;
 use model::plan::{LOOKS, Plan, Rounds};
 use model::record::{EndOutcome, Line, Record};
-use model::trial::{Outcome, Trial};
+use model::trial::{OTHER_CLOCK, Outcome, Trial};
 use model::workload::{Kind, Workload};
 use record_file::RecordFile;
 use round::Track;
@@ -53,6 +55,9 @@ const FAILURES_ALLOWED: usize = 2;
 /// A look takes at most so many times its rounds: each round that failed or was void is made up for.
 /// Failures alone are bounded by [`FAILURES_ALLOWED`]; a throttle that does not hold is not. Chosen.
 const ROUNDS_FOR_A_LOOK: u32 = 2;
+
+/// Ceilings, and steps of a search, are measured so often at most where the machine falls asleep meanwhile.
+const ATTEMPTS_ON_A_MACHINE_THAT_SLEEPS: u32 = 3;
 
 /// A race under way.
 pub struct Race<'a> {
@@ -247,6 +252,7 @@ impl Race<'_> {
             let beside = checked + self.track.longer.seconds;
             self.round_seconds[index] = (begun.elapsed().as_secs_f64() - beside).max(0.0);
             let broken = self.void(&mut trials, &work);
+            self.renew_agents(&trials);
             let noise = self.noise(&trials);
             let repeats = self.may_repeat(index);
             if let Some(noise) = noise.as_ref().filter(|_| !repeats) {
@@ -301,7 +307,7 @@ impl Race<'_> {
             })
             .collect();
         // Also of one that counts up to the step that its lane cannot do.
-        for trial in trials.iter().filter(|trial| trial.reason.is_some()) {
+        for trial in trials.iter().filter(|trial| trial.reason.is_some() && trial.outcome != Outcome::Void) {
             (self.track.screen)(&Event::TrialFailed {
                 lane: trial.lane.clone(),
                 title: work.title.clone(),
@@ -327,11 +333,19 @@ impl Race<'_> {
         seed: u64,
     ) -> Result<(), Failure> {
         let mut probes = Vec::new();
-        if round == 1 {
-            probes.extend(self.track.probe_null(workload, seed)?);
-        }
-        if probe::due(round) {
-            probes.extend(self.track.probe_raw(workload, round, &places, seed)?);
+        for _ in 0..ATTEMPTS_ON_A_MACHINE_THAT_SLEEPS {
+            let before = Clocks::now();
+            if round == 1 {
+                probes.extend(self.track.probe_null(workload, seed)?);
+            }
+            if probe::due(round) {
+                probes.extend(self.track.probe_raw(workload, round, &places, seed)?);
+            }
+            match Clocks::now().since(&before).void {
+                None => break,
+                // No ceiling is better than one that nobody measured.
+                Some(_) => probes.clear(),
+            }
         }
         if probes.is_empty() {
             return Ok(());
@@ -370,10 +384,18 @@ impl Race<'_> {
         })
     }
 
-    /// Trials in which the throttle did not hold are in no figure; answers the first of them, so that the
-    /// round is run again as a noisy one is.
+    /// Agents that began to trust a clock that the kernel has given up begin anew.
+    fn renew_agents(&mut self, trials: &[Trial]) {
+        let of_old_clock = |trial: &Trial| trial.reason.as_deref().is_some_and(|why| why.starts_with(OTHER_CLOCK));
+        if trials.iter().any(of_old_clock) {
+            self.track.agents.iter_mut().filter_map(Option::take).for_each(agent_process::AgentProcess::end);
+        }
+    }
+
+    /// Trials during which the machine slept, and those in which the throttle did not hold, are in no figure; answers the
+    /// first of them, so that the round is run again as a noisy one is.
     fn void(&self, trials: &mut [Trial], work: &Workload) -> Option<String> {
-        let mut first = None;
+        let mut first = disturbed(trials);
         for trial in trials.iter_mut().filter(|trial| trial.outcome == Outcome::Ok) {
             let Some(throttle) = self.plan().throttle_of(&trial.lane) else { continue };
             let Some(broken) = stats::throttle::broken(trial, work, &throttle) else { continue };
@@ -471,6 +493,12 @@ impl Race<'_> {
     }
 }
 
+/// The first trial that was void when it ended, with its reason.
+fn disturbed(trials: &[Trial]) -> Option<String> {
+    let void = trials.iter().find(|trial| trial.outcome == Outcome::Void)?;
+    Some(format!("{}: {}", void.lane, void.reason.as_deref().unwrap_or_default()))
+}
+
 /// What counted is run again, for this reason.
 fn repeat(trials: &mut [Trial], reason: &str) {
     for trial in trials.iter_mut().filter(|trial| trial.outcome == Outcome::Ok) {
@@ -497,6 +525,32 @@ fn round_seed(seed: u64, workload: usize, round: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_trial_during_which_the_machine_slept_is_void_and_its_round_is_run_again() {
+        let text = include_str!("../../tests/fixtures/schema1.jsonl");
+        let workload = Record::parse(text).unwrap().header.plan.workloads[0].clone();
+        let at = |boot: i128| Clocks { monotonic: 0, boot, wall: boot, doubt: 0, source: "tsc".to_owned() };
+        let trial = |lane: &str, slept: i128| {
+            let mut visit = Visit::new(0, 0, 1);
+            visit.watch_clocks(at(0));
+            visit.look_at_clocks(at(slept));
+            visit.into_trial(lane, &workload, 1, 1)
+        };
+        let mut trials = [trial("ext4", 0), trial("xfs", 60_000_000_000)];
+        assert_eq!([trials[0].outcome, trials[1].outcome], [Outcome::Ok, Outcome::Void]);
+        assert!(trials[1].flags.iter().any(|flag| flag.starts_with("suspended: ")), "{:?}", trials[1].flags);
+        let reason = disturbed(&trials).unwrap();
+        assert_eq!(reason, "xfs: the machine slept for 60 s during this trial");
+        repeat(&mut trials, &reason);
+        assert_eq!([trials[0].outcome, trials[1].outcome], [Outcome::Repeated, Outcome::Void]);
+        assert_eq!(disturbed(&[trial("ext4", 0)]), None);
+        let mut failed = Visit::new(0, 0, 1);
+        failed.watch_clocks(at(0));
+        failed.failure = Some("no space".to_owned());
+        failed.look_at_clocks(at(60_000_000_000));
+        assert_eq!(failed.into_trial("ext4", &workload, 1, 1).outcome, Outcome::Failed);
+    }
 
     #[test]
     fn a_pair_with_a_lane_that_races_no_more_keeps_nobody_racing() {

@@ -1,11 +1,10 @@
 //! The record on disk: append-only, synced after every round, never inside a measured window.
 
 use crate::failure::Failure;
-use crate::state::Owner;
+use crate::owned;
 use model::record::{Line, Record};
-use std::fs::{File, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
+use std::io::{Error, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -27,18 +26,15 @@ impl RecordFile {
     /// Asks whether a record may be begun here, before anything is written for it.
     ///
     /// # Errors
-    /// When the file exists or its folder does not.
+    /// When the file exists, its folder does not, or the user may not write there.
     pub fn check_new(path: &Path) -> Result<(), Failure> {
-        if path.symlink_metadata().is_ok() {
-            return Err(exists(path));
-        }
-        match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            Some(folder) if !folder.is_dir() => Err(Failure::usage(format!(
+        owned::check_new(path).map_err(|error| match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => Failure::usage(format!(
                 "the folder of the record {} does not exist; make it or name another with -o",
                 path.display()
-            ))),
-            _ => Ok(()),
-        }
+            )),
+            _ => cannot_make(path, &error),
+        })
     }
 
     /// Begins a record with its header; an existing file is never overwritten, and none is left where the header
@@ -50,23 +46,13 @@ impl RecordFile {
         let mut file = Self::create(path)?;
         let begun = file.append(&[header]);
         if begun.is_err() {
-            let _ = std::fs::remove_file(path);
+            let _ = owned::remove(path);
         }
         begun.map(|()| file)
     }
 
     fn create(path: &Path) -> Result<Self, Failure> {
-        let file =
-            OpenOptions::new().append(true).create_new(true).mode(0o644).open(path).map_err(|error| {
-                match error.kind() {
-                    std::io::ErrorKind::AlreadyExists => exists(path),
-                    _ => Failure::failed(format!(
-                        "cannot make the record {}: {error}; name another place with -o",
-                        path.display()
-                    )),
-                }
-            })?;
-        let _ = Owner::current().give_file(&file);
+        let file = owned::create_to_append(path).map_err(|error| cannot_make(path, &error))?;
         lock(&file, path)?;
         Ok(RecordFile { file, path: path.to_owned(), whole_bytes: 0, holds_figures: false, refused: false })
     }
@@ -76,10 +62,9 @@ impl RecordFile {
     /// # Errors
     /// When the file cannot be written.
     pub fn reopen(path: &Path, record: &Record) -> Result<Self, Failure> {
-        let cannot = |error: std::io::Error| Failure::failed(format!("cannot go on with {}: {error}", path.display()));
-        // Root must not be led to another file by a link in a user's folder.
-        let no_follow = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
-        let file = OpenOptions::new().append(true).custom_flags(no_follow).open(path).map_err(cannot)?;
+        let cannot =
+            |error: Error| Failure::failed(format!("cannot go on with {}: {}", path.display(), owned::plain(&error)));
+        let file = owned::open_to_append(path).map_err(cannot)?;
         lock(&file, path)?;
         if file.metadata().map_err(cannot)?.len() < record.whole_bytes {
             return Err(Failure::failed(format!("{} became shorter while it was read; try again", path.display())));
@@ -145,6 +130,16 @@ fn lock(file: &File, path: &Path) -> Result<(), Failure> {
     }
 }
 
-fn exists(path: &Path) -> Failure {
-    Failure::usage(format!("{} exists already; name another file with -o, or remove it", path.display()))
+/// Why a record cannot be begun there.
+pub fn cannot_make(path: &Path, error: &Error) -> Failure {
+    match error.kind() {
+        ErrorKind::AlreadyExists => {
+            Failure::usage(format!("{} exists already; name another file with -o, or remove it", path.display()))
+        }
+        _ => Failure::failed(format!(
+            "cannot make the record {}: {}; name another place with -o",
+            path.display(),
+            owned::plain(error)
+        )),
+    }
 }

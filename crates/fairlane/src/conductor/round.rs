@@ -1,6 +1,7 @@
 //! One round of one workload: every lane does the same work, in a balanced order.
 
 use super::agent_process::{AgentProcess, CallError, unexpected};
+use super::clocks::Clocks;
 use super::course::Gathered;
 use super::hold;
 use super::patience::Slack;
@@ -240,6 +241,7 @@ impl Track<'_> {
     /// Fresh mkfs, mount, attach, populate.
     pub(super) fn open(&mut self, workload: &Workload, visit: &mut Visit, seed: u64) -> Result<(), Failure> {
         visit.past_cut = false;
+        visit.watch_clocks(Clocks::now());
         self.step(visit, "mkfs", |track, visit| {
             let opened = track.stage.open(visit.lane, visit.ground, &mut track.journal, track.stop)?;
             visit.open = true;
@@ -420,6 +422,7 @@ impl Track<'_> {
             return;
         }
         visit.open = false;
+        visit.look_at_clocks(Clocks::now());
         self.end_clock(visit);
         if let Err(failure) = self.stage.lift(visit.ground) {
             visit.failure.get_or_insert(failure.to_string());

@@ -2,7 +2,7 @@
 //! tried next, and what came of it, is decided by `stats::search`.
 
 use super::swarm::WITHOUT_FILESYSTEM;
-use super::{Race, round_seed};
+use super::{ATTEMPTS_ON_A_MACHINE_THAT_SLEEPS, Race, round_seed};
 use crate::conductor::visit::Visit;
 use crate::failure::{Failure, Status};
 use model::event::Event;
@@ -59,16 +59,29 @@ impl Race<'_> {
         let mut swarm = Appenders { writers, ..swarm.clone() };
         swarm.directories = swarm.directories.min(writers);
         let seed = round_seed(self.plan().seed, index, pass);
-        let mut visits = [Visit::new(lane, self.ground_of(lane, index, pass), position)];
         let work = Workload { kind: Kind::Appenders(Box::new(swarm.clone())), ..workload.clone() };
-        let ran = match too_large(&work, self.plan().lane_size.get(), &self.record.header.lanes[lane].venue) {
-            Some(reason) => {
-                visits[0].failure = Some(reason);
-                Ok(())
+        let full = too_large(&work, self.plan().lane_size.get(), &self.record.header.lanes[lane].venue);
+        let mut attempts = 1;
+        let (ran, visit) = loop {
+            let mut visits = [Visit::new(lane, self.ground_of(lane, index, pass), position)];
+            let ran = match &full {
+                Some(reason) => {
+                    visits[0].failure = Some(reason.clone());
+                    Ok(())
+                }
+                None => self.track.round(&work, &mut visits, seed, false),
+            };
+            let [visit] = visits;
+            match visit.void.clone().filter(|_| ran.is_ok() && attempts < ATTEMPTS_ON_A_MACHINE_THAT_SLEEPS) {
+                None => break (ran, visit),
+                Some(reason) => {
+                    let title = format!("{}, {writers} writers", workload.title);
+                    (self.track.screen)(&Event::RoundRepeated { title, round: pass, reason: reason.clone() });
+                    self.append(Line::Note { said: format!("{name}, {writers} writers, was tried again: {reason}") })?;
+                    attempts += 1;
+                }
             }
-            None => self.track.round(&work, &mut visits, seed, false),
         };
-        let [visit] = visits;
         let image = self.track.stage.image_of(visit.ground);
         let mut trial = visit.into_trial(&name, &work, pass, number);
         trial.ground = image as u32;

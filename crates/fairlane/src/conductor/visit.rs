@@ -1,5 +1,6 @@
 //! One lane's visit in one round: what happened to it, until it becomes a trial.
 
+use super::clocks;
 use super::course::Gathered;
 use lanes::guest::Clocks;
 use model::agent::{Devices, LibraryTarget};
@@ -52,6 +53,10 @@ pub struct Visit {
     pub swarm: bool,
     /// The host's clock and the guest's when the visit began.
     pub clocks: Option<Clocks>,
+    /// This machine's clocks when the visit began.
+    own_clocks: Option<clocks::Clocks>,
+    /// Why it counts nowhere although nothing failed.
+    pub void: Option<String>,
 }
 
 impl Visit {
@@ -78,6 +83,8 @@ impl Visit {
             checking: false,
             swarm: false,
             clocks: None,
+            own_clocks: None,
+            void: None,
         }
     }
 
@@ -85,6 +92,19 @@ impl Visit {
     pub fn charge(&mut self, phase: &str, seconds: f64) {
         let phase = if self.checking { "verify" } else { phase };
         *self.phases_seconds.entry(phase.to_owned()).or_insert(0.0) += seconds;
+    }
+
+    /// From here on the clocks are watched.
+    pub fn watch_clocks(&mut self, now: clocks::Clocks) {
+        self.own_clocks.get_or_insert(now);
+    }
+
+    /// What happened to the clocks since; the visit ends.
+    pub fn look_at_clocks(&mut self, now: clocks::Clocks) {
+        let Some(before) = self.own_clocks.take() else { return };
+        let found = now.since(&before);
+        self.flags.extend(found.flags);
+        self.void = self.void.take().or(found.void);
     }
 
     /// Whether it can go on.
@@ -119,8 +139,12 @@ impl Visit {
             lane: lane.to_owned(),
             workload: workload.name.clone(),
             ground: self.ground as u32,
-            outcome: if self.failure.is_some() { Outcome::Failed } else { Outcome::Ok },
-            reason: self.failure.or(self.cut.map(|(_, reason)| reason)),
+            outcome: match (&self.failure, &self.void) {
+                (Some(_), _) => Outcome::Failed,
+                (None, Some(_)) => Outcome::Void,
+                (None, None) => Outcome::Ok,
+            },
+            reason: self.failure.or(self.void).or(self.cut.map(|(_, reason)| reason)),
             started: self.started,
             phases_seconds: self.phases_seconds,
             groups: self.groups,

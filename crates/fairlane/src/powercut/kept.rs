@@ -5,7 +5,7 @@ use super::cannot;
 use super::recording::SECTOR_BYTES;
 use crate::commands::{durability, lane_failure, planning};
 use crate::failure::Failure;
-use crate::state::Owner;
+use crate::owned;
 use crashes::Replayer;
 use crashes::log::Log;
 use crashes::serve::FILE;
@@ -15,11 +15,14 @@ use lanes::loop_device::LoopDevice;
 use lanes::{Consistency, Specimen, mount};
 use model::lane::{LaneError, LaneSpec};
 use serde::{Deserialize, Serialize};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 const CASE: &str = "case.json";
 const LOG: &str = "log";
+/// Bytes of a case at most; Fairlane writes some hundreds.
+const LARGEST_CASE_BYTES: u64 = 1 << 20;
 
 /// Which image it is.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -43,15 +46,19 @@ pub fn keep(folder: &Path, case: &Case, what: &str, log: &Log) -> Result<PathBuf
         case.lane.chars().map(|c| if c.is_ascii_alphanumeric() || c == '^' { c } else { '-' }).collect();
     let own = folder.join(format!("{plain}-{}{what}", case.workload));
     let kept = cannot(format!("keep a failing image in {}", own.display()));
-    std::fs::create_dir_all(&own).map_err(&kept)?;
-    log.copy_until(case.cut.tick, &own.join(LOG)).map_err(&kept)?;
+    owned::make_folders(&own).map_err(&kept)?;
+    // What an earlier run of that name kept gives way; a link that stands there too, and what it names stays.
+    for name in [LOG, CASE] {
+        match owned::remove(&own.join(name)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(kept(error)),
+            _ => {}
+        }
+    }
+    let copy = owned::create(&own.join(LOG)).map_err(&kept)?;
+    log.copy_until(case.cut.tick, copy).map_err(&kept)?;
     let text = serde_json::to_string_pretty(case).map_err(|error| kept(error.into()))?;
-    std::fs::write(own.join(CASE), text + "\n").map_err(&kept)?;
-    // Under sudo they are the user's, as the record is.
-    let owner = Owner::current();
-    let give_file = |name: &str| std::fs::File::open(own.join(name)).and_then(|file| owner.give_file(&file));
-    let given = give_file(LOG).and_then(|()| give_file(CASE));
-    given.and_then(|()| owner.give_folder(&own)).and_then(|()| owner.give_folder(folder)).map_err(&kept)?;
+    let written = owned::create(&own.join(CASE)).and_then(|mut file| file.write_all((text + "\n").as_bytes()));
+    written.map_err(&kept)?;
     Ok(own)
 }
 
@@ -154,10 +161,10 @@ fn lane_of(case: &Case, typed: &[String]) -> Result<LaneSpec, Failure> {
 /// # Errors
 /// A folder that keeps no image; a cut that the log does not reach; what the system answers.
 pub fn look(folder: &Path, cut: Option<Cut>, typed: &[String], on: &Path) -> Result<Look, Failure> {
-    let text = std::fs::read_to_string(folder.join(CASE)).map_err(|error| {
+    let text = owned::read(&folder.join(CASE), LARGEST_CASE_BYTES).map_err(|error| {
         Failure::usage(format!("{} keeps no failing image ({error}); a report names the folders", folder.display()))
     })?;
-    let mut case: Case = serde_json::from_str(&text)
+    let mut case: Case = serde_json::from_slice(&text)
         .map_err(|error| Failure::usage(format!("{} is damaged: {error}", folder.join(CASE).display())))?;
     let specimen = Specimen::resolve(&lane_of(&case, typed)?).map_err(lane_failure)?;
     let kind = work::find(&case.workload)

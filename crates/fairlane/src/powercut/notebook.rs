@@ -1,12 +1,13 @@
 //! The record of durability being written, line by line, each synced.
 
-use crate::conductor::record_file::RecordFile;
+use crate::conductor::record_file::{RecordFile, cannot_make};
 use crate::conductor::visit;
 use crate::failure::Failure;
-use crate::state::Owner;
+use crate::owned;
+use crate::terminal;
 use model::durability::{DurabilityHeader, DurabilityLine, DurabilityRecord};
 use model::record::EndOutcome;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -27,16 +28,12 @@ impl Notebook {
     /// Where the file exists, cannot be made, or its disk is full.
     pub fn begin(path: &Path, header: DurabilityHeader) -> Result<Notebook, Failure> {
         RecordFile::check_new(path)?;
-        let file = OpenOptions::new().append(true).create_new(true).open(path);
-        let file = file.map_err(|error| {
-            Failure::failed(format!("cannot make the record {}: {error}; name another place with -o", path.display()))
-        })?;
-        let _ = Owner::current().give_file(&file);
+        let file = owned::create_to_append(path).map_err(|error| cannot_make(path, &error))?;
         let record = DurabilityRecord::begin(header.clone());
         let mut book = Notebook { file, path: path.to_owned(), whole_bytes: 0, record };
         let begun = book.write(&DurabilityLine::Durability(Box::new(header)));
         if begun.is_err() {
-            let _ = std::fs::remove_file(path);
+            let _ = owned::remove(path);
         }
         begun.map(|()| book)
     }
@@ -78,9 +75,9 @@ impl Notebook {
         let DurabilityRecord { cuts, failed, speeds, damage, full, faults, .. } = &self.record;
         let found = [cuts.len(), failed.len(), speeds.len(), damage.len(), full.len(), faults.len()];
         if outcome != EndOutcome::Complete && found.iter().all(|count| *count == 0) {
-            let _ = std::fs::remove_file(&self.path);
+            let _ = owned::remove(&self.path);
             if outcome == EndOutcome::Interrupted {
-                eprintln!("interrupted before anything was found: there is no record, and nothing is left behind");
+                terminal::say!("interrupted before anything was found: there is no record, and nothing is left behind");
             }
             return Ok(());
         }

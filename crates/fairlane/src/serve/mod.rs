@@ -15,6 +15,7 @@ pub use guard::Token;
 
 use crate::commands::report::print;
 use crate::failure::Failure;
+use crate::terminal;
 use guard::Guard;
 use model::page::Language;
 use shelf::Shelf;
@@ -86,7 +87,7 @@ pub fn run(settings: Settings) -> Result<(), Failure> {
         };
         let router = api::router(Arc::new(app), Arc::new(Guard::new(token)));
         if !reached.ip().to_canonical().is_loopback() {
-            eprintln!("whoever has this address reads the records, and nothing on the way is encrypted");
+            terminal::say!("whoever has this address reads the records, and nothing on the way is encrypted");
         }
         print(&format!("{url}\n"))?;
         listen::serve(listener, router, stop).await;

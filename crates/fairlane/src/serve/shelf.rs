@@ -32,7 +32,7 @@ const RUNNING: &str = "running";
 const END: &str = ".jsonl";
 const NOTHING: &str = "there is no such record";
 /// The longest line of a record that is believed; a header or trial has some kilobytes.
-const LINE_BYTES: u64 = 64 << 20;
+const LINE_BYTES: u64 = model::bounds::LINE_BYTES;
 /// Answers kept: of the pages that somebody goes to and fro between.
 const KEPT: usize = 12;
 /// Bytes of answers kept.
@@ -360,11 +360,8 @@ fn stamp(name: &str, file: &File) -> Result<Stamp, Refusal> {
 }
 
 fn load(name: &str, mut file: &File) -> Result<Record, Refusal> {
-    let mut bytes = Vec::new();
-    let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut bytes));
-    read.map_err(|error| unreadable(name, &error.to_string()))?;
-    // A torn last line may end inside a character.
-    Record::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| unreadable(name, &error.to_string()))
+    file.seek(SeekFrom::Start(0)).map_err(|error| unreadable(name, &error.to_string()))?;
+    Record::read(BufReader::with_capacity(256 << 10, file)).map_err(|error| unreadable(name, &error.to_string()))
 }
 
 /// As much of a line as a list needs.
@@ -372,8 +369,8 @@ fn load(name: &str, mut file: &File) -> Result<Record, Refusal> {
 struct Brief<'a> {
     #[serde(borrow)]
     kind: Cow<'a, str>,
-    #[serde(default)]
-    outcome: serde_json::Value,
+    #[serde(borrow, default)]
+    outcome: Option<Cow<'a, str>>,
 }
 
 impl Summary {
@@ -414,9 +411,11 @@ impl Summary {
             self.read_bytes += line.len() as u64;
             self.lines += 1;
             let text = String::from_utf8_lossy(&line);
-            let brief: Brief = serde_json::from_str(&text)
-                .map_err(|error| format!("line {} of this record is damaged ({error})", self.lines))?;
-            match (brief.kind.as_ref(), brief.outcome.as_str()) {
+            let brief: Brief = serde_json::from_str(&text).map_err(|error| {
+                let why = model::text::quoted(&error.to_string());
+                format!("line {} of this record is damaged ({why})", self.lines)
+            })?;
+            match (brief.kind.as_ref(), brief.outcome.as_deref()) {
                 ("trial", _) => self.entry.trials += 1,
                 ("resume", _) => self.end = None,
                 ("end", Some("complete")) => self.end = Some(EndOutcome::Complete),

@@ -2,10 +2,9 @@
 
 use super::tree::{Json, object};
 use super::whole;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
+use model::histogram::Inflater;
 use model::trial::{Group, Latency, Submission};
 
 /// The percentiles that fio writes, in percent.
@@ -165,8 +164,8 @@ fn rate(amount: u64, seconds: f64) -> f64 {
 
 /// HdrHistogram V2, deflated, base64; nanoseconds.
 fn histogram(text: &str) -> Option<Histogram<u64>> {
-    let bytes = STANDARD.decode(text.trim()).ok()?;
-    Deserializer::new().deserialize::<u64, _>(&mut bytes.as_slice()).ok()
+    let mut inflater = Inflater::default();
+    Deserializer::new().deserialize::<u64, _>(&mut inflater.plain(text)?).ok()
 }
 
 /// Samples over time.

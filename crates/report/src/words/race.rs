@@ -33,7 +33,7 @@ pub(crate) fn trials(counts: &TrialCounts) -> String {
         said.push_str(&format!(", {failed} failed"));
     }
     if void > 0 {
-        said.push_str(&format!(", {void} void: the throttle did not hold"));
+        said.push_str(&format!(", {void} void: the throttle did not hold, or the machine slept"));
     }
     said
 }

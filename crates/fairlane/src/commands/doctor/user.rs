@@ -4,6 +4,7 @@
 use super::install::has;
 use super::{Survey, kernel_package};
 use crate::failure::Failure;
+use crate::terminal;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -60,7 +61,7 @@ impl Client {
                 packages.join(" ")
             )));
         }
-        eprintln!("fetching {} into {}", wanted.join(" "), folder.display());
+        terminal::say!("fetching {} into {}", wanted.join(" "), folder.display());
         let mut download = self.command("apt-get");
         download.args(["-qq", "download"]).args(&wanted).current_dir(&self.downloads);
         output_of(download)?;

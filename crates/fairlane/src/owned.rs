@@ -1,0 +1,553 @@
+//! Files in folders of the user who is served: made, replaced and removed with that user's rights, by descriptors, and
+//! never through a link that somebody else planted.
+//!
+//! Under sudo every call here is made by a thread that has the user's file system ids and groups and none of root's
+//! rights on files; it ends with the call, so that nobody gets root's ids back. Homes on NFS, where root is nobody, are
+//! written in the same way. Root without sudo, and everybody else, writes with its own rights. Paths are walked part by
+//! part: a link is followed where it is the user's own or root's; a file that is made or opened for writing is no link at
+//! all.
+
+use crate::owner::Owner;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Component, Path, PathBuf};
+
+/// Links that one path may lead over, as in the kernel.
+const MOST_LINKS: u32 = 40;
+/// A folder where everybody may put something, and take away only what is theirs.
+const STICKY_AND_OPEN: u32 = 0o1002;
+/// What may be kept of the permissions of a file that is replaced: never set-user-id.
+const KEPT_PERMISSIONS: u32 = 0o777;
+
+/// Does something with files as the user who is served.
+///
+/// # Errors
+/// What it answers, and where the user's rights cannot be taken on.
+pub fn as_owner<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+    let owner = Owner::current();
+    let Some((user, group)) = owner.ids() else { return work() };
+    let groups = owner.groups();
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("as-user".to_owned()).spawn_scoped(scope, || {
+            take_rights(user, group, groups)?;
+            work()
+        })?;
+        thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread with the user's rights failed")))
+    })
+}
+
+/// From here on this thread has that user's rights on files and no others.
+fn take_rights(user: u32, group: u32, groups: &[u32]) -> io::Result<()> {
+    let groups: Vec<rustix::process::Gid> = groups.iter().map(|&of| rustix::process::Gid::from_raw(of)).collect();
+    // The system call itself: the C library would change all threads.
+    rustix::thread::set_thread_groups(&groups)?;
+    // SAFETY: setfsgid and setfsuid take a number, touch no memory and change the calling thread alone. They answer the
+    // id before the call; a second call with an impossible id changes nothing and tells the one that holds now.
+    let now = unsafe {
+        libc::setfsgid(group);
+        // The step away from 0 takes root's rights on files from the thread (capabilities(7)).
+        libc::setfsuid(user);
+        (libc::setfsgid(u32::MAX), libc::setfsuid(u32::MAX))
+    };
+    match now == (group as libc::c_int, user as libc::c_int) {
+        true => Ok(()),
+        false => Err(io::Error::from(io::ErrorKind::PermissionDenied)),
+    }
+}
+
+/// Why the user may not write somewhere, with the way out; other errors as they are.
+pub fn plain(error: &io::Error) -> String {
+    match (error.kind(), Owner::current().ids()) {
+        (io::ErrorKind::PermissionDenied, Some((user, _))) => {
+            format!(
+                "user {user}, who called sudo, may not write there; `sudo env -u SUDO_UID fairlane …` writes as root"
+            )
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// A folder, and the name of something in it.
+struct Spot {
+    folder: OwnedFd,
+    name: OsString,
+}
+
+/// What becomes of the end of a path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// It is a folder, made where it is missing, with those above it.
+    MadeFolder,
+    /// It names something that may not be there; a link stays one.
+    Name,
+    /// As before, and a link is followed.
+    NameBehindLinks,
+}
+
+/// Walks a path part by part; answers the folder and, where the end is a name, that name.
+fn walk(path: &Path, end: End) -> io::Result<(OwnedFd, Option<OsString>)> {
+    let is_name = matches!(end, End::Name | End::NameBehindLinks);
+    let mut here = start(path)?;
+    let mut left = parts(path);
+    let mut links = 0;
+    while let Some(part) = left.pop() {
+        if part == ".." {
+            here = open_part(&here, &part)?;
+            continue;
+        }
+        let last = left.is_empty() && is_name;
+        if last && end == End::Name {
+            return Ok((here, Some(part)));
+        }
+        let opened = match open_part(&here, &part) {
+            Err(Errno::NOENT) if last => return Ok((here, Some(part))),
+            Err(Errno::NOENT) if end == End::MadeFolder => {
+                match rustix::fs::mkdirat(&here, &part, Mode::from_raw_mode(0o755)) {
+                    Ok(()) | Err(Errno::EXIST) => open_part(&here, &part)?,
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            opened => opened?,
+        };
+        let found = rustix::fs::fstat(&opened)?;
+        match FileType::from_raw_mode(found.st_mode) {
+            FileType::Symlink => {
+                links += 1;
+                if links > MOST_LINKS {
+                    return Err(Errno::LOOP.into());
+                }
+                check_link(&found, &rustix::fs::fstat(&here)?)?;
+                let target = rustix::fs::readlinkat(&opened, "", Vec::new())?;
+                let target = PathBuf::from(OsStr::from_bytes(target.as_bytes()));
+                if target.is_absolute() {
+                    here = start(&target)?;
+                }
+                left.extend(parts(&target));
+            }
+            _ if last => return Ok((here, Some(part))),
+            FileType::Directory => here = opened,
+            _ => return Err(Errno::NOTDIR.into()),
+        }
+    }
+    match is_name {
+        true => Err(Errno::ISDIR.into()),
+        false => Ok((here, None)),
+    }
+}
+
+fn start(path: &Path) -> io::Result<OwnedFd> {
+    let from = if path.is_absolute() { "/" } else { "." };
+    Ok(rustix::fs::open(from, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// The parts of a path, the last one first.
+fn parts(path: &Path) -> Vec<OsString> {
+    let part = |part: Component| match part {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some(OsString::from("..")),
+        Component::CurDir | Component::RootDir | Component::Prefix(_) => None,
+    };
+    path.components().rev().filter_map(part).collect()
+}
+
+fn open_part(folder: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
+    rustix::fs::openat(folder, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// A link is followed where it is root's or the user's own; by a user's rights also where its folder is not one in which
+/// everybody may plant links (the kernel's fs.protected_symlinks, whatever it is set to).
+fn check_link(link: &Stat, folder: &Stat) -> io::Result<()> {
+    let user = Owner::current().uid();
+    let planted = folder.st_mode & STICKY_AND_OPEN == STICKY_AND_OPEN;
+    match link.st_uid == 0 || link.st_uid == user || (user != 0 && !planted) {
+        true => Ok(()),
+        false => Err(io::Error::other(format!(
+            "a link of user {} stands in its path; name the place that it leads to",
+            link.st_uid
+        ))),
+    }
+}
+
+impl Spot {
+    fn of(path: &Path, end: End) -> io::Result<Spot> {
+        let (folder, name) = walk(path, end)?;
+        Ok(Spot { folder, name: name.ok_or(Errno::ISDIR)? })
+    }
+
+    fn look(&self) -> io::Result<Option<Stat>> {
+        match rustix::fs::statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn create(&self, flags: OFlags, permissions: u32) -> io::Result<File> {
+        let flags = flags | OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(rustix::fs::openat(&self.folder, &self.name, flags, Mode::from_raw_mode(permissions))?.into())
+    }
+
+    fn remove(&self) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.folder, &self.name, AtFlags::empty())?)
+    }
+}
+
+/// Whether a new file may be made there, before anything is done for it: nothing of that name is there (otherwise
+/// [`io::ErrorKind::AlreadyExists`]), its folder is, and the user may write in it.
+///
+/// # Errors
+/// Why not.
+pub fn check_new(path: &Path) -> io::Result<()> {
+    as_owner(|| {
+        let spot = Spot::of(path, End::Name)?;
+        match spot.look()? {
+            Some(_) => Err(io::ErrorKind::AlreadyExists.into()),
+            None => may_write(&spot.folder),
+        }
+    })
+}
+
+/// The kernel asks for the rights of this thread; rustix and the C library would ask for those of the process.
+fn may_write(folder: &OwnedFd) -> io::Result<()> {
+    // SAFETY: faccessat2 reads the text behind a pointer to a static C string and writes nothing.
+    let answer = unsafe {
+        libc::syscall(
+            libc::SYS_faccessat2,
+            folder.as_raw_fd(),
+            c".".as_ptr(),
+            libc::W_OK | libc::X_OK,
+            libc::AT_EACCESS,
+        )
+    };
+    match answer {
+        0 => Ok(()),
+        _ => match io::Error::last_os_error() {
+            // Before Linux 5.8, and where a sandbox knows no newer calls: making the file will tell.
+            error if [Some(libc::ENOSYS), Some(libc::EPERM)].contains(&error.raw_os_error()) => Ok(()),
+            error => Err(error),
+        },
+    }
+}
+
+/// Makes a file that is not there yet; 0644.
+///
+/// # Errors
+/// What the system answers; [`io::ErrorKind::AlreadyExists`] where something is there, a link too.
+pub fn create(path: &Path) -> io::Result<File> {
+    as_owner(|| Spot::of(path, End::Name)?.create(OFlags::empty(), 0o644))
+}
+
+/// The same, to be appended to.
+///
+/// # Errors
+/// As [`create`].
+pub fn create_to_append(path: &Path) -> io::Result<File> {
+    as_owner(|| Spot::of(path, End::Name)?.create(OFlags::APPEND, 0o644))
+}
+
+/// The same, for nobody else's eyes: 0600.
+///
+/// # Errors
+/// As [`create`].
+pub fn create_private(path: &Path) -> io::Result<File> {
+    as_owner(|| Spot::of(path, End::Name)?.create(OFlags::empty(), 0o600))
+}
+
+/// Opens a regular file to be appended to.
+///
+/// # Errors
+/// What the system answers, and where it is a link or no regular file.
+pub fn open_to_append(path: &Path) -> io::Result<File> {
+    as_owner(|| {
+        let spot = Spot::of(path, End::Name)?;
+        let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = File::from(rustix::fs::openat(&spot.folder, &spot.name, flags, Mode::empty())?);
+        match file.metadata()?.is_file() {
+            true => Ok(file),
+            false => Err(io::Error::other("it is no regular file")),
+        }
+    })
+}
+
+/// Removes a file, or the link in its place.
+///
+/// # Errors
+/// What the system answers.
+pub fn remove(path: &Path) -> io::Result<()> {
+    as_owner(|| Spot::of(path, End::Name)?.remove())
+}
+
+/// Gives a file another name in the same folder; what has that name is replaced.
+///
+/// # Errors
+/// What the system answers.
+pub fn rename_beside(path: &Path, name: &OsStr) -> io::Result<()> {
+    as_owner(|| {
+        let spot = Spot::of(path, End::Name)?;
+        Ok(rustix::fs::renameat(&spot.folder, &spot.name, &spot.folder, name)?)
+    })
+}
+
+/// Makes a folder, and those above it, where they are missing; 0755.
+///
+/// # Errors
+/// What the system answers.
+pub fn make_folders(path: &Path) -> io::Result<()> {
+    as_owner(|| walk(path, End::MadeFolder).map(drop))
+}
+
+/// What is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum There {
+    /// Nothing.
+    Nothing,
+    /// A regular file.
+    File,
+    /// Something else: a link, a folder, a pipe, a device.
+    Else,
+}
+
+/// What is there under that name itself.
+///
+/// # Errors
+/// What the system answers.
+pub fn there(path: &Path) -> io::Result<There> {
+    as_owner(|| {
+        Ok(match Spot::of(path, End::Name)?.look()? {
+            None => There::Nothing,
+            Some(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => There::File,
+            Some(_) => There::Else,
+        })
+    })
+}
+
+/// Writes a file whole or not at all: a full disk costs nothing that was there. The permissions of a file of the user's
+/// own stay. `follow`: a link keeps its name, and what it names is replaced; otherwise the link is replaced.
+///
+/// # Errors
+/// What the system answers, and what `write` does.
+pub fn replace(path: &Path, follow: bool, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let end = if follow { End::NameBehindLinks } else { End::Name };
+    let (spot, draft, file) = as_owner(|| {
+        let spot = Spot::of(path, end)?;
+        let before = spot.look()?.filter(|of| FileType::from_raw_mode(of.st_mode) == FileType::RegularFile);
+        let before = before.filter(|of| of.st_uid == Owner::current().uid()).map(|of| of.st_mode & KEPT_PERMISSIONS);
+        let draft = Spot { folder: spot.folder.as_fd().try_clone_to_owned()?, name: draft_name(&spot.name)? };
+        let file = draft.create(OFlags::empty(), before.unwrap_or(0o644) & 0o666)?;
+        if let Some(permissions) = before {
+            rustix::fs::fchmod(&file, Mode::from_raw_mode(permissions))?;
+        }
+        Ok((spot, draft, file))
+    })?;
+    let mut out = BufWriter::with_capacity(64 << 10, file);
+    let written = write(&mut out).and_then(|()| out.flush());
+    as_owner(|| {
+        let placed =
+            written.and_then(|()| Ok(rustix::fs::renameat(&draft.folder, &draft.name, &spot.folder, &spot.name)?));
+        placed.inspect_err(|_| _ = draft.remove())
+    })
+}
+
+/// A name beside another that nobody can have guessed, short enough for every filesystem.
+fn draft_name(name: &OsStr) -> io::Result<OsString> {
+    let mut number = [0_u8; 8];
+    rustix::rand::getrandom(&mut number, rustix::rand::GetRandomFlags::empty())?;
+    let kept = &name.as_bytes()[..name.len().min(200)];
+    let mut draft = kept.to_vec();
+    draft.extend_from_slice(format!(".{:016x}.part", u64::from_ne_bytes(number)).as_bytes());
+    Ok(OsString::from_vec(draft))
+}
+
+/// Opens a file to be read, with the user's rights first, then with those of this process: who called sudo and names a
+/// file may read it. Nothing is waited for: of a pipe or a device nothing is read here.
+///
+/// # Errors
+/// What the system answers, and where it is no regular file.
+pub fn open_to_read(path: &Path) -> io::Result<File> {
+    let open = || -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+        match file.metadata()?.is_file() {
+            true => Ok(file),
+            false => Err(io::Error::other("it is no regular file")),
+        }
+    };
+    match as_owner(open) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => open(),
+        opened => opened,
+    }
+}
+
+/// Reads a regular file of at most so many bytes.
+///
+/// # Errors
+/// As [`open_to_read`], and where it has more.
+pub fn read(path: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
+    read_within(open_to_read(path)?, most_bytes)
+}
+
+/// Reads what there is, at most so many bytes.
+///
+/// # Errors
+/// What the system answers, and where there is more.
+pub fn read_within(from: impl Read, most_bytes: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(most_bytes + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > most_bytes {
+        true => {
+            Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {}", model::Bytes(most_bytes))))
+        }
+        false => Ok(bytes),
+    }
+}
+
+/// Reads a text that somebody named, at most so many bytes: of a file, or of a pipe that a shell has made.
+///
+/// # Errors
+/// What the system answers, and where there is more, or no text.
+pub fn text(path: &Path, most_bytes: u64) -> io::Result<String> {
+    let bytes = match std::fs::metadata(path)?.is_file() {
+        true => read(path, most_bytes)?,
+        false => read_within(File::open(path)?, most_bytes)?,
+    };
+    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is no UTF-8 text"))
+}
+
+/// The paths in a folder.
+///
+/// # Errors
+/// What the system answers.
+pub fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let list = || Ok(std::fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect());
+    match as_owner(list) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => list(),
+        listed => listed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+
+    fn is_root() -> bool {
+        let root = rustix::process::geteuid().is_root();
+        if !root {
+            eprintln!("skipped: needs root, to stand in another user's place");
+        }
+        root
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_keeps_its_permissions_and_never_becomes_set_user_id() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("r");
+        replace(&file, false, &mut |out| out.write_all(b"one")).unwrap();
+        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o4750)).unwrap();
+        replace(&file, false, &mut |out| out.write_all(b"two")).unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), b"two");
+        assert_eq!(file.metadata().unwrap().mode() & 0o7777, 0o750);
+        let failed = replace(&file, false, &mut |out| out.write_all(b"x").and(Err(io::Error::other("full"))));
+        assert_eq!(failed.unwrap_err().to_string(), "full");
+        assert_eq!((std::fs::read(&file).unwrap(), list(place.path()).unwrap().len()), (b"two".to_vec(), 1));
+    }
+
+    #[test]
+    fn a_link_of_ones_own_keeps_its_name_where_it_is_asked_to() {
+        let place = tempfile::tempdir().unwrap();
+        let (target, link) = (place.path().join("target"), place.path().join("link"));
+        std::fs::write(&target, "old").unwrap();
+        symlink("target", &link).unwrap();
+        replace(&link, true, &mut |out| out.write_all(b"new")).unwrap();
+        assert_eq!((std::fs::read(&target).unwrap(), link.is_symlink()), (b"new".to_vec(), true));
+        replace(&link, false, &mut |out| out.write_all(b"own")).unwrap();
+        assert_eq!((std::fs::read(&target).unwrap(), link.is_symlink()), (b"new".to_vec(), false));
+        symlink("round", place.path().join("round")).unwrap();
+        assert!(replace(&place.path().join("round"), true, &mut |_| Ok(())).is_err());
+        assert!(create(&place.path().join("round")).is_err() && check_new(&place.path().join("round")).is_err());
+    }
+
+    #[test]
+    fn folders_are_made_below_links_of_ones_own_and_names_are_told_apart() {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::create_dir(place.path().join("real")).unwrap();
+        symlink("real", place.path().join("way")).unwrap();
+        make_folders(&place.path().join("way/a/../b/c")).unwrap();
+        assert!(place.path().join("real/b/c").is_dir() && place.path().join("real/a").is_dir());
+        let file = place.path().join("way/b/f");
+        assert_eq!(there(&file).unwrap(), There::Nothing);
+        drop(create_private(&file).unwrap());
+        assert_eq!((there(&file).unwrap(), file.metadata().unwrap().mode() & 0o777), (There::File, 0o600));
+        assert_eq!(there(&place.path().join("way")).unwrap(), There::Else);
+        assert_eq!(check_new(&file).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        rename_beside(&file, OsStr::new("g")).unwrap();
+        remove(&place.path().join("real/b/g")).unwrap();
+        assert!(create(&place.path().join("real/b/f/x")).is_err() && create(&place.path().join("no/x")).is_err());
+        assert!(create(Path::new("/")).is_err() && check_new(Path::new("..")).is_err());
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_neither_read_nor_waited_for_and_a_bound_is_kept() {
+        let place = tempfile::tempdir().unwrap();
+        let pipe = place.path().join("pipe");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        for no_file in [&pipe, Path::new("/dev/zero"), place.path()] {
+            assert!(read(no_file, 10).is_err(), "{}", no_file.display());
+        }
+        assert!(open_to_append(&pipe).is_err());
+        let sparse = place.path().join("sparse");
+        std::fs::File::create(&sparse).unwrap().set_len(1 << 40).unwrap();
+        assert!(read(&sparse, 4096).unwrap_err().to_string().contains("more than 4KiB"));
+        std::fs::write(&sparse, "four").unwrap();
+        assert_eq!((read(&sparse, 4).unwrap(), read(&sparse, 3).is_err()), (b"four".to_vec(), true));
+    }
+
+    #[test]
+    fn root_follows_no_link_that_somebody_else_planted() {
+        if !is_root() || Owner::current().ids().is_some() {
+            return;
+        }
+        let place = tempfile::tempdir().unwrap();
+        let (planted, folder) = (place.path().join("planted"), place.path().join("folder"));
+        std::fs::write(place.path().join("victim"), "old").unwrap();
+        symlink("victim", &planted).unwrap();
+        symlink(".", &folder).unwrap();
+        for link in [&planted, &folder] {
+            std::os::unix::fs::lchown(link, Some(65534), Some(65534)).unwrap();
+        }
+        for through in [replace(&planted, true, &mut |_| Ok(())), create(&folder.join("new")).map(drop)] {
+            let said = through.unwrap_err().to_string();
+            assert!(said.contains("a link of user 65534"), "{said}");
+        }
+        assert_eq!(std::fs::read(place.path().join("victim")).unwrap(), b"old");
+        chown(place.path(), Some(65534), Some(65534)).unwrap();
+    }
+
+    #[test]
+    fn the_users_rights_are_those_of_one_thread_alone_and_hold_none_of_roots() {
+        if !is_root() {
+            return;
+        }
+        let place = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(place.path(), PermissionsExt::from_mode(0o700)).unwrap();
+        let inside = place.path().join("x");
+        let (refused, ids) = std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                take_rights(65534, 65533, &[65533]).unwrap();
+                let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+                (std::fs::write(&inside, "").unwrap_err().kind(), status)
+            });
+            thread.join().unwrap()
+        });
+        assert_eq!(refused, io::ErrorKind::PermissionDenied);
+        let line = |key: &str| ids.lines().find(|line| line.starts_with(key)).unwrap().to_owned();
+        assert!(line("Uid:").ends_with("\t65534") && line("Gid:").ends_with("\t65533"), "{ids}");
+        assert_eq!(line("Groups:").trim(), "Groups:\t65533");
+        std::fs::write(&inside, "this thread is root as before").unwrap();
+    }
+}

@@ -1,0 +1,547 @@
+//! What strangers wrote (records, suites, names, folders, links) reaches no terminal, no memory without a bound, and no
+//! root's hand; and a race on a machine that sleeps.
+
+mod common;
+
+use common::{Place, assert_one_sentence, root, tool};
+use model::record::{EndOutcome, Record};
+use model::trial::Outcome;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const RECORD: &str = include_str!("fixtures/schema1.jsonl");
+/// A user that no database knows.
+const USER: u32 = 54321;
+/// What readers may have in all: the program itself and every bound of theirs.
+const MOST_MEMORY: u64 = 1 << 30;
+/// Clears the screen, turns the line round, and ends a sentence to begin one of its own.
+const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\u{202e}a\u{2066}\r\u{9b}31m";
+
+/// Where nothing may allocate more than [`MOST_MEMORY`].
+fn bounded(mut command: Command) -> Output {
+    let limit = rustix::process::Rlimit { current: Some(MOST_MEMORY), maximum: Some(MOST_MEMORY) };
+    // SAFETY: the closure makes one async-signal-safe system call between fork and exec and allocates nothing.
+    unsafe {
+        command.pre_exec(move || {
+            rustix::process::setrlimit(rustix::process::Resource::As, limit.clone())?;
+            Ok(())
+        });
+    }
+    command.output().expect("fairlane runs")
+}
+
+#[track_caller]
+fn refused(output: &Output) -> String {
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(matches!(output.status.code(), Some(1 | 2)), "{:?} {err}", output.status);
+    assert_one_sentence(&err, &[]);
+    assert!(err.len() < 2000, "{} bytes", err.len());
+    err
+}
+
+#[test]
+fn sixty_characters_of_a_record_take_no_four_gigabytes() {
+    let claims = [FOUR_GIGABYTES, FIVE_DIGITS];
+    let place = Place::new();
+    for (index, claim) in claims.iter().enumerate() {
+        let mut lines: Vec<serde_json::Value> =
+            RECORD.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        for group in
+            lines.iter_mut().filter_map(|line| line.get_mut("groups")).filter_map(|all| all.as_array_mut()).flatten()
+        {
+            group["histogram"] = (*claim).into();
+        }
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let name = format!("r{index}.jsonl");
+        fs::write(place.path().join(&name), text).unwrap();
+        for format in ["text", "html", "memo", "markdown", "json", "csv", "junit", "fio-json"] {
+            let out = format!("out.{format}");
+            let ran = bounded(place.fairlane(&["report", &name, "--format", format, "-o", &out]));
+            let err = String::from_utf8_lossy(&ran.stderr);
+            // fio's JSON is of job files, and junit of gates.
+            let other = ["fio-json", "junit"].contains(&format) && ran.status.code() == Some(2);
+            assert!(ran.status.success() || other, "{format}: {:?} {err}", ran.status);
+        }
+    }
+}
+
+/// HdrHistogram V2, deflated: a header that claims 2^32-1 bytes of counts.
+const FOUR_GIGABYTES: &str = "HISTFAAAABx42pNpmSz8HwgYIIAZSjPW/4cA+w8QAQAfOg3u";
+/// One with five digits, each of which takes ten times the memory.
+const FIVE_DIGITS: &str = "HISTFAAAABp42pNpmSzMgACsUJqx/j8E2H+ACAAAlecJ9A==";
+
+#[test]
+fn files_that_never_end_are_read_to_a_bound_and_no_further() {
+    let place = Place::new();
+    let at = |name: &str| place.path().join(name);
+    fs::write(at("fixture.jsonl"), RECORD).unwrap();
+    fs::File::create(at("sparse")).unwrap().set_len(1 << 40).unwrap();
+    fs::write(at("deep.jsonl"), format!("{{\"kind\":\"header\",\"schema\":1,\"x\":{}", "[".repeat(1 << 20))).unwrap();
+    fs::write(
+        at("objects.jsonl"),
+        format!("{RECORD}{{\"kind\":\"trial\",\"jobs\":[{}{{}}]}}\n", "{},".repeat(12 << 20)),
+    )
+    .unwrap();
+    fs::write(at("kind.jsonl"), format!("{{\"kind\":\"{}\"}}\n", "x".repeat(80 << 20))).unwrap();
+    fs::write(at("deep.toml"), format!("a = {}", "[".repeat(1 << 18))).unwrap();
+    fs::write(at("long.toml"), format!("name = \"{}\"\n", "x".repeat(2 << 20))).unwrap();
+    tool("mkfifo", &[at("fifo").to_str().unwrap()]);
+    for record in ["/dev/zero", "fifo", "sparse", ".", "deep.jsonl", "objects.jsonl", "kind.jsonl"] {
+        for command in [
+            &["report", record][..],
+            &["advise", record],
+            &["compare", record, "fixture.jsonl"],
+            &["race", "--resume", record],
+        ] {
+            refused(&bounded(place.fairlane(command)));
+        }
+    }
+    for suite in ["/dev/zero", "sparse", ".", "deep.toml", "long.toml"] {
+        refused(&bounded(place.fairlane(&["race", "--suite", suite, "--dry-run"])));
+        refused(&bounded(place.fairlane(&["advise", "fixture.jsonl", "--scenario", suite])));
+        refused(&bounded(place.fairlane(&["fio", suite, "."])));
+    }
+    fs::hard_link(at("long.toml"), at("lane.toml")).unwrap();
+    symlink("/dev/zero", at("zero.toml")).unwrap();
+    for lane in ["./lane.toml", "./deep.toml", "./zero.toml"] {
+        refused(&bounded(place.fairlane(&["race", lane, "--dry-run"])));
+    }
+}
+
+#[test]
+fn what_lies_in_the_folder_of_records_stops_no_command() {
+    let place = Place::new();
+    let runs = place.path().join("state/fairlane/runs");
+    fs::create_dir_all(&runs).unwrap();
+    for folder in ["calibrations", "durability"] {
+        fs::create_dir(place.path().join("state/fairlane").join(folder)).unwrap();
+        tool(
+            "mkfifo",
+            &[place.path().join(format!("state/fairlane/{folder}/2026-01-01T00-00-00Z-x.jsonl")).to_str().unwrap()],
+        );
+    }
+    fs::write(runs.join("2026-01-01T00-00-00Z-a.jsonl"), RECORD).unwrap();
+    tool("mkfifo", &[runs.join("2026-01-02T00-00-00Z-b.jsonl").to_str().unwrap()]);
+    symlink("/dev/zero", runs.join("2026-01-03T00-00-00Z-c.jsonl")).unwrap();
+    fs::File::create(runs.join("2026-01-04T00-00-00Z-d.jsonl")).unwrap().set_len(1 << 40).unwrap();
+    // A pipe that nobody writes to would be waited for until somebody ends the test.
+    let mut child = place.fairlane(&["records"]);
+    let timed = child.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let mut running = timed.spawn().unwrap();
+    for _ in 0..1200 {
+        if running.try_wait().unwrap().is_some() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let ended = running.try_wait().unwrap().is_some();
+    let _ = running.kill();
+    let output = running.wait_with_output().unwrap();
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert!(ended, "`fairlane records` waits for a pipe: {out}");
+    assert_eq!(out.matches("unreadable: ").count(), 4, "{out}");
+    assert!(bounded(place.fairlane(&["advise", "last~3"])).status.code().is_some());
+}
+
+/// Whoever calls sudo: a place of root's, with a home of the user's and a folder of root's alone.
+struct Sudo {
+    place: Place,
+    home: PathBuf,
+    secret: PathBuf,
+}
+
+impl Sudo {
+    fn new() -> Sudo {
+        let place = Place::new();
+        fs::set_permissions(place.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        let (home, secret) = (place.path().join("home"), place.path().join("secret"));
+        for folder in [&home, &secret, &home.join("lane")] {
+            fs::create_dir(folder).unwrap();
+        }
+        fs::set_permissions(&secret, PermissionsExt::from_mode(0o700)).unwrap();
+        chown(&home, Some(USER), Some(USER)).unwrap();
+        Sudo { place, home, secret }
+    }
+
+    fn fairlane(&self, arguments: &[&str]) -> Command {
+        let mut command = self.place.fairlane(arguments);
+        command.current_dir(&self.home).env("XDG_STATE_HOME", self.home.join("state")).env_remove("SUDO_HOME");
+        command.env("SUDO_UID", USER.to_string()).env("SUDO_GID", USER.to_string());
+        command
+    }
+
+    /// A link of the user's own.
+    fn link(&self, to: &Path, name: &str) {
+        let link = self.home.join(name);
+        symlink(to, &link).unwrap();
+        std::os::unix::fs::lchown(&link, Some(USER), Some(USER)).unwrap();
+    }
+
+    /// What was made where the user may make nothing.
+    fn made(&self) -> Vec<std::ffi::OsString> {
+        fs::read_dir(&self.secret).unwrap().flatten().map(|entry| entry.file_name()).collect()
+    }
+}
+
+const RACE: [&str; 9] =
+    ["race", "./lane", "--suite", "quick", "--workload", "commit", "--set", "commit.size=16MiB", "--rounds=1"];
+
+fn race(more: &[&'static str]) -> Vec<&'static str> {
+    [&RACE[..], more].concat()
+}
+
+#[test]
+fn under_sudo_no_file_is_made_where_its_user_may_make_none() {
+    if !root() {
+        return;
+    }
+    let sudo = Sudo::new();
+    // The folder of records is a link to a folder of root's.
+    fs::create_dir_all(sudo.home.join("state/fairlane")).unwrap();
+    for folder in ["state", "state/fairlane"] {
+        chown(sudo.home.join(folder), Some(USER), Some(USER)).unwrap();
+    }
+    sudo.link(&sudo.secret, "state/fairlane/runs");
+    let ran = sudo.fairlane(&race(&[])).output().unwrap();
+    assert_eq!((ran.status.code(), sudo.made()), (Some(1), Vec::new()), "{}", String::from_utf8_lossy(&ran.stderr));
+    sudo.link(&sudo.secret, "way");
+    for output in ["../secret/r.jsonl", "way/r.jsonl"] {
+        let ran = sudo.fairlane(&race(&["-o", output])).output().unwrap();
+        let err = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!((ran.status.code(), sudo.made()), (Some(1), Vec::new()), "{err}");
+        assert_one_sentence(&err, &["user 54321, who called sudo, may not write there", "env -u SUDO_UID"]);
+    }
+    fs::write(sudo.home.join("r.jsonl"), RECORD).unwrap();
+    let report = |format: &str, output: &str| {
+        let ran = sudo.fairlane(&["report", "r.jsonl", "--format", format, "-o", output]).output().unwrap();
+        (ran.status.code(), String::from_utf8_lossy(&ran.stderr).into_owned())
+    };
+    for output in ["../secret/r.csv", "way/r.csv"] {
+        assert_eq!((report("csv", output).0, sudo.made()), (Some(1), Vec::new()));
+    }
+    let (page, old) = (sudo.home.join("r.html"), sudo.home.join("old.html"));
+    assert_eq!(report("html", "r.html"), (Some(0), String::new()));
+    let of = fs::metadata(&page).unwrap();
+    assert_eq!((of.uid(), of.gid(), of.mode() & 0o7777), (USER, USER, 0o644));
+    // What is written for the user never becomes a program with the rights of somebody.
+    for owner in [65534, USER] {
+        fs::write(&old, "old").unwrap();
+        chown(&old, Some(owner), Some(owner)).unwrap();
+        fs::set_permissions(&old, PermissionsExt::from_mode(0o4755)).unwrap();
+        assert_eq!(report("html", "old.html"), (Some(0), String::new()));
+        assert_eq!(fs::metadata(&old).unwrap().mode() & 0o7000, 0, "no set-user-id");
+    }
+    sudo.place.assert_nothing_left();
+}
+
+#[test]
+fn root_without_sudo_follows_no_link_that_somebody_planted() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    fs::write(place.path().join("r.jsonl"), RECORD).unwrap();
+    fs::write(place.path().join("victim"), "old").unwrap();
+    fs::set_permissions(place.path(), PermissionsExt::from_mode(0o1777)).unwrap();
+    let link = place.path().join("r.csv");
+    symlink("victim", &link).unwrap();
+    std::os::unix::fs::lchown(&link, Some(USER), Some(USER)).unwrap();
+    let (_, err) = place.expect(1, &["report", "r.jsonl", "--format", "csv", "-o", "r.csv"]);
+    assert_one_sentence(&err, &["a link of user 54321 stands in its path"]);
+    assert_eq!(fs::read_to_string(place.path().join("victim")).unwrap(), "old");
+    fs::write(place.path().join("image"), vec![0; 1 << 20]).unwrap();
+    let device = tool("losetup", &["--find", "--show", place.path().join("image").to_str().unwrap()]);
+    let written = place.run(&["report", "r.jsonl", "--format", "csv", "-o", &device]);
+    tool("losetup", &["--detach", &device]);
+    assert_eq!(written.status.code(), Some(2), "{}", String::from_utf8_lossy(&written.stderr));
+    assert!(fs::read(place.path().join("image")).unwrap().iter().all(|byte| *byte == 0), "no disk is written over");
+}
+
+#[test]
+fn a_failing_image_is_kept_by_its_user_and_through_no_link() {
+    if !root() || !Path::new("/dev/fuse").exists() {
+        eprintln!("skipped: needs root and /dev/fuse");
+        return;
+    }
+    let sudo = Sudo::new();
+    let run = |output: &str| {
+        let fixed = ["powercut", "ext4,nobarrier", "--cuts", "24", "--workload", "append", "--no-speed", "--seed", "7"];
+        sudo.fairlane(&[&fixed[..], &["-o", output]].concat()).output().unwrap()
+    };
+    sudo.link(&sudo.secret, "planted.kept");
+    let ran = run("planted.jsonl");
+    assert!(!ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout));
+    assert_eq!(sudo.made(), Vec::<std::ffi::OsString>::new());
+    let ran = run("r.jsonl");
+    let kept = fs::read_dir(sudo.home.join("r.kept"));
+    let kept = kept.unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&ran.stderr)));
+    let folders: Vec<PathBuf> = kept.flatten().map(|entry| entry.path()).collect();
+    assert!(!folders.is_empty());
+    for path in folders.iter().flat_map(|folder| [folder.clone(), folder.join("log"), folder.join("case.json")]) {
+        let of = fs::symlink_metadata(&path).unwrap();
+        assert_eq!((of.uid(), of.gid()), (USER, USER), "{}", path.display());
+    }
+    sudo.place.assert_nothing_left();
+}
+
+#[test]
+fn a_user_whom_etc_passwd_does_not_know_races_under_sudo() {
+    if !root() {
+        return;
+    }
+    let sudo = Sudo::new();
+    let command = |more: &[&'static str]| {
+        let mut command = sudo.fairlane(&race(more));
+        command.env_remove("XDG_STATE_HOME").env("HOME", "/root");
+        command
+    };
+    let unknown = command(&[]).output().unwrap();
+    assert_eq!(unknown.status.code(), Some(2));
+    assert_one_sentence(
+        &String::from_utf8_lossy(&unknown.stderr),
+        &["user 54321, who called sudo, is not known", "-o FILE", "XDG_STATE_HOME="],
+    );
+    let named = command(&["-o", "r.jsonl"]).output().unwrap();
+    assert!(named.status.success(), "{}", String::from_utf8_lossy(&named.stderr));
+    let ran = command(&[]).env("SUDO_HOME", &sudo.home).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let runs = sudo.home.join(".local/state/fairlane/runs");
+    let record = fs::read_dir(&runs)
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.path())
+        .find(|path| path.extension().is_some_and(|end| end == "jsonl"));
+    for path in [sudo.home.join(".local"), runs, record.unwrap()] {
+        assert_eq!(fs::metadata(&path).unwrap().uid(), USER, "{}", path.display());
+    }
+}
+
+#[test]
+fn no_output_goes_over_another_one_or_over_what_is_read() {
+    let place = Place::new();
+    let at = |name: &str| place.path().join(name);
+    for folder in ["lane", "sub"] {
+        fs::create_dir(at(folder)).unwrap();
+    }
+    fs::write(at("part.fio"), "bs=4k\n").unwrap();
+    fs::write(at("a.fio"), "[a]\nsize=1m\nrw=write\ninclude part.fio\n").unwrap();
+    fs::write(at("old.jsonl"), format!("  {RECORD}")).unwrap();
+    fs::hard_link(at("a.fio"), at("hard")).unwrap();
+    fs::hard_link(at("part.fio"), at("part")).unwrap();
+    symlink(".", at("round")).unwrap();
+    let before = |name: &str| fs::read(at(name)).unwrap();
+    let (jobs, part, old) = (before("a.fio"), before("part.fio"), before("old.jsonl"));
+    for output in ["r.jsonl", "./r.jsonl", "sub/../r.jsonl", "round/r.jsonl", "r.html"] {
+        let (_, err) =
+            place.expect(2, &["fio", "a.fio", "./lane", "--rounds", "1", "-o", "r.jsonl", "--output", output]);
+        assert_one_sentence(&err, &["--output", "the same file as that of"]);
+        assert!(!at("r.jsonl").exists() && !at("r.html").exists());
+    }
+    for (output, says) in [
+        ("hard", "the job file itself"),
+        ("round/a.fio", "the job file itself"),
+        ("part", "a job file itself"),
+        ("part.fio", "a job file itself"),
+        ("old.jsonl", "it is a record"),
+    ] {
+        let (_, err) =
+            place.expect(2, &["fio", "a.fio", "./lane", "--rounds", "1", "-o", "r.jsonl", "--output", output]);
+        assert_one_sentence(&err, &[says]);
+        assert!(!at("r.jsonl").exists());
+    }
+    let (_, err) = place.expect(2, &["report", "old.jsonl", "--format", "csv", "-o", "round/old.jsonl"]);
+    assert_one_sentence(&err, &["the record itself"]);
+    assert_eq!((before("a.fio"), before("part.fio"), before("old.jsonl")), (jobs, part, old));
+    let (_, _) = place.expect(0, &["fio", "a.fio", "./lane", "--rounds", "1", "-o", "r.jsonl", "--output", "out.txt"]);
+    assert!(at("out.txt").exists() && at("r.jsonl").exists());
+}
+
+/// What a terminal would obey.
+fn obeyed(character: char) -> bool {
+    (character.is_control() && !"\n\t".contains(character))
+        || model::text::is_unsafe(character) && !"\n\t".contains(character)
+}
+
+#[test]
+fn nothing_that_strangers_wrote_moves_a_terminal() {
+    let place = Place::new();
+    let at = |name: &str| place.path().join(name);
+    let hostile_json = serde_json::to_string(HOSTILE).unwrap();
+    let inside = &hostile_json[1..hostile_json.len() - 1];
+    // Every string of a record that is no key of anything: names, titles, commands, machines.
+    let mut record = RECORD.replace("\"ext4\"", &format!("\"ext4{inside}\"")).replace("commit 4 KiB", inside);
+    for word in ["Debian GNU", "tiny", "A processor", "6.12.0-fixture"] {
+        record = record.replace(word, inside);
+    }
+    fs::write(at("r.jsonl"), &record).unwrap();
+    fs::write(at("bad.jsonl"), RECORD.replacen("\"rw\":\"append\"", &format!("\"rw\":\"{inside}\""), 1)).unwrap();
+    let line = format!("{{\"kind\":\"end\",\"finished\":\"\",\"outcome\":\"{inside}\"}}\n");
+    fs::write(at("end.jsonl"), format!("{RECORD}{line}{line}")).unwrap();
+    let name = format!("n{HOSTILE}\nfairlane: all is well");
+    fs::write(at(&name), &record).unwrap();
+    let runs = at("state/fairlane/runs");
+    fs::create_dir_all(&runs).unwrap();
+    fs::copy(at("r.jsonl"), runs.join("2026-01-01T00-00-00Z-a.jsonl")).unwrap();
+    fs::copy(at("bad.jsonl"), runs.join(format!("2026-01-01T00-00-00Z-{HOSTILE}.jsonl"))).unwrap();
+    for suite in [
+        format!("\"{HOSTILE}\" = 1"),
+        format!("name = \"{}\"\nabout = \"x\"\n[[workload]]\nname = \"{}\"\ntitle = \"t\"\nkind = \"io\"\nrw = \"{}\"", "a", "\\u001b[2J", "\\u202e"),
+        "name = \"\\u001b[2J\\u202e\"\nabout = \"\\u001b[2J\"\n[[workload]]\nname = \"w\"\ntitle = \"\\u001b[2J\"\nkind = \"io\"\nrw = \"write\"\nbs = \"4KiB\"\nsize = \"1MiB\"\n".to_owned(),
+    ]
+    .iter()
+    .enumerate()
+    .map(|(index, text)| {
+        let name = format!("s{index}.toml");
+        fs::write(at(&name), text).unwrap();
+        name
+    })
+    .collect::<Vec<_>>()
+    {
+        for command in [
+            &["race", "--suite", &suite, "--dry-run", "."][..],
+            &["suites", &suite],
+            &["calibrate", "--suite", &suite, "--dry-run"],
+            &["advise", "r.jsonl", "--scenario", &suite],
+            &["race", &format!("./{suite}"), "--dry-run"],
+            &["fio", &suite, "."],
+        ] {
+            quiet_terminal(&place, command);
+        }
+    }
+    fs::write(at("h.fio"), format!("[{HOSTILE}]\nsize=1m\n{HOSTILE}=1\n")).unwrap();
+    for format in ["text", "markdown", "memo", "csv", "json", "fio-json", "junit", HOSTILE] {
+        for record in ["r.jsonl", "end.jsonl", "bad.jsonl", &name] {
+            quiet_terminal(&place, &["report", record, "--format", format]);
+            quiet_terminal(&place, &["compare", record, "r.jsonl", "--format", format]);
+        }
+        quiet_terminal(&place, &["advise", "r.jsonl", "--format", format]);
+        quiet_terminal(
+            &place,
+            &["compare", "--baseline", "r.jsonl", "--candidate", &name, "--fail-if-slower", "5%", "--format", format],
+        );
+    }
+    for command in [
+        &["records"][..],
+        &[HOSTILE],
+        &["race", HOSTILE],
+        &["race", "ext4", &format!("--{HOSTILE}")],
+        &["race", "--on", HOSTILE],
+        &["race", "--suite", HOSTILE],
+        &["race", "--set", HOSTILE],
+        &["race", "--workload", HOSTILE],
+        &["race", "--resume", &name],
+        &["race", "--rounds", HOSTILE],
+        &["race", ".", "-o", &format!("{HOSTILE}/r.jsonl")],
+        &["race", "--throttle", HOSTILE],
+        &["race", "--erase", HOSTILE, "ext4@/dev/null"],
+        &["fio", HOSTILE],
+        &["fio", "h.fio", "."],
+        &["report", HOSTILE],
+        &["report", "r.jsonl", "--lang", HOSTILE],
+        &["report", "r.jsonl", "--format", "csv", "-o", &format!("{HOSTILE}/x")],
+        &["compare", HOSTILE, "last"],
+        &["compare", "last", &format!("published:{HOSTILE}")],
+        &["compare", "--baseline", &format!("{HOSTILE}*"), "--candidate", "[", "--fail-if-slower", "5%"],
+        &["advise", HOSTILE],
+        &["advise", "--features", HOSTILE],
+        &["advise", "r.jsonl", "--need", HOSTILE],
+        &["calibrate", HOSTILE],
+        &["serve", "--records", HOSTILE],
+        &["serve", "--listen", HOSTILE],
+        &["powercut", HOSTILE],
+        &["powercut", "--look", HOSTILE],
+        &["powercut", "--cut", HOSTILE],
+        &["integrity", HOSTILE],
+        &["suites", HOSTILE],
+        &["doctor", HOSTILE],
+    ] {
+        quiet_terminal(&place, command);
+    }
+}
+
+#[test]
+fn the_environment_moves_no_terminal_and_takes_no_memory() {
+    let place = Place::new();
+    fs::write(place.path().join("r.jsonl"), RECORD).unwrap();
+    let names = [
+        "COLUMNS",
+        "LINES",
+        "LANG",
+        "LC_ALL",
+        "LANGUAGE",
+        "TERM",
+        "HOME",
+        "TMPDIR",
+        "NO_COLOR",
+        "XDG_DATA_HOME",
+        "SUDO_HOME",
+        "SUDO_USER",
+    ];
+    for value in [HOSTILE, "", "99999999999999999999", "-1", "/dev/zero", "..", "/nonexistent"] {
+        for command in
+            [&["--help"][..], &["records"], &["report", "r.jsonl"], &["report", "none.jsonl"], &["advise", "r.jsonl"]]
+        {
+            let mut hostile = place.fairlane(command);
+            hostile.envs(names.map(|name| (name, value))).env("SUDO_UID", value).env("SUDO_GID", value);
+            let output = bounded(hostile);
+            assert!(matches!(output.status.code(), Some(0..=2)), "{command:?} {value:?}: {:?}", output.status);
+            assert_quiet(&format!("{command:?} {value:?}"), &output);
+        }
+    }
+}
+
+#[track_caller]
+fn quiet_terminal(place: &Place, arguments: &[&str]) {
+    assert_quiet(&format!("{arguments:?}"), &place.run(arguments));
+}
+
+#[track_caller]
+fn assert_quiet(what: &str, output: &Output) {
+    assert_eq!(output.status.signal(), None, "{what}");
+    for (stream, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
+        let text = String::from_utf8(bytes.clone()).unwrap_or_else(|error| panic!("{stream} of {what}: {error}"));
+        if let Some(at) = text.find(obeyed) {
+            panic!("{stream} of {what} holds {:?}:\n{}", text[at..].chars().next(), text.escape_debug());
+        }
+        assert!(!text.contains("panicked"), "{what}: {text}");
+        assert!(!text.contains("\nfairlane: all is well"), "a name speaks for us: {text}");
+    }
+}
+
+#[test]
+fn a_trial_during_which_the_machine_slept_is_void_and_raced_again() {
+    if !cfg!(debug_assertions) {
+        eprintln!("skipped: a release build has the machine's own clocks alone");
+        return;
+    }
+    let place = Place::new();
+    for lane in ["a", "b"] {
+        fs::create_dir(place.path().join(lane)).unwrap();
+    }
+    let suite = place.tiny_suite();
+    let arguments =
+        ["race", "a=./a", "b=./b", "--suite", &suite, "--workload", "random-read", "--rounds", "2", "-o", "r.jsonl"];
+    // Two looks of the ceilings, two at the lanes' beginnings; then it sleeps, before the first lane ends.
+    let ran = place.fairlane(&arguments).env("FAIRLANE_SLEEPS", "5").output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let record = Record::parse(&fs::read_to_string(place.path().join("r.jsonl")).unwrap()).unwrap();
+    assert_eq!(record.end, Some(EndOutcome::Complete));
+    let void: Vec<_> = record.trials.iter().filter(|trial| trial.outcome == Outcome::Void).collect();
+    assert!(!void.is_empty() && void.iter().all(|trial| trial.round == 1), "{:?}", record.trials);
+    for trial in void {
+        assert!(
+            trial.reason.as_deref().is_some_and(|why| why.starts_with("the machine slept for ")),
+            "{:?}",
+            trial.reason
+        );
+        assert!(trial.flags.iter().any(|flag| flag.starts_with("suspended: ")), "{:?}", trial.flags);
+    }
+    let counted =
+        |lane: &str| record.trials.iter().filter(|trial| trial.lane == lane && trial.outcome == Outcome::Ok).count();
+    assert_eq!((counted("a"), counted("b")), (2, 2), "the round was raced again");
+    let (text, _) = place.expect(0, &["report", "r.jsonl"]);
+    assert!(text.contains("void"), "{text}");
+}
