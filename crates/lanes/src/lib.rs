@@ -29,6 +29,7 @@ pub mod mount;
 pub mod mountinfo;
 mod promises;
 mod recover;
+pub mod run_folder;
 pub mod signature;
 mod specimen;
 mod stage;

@@ -22,7 +22,6 @@ use crate::ground::Ground;
 use crate::host;
 use crate::mount;
 use crate::stage::{LaneState, Stage};
-use crate::stage_check::run_directory_name;
 use crate::undo::{EntryId, Journal, Thing};
 use mechanism::Mechanism;
 use model::Throttle;
@@ -304,8 +303,7 @@ impl Stage {
     pub(crate) fn prepare_throttling(&mut self, journal: &mut Journal) -> Result<(), LaneFailure> {
         let standing: Vec<Vec<usize>> = (0..self.grounds.len()).map(|ground| self.lanes_on(ground)).collect();
         let Some(throttling) = &mut self.throttling else { return Ok(()) };
-        let run = self.base.join(run_directory_name(&self.settings.run_id));
-        throttling.prepare(&run, &self.settings.run_id, journal)?;
+        throttling.prepare(&self.work, &self.settings.run_id, journal)?;
         for (index, (ground, lanes)) in self.grounds.iter().zip(&standing).enumerate() {
             throttling.take(index, ground, lanes, journal)?;
         }

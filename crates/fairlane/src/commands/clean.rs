@@ -13,8 +13,10 @@ pub fn recover() {
     for draft in engine::programs::sweep_material() {
         eprintln!("cleaned up after an earlier race: {}", draft_text(&draft));
     }
-    let directory = match undo::directory() {
-        Ok(directory) => directory,
+    let directory = match undo::existing_directory() {
+        Ok(Some(directory)) => directory,
+        // Disks of dead processes are told of all the same.
+        Ok(None) => std::path::PathBuf::new(),
         Err(failure) => {
             eprintln!("fairlane: {failure}");
             return;
@@ -42,7 +44,8 @@ pub fn recover() {
 pub fn run() -> Result<(), Failure> {
     progress::sweep();
     let drafts = engine::programs::sweep_material();
-    let recovered = undo::recover_kept(&undo::directory().map_err(lane_failure)?);
+    let directory = undo::existing_directory().map_err(lane_failure)?.unwrap_or_default();
+    let recovered = undo::recover_kept(&directory);
     let drafts = drafts.iter().map(|draft| draft_text(draft));
     let mut text: String = recovered.cleaned.iter().cloned().chain(drafts).map(|line| format!("{line}\n")).collect();
     if text.is_empty() && recovered.failures.is_empty() {
