@@ -1,7 +1,7 @@
 //! `fairlane clean`, and the same at the start of every command: undo what a crash left behind.
 
-use super::lane_failure;
 use super::report::print;
+use super::{doctor, lane_failure};
 use crate::failure::Failure;
 use crate::progress;
 use lanes::undo;
@@ -10,6 +10,7 @@ use std::path::Path;
 /// Undoes what races that died left behind, and says so on standard error; nothing to do is silent.
 pub fn recover() {
     progress::sweep();
+    doctor::sweep();
     for draft in engine::programs::sweep_material() {
         eprintln!("cleaned up after an earlier race: {}", draft_text(&draft));
     }
@@ -43,11 +44,14 @@ pub fn recover() {
 /// When something cannot be undone.
 pub fn run() -> Result<(), Failure> {
     progress::sweep();
+    let links = doctor::sweep();
     let drafts = engine::programs::sweep_material();
     let directory = undo::existing_directory().map_err(lane_failure)?.unwrap_or_default();
     let recovered = undo::recover_kept(&directory);
     let drafts = drafts.iter().map(|draft| draft_text(draft));
-    let mut text: String = recovered.cleaned.iter().cloned().chain(drafts).map(|line| format!("{line}\n")).collect();
+    let links = links.iter().map(|folder| format!("removed {}", folder.display()));
+    let lines = recovered.cleaned.iter().cloned().chain(drafts).chain(links);
+    let mut text: String = lines.map(|line| format!("{line}\n")).collect();
     if text.is_empty() && recovered.failures.is_empty() {
         text = match left_by_root() {
             true => {
