@@ -22,7 +22,12 @@ pub(crate) enum Ground {
     /// Memory.
     Memory,
     /// A directory as it is.
-    Directory { path: PathBuf, host: Box<Host> },
+    Directory {
+        path: PathBuf,
+        host: Box<Host>,
+        /// Where the run's folder in it is worked on.
+        work: PathBuf,
+    },
 }
 
 /// An image and its loop device, made by `build`.

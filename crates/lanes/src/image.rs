@@ -54,6 +54,8 @@ impl Aligned {
 #[derive(Debug)]
 pub struct Image {
     path: PathBuf,
+    /// What messages call the place that it takes room of.
+    host: PathBuf,
     file: File,
     size_bytes: u64,
     allocated_bytes: u64,
@@ -71,11 +73,12 @@ impl Image {
         progress: &mut dyn FnMut(u64),
         stop: &AtomicBool,
     ) -> Result<Image, LaneFailure> {
-        let mut images = Image::create_all(&[path.to_owned()], size_bytes, seed, progress, stop)?;
+        let host = path.parent().and_then(Path::parent).unwrap_or(path);
+        let mut images = Image::create_all(&[path.to_owned()], host, size_bytes, seed, progress, stop)?;
         Ok(images.pop().expect("one path gives one image"))
     }
 
-    /// Creates the files (they must not exist; mode 0600) and writes them in full with seeded random
+    /// Creates the files, which take their room below `host` (they must not exist; mode 0600), and writes them in full with seeded random
     /// data, each with other bytes. They are allocated and written in turns of [`STRIPE_BYTES`], so
     /// that each of them lies spread over the same part of the disk. `progress` is told the bytes of
     /// each write; the stop flag is looked at before each.
@@ -85,13 +88,15 @@ impl Image {
     /// [`LaneFailure::Interrupted`]. The files stay and are the undo journal's.
     pub fn create_all(
         paths: &[PathBuf],
+        host: &Path,
         size_bytes: u64,
         seed: u64,
         progress: &mut dyn FnMut(u64),
         stop: &AtomicBool,
     ) -> Result<Vec<Image>, LaneFailure> {
         assert!(size_bytes > 0 && size_bytes.is_multiple_of(ALIGNMENT as u64), "sizes are checked before");
-        let mut images = paths.iter().map(|path| Image::begin(path, size_bytes)).collect::<Result<Vec<_>, _>>()?;
+        let mut images =
+            paths.iter().map(|path| Image::begin(path, host, size_bytes)).collect::<Result<Vec<_>, _>>()?;
         // Other bytes in each image: a host that deduplicates finds nothing.
         let mut random: Vec<Xoshiro256PlusPlus> = (1..=images.len() as u64)
             .map(|number| Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_add(number)))
@@ -101,7 +106,7 @@ impl Image {
         while offset < size_bytes {
             let length = (size_bytes - offset).min(STRIPE_BYTES);
             for (image, random) in images.iter().zip(&mut random) {
-                allocate(&image.file, &image.path, offset, length, size_bytes)?;
+                image.allocate(offset, length)?;
                 image.fill(offset..offset + length, random, &mut buffer, progress, stop)?;
             }
             offset += length;
@@ -112,7 +117,7 @@ impl Image {
         Ok(images)
     }
 
-    fn begin(path: &Path, size_bytes: u64) -> Result<Image, LaneFailure> {
+    fn begin(path: &Path, host: &Path, size_bytes: u64) -> Result<Image, LaneFailure> {
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -122,7 +127,23 @@ impl Image {
             .open(path)
             .map_err(|error| cannot(format!("create {} with direct I/O", path.display()), error))?;
         forbid_copy_on_write(&file, path)?;
-        Ok(Image { path: path.to_owned(), file, size_bytes, allocated_bytes: 0 })
+        Ok(Image { path: path.to_owned(), host: host.to_owned(), file, size_bytes, allocated_bytes: 0 })
+    }
+
+    fn allocate(&self, offset: u64, length: u64) -> Result<(), LaneFailure> {
+        loop {
+            match rustix::fs::fallocate(&self.file, FallocateFlags::empty(), offset, length) {
+                Ok(()) => return Ok(()),
+                Err(rustix::io::Errno::INTR) => {}
+                // Then the writing itself finds a full disk, only later.
+                Err(rustix::io::Errno::OPNOTSUPP) => return Ok(()),
+                Err(error) => {
+                    let error = error.into();
+                    return Err(disk_full(&error, &self.host, self.size_bytes)
+                        .unwrap_or_else(|| cannot(format!("allocate {}", self.path.display()), error)));
+                }
+            }
+        }
     }
 
     /// Everything is written: it reaches the disk, and takes as much of it as it holds.
@@ -164,7 +185,7 @@ impl Image {
     }
 
     fn write_failure(&self, error: &std::io::Error) -> LaneFailure {
-        disk_full(error, &self.path, self.size_bytes)
+        disk_full(error, &self.host, self.size_bytes)
             .unwrap_or_else(|| failed(format!("cannot write {}: {}", self.path.display(), plain(error))))
     }
 
@@ -336,25 +357,9 @@ fn forbid_copy_on_write(file: &File, path: &Path) -> Result<(), LaneFailure> {
     }
 }
 
-fn allocate(file: &File, path: &Path, offset: u64, length: u64, size_bytes: u64) -> Result<(), LaneFailure> {
-    loop {
-        match rustix::fs::fallocate(file, FallocateFlags::empty(), offset, length) {
-            Ok(()) => return Ok(()),
-            Err(rustix::io::Errno::INTR) => {}
-            // Then the writing itself finds a full disk, only later.
-            Err(rustix::io::Errno::OPNOTSUPP) => return Ok(()),
-            Err(error) => {
-                let error = error.into();
-                return Err(disk_full(&error, path, size_bytes)
-                    .unwrap_or_else(|| cannot(format!("allocate {}", path.display()), error)));
-            }
-        }
-    }
-}
-
 /// The sentence for a disk, quota or file-size limit that an image does not fit into.
-fn disk_full(error: &std::io::Error, path: &Path, size_bytes: u64) -> Option<LaneFailure> {
-    let folder = path.parent().and_then(Path::parent).unwrap_or(path).display();
+fn disk_full(error: &std::io::Error, host: &Path, size_bytes: u64) -> Option<LaneFailure> {
+    let folder = host.display();
     let fact = match error.raw_os_error()? {
         libc::ENOSPC => format!("the disk under {folder} is full"),
         libc::EDQUOT => format!("the quota under {folder} is used up"),

@@ -34,6 +34,7 @@ pub mod mountinfo;
 pub mod plain;
 mod promises;
 mod recover;
+pub mod run_folder;
 pub mod signature;
 mod specimen;
 mod stage;

@@ -2,8 +2,8 @@
 //! refused by name in the kernel's own words; and unmounting that waits for what is busy.
 
 use crate::failure::{LaneFailure, failed, privilege, usage};
-use crate::mountinfo;
-use rustix::fd::{AsFd, OwnedFd};
+use crate::{mountinfo, run_folder};
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, UnmountFlags, fsconfig_create, fsconfig_set_flag,
@@ -70,7 +70,10 @@ pub fn mount(filesystem: &str, source: &str, options: &[String], target: &Path) 
     })?;
     let cannot = |error: Errno| failed(format!("cannot mount {filesystem} at {}: {}", target.display(), reason(error)));
     let mounted = fsmount(context.fd.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, context.attributes).map_err(cannot)?;
-    move_mount(mounted.as_fd(), "", rustix::fs::CWD, target, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH).map_err(cannot)
+    // No part of the target may be a link by now: it was none when the target was chosen.
+    let at = run_folder::open_directory(target).map_err(cannot)?;
+    let both = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    move_mount(mounted.as_fd(), "", at.as_fd(), "", both).map_err(cannot)
 }
 
 /// Asks the kernel whether it knows these options, without mounting anything. Nothing is written.
@@ -145,14 +148,14 @@ pub fn has(options: &[String], option: &str) -> bool {
     options.iter().any(|given| given == option)
 }
 
-/// Unmounts the topmost mount at `target`, trying again for about two seconds while it is busy.
+/// Unmounts the topmost mount at `target`, no part of whose path may be a link, trying again for about two seconds while it is busy.
 ///
 /// # Errors
 /// [`LaneFailure::Failed`]; a busy mount names the processes that hold it.
 pub fn unmount_patiently(target: &Path) -> Result<(), LaneFailure> {
     let started = Instant::now();
     loop {
-        match unmount(target, UnmountFlags::NOFOLLOW) {
+        match unmount_once(target) {
             Ok(()) => return Ok(()),
             Err(Errno::BUSY) if started.elapsed() < BUSY_PATIENCE => std::thread::sleep(Duration::from_millis(20)),
             Err(Errno::BUSY) => {
@@ -166,6 +169,14 @@ pub fn unmount_patiently(target: &Path) -> Result<(), LaneFailure> {
             Err(error) => return Err(failed(format!("cannot unmount {}: {}", target.display(), reason(error)))),
         }
     }
+}
+
+/// Unmounts what is mounted at a name in its folder: no link on the way leads to somebody else's mount.
+fn unmount_once(target: &Path) -> Result<(), Errno> {
+    let (parent, name) = run_folder::parent_of(target)?;
+    // An open descriptor of the mount itself would keep it busy.
+    let here = Path::new("/proc/self/fd").join(parent.as_raw_fd().to_string()).join(name);
+    unmount(&here, UnmountFlags::NOFOLLOW)
 }
 
 /// Whether something is mounted at exactly this path.

@@ -12,6 +12,8 @@ pub struct MountEntry {
     pub major: u32,
     /// Device number of the filesystem.
     pub minor: u32,
+    /// Which folder of the filesystem is mounted: `/` for all of it.
+    pub root: PathBuf,
     /// Where it is mounted.
     pub target: PathBuf,
     /// `ext4`, `fuse.sshfs`.
@@ -46,6 +48,7 @@ fn parse_line(line: &[u8]) -> Option<MountEntry> {
     Some(MountEntry {
         major: major.parse().ok()?,
         minor: minor.parse().ok()?,
+        root: PathBuf::from(OsString::from_vec(unescape(fields.get(3)?))),
         target: PathBuf::from(OsString::from_vec(unescape(fields.get(4)?))),
         filesystem: text(fields.get(dash + 1)?),
         source: text(fields.get(dash + 2)?),

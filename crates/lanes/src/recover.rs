@@ -4,19 +4,18 @@
 //! loop devices, owner of the directory), and nothing outside of the run directory is touched.
 
 mod dead;
+mod reading;
 
 use crate::failure::{LaneFailure, cannot, failed};
 use crate::guest::left as guest_left;
-use crate::loop_device;
-use crate::mount::unmount_patiently;
-use crate::mountinfo;
-use crate::throttle;
-use crate::undo::{Detail, Entry, Owner, RUN_DIRECTORY_PREFIX, Thing, append, is_run_id};
-use rustix::fs::{FlockOperation, flock};
-use std::collections::BTreeMap;
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::Read;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use crate::mount::{self, unmount_patiently};
+use crate::undo::{Detail, Entry, JournalFile, RUN_DIRECTORY_PREFIX, Thing, is_run_id};
+use crate::{loop_device, mountinfo, run_folder, throttle};
+use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock, fstat, openat};
+use rustix::io::Errno;
+use std::fs::{DirBuilder, File};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -88,75 +87,29 @@ fn remove_stale_draft(path: &Path) {
     }
 }
 
-/// A journal, read back.
-struct Claims {
-    owner: Owner,
-    kept: bool,
-    /// What was not reported undone, by number.
-    open: BTreeMap<u64, (Thing, Option<Detail>)>,
-}
-
-fn parse(text: &str) -> Option<Claims> {
-    // A line without its end was being written at the death: its thing was not made.
-    let mut lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
-    let Ok(Entry::Owner(owner)) = serde_json::from_str(lines.next()?) else { return None };
-    let mut claims = Claims { owner, kept: false, open: BTreeMap::new() };
-    for line in lines {
-        match serde_json::from_str(line) {
-            Ok(Entry::Will { id, thing }) => {
-                claims.open.insert(id, (thing, None));
-            }
-            Ok(Entry::Learned { id, detail }) => {
-                if let Some((_, known)) = claims.open.get_mut(&id) {
-                    *known = Some(detail);
-                }
-            }
-            Ok(Entry::Done { id }) => {
-                claims.open.remove(&id);
-            }
-            Ok(Entry::Keep) => claims.kept = true,
-            Ok(Entry::Owner(_)) | Err(_) => {}
-        }
-    }
-    Some(claims)
-}
-
 fn recover_journal(path: &Path, kept_too: bool, recovered: &mut Recovered) -> Result<(), LaneFailure> {
-    let open = OpenOptions::new().read(true).append(true).custom_flags(libc::O_NOFOLLOW).open(path);
-    let mut file = match open {
-        Ok(file) => file,
-        // Another command cleaned it meanwhile.
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(cannot(format!("open the undo journal {}", path.display()), error)),
+    let Some(file) = reading::open(path)? else { return Ok(()) };
+    let read = || {
+        let claims =
+            reading::read(&file).map_err(|error| cannot(format!("read the undo journal {}", path.display()), error))?;
+        claims.ok_or_else(|| {
+            failed(format!("the undo journal {} is damaged; look at what it names, then remove it", path.display()))
+        })
     };
-    let read = |file: &mut File| {
-        let mut bytes = Vec::new();
-        std::io::Seek::rewind(file)?;
-        file.read_to_end(&mut bytes)?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
-    };
-    let cannot_read = |error: std::io::Error| cannot(format!("read the undo journal {}", path.display()), error);
-    let Some(claims) = parse(&read(&mut file).map_err(cannot_read)?) else {
-        return Err(failed(format!(
-            "the undo journal {} is damaged; look at what it names, then remove it",
-            path.display()
-        )));
-    };
-    if claims.owner.lives() {
-        return Ok(());
-    }
-    if !lock(&file)? {
+    if read()?.owner.lives() || !lock(&file)? {
         return Ok(());
     }
     // Whoever held the lock may have undone everything and removed the file.
-    if file.metadata().map_err(cannot_read)?.nlink() == 0 {
+    let metadata = file.metadata().map_err(|error| cannot(format!("look at {}", path.display()), error))?;
+    if metadata.nlink() == 0 {
         return Ok(());
     }
-    let Some(claims) = parse(&read(&mut file).map_err(cannot_read)?) else { return Ok(()) };
+    let claims = read()?;
     if claims.kept && !kept_too {
         recovered.kept.push(claims.owner.run_id);
         return Ok(());
     }
+    let mut file = JournalFile::new(file, claims.length);
     let mut whole = true;
     let mut note = |result: Result<(), LaneFailure>, recovered: &mut Recovered| {
         if let Err(error) = result {
@@ -179,26 +132,43 @@ fn recover_journal(path: &Path, kept_too: bool, recovered: &mut Recovered) -> Re
     let is_limit = |thing: &Thing| matches!(thing, Thing::Limit { .. });
     let is_first = |thing: &Thing| is_limit(thing) || matches!(thing, Thing::Server { .. });
     let (limits, others): (Vec<_>, Vec<_>) = claims.open.iter().rev().partition(|(_, (thing, _))| is_first(thing));
-    let next = claims.open.keys().next_back().map_or(0, |last| last + 1);
-    let mut hierarchy = Hierarchy::new(run_id, next);
+    let mut hierarchy = Hierarchy::new(run_id, claims.next());
     for (of_limits, list) in [(true, limits), (false, others)] {
         for (id, (thing, detail)) in list {
             // What only the kernel held went with its boot: an equal limit is somebody's own by now.
             let of_boot = matches!(thing, Thing::Limit { .. } | Thing::Group { .. } | Thing::Guest { .. });
             let gone = of_boot && !this_boot;
             let mut mount = || hierarchy.mount(&mut file);
-            let undone = if gone { Ok(Vec::new()) } else { undo(thing, detail.as_ref(), run_id, &mut mount) };
-            let undone = undone.map(|mut cleaned| {
-                // A device has an entry for each throttle of its lanes, and these may share a value.
-                cleaned.retain(|line| !is_limit(thing) || !recovered.cleaned.contains(line));
-                recovered.cleaned.extend(cleaned);
-                let _ = append(&mut file, &Entry::Done { id: *id });
-            });
-            note(undone, recovered);
+            let undone =
+                if gone { Ok(Vec::new()) } else { undo(thing, detail.as_ref(), (run_id, this_boot), &mut mount) };
+            match undone {
+                Ok(mut cleaned) => {
+                    // A device has an entry for each throttle of its lanes, and these may share a value.
+                    cleaned.retain(|line| !is_limit(thing) || !recovered.cleaned.contains(line));
+                    recovered.cleaned.extend(cleaned);
+                }
+                // No later try would change it: it is told once.
+                Err(NotUndone::Foreign(failure)) => recovered.failures.push(failure.to_string()),
+                Err(NotUndone::Failed(failure)) => {
+                    note(Err(failure), recovered);
+                    continue;
+                }
+            }
+            let _ = file.note(&Entry::Done { id: *id });
         }
         if of_limits {
             note(hierarchy.unmount(&mut file), recovered);
         }
+    }
+    if let Some(thing) = claims.unknown.values().next() {
+        note(
+            Err(failed(format!(
+                "the undo journal {} names a thing that this version does not know ({thing}); run `fairlane clean` of \
+                 the version that made it",
+                path.display()
+            ))),
+            recovered,
+        );
     }
     if whole {
         std::fs::remove_file(path)
@@ -223,7 +193,7 @@ impl<'a> Hierarchy<'a> {
     }
 
     /// Mounts it and answers where.
-    fn mount(&mut self, file: &mut File) -> Result<PathBuf, LaneFailure> {
+    fn mount(&mut self, file: &mut JournalFile) -> Result<PathBuf, LaneFailure> {
         if !is_run_id(self.run_id) {
             return Err(foreign(Path::new(self.run_id)));
         }
@@ -245,23 +215,23 @@ impl<'a> Hierarchy<'a> {
         Ok(target)
     }
 
-    fn will(&mut self, file: &mut File, thing: Thing) -> Result<(), LaneFailure> {
+    fn will(&mut self, file: &mut JournalFile, thing: Thing) -> Result<(), LaneFailure> {
         let id = self.next;
-        append(file, &Entry::Will { id, thing: thing.clone() })
-            .map_err(|error| cannot("write an undo journal", error))?;
+        file.note(&Entry::Will { id, thing: thing.clone() }).map_err(|error| cannot("write an undo journal", error))?;
         self.next += 1;
         self.made.push((id, thing));
         Ok(())
     }
 
     /// Takes away what it made; without a mount there is nothing.
-    fn unmount(&mut self, file: &mut File) -> Result<(), LaneFailure> {
+    fn unmount(&mut self, file: &mut JournalFile) -> Result<(), LaneFailure> {
         while let Some((id, thing)) = self.made.pop() {
-            undo(&thing, None, self.run_id, &mut || Err(failed("no limit is left")))?;
+            undo(&thing, None, (self.run_id, true), &mut || Err(failed("no limit is left")))
+                .map_err(LaneFailure::from)?;
             if let Thing::Mount { target, .. } = &thing {
                 let _ = std::fs::remove_dir(target);
             }
-            let _ = append(file, &Entry::Done { id });
+            let _ = file.note(&Entry::Done { id });
         }
         Ok(())
     }
@@ -283,15 +253,38 @@ fn lock(file: &File) -> Result<bool, LaneFailure> {
     }
 }
 
+/// Why a thing was not undone.
+#[derive(Debug)]
+enum NotUndone {
+    /// It may go at the next try.
+    Failed(LaneFailure),
+    /// What is there is not what the run made.
+    Foreign(LaneFailure),
+}
+
+impl From<LaneFailure> for NotUndone {
+    fn from(failure: LaneFailure) -> Self {
+        NotUndone::Failed(failure)
+    }
+}
+
+impl From<NotUndone> for LaneFailure {
+    fn from(not: NotUndone) -> Self {
+        match not {
+            NotUndone::Failed(failure) | NotUndone::Foreign(failure) => failure,
+        }
+    }
+}
+
 /// Undoes one thing; answers what was done, nothing where it was not there. `mount` mounts the hierarchy
 /// that shows limits, where nobody has.
 fn undo(
     thing: &Thing,
     detail: Option<&Detail>,
-    run_id: &str,
+    (run_id, this_boot): (&str, bool),
     mount: &mut dyn FnMut() -> Result<PathBuf, LaneFailure>,
-) -> Result<Vec<String>, LaneFailure> {
-    match thing {
+) -> Result<Vec<String>, NotUndone> {
+    let done = match thing {
         Thing::Mount { target, source } => {
             run_directory_of(target, run_id)?;
             unmount_all(target, source.as_deref())
@@ -302,22 +295,29 @@ fn undo(
         }
         Thing::RunDirectory { path } => {
             if run_directory_of(path, run_id)? != *path {
-                return Err(foreign(path));
+                return Err(foreign(path).into());
             }
-            remove_run_directory(path, detail)
+            return remove_run_directory(path, detail);
+        }
+        Thing::BoundDirectory { path, target } => {
+            let shelter = run_directory_of(target, run_id)?;
+            if run_directory_of(path, run_id)? != *path || target.parent() != Some(&shelter) {
+                return Err(foreign(path).into());
+            }
+            return remove_bound_directory(path, target, detail);
         }
         Thing::Limit { device, name, sequence, throttle } => {
             // The name is part of a path below.
             let plain =
                 !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_!".contains(&byte));
             if !plain {
-                return Err(foreign(Path::new(name)));
+                return Err(foreign(Path::new(name)).into());
             }
             let run = format!("{RUN_DIRECTORY_PREFIX}{run_id}");
             throttle::lift_left_over(*device, name, *sequence, throttle, &run, mount)
         }
         Thing::Group { path } => remove_group(path, run_id),
-        Thing::Server { note } => crate::undo_server::end(note, run_id),
+        Thing::Server { note } => crate::undo_server::end(note, run_id, this_boot),
         Thing::Guest { folder } => {
             run_directory_of(folder, run_id)?;
             let (began, session) = match detail {
@@ -328,7 +328,8 @@ fn undo(
             };
             guest_left::end(began, folder, session)
         }
-    }
+    };
+    Ok(done?)
 }
 
 /// Whether it is the run's own group of cgroup v2.
@@ -400,49 +401,58 @@ fn detach_all(backing: &Path) -> Result<Vec<String>, LaneFailure> {
     Ok(cleaned)
 }
 
-fn remove(path: &Path) -> Result<Vec<String>, LaneFailure> {
-    nothing_mounted_below(path)?;
-    let fail = |error: std::io::Error| cannot(format!("remove {}", path.display()), error);
-    let metadata = match path.symlink_metadata() {
-        Ok(metadata) => metadata,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(fail(error)),
+/// The folder that a run made, opened; `None`: nothing is there.
+fn open_own(path: &Path, detail: Option<&Detail>) -> Result<Option<OwnedFd>, NotUndone> {
+    let foreign = || {
+        let inode = match detail {
+            Some(Detail::Inode(_, inode)) => format!(" (that one has the inode {inode}, and may have been moved)"),
+            _ => String::new(),
+        };
+        NotUndone::Foreign(failed(format!(
+            "{} is not the directory that this run made{inode}, so it is left alone; remove it yourself",
+            path.display()
+        )))
     };
-    if metadata.is_dir() {
-        std::fs::remove_dir_all(path).map_err(fail)?;
-    } else {
-        // A symbolic link is removed, never followed.
-        std::fs::remove_file(path).map_err(fail)?;
-    }
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = match openat(CWD, path, flags, Mode::empty()) {
+        Ok(folder) => folder,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(Errno::NOTDIR | Errno::LOOP) => return Err(foreign()),
+        Err(error) => return Err(cannot(format!("open {}", path.display()), error).into()),
+    };
+    let stat = fstat(&folder).map_err(|error| cannot(format!("look at {}", path.display()), error))?;
+    let ours = match detail {
+        // After a reboot the disk may have another number; the inode stays.
+        Some(Detail::Inode(_, inode)) => stat.st_ino == *inode,
+        _ => stat.st_uid == rustix::process::geteuid().as_raw(),
+    };
+    if ours { Ok(Some(folder)) } else { Err(foreign()) }
+}
+
+fn remove_run_directory(path: &Path, detail: Option<&Detail>) -> Result<Vec<String>, NotUndone> {
+    let Some(folder) = open_own(path, detail)? else { return Ok(Vec::new()) };
+    run_folder::nothing_mounted_below(path)?;
+    run_folder::remove_folder(&folder, path)?;
     Ok(vec![format!("removed {}", path.display())])
 }
 
-fn remove_run_directory(path: &Path, detail: Option<&Detail>) -> Result<Vec<String>, LaneFailure> {
-    let Ok(metadata) = path.symlink_metadata() else { return Ok(Vec::new()) };
-    let replaced = match detail {
-        // After a reboot the disk may have another number; the inode stays.
-        Some(Detail::Inode(_, inode)) => metadata.ino() != *inode,
-        _ => false,
+/// Through its mount in root's own place it is found wherever somebody moved it; without the mount nothing was in
+/// it yet, or the machine was booted since.
+fn remove_bound_directory(path: &Path, target: &Path, detail: Option<&Detail>) -> Result<Vec<String>, NotUndone> {
+    let bound = match mount::is_mounted(target)? {
+        true => open_own(target, detail)?,
+        false => None,
     };
-    if !metadata.is_dir() || replaced || metadata.uid() != rustix::process::geteuid().as_raw() {
-        return Err(failed(format!(
-            "{} is not the directory that this run made, so it is left alone; remove it yourself",
-            path.display()
-        )));
-    }
-    remove(path)
-}
-
-fn nothing_mounted_below(path: &Path) -> Result<(), LaneFailure> {
-    let mounts = mountinfo::read().map_err(|error| cannot("read /proc/self/mountinfo", error))?;
-    match mountinfo::below(&mounts, path).next() {
-        Some(mount) => Err(failed(format!(
-            "{} is still mounted, so {} is left; unmount it, then run `fairlane clean`",
-            mount.target.display(),
-            path.display()
-        ))),
-        None => Ok(()),
-    }
+    let folder = match bound {
+        Some(folder) => Some(folder),
+        None => {
+            run_folder::unbind(target)?;
+            open_own(path, detail)?
+        }
+    };
+    let Some(folder) = folder else { return Ok(Vec::new()) };
+    run_folder::remove_bound(folder, path, target)?;
+    Ok(vec![format!("removed {}", path.display())])
 }
 
 #[cfg(test)]
@@ -461,6 +471,8 @@ mod tests {
         ] {
             for thing in [
                 Thing::RunDirectory { path: bad.into() },
+                Thing::BoundDirectory { path: bad.into(), target: "/run/.fairlane-r/images".into() },
+                Thing::BoundDirectory { path: "/srv/.fairlane-r".into(), target: bad.into() },
                 Thing::Loop { backing: bad.into() },
                 Thing::Mount { target: bad.into(), source: None },
                 Thing::Group { path: bad.into() },
@@ -468,22 +480,12 @@ mod tests {
                 Thing::Guest { folder: bad.into() },
                 Thing::Limit { device: (7, 0), name: bad.into(), sequence: 0, throttle: model::Throttle::default() },
             ] {
-                assert!(undo(&thing, None, "r", &mut never).is_err(), "{thing:?}");
+                assert!(undo(&thing, None, ("r", true), &mut never).is_err(), "{thing:?}");
             }
         }
         assert_eq!(run_directory_of(Path::new("/srv/.fairlane-r/image0"), "r").unwrap(), Path::new("/srv/.fairlane-r"));
-        assert!(undo(&Thing::RunDirectory { path: "/srv/.fairlane-r/x".into() }, None, "r", &mut never).is_err());
-    }
-
-    #[test]
-    fn a_torn_last_line_was_never_made() {
-        let text = "{\"entry\":\"owner\",\"run_id\":\"r\",\"pid\":1,\"start_ticks\":2,\"boot_id\":\"b\"}\n\
-            {\"entry\":\"will\",\"id\":0,\"thing\":\"run-directory\",\"path\":\"/a\"}\n\
-            {\"entry\":\"will\",\"id\":1,\"thing\":\"loop\",\"backing\":\"/b\"}\n\
-            {\"entry\":\"done\",\"id\":0}\n\
-            {\"entry\":\"will\",\"id\":2,\"thing\":\"run-directory\",\"path\":\"/c\"}";
-        let claims = parse(text).unwrap();
-        assert_eq!(claims.open.keys().copied().collect::<Vec<_>>(), [1]);
-        assert!(parse("").is_none() && parse("{}\n").is_none());
+        assert!(
+            undo(&Thing::RunDirectory { path: "/srv/.fairlane-r/x".into() }, None, ("r", true), &mut never).is_err()
+        );
     }
 }

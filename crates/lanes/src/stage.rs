@@ -8,16 +8,16 @@ use crate::ground::Ground;
 use crate::guest::Guest;
 use crate::host::Host;
 use crate::image::Image;
-use crate::mountinfo;
+use crate::run_folder::{self, RunFolder};
 use crate::stage_guest::GuestSlot;
 use crate::throttle::Throttling;
-use crate::undo::{EntryId, Journal, Thing};
+use crate::undo::{EntryId, Journal};
 use model::Bytes;
 use model::agent::LibraryTarget;
 use model::lane::{LaneSpec, Promises};
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -137,8 +137,10 @@ pub struct Stage {
     pub(crate) base: PathBuf,
     /// What carries the images; `None`: there are none.
     pub(crate) host: Option<Host>,
-    /// Run directories that `build` makes, then their journal entries.
-    pub(crate) run_directories: Vec<(PathBuf, Option<EntryId>)>,
+    /// Where mount points and guests' folders lie; empty: there are none.
+    pub(crate) work: PathBuf,
+    /// The run directories, in the order in which `build` makes them.
+    pub(crate) run_directories: Vec<RunFolder>,
     /// The emulated disk.
     pub(crate) throttling: Option<Throttling>,
     /// Ctrl-C: a guest that hangs while a lane is closed is not waited for then.
@@ -201,8 +203,8 @@ impl Stage {
             return Err(usage("a device waits for its confirmation; confirm it before the race begins"));
         }
         let total = self.bytes_to_write();
-        for (path, entry) in &mut self.run_directories {
-            *entry = Some(make_run_directory(path, journal)?);
+        for folder in &mut self.run_directories {
+            folder.make(journal)?;
         }
         let mut done = 0u64;
         progress(done, total);
@@ -219,7 +221,8 @@ impl Stage {
                 _ => {}
             }
         }
-        let written = Image::create_all(&paths, self.settings.lane_size.0, self.settings.seed, &mut count, stop)?;
+        let written =
+            Image::create_all(&paths, &self.base, self.settings.lane_size.0, self.settings.seed, &mut count, stop)?;
         let mut written = written.into_iter();
         for ground in &mut self.grounds {
             match ground {
@@ -248,11 +251,10 @@ impl Stage {
 
     /// The folder in which a lane's work happens.
     pub(crate) fn lane_directory(&self, lane: usize, ground: usize) -> PathBuf {
-        let run = crate::stage_check::run_directory_name(&self.settings.run_id);
         match &self.grounds[ground] {
-            Ground::Directory { path, .. } => path.join(run).join(format!("lane{lane:02}")),
+            Ground::Directory { work, .. } => work.join(format!("lane{lane:02}")),
             _ if self.lanes[lane].guest.is_some() => crate::stage_in_guest::directory(lane),
-            _ => self.base.join(run).join(format!("mount{lane:02}")),
+            _ => self.work.join(format!("mount{lane:02}")),
         }
     }
 
@@ -289,13 +291,9 @@ impl Stage {
                 note(image.detach(journal.as_deref_mut()));
             }
         }
-        for (path, entry) in std::mem::take(&mut self.run_directories) {
-            let Some(entry) = entry else { continue };
-            let removed = remove_folder(&path);
-            if let (Ok(()), Some(journal)) = (&removed, journal.as_deref_mut()) {
-                note(journal.done(entry));
-            }
-            note(removed);
+        // The first of them may hold the mount of another.
+        for mut folder in std::mem::take(&mut self.run_directories).into_iter().rev() {
+            note(folder.remove(journal.as_deref_mut()));
         }
         first
     }
@@ -335,7 +333,8 @@ impl Stage {
                 made.device.leave();
             }
         }
-        lines.extend(self.run_directories.drain(..).map(|(path, _)| format!("files are kept in {}", path.display())));
+        let kept = self.run_directories.drain(..).map(RunFolder::keep);
+        lines.extend(kept.map(|path| format!("files are kept in {}", path.display())));
         lines.push("`fairlane clean` removes them".to_owned());
         Ok(lines)
     }
@@ -348,32 +347,18 @@ impl Drop for Stage {
     }
 }
 
-fn make_run_directory(path: &Path, journal: &mut Journal) -> Result<EntryId, LaneFailure> {
-    let entry = journal.will(Thing::RunDirectory { path: path.to_owned() })?;
-    make_folder(path)?;
-    let metadata = path.symlink_metadata().map_err(|error| cannot(format!("look at {}", path.display()), error))?;
-    journal.learned_inode(entry, metadata.dev(), metadata.ino())?;
-    Ok(entry)
-}
-
 pub(crate) fn make_folder(path: &Path) -> Result<(), LaneFailure> {
     let made = DirBuilder::new().mode(0o700).create(path);
     made.map_err(|error| cannot(format!("make the directory {}", path.display()), error))
 }
 
-/// Removes a folder with everything in it, never following a link and never below a mount.
+/// Removes a folder of ours with everything in it, never following a link and never below a mount.
 pub(crate) fn remove_folder(path: &Path) -> Result<(), LaneFailure> {
-    let fail = |error: std::io::Error| cannot(format!("remove {}", path.display()), error);
-    let mounts = mountinfo::read().map_err(fail)?;
-    if let Some(mount) = mountinfo::below(&mounts, path).next() {
-        return Err(crate::failure::failed(format!(
-            "{} is still mounted, so {} is left; unmount it, then run `fairlane clean`",
-            mount.target.display(),
-            path.display()
-        )));
-    }
+    run_folder::nothing_mounted_below(path)?;
     match std::fs::remove_dir_all(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(fail(error)),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(cannot(format!("remove {}", path.display()), error))
+        }
         _ => Ok(()),
     }
 }

@@ -10,21 +10,17 @@ use crate::guest::Machine;
 use crate::guest::machine::MOST_QEMU_DISKS;
 use crate::host::{self, Host};
 use crate::library::E2FSCK;
+use crate::run_folder::RunFolder;
 use crate::stage::{LaneState, Settings, Stage};
 use crate::stage_guest;
 use crate::stage_resolve::{Place, place, resolve_lanes};
-use crate::undo::{RUN_DIRECTORY_PREFIX, is_run_id};
+use crate::undo::is_run_id;
 use model::Bytes;
 use model::operations::Ability;
 use std::path::{Path, PathBuf};
 
 /// Room beside the images: journals, records, the host's own metadata.
 const SPARE_BYTES: u64 = 64 * Bytes::MIB;
-
-/// The name of a run's directory.
-pub(crate) fn run_directory_name(run_id: &str) -> String {
-    format!("{RUN_DIRECTORY_PREFIX}{run_id}")
-}
 
 impl Stage {
     /// Checks everything that can be refused before anything is written: names, venues, sizes,
@@ -44,6 +40,7 @@ impl Stage {
             decisions: Vec::new(),
             confirmed: true,
             base: PathBuf::new(),
+            work: PathBuf::new(),
             host: None,
             run_directories: Vec::new(),
             throttling: None,
@@ -107,7 +104,6 @@ impl Stage {
 
     /// Makes the list of grounds and ties every lane to its own.
     fn lay_grounds(&mut self, places: &[Place]) -> Result<(), LaneFailure> {
-        let run = run_directory_name(&self.settings.run_id);
         let folders: Vec<&PathBuf> = places.iter().filter_map(Place::image_folder).collect();
         if let Some(first) = folders.first() {
             self.lay_images(first, &folders, places)?;
@@ -119,8 +115,9 @@ impl Stage {
             // Only the guest's own folder, and no disk of anybody's.
             self.base = std::env::temp_dir();
         }
-        if !self.base.as_os_str().is_empty() {
-            self.run_directories.push((self.base.join(&run), None));
+        if self.work.as_os_str().is_empty() && !self.base.as_os_str().is_empty() {
+            let base = self.base.clone();
+            self.work = self.add_run_folder(&base, "work")?;
         }
         let erase = device::resolve_erase(&self.settings.erase)?;
         for (index, place) in places.iter().enumerate() {
@@ -129,7 +126,7 @@ impl Stage {
                 Place::Image(_) | Place::Guest(_) => continue,
                 Place::Memory | Place::GuestMemory => self.add_memory(),
                 Place::Device(path) => self.add_device(path, &erase, index),
-                Place::Directory(path) => self.add_directory(path, &run, index),
+                Place::Directory(path) => self.add_directory(path, index),
             };
             self.lanes[index].fixed_ground = Some(ground.map_err(|error| error.in_lane(&name))?);
         }
@@ -177,7 +174,9 @@ impl Stage {
                 model::units::human_bytes(needed as f64)
             )));
         }
-        let run = real.join(run_directory_name(&self.settings.run_id));
+        let run = self.add_run_folder(&real, "images")?;
+        // Mount points lie beside the images, or where only root reaches them.
+        self.work = self.run_directories[0].path().to_owned();
         let mut disks = vec![0usize; self.guests.len()];
         let with_image = places.iter().enumerate().filter(|(_, place)| place.image_folder().is_some());
         for (index, (lane, _)) in with_image.enumerate() {
@@ -197,6 +196,23 @@ impl Stage {
         self.base = real;
         self.host = Some(host);
         Ok(())
+    }
+
+    /// Has a folder of this run be made in a directory; answers where it is worked on.
+    fn add_run_folder(&mut self, directory: &Path, name: &str) -> Result<PathBuf, LaneFailure> {
+        let planned = RunFolder::plan(directory, &self.settings.run_id, name)?;
+        let mut work = PathBuf::new();
+        for folder in planned {
+            // One directory may be asked for twice, and root's own serves all of a run.
+            match self.run_directories.iter().find(|known| known.path() == folder.path()) {
+                Some(known) => work = known.work().to_owned(),
+                None => {
+                    work = folder.work().to_owned();
+                    self.run_directories.push(folder);
+                }
+            }
+        }
+        Ok(work)
     }
 
     fn add_memory(&mut self) -> Result<usize, LaneFailure> {
@@ -277,7 +293,7 @@ impl Stage {
         self.beside.iter().filter(|(of, _)| *of == lane).try_for_each(|(_, found)| device::check_again(found))
     }
 
-    fn add_directory(&mut self, path: &Path, run: &str, lane: usize) -> Result<usize, LaneFailure> {
+    fn add_directory(&mut self, path: &Path, lane: usize) -> Result<usize, LaneFailure> {
         let real = writable_folder(path, "files cannot be made in", "choose a directory that you can write")?;
         let same = |ground: &Ground| matches!(ground, Ground::Directory { path, .. } if *path == real);
         if let Some(index) = self.grounds.iter().position(same) {
@@ -285,7 +301,10 @@ impl Stage {
         }
         let host = host::of(&real)?;
         let free_bytes = host.free_bytes;
-        let ground = Ground::Directory { path: real.clone(), host: Box::new(host) };
+        // The images' directory may be raced as a directory too: one run directory serves both.
+        let name = format!("directory{:02}", self.grounds.len());
+        let work = self.add_run_folder(&real, &name)?;
+        let ground = Ground::Directory { path: real.clone(), host: Box::new(host), work };
         let needed = self.work_on(&self.lanes[lane], Some(&ground)).saturating_add(SPARE_BYTES);
         if free_bytes < needed {
             return Err(failed(format!(
@@ -294,11 +313,6 @@ impl Stage {
                 model::units::human_bytes(free_bytes as f64),
                 model::units::human_bytes(needed as f64)
             )));
-        }
-        let folder = real.join(run);
-        // The images' directory may be raced as a directory too: one run directory serves both.
-        if !self.run_directories.iter().any(|(path, _)| *path == folder) {
-            self.run_directories.push((folder, None));
         }
         self.grounds.push(ground);
         Ok(self.grounds.len() - 1)
@@ -340,10 +354,8 @@ impl Stage {
     }
 
     fn check_run_directories_free(&self) -> Result<(), LaneFailure> {
-        match self.run_directories.iter().find(|(path, _)| path.symlink_metadata().is_ok()) {
-            Some((path, _)) => {
-                Err(failed(format!("{} exists already; run `fairlane clean` or remove it", path.display())))
-            }
+        match self.run_directories.iter().map(RunFolder::path).find(|path| path.symlink_metadata().is_ok()) {
+            Some(path) => Err(failed(format!("{} exists already; run `fairlane clean` or remove it", path.display()))),
             None => Ok(()),
         }
     }

@@ -116,8 +116,14 @@ impl Stage {
 
     /// Every command and file that would be touched, in order: `--dry-run`.
     pub fn describe(&self) -> Vec<String> {
-        let mut lines: Vec<String> =
-            self.run_directories.iter().map(|(path, _)| format!("make the directory {}", path.display())).collect();
+        let mut lines = Vec::new();
+        for folder in &self.run_directories {
+            lines.push(format!("make the directory {}", folder.path().display()));
+            if folder.is_bound() {
+                // Its owner could put another in its place.
+                lines.push(format!("mount --bind {} {}", folder.path().display(), folder.work().display()));
+            }
+        }
         for ground in &self.grounds {
             match ground {
                 Ground::Image(image) => {

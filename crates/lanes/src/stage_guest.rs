@@ -11,7 +11,6 @@ use crate::guest::{Begun, Boot, Guest, GuestKind, Kernel, Machine, USUAL_MEMORY,
 use crate::guest_needs::{self, other_kernels, package_of};
 use crate::missing::missing;
 use crate::stage::{LaneState, Settings, Stage};
-use crate::stage_check::run_directory_name;
 use crate::undo::{EntryId, Journal, Thing};
 use model::Bytes;
 use model::lane::{LaneSpec, Venue};
@@ -293,7 +292,7 @@ impl Stage {
     fn boot_of(&mut self, index: usize, journal: &mut Journal, stop: &AtomicBool) -> Result<Boot, LaneFailure> {
         let kind = self.guests[index].kind;
         let disks = self.disks_of(index);
-        let folder = self.base.join(run_directory_name(&self.settings.run_id)).join(format!("guest{index:02}"));
+        let folder = self.work.join(format!("guest{index:02}"));
         let mut modules = Vec::new();
         let mut programs = Vec::new();
         for lane in self.lanes.iter().filter(|lane| lane.guest == Some(index)) {

@@ -5,8 +5,10 @@
 //! A limit lies on the lane's own device and holds for whoever uses it: the agent, and what the
 //! kernel's own threads (writeback, journals, Btrfs's workers) do on a filesystem's behalf. Of
 //! cgroup v1 that is so for the root group, in which those threads run; the agent is moved there.
-//! cgroup v2 has no limit in its root group: there a group of the agent's own is limited, the
-//! kernel's threads are not, and only the check after each trial tells whether that was enough.
+//! cgroup v2 has no limit in its root group: there a group of the agent's own is limited, with what
+//! the kernel writes back of its pages, for which the group has `memory` beside `io`. Metadata that
+//! the kernel's threads write are not held, and the check after each trial tells whether that was
+//! enough.
 //!
 //! A limit outlives the loop device that it was set for: the next image on the same number would
 //! inherit it. So every value that a device may come to carry stands in the undo journal before it is
@@ -17,12 +19,11 @@ mod mechanism;
 pub(crate) use mechanism::{MOUNT_SOURCE, group_of, lift_group, lift_left_over, mount_v1, remove_group};
 
 use crate::device::DeviceNumber;
-use crate::failure::{LaneFailure, cannot, usage};
+use crate::failure::{LaneFailure, cannot, privilege, usage};
 use crate::ground::Ground;
 use crate::host;
 use crate::mount;
 use crate::stage::{LaneState, Stage};
-use crate::stage_check::run_directory_name;
 use crate::undo::{EntryId, Journal, Thing};
 use mechanism::Mechanism;
 use model::Throttle;
@@ -116,7 +117,13 @@ impl Throttling {
                 std::fs::create_dir(&group)
                     .map_err(|error| cannot(format!("make the cgroup {}", group.display()), error))?;
                 self.made.push(entry);
+                let held = ["io.max", "memory.current"].into_iter().all(|name| group.join(name).exists());
                 self.mechanism = Mechanism::V2 { root: root.clone(), group: Some(group) };
+                if !held {
+                    return Err(privilege(
+                        "cgroup v2 took `io` or `memory` back from its groups meanwhile, so --throttle cannot limit a disk; race again when whoever did that is done",
+                    ));
+                }
             }
         }
         Ok(())
@@ -304,8 +311,7 @@ impl Stage {
     pub(crate) fn prepare_throttling(&mut self, journal: &mut Journal) -> Result<(), LaneFailure> {
         let standing: Vec<Vec<usize>> = (0..self.grounds.len()).map(|ground| self.lanes_on(ground)).collect();
         let Some(throttling) = &mut self.throttling else { return Ok(()) };
-        let run = self.base.join(run_directory_name(&self.settings.run_id));
-        throttling.prepare(&run, &self.settings.run_id, journal)?;
+        throttling.prepare(&self.work, &self.settings.run_id, journal)?;
         for (index, (ground, lanes)) in self.grounds.iter().zip(&standing).enumerate() {
             throttling.take(index, ground, lanes, journal)?;
         }

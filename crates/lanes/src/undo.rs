@@ -3,14 +3,18 @@
 //!
 //! One file per run, JSON lines. The first line names the owner; `will` lines are synced before
 //! the thing is made, `learned` lines add what was known only afterwards, `done` lines follow the
-//! undoing. The owner holds a lock on the file for as long as it lives. A torn last line belongs to
-//! something that was not made yet.
+//! undoing. The owner holds a lock on the file for as long as it lives. A line that does not reach the
+//! disk whole is taken back and its thing is not made; a torn last line belongs to something that was
+//! not made yet.
 
-use crate::failure::{LaneFailure, cannot, privilege};
+mod journal_file;
+
+pub(crate) use journal_file::JournalFile;
+
+use crate::failure::{LaneFailure, cannot, failed, privilege};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -27,6 +31,14 @@ pub enum Thing {
     RunDirectory {
         /// Its path.
         path: PathBuf,
+    },
+    /// `DIR/.fairlane-RUNID` where somebody other than root could put another folder in its place, and
+    /// the place in a run directory of root's where it is bound; undone with everything in it.
+    BoundDirectory {
+        /// Its path.
+        path: PathBuf,
+        /// Where it is bound.
+        target: PathBuf,
     },
     /// A loop device over a file inside a run directory.
     Loop {
@@ -150,7 +162,7 @@ pub struct EntryId(u64);
 /// The journal of one run, held open and locked.
 #[derive(Debug)]
 pub struct Journal {
-    file: File,
+    file: JournalFile,
     path: PathBuf,
     next: u64,
 }
@@ -163,16 +175,17 @@ impl Journal {
     pub fn begin(directory: &Path, run_id: &str) -> Result<Journal, LaneFailure> {
         assert!(is_run_id(run_id), "run ids are made by us: letters, digits, dash");
         let path = directory.join(format!("{run_id}.jsonl"));
-        let fail = |error: std::io::Error| cannot(format!("write the undo journal {}", path.display()), error);
+        let fail = |error: std::io::Error| cannot_write(&path, &error);
         // Under its final name it never lacks its owner: a recovery in between would take it for
         // nobody's.
         let draft = directory.join(format!("{run_id}.new"));
         let open = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft);
-        let mut file = open.map_err(fail)?;
+        let file = open.map_err(fail)?;
+        let locked = flock(&file, FlockOperation::NonBlockingLockExclusive);
+        let mut file = JournalFile::new(file, 0);
         let written = (|| {
-            flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-            let owner = Entry::Owner(Owner::of_this_process(run_id)?);
-            append(&mut file, &owner)?;
+            locked?;
+            file.promise(&Entry::Owner(Owner::of_this_process(run_id)?))?;
             let flags = rustix::fs::RenameFlags::NOREPLACE;
             rustix::fs::renameat_with(rustix::fs::CWD, &draft, rustix::fs::CWD, &path, flags)?;
             File::open(directory)?.sync_all()
@@ -187,10 +200,18 @@ impl Journal {
     /// Notes, durably, that a thing will be made now. Call it before making the thing.
     ///
     /// # Errors
-    /// [`LaneFailure::Failed`]: then do not make it.
+    /// [`LaneFailure::Failed`] where it does not reach the disk, or nobody would find the journal any
+    /// more: then do not make it.
     pub fn will(&mut self, thing: Thing) -> Result<EntryId, LaneFailure> {
         let id = self.next;
-        self.write(&Entry::Will { id, thing })?;
+        if !self.file.lies_at(&self.path) {
+            return Err(failed(format!(
+                "the undo journal {} was taken away, and without it nobody could clean up after a crash; leave that \
+                 folder alone while Fairlane works",
+                self.path.display()
+            )));
+        }
+        self.file.promise(&Entry::Will { id, thing }).map_err(|error| cannot_write(&self.path, &error))?;
         self.next += 1;
         Ok(EntryId(id))
     }
@@ -230,12 +251,14 @@ impl Journal {
         self.write(&Entry::Learned { id: id.0, detail: Detail::Session(session, ticks) })
     }
 
-    /// Notes that a thing was undone.
+    /// Notes that a thing was undone. Where the disk takes no note a recovery looks for the thing once more
+    /// and finds nothing: what is left is cleaned up on a full disk too.
     ///
     /// # Errors
-    /// [`LaneFailure::Failed`].
+    /// None today.
     pub fn done(&mut self, id: EntryId) -> Result<(), LaneFailure> {
-        self.write(&Entry::Done { id: id.0 })
+        let _ = self.file.note(&Entry::Done { id: id.0 });
+        Ok(())
     }
 
     /// Leaves what stands on purpose: [`recover`] passes over it, [`recover_kept`] undoes it.
@@ -251,6 +274,10 @@ impl Journal {
     /// # Errors
     /// [`LaneFailure::Failed`].
     pub fn finish(self) -> Result<(), LaneFailure> {
+        // Somebody took it away: another of that name is not ours, and nothing is left that it would name.
+        if !self.file.lies_at(&self.path) {
+            return Ok(());
+        }
         std::fs::remove_file(&self.path)
             .map_err(|error| cannot(format!("remove the undo journal {}", self.path.display()), error))
     }
@@ -261,17 +288,21 @@ impl Journal {
     }
 
     fn write(&mut self, entry: &Entry) -> Result<(), LaneFailure> {
-        append(&mut self.file, entry)
-            .map_err(|error| cannot(format!("write the undo journal {}", self.path.display()), error))
+        self.file.note(entry).map_err(|error| cannot_write(&self.path, &error))
     }
 }
 
-/// One line in one write, then to the disk.
-pub(crate) fn append(file: &mut File, entry: &Entry) -> std::io::Result<()> {
-    let mut line = serde_json::to_vec(entry)?;
-    line.push(b'\n');
-    file.write_all(&line)?;
-    file.sync_data()
+/// Without its journal a run makes nothing.
+fn cannot_write(path: &Path, error: &std::io::Error) -> LaneFailure {
+    let folder = path.parent().unwrap_or(path).display();
+    let remedy = match error.raw_os_error() {
+        Some(libc::ENOSPC | libc::EDQUOT) => format!("free some space under {folder}"),
+        Some(libc::EROFS | libc::EACCES | libc::EPERM) => {
+            "name a folder that can be written: FAIRLANE_UNDO_DIR=/some/folder".to_owned()
+        }
+        _ => format!("look after the disk under {folder}, or name a folder elsewhere: FAIRLANE_UNDO_DIR=/some/folder"),
+    };
+    failed(format!("cannot write the undo journal {}: {}; {remedy}", path.display(), crate::failure::plain(error)))
 }
 
 /// Where a server in the lane of this number notes its process id.
@@ -285,16 +316,37 @@ pub fn is_run_id(text: &str) -> bool {
 }
 
 /// The directory of undo journals, made if it is not there: `FAIRLANE_UNDO_DIR`, else for root
-/// /var/lib/fairlane/undo, else `$XDG_STATE_HOME/fairlane/undo`.
+/// /var/lib/fairlane/undo, else `$XDG_STATE_HOME/fairlane/undo`. No part of the answer is a link.
 ///
 /// # Errors
-/// [`LaneFailure::Privilege`] where root is given a directory that another user could write:
-/// a forged journal would have root remove and unmount things.
+/// [`LaneFailure::Privilege`] where it could be written by somebody else, or for root any folder above it:
+/// a forged journal would have this user remove and unmount things.
 pub fn directory() -> Result<PathBuf, LaneFailure> {
-    let root = rustix::process::geteuid().is_root();
+    let path = directory_path()?;
+    DirBuilder::new().recursive(true).mode(0o700).create(&path).map_err(|error| {
+        let remedy = "name another one: FAIRLANE_UNDO_DIR=/some/folder";
+        failed(format!(
+            "cannot make the undo directory {}: {}; {remedy}",
+            path.display(),
+            crate::failure::plain(&error)
+        ))
+    })?;
+    checked(&path)
+}
+
+/// The same where it is there already; `None`: there is none, so that nothing is to be undone.
+///
+/// # Errors
+/// As [`directory`].
+pub fn existing_directory() -> Result<Option<PathBuf>, LaneFailure> {
+    let path = directory_path()?;
+    if path.is_dir() { checked(&path).map(Some) } else { Ok(None) }
+}
+
+fn directory_path() -> Result<PathBuf, LaneFailure> {
     let path = match std::env::var_os("FAIRLANE_UNDO_DIR") {
         Some(path) if !path.is_empty() => PathBuf::from(path),
-        _ if root => PathBuf::from("/var/lib/fairlane/undo"),
+        _ if rustix::process::geteuid().is_root() => PathBuf::from("/var/lib/fairlane/undo"),
         _ => state_home()?.join("fairlane/undo"),
     };
     if !path.is_absolute() {
@@ -303,15 +355,29 @@ pub fn directory() -> Result<PathBuf, LaneFailure> {
             path.display()
         )));
     }
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&path)
-        .map_err(|error| cannot(format!("make the undo directory {}", path.display()), error))?;
-    if root {
-        only_root_writes(&path)?;
-    }
     Ok(path)
+}
+
+fn checked(path: &Path) -> Result<PathBuf, LaneFailure> {
+    let real = path.canonicalize().map_err(|error| cannot(format!("look at {}", path.display()), error))?;
+    if rustix::process::geteuid().is_root() {
+        only_root_writes(&real)?;
+    } else {
+        only_this_user_writes(&real)?;
+    }
+    Ok(real)
+}
+
+/// Whose folder it is decides what its journals may ask of an ordinary user.
+fn only_this_user_writes(real: &Path) -> Result<(), LaneFailure> {
+    let metadata = real.metadata().map_err(|error| cannot(format!("look at {}", real.display()), error))?;
+    if metadata.uid() == rustix::process::geteuid().as_raw() && metadata.permissions().mode() & 0o022 == 0 {
+        return Ok(());
+    }
+    Err(privilege(format!(
+        "the undo directory {} is refused because other users can write it; use a folder that only you can write",
+        real.display()
+    )))
 }
 
 fn state_home() -> Result<PathBuf, LaneFailure> {
@@ -323,17 +389,13 @@ fn state_home() -> Result<PathBuf, LaneFailure> {
 
 /// The directory must be root's own; the folders above it too, or sticky as /tmp is, because who
 /// can rename a folder can replace it.
-fn only_root_writes(path: &Path) -> Result<(), LaneFailure> {
-    let real = path.canonicalize().map_err(|error| cannot(format!("look at {}", path.display()), error))?;
+fn only_root_writes(real: &Path) -> Result<(), LaneFailure> {
     for (level, folder) in real.ancestors().enumerate() {
         let metadata = folder.metadata().map_err(|error| cannot(format!("look at {}", folder.display()), error))?;
-        let mode = metadata.permissions().mode();
-        let others_write = mode & 0o022 != 0;
-        let sticky = mode & 0o1000 != 0;
-        if metadata.uid() != 0 || (others_write && (level == 0 || !sticky)) {
+        if crate::run_folder::others_write(&metadata, level > 0) {
             return Err(privilege(format!(
                 "the undo directory {} is refused because users other than root can write {}; use a folder that only root can write",
-                path.display(),
+                real.display(),
                 folder.display()
             )));
         }

@@ -6,6 +6,8 @@
 use crate::failure::{LaneFailure, cannot, failed};
 use crate::undo::{is_run_id, start_ticks};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -14,8 +16,9 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// How long it may take to end by itself before it is killed.
 const QUIT: Duration = Duration::from_secs(5);
 
-/// Ends the server whose id is noted there, and removes the note; answers what was done.
-pub(crate) fn end(note: &Path, run_id: &str) -> Result<Vec<String>, LaneFailure> {
+/// Ends the server whose id is noted there, and removes the note; answers what was done. A number of another
+/// boot is somebody else's.
+pub(crate) fn end(note: &Path, run_id: &str, this_boot: bool) -> Result<Vec<String>, LaneFailure> {
     let name = note.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let lane = name.strip_prefix(run_id).and_then(|rest| rest.strip_prefix('.')?.strip_suffix(".server"));
     if !is_run_id(run_id) || lane.is_none_or(|lane| lane.is_empty() || !lane.bytes().all(|byte| byte.is_ascii_digit()))
@@ -25,15 +28,25 @@ pub(crate) fn end(note: &Path, run_id: &str) -> Result<Vec<String>, LaneFailure>
             note.display()
         )));
     }
-    let text = match std::fs::read_to_string(note) {
+    let text = match bounded(note) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(cannot(format!("read {}", note.display()), error)),
     };
     // A note that was cut short belongs to a server that died with its parent.
-    let cleaned = read(&text).map(|(pid, start)| kill(pid, start)).transpose()?.flatten();
+    let noted = read(&text).filter(|_| this_boot);
+    let cleaned = noted.map(|(pid, start)| kill(pid, start)).transpose()?.flatten();
     std::fs::remove_file(note).map_err(|error| cannot(format!("remove {}", note.display()), error))?;
     Ok(cleaned.into_iter().collect())
+}
+
+/// A note is two numbers; whatever else lies there is not read to its end.
+fn bounded(note: &Path) -> std::io::Result<String> {
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let file = std::fs::OpenOptions::new().read(true).custom_flags(flags).open(note)?;
+    let mut bytes = Vec::new();
+    file.take(64).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn read(text: &str) -> Option<(u32, u64)> {
@@ -83,20 +96,24 @@ mod tests {
         let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
         let start = start_ticks(child.id()).unwrap();
         std::fs::write(&note, format!("{} {}\n", child.id(), start + 1)).unwrap();
-        assert_eq!(end(&note, "r").unwrap(), Vec::<String>::new());
+        assert_eq!(end(&note, "r", true).unwrap(), Vec::<String>::new());
         assert!(matches!(child.try_wait(), Ok(None)), "it began at another time");
         assert!(!note.exists());
         std::fs::write(&note, format!("{} {start}\n", child.id())).unwrap();
-        assert_eq!(end(&note, "r").unwrap(), [format!("ended the server {}", child.id())]);
+        assert_eq!(end(&note, "r", false).unwrap(), Vec::<String>::new());
+        assert!(matches!(child.try_wait(), Ok(None)), "the note is of another boot");
+        assert!(!note.exists());
+        std::fs::write(&note, format!("{} {start}\n", child.id())).unwrap();
+        assert_eq!(end(&note, "r", true).unwrap(), [format!("ended the server {}", child.id())]);
         assert!(!child.wait().unwrap().success() && !note.exists());
-        assert_eq!(end(&note, "r").unwrap(), Vec::<String>::new(), "nothing is there");
+        assert_eq!(end(&note, "r", true).unwrap(), Vec::<String>::new(), "nothing is there");
         std::fs::remove_dir(&folder).unwrap();
     }
 
     #[test]
     fn only_notes_of_the_run_are_read() {
         for bad in ["/etc/passwd", "/tmp/other.0.server", "/tmp/r.x.server", "/tmp/r..server", "/tmp/r.0.jsonl"] {
-            assert!(end(Path::new(bad), "r").is_err(), "{bad}");
+            assert!(end(Path::new(bad), "r", true).is_err(), "{bad}");
         }
         assert_eq!(["12 34\n", "12 34", "12\n", ""].map(read), [Some((12, 34)), None, None, None]);
     }

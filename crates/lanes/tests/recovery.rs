@@ -182,6 +182,30 @@ fn nothing_is_left_after_a_kill_at_any_stage() {
 }
 
 #[test]
+fn nothing_is_left_after_a_kill_although_the_journal_s_disk_is_full() {
+    if !privileged("kill on a full disk") {
+        return;
+    }
+    for stage in ["directory", "image", "loop-unlearned", "mounted", "unmounted"] {
+        let scratch = Scratch::new();
+        lanes::mount::mount("tmpfs", "fairlane-test", &["size=256k".to_owned()], &scratch.undo()).unwrap();
+        let mut victim = Victim::at(stage, &scratch);
+        let mut filler = std::fs::File::create(scratch.undo().join("filler")).unwrap();
+        for block in [vec![1u8; 4096], vec![1u8]] {
+            while filler.write_all(&block).is_ok() {}
+        }
+        victim.kill();
+        let recovered = recover(&scratch.undo());
+        let journal = scratch.journal_path().exists();
+        drop(filler);
+        lanes::mount::unmount_patiently(&scratch.undo()).unwrap();
+        assert_eq!(recovered.failures, Vec::<String>::new(), "{stage}");
+        assert!(!recovered.cleaned.is_empty() && !journal, "{stage}");
+        scratch.assert_nothing_left();
+    }
+}
+
+#[test]
 fn a_throttled_lane_is_undone_although_it_has_much_to_write() {
     if !privileged("kill under a throttle") {
         return;
@@ -272,6 +296,8 @@ fn a_journal_never_makes_recovery_touch_what_is_not_its_own() {
     assert_eq!(recovered.cleaned, Vec::<String>::new());
     assert_eq!(recovered.failures.len(), 3, "{recovered:?}");
     assert!(precious.join("f").exists() && run.symlink_metadata().is_ok());
+    // What was replaced is told of once; a journal that names other places stays for a look.
+    assert_eq!(recover(&scratch.undo()).failures.len(), 2);
     // A directory of the same name that this run did not make.
     std::fs::remove_file(&run).unwrap();
     std::fs::create_dir(&run).unwrap();
@@ -282,8 +308,11 @@ fn a_journal_never_makes_recovery_touch_what_is_not_its_own() {
     journal.learned_inode(entry, 1, 1).unwrap();
     drop(journal);
     disown(&scratch);
-    assert_eq!(recover(&scratch.undo()).failures.len(), 1);
+    let recovered = recover(&scratch.undo());
+    assert_eq!(recovered.failures.len(), 1, "{recovered:?}");
+    assert!(recovered.failures[0].contains("has the inode 1"), "{recovered:?}");
     assert!(run.join("mine").exists());
+    assert_eq!(recover(&scratch.undo()), lanes::undo::Recovered::default(), "it is told once");
 }
 
 #[test]

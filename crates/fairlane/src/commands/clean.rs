@@ -1,7 +1,7 @@
 //! `fairlane clean`, and the same at the start of every command: undo what a crash left behind.
 
-use super::lane_failure;
 use super::report::print;
+use super::{doctor, lane_failure};
 use crate::failure::Failure;
 use crate::progress;
 use crate::terminal;
@@ -11,11 +11,14 @@ use std::path::Path;
 /// Undoes what races that died left behind, and says so on standard error; nothing to do is silent.
 pub fn recover() {
     progress::sweep();
+    doctor::sweep();
     for draft in engine::programs::sweep_material() {
         terminal::say!("cleaned up after an earlier race: {}", draft_text(&draft));
     }
-    let directory = match undo::directory() {
-        Ok(directory) => directory,
+    let directory = match undo::existing_directory() {
+        Ok(Some(directory)) => directory,
+        // Disks of dead processes are told of all the same.
+        Ok(None) => std::path::PathBuf::new(),
         Err(failure) => {
             terminal::say!("fairlane: {failure}");
             return;
@@ -42,10 +45,14 @@ pub fn recover() {
 /// When something cannot be undone.
 pub fn run() -> Result<(), Failure> {
     progress::sweep();
+    let links = doctor::sweep();
     let drafts = engine::programs::sweep_material();
-    let recovered = undo::recover_kept(&undo::directory().map_err(lane_failure)?);
+    let directory = undo::existing_directory().map_err(lane_failure)?.unwrap_or_default();
+    let recovered = undo::recover_kept(&directory);
     let drafts = drafts.iter().map(|draft| draft_text(draft));
-    let mut text: String = recovered.cleaned.iter().cloned().chain(drafts).map(|line| format!("{line}\n")).collect();
+    let links = links.iter().map(|folder| format!("removed {}", folder.display()));
+    let lines = recovered.cleaned.iter().cloned().chain(drafts).chain(links);
+    let mut text: String = lines.map(|line| format!("{line}\n")).collect();
     if text.is_empty() && recovered.failures.is_empty() {
         text = match left_by_root() {
             true => {

@@ -3,17 +3,21 @@
 
 use crate::commands::lane_failure;
 use crate::failure::Failure;
-use lanes::undo::{EntryId, RUN_DIRECTORY_PREFIX, Thing};
+use lanes::run_folder::RunFolder;
+use lanes::undo::{EntryId, Thing};
 use lanes::{Journal, mount, mountinfo, undo};
 use std::fs::DirBuilder;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 /// The folder of a run, with its journal.
 pub struct Bench {
-    folder: PathBuf,
+    /// Where files lie.
+    files: PathBuf,
+    /// Where mount points lie.
+    mounts: PathBuf,
     journal: Option<Journal>,
-    own: EntryId,
+    own: Vec<RunFolder>,
 }
 
 /// A place that may carry a mount or a loop device, known to the journal.
@@ -30,21 +34,32 @@ impl Bench {
     /// # Errors
     /// What the system answers.
     pub fn begin(directory: &Path, run_id: &str) -> Result<Bench, Failure> {
-        let folder = directory.join(format!("{RUN_DIRECTORY_PREFIX}{run_id}"));
+        let own = RunFolder::plan(directory, run_id, "files").map_err(lane_failure)?;
+        let (Some(first), Some(last)) = (own.first(), own.last()) else {
+            return Err(Failure::failed("a run has a folder; this is a fault of Fairlane, report it"));
+        };
+        let (files, mounts) = (last.work().to_owned(), first.work().to_owned());
         let undo = undo::directory().map_err(lane_failure)?;
-        let mut journal = Journal::begin(&undo, run_id).map_err(lane_failure)?;
-        let own = journal.will(Thing::RunDirectory { path: folder.clone() }).map_err(lane_failure)?;
-        make(&folder)?;
-        let metadata = folder
-            .symlink_metadata()
-            .map_err(|error| Failure::failed(format!("cannot look at {}: {error}", folder.display())))?;
-        journal.learned_inode(own, metadata.dev(), metadata.ino()).map_err(lane_failure)?;
-        Ok(Bench { folder, journal: Some(journal), own })
+        let journal = Journal::begin(&undo, run_id).map_err(lane_failure)?;
+        let mut bench = Bench { files, mounts, journal: Some(journal), own };
+        match bench.make() {
+            Ok(()) => Ok(bench),
+            Err(failure) => {
+                // What stayed is in the journal.
+                let _ = bench.end();
+                Err(failure)
+            }
+        }
+    }
+
+    fn make(&mut self) -> Result<(), Failure> {
+        let journal = self.journal.as_mut().expect("it is there until the end");
+        self.own.iter_mut().try_for_each(|folder| folder.make(journal)).map_err(lane_failure)
     }
 
     /// A path inside the folder.
     pub fn path(&self, name: &str) -> PathBuf {
-        self.folder.join(name)
+        self.files.join(name)
     }
 
     fn journal(&mut self) -> &mut Journal {
@@ -56,7 +71,7 @@ impl Bench {
     /// # Errors
     /// What the system answers.
     pub fn mount_place(&mut self, name: &str) -> Result<Place, Failure> {
-        let path = self.path(name);
+        let path = self.mounts.join(name);
         if !path.is_dir() {
             make(&path)?;
         }
@@ -86,7 +101,7 @@ impl Bench {
 
     /// Whether nothing is mounted in the folder: what went wrong took everything away that it had made.
     pub fn is_clear(&self) -> bool {
-        mountinfo::read().is_ok_and(|mounts| mountinfo::below(&mounts, &self.folder).next().is_none())
+        mountinfo::read().is_ok_and(|mounts| self.mount_in(&mounts).is_none())
     }
 
     /// Leaves everything for a look; `fairlane clean` takes it away.
@@ -104,17 +119,28 @@ impl Bench {
     pub fn end(mut self) -> Result<(), Failure> {
         let mounts =
             mountinfo::read().map_err(|error| Failure::failed(format!("cannot read /proc/self/mountinfo: {error}")))?;
-        if let Some(mount) = mountinfo::below(&mounts, &self.folder).next() {
+        if let Some(mount) = self.mount_in(&mounts) {
             return Err(Failure::failed(format!(
                 "{} is still mounted; end what uses it, then run `fairlane clean`",
                 mount.target.display()
             )));
         }
-        std::fs::remove_dir_all(&self.folder)
-            .map_err(|error| Failure::failed(format!("cannot remove {}: {error}", self.folder.display())))?;
-        let own = self.own;
-        self.journal().done(own).map_err(lane_failure)?;
-        self.journal.take().expect("it is there until the end").finish().map_err(lane_failure)
+        let mut journal = self.journal.take().expect("it is there until the end");
+        let mut removed = Ok(());
+        // One that stays keeps none of the others.
+        for mut folder in std::mem::take(&mut self.own).into_iter().rev() {
+            removed = removed.and(folder.remove(Some(&mut journal)));
+        }
+        removed.and_then(|()| journal.finish()).map_err(lane_failure)
+    }
+
+    /// What is mounted in the run's folders beside its files.
+    fn mount_in<'a>(&self, mounts: &'a [mountinfo::MountEntry]) -> Option<&'a mountinfo::MountEntry> {
+        let within = |mount: &&mountinfo::MountEntry| {
+            let at = |folder: &Path| mount.target.starts_with(folder) && mount.target != self.files;
+            at(&self.files) || at(&self.mounts)
+        };
+        mounts.iter().find(within)
     }
 }
 

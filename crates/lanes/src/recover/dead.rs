@@ -89,7 +89,7 @@ pub(super) fn take_away(folder: &Path) -> Result<Vec<String>, LaneFailure> {
         }
         cleaned.push(format!("unmounted {}", mount.target.display()));
     }
-    cleaned.extend(remove_run_directory(folder, None)?);
+    cleaned.extend(remove_run_directory(folder, None).map_err(LaneFailure::from)?);
     Ok(cleaned)
 }
 

@@ -44,6 +44,12 @@ struct Offers {
     v2: Option<PathBuf>,
     /// cgroup v2 hands the controller to its groups; it then cannot be mounted as v1.
     handed_out: bool,
+    /// It hands `memory` to them too: only then the kernel knows whose the pages are that it writes back.
+    memory: bool,
+    /// Groups can be made there: a container may show it read-only.
+    writable: bool,
+    /// What is mounted there is a group of somebody's, as a container sees it, and not the machine's root.
+    inner: bool,
 }
 
 /// The way that holds on this machine.
@@ -70,6 +76,10 @@ fn offers() -> Result<Offers, LaneFailure> {
         v1: v1_roots(&mounts).find(|root| !is_in_a_run_directory(root)).map(Path::to_owned),
         blkio: known.lines().any(enabled),
         handed_out: v2.is_some_and(|mount| lists(&mount.target.join("cgroup.subtree_control"), "io")),
+        memory: v2.is_some_and(|mount| lists(&mount.target.join("cgroup.subtree_control"), "memory")),
+        writable: v2.is_some_and(|mount| rustix::fs::access(&mount.target, rustix::fs::Access::WRITE_OK).is_ok()),
+        // The root has no type (cgroup-v2.rst).
+        inner: v2.is_some_and(|mount| mount.target.join("cgroup.type").exists()),
         v2: v2.map(|mount| mount.target.clone()),
     })
 }
@@ -97,10 +107,22 @@ fn is_in_a_run_directory(path: &Path) -> bool {
 fn choose(offers: Offers) -> Result<Mechanism, LaneFailure> {
     match offers {
         Offers { v1: Some(root), .. } => Ok(Mechanism::V1(root)),
-        Offers { v2: Some(root), handed_out: true, .. } => Ok(Mechanism::V2 { root, group: None }),
+        Offers { v2: Some(root), writable: false, .. } => Err(privilege(format!(
+            "{} is read-only, as containers have it, so --throttle cannot limit a disk; run it outside of the container, or race without --throttle",
+            root.display()
+        ))),
+        Offers { v2: Some(root), handed_out: true, memory: true, .. } => Ok(Mechanism::V2 { root, group: None }),
+        Offers { v2: Some(root), handed_out: true, .. } => Err(privilege(format!(
+            "cgroup v2 hands out `io` and not `memory`, so what the kernel writes back later would escape --throttle; as root: echo +memory > {}",
+            root.join("cgroup.subtree_control").display()
+        ))),
+        Offers { v2: Some(root), inner: true, .. } => Err(privilege(format!(
+            "{} is a control group without `io`, as containers have it, so --throttle cannot limit a disk; run it outside of the container, or race without --throttle",
+            root.display()
+        ))),
         Offers { blkio: true, .. } => Ok(Mechanism::MountV1),
         Offers { v2: Some(root), .. } => Err(privilege(format!(
-            "cgroup v2 does not hand out its controller `io`, and blkio of cgroup v1 is switched off, so --throttle cannot limit a disk; as root: echo +io > {}",
+            "cgroup v2 does not hand out its controller `io`, and blkio of cgroup v1 is switched off, so --throttle cannot limit a disk; as root: echo '+io +memory' > {}",
             root.join("cgroup.subtree_control").display()
         ))),
         _ => Err(privilege(
@@ -117,7 +139,7 @@ pub(crate) fn mount_v1(target: &Path) -> Result<(), LaneFailure> {
     let mounted = mount::mount("cgroup", MOUNT_SOURCE, &["blkio".to_owned()], target);
     mounted.map_err(|error| {
         privilege(format!(
-            "--throttle needs blkio of cgroup v1 or io of cgroup v2, and neither can be had: {error}; as root: echo +io > /sys/fs/cgroup/cgroup.subtree_control"
+            "--throttle needs blkio of cgroup v1 or io of cgroup v2, and neither can be had: {error}; as root: echo '+io +memory' > /sys/fs/cgroup/cgroup.subtree_control"
         ))
     })?;
     if !target.join(v1_file(Quantity::ReadBytes)).exists() {
@@ -396,21 +418,22 @@ mod tests {
 
     #[test]
     fn the_root_group_of_v1_comes_first_and_where_there_is_no_way_the_remedy_is_named() {
-        let v2 = || Some(PathBuf::from("/sys/fs/cgroup"));
-        let mounted = Offers { v1: Some("/c/blkio".into()), blkio: true, v2: v2(), handed_out: true };
+        let root = PathBuf::from("/sys/fs/cgroup");
+        let free = Offers { blkio: true, v2: Some(root.clone()), writable: true, ..Offers::default() };
+        let mounted = Offers { v1: Some("/c/blkio".into()), handed_out: true, ..free.clone() };
         assert_eq!(choose(mounted).unwrap(), Mechanism::V1("/c/blkio".into()));
-        let free = Offers { v1: None, blkio: true, v2: v2(), handed_out: false };
         assert_eq!(choose(free.clone()).unwrap(), Mechanism::MountV1);
-        let taken = Offers { handed_out: true, ..free.clone() };
-        assert_eq!(choose(taken).unwrap(), Mechanism::V2 { root: "/sys/fs/cgroup".into(), group: None });
-        let switched_off = choose(Offers { blkio: false, ..free }).unwrap_err();
-        assert!(
-            switched_off.to_string().contains("echo +io > /sys/fs/cgroup/cgroup.subtree_control"),
-            "{switched_off}"
-        );
-        let none = choose(Offers::default()).unwrap_err();
-        assert!(none.to_string().contains("CONFIG_BLK_DEV_THROTTLING"), "{none}");
-        for error in [switched_off, none] {
+        let taken = Offers { handed_out: true, memory: true, ..free.clone() };
+        assert_eq!(choose(taken.clone()).unwrap(), Mechanism::V2 { root, group: None });
+        for (offers, says) in [
+            (Offers { blkio: false, ..free.clone() }, "echo '+io +memory' > /sys/fs/cgroup/cgroup.subtree_control"),
+            (Offers { memory: false, ..taken.clone() }, "echo +memory > /sys/fs/cgroup/cgroup.subtree_control"),
+            (Offers { writable: false, ..taken }, "/sys/fs/cgroup is read-only, as containers have it"),
+            (Offers { inner: true, ..free }, "is a control group without `io`, as containers have it"),
+            (Offers::default(), "CONFIG_BLK_DEV_THROTTLING"),
+        ] {
+            let error = choose(offers).unwrap_err();
+            assert!(error.to_string().contains(says), "{error}");
             assert_eq!(error.kind(), crate::FailureKind::Privilege);
         }
     }

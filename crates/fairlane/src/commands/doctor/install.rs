@@ -12,8 +12,8 @@ use std::process::{Command, Stdio};
 /// When there is no apt-get, no way to be root, or a package cannot be installed.
 pub fn install(with_programs: bool) -> Result<(), Failure> {
     let guests = Survey::take().guest_packages();
-    packages(&guests)?;
-    packages(&Survey::take().tool_packages().into_iter().collect::<Vec<_>>())?;
+    packages(&guests, None)?;
+    packages(&Survey::take().tool_packages().into_iter().collect::<Vec<_>>(), None)?;
     if with_programs { programs_without_services() } else { Ok(()) }
 }
 
@@ -28,11 +28,25 @@ fn programs_without_services() -> Result<(), Failure> {
         ));
     }
     let quiet = brings_service.then(NoServices::for_a_while).transpose();
-    let _quiet = quiet.map_err(|error| Failure::failed(format!("services cannot be kept from starting: {error}")))?;
-    packages(&list)
+    let quiet = quiet.map_err(|error| Failure::failed(format!("services cannot be kept from starting: {error}")))?;
+    // Ctrl-C reaches apt-get too, which ends; this process then takes its folder away.
+    if quiet.is_some() {
+        hold_signals()?;
+    }
+    packages(&list, quiet.as_ref())
 }
 
-fn packages(packages: &[&str]) -> Result<(), Failure> {
+/// The signals of a terminal and of a session's end do not end this process from here on.
+fn hold_signals() -> Result<(), Failure> {
+    let noticed = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+        signal_hook::flag::register(signal, std::sync::Arc::clone(&noticed))
+            .map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
+    }
+    Ok(())
+}
+
+fn packages(packages: &[&str], quiet: Option<&NoServices>) -> Result<(), Failure> {
     if packages.is_empty() {
         return Ok(());
     }
@@ -49,7 +63,9 @@ fn packages(packages: &[&str]) -> Result<(), Failure> {
         )));
     }
     apt(root, &["update", "-qq"])?;
-    let mut arguments = vec!["install", "-y", "-qq", "--no-install-recommends"];
+    let setting = quiet.map(NoServices::setting);
+    let mut arguments: Vec<&str> = setting.iter().flat_map(|setting| ["-o", setting.as_str()]).collect();
+    arguments.extend(["install", "-y", "-qq", "--no-install-recommends"]);
     arguments.extend(packages);
     apt(root, &arguments)
 }

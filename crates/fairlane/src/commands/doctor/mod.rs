@@ -4,6 +4,8 @@ mod install;
 mod programs;
 mod user;
 
+pub use programs::sweep;
+
 use super::report::print;
 use crate::failure::Failure;
 use crate::options::Doctor;

@@ -2,10 +2,9 @@
 //! that runs ever after.
 
 use model::oltp::Server;
-use std::fs::OpenOptions;
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::fs::DirBuilder;
+use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::path::{Path, PathBuf};
 
 /// What is missing of one of them.
 pub struct Missing {
@@ -37,45 +36,69 @@ pub fn packages() -> Vec<String> {
     packages
 }
 
-/// Files that keep an installation from starting services, removed again whatever happens. A file that is there
-/// already is the administrator's and stays.
-pub struct NoServices(Vec<&'static Path>);
+/// What packages call to start a service and to make a cluster of PostgreSQL's, which would be started at every
+/// boot.
+const STARTERS: [&str; 3] = ["invoke-rc.d", "deb-systemd-invoke", "pg_createcluster"];
+/// How the folder begins in which they are something else; what follows is the process whose it is.
+const FOLDER: &str = ".fairlane-install-";
+/// Where it lies: gone with the next boot, whatever happens.
+const OF_ROOT: &str = "/run";
+/// Where maintainers' scripts find all other programs.
+const SYSTEM_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// An installation that starts no service: packages find `true` under the names of the programs that do it, by a
+/// PATH that holds for this installation alone. No file of the system changes, so that a death leaves nothing that
+/// anybody would read.
+pub struct NoServices(PathBuf);
 
 impl NoServices {
-    /// Makes them.
+    /// Makes the folder of links.
     ///
     /// # Errors
-    /// When one cannot be written; what was written is removed.
+    /// When it cannot be made.
     pub fn for_a_while() -> std::io::Result<Self> {
-        let files: [(&str, &str, u32); 2] = [
-            // What Debian's packages ask before they start a service: 101 forbids it.
-            ("/usr/sbin/policy-rc.d", "#!/bin/sh\nexit 101\n", 0o755),
-            // A cluster of PostgreSQL's would be started at every boot.
-            ("/etc/postgresql-common/createcluster.d/fairlane.conf", "create_main_cluster = false\n", 0o644),
-        ];
-        let mut made = NoServices(Vec::new());
-        for (path, text, mode) in files {
-            let path = Path::new(path);
-            if let Some(folder) = path.parent() {
-                std::fs::create_dir_all(folder)?;
-            }
-            match OpenOptions::new().write(true).create_new(true).mode(mode).open(path) {
-                Ok(mut file) => {
-                    made.0.push(path);
-                    file.write_all(text.as_bytes())?;
-                }
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
+        let made = NoServices(Path::new(OF_ROOT).join(format!("{FOLDER}{}", std::process::id())));
+        // One of our own number is of somebody who is dead.
+        let _ = std::fs::remove_dir_all(&made.0);
+        DirBuilder::new().mode(0o755).create(&made.0)?;
+        for starter in STARTERS {
+            symlink("/bin/true", made.0.join(starter))?;
         }
         Ok(made)
+    }
+
+    /// The setting that apt-get needs.
+    pub fn setting(&self) -> String {
+        format!("DPkg::Path={}:{SYSTEM_PATH}", self.0.display())
     }
 }
 
 impl Drop for NoServices {
     fn drop(&mut self) {
-        for path in &self.0 {
-            let _ = std::fs::remove_file(path);
-        }
+        let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// Removes what installations that were killed left, of scripts/install-tools too; answers the folders. An
+/// installation that outlives whoever started it keeps its own.
+pub fn sweep() -> Vec<PathBuf> {
+    if !rustix::process::geteuid().is_root() {
+        return Vec::new();
+    }
+    let of_dead = |entry: std::fs::DirEntry| {
+        let pid: u32 = entry.file_name().to_str()?.strip_prefix(FOLDER)?.parse().ok()?;
+        (!Path::new("/proc").join(pid.to_string()).exists()).then(|| entry.path())
+    };
+    let folders: Vec<PathBuf> =
+        std::fs::read_dir(OF_ROOT).into_iter().flatten().flatten().filter_map(of_dead).collect();
+    let gone = |folder: &PathBuf| !is_used(folder) && std::fs::remove_dir_all(folder).is_ok();
+    folders.into_iter().filter(gone).collect()
+}
+
+/// Whether an apt-get works with a folder.
+fn is_used(folder: &Path) -> bool {
+    let setting = format!("DPkg::Path={}:", folder.display());
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let mut lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
+    lines.any(|line| line.split(|&byte| byte == 0).any(|word| word.starts_with(setting.as_bytes())))
 }
