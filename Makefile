@@ -24,8 +24,10 @@ RACE_ARGUMENTS ?=
 build:
 	$(CARGO) build --release --locked
 
-race: build
+# The tools come first: a fresh machine has no linker.
+race:
 	@if test $$(id -u) -eq 0; then ./scripts/install-tools $(RACE_TOOLS); else ./scripts/install-tools $(RACE_TOOLS) 2>/dev/null || true; fi
+	@$(MAKE) --no-print-directory build
 	@root=; if test -n "$(SUDO)" && $(SUDO) -v 2>/dev/null; then root="$(SUDO)"; fi; set -x; $$root ./target/release/fairlane race $(RACE_ARGUMENTS)
 
 # The page of the report and the dashboard, built from ui/ and committed.
