@@ -1,6 +1,6 @@
 # make race   installs what is missing, builds, and races ext4, xfs and btrfs here
 # make test   installs what the tests need and passes them
-# The rest: page, build, bench, fuzz, evidence, check, static, clean.
+# The rest: page, build, bench, fuzz, evidence, distributions, check, static, clean.
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
 CARGO ?= cargo
@@ -19,7 +19,7 @@ TEST_TOOLS := $(RACE_TOOLS) $(SUITE_TOOLS) $(GUEST_TOOLS) cpio:cpio losetup:moun
 STATIC_TARGET := x86_64-unknown-linux-gnu
 RACE_ARGUMENTS ?=
 
-.PHONY: build race page test bench fuzz evidence check static clean race-tools test-tools
+.PHONY: build race page test bench fuzz evidence distributions check static clean race-tools test-tools
 
 build:
 	$(CARGO) build --release --locked
@@ -68,6 +68,13 @@ evidence: build race-tools
 	$(CARGO) run --release --locked -p stats --example gate
 	$(CARGO) run --release --locked -p stats --example compare
 	$(SUDO) ./scripts/evidence
+
+# Fresh machines of these releases, in QEMU with systemd, and README's two commands there. Takes hours;
+# docs/evidence.md keeps a run.
+RELEASES ?= bookworm trixie
+distributions: static
+	@./scripts/install-tools mmdebstrap:mmdebstrap qemu-system-x86_64:qemu-system-x86 mkfs.btrfs:btrfs-progs
+	$(SUDO) ./scripts/distributions $(RELEASES)
 
 check:
 	$(CARGO) fmt --all --check
