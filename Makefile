@@ -1,6 +1,6 @@
 # make race   installs what is missing, builds, and races ext4, xfs and btrfs here
 # make test   installs what the tests need and passes them
-# The rest: page, build, bench, fuzz, evidence, check, static, clean.
+# The rest: page, build, bench, fuzz, evidence, distributions, check, static, clean.
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
 CARGO ?= cargo
@@ -19,13 +19,15 @@ TEST_TOOLS := $(RACE_TOOLS) $(SUITE_TOOLS) $(GUEST_TOOLS) cpio:cpio losetup:moun
 STATIC_TARGET := x86_64-unknown-linux-gnu
 RACE_ARGUMENTS ?=
 
-.PHONY: build race page test bench fuzz evidence check static clean race-tools test-tools
+.PHONY: build race page test bench fuzz evidence distributions check static clean race-tools test-tools
 
 build:
 	$(CARGO) build --release --locked
 
-race: build
+# The tools come first: a fresh machine has no linker.
+race:
 	@if test $$(id -u) -eq 0; then ./scripts/install-tools $(RACE_TOOLS); else ./scripts/install-tools $(RACE_TOOLS) 2>/dev/null || true; fi
+	@$(MAKE) --no-print-directory build
 	@root=; if test -n "$(SUDO)" && $(SUDO) -v 2>/dev/null; then root="$(SUDO)"; fi; set -x; $$root ./target/release/fairlane race $(RACE_ARGUMENTS)
 
 # The page of the report and the dashboard, built from ui/ and committed.
@@ -66,6 +68,13 @@ evidence: build race-tools
 	$(CARGO) run --release --locked -p stats --example gate
 	$(CARGO) run --release --locked -p stats --example compare
 	$(SUDO) ./scripts/evidence
+
+# Fresh machines of these releases, in QEMU with systemd, and README's two commands there. Takes hours;
+# docs/evidence.md keeps a run.
+RELEASES ?= bookworm trixie
+distributions: static
+	@./scripts/install-tools mmdebstrap:mmdebstrap qemu-system-x86_64:qemu-system-x86 mkfs.btrfs:btrfs-progs
+	$(SUDO) ./scripts/distributions $(RELEASES)
 
 check:
 	$(CARGO) fmt --all --check

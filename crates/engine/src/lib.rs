@@ -17,6 +17,7 @@ mod extents;
 mod histogram;
 pub mod io;
 mod operations;
+mod packages;
 pub mod pattern;
 pub mod programs;
 mod target;

@@ -29,7 +29,7 @@ impl Availability {
             Availability::Ready => "ready".to_owned(),
             Availability::KernelLacks => "the kernel lacks it".to_owned(),
             Availability::ToolMissing { program, package } => {
-                format!("{program} is missing: apt install {package}")
+                format!("{program} is missing: {}", crate::missing::remedy(package))
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Where a file's blocks lie, by FIEMAP: holes and unwritten extents are what image history shows
-//! through.
+//! Where a file's blocks lie, by FIEMAP: holes, unwritten extents and those that a snapshot shares are what image
+//! history shows through.
 
 use std::os::fd::AsRawFd;
 
@@ -12,6 +12,8 @@ pub struct Extent {
     pub length_bytes: u64,
     /// Allocated, but reads as zeros because it was never written.
     pub unwritten: bool,
+    /// A snapshot or a reflinked copy has the same blocks: the next write there goes to new ones.
+    pub shared: bool,
 }
 
 /// linux/fiemap.h.
@@ -19,6 +21,7 @@ const FS_IOC_FIEMAP: libc::Ioctl = 0xC020_660B_u32 as libc::Ioctl;
 const FIEMAP_FLAG_SYNC: u32 = 1;
 const FIEMAP_EXTENT_LAST: u32 = 1;
 const FIEMAP_EXTENT_UNWRITTEN: u32 = 0x800;
+const FIEMAP_EXTENT_SHARED: u32 = 0x2000;
 const EXTENTS_PER_CALL: usize = 256;
 
 #[repr(C)]
@@ -76,6 +79,7 @@ pub fn read(file: &std::fs::File) -> std::io::Result<Vec<Extent>> {
             offset_bytes: raw.logical,
             length_bytes: raw.length,
             unwritten: raw.flags & FIEMAP_EXTENT_UNWRITTEN != 0,
+            shared: raw.flags & FIEMAP_EXTENT_SHARED != 0,
         }));
         match mapped.last() {
             Some(last) if last.flags & FIEMAP_EXTENT_LAST == 0 => start = last.logical + last.length,
@@ -88,6 +92,15 @@ pub fn read(file: &std::fs::File) -> std::io::Result<Vec<Extent>> {
 pub fn holes(extents: &[Extent], size_bytes: u64) -> Vec<(u64, u64)> {
     let allocated: Vec<Extent> = extents.iter().map(|extent| Extent { unwritten: false, ..*extent }).collect();
     never_written(&allocated, size_bytes)
+}
+
+/// The parts of the first `size_bytes` that a snapshot or a copy shares, as (offset, length) in order.
+pub fn shared(extents: &[Extent], size_bytes: u64) -> Vec<(u64, u64)> {
+    let within = |extent: &Extent| {
+        let from = extent.offset_bytes.min(size_bytes);
+        (from, extent.offset_bytes.saturating_add(extent.length_bytes).min(size_bytes) - from)
+    };
+    extents.iter().filter(|extent| extent.shared).map(within).filter(|&(_, length)| length > 0).collect()
 }
 
 /// The parts of the first `size_bytes` that were never written, holes and unwritten extents alike,
@@ -118,7 +131,7 @@ mod tests {
     use super::*;
 
     fn extent(offset_bytes: u64, length_bytes: u64, unwritten: bool) -> Extent {
-        Extent { offset_bytes, length_bytes, unwritten }
+        Extent { offset_bytes, length_bytes, unwritten, shared: false }
     }
 
     #[test]
@@ -130,5 +143,14 @@ mod tests {
         assert_eq!(holes(&extents, 100), [(10, 10)]);
         assert_eq!(never_written(&[extent(50, 100, true)], 100), [(0, 100)]);
         assert_eq!(never_written(&[extent(0, 50, false)], 100), [(50, 50)]);
+    }
+
+    #[test]
+    fn what_a_snapshot_shares_is_told_as_far_as_the_image_goes() {
+        let shared_one = |offset, length| Extent { shared: true, ..extent(offset, length, false) };
+        let extents = [extent(0, 10, false), shared_one(10, 10), extent(20, 10, true), shared_one(90, 100)];
+        assert_eq!(shared(&extents, 100), [(10, 10), (90, 10)]);
+        assert_eq!(shared(&extents[..1], 100), []);
+        assert_eq!(shared(&[shared_one(u64::MAX - 1, 100)], 100), []);
     }
 }

@@ -239,6 +239,42 @@ impl Image {
         Ok(())
     }
 
+    /// Fails where a snapshot or a copy of the image has come to share its blocks: every first write to them goes
+    /// elsewhere, on btrfs even without copy-on-write.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`], `a snapshot …`.
+    pub fn check_not_shared(&self) -> Result<(), LaneFailure> {
+        let shared = self.extents()?.map_or_else(Vec::new, |found| extents::shared(&found, self.size_bytes));
+        let bytes: u64 = shared.iter().map(|(_, length)| length).sum();
+        if bytes == 0 {
+            return Ok(());
+        }
+        Err(failed(format!(
+            "a snapshot was taken of the place of the images while they were raced: {} of {} are shared with it, and writing there costs more; switch timed snapshots off meanwhile or choose another place with --on DIR",
+            Bytes(bytes),
+            Bytes(self.size_bytes)
+        )))
+    }
+
+    /// Writes what a snapshot shares again, so that the blocks are the image's own.
+    fn unshare(&self) -> Result<(), LaneFailure> {
+        let shared = self.extents()?.map_or_else(Vec::new, |found| extents::shared(&found, self.size_bytes));
+        let mut block = Aligned::zeroed(1 << 20);
+        for (start, length) in shared {
+            let mut offset = start;
+            while offset < start + length {
+                let step = (start + length - offset).min(block.length as u64) as usize;
+                let bytes = &mut block.bytes_mut()[..step];
+                let read = self.file.read_exact_at(bytes, offset);
+                read.and_then(|()| self.file.write_all_at(bytes, offset))
+                    .map_err(|error| self.write_failure(&error))?;
+                offset += step as u64;
+            }
+        }
+        Ok(())
+    }
+
     /// The parts that were never written since they were last zeroed or punched, as
     /// (offset, length) in bytes. `None`: the host cannot tell.
     ///
@@ -256,13 +292,14 @@ impl Image {
         }
     }
 
-    /// Writes zeros over everything that was never written: its content stays what it reads as,
-    /// and its first writer pays no conversion any more. The caller has flushed the loop device
+    /// Writes zeros over everything that was never written, and again what a snapshot shares: its content stays what
+    /// it reads as, and its first writer pays no conversion and no copy any more. The caller has flushed the loop device
     /// before and drops its cache after. Returns the bytes written.
     ///
     /// # Errors
     /// [`LaneFailure::Failed`] where the host does not write.
     pub fn solidify(&self) -> Result<u64, LaneFailure> {
+        self.unshare()?;
         let mut written = 0u64;
         // Writing may itself split an extent on the host: look again until nothing is left.
         for _ in 0..3 {

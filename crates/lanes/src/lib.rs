@@ -23,6 +23,7 @@ pub mod guest;
 mod guest_needs;
 pub mod host;
 pub mod image;
+mod let_go;
 mod library;
 pub mod loop_device;
 pub mod missing;

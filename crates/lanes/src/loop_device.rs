@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 const ATTEMPTS: usize = 64;
 /// How long a device may take to let go: udev or a dying mkfs may still hold it.
 const DETACH_PATIENCE: Duration = Duration::from_secs(5);
+/// How long the node of a new device may take to appear.
+const NODE_PATIENCE: Duration = Duration::from_secs(2);
 /// linux/fs.h: `_IO(0x12, 97)`, drop the device's cache.
 const BLKFLSBUF: libc::Ioctl = 0x1261;
 
@@ -150,7 +152,7 @@ fn attach_with(backing: &File, image: &Path, block_bytes: u32) -> Result<LoopDev
         let number = unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE as libc::Ioctl) };
         let number =
             u32::try_from(number).map_err(|_| cannot("get a free loop device", std::io::Error::last_os_error()))?;
-        let file = open_when_there(&PathBuf::from(format!("/dev/loop{number}")))?;
+        let file = open_when_there(number)?;
         match configure(&file, backing, block_bytes) {
             Ok(()) => {
                 // Held read-only from here on: kernels that forbid writers of mounted devices
@@ -170,16 +172,22 @@ fn attach_with(backing: &File, image: &Path, block_bytes: u32) -> Result<LoopDev
     Err(failed("other processes took every free loop device; try again when they are done"))
 }
 
-/// devtmpfs makes the node a moment after the number was given.
-fn open_when_there(path: &Path) -> Result<File, LaneFailure> {
+/// devtmpfs makes the node a moment after the number was given; a container's /dev never gets it.
+fn open_when_there(number: u32) -> Result<File, LaneFailure> {
+    let path = format!("/dev/loop{number}");
     let started = Instant::now();
     loop {
-        match OpenOptions::new().read(true).write(true).open(path) {
+        match OpenOptions::new().read(true).write(true).open(&path) {
             Ok(file) => return Ok(file),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && started.elapsed().as_secs() < 2 => {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && started.elapsed() < NODE_PATIENCE => {
                 std::thread::sleep(Duration::from_millis(10));
             }
-            Err(error) => return Err(cannot(format!("open {}", path.display()), error)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(privilege(format!(
+                    "the kernel gave loop device {number}, which does not appear in /dev, as in containers; make it there with `mknod -m 600 {path} b 7 {number}`, or show the container the host's /dev"
+                )));
+            }
+            Err(error) => return Err(cannot(format!("open {path}"), error)),
         }
     }
 }

@@ -143,9 +143,10 @@ impl Specimen {
         match missing_checker(self.row, &|program| command::find_program(program).is_some()) {
             None => Ok(()),
             Some(program) => Err(privilege(format!(
-                "lane {}: {program} is missing, which looks at what is left of {}; install it: sudo apt install {}, or \
-                 run `fairlane doctor --install`",
-                self.spec.name, self.row.name, self.row.package
+                "lane {}: {program} is missing, which looks at what is left of {}; {}",
+                self.spec.name,
+                self.row.name,
+                crate::missing::install(self.row.package)
             ))),
         }
     }

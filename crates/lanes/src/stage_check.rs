@@ -381,7 +381,8 @@ impl Stage {
         }
         if self.lanes.iter().any(|lane| lane.contestant.is_library()) && command::find_program(E2FSCK).is_none() {
             warnings.push(format!(
-                "{E2FSCK} is missing, so the disk that a library leaves is not checked; install it: sudo apt install e2fsprogs"
+                "{E2FSCK} is missing, so the disk that a library leaves is not checked; {}",
+                crate::missing::install("e2fsprogs")
             ));
         }
         warnings.extend(self.guest_warnings());

@@ -8,7 +8,7 @@ use crate::guest::GuestKind;
 use crate::guest::protocol::Ask;
 use crate::stage::{Closed, Cold, LaneState, OpenLane, Opened, Settings, Stage, make_folder, remove_folder};
 use crate::undo::{Journal, Thing};
-use crate::{library, mount, mountinfo};
+use crate::{let_go, library, mount, mountinfo};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -199,6 +199,7 @@ impl Stage {
         }
         let source = mount_source(ground);
         formatting::unmount(&lane.contestant, &source, &open.directory, open.process.take())?;
+        let_go::check(&source)?;
         ground.drop_caches()?;
         let request = MountRequest {
             contestant: &lane.contestant,
@@ -257,6 +258,7 @@ impl Stage {
         closed.unmount_seconds = started.elapsed().as_secs_f64();
         if let (Some(journal), Some(entry)) = (journal, open.mounted) {
             journal.done(entry)?;
+            let_go::check(&mount_source(ground))?;
         }
         let image = match ground {
             Ground::Image(image) => {
@@ -266,6 +268,9 @@ impl Stage {
             Ground::Guest(disk) => Some(disk.image()),
             _ => None,
         };
+        if let Some(image) = image {
+            image.check_not_shared()?;
+        }
         if let Some(image) = image.filter(|_| !lane.contestant.discards(&lane.spec)) {
             image.check_not_shrunk()?;
             match image.never_written()? {

@@ -238,6 +238,45 @@ fn a_busy_lane_names_who_holds_it_and_closes_once_it_is_free() {
 }
 
 #[test]
+fn a_lane_that_somebody_else_mounted_too_is_not_called_cold() {
+    if !privileged("automounter") {
+        return;
+    }
+    let scratch = Scratch::new();
+    with_stage(&scratch, scratch.settings(&["ext4", "btrfs"], 300), |stage, journal| {
+        let second = scratch.path.join("automounted");
+        std::fs::create_dir(&second).unwrap();
+        let mount = |program: &str, words: &[&std::ffi::OsStr]| {
+            let done = std::process::Command::new(program).args(words).status().unwrap();
+            assert!(done.success(), "{program} {words:?}");
+        };
+        for lane in 0..2 {
+            let opened = stage.open(lane, lane, journal, &no_stop()).unwrap();
+            work_in(&opened.directory);
+            let device = stage.raw_target(lane).unwrap();
+            mount("mount", &[device.as_os_str(), second.as_os_str()]);
+            let said = |error: lanes::LaneFailure| {
+                let error = error.to_string();
+                assert!(error.contains("stays in use after its unmount: it is mounted at"), "{error}");
+                assert!(error.contains("switch automounting off"), "{error}");
+            };
+            said(stage.make_cold(lane).unwrap_err());
+            mount("umount", &[second.as_os_str()]);
+            stage.close(lane, journal).unwrap();
+            stage.open(lane, lane, journal, &no_stop()).unwrap();
+            mount("mount", &[device.as_os_str(), second.as_os_str()]);
+            said(stage.close(lane, journal).unwrap_err());
+            mount("umount", &[second.as_os_str()]);
+            // It is free again.
+            stage.open(lane, lane, journal, &no_stop()).unwrap();
+            assert_eq!(stage.make_cold(lane).unwrap(), Cold::Cold);
+            stage.close(lane, journal).unwrap();
+        }
+        std::fs::remove_dir(second).unwrap();
+    });
+}
+
+#[test]
 fn the_stop_flag_ends_the_writing_of_images() {
     if !privileged("stop") {
         return;
@@ -351,6 +390,36 @@ fn images_on_btrfs_and_xfs_hosts_stay_written_and_are_not_copied_on_write() {
             outer.close(0, journal).unwrap();
         });
     }
+}
+
+#[test]
+fn a_snapshot_of_the_images_place_fails_the_trial_and_is_written_over_for_the_next() {
+    if !privileged("snapshot") {
+        return;
+    }
+    let scratch = Scratch::new();
+    with_stage(&scratch, scratch.settings(&["btrfs"], 512), |outer, journal| {
+        let directory = outer.open(0, 0, journal, &no_stop()).unwrap().directory;
+        let inner_scratch = Scratch::new();
+        let mut settings = inner_scratch.settings(&["ext4"], 64);
+        settings.ground = model::plan::Ground::Images(directory.clone());
+        with_stage(&inner_scratch, settings, |stage, journal| {
+            let opened = stage.open(0, 0, journal, &no_stop()).unwrap();
+            work_in(&opened.directory);
+            let snapshot = directory.join("snapshot");
+            let mut made = std::process::Command::new("btrfs");
+            made.args(["subvolume", "snapshot", "-r"]).args([&directory, &snapshot]);
+            let made = made.output().expect("btrfs-progs");
+            assert!(made.status.success(), "{made:?}");
+            let error = stage.close(0, journal).unwrap_err();
+            assert_eq!(error.kind(), FailureKind::Failed);
+            assert!(error.to_string().contains("a snapshot was taken of the place of the images"), "{error}");
+            let again = stage.open(0, 0, journal, &no_stop()).unwrap();
+            work_in(&again.directory);
+            assert_eq!(stage.close(0, journal).unwrap().flags, Vec::<String>::new());
+        });
+        outer.close(0, journal).unwrap();
+    });
 }
 
 #[test]

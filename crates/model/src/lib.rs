@@ -22,6 +22,7 @@ pub mod mix;
 mod nearest;
 pub mod oltp;
 pub mod operations;
+pub mod packages;
 pub mod page;
 pub mod plan;
 pub mod programs;

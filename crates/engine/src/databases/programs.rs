@@ -26,7 +26,7 @@ pub(super) fn server(of: Server) -> Program {
 /// Ubuntu has packages of MySQL; Debian has MariaDB alone, which speaks its language.
 fn mysql_package() -> &'static str {
     static PACKAGE: OnceLock<&str> = OnceLock::new();
-    PACKAGE.get_or_init(|| package_of_mysql(&std::fs::read_to_string("/etc/os-release").unwrap_or_default()))
+    PACKAGE.get_or_init(|| package_of_mysql(&crate::packages::os_release()))
 }
 
 fn package_of_mysql(os_release: &str) -> &'static str {
@@ -47,24 +47,42 @@ impl Program {
     /// Names the package where it is not installed.
     pub(super) fn find(&self) -> Result<PathBuf, EngineError> {
         self.names.iter().find_map(|name| find(name)).ok_or_else(|| {
-            EngineError::Unsuitable(format!("{} is not installed; apt install {}", self.names[0], self.package))
+            let remedy = crate::packages::remedy(self.package);
+            EngineError::Unsuitable(format!("{} is not installed; {remedy}", self.names[0]))
         })
     }
 }
 
+/// Where servers lie beside PATH: administrators' folders, and Fedora's and SUSE's of programs that nobody types.
+const FOLDERS: [&str; 7] =
+    ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/libexec"];
+/// How a folder of one version of PostgreSQL begins, before its number and `/bin`: Debian, SUSE, its project's own
+/// packages, Gentoo.
+const VERSIONS: [&str; 4] = ["/usr/lib/postgresql/", "/usr/lib/postgresql", "/usr/pgsql-", "/usr/lib64/postgresql-"];
+
 /// Looks in PATH, where administrators' programs lie, and in the folders of PostgreSQL's versions, the newest
 /// first. Relative elements of PATH are left out.
 pub(super) fn find(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
-    let fixed = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"].map(PathBuf::from);
-    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten().map(|entry| entry.path());
-    let number = |folder: &PathBuf| folder.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok());
-    let mut versions: Vec<PathBuf> = versions.filter(|folder| number(folder).is_some()).collect();
-    versions.sort_by_key(|folder| std::cmp::Reverse(number(folder)));
-    let versions = versions.into_iter().map(|folder| folder.join("bin"));
+    find_below(Path::new("/"), &std::env::var_os("PATH").unwrap_or_default(), name)
+}
+
+/// The same on a system whose root is elsewhere; `path` is left as it is.
+fn find_below(root: &Path, path: &std::ffi::OsStr, name: &str) -> Option<PathBuf> {
+    let below = |folder: &str| root.join(folder.trim_start_matches('/'));
+    let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
+    let mut versions: Vec<(u32, PathBuf)> = Vec::new();
+    for beginning in VERSIONS {
+        let (parent, start) = beginning.rsplit_once('/').unwrap_or_default();
+        for entry in std::fs::read_dir(below(parent)).into_iter().flatten().flatten() {
+            let number = entry.file_name().to_str().and_then(|name| name.strip_prefix(start)?.parse().ok());
+            versions.extend(number.map(|number| (number, entry.path().join("bin"))));
+        }
+    }
+    versions.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
     let executable = |path: &PathBuf| path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
-    folders.chain(fixed).chain(versions).map(|folder| folder.join(name)).find(executable)
+    let fixed = FOLDERS.iter().map(|folder| below(folder));
+    let all = folders.chain(fixed).chain(versions.into_iter().map(|(_, folder)| folder));
+    all.map(|folder| folder.join(name)).find(executable)
 }
 
 /// What is missing to run this server here, as a program and the package that brings it.
@@ -137,8 +155,9 @@ fn system_tables() -> Result<Vec<u8>, EngineError> {
     let beginning = found.into_iter().find(|beginning| Path::new(&format!("{beginning}system_tables.sql")).is_file());
     let beginning = beginning.ok_or_else(|| {
         EngineError::Unsuitable(format!(
-            "MariaDB's system tables are in none of {}; apt install mariadb-server-core",
-            FOLDERS.join(", ")
+            "MariaDB's system tables are in none of {}; {}",
+            FOLDERS.join(", "),
+            crate::packages::remedy("mariadb-server-core")
         ))
     })?;
     // Each on a line of its own: a bootstrapping server reads statements so.
@@ -233,6 +252,28 @@ mod tests {
         assert_eq!(lru_scan_depth(8 << 20), Some(100));
         assert_eq!(lru_scan_depth(95 << 20), Some(760));
         assert_eq!(lru_scan_depth(128 << 20), None);
+    }
+
+    #[test]
+    fn servers_are_found_where_other_distributions_put_them() {
+        let root = tempfile::tempdir().unwrap();
+        let put = |path: &str| {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, "").unwrap();
+            std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+            path
+        };
+        let found = |name: &str| find_below(root.path(), std::ffi::OsStr::new(""), name);
+        assert_eq!(found("mariadbd"), None);
+        // Fedora and SUSE; Debian; SUSE; the packages of PostgreSQL's project for RHEL.
+        assert_eq!(Some(put("usr/libexec/mariadbd")), found("mariadbd"));
+        for newer in ["usr/lib/postgresql/9/bin/initdb", "usr/lib/postgresql15/bin/initdb", "usr/pgsql-17/bin/initdb"] {
+            assert_eq!(Some(put(newer)), found("initdb"));
+        }
+        put("usr/lib/postgresql/16/bin/initdb");
+        put("usr/lib/postgresql-common/bin/initdb");
+        assert!(found("initdb").unwrap().ends_with("usr/pgsql-17/bin/initdb"));
     }
 
     #[test]

@@ -144,7 +144,8 @@ fn record(path: &Path, bytes: u64, stop: &AtomicBool) -> Result<(), EngineError>
 fn duration(path: &Path) -> Result<f64, EngineError> {
     let unknown =
         |what: &str| EngineError::Unsuitable(format!("ffprobe does not tell how long the recording is: {what}"));
-    let program = process::find("ffprobe").ok_or_else(|| unknown("it is not installed; apt install ffmpeg"))?;
+    let program = process::find("ffprobe")
+        .ok_or_else(|| unknown(&format!("it is not installed; {}", crate::packages::remedy("ffmpeg"))))?;
     let asked = std::process::Command::new(program)
         .args(["-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0"])
         .arg(path)

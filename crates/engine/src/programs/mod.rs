@@ -87,7 +87,8 @@ impl ProgramsWork {
     pub fn prepare(place: &Place, programs: &Programs, stop: Arc<AtomicBool>) -> Result<Self, EngineError> {
         let top = top(place)?;
         if let Some((program, package)) = missing(programs) {
-            return Err(EngineError::Unsuitable(format!("{program} is not installed; apt install {package}")));
+            let remedy = crate::packages::remedy(&package);
+            return Err(EngineError::Unsuitable(format!("{program} is not installed; {remedy}")));
         }
         match std::fs::remove_dir_all(&top) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(cannot("remove", &top, &error)),

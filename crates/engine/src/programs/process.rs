@@ -39,7 +39,10 @@ pub(super) fn run(words: &[String], seat: &Seat, stop: &AtomicBool) -> Result<()
     let shown = model::text::escaped(name.as_bytes());
     let cannot = |error: std::io::Error| EngineError::Unsuitable(format!("{shown} cannot be run: {error}"));
     let program = find(name).ok_or_else(|| {
-        EngineError::Unsuitable(format!("{shown} is not installed; apt install {}", super::package_of(name)))
+        EngineError::Unsuitable(format!(
+            "{shown} is not installed; {}",
+            crate::packages::remedy(super::package_of(name))
+        ))
     })?;
     let said =
         memfd_create("fairlane-program", MemfdFlags::CLOEXEC).map(File::from).map_err(|errno| cannot(errno.into()))?;

@@ -35,8 +35,9 @@ impl FioWork {
         if place.directory().is_none() {
             return Err(EngineError::Unsuitable("fio works in a directory; race a lane that has one".to_owned()));
         }
-        let program = fio_process::find()
-            .ok_or_else(|| EngineError::Unsuitable("fio is not installed; apt install fio".to_owned()))?;
+        let program = fio_process::find().ok_or_else(|| {
+            EngineError::Unsuitable(format!("fio is not installed; {}", crate::packages::remedy("fio")))
+        })?;
         Ok(FioWork { run: run.clone(), program, jobs: Vec::new(), written_bytes: 0, stop })
     }
 

@@ -78,7 +78,10 @@ fn called(jobfile: &Path) -> PathBuf {
 /// Reads the job file for whoever runs it; its own text comes along, without what it includes.
 fn read(options: &Fio) -> Result<(Workload, String), Failure> {
     if options.with_fio && lanes::command::find_on_path("fio").is_none() {
-        return Err(Failure::missing("--with-fio needs fio, which is missing: apt install fio"));
+        return Err(Failure::missing(format!(
+            "--with-fio needs fio, which is missing: {}",
+            lanes::missing::remedy("fio")
+        )));
     }
     let path = called(&options.jobfile);
     let piped = path != options.jobfile;

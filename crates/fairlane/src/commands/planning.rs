@@ -367,16 +367,18 @@ pub fn check_tools(plan: &Plan) -> Result<(), Failure> {
         {
             let remedy = "`--set server=sqlite` needs none";
             return Err(Failure::missing(format!(
-                "workload {} needs {program}, which is not installed: apt install {package}; {remedy}",
-                workload.name
+                "workload {} needs {program}, which is not installed: {}; {remedy}",
+                workload.name,
+                lanes::missing::remedy(package)
             )));
         }
         if let Kind::Programs(programs) = &workload.kind
             && let Some((program, package)) = engine::programs::missing(programs)
         {
             return Err(Failure::missing(format!(
-                "workload {} starts {program}, which is not installed: apt install {package}",
-                workload.name
+                "workload {} starts {program}, which is not installed: {}",
+                workload.name,
+                lanes::missing::remedy(&package)
             )));
         }
         let Kind::Operations(operations) = &workload.kind else { continue };
@@ -396,8 +398,9 @@ pub fn check_tools(plan: &Plan) -> Result<(), Failure> {
         let names = list(missing.iter().map(|tool| tool.name).collect(), ", ");
         let packages = list(missing.iter().map(|tool| tool.package).collect(), " ");
         return Err(Failure::missing(format!(
-            "workload {} starts a process for each operation and lacks {names}: apt install {packages}",
-            workload.name
+            "workload {} starts a process for each operation and lacks {names}: {}",
+            workload.name,
+            lanes::missing::remedy(&packages)
         )));
     }
     Ok(())

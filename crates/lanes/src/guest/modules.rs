@@ -141,7 +141,11 @@ fn unpacked(path: &Path) -> io::Result<Vec<u8>> {
         return std::fs::read(path);
     };
     let program = find_program(name).ok_or_else(|| {
-        io::Error::other(format!("{} is compressed and {name} is missing: sudo apt install {package}", path.display()))
+        io::Error::other(format!(
+            "{} is compressed and {name} is missing; {}",
+            path.display(),
+            crate::missing::install(package)
+        ))
     })?;
     let output = Command::new(program).args(["-d", "-c", "--"]).arg(path).stdin(Stdio::null()).output()?;
     match output.status.success() {

@@ -3,13 +3,14 @@
 use super::Survey;
 use super::programs::{self, NoServices};
 use crate::failure::Failure;
+use model::packages::Distribution;
 use std::process::{Command, Stdio};
 
 /// First the guests, because which tools are of use depends on what their kernels mount; `with_programs`: at
 /// last the servers and programs of suites.
 ///
 /// # Errors
-/// When there is no apt-get, no way to be root, or a package cannot be installed.
+/// When the package manager is not known, there is no way to be root, or a package cannot be installed.
 pub fn install(with_programs: bool) -> Result<(), Failure> {
     let guests = Survey::take().guest_packages();
     packages(&guests, None)?;
@@ -21,7 +22,9 @@ pub fn install(with_programs: bool) -> Result<(), Failure> {
 fn programs_without_services() -> Result<(), Failure> {
     let missing = programs::packages();
     let list: Vec<&str> = missing.iter().map(String::as_str).collect();
-    let brings_service = list.contains(&"postgresql");
+    // Elsewhere packages start nothing by themselves.
+    let has_apt = lanes::missing::distribution().is_some_and(Distribution::has_apt);
+    let brings_service = has_apt && list.contains(&"postgresql");
     if brings_service && !rustix::process::geteuid().is_root() {
         return Err(Failure::missing(
             "that no database server is started by its package takes root: sudo fairlane doctor --install --programs",
@@ -50,24 +53,40 @@ fn packages(packages: &[&str], quiet: Option<&NoServices>) -> Result<(), Failure
     if packages.is_empty() {
         return Ok(());
     }
-    let list = packages.join(" ");
-    if !has("apt-get") {
+    let Some(distribution) = lanes::missing::distribution().filter(|of| has(of.manager())) else {
         return Err(Failure::missing(format!(
-            "there is no apt-get here; install with this distribution's package manager what Debian calls: {list}"
+            "this distribution's packages are not known; install with its package manager what Debian calls: {}",
+            packages.join(" ")
         )));
+    };
+    let names = lanes::missing::names(packages.iter().copied());
+    if names.is_empty() {
+        eprintln!("this distribution has no package of {}", packages.join(", "));
+        return Ok(());
     }
+    let list = names.join(" ");
     let root = rustix::process::geteuid().is_root();
     if !root && !has("sudo") {
         return Err(Failure::missing(format!(
-            "installing needs root; as root: apt-get install {list}, or without it: fairlane doctor --install --user"
+            "installing needs root; as root: fairlane doctor --install installs {list}{}",
+            if distribution.has_apt() { "; or without it: fairlane doctor --install --user" } else { "" }
         )));
     }
-    apt(root, &["update", "-qq"])?;
-    let setting = quiet.map(NoServices::setting);
+    let manager = distribution.manager();
+    if distribution.has_apt() {
+        run(root, manager, &["update", "-qq"])?;
+    }
+    let setting = quiet.filter(|_| distribution.has_apt()).map(NoServices::setting);
     let mut arguments: Vec<&str> = setting.iter().flat_map(|setting| ["-o", setting.as_str()]).collect();
-    arguments.extend(["install", "-y", "-qq", "--no-install-recommends"]);
-    arguments.extend(packages);
-    apt(root, &arguments)
+    arguments.extend(match distribution {
+        Distribution::Debian | Distribution::Ubuntu => vec!["install", "-y", "-qq", "--no-install-recommends"],
+        Distribution::Fedora => vec!["install", "-y", "-q", "--setopt=install_weak_deps=False"],
+        // Not -Sy: without an upgrade of everything that breaks what is installed.
+        Distribution::Arch => vec!["-S", "--needed", "--noconfirm"],
+        Distribution::Suse => vec!["--non-interactive", "--quiet", "install", "--no-recommends"],
+    });
+    arguments.extend(names.iter().map(String::as_str));
+    run(root, manager, &arguments)
 }
 
 /// Whether a program is there.
@@ -75,25 +94,22 @@ pub fn has(program: &str) -> bool {
     lanes::command::find_program(program).is_some()
 }
 
-fn apt(root: bool, arguments: &[&str]) -> Result<(), Failure> {
-    let mut command = match root {
-        true => Command::new("apt-get"),
-        false => {
-            let mut sudo = Command::new("sudo");
-            sudo.arg("apt-get");
-            sudo
-        }
-    };
+fn run(root: bool, manager: &str, arguments: &[&str]) -> Result<(), Failure> {
+    // Behind sudo, which drops variables.
+    let mut command = Command::new(if root { "env" } else { "sudo" });
+    if !root {
+        command.arg("env");
+    }
     let status = command
+        .args(["DEBIAN_FRONTEND=noninteractive", manager])
         .args(arguments)
-        .env("DEBIAN_FRONTEND", "noninteractive")
         .stdout(Stdio::null())
         .status()
-        .map_err(|error| Failure::failed(format!("cannot run apt-get: {error}")))?;
+        .map_err(|error| Failure::failed(format!("cannot run {manager}: {error}")))?;
     match status.success() {
         true => Ok(()),
         false => Err(Failure::failed(format!(
-            "apt-get {} failed ({status}); run it by hand to see why",
+            "{manager} {} failed ({status}); run it by hand to see why",
             arguments.join(" ")
         ))),
     }

@@ -63,7 +63,7 @@ impl Survey {
             }
             // Where the emulator alone is missing the kernel may be there.
             if !lanes::guest::has_image() {
-                packages.push(kernel_package());
+                packages.push(KERNEL_PACKAGE);
             }
         }
         packages
@@ -152,9 +152,8 @@ impl Survey {
         if missing.is_empty() {
             let _ = writeln!(text, "every tool and guest is installed");
         } else {
-            let user = if root { "" } else { ", or without root: fairlane doctor --install --user" };
-            let _ = writeln!(text, "missing: {}", missing.join(" "));
-            let later: Vec<&str> = self.tools_of_missing_guests().into_iter().collect();
+            let _ = writeln!(text, "missing: {}", names_or_none(missing));
+            let later = lanes::missing::names(self.tools_of_missing_guests());
             if !later.is_empty() {
                 let _ = writeln!(
                     text,
@@ -162,7 +161,7 @@ impl Survey {
                     later.join(" ")
                 );
             }
-            let _ = writeln!(text, "added by: fairlane doctor --install{user}");
+            let _ = writeln!(text, "added by: {}", added_by(root));
         }
         text
     }
@@ -204,7 +203,7 @@ fn programs_of_suites(text: &mut String) {
     for (name, missing) in &survey {
         let state = missing.as_ref().map_or_else(
             || "ready".to_owned(),
-            |missing| format!("no {}: apt install {}", missing.program, missing.package),
+            |missing| format!("no {}: {}", missing.program, lanes::missing::remedy(&missing.package)),
         );
         let _ = writeln!(text, "  {name:<10} {state}");
     }
@@ -213,11 +212,27 @@ fn programs_of_suites(text: &mut String) {
     }
 }
 
-/// The distribution's own kernel, as a package.
-fn kernel_package() -> &'static str {
-    let text = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
-    match text.lines().any(|line| line == "ID=ubuntu" || line == "ID_LIKE=ubuntu") {
-        true => "linux-image-generic",
-        false => "linux-image-amd64",
+/// Packages by their names here; what this distribution has no package of is said.
+fn names_or_none(debian: Vec<&str>) -> String {
+    let (here, nowhere): (Vec<&str>, Vec<&str>) =
+        debian.into_iter().partition(|package| !lanes::missing::names([*package]).is_empty());
+    let here = lanes::missing::names(here).join(" ");
+    match nowhere.is_empty() {
+        true => here,
+        false => format!("{here} (this distribution has no package of {})", nowhere.join(", ")).trim().to_owned(),
     }
 }
+
+/// The command that adds them.
+fn added_by(root: bool) -> &'static str {
+    match lanes::missing::distribution() {
+        None => "this distribution's package manager, under its own names: these are Debian's",
+        Some(distribution) if distribution.has_apt() && !root => {
+            "fairlane doctor --install, or without root: fairlane doctor --install --user"
+        }
+        Some(_) => "fairlane doctor --install",
+    }
+}
+
+/// Debian's package of its own kernel; `lanes::missing` and `model::packages` know it by its name here.
+const KERNEL_PACKAGE: &str = "linux-image-amd64";

@@ -2,7 +2,7 @@
 //! folder. Nothing is installed, and nothing outside of that folder changes.
 
 use super::install::has;
-use super::{Survey, kernel_package};
+use super::{KERNEL_PACKAGE, Survey};
 use crate::failure::Failure;
 use crate::terminal;
 use std::path::{Path, PathBuf};
@@ -34,8 +34,8 @@ pub fn install() -> Result<(), Failure> {
     let folder = lanes::command::own_folder()
         .ok_or_else(|| Failure::missing("neither XDG_DATA_HOME nor HOME names a folder; set HOME"))?;
     let mut client = Client { downloads: folder.join("packages"), own_lists: false };
-    client.unpack(&Survey::take().guest_packages(), &folder)?;
-    client.unpack(&Survey::take().tool_packages().into_iter().collect::<Vec<_>>(), &folder)?;
+    client.unpack_debian(Survey::take().guest_packages(), &folder)?;
+    client.unpack_debian(Survey::take().tool_packages(), &folder)?;
     let _ = std::fs::remove_dir_all(&client.downloads);
     Ok(())
 }
@@ -49,6 +49,12 @@ struct Client {
 }
 
 impl Client {
+    /// Packages by Debian's names.
+    fn unpack_debian<'a>(&mut self, debian: impl IntoIterator<Item = &'a str>, folder: &Path) -> Result<(), Failure> {
+        let names = lanes::missing::names(debian);
+        self.unpack(&names.iter().map(String::as_str).collect::<Vec<_>>(), folder)
+    }
+
     fn unpack(&mut self, packages: &[&str], folder: &Path) -> Result<(), Failure> {
         if packages.is_empty() {
             return Ok(());
@@ -96,7 +102,8 @@ impl Client {
         };
         let mut wanted = simulated(&text);
         wanted.extend(believed_installed(packages, &text));
-        let kernel = kernel_package();
+        let kernels = lanes::missing::names([KERNEL_PACKAGE]);
+        let kernel = kernels.first().map_or(KERNEL_PACKAGE, String::as_str);
         let has_kernel = wanted.iter().any(|name| OF_KERNELS.iter().any(|start| name.starts_with(start)));
         if packages.contains(&kernel) && !has_kernel {
             wanted.extend(self.parts_of_kernel(kernel)?);
