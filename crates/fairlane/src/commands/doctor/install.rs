@@ -3,6 +3,7 @@
 use super::Survey;
 use super::programs::{self, NoServices};
 use crate::failure::Failure;
+use crate::terminal::say;
 use model::packages::Distribution;
 use std::process::{Command, Stdio};
 
@@ -61,7 +62,7 @@ fn packages(packages: &[&str], quiet: Option<&NoServices>) -> Result<(), Failure
     };
     let names = lanes::missing::names(packages.iter().copied());
     if names.is_empty() {
-        eprintln!("this distribution has no package of {}", packages.join(", "));
+        say!("this distribution has no package of {}", packages.join(", "));
         return Ok(());
     }
     let list = names.join(" ");
