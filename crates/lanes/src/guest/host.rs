@@ -451,7 +451,7 @@ fn start_keeper(program: &Path, folder: &Path, command: &[String], apart: bool) 
             rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
             match rustix::process::getppid() == Some(me) {
                 true => Ok(()),
-                false => Err(std::io::Error::other("the parent is gone")),
+                false => Err(rustix::io::Errno::SRCH.into()),
             }
         });
     }
