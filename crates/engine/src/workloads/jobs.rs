@@ -1,6 +1,7 @@
 //! A job file: its jobs run whole, together, or one group after another, each by its own workers.
 
 use super::files::{self, FilePlan};
+use super::memory;
 use super::steady::primary_metric;
 use super::team::{self, Board, Duty, Hand, Kin, Outcome, Signals, Usage};
 use super::verifier::{self, Verifier};
@@ -83,6 +84,9 @@ impl JobsWork {
             uses: Vec::new(),
             notes: Vec::new(),
         };
+        for together in work.crews.chunk_by(|one, other| one.wall == other.wall) {
+            memory::check_buffers(together.iter().map(|crew| &crew.job.io).filter(|io| !is_null(io, place)))?;
+        }
         work.check_verification()?;
         work.lay_out(place)?;
         Ok(work)
