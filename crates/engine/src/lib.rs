@@ -11,6 +11,7 @@
 #[macro_use]
 #[path = "../tests/common/alone.rs"]
 mod alone;
+mod beneath;
 pub mod buffers;
 pub mod clock;
 pub mod compressibility;
