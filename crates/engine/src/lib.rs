@@ -7,6 +7,11 @@
 //! The loops make no call beyond the measured ones and the vDSO clock: nothing is allocated,
 //! locked or formatted in them.
 
+#[cfg(test)]
+#[macro_use]
+#[path = "../tests/common/alone.rs"]
+mod alone;
+mod beneath;
 pub mod buffers;
 pub mod clock;
 pub mod compressibility;
@@ -14,6 +19,7 @@ pub mod data;
 pub mod databases;
 mod error;
 mod extents;
+mod fork;
 mod histogram;
 pub mod io;
 mod operations;

@@ -4,7 +4,10 @@ use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
 use crate::operations::rsext4::Library;
 use model::agent::Target;
-use rustix::fs::{FileType, Mode, OFlags, fstat, fsync, open, openat, syncfs, unlinkat};
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, Stat, StatxAttributes, StatxFlags, fstat, fsync, open, openat, statat, statx,
+    syncfs, unlinkat,
+};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -43,9 +46,10 @@ impl Place {
             Target::Null => Ok(Place::Null),
             Target::Library(library) => Library::open(library).map(Place::Library),
             Target::Directory(path) => {
-                let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+                let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
                 let directory = open(path, flags, Mode::empty())
                     .map_err(|errno| EngineError::file("open directory", path, errno))?;
+                is_ours(path, &directory)?;
                 Ok(Place::Directory { path: path.clone(), directory })
             }
             Target::Device(path) => {
@@ -131,6 +135,57 @@ impl Place {
     }
 }
 
+/// Refuses a folder in which somebody else may put links where this process makes files: one that another user owns or may
+/// write, unless a filesystem is mounted there, whose owners are its own affair, or it keeps no owners. Below such a folder
+/// names are as safe as the kernel's own, so that no measured call has to look.
+fn is_ours(path: &Path, directory: &OwnedFd) -> Result<(), EngineError> {
+    let error = |errno| EngineError::file("look at", path, errno);
+    let found = fstat(directory).map_err(error)?;
+    let others = Mode::from_raw_mode(found.st_mode).intersects(Mode::WGRP | Mode::WOTH);
+    let own = found.st_uid == rustix::process::geteuid().as_raw();
+    if (own && !others) || is_mounted_here(directory, &found) || keeps_no_owners(directory) {
+        return Ok(());
+    }
+    Err(EngineError::Unsuitable(format!(
+        "{} {}: another user could lead the work to other files; work in a folder of your own (chmod go-w)",
+        model::text::escaped_path(path),
+        if own { "may be written by others" } else { "belongs to somebody else" }
+    )))
+}
+
+/// Whether it is the root of a mounted filesystem.
+fn is_mounted_here(directory: &OwnedFd, found: &Stat) -> bool {
+    if let Ok(more) = statx(directory, c"", AtFlags::EMPTY_PATH, StatxFlags::empty())
+        && more.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT)
+    {
+        return more.stx_attributes.contains(StatxAttributes::MOUNT_ROOT);
+    }
+    // Before Linux 5.8.
+    statat(directory, c"..", AtFlags::empty()).is_ok_and(|above| above.st_dev != found.st_dev)
+}
+
+/// Whether the filesystem shows owners and rights that its mount options made up, or that a server decides.
+fn keeps_no_owners(directory: &OwnedFd) -> bool {
+    /// magic.h: msdos, exfat, ntfs, ntfs3, smb, smb2, cifs, 9p, nfs, fuse, ceph, afs, hfs, hfs+.
+    const MAGIC: [u32; 14] = [
+        0x4d44,
+        0x2011_bab0,
+        0x5346_544e,
+        0x7366_746e,
+        0x517b,
+        0xfe53_4d42,
+        0xff53_4d42,
+        0x0102_1997,
+        0x6969,
+        0x6573_5546,
+        0x00c3_6400,
+        0x5346_414f,
+        0x4244,
+        0x482b,
+    ];
+    rustix::fs::fstatfs(directory).is_ok_and(|found| MAGIC.contains(&(found.f_type as u32)))
+}
+
 /// A directory's path, for messages, and itself.
 pub(crate) type Directory<'a> = (&'a Path, BorrowedFd<'a>);
 
@@ -141,7 +196,7 @@ pub(crate) enum Access {
     Read,
     /// An existing file, to overwrite.
     Write,
-    /// A new file; what was there before is emptied.
+    /// A new file; what had its name is removed.
     Create,
 }
 
@@ -155,10 +210,20 @@ pub(crate) fn open_file(
     let (action, flags) = match access {
         Access::Read => ("open", OFlags::RDONLY),
         Access::Write => ("open", OFlags::WRONLY),
-        Access::Create => ("create", OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC),
+        Access::Create => ("create", OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL),
     };
     let direct_flag = if direct { OFlags::DIRECT } else { OFlags::empty() };
-    match openat(directory, name, flags | direct_flag | OFlags::CLOEXEC, Mode::from_raw_mode(0o644)) {
+    let flags = flags | direct_flag | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let open = || openat(directory, name, flags, Mode::from_raw_mode(0o644));
+    let opened = match open() {
+        // What an earlier work left goes, and whatever else has the name: a link's target is never emptied.
+        Err(Errno::EXIST) if access == Access::Create => {
+            remove_file((path, directory), name)?;
+            open()
+        }
+        opened => opened,
+    };
+    match opened {
         Ok(file) => Ok(Rc::new(file)),
         // A filesystem without direct I/O answers EINVAL at open, some in user space ENOTSUP.
         Err(errno @ (Errno::INVAL | Errno::OPNOTSUPP)) if direct => {
@@ -181,7 +246,7 @@ pub(crate) fn open_device(path: &Path, writes: bool) -> Result<Rc<OwnedFd>, Engi
 
 /// Removes `name` from the directory; one that is not there is fine.
 pub(crate) fn remove_file((path, directory): (&Path, BorrowedFd<'_>), name: &str) -> Result<(), EngineError> {
-    match unlinkat(directory, name, rustix::fs::AtFlags::empty()) {
+    match unlinkat(directory, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),
         Err(errno) => Err(EngineError::file("remove", path.join(name), errno)),
     }

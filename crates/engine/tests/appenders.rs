@@ -1,6 +1,9 @@
 //! A swarm of writers on real filesystems: what they append is there after a remount, in order, and whatever
 //! goes wrong ends with its reason and leaves nobody behind.
 
+#[macro_use]
+#[path = "common/alone.rs"]
+mod alone;
 mod common;
 
 use common::*;
@@ -9,8 +12,19 @@ use model::agent::Target;
 use model::workload::{Suite, Workload};
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+alone_tests!(
+    every_turn_is_done_once_and_everything_is_read_back_in_order,
+    a_lost_a_changed_and_a_surplus_record_are_found,
+    contents_survive_a_remount_on_real_filesystems,
+    a_lane_out_of_inodes_or_of_room_says_which,
+    what_is_stopped_ends_at_once_and_leaves_no_process,
+    a_stall_delays_everything_that_was_due_meanwhile,
+    what_is_not_done_long_after_the_window_is_missed_and_a_backlog,
+    a_swarm_runs_without_a_filesystem_and_a_bare_device_is_refused,
+);
 
 fn swarm(text: &str) -> Workload {
     let text =
@@ -32,13 +46,6 @@ fn bytes_below(path: &Path) -> u64 {
     entries.map(|path| if path.is_dir() { bytes_below(&path) } else { path.metadata().unwrap().len() }).sum()
 }
 
-/// Tests that count processes of swarms, or make some, come one after another.
-static PROCESSES: Mutex<()> = Mutex::new(());
-
-fn alone() -> MutexGuard<'static, ()> {
-    PROCESSES.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
 /// Processes of a swarm that are children of this one, zombies included.
 fn children() -> usize {
     let own = std::process::id().to_string();
@@ -54,7 +61,9 @@ fn children() -> usize {
 
 #[test]
 fn every_turn_is_done_once_and_everything_is_read_back_in_order() {
-    let _alone = alone();
+    if alone::elsewhere("every_turn_is_done_once_and_everything_is_read_back_in_order") {
+        return;
+    }
     let small = "writers = 60\nperiod_seconds = 0.05\nseconds = 0.4\nwarm_up_seconds = 0.1\ndirectories = 7\n";
     for more in [
         "",
@@ -101,6 +110,9 @@ fn every_turn_is_done_once_and_everything_is_read_back_in_order() {
 
 #[test]
 fn a_lost_a_changed_and_a_surplus_record_are_found() {
+    if alone::elsewhere("a_lost_a_changed_and_a_surplus_record_are_found") {
+        return;
+    }
     let workload = swarm("writers = 3\nperiod_seconds = 0.02\nseconds = 0.2\nwarm_up_seconds = 0\nrecord_sizes = [48]");
     let cut = |bytes: &mut Vec<u8>| bytes.truncate(bytes.len() - 48);
     let torn = |bytes: &mut Vec<u8>| bytes.truncate(bytes.len() - 5);
@@ -139,10 +151,12 @@ fn a_lost_a_changed_and_a_surplus_record_are_found() {
 
 #[test]
 fn contents_survive_a_remount_on_real_filesystems() {
+    if alone::elsewhere("contents_survive_a_remount_on_real_filesystems") {
+        return;
+    }
     if !is_root("contents_survive_a_remount_on_real_filesystems") {
         return;
     }
-    let _alone = alone();
     for make in ["mkfs.ext4 -q -F", "mkfs.xfs -q -f", "mkfs.btrfs -q -f"] {
         let disk = Loop::new(320 * MIB, &[]);
         let device = disk.device.to_str().unwrap();
@@ -177,6 +191,9 @@ fn contents_survive_a_remount_on_real_filesystems() {
 
 #[test]
 fn a_lane_out_of_inodes_or_of_room_says_which() {
+    if alone::elsewhere("a_lane_out_of_inodes_or_of_room_says_which") {
+        return;
+    }
     if !is_root("a_lane_out_of_inodes_or_of_room_says_which") {
         return;
     }
@@ -192,7 +209,6 @@ fn a_lane_out_of_inodes_or_of_room_says_which() {
         assert!(error.to_string().contains("no inode is left"), "{error}");
         assert_eq!(error.errno(), Some(libc::ENOSPC));
     }
-    let _alone = alone();
     for method in ["multiplexed", "processes"] {
         let folder = on_disk();
         let small = SmallTmpfs::mount(folder.path(), 256 * KIB);
@@ -211,7 +227,9 @@ fn a_lane_out_of_inodes_or_of_room_says_which() {
 
 #[test]
 fn what_is_stopped_ends_at_once_and_leaves_no_process() {
-    let _alone = alone();
+    if alone::elsewhere("what_is_stopped_ends_at_once_and_leaves_no_process") {
+        return;
+    }
     for (method, writers) in [("multiplexed", 500), ("processes", 300)] {
         let folder = in_memory();
         let place = directory(folder.path());
@@ -220,13 +238,8 @@ fn what_is_stopped_ends_at_once_and_leaves_no_process() {
         ));
         let stop = Arc::new(AtomicBool::new(false));
         let mut work = engine::prepare(&place, &workload, 1, stop.clone()).unwrap();
-        let flag = stop.clone();
-        let waiter = std::thread::spawn(move || {
-            std::thread::sleep(std::time::Duration::from_millis(700));
-            flag.store(true, Ordering::Relaxed);
-        });
+        alone::set_after(&stop, std::time::Duration::from_millis(700));
         let error = run(&mut *work, &place, 600.0).unwrap_err();
-        waiter.join().unwrap();
         assert!(matches!(error, EngineError::Interrupted), "{method}: {error}");
         assert_eq!(children(), 0, "{method}");
     }
@@ -234,6 +247,9 @@ fn what_is_stopped_ends_at_once_and_leaves_no_process() {
 
 #[test]
 fn a_stall_delays_everything_that_was_due_meanwhile() {
+    if alone::elsewhere("a_stall_delays_everything_that_was_due_meanwhile") {
+        return;
+    }
     // Writers wait for a filesystem that is frozen for half a second.
     if !is_root("a_stall_delays_everything_that_was_due_meanwhile") {
         return;
@@ -270,6 +286,9 @@ fn a_stall_delays_everything_that_was_due_meanwhile() {
 
 #[test]
 fn what_is_not_done_long_after_the_window_is_missed_and_a_backlog() {
+    if alone::elsewhere("what_is_not_done_long_after_the_window_is_missed_and_a_backlog") {
+        return;
+    }
     if !is_root("what_is_not_done_long_after_the_window_is_missed_and_a_backlog") {
         return;
     }
@@ -302,6 +321,9 @@ fn what_is_not_done_long_after_the_window_is_missed_and_a_backlog() {
 
 #[test]
 fn a_swarm_runs_without_a_filesystem_and_a_bare_device_is_refused() {
+    if alone::elsewhere("a_swarm_runs_without_a_filesystem_and_a_bare_device_is_refused") {
+        return;
+    }
     let null = Place::open(&Target::Null).unwrap();
     let workload = swarm("writers = 100\nperiod_seconds = 0.05\nseconds = 0.2");
     let mut work = prepare_it(&null, &workload).unwrap();

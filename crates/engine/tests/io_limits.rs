@@ -4,6 +4,9 @@
 
 #[path = "engines/child.rs"]
 mod child;
+#[macro_use]
+#[path = "common/alone.rs"]
+mod alone;
 mod common;
 #[path = "engines/rig.rs"]
 mod rig;
@@ -14,8 +17,25 @@ use engine::io::{self, Action, BUS_ERROR_EXIT_CODE, OperationFlags};
 use rig::*;
 use std::path::Path;
 
+alone_tests!(
+    a_queue_of_65536_works_and_a_deeper_one_is_refused,
+    memory_above_one_gibibyte_lies_in_several_fixed_buffers,
+    a_memlock_limit_costs_the_fixed_buffers_and_is_noted,
+    uncached_reads_leave_the_page_cache_empty_or_are_refused_by_name,
+    polled_completions_work_or_say_that_the_device_cannot,
+    engines_refuse_what_they_cannot_do_with_the_reason,
+    engines_that_a_seccomp_filter_forbids_are_not_available,
+    a_mapped_file_that_is_cut_ends_the_process_with_a_sentence,
+    no_engine_makes_a_system_call_beyond_the_measured_ones,
+    polling_costs_no_system_call_while_nothing_has_completed,
+    flags_cost_no_further_system_call,
+);
+
 #[test]
 fn a_queue_of_65536_works_and_a_deeper_one_is_refused() {
+    if alone::elsewhere("a_queue_of_65536_works_and_a_deeper_one_is_refused") {
+        return;
+    }
     let folder = in_memory();
     let path = folder.path().join("f");
     let deep = case("io_uring", 65_536);
@@ -31,6 +51,9 @@ fn a_queue_of_65536_works_and_a_deeper_one_is_refused() {
 
 #[test]
 fn memory_above_one_gibibyte_lies_in_several_fixed_buffers() {
+    if alone::elsewhere("memory_above_one_gibibyte_lies_in_several_fixed_buffers") {
+        return;
+    }
     if !is_root("a gibibyte of locked memory") {
         return;
     }
@@ -50,6 +73,9 @@ fn memory_above_one_gibibyte_lies_in_several_fixed_buffers() {
 
 #[test]
 fn a_memlock_limit_costs_the_fixed_buffers_and_is_noted() {
+    if alone::elsewhere("a_memlock_limit_costs_the_fixed_buffers_and_is_noted") {
+        return;
+    }
     if !is_root("becoming somebody else") {
         return;
     }
@@ -87,6 +113,9 @@ fn cached_pages(path: &Path, bytes: usize) -> usize {
 
 #[test]
 fn uncached_reads_leave_the_page_cache_empty_or_are_refused_by_name() {
+    if alone::elsewhere("uncached_reads_leave_the_page_cache_empty_or_are_refused_by_name") {
+        return;
+    }
     let folder = on_disk();
     let path = folder.path().join("f");
     for engine in ["sync", "io_uring", "libaio"] {
@@ -131,6 +160,9 @@ fn uncached_reads_leave_the_page_cache_empty_or_are_refused_by_name() {
 
 #[test]
 fn polled_completions_work_or_say_that_the_device_cannot() {
+    if alone::elsewhere("polled_completions_work_or_say_that_the_device_cannot") {
+        return;
+    }
     let folder = on_disk();
     let path = folder.path().join("f");
     for engine in ["sync", "io_uring"] {
@@ -155,6 +187,9 @@ fn polled_completions_work_or_say_that_the_device_cannot() {
 
 #[test]
 fn engines_refuse_what_they_cannot_do_with_the_reason() {
+    if alone::elsewhere("engines_refuse_what_they_cannot_do_with_the_reason") {
+        return;
+    }
     let folder = on_disk();
     let path = folder.path().join("f");
     filled(&path, BLOCK, 0, false);
@@ -206,6 +241,9 @@ fn forbid(call: libc::c_long, errno: i32) {
 
 #[test]
 fn engines_that_a_seccomp_filter_forbids_are_not_available() {
+    if alone::elsewhere("engines_that_a_seccomp_filter_forbids_are_not_available") {
+        return;
+    }
     for (engine, call) in [("io_uring", libc::SYS_io_uring_setup), ("libaio", libc::SYS_io_setup)] {
         for errno in [libc::EPERM, libc::ENOSYS] {
             let said = std::thread::spawn(move || {
@@ -222,6 +260,9 @@ fn engines_that_a_seccomp_filter_forbids_are_not_available() {
 
 #[test]
 fn a_mapped_file_that_is_cut_ends_the_process_with_a_sentence() {
+    if alone::elsewhere("a_mapped_file_that_is_cut_ends_the_process_with_a_sentence") {
+        return;
+    }
     let folder = on_disk();
     let path = folder.path().join("f");
     filled(&path, 16 * BLOCK, 0, false);
@@ -266,6 +307,9 @@ fn count(calls: &[i64], number: i64) -> usize {
 
 #[test]
 fn no_engine_makes_a_system_call_beyond_the_measured_ones() {
+    if alone::elsewhere("no_engine_makes_a_system_call_beyond_the_measured_ones") {
+        return;
+    }
     for folder in [in_memory(), on_disk()] {
         for case in every_case().into_iter().chain([case("null", 1), case("null", 32)]) {
             let Some(calls) = calls_of(case, &folder.path().join("f")) else { return };
@@ -300,6 +344,9 @@ fn no_engine_makes_a_system_call_beyond_the_measured_ones() {
 
 #[test]
 fn polling_costs_no_system_call_while_nothing_has_completed() {
+    if alone::elsewhere("polling_costs_no_system_call_while_nothing_has_completed") {
+        return;
+    }
     let folder = in_memory();
     for case in
         [case("io_uring", 32), case("libaio", 32), case("null", 32), Case { flags: SQ_THREAD, ..case("io_uring", 32) }]
@@ -319,6 +366,9 @@ fn polling_costs_no_system_call_while_nothing_has_completed() {
 
 #[test]
 fn flags_cost_no_further_system_call() {
+    if alone::elsewhere("flags_cost_no_further_system_call") {
+        return;
+    }
     let folder = on_disk();
     let case = Case { flags: DSYNC, ..case("sync", 1) };
     let Some(calls) = calls_of(case, &folder.path().join("f")) else { return };

@@ -1,5 +1,8 @@
 //! Job files run whole, on real filesystems, with workers as processes and as threads.
 
+#[macro_use]
+#[path = "common/alone.rs"]
+mod alone;
 mod common;
 
 use common::{KIB, MIB, directory, in_memory, on_disk};
@@ -10,6 +13,33 @@ use model::workload::{Kind, Workload};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+alone_tests!(
+    a_job_moves_exactly_its_size_whoever_its_workers_are,
+    reads_and_writes_of_a_mixed_job_are_groups_of_their_own,
+    a_stonewall_lets_earlier_jobs_end_first_and_names_tell_jobs_apart,
+    a_file_that_one_job_writes_and_another_reads_holds_data_from_the_start,
+    both_directions_of_a_mixture_keep_to_their_own_rate_in_bytes,
+    syncs_of_several_files_go_round_among_them,
+    a_job_waits_for_the_one_it_names,
+    syncs_are_a_group_of_their_own_and_come_after_every_so_many_writes,
+    loops_runtime_ramp_and_io_size_say_how_much_is_done,
+    a_rate_is_kept_and_an_open_loop_counts_from_the_intended_start,
+    an_open_loop_beyond_what_the_engine_can_do_counts_the_backlog_and_says_so,
+    a_slow_run_has_a_series_by_half_seconds_of_all_its_workers,
+    exitall_spares_the_jobs_behind_a_stonewall,
+    what_is_laid_out_is_of_the_jobs_kind_of_data,
+    what_was_written_is_read_back_and_a_changed_byte_is_named_by_file_and_offset,
+    a_later_job_checks_what_it_reads_and_verification_that_cannot_work_is_refused,
+    fsync_and_fdatasync_are_both_done,
+    files_are_laid_out_as_the_options_say,
+    more_files_than_may_be_open_are_all_written,
+    a_full_filesystem_fails_the_run_with_its_reason,
+    a_run_ends_soon_after_the_stop_flag_and_leaves_no_worker,
+    exitall_ends_the_others_and_keeps_what_they_did,
+    what_workers_used_is_known_by_job,
+    threads_of_one_job_work_beside_processes_of_another,
+);
 
 fn job(name: &str, io: Io) -> Job {
     Job { name: name.into(), stonewall: false, exitall: false, wait_for: None, options: Vec::new(), io }
@@ -36,6 +66,9 @@ fn group<'a>(windows: &'a [Window], name: &str) -> &'a Window {
 
 #[test]
 fn a_job_moves_exactly_its_size_whoever_its_workers_are() {
+    if alone::elsewhere("a_job_moves_exactly_its_size_whoever_its_workers_are") {
+        return;
+    }
     for (thread, folder) in [(true, in_memory()), (false, on_disk())] {
         for (rw, ioengine, iodepth) in [
             (Pattern::Write, "sync", 1),
@@ -59,6 +92,9 @@ fn a_job_moves_exactly_its_size_whoever_its_workers_are() {
 
 #[test]
 fn reads_and_writes_of_a_mixed_job_are_groups_of_their_own() {
+    if alone::elsewhere("reads_and_writes_of_a_mixed_job_are_groups_of_their_own") {
+        return;
+    }
     let folder = in_memory();
     let mixed = Io { rwmixread: 70, norandommap: true, ..io(Pattern::RandRw, 4 * KIB, 16 * MIB) };
     let windows = run(folder.path(), vec![job("mixed", mixed)]);
@@ -73,6 +109,9 @@ fn reads_and_writes_of_a_mixed_job_are_groups_of_their_own() {
 
 #[test]
 fn a_stonewall_lets_earlier_jobs_end_first_and_names_tell_jobs_apart() {
+    if alone::elsewhere("a_stonewall_lets_earlier_jobs_end_first_and_names_tell_jobs_apart") {
+        return;
+    }
     let folder = in_memory();
     let first = Io { filename: vec!["shared".into()], data: Data::Zero, ..io(Pattern::Write, 64 * KIB, 4 * MIB) };
     let second = Io { filename: vec!["shared".into()], ..io(Pattern::Write, 4 * KIB, 64 * KIB) };
@@ -91,6 +130,9 @@ fn a_stonewall_lets_earlier_jobs_end_first_and_names_tell_jobs_apart() {
 
 #[test]
 fn a_file_that_one_job_writes_and_another_reads_holds_data_from_the_start() {
+    if alone::elsewhere("a_file_that_one_job_writes_and_another_reads_holds_data_from_the_start") {
+        return;
+    }
     let folder = on_disk();
     let shared = |rw| Io { filename: vec!["shared".into()], ..io(rw, 4 * KIB, MIB) };
     let jobs = || vec![job("writer", shared(Pattern::RandWrite)), job("reader", shared(Pattern::RandRead))];
@@ -111,6 +153,9 @@ fn a_file_that_one_job_writes_and_another_reads_holds_data_from_the_start() {
 
 #[test]
 fn both_directions_of_a_mixture_keep_to_their_own_rate_in_bytes() {
+    if alone::elsewhere("both_directions_of_a_mixture_keep_to_their_own_rate_in_bytes") {
+        return;
+    }
     let folder = in_memory();
     let rate = PerDirection {
         read: Rate::Bytes(4.0 * MIB as f64),
@@ -128,6 +173,9 @@ fn both_directions_of_a_mixture_keep_to_their_own_rate_in_bytes() {
 
 #[test]
 fn syncs_of_several_files_go_round_among_them() {
+    if alone::elsewhere("syncs_of_several_files_go_round_among_them") {
+        return;
+    }
     let folder = in_memory();
     let every = Io { fsync: 4, nrfiles: 4, openfiles: Some(2), ..io(Pattern::Write, 4 * KIB, 256 * KIB) };
     let windows = run(folder.path(), vec![job("log", every)]);
@@ -136,6 +184,9 @@ fn syncs_of_several_files_go_round_among_them() {
 
 #[test]
 fn a_job_waits_for_the_one_it_names() {
+    if alone::elsewhere("a_job_waits_for_the_one_it_names") {
+        return;
+    }
     let folder = in_memory();
     let begun = std::time::Instant::now();
     let long = Io { runtime_seconds: Some(0.3), time_based: true, ..io(Pattern::Read, 4 * KIB, MIB) };
@@ -149,6 +200,9 @@ fn a_job_waits_for_the_one_it_names() {
 
 #[test]
 fn syncs_are_a_group_of_their_own_and_come_after_every_so_many_writes() {
+    if alone::elsewhere("syncs_are_a_group_of_their_own_and_come_after_every_so_many_writes") {
+        return;
+    }
     let folder = on_disk();
     for (ioengine, iodepth) in [("sync", 1), ("io_uring", 4)] {
         let every = Io { fdatasync: 8, ioengine: ioengine.into(), iodepth, ..io(Pattern::Write, 4 * KIB, 256 * KIB) };
@@ -161,6 +215,9 @@ fn syncs_are_a_group_of_their_own_and_come_after_every_so_many_writes() {
 
 #[test]
 fn loops_runtime_ramp_and_io_size_say_how_much_is_done() {
+    if alone::elsewhere("loops_runtime_ramp_and_io_size_say_how_much_is_done") {
+        return;
+    }
     let folder = in_memory();
     let twice = Io { loops: 2, unlink_each_loop: true, ..io(Pattern::Write, 4 * KIB, 256 * KIB) };
     assert_eq!(run(folder.path(), vec![job("loops", twice)])[0].operations, 128);
@@ -184,6 +241,9 @@ fn loops_runtime_ramp_and_io_size_say_how_much_is_done() {
 
 #[test]
 fn a_rate_is_kept_and_an_open_loop_counts_from_the_intended_start() {
+    if alone::elsewhere("a_rate_is_kept_and_an_open_loop_counts_from_the_intended_start") {
+        return;
+    }
     let folder = in_memory();
     for (process, ioengine, iodepth) in
         [(RateProcess::Linear, "sync", 1), (RateProcess::Poisson, "io_uring", 32), (RateProcess::Linear, "io_uring", 4)]
@@ -209,6 +269,9 @@ fn a_rate_is_kept_and_an_open_loop_counts_from_the_intended_start() {
 
 #[test]
 fn an_open_loop_beyond_what_the_engine_can_do_counts_the_backlog_and_says_so() {
+    if alone::elsewhere("an_open_loop_beyond_what_the_engine_can_do_counts_the_backlog_and_says_so") {
+        return;
+    }
     let folder = in_memory();
     let rate = PerDirection { read: Rate::Operations(20_000_000.0), ..PerDirection::default() };
     for (ioengine, iodepth) in [("sync", 1), ("io_uring", 16)] {
@@ -232,6 +295,9 @@ fn an_open_loop_beyond_what_the_engine_can_do_counts_the_backlog_and_says_so() {
 
 #[test]
 fn a_slow_run_has_a_series_by_half_seconds_of_all_its_workers() {
+    if alone::elsewhere("a_slow_run_has_a_series_by_half_seconds_of_all_its_workers") {
+        return;
+    }
     let folder = in_memory();
     let long = Io { numjobs: 2, runtime_seconds: Some(1.2), time_based: true, ..io(Pattern::RandRead, 4 * KIB, MIB) };
     let window = run(folder.path(), vec![job("long", long)]).remove(0);
@@ -243,6 +309,9 @@ fn a_slow_run_has_a_series_by_half_seconds_of_all_its_workers() {
 
 #[test]
 fn exitall_spares_the_jobs_behind_a_stonewall() {
+    if alone::elsewhere("exitall_spares_the_jobs_behind_a_stonewall") {
+        return;
+    }
     let folder = in_memory();
     let mut first = job("first", io(Pattern::Read, 4 * KIB, MIB));
     first.exitall = true;
@@ -254,6 +323,9 @@ fn exitall_spares_the_jobs_behind_a_stonewall() {
 
 #[test]
 fn what_is_laid_out_is_of_the_jobs_kind_of_data() {
+    if alone::elsewhere("what_is_laid_out_is_of_the_jobs_kind_of_data") {
+        return;
+    }
     let folder = in_memory();
     let zeros = Io { create_only: true, data: Data::Zero, ..io(Pattern::Read, 4 * KIB, MIB + 100) };
     run(folder.path(), vec![job("zeros", zeros)]);
@@ -273,6 +345,9 @@ fn verified(rw: Pattern, size: u64) -> Io {
 
 #[test]
 fn what_was_written_is_read_back_and_a_changed_byte_is_named_by_file_and_offset() {
+    if alone::elsewhere("what_was_written_is_read_back_and_a_changed_byte_is_named_by_file_and_offset") {
+        return;
+    }
     for thread in [true, false] {
         let folder = on_disk();
         let place = directory(folder.path());
@@ -300,6 +375,9 @@ fn what_was_written_is_read_back_and_a_changed_byte_is_named_by_file_and_offset(
 
 #[test]
 fn a_later_job_checks_what_it_reads_and_verification_that_cannot_work_is_refused() {
+    if alone::elsewhere("a_later_job_checks_what_it_reads_and_verification_that_cannot_work_is_refused") {
+        return;
+    }
     let folder = on_disk();
     let shared = |io: Io| Io { filename: vec!["shared".into()], ..io };
     let mut reader = job("reader", shared(verified(Pattern::RandRead, MIB)));
@@ -323,6 +401,9 @@ fn a_later_job_checks_what_it_reads_and_verification_that_cannot_work_is_refused
 
 #[test]
 fn fsync_and_fdatasync_are_both_done() {
+    if alone::elsewhere("fsync_and_fdatasync_are_both_done") {
+        return;
+    }
     let folder = in_memory();
     let both = Io { fsync: 16, fdatasync: 4, ..io(Pattern::Write, 4 * KIB, 256 * KIB) };
     let windows = run(folder.path(), vec![job("both", both)]);
@@ -332,6 +413,9 @@ fn fsync_and_fdatasync_are_both_done() {
 
 #[test]
 fn files_are_laid_out_as_the_options_say() {
+    if alone::elsewhere("files_are_laid_out_as_the_options_say") {
+        return;
+    }
     let folder = on_disk();
     let path = |name: &str| folder.path().join(name);
     let only = |io: Io| Io { create_only: true, ..io };
@@ -355,6 +439,9 @@ fn files_are_laid_out_as_the_options_say() {
 
 #[test]
 fn more_files_than_may_be_open_are_all_written() {
+    if alone::elsewhere("more_files_than_may_be_open_are_all_written") {
+        return;
+    }
     let folder = in_memory();
     for (ioengine, iodepth) in [("sync", 1), ("io_uring", 8)] {
         let io = Io {
@@ -377,6 +464,9 @@ fn more_files_than_may_be_open_are_all_written() {
 
 #[test]
 fn a_full_filesystem_fails_the_run_with_its_reason() {
+    if alone::elsewhere("a_full_filesystem_fails_the_run_with_its_reason") {
+        return;
+    }
     if !common::is_root("a_full_filesystem_fails_the_run_with_its_reason") {
         return;
     }
@@ -395,6 +485,9 @@ fn a_full_filesystem_fails_the_run_with_its_reason() {
 
 #[test]
 fn a_run_ends_soon_after_the_stop_flag_and_leaves_no_worker() {
+    if alone::elsewhere("a_run_ends_soon_after_the_stop_flag_and_leaves_no_worker") {
+        return;
+    }
     let folder = in_memory();
     for thread in [true, false] {
         let stop = Arc::new(AtomicBool::new(false));
@@ -409,18 +502,17 @@ fn a_run_ends_soon_after_the_stop_flag_and_leaves_no_worker() {
         let workload = Workload { name: "t".into(), title: "t".into(), kind: Kind::Jobs(Box::new(jobs)) };
         let place = directory(folder.path());
         let mut work = engine::prepare(&place, &workload, 1, stop.clone()).unwrap();
-        let stopper = std::thread::spawn(move || {
-            std::thread::sleep(std::time::Duration::from_millis(100));
-            stop.store(true, std::sync::atomic::Ordering::Relaxed);
-        });
+        alone::set_after(&stop, std::time::Duration::from_millis(100));
         let error = work.run(&place, &mut ()).unwrap_err();
         assert!(matches!(error, EngineError::Interrupted), "{error}");
-        stopper.join().unwrap();
     }
 }
 
 #[test]
 fn exitall_ends_the_others_and_keeps_what_they_did() {
+    if alone::elsewhere("exitall_ends_the_others_and_keeps_what_they_did") {
+        return;
+    }
     let folder = in_memory();
     let endless = Io { runtime_seconds: Some(600.0), time_based: true, ..io(Pattern::RandRead, 4 * KIB, MIB) };
     let mut short = job("short", io(Pattern::Read, 4 * KIB, MIB));
@@ -432,6 +524,9 @@ fn exitall_ends_the_others_and_keeps_what_they_did() {
 
 #[test]
 fn what_workers_used_is_known_by_job() {
+    if alone::elsewhere("what_workers_used_is_known_by_job") {
+        return;
+    }
     let folder = in_memory();
     let busy = Io { numjobs: 2, runtime_seconds: Some(0.3), time_based: true, ..io(Pattern::RandRead, 4 * KIB, MIB) };
     let mut work = prepared(folder.path(), vec![job("busy", busy)]).unwrap();
@@ -440,4 +535,28 @@ fn what_workers_used_is_known_by_job() {
     assert_eq!((uses.len(), uses[0].workers, uses[0].name.as_str()), (1, 2, "busy"));
     assert!(uses[0].cpu_system_seconds > 0.0 && uses[0].seconds >= 0.3, "{uses:?}");
     assert!(windows[0].operations > 0);
+}
+
+#[test]
+fn threads_of_one_job_work_beside_processes_of_another() {
+    if alone::elsewhere("threads_of_one_job_work_beside_processes_of_another") {
+        return;
+    }
+    // The third is forked while the threads of the first are at work, and the second has ended.
+    let folder = in_memory();
+    let busy = Io { runtime_seconds: Some(0.4), time_based: true, ..io(Pattern::RandRead, 4 * KIB, MIB) };
+    let threads = job("threads", Io { thread: true, numjobs: 3, ..busy.clone() });
+    let short = job("short", Io { numjobs: 2, ..io(Pattern::Write, 4 * KIB, MIB) });
+    let mut later = job("later", Io { numjobs: 2, ..io(Pattern::Write, 4 * KIB, MIB) });
+    later.wait_for = Some("short".into());
+    let mut work = prepared(folder.path(), vec![threads, short, later]).unwrap();
+    let windows = work.run(&directory(folder.path()), &mut ()).unwrap();
+    assert!(group(&windows, "threads: read").operations > 0);
+    for name in ["short: write", "later: write"] {
+        assert_eq!(group(&windows, name).operations, 512, "{name}");
+    }
+    let uses = work.jobs();
+    assert_eq!(uses.iter().map(|uses| uses.workers).collect::<Vec<_>>(), [3, 2, 2]);
+    assert!(uses[0].cpu_system_seconds > 0.0, "{uses:?}");
+    assert_eq!(std::fs::read_dir("/proc/self/task").unwrap().count(), 1, "no thread of theirs is here");
 }

@@ -189,6 +189,9 @@ impl Mix {
             pool.check(self.files[..at].iter().any(|other| other.name == pool.name))
                 .map_err(|what| format!("set {}: {what}", pool.name))?;
         }
+        if self.files.iter().map(|pool| pool.count).fold(0, u64::saturating_add) > MOST_FILES {
+            return Err(format!("count of all sets together must be at most {MOST_FILES}; lower it"));
+        }
         for (at, step) in self.step.iter().enumerate() {
             let fail = |what: &str| Err(format!("step {}: {what}", step.name));
             if step.name.trim().is_empty()
@@ -245,13 +248,16 @@ impl Mix {
     }
 }
 
+/// Files of all sets: each has a place in memory.
+const MOST_FILES: u64 = 10_000_000;
+
 impl Pool {
     fn check(&self, is_double: bool) -> Result<(), String> {
         let fail = |what: &str| Err(what.to_owned());
         if self.name.trim().is_empty() || is_double {
             return fail("its name must be its own");
         }
-        if !(1..=10_000_000).contains(&self.count) {
+        if !(1..=MOST_FILES).contains(&self.count) {
             return fail("count must lie between 1 and 10000000");
         }
         if !(0.0..=1.0).contains(&self.filled) {

@@ -2,6 +2,8 @@
 
 mod permitted;
 
+pub use permitted::is_permitted;
+
 use crate::Bytes;
 use crate::operations::{Ability, Asked};
 use schemars::JsonSchema;
@@ -109,6 +111,9 @@ pub const MATERIAL_CHECKSUM: &str = "material_crc32c";
 /// The folders of an overlay that are written to.
 pub const OVERLAY_UPPER: [&str; 2] = ["overlay-upper", "overlay-work"];
 
+/// The kernel takes 256 bytes for the names of all lower folders of an overlay (fsconfig(2)).
+const MOST_LAYERS: usize = 12;
+
 fn usual_size() -> Bytes {
     Bytes(2_000_000_000)
 }
@@ -206,11 +211,16 @@ impl Programs {
                 !path.is_empty() && plain.into_iter().all(|part| matches!(part, std::path::Component::Normal(_)))
             };
             let lower = step.overlay.iter().flat_map(|overlay| &overlay.lower);
-            if !step.outputs.iter().chain(&step.reads).chain(&step.folders).chain(lower).all(inside) {
+            if !step.outputs.iter().chain(&step.reads).chain(&step.folders).chain(lower.clone()).all(inside) {
                 return fail("reads, outputs, folders and lower are relative paths inside the lane");
             }
-            if step.overlay.as_ref().is_some_and(|overlay| overlay.lower.is_empty()) {
-                return fail("lower names no folder");
+            if step.overlay.as_ref().is_some_and(|overlay| !(1..=MOST_LAYERS).contains(&overlay.lower.len())) {
+                return fail("lower names between 1 and 12 folders");
+            }
+            let words =
+                step.program.iter().chain(&step.check).chain(&step.folders).chain(&step.outputs).chain(&step.reads);
+            if words.chain(lower).any(|word| word.contains('\0')) {
+                return fail("a word holds a NUL byte; remove it");
             }
         }
         Ok(())

@@ -6,12 +6,14 @@
 //! process, and servers that run as whoever called, reach the folder by its descriptor below /proc/self/fd. Both
 //! paths are short: a socket's may have 107 bytes, and a lane may lie deeper than that.
 
+use crate::beneath;
 use crate::error::EngineError;
 use crate::target::Place;
 use crate::unprivileged::{SEAT, User, is_seated};
-use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid, chownat, mkdirat, openat};
+use rustix::fs::{FileType, Gid, Mode, OFlags, Uid, fchown, fstat};
 use rustix::io::Errno;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::path::Path;
 
 /// Name of the folder in the lane.
 pub(super) const NAME: &str = "fairlane-database";
@@ -30,23 +32,20 @@ impl House {
     pub(super) fn build(place: &Place, user: Option<User>) -> Result<House, EngineError> {
         let (path, directory) = place.directory().ok_or_else(no_directory)?;
         let own = path.join(NAME);
-        match std::fs::remove_dir_all(&own) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(EngineError::file("remove", own, Errno::from_io_error(&error).unwrap_or(Errno::IO)));
-            }
-            _ => {}
-        }
         let cannot = |action, errno| EngineError::file(action, &own, errno);
-        let make = |name: &str| {
-            mkdirat(directory, name, Mode::RWXU).map_err(|errno| cannot("create directory", errno))?;
-            let Some(User { uid, gid }) = user else { return Ok(()) };
-            chownat(directory, name, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)), AtFlags::empty())
-                .map_err(|errno| cannot("change the owner of", errno))
-        };
-        make(NAME)?;
-        make(&format!("{NAME}/data"))?;
-        make(&format!("{NAME}/tmp"))?;
-        House::open(place)
+        beneath::remove_tree(directory, NAME).map_err(|errno| cannot("remove", errno))?;
+        let house = beneath::make_folder(directory, NAME, Mode::RWXU, None)
+            .map_err(|errno| cannot("create directory", errno))?;
+        for name in ["data", "tmp"] {
+            beneath::make_folder(house.as_fd(), name, Mode::RWXU, user)
+                .map_err(|errno| cannot("create directory", errno))?;
+        }
+        if let Some(User { uid, gid }) = user {
+            // Last: from here on its new owner may put links there.
+            fchown(&house, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))
+                .map_err(|errno| cannot("change the owner of", errno))?;
+        }
+        Ok(House { directory: house })
     }
 
     /// Opens the one that is there.
@@ -55,8 +54,7 @@ impl House {
     /// Where there is none.
     pub(super) fn open(place: &Place) -> Result<House, EngineError> {
         let (path, directory) = place.directory().ok_or_else(no_directory)?;
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let directory = openat(directory, NAME, flags, Mode::empty())
+        let directory = beneath::open_folder(directory, NAME)
             .map_err(|errno| EngineError::file("open directory", path.join(NAME), errno))?;
         Ok(House { directory })
     }
@@ -71,7 +69,19 @@ impl House {
 
     /// A path in it, for this process and for those that inherit the descriptor.
     pub(super) fn inside(&self, name: &str) -> String {
-        format!("/proc/self/fd/{}/{name}", self.directory.as_raw_fd())
+        format!("{}/{name}", beneath::by_descriptor(&self.directory))
+    }
+
+    /// The server's socket of this name: no link to another's, and nothing else.
+    ///
+    /// # Errors
+    /// `ENOENT` where it is not there yet, `ENOTSOCK` where it is something else.
+    pub(super) fn socket(&self, name: &str) -> Result<OwnedFd, Errno> {
+        let socket = beneath::open_beneath(self.directory.as_fd(), Path::new(name), OFlags::PATH)?;
+        match FileType::from_raw_mode(fstat(&socket)?.st_mode) {
+            FileType::Socket => Ok(socket),
+            _ => Err(Errno::NOTSOCK),
+        }
     }
 
     /// The descriptor that a server inherits.
@@ -82,4 +92,29 @@ impl House {
 
 pub(super) fn no_directory() -> EngineError {
     EngineError::Unsuitable("a database works in a directory; race a lane that has one".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::agent::Target;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn only_a_socket_that_lies_in_the_house_is_connected_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place::open(&Target::Directory(folder.path().to_owned())).unwrap();
+        let house = House::build(&place, None).unwrap();
+        let inside = |name: &str| folder.path().join(NAME).join(name);
+        let others = UnixListener::bind(folder.path().join("others")).unwrap();
+        let _own = UnixListener::bind(inside("own")).unwrap();
+        std::os::unix::fs::symlink(folder.path().join("others"), inside("socket")).unwrap();
+        std::fs::write(inside("file"), "").unwrap();
+        for (name, refused) in [("socket", Errno::LOOP), ("file", Errno::NOTSOCK), ("none", Errno::NOENT)] {
+            assert_eq!(house.socket(name).map(|_| ()), Err(refused), "{name}");
+        }
+        let own = house.socket("own").unwrap();
+        std::os::unix::net::UnixStream::connect(beneath::by_descriptor(&own)).unwrap();
+        drop(others);
+    }
 }

@@ -177,11 +177,8 @@ impl OltpWork {
         let connected: Result<Box<dyn Session>, DatabaseError> = match (&self.external, &self.running) {
             (Some(external), _) => external.connect(),
             (None, Some(running)) => running.connect(),
-            (None, None) => {
-                let (path, _) = place.directory().ok_or_else(house::no_directory)?;
-                sqlite::Sqlite::open(&path.join(house::NAME), &self.oltp, clients, self.turns.clone())
-                    .map(|one| Box::new(one) as Box<dyn Session>)
-            }
+            (None, None) => sqlite::Sqlite::open(House::open(place)?, &self.oltp, clients, self.turns.clone())
+                .map(|one| Box::new(one) as Box<dyn Session>),
         };
         connected.map_err(|error| self.explain(error))
     }

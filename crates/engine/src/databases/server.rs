@@ -6,6 +6,7 @@ use super::mysql::MySql;
 use super::postgresql::Postgres;
 use super::programs;
 use super::session::{DatabaseError, Session};
+use crate::beneath::by_descriptor;
 use crate::error::EngineError;
 use crate::unprivileged::{SEAT, become_user, is_seated, lanes, show, unprivileged};
 use crate::workloads::heed;
@@ -13,10 +14,10 @@ use model::oltp::{Oltp, Server};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{Seek, Write};
 use std::os::fd::BorrowedFd;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
@@ -133,9 +134,13 @@ impl Running {
     /// Where the server does not take it.
     pub(super) fn connect(&self) -> Result<Box<dyn Session>, DatabaseError> {
         let who = Who::of_own(self.server);
+        let name = if self.server == Server::Postgresql { ".s.PGSQL.5432" } else { "socket" };
+        // The folder is the server's: what has the name there need not be a socket of its own.
+        let socket = self.house.socket(name).map_err(|errno| DatabaseError::lost(&errno.into()))?;
+        let path = PathBuf::from(by_descriptor(&socket));
         Ok(match self.server {
-            Server::Postgresql => Box::new(Postgres::connect(Path::new(&self.house.inside(".s.PGSQL.5432")), &who)?),
-            _ => Box::new(MySql::connect(Path::new(&self.house.inside("socket")), &who)?),
+            Server::Postgresql => Box::new(Postgres::connect(&path, &who)?),
+            _ => Box::new(MySql::connect(&path, &who)?),
         })
     }
 
@@ -198,7 +203,12 @@ impl Running {
         let Some(path) = &self.note else { return Ok(()) };
         let pid = self.pid();
         let start = start_ticks(pid).unwrap_or(0);
-        let written = std::fs::File::create(path)
+        let written = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .custom_flags(libc::O_NOFOLLOW)
+            .open(path)
             .and_then(|mut file| writeln!(file, "{pid} {start}").and_then(|()| file.sync_data()));
         written.map_err(|error| EngineError::Unsuitable(format!("cannot note the server's process id: {error}")))
     }
@@ -299,7 +309,7 @@ fn spawn(
             // Now: a change of user would take the signal away again.
             rustix::process::set_parent_process_death_signal(Some(farewell))?;
             if rustix::process::getppid() != Some(parent) {
-                return Err(std::io::Error::other("the parent is gone"));
+                return Err(std::io::Error::from_raw_os_error(libc::ESRCH));
             }
             rustix::io::fcntl_setfd(BorrowedFd::borrow_raw(descriptor), FdFlags::empty())?;
             Ok(())

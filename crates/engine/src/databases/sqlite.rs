@@ -1,12 +1,12 @@
 //! SQLite as the agent's own code: each client has a connection.
 
+use super::house::House;
 use super::session::{Cause, Cure, DatabaseError, Session, Value};
 use super::syncs;
 use super::turns::Turns;
 use model::oltp::Oltp;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,12 +27,14 @@ pub(crate) struct Sqlite {
     turns: Arc<Turns>,
     /// It is this connection's turn.
     writes: bool,
+    /// Its files are known by paths that begin with this descriptor.
+    _house: House,
 }
 
 impl Sqlite {
-    /// Opens the database in `folder`, makes it where it is not there. `clients` share the pool.
-    pub(crate) fn open(folder: &Path, oltp: &Oltp, clients: u32, turns: Arc<Turns>) -> Result<Sqlite, DatabaseError> {
-        let file = folder.join("data.sqlite");
+    /// Opens the database in its house, makes it where it is not there. `clients` share the pool.
+    pub(super) fn open(house: House, oltp: &Oltp, clients: u32, turns: Arc<Turns>) -> Result<Sqlite, DatabaseError> {
+        let file = house.inside("data.sqlite");
         let connection = match syncs::vfs() {
             Some(counted) => Connection::open_with_flags_and_vfs(file, OpenFlags::default(), counted),
             None => Connection::open(file),
@@ -54,7 +56,7 @@ impl Sqlite {
             }
         }
         connection.set_prepared_statement_cache_capacity(16 + 10 * oltp.tables as usize);
-        Ok(Sqlite { connection, statements: Vec::new(), changes: Vec::new(), turns, writes: false })
+        Ok(Sqlite { connection, statements: Vec::new(), changes: Vec::new(), turns, writes: false, _house: house })
     }
 
     /// Stands in the queue before something that writes, unless it is its turn already.

@@ -5,7 +5,7 @@
 
 use rusqlite::ffi;
 use std::cell::Cell;
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, c_char, c_int};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
@@ -60,7 +60,32 @@ fn register() -> bool {
         own.pNext = std::ptr::null_mut();
         own.zName = NAME.as_ptr();
         own.xOpen = Some(open);
+        own.xFullPathname = Some(full_path);
         ffi::sqlite3_vfs_register(Box::into_raw(Box::new(own)), 0) == ffi::SQLITE_OK
+    }
+}
+
+/// A path that begins with a descriptor is whole as it stands: resolved, it could be another folder's by the time the next
+/// file beside it is opened.
+unsafe extern "C" fn full_path(
+    vfs: *mut ffi::sqlite3_vfs,
+    name: *const c_char,
+    room: c_int,
+    out: *mut c_char,
+) -> c_int {
+    // SAFETY: SQLite hands a string that ends in 0 and `out`, which has `room` bytes; the usual VFS has an xFullPathname,
+    // and finds all of its own in our copy.
+    unsafe {
+        let bytes = CStr::from_ptr(name).to_bytes_with_nul();
+        if bytes.starts_with(b"/proc/self/fd/") && usize::try_from(room).is_ok_and(|room| bytes.len() <= room) {
+            std::ptr::copy_nonoverlapping(name, out, bytes.len());
+            return ffi::SQLITE_OK;
+        }
+        let usual = ffi::sqlite3_vfs_find(c"unix".as_ptr());
+        match usual.as_ref().and_then(|usual| usual.xFullPathname) {
+            Some(usual) => usual(vfs, name, room, out),
+            None => ffi::SQLITE_CANTOPEN,
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::backend::{Access, FileCalls, Status};
 use super::names::TOP;
+use crate::beneath;
 use crate::error::EngineError;
 use rustix::fs::{
     AtFlags, FallocateFlags, FileType, Mode, OFlags, RawDir, SeekFrom, XattrFlags, fallocate, fsync, ftruncate,
@@ -44,9 +45,8 @@ impl KernelCalls {
     /// Opens the folder, which must be there.
     pub(crate) fn open((path, directory): (&Path, BorrowedFd<'_>)) -> Result<Self, EngineError> {
         let path = path.join(TOP);
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let top = openat(directory, TOP, flags, Mode::empty())
-            .map_err(|errno| EngineError::file("open directory", &path, errno))?;
+        let top =
+            beneath::open_folder(directory, TOP).map_err(|errno| EngineError::file("open directory", &path, errno))?;
         let mut whole = path.as_os_str().as_bytes().to_vec();
         whole.push(b'/');
         let whole_top = whole.len();
@@ -57,14 +57,9 @@ impl KernelCalls {
     /// Makes the folder; what an interrupted race left in it is removed.
     pub(crate) fn make((path, directory): (&Path, BorrowedFd<'_>)) -> Result<Self, EngineError> {
         let top = path.join(TOP);
-        match std::fs::remove_dir_all(&top) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);
-                return Err(EngineError::file("remove", top, errno));
-            }
-            _ => {}
-        }
-        mkdirat(directory, TOP, DIRECTORY_MODE).map_err(|errno| EngineError::file("create directory", top, errno))?;
+        beneath::remove_tree(directory, TOP).map_err(|errno| EngineError::file("remove", &top, errno))?;
+        beneath::make_folder(directory, TOP, DIRECTORY_MODE, None)
+            .map_err(|errno| EngineError::file("create directory", top, errno))?;
         Self::open((path, directory))
     }
 

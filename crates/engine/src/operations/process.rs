@@ -14,11 +14,11 @@ pub use tools::{MissingTool, missing_tools};
 use super::backend::{Operator, Task};
 use super::contents::Contents;
 use super::in_process::{ATTRIBUTE, ATTRIBUTE_BYTES, OF_ATTRIBUTE, file_name};
+use crate::beneath;
 use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
 use launcher::{Arguments, Ended, Launcher};
 use model::operations::Operation;
-use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::Errno;
 use std::ffi::{CStr, OsStr};
 use std::os::fd::BorrowedFd;
@@ -46,9 +46,8 @@ impl ProcessOperator {
     /// # Errors
     /// Where the folder or the other descriptors that it needs cannot be opened.
     pub(crate) fn new(directory: BorrowedFd<'_>, name: &str, path: &Path) -> Result<Self, EngineError> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = openat(directory, name, flags, Mode::empty())
-            .map_err(|errno| EngineError::file("open directory", path, errno))?;
+        let folder =
+            beneath::open_folder(directory, name).map_err(|errno| EngineError::file("open directory", path, errno))?;
         let programs = Programs::find();
         let launcher = Launcher::new(folder, path)?;
         Ok(ProcessOperator { programs, launcher, words: Arguments::default(), path: path.to_owned() })

@@ -2,14 +2,15 @@
 
 use super::seat::{self, Seat};
 use super::store::{self, Kept};
-use super::{cannot, inherited, layers, process, repository};
+use super::{cannot, layers, process, repository};
+use crate::beneath::{self, by_descriptor};
 use crate::error::EngineError;
-use crate::workloads::heed;
+use crate::workloads::{available_bytes, heed};
 use model::programs::{Material, Programs};
-use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags, fcntl_add_seals, memfd_create, openat};
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -17,6 +18,8 @@ use std::sync::atomic::AtomicBool;
 const MOST_OF_MEMORY: f64 = 0.5;
 /// Raised whenever what a generator makes changes: it stands in the name of what is kept.
 const VERSION: u32 = 2;
+/// What a cut takes of a recording.
+const CUTS: &str = "cuts.ffconcat";
 
 /// The material, at hand.
 pub(super) struct Stuff {
@@ -39,9 +42,17 @@ pub(super) fn name(programs: &Programs) -> Option<String> {
 
 impl Stuff {
     /// Makes it where it is not there, looks whether it is what it was, and puts beside the programs what belongs to it.
-    pub(super) fn provide(programs: &Programs, top: &Path, stop: &AtomicBool) -> Result<Stuff, EngineError> {
+    pub(super) fn provide(
+        programs: &Programs,
+        top: (&Path, BorrowedFd<'_>),
+        stop: &AtomicBool,
+    ) -> Result<Stuff, EngineError> {
         let mut stuff = Stuff { kept: None, file: None, notes: Vec::new() };
         let Some(name) = name(programs) else { return Ok(stuff) };
+        if !store::is_there(&name) {
+            let draft = if programs.material == Material::Repository { 2 } else { 1 };
+            store::check_room(store::bytes_of(programs).saturating_mul(draft))?;
+        }
         let kept = store::kept(&name, stop, |path| match programs.material {
             Material::Repository => repository::make(path, programs.files, stop),
             Material::Layers => {
@@ -62,8 +73,8 @@ impl Stuff {
         } else {
             kept.look()?;
             // Where programs see the folder of the material.
-            let seen = top.join(seat::MATERIAL_FOLDER);
-            std::fs::create_dir(&seen).map_err(|error| cannot("create directory", &seen, &error))?;
+            beneath::make_folder(top.1, seat::MATERIAL_FOLDER, Mode::from_raw_mode(0o755), None)
+                .map_err(|errno| EngineError::file("create directory", top.0.join(seat::MATERIAL_FOLDER), errno))?;
         }
         stuff.kept = Some(kept);
         Ok(stuff)
@@ -72,7 +83,7 @@ impl Stuff {
     /// What `{material}` stands for.
     pub(super) fn path(&self) -> String {
         match (&self.file, self.folder()) {
-            (Some(file), _) => inherited(file),
+            (Some(file), _) => by_descriptor(file),
             (None, Some(folder)) => seat::material_path(folder),
             (None, None) => String::new(),
         }
@@ -160,13 +171,15 @@ fn duration(path: &Path) -> Result<f64, EngineError> {
 }
 
 /// Two parts are kept: from a tenth to four tenths, and from six tenths to nine.
-fn write_cuts(top: &Path, seconds: f64) -> Result<(), EngineError> {
+fn write_cuts((path, top): (&Path, BorrowedFd<'_>), seconds: f64) -> Result<(), EngineError> {
     let mut text = "ffconcat version 1.0\n".to_owned();
     for (from, to) in [(0.1, 0.4), (0.6, 0.9)] {
         text.push_str(&format!("file remuxed.mkv\ninpoint {:.3}\noutpoint {:.3}\n", from * seconds, to * seconds));
     }
-    let path = top.join("cuts.ffconcat");
-    std::fs::write(&path, text).map_err(|error| cannot("write", &path, &error))
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let made = openat(top, CUTS, flags, Mode::from_raw_mode(0o644))
+        .map_err(|errno| EngineError::file("create", path.join(CUTS), errno))?;
+    File::from(made).write_all(text.as_bytes()).map_err(|error| cannot("write", &path.join(CUTS), &error))
 }
 
 /// A copy in memory that goes with this process, and that nobody can change; `None`: there is not enough memory.
@@ -197,28 +210,18 @@ fn in_memory(kept: &Kept, stop: &AtomicBool) -> Result<Option<File>, EngineError
     Ok(Some(memory))
 }
 
-/// MemAvailable of /proc/meminfo.
-fn available_bytes() -> u64 {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()).unwrap_or(0) * 1024
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::fd::AsFd;
 
     #[test]
     fn the_cuts_name_a_file_beside_them_and_lie_within_its_length() {
         let folder = tempfile::tempdir().unwrap();
-        write_cuts(folder.path(), 10.0).unwrap();
+        let top = File::open(folder.path()).unwrap();
+        write_cuts((folder.path(), top.as_fd()), 10.0).unwrap();
         let text = std::fs::read_to_string(folder.path().join("cuts.ffconcat")).unwrap();
         assert!(text.starts_with("ffconcat version 1.0\nfile remuxed.mkv\ninpoint 1.000\noutpoint 4.000\n"), "{text}");
         assert_eq!(text.matches("outpoint").count(), 2);
-    }
-
-    #[test]
-    fn memory_is_known_here() {
-        assert!(available_bytes() > 1 << 20);
     }
 }

@@ -1,5 +1,6 @@
 //! Real programs in the lane: each step a process of its own with fixed arguments, never a shell.
 
+mod confined;
 mod layers;
 mod material;
 mod overlay;
@@ -8,20 +9,20 @@ mod repository;
 mod seat;
 mod store;
 
+use crate::beneath;
 use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
 use crate::extents;
 use crate::target::Place;
+use crate::unprivileged::User;
 use crate::window::{TIME, Window};
 use crate::workloads::{Observer, Work};
 use material::Stuff;
 use model::agent::Part;
 use model::programs::{MATERIAL, MATERIAL_CHECKSUM, OUTPUT_CHECKSUM, OVERLAY_UPPER, ProgramStep, Programs, TOTAL};
-use rustix::fs::{Advice, OFlags, fadvise};
+use rustix::fs::{Advice, Gid, Mode, Uid, fadvise, fchown};
 use seat::Seat;
-use std::fs::OpenOptions;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -85,28 +86,27 @@ impl ProgramsWork {
     /// # Errors
     /// Where there is no directory, a program is missing (its package is named), or one fails.
     pub fn prepare(place: &Place, programs: &Programs, stop: Arc<AtomicBool>) -> Result<Self, EngineError> {
-        let top = top(place)?;
+        let (lane_path, lane) = lane(place)?;
+        let path = lane_path.join(TOP);
         if let Some((program, package)) = missing(programs) {
             let remedy = crate::packages::remedy(&package);
             return Err(EngineError::Unsuitable(format!("{program} is not installed; {remedy}")));
         }
-        match std::fs::remove_dir_all(&top) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(cannot("remove", &top, &error)),
-            _ => {}
-        }
-        std::fs::create_dir(&top).map_err(|error| cannot("create directory", &top, &error))?;
-        let stuff = Stuff::provide(programs, &top, &stop)?;
-        if let Some(user) = crate::unprivileged::unprivileged() {
+        beneath::remove_tree(lane, TOP).map_err(|errno| EngineError::file("remove", &path, errno))?;
+        let top = beneath::make_folder(lane, TOP, Mode::from_raw_mode(0o755), None)
+            .map_err(|errno| EngineError::file("create directory", &path, errno))?;
+        let stuff = Stuff::provide(programs, (&path, top.as_fd()), &stop)?;
+        if let Some(User { uid, gid }) = crate::unprivileged::unprivileged() {
             // Last: nothing of root's is written into a folder of somebody else's.
-            std::os::unix::fs::chown(&top, Some(user.uid), Some(user.gid))
-                .map_err(|error| cannot("change the owner of", &top, &error))?;
+            fchown(&top, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))
+                .map_err(|errno| EngineError::file("change the owner of", &path, errno))?;
         }
         let programs = programs.clone();
         Ok(ProgramsWork { programs, stuff, seconds: 0.0, sync_seconds: 0.0, unseen: vec![], found: vec![], stop })
     }
 
     /// Before the clock runs: folders of the step, made as the step's programs would make them.
-    fn make_folders(&self, top: &Path, step: &ProgramStep) -> Result<(), EngineError> {
+    fn make_folders(&self, top: &Top, step: &ProgramStep) -> Result<(), EngineError> {
         let of_overlay = step.overlay.iter().flat_map(|_| OVERLAY_UPPER).map(str::to_owned);
         let folders: Vec<String> = step.folders.iter().cloned().chain(of_overlay).collect();
         if folders.is_empty() {
@@ -116,22 +116,24 @@ impl ProgramsWork {
         self.start(top, &words)
     }
 
-    fn start(&self, top: &Path, command: &[String]) -> Result<(), EngineError> {
+    fn start(&self, top: &Top, command: &[String]) -> Result<(), EngineError> {
         let material = self.stuff.path();
         let words: Vec<String> = command.iter().map(|word| word.replace(MATERIAL, &material)).collect();
-        let seat = Seat::of_suite(top, self.stuff.folder(), self.stuff.descriptors())?;
+        let seat = Seat::of_suite(&top.path, &top.folder, self.stuff.folder(), self.stuff.descriptors())?
+            // Before the material's path stands in it.
+            .alone(model::programs::is_permitted(command));
         process::run(&words, &seat, &self.stop)
     }
 
     /// Contents and pieces of what a step made, read from the disk, and the program that checks it.
-    fn look(&self, top: &Path, step: &ProgramStep) -> Result<Vec<(&'static str, f64)>, EngineError> {
+    fn look(&self, top: &Top, step: &ProgramStep) -> Result<Vec<(&'static str, f64)>, EngineError> {
         let (mut sum, mut pieces) = (0u32, Some(0u64));
         for output in &step.outputs {
-            let path = top.join(output);
+            let path = top.path.join(output);
             let fail = |action, error: std::io::Error| cannot(action, &path, &error);
-            // What a step made may be a link to anywhere.
-            let file = OpenOptions::new().read(true).custom_flags(OFlags::NOFOLLOW.bits() as i32).open(&path);
-            let file = file.map_err(|error| fail("open", error))?;
+            // What a step made may be a link to anywhere, or a pipe.
+            let file = beneath::open_to_read(top.folder.as_fd(), Path::new(output))
+                .map_err(|errno| beneath::refused("open", &path, errno))?;
             // Where the lane cannot be mounted anew: nothing of it is dirty, so that it leaves the cache.
             file.sync_all().map_err(|error| fail("sync", error))?;
             let _ = fadvise(&file, 0, None, Advice::DontNeed);
@@ -172,7 +174,7 @@ impl Work for ProgramsWork {
         if part != Part::WHOLE {
             return Err(EngineError::Unsuitable("a program is not run in parts; ask for the whole".to_owned()));
         }
-        let top = top(place)?;
+        let top = Top::open(place)?;
         let clock = Clock::get();
         let mut window = Window { group: group.to_owned(), primary_metric: TIME, operations: 1, ..Window::default() };
         if group == TOTAL {
@@ -187,7 +189,7 @@ impl Work for ProgramsWork {
         observer.window_opens();
         let begun = clock.now();
         let done = match &step.overlay {
-            Some(overlay) => overlay::work(&top, overlay, &self.stop),
+            Some(overlay) => overlay::work((&top.path, top.folder.as_fd()), overlay, &self.stop),
             None => self.start(&top, &step.program).map(|()| 1),
         };
         // What it left in memory is its own, and nobody else's to write.
@@ -209,7 +211,7 @@ impl Work for ProgramsWork {
 
     /// Looks at what the steps since the last time made; the caller has it come from the disk.
     fn verify(&mut self, place: &Place) -> Result<f64, EngineError> {
-        let (top, begun) = (top(place)?, Clock::get().now());
+        let (top, begun) = (Top::open(place)?, Clock::get().now());
         for name in std::mem::take(&mut self.unseen) {
             if let Some(step) = self.programs.step_named(&name) {
                 let found = self.look(&top, step)?;
@@ -232,26 +234,36 @@ impl Work for ProgramsWork {
 }
 
 /// Bytes of these files.
-fn bytes_of(top: &Path, files: &[String]) -> Result<u64, EngineError> {
+fn bytes_of(top: &Top, files: &[String]) -> Result<u64, EngineError> {
     let of = |name: &String| {
-        let path = top.join(name);
-        std::fs::symlink_metadata(&path).map(|of| of.len()).map_err(|error| cannot("stat", &path, &error))
+        beneath::length(top.folder.as_fd(), Path::new(name))
+            .map_err(|errno| beneath::refused("look at", &top.path.join(name), errno))
     };
     files.iter().map(of).sum()
 }
 
-fn top(place: &Place) -> Result<PathBuf, EngineError> {
-    let (path, _) = place
+/// The folder in which programs work, open: everything of theirs is reached from here.
+struct Top {
+    /// For messages.
+    path: PathBuf,
+    folder: OwnedFd,
+}
+
+impl Top {
+    fn open(place: &Place) -> Result<Top, EngineError> {
+        let (path, lane) = lane(place)?;
+        let path = path.join(TOP);
+        let folder = beneath::open_folder(lane, TOP).map_err(|errno| beneath::refused("open", &path, errno))?;
+        Ok(Top { path, folder })
+    }
+}
+
+fn lane(place: &Place) -> Result<(&Path, BorrowedFd<'_>), EngineError> {
+    place
         .directory()
-        .ok_or_else(|| EngineError::Unsuitable("programs work in a directory; race a lane that has one".to_owned()))?;
-    Ok(path.join(TOP))
+        .ok_or_else(|| EngineError::Unsuitable("programs work in a directory; race a lane that has one".to_owned()))
 }
 
 fn cannot(action: &'static str, path: &Path, error: &std::io::Error) -> EngineError {
     EngineError::File { action, path: path.to_owned(), errno: error.raw_os_error().unwrap_or(libc::EIO) }
-}
-
-/// A path that a program which inherits the descriptor can open.
-fn inherited(file: &impl AsRawFd) -> String {
-    format!("/proc/self/fd/{}", file.as_raw_fd())
 }

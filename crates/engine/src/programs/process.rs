@@ -4,11 +4,11 @@ use super::seat::Seat;
 use crate::error::EngineError;
 use crate::workloads::heed;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::io::{Errno, read};
+use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid};
-use std::fs::File;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -17,8 +17,11 @@ use std::sync::atomic::AtomicBool;
 /// How often the stop flag is looked at; the program's end is heard at once.
 const GLANCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 /// Bytes of the end of what it said that are looked at, and lines that are told.
-const SAID_BYTES: u64 = 8 << 10;
+const SAID_BYTES: usize = 8 << 10;
 const SAID_LINES: usize = 3;
+const SAID_LETTERS: usize = 1000;
+/// How often it is read before something else is looked at: a program may talk without an end.
+const LISTENED: u32 = 64;
 
 /// Looks in PATH and where programs usually lie. Relative elements of PATH are left out: programs are started
 /// inside the lane.
@@ -44,8 +47,8 @@ pub(super) fn run(words: &[String], seat: &Seat, stop: &AtomicBool) -> Result<()
             crate::packages::remedy(super::package_of(name))
         ))
     })?;
-    let said =
-        memfd_create("fairlane-program", MemfdFlags::CLOEXEC).map(File::from).map_err(|errno| cannot(errno.into()))?;
+    let confined = seat.confined(&program, words);
+    let (mut said, mouth) = Said::new().map_err(cannot)?;
     let mut command = Command::new(program);
     command
         .args(arguments)
@@ -53,30 +56,29 @@ pub(super) fn run(words: &[String], seat: &Seat, stop: &AtomicBool) -> Result<()
         .env_clear()
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
         .env("HOME", seat.home())
-        .envs([("LC_ALL", "C"), ("TZ", "UTC"), ("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_ATTR_NOSYSTEM", "1")])
-        .env("GIT_TERMINAL_PROMPT", "0")
-        .envs([("GIT_OPTIONAL_LOCKS", "1"), ("GIT_CONFIG_GLOBAL", &seat.git_config())])
-        .envs(["AUTHOR", "COMMITTER"].into_iter().flat_map(|who| {
-            let key = |what: &str| format!("GIT_{who}_{what}");
-            [(key("NAME"), "Fairlane"), (key("EMAIL"), "fairlane@localhost"), (key("DATE"), "2026-01-01T00:00:00Z")]
-        }))
+        .envs([("LC_ALL", "C"), ("TZ", "UTC"), ("GIT_CONFIG_GLOBAL", &seat.git_config())])
+        .envs(super::seat::git_environment())
         .stdin(Stdio::null())
-        .stdout(said.try_clone().map_err(cannot)?)
-        .stderr(said.try_clone().map_err(cannot)?)
+        .stdout(mouth.try_clone().map_err(cannot)?)
+        .stderr(mouth)
         .process_group(0);
-    let taking = seat.taking();
+    let taking = seat.taking(confined.as_ref());
     // SAFETY: the closure runs between fork and exec and makes only async-signal-safe system calls; it allocates
     // nothing. What it names is open, because the seat is borrowed.
     unsafe {
         command.pre_exec(move || taking.take());
     }
     let mut running = Running::new(command.spawn().map_err(cannot)?);
+    // Its ends of the pipe: only the program holds them now.
+    drop(command);
     loop {
         heed(stop)?;
+        said.listen();
         if let Some(status) = running.ended().map_err(cannot)? {
-            return if status.success() { Ok(()) } else { Err(failure(&shown, &status.to_string(), &said)) };
+            said.listen();
+            return if status.success() { Ok(()) } else { Err(failure(&shown, &status.to_string(), &said.end())) };
         }
-        running.wait_a_little();
+        running.wait_a_little(&said);
     }
 }
 
@@ -95,11 +97,15 @@ impl Running {
         Running { child, group, handle }
     }
 
-    /// Returns when it has ended, or after a moment.
-    fn wait_a_little(&self) {
+    /// Returns when it has ended or said something, or after a moment.
+    fn wait_a_little(&self, said: &Said) {
         match &self.handle {
             // Readable when the program has ended.
-            Some(handle) => _ = poll(&mut [PollFd::new(handle, PollFlags::IN)], Some(&GLANCE)),
+            Some(handle) => {
+                let mut waiting = vec![PollFd::new(handle, PollFlags::IN)];
+                waiting.extend(said.pipe.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+                let _ = poll(&mut waiting, Some(&GLANCE));
+            }
             None => std::thread::sleep(std::time::Duration::from_millis(1)),
         }
     }
@@ -128,14 +134,54 @@ impl Drop for Running {
     }
 }
 
-fn failure(name: &str, status: &str, said: &File) -> EngineError {
-    let end = said.metadata().map_or(0, |metadata| metadata.len());
-    let mut text = vec![0; SAID_BYTES.min(end) as usize];
-    let from = end - text.len() as u64;
-    let _ = said.read_exact_at(&mut text, from);
-    let text = String::from_utf8_lossy(&text);
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+/// What a program says, of which the end alone is kept: it may say as much as it likes.
+struct Said {
+    /// `None`: nobody can say anything any more.
+    pipe: Option<OwnedFd>,
+    /// The last bytes, at most twice [`SAID_BYTES`].
+    kept: Vec<u8>,
+    room: Vec<u8>,
+}
+
+impl Said {
+    /// And the end that the program is given.
+    fn new() -> std::io::Result<(Said, OwnedFd)> {
+        let (pipe, mouth) = pipe_with(PipeFlags::CLOEXEC)?;
+        // This end alone never waits: programs are used to pipes that do.
+        fcntl_setfl(&pipe, OFlags::NONBLOCK)?;
+        Ok((Said { pipe: Some(pipe), kept: Vec::new(), room: vec![0; 64 << 10] }, mouth))
+    }
+
+    /// Takes in what was said, but goes on with other things after a while.
+    fn listen(&mut self) {
+        for _ in 0..LISTENED {
+            let Some(pipe) = &self.pipe else { return };
+            match read(pipe, &mut self.room[..]) {
+                Ok(0) => self.pipe = None,
+                Ok(count) => {
+                    self.kept.extend_from_slice(&self.room[..count]);
+                    if self.kept.len() > 2 * SAID_BYTES {
+                        self.kept.drain(..self.kept.len() - SAID_BYTES);
+                    }
+                }
+                Err(Errno::INTR) => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// The end of it.
+    fn end(&self) -> String {
+        let from = self.kept.len().saturating_sub(SAID_BYTES);
+        String::from_utf8_lossy(&self.kept[from..]).into_owned()
+    }
+}
+
+fn failure(name: &str, status: &str, said: &str) -> EngineError {
+    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let last = lines[lines.len().saturating_sub(SAID_LINES)..].join(" | ");
+    // What is no text takes four letters for each byte.
+    let last: String = last.chars().skip(last.chars().count().saturating_sub(SAID_LETTERS)).collect();
     let last = if last.is_empty() { "nothing".to_owned() } else { model::text::escaped(last.as_bytes()) };
     let errno = last.contains("No space left on device").then_some(libc::ENOSPC);
     EngineError::Program { message: format!("{name} failed ({status}); it said: {last}"), errno }
@@ -145,10 +191,16 @@ fn failure(name: &str, status: &str, said: &File) -> EngineError {
 mod tests {
     use super::*;
     use crate::unprivileged::unprivileged;
+    use std::fs::File;
     use std::os::unix::fs::MetadataExt;
 
     fn words(line: &[&str]) -> Vec<String> {
         line.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    fn of_suite(path: &std::path::Path) -> Seat {
+        let folder = OwnedFd::from(File::open(path).unwrap());
+        Seat::of_suite(path, &folder, None, Vec::new()).unwrap()
     }
 
     #[test]
@@ -189,7 +241,7 @@ mod tests {
         let seconds = format!("7{}", std::process::id());
         let stop = AtomicBool::new(false);
         std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
-        let seats = [Seat::own(folder.path()).unwrap(), Seat::of_suite(folder.path(), None, Vec::new()).unwrap()];
+        let seats = [Seat::own(folder.path()).unwrap(), of_suite(folder.path())];
         for seat in &seats {
             for (end, works) in [("true", true), ("false", false)] {
                 // It goes on as long as it may, and is seen before the shell ends.
@@ -220,7 +272,7 @@ mod tests {
         std::fs::create_dir_all(&lane).unwrap();
         rustix::mount::mount("none", &lane, "tmpfs", rustix::mount::MountFlags::empty(), None::<&std::ffi::CStr>)
             .unwrap();
-        let seat = Seat::of_suite(&own, None, Vec::new()).unwrap();
+        let seat = of_suite(&own);
         let ran = run(&words(&["sh", "-c", "cat /proc/self/mountinfo > mounts"]), &seat, &AtomicBool::new(false));
         let here = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
         rustix::mount::unmount(&lane, rustix::mount::UnmountFlags::empty()).unwrap();
@@ -241,7 +293,7 @@ mod tests {
         std::fs::create_dir(&top).unwrap();
         std::os::unix::fs::chown(&top, Some(user.uid), Some(user.gid)).unwrap();
         std::fs::write(&victim, b"precious").unwrap();
-        let seat = Seat::of_suite(&top, None, Vec::new()).unwrap();
+        let seat = of_suite(&top);
         run(&words(&["touch", "made"]), &seat, &stop).unwrap();
         let made = std::fs::metadata(top.join("made")).unwrap();
         assert_eq!((made.uid(), made.gid()), (user.uid, user.gid));

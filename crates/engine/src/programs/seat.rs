@@ -4,6 +4,8 @@
 //! there, and whatever they started is gone when they are, and when the agent is.
 
 use super::cannot;
+use super::confined::{Confined, put_on};
+use crate::beneath::by_descriptor;
 use crate::error::EngineError;
 use crate::unprivileged::{SEAT, User, become_user, is_seated, lanes, show, unprivileged};
 use rustix::fs::{MemfdFlags, Mode, OFlags, memfd_create, open};
@@ -19,23 +21,85 @@ pub(super) const MATERIAL_FOLDER: &str = ".material";
 const SEAT_OF_MATERIAL: &CStr = c"/mnt/.material";
 
 /// What git reads in place of anybody's own settings: no hooks, no templates, nothing that goes on in the background,
-/// and repositories may belong to somebody else, because the material is root's.
-const GIT_CONFIG: &str = "[safe]\n\tdirectory = *\n[core]\n\thooksPath = /dev/null\n\tfsmonitor = false\n\
-    [init]\n\ttemplateDir =\n[gc]\n\tauto = 0\n\tautoDetach = false\n[maintenance]\n\tauto = false\n";
+/// no repository that lies about without being named, and repositories may belong to somebody else, because the material
+/// is root's.
+const GIT_CONFIG: &str = "[safe]\n\tdirectory = *\n\tbareRepository = explicit\n[core]\n\thooksPath = /dev/null\n\tfsmonitor = \
+    false\n[init]\n\ttemplateDir =\n[gc]\n\tauto = 0\n\tautoDetach = false\n[maintenance]\n\tauto = false\n";
+/// What stands above the settings of the repository itself, whose text a suite may have had made: whatever would have git
+/// start something.
+const GIT_OVERRIDES: [(&str, &str); 22] = [
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("core.untrackedCache", "false"),
+    ("core.attributesFile", "/dev/null"),
+    ("core.pager", "cat"),
+    ("core.editor", "true"),
+    ("core.askPass", "true"),
+    ("core.sshCommand", "false"),
+    ("core.gitProxy", ""),
+    ("core.alternateRefsCommand", "true"),
+    ("credential.helper", ""),
+    ("diff.external", ""),
+    ("gpg.program", "false"),
+    ("commit.gpgSign", "false"),
+    ("log.showSignature", "false"),
+    ("submodule.recurse", "false"),
+    ("protocol.allow", "never"),
+    ("protocol.file.allow", "always"),
+    ("gc.auto", "0"),
+    ("gc.autoDetach", "false"),
+    ("maintenance.auto", "false"),
+    ("interactive.diffFilter", ""),
+];
+
+/// The environment that git is given beside [`GIT_CONFIG`].
+pub(super) fn git_environment() -> impl Iterator<Item = (String, String)> {
+    let fixed = [
+        ("GIT_CONFIG_NOSYSTEM", "1"),
+        ("GIT_ATTR_NOSYSTEM", "1"),
+        ("GIT_TERMINAL_PROMPT", "0"),
+        ("GIT_OPTIONAL_LOCKS", "1"),
+        ("GIT_ALLOW_PROTOCOL", "file"),
+        ("GIT_PAGER", "cat"),
+        ("GIT_EDITOR", "true"),
+        ("GIT_SEQUENCE_EDITOR", "true"),
+        ("GIT_SSH_COMMAND", "false"),
+        ("GIT_ASKPASS", "true"),
+    ];
+    let fixed = fixed.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let count = ("GIT_CONFIG_COUNT".to_owned(), GIT_OVERRIDES.len().to_string());
+    let above = GIT_OVERRIDES.iter().enumerate().flat_map(|(number, (key, value))| {
+        [
+            (format!("GIT_CONFIG_KEY_{number}"), (*key).to_owned()),
+            (format!("GIT_CONFIG_VALUE_{number}"), (*value).to_owned()),
+        ]
+    });
+    let who = ["AUTHOR", "COMMITTER"].into_iter().flat_map(|who| {
+        let key = |what: &str| format!("GIT_{who}_{what}");
+        [(key("NAME"), "Fairlane"), (key("EMAIL"), "fairlane@localhost"), (key("DATE"), "2026-01-01T00:00:00Z")]
+            .map(|(key, value)| (key, value.to_owned()))
+    });
+    fixed.into_iter().chain([count]).chain(above).chain(who)
+}
 
 /// Where a program runs, and as whom.
 #[derive(Debug)]
 pub(super) struct Seat {
     /// The folder in which it starts.
     folder: PathBuf,
-    /// The same, open, and a folder of material: the program sees both in namespaces of its own.
-    shown: Option<(OwnedFd, Option<OwnedFd>)>,
+    /// The same, open, where a suite's programs have written: a path could be another folder's by now.
+    top: Option<OwnedFd>,
+    /// A folder of material, open.
+    material: Option<OwnedFd>,
+    /// The program sees both in namespaces of its own.
+    seated: bool,
     /// It runs as this one; `None`: as this process.
     user: Option<User>,
     /// Descriptors that it inherits; whoever made the seat keeps them open while it stands.
     kept: Vec<RawFd>,
     /// What git reads; it inherits this too.
     git: File,
+    starts_no_other: bool,
 }
 
 impl Seat {
@@ -45,51 +109,76 @@ impl Seat {
     /// Where no descriptor is left.
     pub(super) fn own(folder: &Path) -> Result<Seat, EngineError> {
         let git = git_config().map_err(|error| cannot("prepare", folder, &error))?;
-        Ok(Seat { folder: folder.to_owned(), shown: None, user: None, kept: Vec::new(), git })
+        let folder = folder.to_owned();
+        Ok(Seat {
+            folder,
+            top: None,
+            material: None,
+            seated: false,
+            user: None,
+            kept: Vec::new(),
+            git,
+            starts_no_other: false,
+        })
     }
 
-    /// For a suite's programs: without rights, in a folder of the lane. `material`: a folder that they see too.
+    /// For a suite's programs: without rights, in a folder of the lane, whose path is for messages. `material`: a folder
+    /// that they see too.
     ///
     /// # Errors
     /// Where a folder cannot be opened.
-    pub(super) fn of_suite(folder: &Path, material: Option<&Path>, kept: Vec<RawFd>) -> Result<Seat, EngineError> {
-        let user = unprivileged();
+    pub(super) fn of_suite(
+        path: &Path,
+        folder: &OwnedFd,
+        material: Option<&Path>,
+        kept: Vec<RawFd>,
+    ) -> Result<Seat, EngineError> {
+        let top = folder.try_clone().map_err(|error| cannot("open directory", path, &error))?;
         let directory = |path: &Path| {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
             open(path, flags, Mode::empty()).map_err(|errno| EngineError::file("open directory", path, errno))
         };
-        let shown = match is_seated() {
-            true => Some((directory(folder)?, material.map(directory).transpose()?)),
-            false => None,
-        };
-        Ok(Seat { shown, user, kept, ..Seat::own(folder)? })
+        let seated = is_seated();
+        let material = material.filter(|_| seated).map(directory).transpose()?;
+        Ok(Seat { top: Some(top), material, seated, user: unprivileged(), kept, ..Seat::own(path)? })
     }
 
+    /// Where it starts, unless [`Taking::take`] leads it there.
     pub(super) fn folder(&self) -> &Path {
-        &self.folder
+        if self.top.is_some() { Path::new("/") } else { &self.folder }
+    }
+
+    /// What runs here starts nothing else.
+    pub(super) fn alone(self, starts_no_other: bool) -> Seat {
+        Seat { starts_no_other, ..self }
+    }
+
+    /// What may be executed here; `None`: anything.
+    pub(super) fn confined(&self, program: &Path, words: &[String]) -> Option<Confined> {
+        if self.starts_no_other { Confined::to(program, words) } else { None }
     }
 
     /// What the program's own folder is called for it.
     pub(super) fn home(&self) -> PathBuf {
-        match self.shown {
-            Some(_) => PathBuf::from(SEAT.to_string_lossy().into_owned()),
-            None => self.folder.clone(),
+        match self.seated {
+            true => PathBuf::from(SEAT.to_string_lossy().into_owned()),
+            false => self.folder.clone(),
         }
     }
 
     /// The file that git reads.
     pub(super) fn git_config(&self) -> String {
-        super::inherited(&self.git)
+        by_descriptor(&self.git)
     }
 
     /// What is done between fork and exec. Everything that it holds stays open as long as the seat stands.
-    pub(super) fn taking(&self) -> Taking {
+    pub(super) fn taking(&self, confined: Option<&Confined>) -> Taking {
         Taking {
+            confined: confined.map(Confined::descriptor),
             parent: rustix::process::getpid(),
-            shown: self
-                .shown
-                .as_ref()
-                .map(|(top, material)| (top.as_raw_fd(), material.as_ref().map(AsRawFd::as_raw_fd))),
+            top: self.top.as_ref().map(AsRawFd::as_raw_fd),
+            material: self.material.as_ref().map(AsRawFd::as_raw_fd),
+            seated: self.seated,
             user: self.user,
             kept: self.kept.iter().copied().chain([self.git.as_raw_fd()]).collect(),
             lanes: lanes(),
@@ -113,8 +202,12 @@ fn git_config() -> std::io::Result<File> {
 
 /// See [`Seat::taking`].
 pub(super) struct Taking {
+    /// What it may execute.
+    confined: Option<RawFd>,
     parent: rustix::process::Pid,
-    shown: Option<(RawFd, Option<RawFd>)>,
+    top: Option<RawFd>,
+    material: Option<RawFd>,
+    seated: bool,
     user: Option<User>,
     kept: Vec<RawFd>,
     lanes: Vec<CString>,
@@ -127,18 +220,20 @@ impl Taking {
         if rustix::process::getppid() != Some(self.parent) {
             return Err(std::io::Error::from_raw_os_error(libc::ESRCH));
         }
-        if let Some((top, material)) = self.shown {
-            // SAFETY: both are open: the seat outlives the start of its program.
-            let (top, material) =
-                unsafe { (BorrowedFd::borrow_raw(top), material.map(|of| BorrowedFd::borrow_raw(of))) };
-            show([Some((top, SEAT)), material.map(|of| (of, SEAT_OF_MATERIAL))], &self.lanes, true)?;
-            rustix::process::chdir(SEAT)?;
-            // SAFETY: this process has one thread; both sides go on with system calls alone.
-            match unsafe { libc::fork() } {
-                -1 => return Err(std::io::Error::last_os_error()),
-                0 => {}
-                program => wait_for(program),
+        // SAFETY: both are open: the seat outlives the start of its program.
+        let open = |number: RawFd| unsafe { BorrowedFd::borrow_raw(number) };
+        match self.top.map(open) {
+            Some(top) if self.seated => {
+                show([Some((top, SEAT)), self.material.map(|of| (open(of), SEAT_OF_MATERIAL))], &self.lanes, true)?;
+                rustix::process::chdir(SEAT)?;
+                match fork_bare() {
+                    -1 => return Err(std::io::Error::last_os_error()),
+                    0 => {}
+                    program => wait_for(program),
+                }
             }
+            Some(top) => rustix::process::fchdir(top)?,
+            None => {}
         }
         if let Some(user) = self.user {
             become_user(user)?;
@@ -150,8 +245,19 @@ impl Taking {
             let descriptor = unsafe { BorrowedFd::borrow_raw(descriptor) };
             rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::empty())?;
         }
-        Ok(())
+        match self.confined.map(open) {
+            Some(ruleset) => put_on(ruleset),
+            None => Ok(()),
+        }
     }
+}
+
+/// A fork that is a system call and nothing else: this is a child of a process that may have had threads, and the C
+/// library's own fork takes locks that one of them may have held.
+fn fork_bare() -> libc::pid_t {
+    // SAFETY: no flag but the signal, so that memory is copied and the child goes on from here on a stack of its own;
+    // both sides make system calls alone until they start a program or end.
+    unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) as libc::pid_t }
 }
 
 fn die_with_the_parent() -> std::io::Result<()> {

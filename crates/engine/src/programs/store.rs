@@ -6,6 +6,7 @@
 use super::cannot;
 use crate::error::EngineError;
 use crate::workloads::heed;
+use model::programs::{Material, Programs};
 use rustix::fs::{FlockOperation, flock, fsync, syncfs};
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
@@ -22,6 +23,8 @@ const DRAFT: &str = ".draft-";
 const LOCK: &str = ".lock";
 /// How often the lock is tried while somebody else makes material.
 const PATIENCE: Duration = Duration::from_millis(50);
+/// Of what is free where material is kept, it may take so much.
+const MOST_OF_DISK: f64 = 0.9;
 /// Bytes read at once.
 const ROOM: usize = 1 << 20;
 
@@ -60,6 +63,37 @@ pub fn folder() -> Result<PathBuf, EngineError> {
 /// Whether material of that name is there.
 pub(super) fn is_there(name: &str) -> bool {
     folder().is_ok_and(|folder| folder.join(name).join(CHECKSUM).exists())
+}
+
+/// Bytes that the material takes, roughly.
+pub(super) fn bytes_of(programs: &Programs) -> u64 {
+    match programs.material {
+        Material::None => 0,
+        Material::Recording => programs.size.get(),
+        // Mean size, and what a block and an inode add to it.
+        Material::Repository | Material::Layers => programs.files.saturating_mul(8192 + 1024),
+    }
+}
+
+/// Refuses to make material that would fill the disk on which it is kept: its size is a suite's number.
+///
+/// # Errors
+/// The sentence with the remedy.
+pub(super) fn check_room(bytes: u64) -> Result<(), EngineError> {
+    let folder = folder()?;
+    let there = folder.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("/"));
+    let state = rustix::fs::statvfs(there).map_err(|errno| EngineError::file("look at", there, errno))?;
+    let free = state.f_bavail.saturating_mul(state.f_frsize);
+    if bytes as f64 > MOST_OF_DISK * free as f64 {
+        return Err(EngineError::Unsuitable(format!(
+            "what the programs work on takes {} MiB, and {} has {} MiB free; lower size or files, or name another folder \
+             with FAIRLANE_MATERIAL",
+            bytes >> 20,
+            model::text::escaped_path(&folder),
+            free >> 20
+        )));
+    }
+    Ok(())
 }
 
 /// Removes drafts that dead processes left; answers them. Where somebody makes material now, nothing is touched.
@@ -247,6 +281,13 @@ mod tests {
         assert!(error.contains("is damaged") && error.contains("remove that folder"), "{error}");
         std::fs::write(&made.path, "whole").unwrap();
         made.look().unwrap();
+    }
+
+    #[test]
+    fn material_that_would_fill_the_disk_is_not_begun() {
+        check_room(1 << 20).unwrap();
+        let said = check_room(1 << 60).unwrap_err().to_string();
+        assert!(said.contains("MiB free") && said.contains("FAIRLANE_MATERIAL"), "{said}");
     }
 
     #[test]

@@ -227,6 +227,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    alone_tests!(what_a_forked_worker_writes_down_is_seen_by_its_parent);
+
     fn one(ledger: &Ledger) -> (u32, u32) {
         let written: Vec<Written> = ledger.written().collect();
         assert_eq!(written.len(), 1, "{written:?}");
@@ -311,21 +313,16 @@ mod tests {
 
     #[test]
     fn what_a_forked_worker_writes_down_is_seen_by_its_parent() {
+        if crate::alone::elsewhere("what_a_forked_worker_writes_down_is_seen_by_its_parent") {
+            return;
+        }
         let ledger = Ledger::new(512, &[(0, 4096)]).unwrap();
-        // SAFETY: the child only adds to atomics in shared memory and ends without running
-        // destructors or exit handlers.
-        let child = unsafe { libc::fork() };
-        assert!(child >= 0);
-        if child == 0 {
+        let child = crate::fork::fork(|| {
             ledger.issue(0, 512, 1024, |_, _| {});
             ledger.complete(0, 512, 512);
-            // SAFETY: ends the child at once.
-            unsafe { libc::_exit(0) };
-        }
-        let mut status = 0;
-        // SAFETY: waits for the child made above; `status` is a valid place.
-        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-        assert_eq!(status, 0);
+        });
+        let waited = rustix::process::waitpid(Some(child.unwrap()), rustix::process::WaitOptions::empty());
+        assert_eq!(waited.unwrap().unwrap().1.exit_status(), Some(0));
         let written: Vec<(u64, u32, u32)> = ledger.written().map(|of| (of.offset, of.low, of.high)).collect();
         assert_eq!(written, [(512, 1, 1), (1024, 0, 1)]);
     }

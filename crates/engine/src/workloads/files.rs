@@ -1,6 +1,7 @@
 //! The files of a job: their names and sizes, laid out before the work, opened for it.
 
 use super::populate::populate;
+use crate::beneath;
 use crate::error::EngineError;
 use crate::target::{Directory, remove_file};
 use model::job::{FadviseHint, Fallocate, Io, SyncMode, file_name};
@@ -95,7 +96,7 @@ pub(super) fn lay_out(
 /// Makes an empty file and reserves its blocks; `false` where the filesystem cannot.
 fn reserve(directory: Directory<'_>, io: &Io, file: &FilePlan) -> Result<bool, EngineError> {
     let path = directory.0.join(&file.name);
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let made = openat(directory.1, &file.name, flags, Mode::from_raw_mode(0o644))
         .map_err(|errno| EngineError::file("create", &path, errno))?;
     let error = |errno| EngineError::file("reserve blocks of", &path, errno);
@@ -135,7 +136,12 @@ pub(super) fn make_parents(directory: Directory<'_>, name: &str) -> Result<(), E
     let parents: Vec<&Path> = Path::new(name).ancestors().skip(1).filter(|path| *path != Path::new("")).collect();
     for parent in parents.into_iter().rev() {
         match mkdirat(directory.1, parent, Mode::from_raw_mode(0o755)) {
-            Ok(()) | Err(Errno::EXIST) => {}
+            Ok(()) => {}
+            // A folder, and no link to one.
+            Err(Errno::EXIST) => {
+                beneath::open_beneath(directory.1, parent, OFlags::PATH | OFlags::DIRECTORY)
+                    .map_err(|errno| EngineError::file("open directory", directory.0.join(parent), errno))?;
+            }
             Err(errno) => return Err(EngineError::file("create directory", directory.0.join(parent), errno)),
         }
     }
@@ -163,6 +169,7 @@ pub(super) fn open(directory: Directory<'_>, name: &str, io: &Io) -> Result<Rc<O
     // A mapping that is written must be readable too.
     let reads = io.rw.reads() || io.ioengine == "mmap" || io.pre_read;
     let mut flags = OFlags::CLOEXEC
+        | OFlags::NOFOLLOW
         | match (reads, writes) {
             (_, false) => OFlags::RDONLY,
             (false, true) => OFlags::WRONLY,

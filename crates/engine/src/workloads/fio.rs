@@ -56,11 +56,11 @@ impl Work for FioWork {
     /// The observer's window is fio's whole run: fio does not tell when its files are laid out and
     /// its measured time begins.
     fn run(&mut self, place: &Place, observer: &mut dyn Observer) -> Result<Vec<Window>, EngineError> {
-        let Some((path, _)) = place.directory() else {
+        let Some((path, directory)) = place.directory() else {
             return Err(EngineError::Unsuitable("fio works in a directory; race a lane that has one".to_owned()));
         };
         observer.window_opens();
-        let ended = fio_process::run(&self.program, path, &self.text(), &self.stop);
+        let ended = fio_process::run(&self.program, directory, &self.text(), &self.stop);
         observer.window_closes();
         let Ended { output, said, status } = ended?;
         let result = FioResult::read(&output, &self.run);

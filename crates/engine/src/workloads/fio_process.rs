@@ -45,7 +45,12 @@ pub(super) fn find() -> Option<PathBuf> {
 }
 
 /// Runs a job file in a directory, to its end or until the flag is set.
-pub(super) fn run(program: &Path, directory: &Path, jobs: &str, stop: &AtomicBool) -> Result<Ended, EngineError> {
+pub(super) fn run(
+    program: &Path,
+    directory: BorrowedFd<'_>,
+    jobs: &str,
+    stop: &AtomicBool,
+) -> Result<Ended, EngineError> {
     let cannot = |error: std::io::Error| EngineError::Fio {
         message: format!("it cannot be started: {error}; try to run {} by hand", model::text::escaped_path(program)),
         errno: error.raw_os_error(),
@@ -68,14 +73,14 @@ pub(super) fn run(program: &Path, directory: &Path, jobs: &str, stop: &AtomicBoo
     Ok(Ended { output: String::from_utf8_lossy(&output).into_owned(), said, status })
 }
 
-fn spawn(program: &Path, directory: &Path, [input, result]: [i32; 2]) -> std::io::Result<Child> {
+fn spawn(program: &Path, directory: BorrowedFd<'_>, [input, result]: [i32; 2]) -> std::io::Result<Child> {
     let parent = rustix::process::getpid();
+    let directory = directory.as_raw_fd();
     let mut command = Command::new(program);
     command
         .args(["--output-format=json+", "--eta=never"])
         .arg(format!("--output=/proc/self/fd/{result}"))
         .arg(format!("/proc/self/fd/{input}"))
-        .current_dir(directory)
         .env("LC_ALL", "C")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -88,8 +93,9 @@ fn spawn(program: &Path, directory: &Path, [input, result]: [i32; 2]) -> std::io
             // Not SIGKILL: fio ends its workers, which are no children of ours, when it is asked to.
             rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
             if rustix::process::getppid() != Some(parent) {
-                return Err(std::io::Error::other("the parent is gone"));
+                return Err(std::io::Error::from_raw_os_error(libc::ESRCH));
             }
+            rustix::process::fchdir(BorrowedFd::borrow_raw(directory))?;
             for number in [input, result] {
                 rustix::io::fcntl_setfd(BorrowedFd::borrow_raw(number), FdFlags::empty())?;
             }

@@ -1,8 +1,9 @@
 //! A job file: its jobs run whole, together, or one group after another, each by its own workers.
 
 use super::files::{self, FilePlan};
+use super::memory;
 use super::steady::primary_metric;
-use super::team::{self, Board, Duty, Hand, Outcome, Signals, Usage};
+use super::team::{self, Board, Duty, Hand, Kin, Outcome, Signals, Usage};
 use super::verifier::{self, Verifier};
 use super::worker::{Call, Counts, Tallied, Task, Until, Worker};
 use super::{Observer, Work, heed};
@@ -83,6 +84,9 @@ impl JobsWork {
             uses: Vec::new(),
             notes: Vec::new(),
         };
+        for together in work.crews.chunk_by(|one, other| one.wall == other.wall) {
+            memory::check_buffers(together.iter().map(|crew| &crew.job.io).filter(|io| !is_null(io, place)))?;
+        }
         work.check_verification()?;
         work.lay_out(place)?;
         Ok(work)
@@ -174,7 +178,7 @@ impl JobsWork {
     fn start(&self, place: &Place, job: usize, board: &Arc<Board>) -> Result<Vec<Hand>, EngineError> {
         let crew = &self.crews[job];
         let io = &crew.job.io;
-        let start = |(worker, files): (usize, &Vec<FilePlan>)| {
+        let duty = |(worker, files): (usize, &Vec<FilePlan>)| {
             let task = Task {
                 io: io.clone(),
                 worker: worker as u32,
@@ -187,11 +191,16 @@ impl JobsWork {
             let ledger = crew.ledgers[worker].clone();
             let stint = Stint { task, ledger, verify_seed: self.seed };
             let duty: Duty = Box::new(move || stint.serve(&place, own_board.of(job)));
-            // The workers that wait already must not be waited for.
-            Hand::start(io.thread, &crew.job.name, duty)
-                .inspect_err(|_| board.of(job).stop.store(true, Ordering::Relaxed))
+            Ok(duty)
         };
-        crew.plans.iter().enumerate().map(start).collect()
+        let kin = match io.thread {
+            false => Kin::Processes,
+            true if self.crews.iter().all(|crew| crew.job.io.thread) => Kin::Threads,
+            // Others are forked while these are at work.
+            true => Kin::Hosted,
+        };
+        let duties = crew.plans.iter().enumerate().map(duty).collect::<Result<_, EngineError>>()?;
+        Hand::start(kin, &crew.job.name, duties, &board.of(job).stop)
     }
 
     /// Runs all jobs in their order, and answers their workers' outcomes, job by job.

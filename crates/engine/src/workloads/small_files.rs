@@ -1,6 +1,7 @@
 //! Create, read cold, delete many small files.
 
 use super::{Observer, Work, heed};
+use crate::beneath;
 use crate::buffers::Buffers;
 use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
@@ -10,10 +11,10 @@ use crate::window::{OPERATIONS_PER_SECOND, Window};
 use model::agent::Part;
 use model::workload::SmallFiles;
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, unlinkat};
-use rustix::io::{Errno, read, write};
+use rustix::io::{read, write};
 use std::ffi::CStr;
 use std::ops::Range;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -161,8 +162,7 @@ impl SmallFilesWork {
 
     fn open_top(&mut self, place: &Place) -> Result<(), EngineError> {
         if let (None, Some((path, directory))) = (&self.top, place.directory()) {
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            let top = openat(directory, TOP, flags, Mode::empty())
+            let top = beneath::open_folder(directory.as_fd(), TOP)
                 .map_err(|errno| EngineError::file("open", path.join(TOP), errno))?;
             self.top = Some(top);
         }
@@ -251,18 +251,10 @@ fn delete(top: Option<BorrowedFd<'_>>, name: &Name, path: &Path) -> Result<(), E
 
 fn make_directories(path: &Path, directory: &OwnedFd, count: u64, stop: &AtomicBool) -> Result<(), EngineError> {
     let top_path = path.join(TOP);
-    match std::fs::remove_dir_all(&top_path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);
-            return Err(EngineError::file("remove", top_path, errno));
-        }
-        _ => {}
-    }
+    beneath::remove_tree(directory.as_fd(), TOP).map_err(|errno| EngineError::file("remove", &top_path, errno))?;
     let mode = Mode::from_raw_mode(0o755);
-    mkdirat(directory, TOP, mode).map_err(|errno| EngineError::file("create directory", &top_path, errno))?;
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let top = openat(directory, TOP, flags, Mode::empty())
-        .map_err(|errno| EngineError::file("open directory", &top_path, errno))?;
+    let top = beneath::make_folder(directory.as_fd(), TOP, mode, None)
+        .map_err(|errno| EngineError::file("create directory", &top_path, errno))?;
     let mut name = Name::new();
     for number in 0..count {
         heed(stop)?;

@@ -2,6 +2,7 @@
 
 use super::crew::Crew;
 use super::files::{self, FilePlan};
+use super::memory;
 use super::populate::populate;
 use super::worker::{Call, Counts, Tallied, Task, Until, Worker, windows};
 use super::{Observer, Work};
@@ -51,6 +52,9 @@ impl SteadyWork {
             io::find(&io.ioengine)?;
         }
         fits(place, io)?;
+        if !null {
+            memory::check_buffers(std::iter::once(io))?;
+        }
         let mut notes = Vec::new();
         if io.rw.writes() && io.data != Data::Incompressible {
             let block = io.blocks(Direction::Write).smallest().get();

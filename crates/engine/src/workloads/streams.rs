@@ -1,6 +1,7 @@
 //! Large files: written one after another, read at the same time, read and written at the same time, removed.
 
 use super::{Observer, Work, heed};
+use crate::beneath;
 use crate::buffers::Buffers;
 use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
@@ -10,8 +11,8 @@ use crate::target::Place;
 use crate::window::{BANDWIDTH, TIME, Window};
 use model::agent::Part;
 use model::streams::{STREAM_GROUPS, Streams};
-use rustix::fs::{Mode, OFlags, fsync, mkdirat, openat};
-use rustix::io::{Errno, read, write};
+use rustix::fs::{Mode, OFlags, fsync, openat};
+use rustix::io::{read, write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -53,13 +54,9 @@ impl StreamsWork {
             EngineError::Unsuitable("large files need a filesystem; race a lane that has a directory".to_owned())
         })?;
         let top = path.join(TOP);
-        match std::fs::remove_dir_all(&top) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(EngineError::file("remove", top, Errno::from_io_error(&error).unwrap_or(Errno::IO)));
-            }
-            _ => {}
-        }
-        mkdirat(directory, TOP, Mode::RWXU).map_err(|errno| EngineError::file("create directory", top, errno))?;
+        beneath::remove_tree(directory, TOP).map_err(|errno| EngineError::file("remove", &top, errno))?;
+        beneath::make_folder(directory, TOP, Mode::RWXU, None)
+            .map_err(|errno| EngineError::file("create directory", top, errno))?;
         Ok(StreamsWork { streams: streams.clone(), seed, written_bytes: 0, stop })
     }
 

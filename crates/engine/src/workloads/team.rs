@@ -2,11 +2,13 @@
 //!
 //! Parent and workers share one page of flags in memory that survives `fork`; what a worker counted
 //! comes back through a pipe. A process is made by `fork` alone: it has the parent's files, data and
-//! clock, and it dies with the parent.
+//! clock, and it dies with the parent. Where jobs with threads stand beside jobs with processes, the
+//! threads of a job live in a process of their own, so that who forks has one thread.
 
 use super::worker::{Counts, Tallied};
 use crate::clock::Clock;
 use crate::error::EngineError;
+use crate::fork::fork;
 use crate::histogram::Latencies;
 use crate::io;
 use model::trial::Submission;
@@ -14,11 +16,13 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read, retry_on_intr};
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, waitpid};
 use serde::{Deserialize, Serialize};
+use std::cell::OnceCell;
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -260,34 +264,107 @@ pub(super) struct Hand {
 enum Body {
     Process(Pid),
     Thread(Option<JoinHandle<()>>),
+    /// A thread of that process.
+    Hosted(Rc<Host>),
     Gone,
+}
+
+/// The process of a job's threads; it ends with the last of their hands.
+struct Host {
+    pid: Pid,
+    /// Set once it was waited for: how it ended.
+    ended: OnceCell<Option<String>>,
+}
+
+impl Host {
+    /// How it ended, where that was not by its own will. Waits: who asks has seen the end of a pipe that it held.
+    fn wait(&self) -> Option<String> {
+        let ended = || {
+            let (_, status) = retry_on_intr(|| waitpid(Some(self.pid), WaitOptions::empty())).ok()??;
+            untimely(status)
+        };
+        self.ended.get_or_init(ended).clone()
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        if self.ended.get().is_none() {
+            // Its threads have said their last words, or nobody wants to hear them. It was not waited for, so that the
+            // number is still its own.
+            let _ = kill_process(self.pid, Signal::KILL);
+            self.wait();
+        }
+    }
+}
+
+/// What the workers of a job are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kin {
+    /// A process each.
+    Processes,
+    /// Threads of this process, which forks no other meanwhile.
+    Threads,
+    /// Threads of a process of their own.
+    Hosted,
 }
 
 /// The work of one worker, done in its own thread or process.
 pub(super) type Duty = Box<dyn FnOnce() -> Result<Outcome, EngineError> + Send>;
 
 impl Hand {
-    /// Starts a worker in a thread or a process.
+    /// Starts the workers of a job, which all have its name. `stop` is set where one cannot be started: the others are
+    /// ended then.
     ///
     /// # Errors
     /// Where the kernel makes no more of them.
-    pub(super) fn start(thread: bool, name: &str, duty: Duty) -> Result<Hand, EngineError> {
-        let error = |errno: i32| {
-            EngineError::Unsuitable(format!(
-                "cannot start another worker: {}; lower numjobs",
-                std::io::Error::from_raw_os_error(errno)
-            ))
-        };
-        let (pipe, sender) = pipe_with(PipeFlags::CLOEXEC).map_err(|errno| error(errno.raw_os_error()))?;
-        let body = if thread {
-            let name = name.chars().filter(char::is_ascii_graphic).take(15).collect();
-            let work = move || report(&sender, duty);
-            let thread = std::thread::Builder::new().name(name).spawn(work);
-            Body::Thread(Some(thread.map_err(|failed| error(failed.raw_os_error().unwrap_or(libc::EAGAIN)))?))
-        } else {
-            Body::Process(fork(&sender, duty).map_err(error)?)
-        };
-        Ok(Hand { body, pipe, text: Vec::new() })
+    pub(super) fn start(kin: Kin, name: &str, duties: Vec<Duty>, stop: &AtomicBool) -> Result<Vec<Hand>, EngineError> {
+        if kin == Kin::Hosted {
+            return Hand::host(name, duties);
+        }
+        let mut hands = Vec::with_capacity(duties.len());
+        for duty in duties {
+            let hand = if kin == Kin::Threads { Hand::thread(name, duty) } else { Hand::process(duty) };
+            // Before those that wait already are waited for.
+            hands.push(hand.inspect_err(|_| stop.store(true, Ordering::Relaxed))?);
+        }
+        Ok(hands)
+    }
+
+    fn thread(name: &str, duty: Duty) -> Result<Hand, EngineError> {
+        let (pipe, sender) = pipe()?;
+        let thread = spawn(name, sender, duty).map_err(|error| not_started(&error))?;
+        Ok(Hand { body: Body::Thread(Some(thread)), pipe, text: Vec::new() })
+    }
+
+    fn process(duty: Duty) -> Result<Hand, EngineError> {
+        let (pipe, sender) = pipe()?;
+        let pid = fork(|| report(&sender, duty)).map_err(|error| not_started(&error))?;
+        Ok(Hand { body: Body::Process(pid), pipe, text: Vec::new() })
+    }
+
+    fn host(name: &str, duties: Vec<Duty>) -> Result<Vec<Hand>, EngineError> {
+        let pipes = duties.iter().map(|_| pipe()).collect::<Result<Vec<_>, _>>()?;
+        let (pipes, senders): (Vec<_>, Vec<_>) = pipes.into_iter().unzip();
+        let pid = fork(|| {
+            let threads: Vec<_> = senders
+                .iter()
+                .zip(duties)
+                .map(|(sender, duty)| {
+                    let own = sender.try_clone()?;
+                    spawn(name, own, duty)
+                })
+                .collect();
+            for (thread, sender) in threads.into_iter().zip(&senders) {
+                match thread {
+                    Ok(thread) => _ = thread.join(),
+                    Err(error) => send(sender, &Outcome::failed(&not_started(&error))),
+                }
+            }
+        });
+        let host = Rc::new(Host { pid: pid.map_err(|error| not_started(&error))?, ended: OnceCell::new() });
+        let hand = |pipe| Hand { body: Body::Hosted(host.clone()), pipe, text: Vec::new() };
+        Ok(pipes.into_iter().map(hand).collect())
     }
 
     /// Whether it has ended, or has begun to say how.
@@ -307,7 +384,7 @@ impl Hand {
                 if count > 0 && self.text.last() != Some(&b'\n') {
                     return None;
                 }
-                let ended = self.join();
+                let ended = self.join(false);
                 let outcome = serde_json::from_slice::<Outcome>(&self.text);
                 let wordless = |_| match ended {
                     Some(message) => EngineError::Worker { message, errno: None, corrupt: false },
@@ -320,29 +397,20 @@ impl Hand {
     }
 
     /// Waits for its end; says how it ended where that was not by its own will.
-    fn join(&mut self) -> Option<String> {
+    fn join(&mut self, is_given_up: bool) -> Option<String> {
         match std::mem::replace(&mut self.body, Body::Gone) {
             Body::Process(pid) => {
                 // It has said its last word, or none: it ends by itself.
                 let (_, status) = retry_on_intr(|| waitpid(Some(pid), WaitOptions::empty())).ok()??;
-                match (status.exit_status(), status.terminating_signal()) {
-                    (Some(0), _) | (None, None) => None,
-                    (Some(io::BUS_ERROR_EXIT_CODE), _) => Some(
-                        "a worker could not touch a page of its mapped file (SIGBUS): the filesystem is full or the \
-                         disk failed; use ioengine = \"sync\" to see the errno"
-                            .to_owned(),
-                    ),
-                    (Some(code), _) => Some(format!("a worker ended with status {code}; its words stand above")),
-                    (None, Some(signal)) => {
-                        Some(format!("a worker was killed by signal {signal}; was memory short? See the kernel's log"))
-                    }
-                }
+                untimely(status)
             }
             Body::Thread(Some(thread)) => {
                 let _ = thread.join();
                 None
             }
-            Body::Thread(None) | Body::Gone => None,
+            // The others of its process may be at work: only its death ends a pipe without a last word.
+            Body::Hosted(host) if !self.text.ends_with(b"\n") && !is_given_up => host.wait(),
+            Body::Hosted(_) | Body::Thread(None) | Body::Gone => None,
         }
     }
 }
@@ -353,7 +421,7 @@ impl Drop for Hand {
         if let Body::Process(pid) = self.body {
             let _ = kill_process(pid, Signal::KILL);
         }
-        let _ = self.join();
+        let _ = self.join(true);
     }
 }
 
@@ -394,6 +462,35 @@ pub(super) fn listen(hands: &mut [Option<Hand>]) -> Result<Vec<Ended>, EngineErr
     Ok(ended)
 }
 
+fn pipe() -> Result<(OwnedFd, OwnedFd), EngineError> {
+    pipe_with(PipeFlags::CLOEXEC).map_err(|errno| not_started(&errno.into()))
+}
+
+fn spawn(name: &str, sender: OwnedFd, duty: Duty) -> std::io::Result<JoinHandle<()>> {
+    let name = name.chars().filter(char::is_ascii_graphic).take(15).collect();
+    std::thread::Builder::new().name(name).spawn(move || report(&sender, duty))
+}
+
+fn not_started(error: &std::io::Error) -> EngineError {
+    EngineError::Unsuitable(format!("cannot start another worker: {error}; lower numjobs"))
+}
+
+/// How a process of workers ended, where that was not by its own will.
+fn untimely(status: WaitStatus) -> Option<String> {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(0), _) | (None, None) => None,
+        (Some(io::BUS_ERROR_EXIT_CODE), _) => Some(
+            "a worker could not touch a page of its mapped file (SIGBUS): the filesystem is full or the disk failed; \
+             use ioengine = \"sync\" to see the errno"
+                .to_owned(),
+        ),
+        (Some(code), _) => Some(format!("a worker ended with status {code}; its words stand above")),
+        (None, Some(signal)) => {
+            Some(format!("a worker was killed by signal {signal}; was memory short? See the kernel's log"))
+        }
+    }
+}
+
 /// Does the work and sends its outcome; a panic is an outcome too.
 fn report(pipe: &OwnedFd, duty: Duty) {
     let outcome = match catch_unwind(AssertUnwindSafe(duty)) {
@@ -401,7 +498,11 @@ fn report(pipe: &OwnedFd, duty: Duty) {
         Ok(Err(error)) => Outcome::failed(&error),
         Err(_) => Outcome::failed(&fault("failed inside")),
     };
-    let mut text = serde_json::to_vec(&outcome).unwrap_or_default();
+    send(pipe, &outcome);
+}
+
+fn send(pipe: &OwnedFd, outcome: &Outcome) {
+    let mut text = serde_json::to_vec(outcome).unwrap_or_default();
     text.push(b'\n');
     let mut rest = &text[..];
     while !rest.is_empty() {
@@ -413,29 +514,22 @@ fn report(pipe: &OwnedFd, duty: Duty) {
     }
 }
 
-fn fork(pipe: &OwnedFd, duty: Duty) -> Result<Pid, i32> {
-    let parent = rustix::process::getpid();
-    // SAFETY: the child runs only the duty and leaves by `_exit`, so that nothing of the parent's
-    // stack is unwound twice. Where the parent has other threads (jobs with `thread` beside jobs
-    // without), the C library itself makes its allocator safe across `fork`, and what else the duty
-    // locks is its own: the clock was read before, and nothing is printed but by a panic.
-    match unsafe { libc::fork() } {
-        -1 => Err(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EAGAIN)),
-        0 => {
-            let follows = rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).is_ok();
-            if follows && rustix::process::getppid() == Some(parent) {
-                report(pipe, duty);
-            }
-            // SAFETY: ends this process at once, without the parent's exit handlers.
-            unsafe { libc::_exit(0) }
-        }
-        pid => Pid::from_raw(pid).ok_or(libc::ESRCH),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    alone_tests!(
+        a_worker_sends_its_outcome_whatever_it_is,
+        a_worker_that_fails_or_panics_says_so,
+        a_process_that_is_given_up_ends,
+        a_host_that_is_killed_is_told_and_one_that_is_given_up_ends,
+    );
+
+    const ALL: [Kin; 3] = [Kin::Processes, Kin::Hosted, Kin::Threads];
+
+    fn start(kin: Kin, duty: Duty) -> Hand {
+        Hand::start(kin, "w", vec![duty], &AtomicBool::new(false)).unwrap().remove(0)
+    }
 
     fn wait_for(hand: Hand) -> Result<Outcome, EngineError> {
         let mut hands = [Some(hand)];
@@ -447,8 +541,11 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_sends_its_outcome_from_a_thread_and_from_a_process() {
-        for thread in [true, false] {
+    fn a_worker_sends_its_outcome_whatever_it_is() {
+        if crate::alone::elsewhere("a_worker_sends_its_outcome_whatever_it_is") {
+            return;
+        }
+        for kin in ALL {
             let board = Board::new(2).unwrap();
             let seen = board.clone();
             let duty: Duty = Box::new(move || {
@@ -463,7 +560,7 @@ mod tests {
                 outcome.count(&counts);
                 Ok(outcome)
             });
-            let hand = Hand::start(thread, "w", duty).unwrap();
+            let hand = start(kin, duty);
             while board.of(1).ready.load(Ordering::Acquire) == 0 {
                 std::thread::yield_now();
             }
@@ -478,26 +575,64 @@ mod tests {
 
     #[test]
     fn a_worker_that_fails_or_panics_says_so() {
-        for thread in [true, false] {
+        if crate::alone::elsewhere("a_worker_that_fails_or_panics_says_so") {
+            return;
+        }
+        for kin in ALL {
             let full: Duty = Box::new(|| Err(EngineError::file("write", "/x", Errno::NOSPC)));
-            let error = wait_for(Hand::start(thread, "w", full).unwrap()).unwrap_err();
+            let error = wait_for(start(kin, full)).unwrap_err();
             assert_eq!(error.errno(), Some(libc::ENOSPC));
             assert!(error.to_string().contains("/x"), "{error}");
             let panics: Duty = Box::new(|| panic!("on purpose"));
-            let error = wait_for(Hand::start(thread, "w", panics).unwrap()).unwrap_err();
+            let error = wait_for(start(kin, panics)).unwrap_err();
             assert!(error.to_string().contains("failed inside"), "{error}");
         }
     }
 
     #[test]
     fn a_process_that_is_given_up_ends() {
+        if crate::alone::elsewhere("a_process_that_is_given_up_ends") {
+            return;
+        }
         let duty: Duty = Box::new(|| {
             std::thread::sleep(Duration::from_secs(600));
             Ok(Outcome::default())
         });
-        let hand = Hand::start(false, "w", duty).unwrap();
+        let hand = start(Kin::Processes, duty);
         let Body::Process(pid) = hand.body else { panic!("a process was asked for") };
         drop(hand);
+        assert_eq!(rustix::process::test_kill_process(pid), Err(Errno::SRCH));
+    }
+    #[test]
+    fn a_host_that_is_killed_is_told_and_one_that_is_given_up_ends() {
+        if crate::alone::elsewhere("a_host_that_is_killed_is_told_and_one_that_is_given_up_ends") {
+            return;
+        }
+        let duties = || {
+            let endless = |_| -> Duty {
+                Box::new(|| {
+                    std::thread::sleep(Duration::from_secs(600));
+                    Ok(Outcome::default())
+                })
+            };
+            (0..3).map(endless).collect::<Vec<_>>()
+        };
+        let host = || Hand::start(Kin::Hosted, "w", duties(), &AtomicBool::new(false)).unwrap();
+        let mut hands: Vec<_> = host().into_iter().map(Some).collect();
+        let pid = match &hands[0].as_ref().unwrap().body {
+            Body::Hosted(host) => host.pid,
+            _ => panic!("a host was asked for"),
+        };
+        kill_process(pid, Signal::KILL).unwrap();
+        let mut said = Vec::new();
+        while said.len() < 3 {
+            said.extend(listen(&mut hands).unwrap().into_iter().map(|(_, outcome)| outcome.unwrap_err().to_string()));
+        }
+        assert!(said.iter().all(|said| said.contains("killed by signal 9")), "{said:?}");
+        let hands = host();
+        let Body::Hosted(host) = &hands[0].body else { panic!("a host was asked for") };
+        let pid = host.pid;
+        drop(hands);
         assert_eq!(rustix::process::test_kill_process(pid), Err(Errno::SRCH));
     }
 }

@@ -66,7 +66,7 @@ impl AgentProcess {
                 rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
                 match rustix::process::getppid() == Some(parent) {
                     true => Ok(()),
-                    false => Err(std::io::Error::other("the parent is gone")),
+                    false => Err(rustix::io::Errno::SRCH.into()),
                 }
             });
         }

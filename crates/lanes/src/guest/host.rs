@@ -475,7 +475,7 @@ pub(super) fn start_keeper(
             rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
             match rustix::process::getppid() == Some(me) {
                 true => Ok(()),
-                false => Err(std::io::Error::other("the parent is gone")),
+                false => Err(rustix::io::Errno::SRCH.into()),
             }
         });
     }

@@ -67,7 +67,7 @@ pub fn keep(
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             match rustix::process::getppid() == Some(me) {
                 true => Ok(()),
-                false => Err(std::io::Error::other("the keeper is gone")),
+                false => Err(rustix::io::Errno::SRCH.into()),
             }
         });
     }

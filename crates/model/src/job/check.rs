@@ -3,7 +3,7 @@
 use super::io::Io;
 use super::pattern::Direction;
 use super::values::{BlockSizes, Rate, SyncMode, Verify};
-use super::{LARGEST_BLOCK, MOST_FILES, MOST_IODEPTH, MOST_WORKERS};
+use super::{LARGEST_BLOCK, MOST_FILES, MOST_FILES_OF_ALL, MOST_IODEPTH, MOST_WORKERS};
 use crate::Bytes;
 use std::borrow::Cow;
 
@@ -26,6 +26,18 @@ impl Io {
     pub fn largest_block(&self) -> Bytes {
         let largest = |&direction: &Direction| self.blocks(direction).largest();
         self.rw.directions().iter().map(largest).max().unwrap_or(self.bs)
+    }
+
+    /// Files of all workers, as they are kept in memory.
+    pub fn files_of_all(&self) -> u64 {
+        let each = if self.filename.is_empty() { u64::from(self.nrfiles) } else { self.filename.len() as u64 };
+        each.saturating_mul(u64::from(self.numjobs))
+    }
+
+    /// Bytes that the buffers of all workers take at least.
+    pub fn buffer_bytes(&self) -> u64 {
+        let each = self.largest_block().0.saturating_mul(u64::from(self.iodepth));
+        each.saturating_mul(u64::from(self.numjobs))
     }
 
     /// Whether this job reads back what it wrote.
@@ -125,6 +137,12 @@ impl Io {
         }
         if !(1..=MOST_FILES).contains(&self.nrfiles) {
             return fail("nrfiles must lie between 1 and 1048576");
+        }
+        if self.files_of_all() > MOST_FILES_OF_ALL {
+            return fail("nrfiles of all workers together must be at most 2097152; lower nrfiles or numjobs");
+        }
+        if self.filename.len() > MOST_FILES as usize {
+            return fail("filename must name at most 1048576 files");
         }
         if self.limits_one_of_two() {
             return fail("rate limits only one direction of a mixed rw; give reads and writes a rate each, or none");

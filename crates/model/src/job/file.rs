@@ -1,5 +1,6 @@
 //! Job files: several jobs, for the engine or for the installed fio.
 
+use super::MOST_FILES_OF_ALL;
 use super::check::inside;
 use super::defaults::is_false;
 use super::io::Io;
@@ -126,6 +127,11 @@ impl Jobs {
     pub fn check(&self) -> Result<(), String> {
         if self.jobs.is_empty() {
             return Err("the job file has no job; add a section such as [job]".to_owned());
+        }
+        if self.jobs.iter().map(|job| job.io.files_of_all()).fold(0, u64::saturating_add) > MOST_FILES_OF_ALL {
+            return Err(format!(
+                "the jobs have more than {MOST_FILES_OF_ALL} files together; lower nrfiles or numjobs"
+            ));
         }
         for (index, job) in self.jobs.iter().enumerate() {
             let name = &job.name;

@@ -32,3 +32,5 @@ pub const VERIFY_HEADER_BYTES: u64 = 48;
 pub const MOST_WORKERS: u32 = 1024;
 /// Most files of one worker.
 pub const MOST_FILES: u32 = 1 << 20;
+/// Files of all workers of all jobs together: each is known by its name in memory.
+pub const MOST_FILES_OF_ALL: u64 = 1 << 21;

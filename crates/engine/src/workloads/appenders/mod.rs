@@ -19,6 +19,7 @@ pub use limits::{check as check_limits, check_processes as check_process_limit};
 pub use processes::allowance;
 
 use super::{Observer, Work, heed};
+use crate::beneath;
 use crate::clock::{Clock, nanoseconds, seconds};
 use crate::error::EngineError;
 use crate::target::Place;
@@ -391,8 +392,7 @@ fn grace_ns(period_ns: u64, window_ns: u64) -> u64 {
 fn open_top(place: &Place) -> Result<(Option<OwnedFd>, PathBuf), EngineError> {
     let Some((path, directory)) = place.directory() else { return Ok((None, PathBuf::new())) };
     let path = path.join(TOP);
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    match openat(directory, TOP, flags, Mode::empty()) {
+    match beneath::open_folder(directory, TOP) {
         Ok(top) => Ok((Some(top), path)),
         Err(errno) => Err(EngineError::file("open directory", path, errno)),
     }
@@ -401,18 +401,10 @@ fn open_top(place: &Place) -> Result<(Option<OwnedFd>, PathBuf), EngineError> {
 /// Makes directories and empty files. What is there of an earlier run is removed.
 fn make_files(shape: &Shape, path: &Path, directory: &OwnedFd, stop: &AtomicBool) -> Result<(), EngineError> {
     let top_path = path.join(TOP);
-    match std::fs::remove_dir_all(&top_path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);
-            return Err(EngineError::file("remove", top_path, errno));
-        }
-        _ => {}
-    }
+    beneath::remove_tree(directory.as_fd(), TOP).map_err(|errno| EngineError::file("remove", &top_path, errno))?;
     let mode = Mode::from_raw_mode(0o755);
-    mkdirat(directory, TOP, mode).map_err(|errno| EngineError::file("create directory", &top_path, errno))?;
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let top = openat(directory, TOP, flags, Mode::empty())
-        .map_err(|errno| EngineError::file("open directory", &top_path, errno))?;
+    let top = beneath::make_folder(directory.as_fd(), TOP, mode, None)
+        .map_err(|errno| EngineError::file("create directory", &top_path, errno))?;
     let mut name = Name::new();
     for number in 0..shape.directories {
         heed(stop)?;

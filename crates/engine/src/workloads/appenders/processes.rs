@@ -5,13 +5,13 @@ use super::hand::{Files, Hand, Shape};
 use super::schedule::{Members, Schedule};
 use crate::clock::{Clock, nanoseconds};
 use crate::error::EngineError;
+use crate::fork::fork;
 use crate::workloads::heed;
 use crate::workloads::team::Usage;
 use model::appenders::{Appenders, SwarmMethod};
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -104,35 +104,21 @@ impl Crowd {
     ) -> Result<(), EngineError> {
         let count = deal.hands;
         let files = ground.top.map_or(Files::Nowhere, Files::Named);
-        let hand = Hand::new(ground.board, ground.shape, role, files, schedule.period_ns());
+        // Only children take it.
+        let mut hand = Some(Hand::new(ground.board, ground.shape, role, files, schedule.period_ns()));
         // The clock is compared with the kernel's before there are processes.
         let _ = Clock::get();
-        let parent = rustix::process::getpid();
         for number in 0..count {
             if number % 64 == 0 {
                 heed(stop)?;
             }
             let mut members = Members::new(schedule, deal.members(number));
-            // SAFETY: the child does nothing but `child`, which makes system calls, and allocates in two small
-            // places; the C library keeps its allocator usable across `fork`. It leaves by `_exit`.
-            match unsafe { libc::fork() } {
-                -1 => return Err(not_started(number, count)),
-                0 => {
-                    let follows = rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).is_ok();
-                    if follows && rustix::process::getppid() == Some(parent) {
-                        // A panic that went on would go on as a second agent.
-                        let work = || child(ground, role, (deal, number), &mut members, hand);
-                        let ended = catch_unwind(AssertUnwindSafe(work));
-                        if ended.is_err() {
-                            // SAFETY: as below; any status but 0 tells the parent.
-                            unsafe { libc::_exit(1) }
-                        }
-                    }
-                    // SAFETY: ends this process at once, without the parent's exit handlers.
-                    unsafe { libc::_exit(0) }
+            let work = || {
+                if let Some(hand) = hand.take() {
+                    child(ground, role, (deal, number), &mut members, hand);
                 }
-                pid => self.left.extend(Pid::from_raw(pid)),
-            }
+            };
+            self.left.push(fork(work).map_err(|error| not_started(number, count, &error))?);
         }
         drop(hand);
         Ok(())
@@ -330,8 +316,7 @@ fn open_own(
     writers.flat_map(|writer| (0..shape.files).map(move |file| (writer, file))).map(open).collect()
 }
 
-fn not_started(member: u32, count: u32) -> EngineError {
-    let error = std::io::Error::last_os_error();
+fn not_started(member: u32, count: u32, error: &std::io::Error) -> EngineError {
     EngineError::Worker {
         message: format!(
             "cannot start process {} of {count}: {error}; raise the limit of processes (ulimit -u, sysctl kernel.pid_max, \

@@ -1,6 +1,7 @@
 //! Files of which threads take one at a time.
 
 use super::heed;
+use crate::beneath;
 use crate::databases::Random;
 use crate::error::EngineError;
 use crate::target::Directory;
@@ -92,20 +93,13 @@ impl Pools {
         stop: &AtomicBool,
     ) -> Result<Pools, EngineError> {
         let own = path.join(top);
-        match std::fs::remove_dir_all(&own) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(EngineError::file("remove", own, Errno::from_io_error(&error).unwrap_or(Errno::IO)));
-            }
-            _ => {}
-        }
+        beneath::remove_tree(directory, top).map_err(|errno| EngineError::file("remove", &own, errno))?;
         let make = |directory: BorrowedFd, name: &str| {
             mkdirat(directory, name, Mode::RWXU)
                 .map_err(|errno| EngineError::file("create directory", own.join(name), errno))
         };
-        make(directory, top)?;
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = openat(directory, top, flags, Mode::empty())
-            .map_err(|errno| EngineError::file("open directory", &own, errno))?;
+        let folder = beneath::make_folder(directory, top, Mode::RWXU, None)
+            .map_err(|errno| EngineError::file("create directory", &own, errno))?;
         let mut pools = Vec::new();
         for (at, pool) in mix.files.iter().enumerate() {
             make(folder.as_fd(), &format!("p{at}"))?;

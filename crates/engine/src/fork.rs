@@ -1,0 +1,99 @@
+//! Forks, and only of a process that has one thread.
+//!
+//! A child has the thread that forked and the memory of all: a lock that another thread held at that moment is held in
+//! the child for ever. The agent makes its workers so, before anything else of it runs; threads of jobs that stand beside
+//! processes live in a process of their own (`workloads::team`).
+
+use rustix::process::{Pid, Signal};
+use std::io::Error;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+/// How long threads that have done their work may take to be gone: who joins them hears a moment earlier.
+const LEAVING: Duration = Duration::from_secs(2);
+const GLANCE: Duration = Duration::from_micros(100);
+
+/// Runs this in a child, which dies with this process; it ends with 0, and with 1 after a panic.
+///
+/// # Errors
+/// Where the kernel makes no more processes, and where this one has other threads.
+pub(crate) fn fork(work: impl FnOnce()) -> Result<Pid, Error> {
+    alone()?;
+    let parent = rustix::process::getpid();
+    // SAFETY: this process has one thread, so that no lock is held by another; the child leaves by `_exit`, so that nothing
+    // of the parent's stack is unwound twice.
+    match unsafe { libc::fork() } {
+        -1 => Err(Error::last_os_error()),
+        0 => {
+            let follows = rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).is_ok();
+            // A panic that went on would go on as a second agent.
+            let ended = match follows && rustix::process::getppid() == Some(parent) {
+                true => catch_unwind(AssertUnwindSafe(work)).is_ok(),
+                false => true,
+            };
+            // SAFETY: ends this process at once, without the parent's exit handlers.
+            unsafe { libc::_exit(i32::from(!ended)) }
+        }
+        pid => Pid::from_raw(pid).ok_or_else(|| Error::from_raw_os_error(libc::ESRCH)),
+    }
+}
+
+/// Waits until no other thread is left.
+fn alone() -> Result<(), Error> {
+    let mut begun = None;
+    loop {
+        let others = threads()?.saturating_sub(1);
+        if others == 0 {
+            return Ok(());
+        }
+        if begun.get_or_insert_with(Instant::now).elapsed() > LEAVING {
+            return Err(Error::other(format!(
+                "a process of {} threads cannot be forked safely; this is a fault of Fairlane, report it",
+                others + 1
+            )));
+        }
+        std::thread::sleep(GLANCE);
+    }
+}
+
+/// Threads of this process. One call: /proc/PID/task is a directory with one link for each, its own two beside
+/// (proc_task_getattr in fs/proc/base.c); where that is not so its entries are counted.
+fn threads() -> Result<u64, Error> {
+    let links = rustix::fs::stat(c"/proc/self/task")?.st_nlink as u64;
+    match links {
+        3.. => Ok(links - 2),
+        _ => Ok(std::fs::read_dir("/proc/self/task")?.count() as u64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::process::{WaitOptions, waitpid};
+
+    alone_tests!(a_process_with_one_thread_is_forked_and_one_with_two_is_not);
+
+    #[test]
+    fn a_process_with_one_thread_is_forked_and_one_with_two_is_not() {
+        if crate::alone::elsewhere("a_process_with_one_thread_is_forked_and_one_with_two_is_not") {
+            return;
+        }
+        let ended = |pid| waitpid(Some(pid), WaitOptions::empty()).unwrap().unwrap().1.exit_status();
+        assert_eq!(ended(fork(|| ()).unwrap()), Some(0));
+        assert_eq!(ended(fork(|| panic!("on purpose")).unwrap()), Some(1));
+        // Threads whose work is done may leave late.
+        for _ in 0..50 {
+            std::thread::scope(|scope| {
+                scope.spawn(|| ());
+            });
+            assert_eq!(ended(fork(|| ()).unwrap()), Some(0));
+        }
+        let (end, waits) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || waits.recv());
+        let refused = fork(|| ()).unwrap_err().to_string();
+        assert!(refused.contains("a process of 2 threads cannot be forked"), "{refused}");
+        drop(end);
+        let _ = thread.join();
+        assert_eq!(ended(fork(|| ()).unwrap()), Some(0));
+    }
+}
