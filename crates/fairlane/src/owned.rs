@@ -363,6 +363,14 @@ fn draft_name(name: &OsStr) -> io::Result<OsString> {
     Ok(OsString::from_vec(draft))
 }
 
+/// What a path leads to, as the user sees it, or else this process.
+///
+/// # Errors
+/// What the system answers.
+pub fn metadata(path: &Path) -> io::Result<std::fs::Metadata> {
+    as_owner(|| std::fs::metadata(path)).or_else(|_| std::fs::metadata(path))
+}
+
 /// Opens a file to be read, with the user's rights first, then with those of this process: who called sudo and names a
 /// file may read it. Nothing is waited for: of a pipe or a device nothing is read here.
 ///
@@ -411,7 +419,7 @@ pub fn read_within(from: impl Read, most_bytes: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// What the system answers, and where there is more, or no text.
 pub fn text(path: &Path, most_bytes: u64) -> io::Result<String> {
-    let bytes = match std::fs::metadata(path)?.is_file() {
+    let bytes = match metadata(path)?.is_file() {
         true => read(path, most_bytes)?,
         false => read_within(File::open(path)?, most_bytes)?,
     };

@@ -142,7 +142,7 @@ fn records_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.split_once('Z').map_or_else(|| name.clone().into_owned(), |(time, _)| time.to_owned())
     };
-    let written = |path: &PathBuf| fs::metadata(path).and_then(|of| of.modified()).ok();
+    let written = |path: &PathBuf| owned::metadata(path).and_then(|of| of.modified()).ok();
     paths.sort_by_cached_key(|path| (second(path), written(path), path.clone()));
     Ok(paths)
 }
@@ -159,7 +159,7 @@ pub fn resolve(name: &str) -> Result<PathBuf, Failure> {
             .map_err(|_| Failure::usage(format!("`{name}` names no record; write last, last~1 or a file")))?,
         _ => {
             let path = PathBuf::from(name);
-            return match path.is_file() {
+            return match owned::metadata(&path).is_ok_and(|of| of.is_file()) {
                 true => Ok(path),
                 false => Err(Failure::usage(format!(
                     "there is no record {name}; `fairlane records` lists the ones kept, or name a file"

@@ -320,6 +320,43 @@ fn a_user_whom_etc_passwd_does_not_know_races_under_sudo() {
 }
 
 #[test]
+fn a_home_that_root_may_not_enter_holds_the_records_of_its_user() {
+    if !root() {
+        return;
+    }
+    let sudo = Sudo::new();
+    fs::set_permissions(&sudo.home, PermissionsExt::from_mode(0o700)).unwrap();
+    fs::create_dir(sudo.place.path().join("lane")).unwrap();
+    // As on NFS, where root is nobody.
+    let squashed = |arguments: &[&str]| {
+        let fairlane = sudo.fairlane(arguments);
+        let mut command = Command::new("setpriv");
+        command.args(["--bounding-set", "-dac_override,-dac_read_search"]).arg(fairlane.get_program());
+        command.args(fairlane.get_args()).current_dir(sudo.place.path());
+        for (key, value) in fairlane.get_envs() {
+            match value {
+                Some(value) => command.env(key, value),
+                None => command.env_remove(key),
+            };
+        }
+        let output = command.output().expect("setpriv, of util-linux");
+        (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+    };
+    let (status, said) = squashed(&race(&[]));
+    assert_eq!(status, Some(0), "{said}");
+    let runs = sudo.home.join("state/fairlane/runs");
+    let made: Vec<PathBuf> = fs::read_dir(&runs).unwrap().flatten().map(|entry| entry.path()).collect();
+    assert_eq!(made.len(), 2, "a record and its page: {made:?}");
+    assert!(made.iter().all(|path| fs::metadata(path).unwrap().uid() == USER));
+    let (status, said) = squashed(&["report", "last"]);
+    assert_eq!(status, Some(0), "{said}");
+    let record = made.iter().find(|path| path.extension().is_some_and(|end| end == "jsonl")).unwrap();
+    let before = fs::read(record).unwrap();
+    let (status, said) = squashed(&["report", "last", "--format", "csv", "-o", record.to_str().unwrap()]);
+    assert_eq!((status, fs::read(record).unwrap() == before), (Some(2), true), "{said}");
+}
+
+#[test]
 fn no_output_goes_over_another_one_or_over_what_is_read() {
     let place = Place::new();
     let at = |name: &str| place.path().join(name);

@@ -77,7 +77,7 @@ pub fn put(page: &Page, write: Writer, file: Option<&Path>) -> Result<(), Failur
 /// # Errors
 /// When it holds a record, is a disk, or cannot be written.
 pub fn into_file(file: &Path, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
-    let kind = fs::metadata(file);
+    let kind = owned::metadata(file);
     if kind.as_ref().is_ok_and(|of| !takes_text(of)) {
         return Err(Failure::usage(format!("{} is a device; name a file with -o", file.display())));
     }
