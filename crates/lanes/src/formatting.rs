@@ -3,8 +3,8 @@
 use crate::command::{self, Running};
 use crate::contestant::{Contestant, fill_device};
 use crate::custom::{Custom, Kind, fill};
-use crate::device;
 use crate::failure::{LaneFailure, failed};
+use crate::let_go;
 use crate::mount;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +25,7 @@ pub(crate) fn format(
     if mkfs_command.is_empty() {
         return Ok(None);
     }
-    device::wait_until_free(device);
+    let_go::check(device)?;
     command::run(&fill_device(mkfs_command, device), stop).map(Some)
 }
 
