@@ -4,8 +4,8 @@ use crate::command::{self, Running};
 use crate::confined::Confined;
 use crate::contestant::{Contestant, fill_device};
 use crate::custom::{Custom, Kind, fill};
-use crate::device;
 use crate::failure::{LaneFailure, failed};
+use crate::let_go;
 use crate::mount;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,7 +28,7 @@ pub(crate) fn format(
     if mkfs_command.is_empty() {
         return Ok(None);
     }
-    device::wait_until_free(device);
+    let_go::check(device)?;
     // What a program of the user's own writes is the user's affair.
     let confined = match contestant {
         Contestant::Custom(custom) if custom.row().is_none() => None,

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// meanwhile copy all mounts for a moment.
 const NAMESPACE_PATIENCE: Duration = Duration::from_secs(30);
 
-/// Fails where an unmounted device stays claimed for longer than udev and its like take to look at it. What is no block
+/// Fails where the device of a lane that is not mounted stays claimed for longer than udev and its like take to look at it. What is no block
 /// device was never claimed.
 ///
 /// # Errors
@@ -40,7 +40,7 @@ pub(crate) fn check(device: &Path) -> Result<(), LaneFailure> {
         }
     };
     Err(failed(format!(
-        "{} stays in use after its unmount{user}, so nothing read from it would be cold; end what uses it, switch automounting off, and race again",
+        "{} stays in use although its lane is not mounted{user}, so it is neither cold nor free for a mkfs; end what uses it, switch automounting off, and race again",
         device.display()
     )))
 }

@@ -257,7 +257,7 @@ fn a_lane_that_somebody_else_mounted_too_is_not_called_cold() {
             mount("mount", &[device.as_os_str(), second.as_os_str()]);
             let said = |error: lanes::LaneFailure| {
                 let error = error.to_string();
-                assert!(error.contains("stays in use after its unmount: it is mounted at"), "{error}");
+                assert!(error.contains("stays in use although its lane is not mounted: it is mounted at"), "{error}");
                 assert!(error.contains("switch automounting off"), "{error}");
             };
             said(stage.make_cold(lane).unwrap_err());
