@@ -7,6 +7,7 @@ mod user;
 use super::report::print;
 use crate::failure::Failure;
 use crate::options::Doctor;
+use lanes::Architecture;
 use lanes::availability::{self, Availability};
 use lanes::filesystem::{FILESYSTEMS, Filesystem, Home};
 use lanes::guest::{GuestKind, Kernel};
@@ -44,12 +45,13 @@ impl Survey {
     /// Packages that bring the guests that are missing.
     fn guest_packages(&self) -> Vec<&'static str> {
         let mut packages = Vec::new();
-        if self.uml.is_err() {
+        let Some(here) = Architecture::here() else { return packages };
+        if self.uml.is_err() && here.user_mode_linux {
             packages.push("user-mode-linux");
         }
         if self.qemu.is_err() {
-            if lanes::command::find_program("qemu-system-x86_64").is_none() {
-                packages.push("qemu-system-x86");
+            if lanes::command::find_program(here.emulator).is_none() {
+                packages.push(here.emulator_package);
             }
             // Where the emulator alone is missing the kernel may be there.
             if !lanes::guest::has_image() {
@@ -131,10 +133,12 @@ impl Survey {
         let _ = writeln!(
             text,
             "  {}",
-            match root {
-                true => "root: images, devices, directories and guests can be raced",
-                false =>
-                    "not root: guests (--on uml, --on qemu) and directories can be raced; sudo adds images and devices",
+            match (root, GuestKind::options_here()) {
+                (true, _) => "root: images, devices, directories and guests can be raced".to_owned(),
+                (false, none) if none.is_empty() =>
+                    "not root: directories can be raced; sudo adds images and devices".to_owned(),
+                (false, options) =>
+                    format!("not root: guests ({options}) and directories can be raced; sudo adds images and devices"),
             }
         );
         let missing: Vec<&str> = self.guest_packages().into_iter().chain(self.tool_packages()).collect();
@@ -199,6 +203,6 @@ fn kernel_package() -> &'static str {
     let text = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
     match text.lines().any(|line| line == "ID=ubuntu" || line == "ID_LIKE=ubuntu") {
         true => "linux-image-generic",
-        false => "linux-image-amd64",
+        false => Architecture::here().map_or("linux-image", |here| here.kernel_package),
     }
 }
