@@ -1,6 +1,6 @@
 # make race   installs what is missing, builds, and races ext4, xfs and btrfs here
 # make test   installs what the tests need and passes them
-# The rest: page, build, bench, fuzz, evidence, distributions, check, static, clean.
+# The rest: page, build, bench, fuzz, evidence, distributions, check, aarch64, static, clean.
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
 CARGO ?= cargo
@@ -13,13 +13,22 @@ PAGE_TOOLS := chromium:chromium node:nodejs npm:npm /usr/share/fonts/truetype/wq
 # Database servers and programs of the suites database, media and applications; install-tools starts no service.
 SUITE_TOOLS := mariadbd:mariadb-server-core /usr/lib/postgresql:postgresql ffmpeg:ffmpeg git:git tar:tar
 # Guests (two kernels, to be raced against each other), and the filesystems that a host's kernel seldom has.
-GUEST_TOOLS := linux.uml:user-mode-linux qemu-system-x86_64:qemu-system-x86 /usr/share/doc/linux-image-amd64:linux-image-amd64 \
-	/usr/share/doc/linux-image-cloud-amd64:linux-image-cloud-amd64 xz:xz-utils zstd:zstd mkfs.jfs:jfsutils mkfs.reiserfs:reiserfsprogs mkfs.nilfs2:nilfs-tools ntfs-3g:ntfs-3g
+GUESTS_x86_64 := linux.uml:user-mode-linux qemu-system-x86_64:qemu-system-x86 /usr/share/doc/linux-image-amd64:linux-image-amd64 \
+	/usr/share/doc/linux-image-cloud-amd64:linux-image-cloud-amd64
+GUESTS_aarch64 := qemu-system-aarch64:qemu-system-arm /usr/share/doc/linux-image-arm64:linux-image-arm64 \
+	/usr/share/doc/linux-image-cloud-arm64:linux-image-cloud-arm64
+GUEST_TOOLS := $(GUESTS_$(shell uname -m)) xz:xz-utils zstd:zstd mkfs.jfs:jfsutils mkfs.reiserfs:reiserfsprogs mkfs.nilfs2:nilfs-tools ntfs-3g:ntfs-3g
 TEST_TOOLS := $(RACE_TOOLS) $(SUITE_TOOLS) $(GUEST_TOOLS) cpio:cpio losetup:mount findmnt:util-linux mkfs.exfat:exfatprogs mkfs.f2fs:f2fs-tools fio:fio setfattr:attr python3:python3-venv $(PAGE_TOOLS)
-STATIC_TARGET := x86_64-unknown-linux-gnu
+STATIC_TARGET := $(shell uname -m)-unknown-linux-gnu
+# The other architecture, for which everything is checked here, and tested in an emulator.
+AARCH64 := aarch64-unknown-linux-gnu
+AARCH64_COMPILER := aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross
+AARCH64_TOOLS := $(AARCH64_COMPILER) qemu-aarch64:qemu-user qemu-system-aarch64:qemu-system-arm unshare:util-linux
+AARCH64_CARGO := env CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc $(CARGO)
+HAS_AARCH64 := test -d "$$(rustc --print sysroot)/lib/rustlib/$(AARCH64)/lib"
 RACE_ARGUMENTS ?=
 
-.PHONY: build race page test bench fuzz evidence distributions check static clean race-tools test-tools
+.PHONY: build race page test bench fuzz evidence distributions check check-aarch64 aarch64 static clean race-tools test-tools
 
 build:
 	$(CARGO) build --release --locked
@@ -84,8 +93,37 @@ check:
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	@command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny
 	$(CARGO) deny --all-features check licenses bans sources
+	@if test "$$(uname -m)" != aarch64; then $(MAKE) --no-print-directory check-aarch64; fi
 
-# One file that runs on any recent x86-64 Linux, without Rust.
+# Everything compiles for the other architecture, without a warning. Rust's library for it is added where rustup is; a
+# machine that cannot have it is told what it takes, and its check counts without this part.
+check-aarch64:
+	@$(HAS_AARCH64) || ! command -v rustup >/dev/null || rustup target add $(AARCH64) || true
+	@if ! $(HAS_AARCH64); then \
+		echo "not checked for aarch64: Rust has no library for it here. Type: rustup target add $(AARCH64)" \
+			"(or with Debian's Rust: dpkg --add-architecture arm64 && apt update && apt install libstd-rust-dev:arm64)"; \
+	elif ! ./scripts/install-tools $(AARCH64_COMPILER); then \
+		echo "not checked for aarch64: its C compiler is missing"; \
+	else set -x; \
+		$(AARCH64_CARGO) clippy --workspace --all-targets --locked --target $(AARCH64) -- -D warnings; \
+	fi
+
+# The binary for aarch64, its unit tests under qemu-user with pages of 4 and of 64 KiB, and a guest of that architecture
+# that boots, mounts and works, started by that binary.
+AARCH64_GUEST := $(CURDIR)/target/$(AARCH64)/data
+aarch64:
+	@$(HAS_AARCH64) || rustup target add $(AARCH64)
+	@./scripts/install-tools $(AARCH64_TOOLS)
+	@./scripts/aarch64-kernel $(AARCH64_GUEST)/fairlane/guest
+	$(AARCH64_CARGO) build --release --locked --target $(AARCH64)
+	$(AARCH64_CARGO) test --no-run --locked --target $(AARCH64) --workspace --lib --bins
+	$(AARCH64_CARGO) test --no-run --locked --target $(AARCH64) -p fairlane --test guests
+	./scripts/emulated $(AARCH64_CARGO) test --locked --target $(AARCH64) --workspace --lib --bins --no-fail-fast
+	QEMU_PAGESIZE=65536 ./scripts/emulated $(AARCH64_CARGO) test --locked --target $(AARCH64) --workspace --lib --bins --no-fail-fast
+	XDG_DATA_HOME=$(AARCH64_GUEST) ./scripts/emulated $(AARCH64_CARGO) test --locked --target $(AARCH64) -p fairlane --test guests qemu_mounts
+	@echo "target/$(AARCH64)/release/fairlane"
+
+# One file that runs on any recent Linux of this architecture, without Rust.
 static:
 	RUSTFLAGS='-C target-feature=+crt-static' $(CARGO) build --release --locked --target $(STATIC_TARGET)
 	@echo "target/$(STATIC_TARGET)/release/fairlane"

@@ -8,6 +8,7 @@ use crate::log::{Log, What};
 use crate::survive::{Cut, Piece, survivors};
 use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
+use rustix::param::page_size;
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
@@ -16,8 +17,6 @@ use std::sync::Arc;
 const CHUNK: u64 = 1 << 20;
 /// Bytes from which on whole pages are replaced instead of looked at: each replacement is a mapping of its own.
 const REPLACED: u64 = 64 << 10;
-/// What a mapping is made of.
-const PAGE: u64 = 4096;
 
 /// The images of a log, best asked for in the order of their cuts.
 #[derive(Debug)]
@@ -179,20 +178,25 @@ impl Image {
     /// # Errors
     /// Where it reaches beyond the end.
     pub fn zero(&self, offset: u64, length: u64) -> std::io::Result<()> {
+        self.zero_pages_of(page_size() as u64, offset, length)
+    }
+
+    /// With the size of the pages that the mapping is made of, or a multiple of it.
+    fn zero_pages_of(&self, page: u64, offset: u64, length: u64) -> std::io::Result<()> {
         let start = self.at(offset, length)?;
-        let (first, end) = (offset.next_multiple_of(PAGE), (offset + length) / PAGE * PAGE);
+        let (first, end) = (offset.next_multiple_of(page), (offset + length) / page * page);
         if length >= REPLACED && end > first {
             let protection = ProtFlags::READ | ProtFlags::WRITE;
             let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED;
             let (at, bytes) = (self.at(first, end - first)?, (end - first) as usize);
             // SAFETY: whole pages inside the mapping of this value, which only raw copies of bytes ever reach.
             unsafe { mmap_anonymous(at.cast(), bytes, protection, flags)? };
-            self.zero(offset, first - offset)?;
-            return self.zero(end, offset + length - end);
+            self.zero_pages_of(page, offset, first - offset)?;
+            return self.zero_pages_of(page, end, offset + length - end);
         }
         let mut done = 0;
         while done < length {
-            let step = (PAGE - (offset + done) % PAGE).min(length - done);
+            let step = (page - (offset + done) % page).min(length - done);
             // SAFETY: inside the range that was checked.
             let part = unsafe { std::slice::from_raw_parts_mut(start.add(done as usize), step as usize) };
             if part.iter().any(|&byte| byte != 0) {
@@ -208,5 +212,44 @@ impl Drop for Image {
     fn drop(&mut self) {
         // SAFETY: this is the whole mapping, and nobody can reach it any more.
         let _ = unsafe { munmap(self.start.cast(), self.bytes) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeroing_is_exact_with_pages_of_any_size() {
+        const BYTES: usize = 1 << 20;
+        let file = File::from(memfd_create("zeroing", MemfdFlags::CLOEXEC).unwrap());
+        file.write_all_at(&[0xab; BYTES], 0).unwrap();
+        // As the machine has them, and as it might; a part of a page cannot be replaced.
+        let pages = [4096, 16 << 10, 64 << 10].into_iter().filter(|page| page % page_size() as u64 == 0);
+        for page in pages {
+            for (offset, length) in [
+                (0, 0),
+                (1, 100),
+                (4096, 4096),
+                (4000, 70_000),
+                (65_536, REPLACED),
+                (12_288, 3 * REPLACED),
+                (65_535, 2 * REPLACED + 2),
+                (0, BYTES as u64),
+            ] {
+                let image = Image::of(&file, BYTES).unwrap();
+                image.zero_pages_of(page, offset, length).unwrap();
+                let mut found = vec![0; BYTES];
+                image.read(0, &mut found).unwrap();
+                let zeroed = offset..offset + length;
+                let wrong =
+                    (0..BYTES as u64).find(|at| found[*at as usize] != if zeroed.contains(at) { 0 } else { 0xab });
+                assert_eq!(wrong, None, "pages of {page}, {length} bytes from {offset} on");
+            }
+        }
+        let image = Image::of(&file, BYTES).unwrap();
+        // The machine's own pages: a wrong size is refused by the kernel.
+        image.zero(5 * 4096, 2 * REPLACED).unwrap();
+        assert!(image.zero(BYTES as u64, 1).is_err());
     }
 }

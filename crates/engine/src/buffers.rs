@@ -14,6 +14,7 @@ use crate::error::EngineError;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+use rustix::param::page_size;
 use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -21,7 +22,9 @@ use std::rc::Rc;
 /// Bytes of data that differ from each other: well over the 1 MiB that the largest common
 /// compression unit (a ZFS record) looks at.
 pub(crate) const SPREAD_BYTES: u64 = 4 << 20;
-/// A huge page of x86-64 and of most ARM64 kernels.
+/// A huge page where pages have 4 KiB. Where they have 16 or 64 KiB (ARM) a huge page has 32 or 512 MiB, which no
+/// buffer fills, but 2 MiB is what one entry of the TLB covers when pages lie together (the contiguous bit of the
+/// page table: 128 pages of 16 KiB, 32 of 64 KiB), so that it is the right alignment there too.
 const HUGE_PAGE_BYTES: u64 = 2 << 20;
 /// Most chunks for the sake of the spread, so that the bookkeeping for tiny blocks stays small.
 pub(crate) const MOST_SPREAD_CHUNKS: u64 = 32_768;
@@ -84,7 +87,7 @@ impl Memory {
         match unsafe { madvise(start, self.total_bytes, Advice::LinuxPopulateWrite) } {
             // Before Linux 5.14: touch them.
             Err(rustix::io::Errno::INVAL) => {
-                for page in (0..self.total_bytes).step_by(4096) {
+                for page in (0..self.total_bytes).step_by(page_size()) {
                     // SAFETY: within the mapping, which nobody else holds yet.
                     unsafe { self.start.as_ptr().add(page).write_volatile(0) };
                 }

@@ -12,12 +12,16 @@ const CALIBRATION: std::time::Duration = std::time::Duration::from_millis(30);
 ///
 /// Where the kernel itself keeps time by an invariant time-stamp counter it is that counter, read
 /// without a call in about 10 ns; otherwise `CLOCK_MONOTONIC` through the vDSO, about 25 ns and no
-/// system call either. A reading means something only against another reading of the same machine;
+/// system call either. On ARM the kernel's clock is always taken: its vDSO reads the generic timer
+/// (`cntvct_el0`) in user space, behind the barrier and the corrections for faulty timers that only the
+/// kernel knows to be needed, so that a reading of our own would save a multiplication alone.
+/// A reading means something only against another reading of the same machine;
 /// threads and forked processes share the scale.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     /// Nanoseconds per tick, times 2^32; 0: the kernel's clock.
     scale: u64,
+    #[cfg(target_arch = "x86_64")]
     first_tick: u64,
 }
 
@@ -31,7 +35,11 @@ impl Clock {
 
     /// The kernel's clock, whatever the machine has.
     pub const fn kernel() -> Clock {
-        Clock { scale: 0, first_tick: 0 }
+        Clock {
+            scale: 0,
+            #[cfg(target_arch = "x86_64")]
+            first_tick: 0,
+        }
     }
 
     /// `tsc` or `vdso`: which one it is.

@@ -101,7 +101,7 @@ fn a_memlock_limit_costs_the_fixed_buffers_and_is_noted() {
 fn cached_pages(path: &Path, bytes: usize) -> usize {
     use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
     let open = file(path, false);
-    let mut pages = vec![0u8; bytes / 4096];
+    let mut pages = vec![0u8; bytes.div_ceil(rustix::param::page_size())];
     // SAFETY: a new mapping that is only asked about, with room for one byte per page, then unmapped.
     unsafe {
         let start = mmap(std::ptr::null_mut(), bytes, ProtFlags::READ, MapFlags::SHARED, &*open, 0).unwrap();

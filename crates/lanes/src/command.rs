@@ -7,6 +7,7 @@
 //! start tools from a thread that lives as long as the process (the main thread), or a child is
 //! killed when its thread ends.
 
+use crate::architecture::Architecture;
 use crate::confined::{Confined, confine};
 use crate::failure::{LaneFailure, failed, plain, privilege};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -29,7 +30,7 @@ const USUAL_FOLDERS: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
 
 /// Programs and libraries of packages that were unpacked without root.
 const OWN_PROGRAMS: [&str; 4] = ["usr/sbin", "sbin", "usr/bin", "bin"];
-const OWN_LIBRARIES: [&str; 4] = ["usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu", "usr/lib", "lib"];
+const OWN_LIBRARIES: [&str; 2] = ["usr/lib", "lib"];
 
 /// What a tool that succeeded left.
 #[derive(Debug, Clone)]
@@ -86,7 +87,10 @@ fn own_folders(parts: &[&str]) -> Vec<PathBuf> {
 
 /// Where libraries of unpacked packages lie.
 pub fn own_libraries() -> Vec<PathBuf> {
-    own_folders(&OWN_LIBRARIES)
+    let of_architecture =
+        Architecture::here().map(|here| OWN_LIBRARIES.map(|root| format!("{root}/{}", here.multiarch)));
+    let own = of_architecture.iter().flatten().map(String::as_str);
+    own_folders(&own.chain(OWN_LIBRARIES).collect::<Vec<_>>())
 }
 
 /// The LD_LIBRARY_PATH that a program needs: one of an unpacked package finds its libraries by it.

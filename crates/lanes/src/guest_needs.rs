@@ -53,7 +53,7 @@ fn least_memory(kind: GuestKind, program: u64) -> Bytes {
 /// Where else a filesystem can be mounted that one kernel lacks; `here`: the guest whose kernel it is, `None`: the
 /// host's own.
 pub(crate) fn other_kernels(row: &Filesystem, here: Option<GuestKind>) -> String {
-    let others = [GuestKind::Uml, GuestKind::Qemu].into_iter().filter(|kind| here != Some(*kind));
+    let others = GuestKind::of_here().into_iter().filter(|kind| here != Some(*kind));
     let works = |kernel: &Kernel, kind| kind == GuestKind::Qemu || !uml::is_refused(kernel);
     let find = |kind| Kernel::find(kind, None).ok().filter(|kernel| works(kernel, kind));
     let found: Vec<_> = others.map(|kind| (kind, find(kind))).collect();
@@ -70,8 +70,8 @@ fn elsewhere(found: &[(GuestKind, Option<bool>)], on_host: bool, doctor: &str) -
     if let Some((kind, _)) = found.iter().find(|(_, mounts)| *mounts == Some(true)) {
         return format!("race it in a guest whose kernel has it: --on {}, or {boot}", kind.venue());
     }
-    if found.iter().any(|(_, mounts)| mounts.is_none()) {
-        return format!("a guest's kernel may have it: `{doctor}` adds guests, then --on uml; or {boot}");
+    if let Some((kind, _)) = found.iter().find(|(_, mounts)| mounts.is_none()) {
+        return format!("a guest's kernel may have it: `{doctor}` adds guests, then --on {}; or {boot}", kind.venue());
     }
     format!("no guest's kernel here has it either (`fairlane doctor` lists them); {boot}")
 }
@@ -108,6 +108,9 @@ mod tests {
         assert!(nowhere.contains("no guest's kernel here has it") && !nowhere.contains("--on qemu"), "{nowhere}");
         let host = told(&[(Uml, None), (Qemu, Some(false))], true);
         assert!(host.contains("`fairlane doctor --install --user`") && host.contains("--on uml"), "{host}");
+        // Where there is no user-mode Linux, nobody is sent to it.
+        let of_arm = told(&[(Qemu, None)], true);
+        assert!(of_arm.contains("then --on qemu") && !of_arm.contains("uml"), "{of_arm}");
         assert!(told(&[(Uml, Some(true)), (Qemu, None)], true).contains("in a guest whose kernel has it: --on uml"));
     }
 }

@@ -7,6 +7,7 @@
 //! To add a filesystem: one row in [`filesystem`].
 
 mod abilities;
+mod architecture;
 pub mod availability;
 pub mod command;
 mod confined;
@@ -51,6 +52,7 @@ pub mod undo;
 mod undo_server;
 
 pub use abilities::Lack;
+pub use architecture::Architecture;
 pub use failure::{FailureKind, LaneFailure};
 pub use specimen::{Consistency, Scrub, Specimen, survey_checkers};
 pub use stage::{Closed, Cold, Opened, Settings, Stage};

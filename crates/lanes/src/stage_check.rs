@@ -6,8 +6,8 @@ use crate::contestant::Contestant;
 use crate::device::{self, Decision, Found};
 use crate::failure::{LaneFailure, failed, privilege, usage};
 use crate::ground::{Ground, GuestDisk, ImageGround};
-use crate::guest::Machine;
 use crate::guest::machine::MOST_QEMU_DISKS;
+use crate::guest::{GuestKind, Machine};
 use crate::host::{self, Host};
 use crate::library::E2FSCK;
 use crate::run_folder::RunFolder;
@@ -59,9 +59,13 @@ impl Stage {
         }
         let needs_root = |place: &Place| matches!(place, Place::Image(_) | Place::Device(_) | Place::Memory);
         if places.iter().any(needs_root) && !rustix::process::geteuid().is_root() {
-            return Err(privilege(
-                "formatting and mounting needs root: sudo fairlane …; without it race in a guest (--on uml, --on qemu) or in a directory: fairlane race /some/directory",
-            ));
+            let guests = match GuestKind::options_here() {
+                none if none.is_empty() => none,
+                options => format!("in a guest ({options}) or "),
+            };
+            return Err(privilege(format!(
+                "formatting and mounting needs root: sudo fairlane …; without it race {guests}in a directory: fairlane race /some/directory"
+            )));
         }
         for lane in &stage.lanes {
             if lane.guest.is_some() {

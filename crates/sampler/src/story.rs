@@ -168,14 +168,15 @@ mod tests {
 
     #[test]
     fn a_task_that_waits_for_its_child_to_begin_is_blocked() {
-        // vfork suspends the parent in state D until its child runs another program or ends.
-        // SAFETY: the child of `fork` calls `vfork`, whose child sleeps in one system call and ends; neither
-        // touches memory of ours or returns.
+        // As vfork does, which not every architecture has as a call of its own: the parent is suspended in state D
+        // until its child runs another program or ends.
+        // SAFETY: the child of `fork` is cloned, with memory of its own; that child sleeps in one system call and
+        // ends; neither returns.
         let parent = unsafe { libc::fork() };
         if parent == 0 {
             // SAFETY: as above.
             unsafe {
-                if libc::syscall(libc::SYS_vfork) == 0 {
+                if libc::syscall(libc::SYS_clone, libc::CLONE_VFORK | libc::SIGCHLD, 0, 0, 0, 0) == 0 {
                     let nap = libc::timespec { tv_sec: 2, tv_nsec: 0 };
                     libc::nanosleep(&nap, std::ptr::null_mut());
                 }

@@ -13,6 +13,7 @@ use crate::error::EngineError;
 use rustix::fs::{FallocateFlags, SeekFrom, fallocate, fstat, seek};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, MsyncFlags, ProtFlags, mmap, msync, munmap};
+use rustix::param::page_size;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -30,7 +31,6 @@ or its filesystem is full; give the lane more space or set ioengine = \"sync\"\n
 struct Mapping {
     start: NonNull<u8>,
     bytes: usize,
-    page: usize,
 }
 
 impl Mapping {
@@ -40,18 +40,21 @@ impl Mapping {
         // SAFETY: a new mapping at an address of the kernel's choice touches no memory that anyone
         // holds. It is only ever used through raw pointers, so that others may change the file.
         let start = unsafe { mmap(std::ptr::null_mut(), bytes, protection, MapFlags::SHARED, file, 0) }?;
-        // SAFETY: sysconf has no precondition; the page size is always known.
-        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
-        NonNull::new(start.cast()).map(|start| Mapping { start, bytes, page }).ok_or(Errno::NOMEM)
+        NonNull::new(start.cast()).map(|start| Mapping { start, bytes }).ok_or(Errno::NOMEM)
     }
 
     /// `msync` of the pages that hold the range: what `fdatasync` does, for that range.
     fn sync(&self, offset: usize, bytes: usize) -> Result<(), Errno> {
-        let from = offset / self.page * self.page;
+        let from = page_of(offset, page_size());
         // SAFETY: from <= offset and offset + bytes <= self.bytes, so the range lies within the
         // mapping; msync changes no memory.
         unsafe { msync(self.start.as_ptr().add(from).cast(), offset + bytes - from, MsyncFlags::SYNC) }
     }
+}
+
+/// Where the page that holds a byte begins: msync takes whole pages alone.
+fn page_of(offset: usize, page_bytes: usize) -> usize {
+    offset - offset % page_bytes
 }
 
 impl Drop for Mapping {
@@ -300,5 +303,23 @@ impl Queue for Mmap {
 
     fn notes(&self) -> &[String] {
         &self.notes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_begin_where_a_page_of_any_size_begins() {
+        for page_bytes in [4096, 16_384, 65_536] {
+            for offset in [0, 1, 4095, 4096, 65_535, 65_536, 200_000] {
+                let from = page_of(offset, page_bytes);
+                assert!(
+                    from % page_bytes == 0 && from <= offset && offset - from < page_bytes,
+                    "{offset} {page_bytes}"
+                );
+            }
+        }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) const ONE_BLOCK: u64 = 4096;
 /// began anywhere cost 2 % of its creation on tmpfs in cache misses alone. Filesystems give each a block
 /// of its own, so that none finds two of them in one piece of data.
 const SMALL_BEGINNINGS_BYTES: u64 = 64 << 10;
-/// Every page of a file carries a word of its own.
+/// Every 4 KiB of a file carry a word of their own, whatever the machine's pages are: the same seed makes the same files.
 const PAGE_BYTES: u64 = 4096;
 const WORD_BYTES: usize = 8;
 /// Keeps the pool's random numbers apart from all others of the same seed.

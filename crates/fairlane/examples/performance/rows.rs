@@ -76,7 +76,7 @@ fn resident(path: &Path) -> Result<bool> {
     use std::os::fd::AsRawFd;
     let file = std::fs::File::open(path)?;
     let bytes = file.metadata()?.len() as usize;
-    let mut pages = vec![0_u8; bytes.div_ceil(4096)];
+    let mut pages = vec![0_u8; bytes.div_ceil(rustix::param::page_size())];
     // SAFETY: a shared read-only mapping of a file that is open, of its length, at an address of the
     // kernel's choice; it is only asked about and unmapped again. `pages` has a byte for each page.
     unsafe {

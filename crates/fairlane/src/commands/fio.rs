@@ -115,7 +115,7 @@ fn read(options: &Fio) -> Result<(Workload, String), Failure> {
         variable: &|name: &str| std::env::var(name).ok(),
         cpus: here.cpus,
         memory_bytes: here.memory_bytes,
-        page_bytes: page_bytes(),
+        page_bytes: rustix::param::page_size() as u64,
     };
     let refused = |error: jobfile::JobFileError| Failure::usage(error.to_string());
     let kind = match options.with_fio {
@@ -146,12 +146,6 @@ fn text_of(file: impl Read) -> std::io::Result<String> {
         let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
         Error::new(ErrorKind::InvalidData, format!("line {line} is no UTF-8 text"))
     })
-}
-
-fn page_bytes() -> u64 {
-    // SAFETY: sysconf reads a constant of the system and takes no pointer.
-    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    u64::try_from(bytes).unwrap_or(4096)
 }
 
 /// One round where there is nothing to compare, as fio itself does; otherwise until it is decided.

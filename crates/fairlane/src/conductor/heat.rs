@@ -4,11 +4,12 @@
 use std::fs;
 use std::path::Path;
 
-/// Where the kernel counts it (x86; Documentation/ABI/testing/sysfs-devices-system-cpu).
+/// Where the kernel counts it (Intel's processors; Documentation/ABI/testing/sysfs-devices-system-cpu). Kernels of ARM
+/// count nothing of the kind: firmware slows those down unseen.
 pub const CPUS: &str = "/sys/devices/system/cpu";
 
 /// How often the CPUs slowed down for heat since they were started; `None` where the kernel does not
-/// count it, as in virtual machines.
+/// count it, as in virtual machines and on ARM.
 pub fn throttle_events(cpus: &Path) -> Option<u64> {
     let mut events = None;
     for entry in fs::read_dir(cpus).ok()?.flatten() {

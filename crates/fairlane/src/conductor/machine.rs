@@ -1,32 +1,27 @@
 //! Reads what the machine is. Whatever cannot be read stays empty: a record is never refused for it.
 
+use super::processor;
 use model::lane::Lane;
 use model::machine::{Device, Machine};
 use model::operations::Method;
 use model::workload::{Kind, Workload};
 use std::fs;
+use std::path::Path;
 
 /// Reads the machine and the disk that the kernel names `disk` (empty: none).
 pub fn read(disk: &str) -> Machine {
     let cpuinfo = text("/proc/cpuinfo");
-    let field = |key: &str| {
-        cpuinfo
-            .lines()
-            .find_map(|line| line.split_once(':').filter(|(name, _)| name.trim() == key))
-            .map(|(_, value)| value.trim().to_owned())
-    };
+    let root = Path::new("/");
     let uname = rustix::system::uname();
     let memory_kib = text("/proc/meminfo")
         .lines()
         .find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix("kB")?.trim().parse::<u64>().ok())
         .unwrap_or(0);
-    let hypervisor =
-        cpuinfo.lines().any(|line| line.starts_with("flags") && line.split(' ').any(|flag| flag == "hypervisor"));
     Machine {
         os: os_name(),
         kernel: uname.release().to_string_lossy().into_owned(),
         kernel_build: uname.version().to_string_lossy().into_owned(),
-        cpu: field("model name").unwrap_or_else(|| uname.machine().to_string_lossy().into_owned()),
+        cpu: processor::name(&cpuinfo, root, &uname.machine().to_string_lossy()),
         cpus: std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32),
         memory_bytes: memory_kib * 1024,
         memory_copy_bytes_per_second: 0.0,
@@ -36,7 +31,7 @@ pub fn read(disk: &str) -> Machine {
         dirty_expire_centisecs: number("/proc/sys/vm/dirty_expire_centisecs"),
         dirty_writeback_centisecs: number("/proc/sys/vm/dirty_writeback_centisecs"),
         machine_id_hash: machine_id_hash(),
-        virtualization: if hypervisor { virtualization() } else { String::new() },
+        virtualization: processor::virtualization(&cpuinfo, root),
         device: if disk.is_empty() { Device::default() } else { lanes::host::describe_disk(disk) },
         tools: Vec::new(),
     }
@@ -48,14 +43,6 @@ fn os_name() -> String {
         .find_map(|line| line.strip_prefix("PRETTY_NAME="))
         .map(|name| name.trim_matches('"').to_owned())
         .unwrap_or_default()
-}
-
-fn virtualization() -> String {
-    let vendor = text("/sys/class/dmi/id/sys_vendor");
-    match vendor.trim() {
-        "" => "virtual machine".to_owned(),
-        vendor => format!("virtual machine ({vendor})"),
-    }
 }
 
 /// The machine's id is private (machine-id(5)): only a hash leaves it. FNV-1a, 64 bits.

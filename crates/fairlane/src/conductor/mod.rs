@@ -15,6 +15,7 @@ pub mod memory;
 mod one_window;
 mod patience;
 pub mod probe;
+mod processor;
 mod programs;
 pub mod quiet;
 pub mod record_file;

@@ -1,14 +1,15 @@
 //! As much of ELF (64 bits, little-endian) as it takes to carry a program into a guest: its loader, the
 //! libraries that it needs, and a copy without debugging information.
 
+use crate::architecture::Architecture;
 use crate::command;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where loaders look without being told (ld.so(8)) on the distributions that package guest kernels.
-const FOLDERS: [&str; 6] =
-    ["/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib"];
+/// Where loaders look without being told (ld.so(8)) on the distributions that package guest kernels, behind the
+/// folders of the architecture.
+const FOLDERS: [&str; 4] = ["/lib64", "/usr/lib64", "/lib", "/usr/lib"];
 
 const PT_LOAD: u32 = 1;
 const PT_DYNAMIC: u32 = 2;
@@ -21,6 +22,8 @@ const DT_RUNPATH: u64 = 29;
 /// A file read whole.
 struct Elf {
     bytes: Vec<u8>,
+    /// Whose programs these are: `e_machine`.
+    machine: u16,
     segments: Vec<Segment>,
 }
 
@@ -51,7 +54,8 @@ impl Elf {
         if bytes.len() < 64 || bytes[..6] != *b"\x7fELF\x02\x01" {
             return Err(bad(path, "is no 64-bit program of this machine"));
         }
-        let mut elf = Elf { bytes, segments: Vec::new() };
+        let machine = u16::from_le_bytes([bytes[18], bytes[19]]);
+        let mut elf = Elf { bytes, machine, segments: Vec::new() };
         let broken = || bad(path, "is damaged");
         let table = elf.number(32, 8).ok_or_else(broken)?;
         let size = elf.number(54, 2).ok_or_else(broken)?;
@@ -123,6 +127,12 @@ impl Elf {
     }
 }
 
+fn usual_folders(machine: u16) -> Vec<String> {
+    let own =
+        Architecture::of_elf(machine).map(|of| ["/lib/", "/usr/lib/"].map(|root| format!("{root}{}", of.multiarch)));
+    own.into_iter().flatten().chain(FOLDERS.map(str::to_owned)).collect()
+}
+
 /// The loader and the libraries of a program, and those of its libraries. Nothing for a static program.
 ///
 /// # Errors
@@ -141,12 +151,15 @@ pub(crate) fn carried_by(program: &Path) -> io::Result<Carried> {
             if is_loader || carried.libraries.contains_key(&name) {
                 continue;
             }
-            let own = command::own_libraries();
-            let places = folders.iter().map(String::as_str).chain(FOLDERS).map(Path::new);
-            let mut places = places.chain(own.iter().map(PathBuf::as_path));
-            let found = places.find_map(|folder| Some(folder.join(&name)).filter(|path| path.is_file()));
-            let found = found.ok_or_else(|| bad(&path, &format!("needs the library {name}, which is not found")))?;
-            waiting.push((found.clone(), Elf::read(&found)?));
+            let usual = usual_folders(elf.machine);
+            let mut places = folders.iter().chain(&usual).map(PathBuf::from).chain(command::own_libraries());
+            // As the loader does, which goes on where a library is another processor's.
+            let of_machine = |library: &Elf| library.machine == elf.machine;
+            let fitting = |path: PathBuf| Some((Elf::read(&path).ok().filter(of_machine)?, path));
+            let found = places.find_map(|folder| fitting(folder.join(&name)));
+            let (library, found) =
+                found.ok_or_else(|| bad(&path, &format!("needs the library {name}, which is not found")))?;
+            waiting.push((found.clone(), library));
             carried.libraries.insert(name, found);
         }
     }
@@ -158,7 +171,7 @@ pub(crate) fn carried_by(program: &Path) -> io::Result<Carried> {
 /// # Errors
 /// When it cannot be read.
 pub(crate) fn loaded_bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let Elf { mut bytes, segments } = Elf::read(path)?;
+    let Elf { mut bytes, segments, .. } = Elf::read(path)?;
     let end = segments.iter().map(|segment| segment.offset + segment.file_bytes).max().unwrap_or(0);
     bytes.truncate(usize::try_from(end).unwrap_or(usize::MAX));
     // The table of sections lay behind: where it is, its number of entries, and which one names them.
@@ -179,8 +192,9 @@ mod tests {
     fn this_program_needs_a_c_library_and_its_loader() {
         let carried = carried_by(Path::new("/proc/self/exe")).unwrap();
         assert!(carried.libraries.keys().any(|name| name.starts_with("libc.so")), "{carried:?}");
-        assert!(carried.loader.as_ref().is_some_and(|loader| loader.exists()), "{carried:?}");
-        assert!(carried.libraries.values().all(|path| path.is_file()));
+        // Opened, as the guest's image does: qemu-user finds another processor's libraries for this call alone.
+        assert!(carried.loader.as_ref().is_some_and(|loader| std::fs::File::open(loader).is_ok()), "{carried:?}");
+        assert!(carried.libraries.values().all(|path| std::fs::File::open(path).is_ok()));
     }
 
     #[test]
@@ -192,6 +206,27 @@ mod tests {
         let status = std::process::Command::new(&path).status();
         std::fs::remove_file(&path).unwrap();
         assert!(status.unwrap().success());
+    }
+
+    #[test]
+    fn a_library_of_another_processor_is_passed_over() {
+        let folder = std::env::temp_dir().join(format!("fairlane-elf-other-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let program = folder.join("program");
+        std::fs::write(folder.join("program.c"), "int main(void) { return 0; }").unwrap();
+        let rpath = format!("-Wl,-rpath,{}", folder.display());
+        let mut cc = std::process::Command::new("cc");
+        cc.arg(rpath).args(["-o", "program", "program.c"]).current_dir(&folder);
+        assert!(cc.status().unwrap().success());
+        let own = carried_by(&program).unwrap().libraries["libc.so.6"].clone();
+        let mut bytes = std::fs::read(&own).unwrap();
+        bytes[18..20].copy_from_slice(&8u16.to_le_bytes());
+        std::fs::write(folder.join("libc.so.6"), bytes).unwrap();
+        let found = carried_by(&program).unwrap().libraries["libc.so.6"].clone();
+        std::fs::copy(&own, folder.join("libc.so.6")).unwrap();
+        let near = carried_by(&program).unwrap().libraries["libc.so.6"].clone();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!((found, near), (own, folder.join("libc.so.6")));
     }
 
     #[test]

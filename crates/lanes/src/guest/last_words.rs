@@ -40,7 +40,7 @@ pub(super) fn remedy(kind: GuestKind, memory: Bytes, said: &str) -> String {
     match kind {
         _ if of_memory => format!("; it has {memory} of memory: raise --guest-memory"),
         GuestKind::Qemu if said.is_empty() => {
-            "; is it a bzImage that boots on this machine's kind of CPU? name another kernel: @qemu:/path/to/vmlinuz"
+            "; is it a kernel that boots on this machine's kind of CPU? name another kernel: @qemu:/path/to/vmlinuz"
                 .to_owned()
         }
         _ => String::new(),
@@ -87,7 +87,7 @@ mod tests {
         let memory = Bytes(128 * Bytes::MIB);
         let said = remedy(GuestKind::Qemu, memory, "Kernel panic - not syncing: System is deadlocked on memory");
         assert_eq!(said, "; it has 128MiB of memory: raise --guest-memory");
-        assert!(remedy(GuestKind::Qemu, memory, "").contains("bzImage"));
+        assert!(remedy(GuestKind::Qemu, memory, "").contains("kind of CPU"));
         assert!(remedy(GuestKind::Qemu, memory, "").contains("@qemu:"));
         assert_eq!(remedy(GuestKind::Qemu, memory, "Kernel panic: no init"), "");
         assert_eq!(remedy(GuestKind::Uml, memory, "Freeing unused kernel memory: 24K"), "");

@@ -1,5 +1,7 @@
 //! What is left of a guest whose race and whose keeper were both killed.
 
+use super::kernel::UML;
+use crate::architecture::ARCHITECTURES;
 use crate::failure::{LaneFailure, failed};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::Path;
@@ -7,8 +9,6 @@ use std::time::{Duration, Instant};
 
 /// How long killed processes may take to go.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// What guests run as.
-const PROGRAMS: [&str; 2] = ["linux.uml", "qemu-system-x86_64"];
 
 /// Kills what runs for a guest in this folder, whose name holds the run's own number, and began at `ticks`
 /// (field 22 of /proc/PID/stat) or later; of the guest's own session also what names no folder.
@@ -90,7 +90,8 @@ fn read(pid: u32) -> Option<Process> {
 
 fn runs_guest(pid: Pid) -> bool {
     let program = std::fs::read_link(format!("/proc/{}/exe", pid.as_raw_nonzero())).unwrap_or_default();
-    program.file_name().is_some_and(|name| PROGRAMS.iter().any(|program| *name == **program))
+    let emulators = ARCHITECTURES.iter().map(|row| row.emulator);
+    program.file_name().is_some_and(|name| emulators.chain([UML]).any(|program| *name == *program))
 }
 
 /// Whether a process' command line names something.

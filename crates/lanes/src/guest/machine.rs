@@ -1,9 +1,11 @@
 //! The command lines of the two kinds of guest. QEMU has the channel on standard input and output; user-mode
 //! Linux prints there by itself, so that its channel has numbers of its own. Standard error is the console.
 
+use super::image;
 use super::keeper::{CHANNEL_FROM_HOST, CHANNEL_TO_HOST};
-use super::kernel::{GuestKind, Kernel, emulator};
+use super::kernel::{GuestKind, Kernel};
 use super::protocol::INIT;
+use crate::command::find_program;
 use crate::failure::{LaneFailure, failed};
 use model::Bytes;
 use std::path::{Path, PathBuf};
@@ -75,7 +77,7 @@ impl Machine {
     pub(crate) fn command(&self, initramfs: &Path, folder: &Path) -> Result<Vec<String>, LaneFailure> {
         match self.kind {
             GuestKind::Uml => self.uml(initramfs, folder),
-            GuestKind::Qemu => self.qemu(initramfs),
+            GuestKind::Qemu => self.qemu(initramfs, folder),
         }
     }
 
@@ -105,14 +107,19 @@ impl Machine {
         Ok(words)
     }
 
-    fn qemu(&self, initramfs: &Path) -> Result<Vec<String>, LaneFailure> {
-        let emulator = emulator().ok_or_else(|| failed("the emulator is gone; install qemu-system-x86 again"))?;
-        let accelerator =
-            if self.kvm { ["-accel", "kvm", "-cpu", "host"] } else { ["-accel", "tcg,thread=multi", "-cpu", "max"] };
+    fn qemu(&self, initramfs: &Path, folder: &Path) -> Result<Vec<String>, LaneFailure> {
+        let of = self.kernel.architecture;
+        let gone = || failed(format!("the emulator is gone; install {} again", of.emulator_package));
+        let emulator = find_program(of.emulator).ok_or_else(gone)?;
+        let kernel = image::for_emulator(&self.kernel.path, folder)?;
+        let accelerator = match self.kvm {
+            true => ["-accel", "kvm", "-cpu", "host"],
+            false => ["-accel", "tcg,thread=multi", "-cpu", of.emulated_cpu],
+        };
         let mut words = vec![text(&emulator)?];
         let mut push = |list: &[&str]| words.extend(list.iter().map(|&word| word.to_owned()));
         push(&accelerator);
-        push(&["-M", "q35", "-smp", &self.cpus.to_string(), "-m", &format!("{}M", self.memory.get() >> 20)]);
+        push(&["-M", of.machine, "-smp", &self.cpus.to_string(), "-m", &format!("{}M", self.memory.get() >> 20)]);
         // Firmware of a package that was unpacked, not installed.
         for part in ["usr/share/qemu", "usr/share/seabios"] {
             if let Some(folder) =
@@ -122,7 +129,7 @@ impl Machine {
             }
         }
         push(&["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-vga", "none"]);
-        push(&["-kernel", &text(&self.kernel.path)?, "-initrd", &text(initramfs)?]);
+        push(&["-kernel", &text(&kernel)?, "-initrd", &text(initramfs)?]);
         push(&["-chardev", "file,id=console,path=/dev/stderr,append=on", "-serial", "chardev:console"]);
         push(&["-chardev", "stdio,id=channel,signal=off,mux=off"]);
         push(&["-device", "virtio-serial-pci", "-device", "virtserialport,chardev=channel,name=fairlane"]);
@@ -134,7 +141,8 @@ impl Machine {
             );
             push(&["-drive", &drive, "-device", &format!("virtio-blk-pci,drive=d{index}")]);
         }
-        let parameters = ["console=ttyS0".to_owned(), "panic=-1".to_owned()].into_iter().chain(self.parameters());
+        let parameters =
+            [format!("console={}", of.console), "panic=-1".to_owned()].into_iter().chain(self.parameters());
         push(&["-append", &parameters.collect::<Vec<_>>().join(" ")]);
         Ok(words)
     }
@@ -154,9 +162,11 @@ fn plain(path: &Path, not: &[char]) -> Result<String, LaneFailure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::architecture::Architecture;
 
     fn machine(kind: GuestKind) -> Machine {
-        let kernel = Kernel { path: "/k".into(), release: "6".to_owned(), modules: Default::default() };
+        let architecture = Architecture::of_pe(0x8664).unwrap();
+        let kernel = Kernel { path: "/k".into(), release: "6".to_owned(), modules: Default::default(), architecture };
         let disks = vec!["/a/0".into(), "/a/1".into()];
         Machine { kind, kernel, cpus: 2, memory: Bytes(512 << 20), disks, sync: false, kvm: false }
     }

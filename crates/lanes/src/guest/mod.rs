@@ -7,6 +7,7 @@ mod clocks;
 mod cpio;
 mod elf;
 mod host;
+mod image;
 pub mod init;
 mod initramfs;
 pub mod keeper;

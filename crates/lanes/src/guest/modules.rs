@@ -3,9 +3,10 @@
 
 use crate::command::find_program;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// How distributions compress modules, and what unpacks them to standard output.
 const UNPACKERS: [(&str, &str, &str); 3] = [("xz", "xz", "xz-utils"), ("zst", "zstd", "zstd"), ("gz", "gzip", "gzip")];
@@ -137,20 +138,27 @@ impl Order<'_> {
 /// A module's bytes, whether it is compressed or not: the kernel of a guest need not know how to unpack it.
 fn unpacked(path: &Path) -> io::Result<Vec<u8>> {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    let Some((_, name, package)) = UNPACKERS.iter().find(|(of, ..)| *of == ending) else {
+    if !UNPACKERS.iter().any(|(of, ..)| *of == ending) {
         return std::fs::read(path);
-    };
+    }
+    unpack(File::open(path)?, ending)
+        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+}
+
+/// What a file holds that is compressed as files with this ending are.
+///
+/// # Errors
+/// When the program that unpacks it is missing, or cannot.
+pub(super) fn unpack(packed: File, ending: &str) -> io::Result<Vec<u8>> {
+    let known = UNPACKERS.iter().find(|(of, ..)| *of == ending);
+    let (_, name, package) = known.ok_or_else(|| io::Error::other(format!("nothing unpacks .{ending}")))?;
     let program = find_program(name).ok_or_else(|| {
-        io::Error::other(format!(
-            "{} is compressed and {name} is missing; {}",
-            path.display(),
-            crate::missing::install(package)
-        ))
+        io::Error::other(format!("it is compressed and {name} is missing; {}", crate::missing::install(package)))
     })?;
-    let output = Command::new(program).args(["-d", "-c", "--"]).arg(path).stdin(Stdio::null()).output()?;
+    let output = Command::new(program).args(["-d", "-c"]).stdin(packed).output()?;
     match output.status.success() {
         true => Ok(output.stdout),
-        false => Err(io::Error::other(format!("{name} cannot unpack {} ({})", path.display(), output.status))),
+        false => Err(io::Error::other(format!("{name} cannot unpack it ({})", output.status))),
     }
 }
 
@@ -236,7 +244,7 @@ mod tests {
         assert_eq!(found.unwrap(), ["crc_generic", "d", "b_c", "a"]);
         assert_eq!(packed.unwrap(), ["b_c", "a", "crc_generic", "d", "packed_xz", "packed_zst", "packed_gz"]);
         assert_eq!(bytes.unwrap(), b"\0depends=d\0");
-        assert!(torn.unwrap_err().to_string().contains("xz cannot unpack"));
+        assert!(torn.unwrap_err().to_string().contains("torn.ko.xz: xz cannot unpack"));
         assert!(modules.has("ext4") && modules.has("b-c") && !modules.has("ntfs3"));
     }
 }

@@ -29,9 +29,11 @@ pub(super) enum Want {
     Absent,
 }
 
-/// A file's name. Aligned: two threads that hold neighbours must not wait for one cache line.
+/// A file's name. Aligned: two threads that hold neighbours must not wait for one cache line, of which
+/// some ARM processors have 128 bytes.
 #[derive(Debug)]
-#[repr(align(64))]
+#[cfg_attr(target_arch = "aarch64", repr(align(128)))]
+#[cfg_attr(not(target_arch = "aarch64"), repr(align(64)))]
 pub(super) struct Slot {
     state: AtomicU32,
     /// Bytes, while it is there.

@@ -9,6 +9,7 @@ pub use programs::sweep;
 use super::report::print;
 use crate::failure::Failure;
 use crate::options::Doctor;
+use lanes::Architecture;
 use lanes::availability::{self, Availability};
 use lanes::filesystem::{FILESYSTEMS, Filesystem, Home};
 use lanes::guest::uml::{self, Ptrace};
@@ -54,16 +55,17 @@ impl Survey {
     /// Packages that bring the guests that are missing.
     fn guest_packages(&self) -> Vec<&'static str> {
         let mut packages = Vec::new();
-        if self.uml.is_err() {
+        let Some(here) = Architecture::here() else { return packages };
+        if self.uml.is_err() && here.user_mode_linux {
             packages.push("user-mode-linux");
         }
         if self.qemu.is_err() {
-            if lanes::command::find_program("qemu-system-x86_64").is_none() {
-                packages.push("qemu-system-x86");
+            if lanes::command::find_program(here.emulator).is_none() {
+                packages.push(here.emulator_package);
             }
             // Where the emulator alone is missing the kernel may be there.
             if !lanes::guest::has_image() {
-                packages.push(KERNEL_PACKAGE);
+                packages.push(here.kernel_package);
             }
         }
         packages
@@ -142,10 +144,12 @@ impl Survey {
         let _ = writeln!(
             text,
             "  {}",
-            match root {
-                true => "root: images, devices, directories and guests can be raced",
-                false =>
-                    "not root: guests (--on uml, --on qemu) and directories can be raced; sudo adds images and devices",
+            match (root, GuestKind::options_here()) {
+                (true, _) => "root: images, devices, directories and guests can be raced".to_owned(),
+                (false, none) if none.is_empty() =>
+                    "not root: directories can be raced; sudo adds images and devices".to_owned(),
+                (false, options) =>
+                    format!("not root: guests ({options}) and directories can be raced; sudo adds images and devices"),
             }
         );
         let missing: Vec<&str> = self.guest_packages().into_iter().chain(self.tool_packages()).collect();
@@ -235,4 +239,6 @@ fn added_by(root: bool) -> &'static str {
 }
 
 /// Debian's package of its own kernel; `lanes::missing` and `model::packages` know it by its name here.
-const KERNEL_PACKAGE: &str = "linux-image-amd64";
+fn kernel_package() -> &'static str {
+    Architecture::here().map_or("linux-image-amd64", |here| here.kernel_package)
+}

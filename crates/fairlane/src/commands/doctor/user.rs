@@ -2,7 +2,7 @@
 //! folder. Nothing is installed, and nothing outside of that folder changes.
 
 use super::install::has;
-use super::{KERNEL_PACKAGE, Survey};
+use super::{Survey, kernel_package};
 use crate::failure::Failure;
 use crate::terminal;
 use std::path::{Path, PathBuf};
@@ -102,8 +102,8 @@ impl Client {
         };
         let mut wanted = simulated(&text);
         wanted.extend(believed_installed(packages, &text));
-        let kernels = lanes::missing::names([KERNEL_PACKAGE]);
-        let kernel = kernels.first().map_or(KERNEL_PACKAGE, String::as_str);
+        let kernels = lanes::missing::names([kernel_package()]);
+        let kernel = kernels.first().map_or(kernel_package(), String::as_str);
         let has_kernel = wanted.iter().any(|name| OF_KERNELS.iter().any(|start| name.starts_with(start)));
         if packages.contains(&kernel) && !has_kernel {
             wanted.extend(self.parts_of_kernel(kernel)?);
