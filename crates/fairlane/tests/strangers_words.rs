@@ -332,9 +332,10 @@ fn a_kept_image_is_mounted_with_options_that_speak_for_themselves() {
     };
     for lane in ["ext4,errors=panic", "ext4,journal_dev=0x801", "btrfs,device=/dev/sda", "ext4,x-mount.mkdir"] {
         let (status, err) = case(lane);
-        println!("{lane}: {err}");
         assert_eq!(status, Some(2), "{lane}: {err}");
+        assert_one_sentence(&err, &["do not speak for themselves", lane]);
     }
+    place.assert_nothing_left();
 }
 
 #[test]

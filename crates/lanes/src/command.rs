@@ -13,7 +13,7 @@ use crate::failure::{LaneFailure, failed, plain, privilege};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use std::io::Read;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -114,20 +114,21 @@ fn is_executable(path: &Path) -> bool {
 /// # Errors
 /// Missing program, a status other than 0 (with the last lines it printed), or interrupted.
 pub fn run(arguments: &[String], stop: &AtomicBool) -> Result<Output, LaneFailure> {
-    run_confined(arguments, None, stop)
+    run_confined(arguments, (None, None), stop)
 }
 
-/// [`run`] for a tool that may write to what it is confined to alone.
+/// [`run`] for a tool that may write to what it is confined to alone, and that keeps a descriptor of ours: it finds that
+/// as `/proc/self/fd/NUMBER`.
 ///
 /// # Errors
 /// As [`run`].
 pub(crate) fn run_confined(
     arguments: &[String],
-    confined: Option<&Confined>,
+    held_to: (Option<&Confined>, Option<BorrowedFd>),
     stop: &AtomicBool,
 ) -> Result<Output, LaneFailure> {
     let started = Instant::now();
-    let mut running = Running::start_confined(arguments, confined)?;
+    let mut running = Running::start_confined(arguments, held_to)?;
     let status = loop {
         if let Some(status) = running.wait(100)? {
             break status;
@@ -200,10 +201,13 @@ impl Running {
     /// [`LaneFailure::Privilege`] where the program is missing, [`LaneFailure::Failed`] where it
     /// cannot be started.
     pub fn start(arguments: &[String]) -> Result<Self, LaneFailure> {
-        Running::start_confined(arguments, None)
+        Running::start_confined(arguments, (None, None))
     }
 
-    fn start_confined(arguments: &[String], confined: Option<&Confined>) -> Result<Self, LaneFailure> {
+    fn start_confined(
+        arguments: &[String],
+        (confined, kept): (Option<&Confined>, Option<BorrowedFd>),
+    ) -> Result<Self, LaneFailure> {
         let (name, rest) = arguments.split_first().ok_or_else(|| failed("an empty command cannot be run"))?;
         let program = find_program(name)
             .ok_or_else(|| privilege(format!("the program {name} is missing; install it or add its folder to PATH")))?;
@@ -225,14 +229,21 @@ impl Running {
         }
         let parent = rustix::process::getpid();
         let ruleset = confined.map(Confined::as_raw);
+        let kept = kept.map(|kept| kept.as_raw_fd());
         // SAFETY: the closure runs between fork and exec and makes only async-signal-safe system calls
-        // (prctl, getppid, landlock_restrict_self); it allocates nothing and touches no lock.
+        // (prctl, getppid, fcntl, landlock_restrict_self); it allocates nothing and touches no lock. The descriptor
+        // is borrowed until the child was started.
         unsafe {
             command.pre_exec(move || {
                 rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
                 // The parent may have died before the signal was set; then nobody would send it.
                 if rustix::process::getppid() != Some(parent) {
                     return Err(rustix::io::Errno::SRCH.into());
+                }
+                if let Some(kept) = kept
+                    && libc::fcntl(kept, libc::F_SETFD, 0) != 0
+                {
+                    return Err(std::io::Error::last_os_error());
                 }
                 ruleset.map_or(Ok(()), confine)
             });

@@ -130,7 +130,7 @@ mod tests {
         std::os::unix::fs::symlink(&other, &link).unwrap();
         let write = |to: PathBuf| {
             let words = ["dd", "if=/dev/zero", "bs=1", "count=1", "conv=notrunc", &format!("of={}", to.display())];
-            run_confined(&words.map(str::to_owned), Some(&confined), &AtomicBool::new(false))
+            run_confined(&words.map(str::to_owned), (Some(&confined), None), &AtomicBool::new(false))
         };
         write(own.clone()).unwrap();
         for refused in [other.clone(), link, folder.0.join("new"), folder.0.join("own/../other")] {
@@ -141,9 +141,9 @@ mod tests {
         assert_eq!(std::fs::read(&other).unwrap(), b"before");
         assert!(!folder.0.join("new").exists());
         let truncate = ["truncate", "-s", "0", &other.display().to_string()].map(str::to_owned);
-        assert!(run_confined(&truncate, Some(&confined), &AtomicBool::new(false)).is_err());
+        assert!(run_confined(&truncate, (Some(&confined), None), &AtomicBool::new(false)).is_err());
         let remove = ["rm", "-f", &other.display().to_string()].map(str::to_owned);
-        assert!(run_confined(&remove, Some(&confined), &AtomicBool::new(false)).is_err());
+        assert!(run_confined(&remove, (Some(&confined), None), &AtomicBool::new(false)).is_err());
         assert_eq!(std::fs::read(&other).unwrap(), b"before");
     }
 }

@@ -7,7 +7,8 @@ use crate::custom::{Custom, Kind, fill};
 use crate::failure::{LaneFailure, failed};
 use crate::let_go;
 use crate::mount;
-use std::path::Path;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -17,11 +18,11 @@ const FUSE_MOUNT_PATIENCE: Duration = Duration::from_secs(15);
 const FUSE_EXIT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Makes the filesystem; answers what mkfs printed and how long it took. The seconds are mkfs's
-/// own. `beside`: the other devices that its words name.
+/// own. `held`: the image that is formatted, where it is one; `beside`: the other devices that its words name.
 pub(crate) fn format(
     contestant: &Contestant,
     mkfs_command: &[String],
-    device: &Path,
+    (device, held): (&Path, Option<BorrowedFd>),
     beside: &[&Path],
     stop: &AtomicBool,
 ) -> Result<Option<command::Output>, LaneFailure> {
@@ -34,7 +35,11 @@ pub(crate) fn format(
         Contestant::Custom(custom) if custom.row().is_none() => None,
         _ => Confined::to(&[&[device], beside].concat()),
     };
-    command::run_confined(&fill_device(mkfs_command, device), confined.as_ref(), stop).map(Some)
+    // Who is confined does not reach into another process: it is handed the image itself.
+    let held = held.filter(|_| confined.is_some());
+    let own = held.map(|held| PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd())));
+    let words = fill_device(mkfs_command, own.as_deref().unwrap_or(device));
+    command::run_confined(&words, (confined.as_ref(), held), stop).map(Some)
 }
 
 /// What is mounted where, and how.

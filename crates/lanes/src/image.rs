@@ -13,7 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::{Advice, AtFlags, FallocateFlags, IFlags, StatxFlags};
 use std::fs::{File, OpenOptions};
 use std::ops::Range;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -192,6 +192,11 @@ impl Image {
     /// Where it lies.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The open file.
+    pub(crate) fn held(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
     }
 
     /// A path that leads to this very file, for programs that this process starts: whatever was put in its place in the
@@ -426,6 +431,12 @@ mod tests {
         let of = format!("of={}", image.held_path().display());
         let words = ["dd", "if=/dev/zero", "bs=1M", "count=1", "conv=notrunc", &of].map(str::to_owned);
         crate::command::run(&words, &AtomicBool::new(false)).unwrap();
+        // The same for one that is confined to it.
+        let of = format!("of=/proc/self/fd/{}", image.held().as_raw_fd());
+        let words = ["dd", "if=/dev/zero", "bs=1M", "count=1", "conv=notrunc", &of].map(str::to_owned);
+        let confined = crate::confined::Confined::to(&[&image.held_path()]);
+        let held_to = (confined.as_ref(), Some(image.held()));
+        crate::command::run_confined(&words, held_to, &AtomicBool::new(false)).unwrap();
         let kept = std::fs::read(&precious).unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
         assert_eq!(kept, b"precious");

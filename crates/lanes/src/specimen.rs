@@ -159,7 +159,7 @@ impl Specimen {
         let mut words = fill_device(&self.mkfs, device);
         words.extend(extra.iter().map(|path| path.display().to_string()));
         let confined = Confined::to(&[&[device], extra].concat());
-        command::run_confined(&words, confined.as_ref(), stop).map(drop)
+        command::run_confined(&words, (confined.as_ref(), None), stop).map(drop)
     }
 
     /// Mounts it.

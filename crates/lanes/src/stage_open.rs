@@ -147,7 +147,11 @@ impl Stage {
             None => {
                 let lane = &self.lanes[index];
                 let beside: Vec<&Path> = lane.named_devices.iter().map(PathBuf::as_path).collect();
-                formatting::format(&lane.contestant, &lane.mkfs_command, &device, &beside, stop)?
+                let held = match &self.grounds[ground_index] {
+                    Ground::Guest(disk) => Some(disk.image().held()),
+                    _ => None,
+                };
+                formatting::format(&lane.contestant, &lane.mkfs_command, (&device, held), &beside, stop)?
             }
         };
         phases_seconds.insert("mkfs".to_owned(), output.as_ref().map_or(0.0, |output| output.seconds));

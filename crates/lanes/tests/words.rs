@@ -144,7 +144,6 @@ fn a_second_device_that_erase_names_passes_the_checks_of_the_first() {
     let (place, scratch) = (Scratch::new(), Scratch::new());
     let log = Disk::new(&place, "log", 96);
     log.run("mkfs.ext4", &["-q", "-F"]);
-    let before = bytes_of(&log);
     let link = place.path.join("link");
     std::os::unix::fs::symlink(log.path(), &link).unwrap();
     let lane = format!("a=xfs(-l logdev={0}),logdev={0}", link.display());
@@ -155,7 +154,9 @@ fn a_second_device_that_erase_names_passes_the_checks_of_the_first() {
     lanes::mount::mount("ext4", log.path().to_str().unwrap(), &[], &target).unwrap();
     let error = refusal(settings(&[&lane]));
     lanes::mount::unmount_patiently(&target).unwrap();
+    wait_until_free(&log.path());
     says(&error, FailureKind::Usage, &["never overwritten", "is mounted at"]);
+    let before = bytes_of(&log);
     // One for two lanes.
     let second = lane.replacen("a=", "b=", 1);
     says(&refusal(settings(&[&lane, &second])), FailureKind::Usage, &["a device of its own"]);
@@ -184,6 +185,7 @@ fn a_second_device_that_erase_names_passes_the_checks_of_the_first() {
         };
         let error = stage.open(0, 0, journal, &no_stop()).unwrap_err();
         drop(held);
+        wait_until_free(&log.path());
         says(&error, FailureKind::Failed, &["came into use"]);
     });
 }
@@ -327,6 +329,18 @@ fn sizes_that_overflow_are_refused_and_not_wrapped() {
         let settings = Settings { lane_size: model::Bytes(size), ..scratch.settings(lanes, 320) };
         let error = refusal(settings);
         assert!(error.kind() == FailureKind::Failed && error.to_string().contains("lower --lane-size"), "{error}");
+    }
+}
+
+/// The kernel lets go of a device a moment after its unmount.
+fn wait_until_free(device: &Path) {
+    use std::os::unix::fs::OpenOptionsExt;
+    let is_claimed = || std::fs::OpenOptions::new().read(true).custom_flags(libc::O_EXCL).open(device).is_err();
+    for _ in 0..500 {
+        if !is_claimed() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
     }
 }
 
