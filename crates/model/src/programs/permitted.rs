@@ -175,6 +175,12 @@ fn refusal(words: &[String]) -> Option<String> {
         }
         left.drain(..2);
     }
+    if name == "tar"
+        && let Some(at) = left.iter().position(|word| ["-c", "-t", "-x"].contains(&word.as_str()))
+    {
+        // It is no value of what stands before it: no path begins so.
+        left[..=at].rotate_right(1);
+    }
     let asks = left.first().map_or("", String::as_str);
     let form = TABLE.iter().find(|form| form.name == name && (form.asks.is_empty() || form.asks == asks));
     let Some(form) = form else {
@@ -351,7 +357,8 @@ mod tests {
             &["ffmpeg", "-i", "a.ts", "-map", "0:v", "-c", "copy", "-f", "matroska", "b.mkv"],
             &["ffmpeg", "-i", "{material}", "-f", "md5", "-"],
             &["ffprobe", "-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", "a.mkv"],
-            &["rm", "-rf", "--", "Größe", "-"],
+            &["rm", "-rf", "--", "Größe"],
+            &["tar", "-C", "layers", "-xf", "a.tar"],
             &["sync"],
         ] {
             assert_eq!(of(right), None, "{right:?}");
