@@ -74,6 +74,71 @@ fn sigkill_in_every_phase_leaves_nothing_once_the_next_command_ran() {
 }
 
 #[test]
+fn whatever_signal_ends_a_race_nothing_is_left_once_the_next_command_ran() {
+    if !root() {
+        return;
+    }
+    let signals = [Signal::HUP, Signal::TERM, Signal::QUIT, Signal::PIPE, Signal::ABORT, Signal::XCPU];
+    for (number, signal) in signals.into_iter().enumerate() {
+        let place = Place::new();
+        let phase = ["populate", "measure", "unmount"][number % 3];
+        let mut child = start(&place, Some(phase));
+        assert!(wait_until_held(&child), "the race ended before {phase}");
+        kill_process(pid(&child), signal).expect("a signal");
+        let begun = Instant::now();
+        while child.try_wait().expect("wait").is_none() {
+            // A race that goes on, as after SIGPIPE, is ended while it stands stopped.
+            if begun.elapsed().as_secs() >= 5 {
+                let _ = kill_process(pid(&child), Signal::KILL);
+            } else {
+                let _ = kill_process(pid(&child), Signal::CONT);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        place.expect(0, &["clean"]);
+        place.assert_nothing_left();
+    }
+}
+
+/// The folder is nobody's, so that root works on it through a mount below /run.
+#[test]
+fn sigkill_in_a_folder_of_somebody_else_s_leaves_nothing_either() {
+    if !root() {
+        return;
+    }
+    for phase in PHASES {
+        let place = Place::new();
+        std::os::unix::fs::chown(place.path(), Some(65534), Some(65534)).expect("chown");
+        // Root's journals lie in a folder of root's.
+        let undo = Place::new();
+        let with_undo = |mut command: std::process::Command| {
+            command.env("FAIRLANE_UNDO_DIR", undo.path().join("undo"));
+            command
+        };
+        let suite = place.tiny_suite();
+        let words =
+            ["race", "ext4", "xfs", "--suite", &suite, "--rounds", "3", "--lane-size", "320MiB", "-o", "r.jsonl"];
+        let mut race = with_undo(place.fairlane(&words));
+        race.env("FAIRLANE_HOLD", phase).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+        let mut child = race.spawn().expect("fairlane starts");
+        assert!(wait_until_held(&child), "the race ended before {phase}");
+        let journals = std::fs::read_dir(undo.path().join("undo")).expect("undo").flatten();
+        let journal = journals.map(|entry| entry.path()).find(|path| path.extension().is_some_and(|of| of == "jsonl"));
+        let run = journal.and_then(|path| path.file_stem().map(|id| format!("/run/.fairlane-{}", id.display())));
+        let run = run.expect("a journal");
+        assert!(std::path::Path::new(&run).exists(), "{phase}: root works in {run}");
+        kill_process(pid(&child), Signal::KILL).expect("SIGKILL");
+        child.wait().expect("it is gone");
+        let output = with_undo(place.fairlane(&["clean"])).output().expect("fairlane runs");
+        assert!(output.status.success(), "{phase}: {output:?}");
+        let mounts = std::fs::read_to_string("/proc/self/mountinfo").expect("mountinfo");
+        assert!(!std::path::Path::new(&run).exists() && !mounts.contains(&run), "{phase}: {run}\n{mounts}");
+        assert!(common::loops_under(&run).is_empty(), "{phase}");
+        place.assert_nothing_left();
+    }
+}
+
+#[test]
 fn sigkill_while_images_are_written_leaves_nothing() {
     if !root() {
         return;

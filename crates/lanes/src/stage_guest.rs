@@ -292,7 +292,12 @@ impl Stage {
     fn boot_of(&mut self, index: usize, journal: &mut Journal, stop: &AtomicBool) -> Result<Boot, LaneFailure> {
         let kind = self.guests[index].kind;
         let disks = self.disks_of(index);
-        let folder = self.work.join(format!("guest{index:02}"));
+        // Beside its disks: what it needs of memory as a file has no room below /run.
+        let beside = self.grounds.iter().find_map(|ground| match ground {
+            Ground::Guest(disk) => disk.path.parent(),
+            _ => None,
+        });
+        let folder = beside.unwrap_or(&self.work).join(format!("guest{index:02}"));
         let mut modules = Vec::new();
         let mut programs = Vec::new();
         for lane in self.lanes.iter().filter(|lane| lane.guest == Some(index)) {
