@@ -316,7 +316,7 @@ mod tests {
             for offset in [0, 1, 4095, 4096, 65_535, 65_536, 200_000] {
                 let from = page_of(offset, page_bytes);
                 assert!(
-                    from % page_bytes == 0 && from <= offset && offset - from < page_bytes,
+                    from.is_multiple_of(page_bytes) && from <= offset && offset - from < page_bytes,
                     "{offset} {page_bytes}"
                 );
             }
