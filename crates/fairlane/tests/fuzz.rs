@@ -684,24 +684,24 @@ macro_rules! readers {
 }
 
 readers! {
-    a_record_is_read: "record", 6_000, some_record, |bytes| Record::read(bytes).is_ok();
-    a_record_becomes_every_report: "record and reports", 300, record_of_values, whole_chain;
+    a_record_is_read: "record", 4_000, some_record, |bytes| Record::read(bytes).is_ok();
+    a_record_becomes_every_report: "record and reports", 120, record_of_values, whole_chain;
     a_record_of_durability_becomes_every_report: "durability", 3_000, some_durability, durability_chain;
-    a_suite_is_read: "suite", 4_000, |draw| mutate(draw, &SUITES), read_suite;
+    a_suite_is_read: "suite", 1_500, |draw| mutate(draw, &SUITES), read_suite;
     a_lane_is_read: "lane", 100_000, |draw| mutate(draw, &owned(&LANES)), |bytes| {
         text(bytes).parse::<LaneSpec>().is_ok_and(|lane| !lane.to_line().is_empty())
     };
-    a_job_file_is_read: "job file", 10_000, |draw| mutate(draw, &owned(&JOB_FILES)), read_jobs;
+    a_job_file_is_read: "job file", 2_500, |draw| mutate(draw, &owned(&JOB_FILES)), read_jobs;
     a_filesystem_of_ones_own_is_read: "custom filesystem", 15_000, |draw| mutate(draw, &CUSTOM), |bytes| {
         lanes::custom::Custom::parse(&text(bytes), "x.toml").is_ok()
     };
     a_scenario_is_read: "scenario", 10_000, |draw| mutate(draw, &SCENARIOS), |bytes| Scenario::from_toml(&text(bytes)).is_ok();
-    features_are_read: "features", 5_000, |draw| mutate(draw, &FEATURES), |bytes| Features::from_toml(&text(bytes)).is_ok();
-    published_figures_are_read: "published", 1_500, |draw| mutate(draw, &PUBLISHED), |bytes| {
+    features_are_read: "features", 3_000, |draw| mutate(draw, &FEATURES), |bytes| Features::from_toml(&text(bytes)).is_ok();
+    published_figures_are_read: "published", 800, |draw| mutate(draw, &PUBLISHED), |bytes| {
         Published::from_toml(&text(bytes)).is_ok()
     };
     messages_are_read: "messages", 50_000, some_message, read_message;
-    lines_are_answered: "lines", 20_000, some_lines, read_lines;
-    a_histogram_is_read: "histogram", 10_000, some_histogram, read_histogram;
+    lines_are_answered: "lines", 10_000, some_lines, read_lines;
+    a_histogram_is_read: "histogram", 3_000, some_histogram, read_histogram;
     values_of_options_are_read: "values", 100_000, |draw| mutate(draw, &owned(&WORDS)), read_word;
 }
