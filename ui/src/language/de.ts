@@ -171,7 +171,7 @@ export const de: Words = {
         ok === 1 ? "1 Versuch zählt" : `${f.whole(ok)} Versuche zählen`,
         repeated > 0 ? `${f.whole(repeated)} wegen fremder Störung wiederholt` : "",
         failed > 0 ? `${f.whole(failed)} gescheitert` : "",
-        voided > 0 ? `${f.whole(voided)} ungültig, weil die Drossel nicht hielt` : "",
+        voided > 0 ? `${f.whole(voided)} ungültig, weil die Drossel nicht hielt oder die Maschine schlief` : "",
         `gleichauf heißt: weniger als ${margin} auseinander`,
       ]
         .filter((part) => part !== "")

@@ -181,7 +181,7 @@ export const en = {
         `${f.whole(ok)} ${plural(ok, "trial", "trials")} counted`,
         repeated > 0 ? `${f.whole(repeated)} repeated for noise from outside` : "",
         failed > 0 ? `${f.whole(failed)} failed` : "",
-        voided > 0 ? `${f.whole(voided)} void because the throttle did not hold` : "",
+        voided > 0 ? `${f.whole(voided)} void: the throttle did not hold, or the machine slept` : "",
         `lanes tie when they differ by less than ${margin}`,
       ]
         .filter((part) => part !== "")

@@ -160,7 +160,7 @@ export const zh: Words = {
         `${f.whole(ok)} 次试验计入`,
         repeated > 0 ? `${f.whole(repeated)} 次因外来干扰重做` : "",
         failed > 0 ? `${f.whole(failed)} 次失败` : "",
-        voided > 0 ? `${f.whole(voided)} 次因限速未守住而作废` : "",
+        voided > 0 ? `${f.whole(voided)} 次因限速未守住或机器休眠而作废` : "",
         `相差不到 ${margin} 视为持平`,
       ]
         .filter((part) => part !== "")
