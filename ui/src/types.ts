@@ -2223,7 +2223,7 @@ export interface TrialCounts {
    */
   repeated: number;
   /**
-   * The throttle did not hold.
+   * The throttle did not hold, or the machine slept.
    */
   void?: number;
 }
