@@ -7,6 +7,7 @@
 use rustix::process::{Pid, Signal};
 use std::io::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How long threads that have done their work may take to be gone: who joins them hears a moment earlier.
@@ -61,9 +62,24 @@ fn alone() -> Result<(), Error> {
 fn threads() -> Result<u64, Error> {
     let links = rustix::fs::stat(c"/proc/self/task")?.st_nlink as u64;
     match links {
-        3.. => Ok(links - 2),
-        _ => Ok(std::fs::read_dir("/proc/self/task")?.count() as u64),
+        3 => Ok(1),
+        _ => {
+            Ok(std::fs::read_dir("/proc/self/task")?.flatten().filter(|task| runs_our_code(&task.path())).count()
+                as u64)
+        }
     }
+}
+
+/// Whether a thread is none of io_uring's workers: those run no code of this program and hold no lock of it, and many
+/// kernels keep one after its ring was closed.
+fn runs_our_code(task: &Path) -> bool {
+    /// PF_IO_WORKER of include/linux/sched.h.
+    const IO_WORKER: u64 = 0x10;
+    let Ok(stat) = std::fs::read_to_string(task.join("stat")) else { return false };
+    // Field 9, behind the name, which may hold anything.
+    let behind = stat.rsplit_once(')').map_or("", |(_, behind)| behind);
+    let flags = behind.split_whitespace().nth(6).and_then(|flags| flags.parse::<u64>().ok());
+    flags.is_none_or(|flags| flags & IO_WORKER == 0)
 }
 
 #[cfg(test)]

@@ -166,24 +166,7 @@ fn is_mounted_here(directory: &OwnedFd, found: &Stat) -> bool {
 
 /// Whether the filesystem shows owners and rights that its mount options made up, or that a server decides.
 fn keeps_no_owners(directory: &OwnedFd) -> bool {
-    /// magic.h: msdos, exfat, ntfs, ntfs3, smb, smb2, cifs, 9p, nfs, fuse, ceph, afs, hfs, hfs+.
-    const MAGIC: [u32; 14] = [
-        0x4d44,
-        0x2011_bab0,
-        0x5346_544e,
-        0x7366_746e,
-        0x517b,
-        0xfe53_4d42,
-        0xff53_4d42,
-        0x0102_1997,
-        0x6969,
-        0x6573_5546,
-        0x00c3_6400,
-        0x5346_414f,
-        0x4244,
-        0x482b,
-    ];
-    rustix::fs::fstatfs(directory).is_ok_and(|found| MAGIC.contains(&(found.f_type as u32)))
+    rustix::fs::fstatfs(directory).is_ok_and(|found| model::machine::keeps_no_owners(found.f_type as u32))
 }
 
 /// A directory's path, for messages, and itself.

@@ -141,12 +141,14 @@ fn a_permitted_program_starts_no_other_whatever_settings_it_finds() {
         assert!(top.join("r/.git/config").exists(), "the settings were made");
         assert!(!top.join("fired").exists() && !top.join("r/fired").exists(), "{text}");
     }
-    // A bare repository that lies about is none that git takes for its own.
+    // Nor in a repository without a work tree, as servers have them; the work itself is done.
+    let bare = scene();
+    let made =
+        "git init -q --bare b && printf '[core]\\n\\tfsmonitor = touch fired\\n\\thooksPath = hooks\\n' >> b/config";
+    let repack = ["git", "-C", "b", "repack", "-a", "-q"];
+    run(&bare, &[step("bare", &["sh", "-c", made], ""), step("repack", &repack, "")]).unwrap();
+    assert!(!bare.path().join("lane/fairlane-programs/b/fired").exists());
     let scene = scene();
-    let bare = "git init -q --bare b && printf '[core]\\n\\tbare = false\\n\\tworktree = .\\n' >> b/config";
-    let said =
-        refused(run(&scene, &[step("bare", &["sh", "-c", bare], ""), step("asks", &["git", "-C", "b", "status"], "")]));
-    assert!(said.contains("cannot use bare repository") || said.contains("must be run in a work tree"), "{said}");
     // And git goes on to do its work: the suite's own way, with a shell that starts upload-pack.
     let made = "git init -q r && cd r && echo a > a && git add a && git commit -q -m a";
     run(
@@ -165,6 +167,23 @@ fn a_permitted_program_starts_no_other_whatever_settings_it_finds() {
         ],
     )
     .unwrap();
+}
+
+/// What holds a program to itself leaves its system calls as they are: a file that is moved stays the same file.
+#[test]
+fn a_permitted_program_moves_and_links_between_folders() {
+    use std::os::unix::fs::MetadataExt;
+    let scene = scene();
+    let made =
+        step("made", &["sh", "-c", "mkdir a b && echo x > a/moved && echo y > a/linked && ls -i a/moved > inode"], "");
+    let moved = step("moved", &["mv", "a/moved", "b/moved"], "");
+    let linked = step("linked", &["ln", "a/linked", "b/linked"], "");
+    run(&scene, &[made, moved, linked]).unwrap();
+    let top = scene.path().join("lane/fairlane-programs");
+    let before = std::fs::read_to_string(top.join("inode")).unwrap();
+    let after = std::fs::metadata(top.join("b/moved")).unwrap().ino();
+    assert_eq!(before.split_whitespace().next(), Some(&*after.to_string()));
+    assert_eq!(std::fs::metadata(top.join("b/linked")).unwrap().nlink(), 2);
 }
 
 #[test]

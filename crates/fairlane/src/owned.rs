@@ -371,6 +371,34 @@ pub fn metadata(path: &Path) -> io::Result<std::fs::Metadata> {
     as_owner(|| std::fs::metadata(path)).or_else(|_| std::fs::metadata(path))
 }
 
+/// Opens what is no regular file (a pipe, a terminal) to be written, where `takes` it: what was opened is looked at, and
+/// links are followed as everywhere here.
+///
+/// # Errors
+/// What the system answers, and where it is something else.
+pub fn open_special(path: &Path, takes: &(dyn Fn(&std::fs::Metadata) -> bool + Sync)) -> io::Result<File> {
+    // What this process has open already has no folder of the user's: /dev/stdout.
+    if let Ok(own) = std::fs::canonicalize(path)
+        && own.parent().is_some_and(|folder| folder.starts_with("/dev"))
+    {
+        let file = std::fs::OpenOptions::new().write(true).open(&own)?;
+        return checked_special(file, takes);
+    }
+    as_owner(|| {
+        let spot = Spot::of(path, End::NameBehindLinks)?;
+        let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
+        checked_special(rustix::fs::openat(&spot.folder, &spot.name, flags, Mode::empty())?.into(), takes)
+    })
+}
+
+fn checked_special(file: File, takes: &dyn Fn(&std::fs::Metadata) -> bool) -> io::Result<File> {
+    let found = file.metadata()?;
+    match !found.is_file() && takes(&found) {
+        true => Ok(file),
+        false => Err(io::Error::other("it is another thing than a moment ago")),
+    }
+}
+
 /// Opens a file to be read, with the user's rights first, then with those of this process: who called sudo and names a
 /// file may read it. Nothing is waited for: of a pipe or a device nothing is read here.
 ///

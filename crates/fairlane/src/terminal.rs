@@ -67,7 +67,8 @@ pub fn line(said: Arguments) {
         text.push('…');
     }
     let text = text.trim_end().replace('\n', "\n  ") + "\n";
-    let mut err = err();
+    // Nothing of ours that a terminal obeys is in a message.
+    let mut err = Clean::new(io::stderr(), Ours::Nothing);
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }
 

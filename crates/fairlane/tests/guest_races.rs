@@ -3,12 +3,15 @@
 mod common;
 #[path = "common/home.rs"]
 mod home;
+#[path = "common/user_mode_linux.rs"]
+mod user_mode_linux;
 
 use common::{Place, assert_one_sentence};
 use home::{Home, words};
 use model::findings::{Limit, Pair, ResultFinding, Verdict};
 use model::record::{Profile, Record};
 use model::trial::Outcome;
+use user_mode_linux::user_mode_linux;
 
 #[track_caller]
 fn assert_all_done(record: &Record, lanes: &[&str], venue: &str, trials_of_each: usize) {
@@ -38,6 +41,9 @@ fn results(record: &Record, workload: &str) -> Vec<ResultFinding> {
 /// As a part of suite `quick`, whose own files and disks are too large for a test that runs with every change.
 #[test]
 fn eight_filesystems_race_in_user_mode_linux_without_root_and_get_verdicts() {
+    if !user_mode_linux() {
+        return;
+    }
     let home = Home::new();
     let lanes = ["ext3", "ext4", "jfs", "xfs", "btrfs", "reiserfs", "f2fs", "nilfs2"];
     let quick = ["race", "--suite", "quick", "--workload", "small-files", "--set", "small-files.files=150"];
@@ -73,6 +79,9 @@ fn eight_filesystems_race_in_user_mode_linux_without_root_and_get_verdicts() {
 
 #[test]
 fn the_six_of_the_article_race_together_in_one_guest() {
+    if !user_mode_linux() {
+        return;
+    }
     let home = Home::new();
     let lanes = ["ext3", "ext4", "ntfs", "jfs", "xfs", "btrfs"];
     let line = home.race(&[&lanes[..], &["--on", "uml"]].concat());
@@ -98,6 +107,9 @@ fn the_six_of_the_article_race_together_in_one_guest() {
 
 #[test]
 fn a_lane_that_does_not_flush_is_not_ranked_against_one_that_does_in_user_mode_linux_either() {
+    if !user_mode_linux() {
+        return;
+    }
     let home = Home::new();
     home.expect(0, &words(&home.race_of("2", &["ext4", "risky=ext4,nobarrier", "--on", "uml"])));
     let record = home.record();
@@ -115,6 +127,9 @@ fn a_lane_that_does_not_flush_is_not_ranked_against_one_that_does_in_user_mode_l
 
 #[test]
 fn a_swarm_tells_its_story_in_a_guest() {
+    if !user_mode_linux() {
+        return;
+    }
     let home = Home::new();
     let lanes = ["ext3", "ext4", "jfs", "xfs", "btrfs", "ntfs"];
     let set = ["--set", "appenders-400.writers=20", "--set", "appenders-400.seconds=4"];
@@ -191,6 +206,9 @@ fn one_filesystem_on_two_kernels_gets_a_verdict_and_two_filesystems_get_none() {
 
 #[test]
 fn lanes_in_several_places_are_shown_beside_each_other_and_not_ranked() {
+    if !user_mode_linux() {
+        return;
+    }
     let home = Home::new();
     let lanes = ["ext4@uml", "tmpfs@uml", "x=ext4@qemu", "--workload", "small-files"];
     home.expect(0, &words(&home.race_of("1", &lanes)));
@@ -236,6 +254,9 @@ impl Drop for HiddenLoop {
 
 #[test]
 fn btrfs_is_formatted_without_root_whatever_the_machines_loop_devices_are() {
+    if !user_mode_linux() {
+        return;
+    }
     if !common::root() {
         return;
     }
@@ -281,6 +302,9 @@ fn ntfs_races_against_ext4_on_loop_devices_as_root() {
 
 #[test]
 fn what_a_guest_cannot_do_is_refused_by_name() {
+    if !user_mode_linux() {
+        return;
+    }
     let home = Home::new();
     for (status, line, says) in [
         (4, vec!["race", "exfat@uml"], vec!["the uml kernel", "lacks exfat", "@qemu"]),
@@ -306,6 +330,9 @@ fn what_a_guest_cannot_do_is_refused_by_name() {
 
 #[test]
 fn a_mount_option_that_the_guests_kernel_does_not_know_is_refused_before_the_race() {
+    if !user_mode_linux() {
+        return;
+    }
     let home = Home::new();
     let line = home.race(&["ext4,nonsense@uml"]);
     let (_, err) = home.expect(2, &words(&line));
@@ -316,6 +343,9 @@ fn a_mount_option_that_the_guests_kernel_does_not_know_is_refused_before_the_rac
 
 #[test]
 fn without_root_a_race_finds_a_place_and_says_which() {
+    if !user_mode_linux() {
+        return;
+    }
     let home = Home::new();
     let line = home.race(&["ext4", "xfs", "--dry-run"]);
     let (out, _) = home.expect(0, &words(&line));
@@ -334,6 +364,9 @@ fn without_root_a_race_finds_a_place_and_says_which() {
 
 #[test]
 fn doctor_shows_every_filesystem_in_every_venue() {
+    if !user_mode_linux() {
+        return;
+    }
     let home = Home::new();
     let (out, _) = home.expect(0, &["doctor"]);
     for row in lanes::filesystem::FILESYSTEMS.iter() {
@@ -346,6 +379,9 @@ fn doctor_shows_every_filesystem_in_every_venue() {
 
 #[test]
 fn what_places_mean_for_verdicts_is_said_before_a_race_begins() {
+    if !user_mode_linux() {
+        return;
+    }
     let home = Home::new();
     let fixed =
         ["--suite", "quick", "--workload", "small-files", "--lane-size", "320MiB", "--dry-run", "-o", "r.jsonl"];

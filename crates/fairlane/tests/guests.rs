@@ -1,5 +1,8 @@
 //! Real guests: user-mode Linux and QEMU, started as the tests' own user.
 
+#[path = "common/user_mode_linux.rs"]
+mod user_mode_linux;
+
 use lanes::guest::protocol::{Answer, Ask};
 use lanes::guest::{Boot, Guest, GuestKind, Kernel, Machine};
 use lanes::{LaneFailure, guest};
@@ -8,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use user_mode_linux::user_mode_linux;
 
 /// A folder that goes with the test.
 struct Scratch(PathBuf);
@@ -116,6 +120,9 @@ fn a_disk_is_mounted_and_the_guest_ends(kind: GuestKind) {
 
 #[test]
 fn user_mode_linux_mounts_a_disk_and_ends() {
+    if !user_mode_linux() {
+        return;
+    }
     a_disk_is_mounted_and_the_guest_ends(GuestKind::Uml);
 }
 
@@ -126,6 +133,9 @@ fn qemu_mounts_a_disk_and_ends() {
 
 #[test]
 fn a_clock_that_runs_one_percent_fast_is_noticed() {
+    if !user_mode_linux() {
+        return;
+    }
     let scratch = Scratch::new("clock");
     let guest = start(&scratch.boot(GuestKind::Uml, Vec::new())).unwrap();
     let stop = AtomicBool::new(false);
@@ -160,6 +170,9 @@ fn opened_with(keeper: u32, file: &Path) -> Vec<i64> {
 
 #[test]
 fn disks_of_user_mode_linux_wait_for_the_disk_where_that_is_asked_for() {
+    if !user_mode_linux() {
+        return;
+    }
     for sync in [false, true] {
         let scratch = Scratch::new(if sync { "sync" } else { "no-sync" });
         let image = scratch.image("a.img", &["mkfs.ext4", "-q", "-F"]).canonicalize().unwrap();
@@ -185,6 +198,9 @@ fn disks_of_user_mode_linux_wait_for_the_disk_where_that_is_asked_for() {
 
 #[test]
 fn a_panic_is_told_with_the_kernels_words_and_leaves_no_process() {
+    if !user_mode_linux() {
+        return;
+    }
     for kind in [GuestKind::Uml, GuestKind::Qemu] {
         let scratch = Scratch::new(&format!("panic-{}", kind.venue()));
         let guest = start(&scratch.boot(kind, Vec::new())).unwrap();

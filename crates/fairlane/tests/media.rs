@@ -165,7 +165,7 @@ fn a_suite_starts_only_what_it_may_and_never_with_the_rights_of_root() {
     let outside = format!("{SHELL}[[workload.step]]\nname = \"a\"\nprogram = [\"rm\", \"-rf\", \"/home\"]\n");
     std::fs::write(place.path().join("s.toml"), outside).unwrap();
     let (_, err) = place.expect(2, &common);
-    assert!(err.contains("may lead out of the lane"), "{err}");
+    assert!(err.contains("is not a relative path of plain names inside the lane"), "{err}");
     place.assert_nothing_left();
 }
 

@@ -36,7 +36,7 @@ fn a_report_goes_over_an_older_file_whole_and_over_no_record() {
     let before = record(&place);
     for format in ["csv", "memo", "html", "json", "markdown"] {
         let (_, err) = place.expect(2, &["report", "r.jsonl", "--format", format, "-o", "r.jsonl"]);
-        assert_one_sentence(&err, &["r.jsonl is a record", "name another file with -o"]);
+        assert_one_sentence(&err, &["-o r.jsonl: it is the record itself", "name another file"]);
     }
     std::os::unix::fs::symlink("r.jsonl", place.path().join("link")).unwrap();
     place.expect(2, &["report", "r.jsonl", "--format", "csv", "-o", "link"]);

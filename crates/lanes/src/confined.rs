@@ -1,6 +1,7 @@
 //! A mkfs of the table writes to its own devices and to nothing else: the kernel's own rule (Landlock), behind the rules
 //! about words. Where the kernel has none, the rules about words stand alone.
 
+use crate::failure::{LaneFailure, failed};
 use rustix::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use rustix::fs::{Mode, OFlags};
 use std::path::Path;
@@ -34,8 +35,11 @@ pub(crate) struct Confined {
 }
 
 impl Confined {
-    /// To these files and devices alone; `None`: the kernel cannot hold a process to that.
-    pub(crate) fn to(writable: &[&Path]) -> Option<Confined> {
+    /// To these files and devices alone; `None`: the kernel has no Landlock.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`] where a kernel that has it cannot hold a process to that.
+    pub(crate) fn to(writable: &[&Path]) -> Result<Option<Confined>, LaneFailure> {
         // SAFETY: with a null pointer, size 0 and this flag the call only answers a version.
         let version = unsafe {
             libc::syscall(
@@ -46,23 +50,31 @@ impl Confined {
             )
         };
         if version < 1 {
-            return None;
+            return Ok(None);
         }
+        let cannot = || {
+            let error = std::io::Error::last_os_error();
+            failed(format!(
+                "mkfs cannot be held to its own device: {error}; free memory and descriptors and run it again"
+            ))
+        };
         let truncate = if version >= 3 { TRUNCATE } else { 0 };
         let attr = RulesetAttr { handled_access_fs: WRITE_FILE | REMOVE_AND_MAKE | truncate };
         // SAFETY: the pointer is to a live structure of the size that is passed.
         let made = unsafe {
             libc::syscall(libc::SYS_landlock_create_ruleset, &raw const attr, size_of::<RulesetAttr>(), 0u32)
         };
-        let fd = RawFd::try_from(made).ok().filter(|fd| *fd >= 0)?;
+        let fd = RawFd::try_from(made).ok().filter(|fd| *fd >= 0).ok_or_else(cannot)?;
         // SAFETY: the kernel just made this descriptor for us, and nobody else has it.
         let confined = Confined { ruleset: unsafe { OwnedFd::from_raw_fd(fd) } };
-        let all = writable.iter().all(|path| confined.allow(path, WRITE_FILE | truncate).is_some());
+        for path in writable {
+            confined.allow(path, WRITE_FILE | truncate).ok_or_else(cannot)?;
+        }
         for path in ALWAYS {
             // Where it is not there, nobody opens it.
             let _ = confined.allow(Path::new(path), WRITE_FILE | truncate);
         }
-        all.then_some(confined)
+        Ok(Some(confined))
     }
 
     fn allow(&self, path: &Path, access: u64) -> Option<()> {
@@ -122,7 +134,7 @@ mod tests {
         for path in [&own, &other] {
             std::fs::write(path, "before").unwrap();
         }
-        let Some(confined) = Confined::to(&[&own]) else {
+        let Some(confined) = Confined::to(&[&own]).unwrap() else {
             eprintln!("a confined program: skipped, because this kernel has no Landlock");
             return;
         };

@@ -33,7 +33,7 @@ pub(crate) fn format(
     // What a program of the user's own writes is the user's affair.
     let confined = match contestant {
         Contestant::Custom(custom) if custom.row().is_none() => None,
-        _ => Confined::to(&[&[device], beside].concat()),
+        _ => Confined::to(&[&[device], beside].concat())?,
     };
     // Who is confined does not reach into another process: it is handed the image itself.
     let held = held.filter(|_| confined.is_some());

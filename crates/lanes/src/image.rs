@@ -434,7 +434,7 @@ mod tests {
         // The same for one that is confined to it.
         let of = format!("of=/proc/self/fd/{}", image.held().as_raw_fd());
         let words = ["dd", "if=/dev/zero", "bs=1M", "count=1", "conv=notrunc", &of].map(str::to_owned);
-        let confined = crate::confined::Confined::to(&[&image.held_path()]);
+        let confined = crate::confined::Confined::to(&[&image.held_path()]).unwrap();
         let held_to = (confined.as_ref(), Some(image.held()));
         crate::command::run_confined(&words, held_to, &AtomicBool::new(false)).unwrap();
         let kept = std::fs::read(&precious).unwrap();

@@ -18,9 +18,10 @@ pub(crate) static NONE: Grammar =
 
 /// mkfs.ext2, mkfs.ext3, mkfs.ext4.
 pub(crate) static MKE2FS: Grammar = Grammar {
-    flags: "cjqvDFK",
+    flags: "jqvDFK",
     texts: "begimorstCEGILMNOTU",
     others: &[
+        ('c', Refused("starts another program, badblocks, by a shell")),
         ('J', Keys(&[("device", Device)])),
         ('R', Refused("is the old name of -E")),
         ('d', COPIES_A_FOLDER),
@@ -79,8 +80,8 @@ pub(crate) static BTRFS: Grammar = Grammar {
 
 /// mkfs.f2fs. Versions differ in whether -g and -S take a value; a word that is none then is a number of sectors.
 pub(crate) static F2FS: Grammar = Grammar {
-    flags: "fimqr",
-    texts: "adegloswzCEORSTUtZ",
+    flags: "fimqrH",
+    texts: "abdegloswzCEORSTUtZ",
     others: &[('c', Devices), ('V', Refused("makes no filesystem"))],
     long_flags: &[],
     long_texts: &[],
@@ -179,7 +180,18 @@ pub(crate) static BCACHEFS: Grammar = Grammar {
     flags: "fqv",
     texts: "LU",
     others: &[],
-    long_flags: &["acl", "discard", "force", "grpquota", "prjquota", "quiet", "usrquota", "verbose", "wide_macs"],
+    long_flags: &[
+        "acl",
+        "discard",
+        "force",
+        "grpquota",
+        "inodes_32bit",
+        "prjquota",
+        "quiet",
+        "usrquota",
+        "verbose",
+        "wide_macs",
+    ],
     long_texts: &[
         "background_compression",
         "block_size",
@@ -195,7 +207,6 @@ pub(crate) static BCACHEFS: Grammar = Grammar {
         "fs_label",
         "fs_size",
         "gc_reserve_percent",
-        "inodes_32bit",
         "label",
         "metadata_checksum",
         "metadata_replicas",

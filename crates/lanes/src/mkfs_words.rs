@@ -62,6 +62,11 @@ pub(crate) fn read(grammar: &Grammar, program: &str, words: &[String]) -> Result
     while let Some(word) = rest.next() {
         check_placeholder(word)?;
         let mut next = |option: &str| match rest.next() {
+            // Whoever looks at the words alone would take it for an option, and what follows for a device.
+            Some(value) if value.starts_with('-') => Err(usage(format!(
+                "`{}` behind `{option}` of {program} looks like an option of its own; write the value of `{option}` there",
+                escaped(value.as_bytes())
+            ))),
             Some(value) => check_placeholder(value).map(|()| value.as_str()),
             None => Err(usage(format!("`{option}` of {program} wants a value; write it behind the option"))),
         };
@@ -317,6 +322,20 @@ mod tests {
         let row = find(filesystem).unwrap();
         let read = read(row.mkfs_takes, row.mkfs[0], &words(line));
         read.map(|said| said.words.join(" ")).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_value_that_looks_like_an_option_is_none() {
+        let said = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+            read(&crate::mkfs_tables::MKE2FS, "mkfs.ext4", &words)
+        };
+        // mke2fs would take `vm.img` for its device once `-E…` went into the list of ours.
+        for words in [&["-L", "-Enodiscard", "-m", "vm.img", "-L", "-Enodiscard"][..], &["-m", "-q"], &["-E", "-F"]] {
+            let error = said(words).unwrap_err().to_string();
+            assert!(error.contains("looks like an option of its own"), "{error}");
+        }
+        assert!(said(&["-L", "a-b", "-O", "^has_journal", "-E", "stride=16,stripe_width=64"]).is_ok());
     }
 
     #[test]

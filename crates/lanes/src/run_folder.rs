@@ -21,8 +21,6 @@ use std::path::{Path, PathBuf};
 const OF_ROOT: &str = "/run";
 /// How often the name of a folder is looked up again that somebody moves about.
 const ATTEMPTS: u32 = 200;
-/// f_type of NFS, where root may be anybody.
-const NFS_SUPER_MAGIC: u64 = 0x6969;
 /// Bit of CAP_SYS_ADMIN in a set of capabilities (capability.h).
 const CAP_SYS_ADMIN: u32 = 21;
 
@@ -140,10 +138,13 @@ impl RunFolder {
             )));
         };
         let (device, inode) = identity(&folder).map_err(fail)?;
+        // From here on it is removed, whatever fails.
+        let folder = &*self.made.insert(Made { entry, folder: Some(folder) });
         journal.learned_inode(entry, device, inode)?;
-        let bound = if self.is_bound() { bind(&folder, &self.work) } else { Ok(()) };
-        self.made = Some(Made { entry, folder: Some(folder) });
-        bound
+        match (&folder.folder, self.work != self.path) {
+            (Some(folder), true) => bind(folder, &self.work),
+            _ => Ok(()),
+        }
     }
 
     /// Removes it with everything in it, wherever somebody moved it meanwhile. One that was not made is not
@@ -194,7 +195,7 @@ pub(crate) fn identity(file: impl AsFd) -> Result<Identity, Errno> {
 /// Whether a folder is one that this process just made: its own, and empty.
 fn is_fresh(folder: &OwnedFd) -> Result<bool, Errno> {
     let mine = fstat(folder)?.st_uid == rustix::process::geteuid().as_raw()
-        || rustix::fs::fstatfs(folder)?.f_type as u64 == NFS_SUPER_MAGIC;
+        || model::machine::keeps_no_owners(rustix::fs::fstatfs(folder)?.f_type as u32);
     Ok(mine && names_in(folder.as_fd())?.is_empty())
 }
 

@@ -158,7 +158,7 @@ impl Specimen {
     pub fn format(&self, device: &Path, extra: &[&Path], stop: &AtomicBool) -> Result<(), LaneFailure> {
         let mut words = fill_device(&self.mkfs, device);
         words.extend(extra.iter().map(|path| path.display().to_string()));
-        let confined = Confined::to(&[&[device], extra].concat());
+        let confined = Confined::to(&[&[device], extra].concat())?;
         command::run_confined(&words, (confined.as_ref(), None), stop).map(drop)
     }
 

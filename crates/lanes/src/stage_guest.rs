@@ -216,7 +216,7 @@ pub(crate) fn check_slots(stage: &Stage) -> Result<(), LaneFailure> {
                     "lanes in the guest's memory keep {} there, and may fill at most half of its {memory}; raise \
                      --guest-memory to {}",
                     model::units::human_bytes(work as f64),
-                    Bytes((2 * work).next_multiple_of(64 * Bytes::MIB))
+                    Bytes(work.saturating_mul(2).checked_next_multiple_of(64 * Bytes::MIB).unwrap_or(u64::MAX))
                 )));
             }
         }

@@ -101,3 +101,27 @@ impl Machine {
         None
     }
 }
+
+/// Whether a filesystem shows owners and rights that its mount options made up, or that a server decides; `magic` is its
+/// `f_type`, as statfs(2) answers it (include/uapi/linux/magic.h).
+pub fn keeps_no_owners(magic: u32) -> bool {
+    /// msdos, exfat, ntfs, ntfs3, smb, smb2, cifs, 9p, nfs, fuse, ceph, afs, hfs, hfs+, vboxsf.
+    const MAGIC: [u32; 15] = [
+        0x4d44,
+        0x2011_bab0,
+        0x5346_544e,
+        0x7366_746e,
+        0x517b,
+        0xfe53_4d42,
+        0xff53_4d42,
+        0x0102_1997,
+        0x6969,
+        0x6573_5546,
+        0x00c3_6400,
+        0x5346_414f,
+        0x4244,
+        0x482b,
+        0x786f_4256,
+    ];
+    MAGIC.contains(&magic)
+}

@@ -186,7 +186,9 @@ impl Workload {
             Kind::Jobs(jobs) => jobs.working_set_bytes(),
             Kind::Fio(run) => run.working_set.0,
             // An inode and a directory entry beside each file's own block.
-            Kind::SmallFiles(small) => small.files.saturating_mul(small.size.0.next_multiple_of(4096) + 1024),
+            Kind::SmallFiles(small) => {
+                small.files.saturating_mul(small.size.0.div_ceil(4096).saturating_mul(4096).saturating_add(1024))
+            }
             Kind::Operations(operations) => operations.working_set_bytes(),
             Kind::Appenders(swarm) => swarm.working_set_bytes(),
             Kind::Oltp(oltp) => oltp.working_set_bytes(),

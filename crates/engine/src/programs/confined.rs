@@ -13,6 +13,10 @@ use std::path::{Path, PathBuf};
 
 /// LANDLOCK_ACCESS_FS_EXECUTE, LANDLOCK_RULE_PATH_BENEATH and the structures of linux/landlock.h.
 const EXECUTE: u64 = 1;
+/// LANDLOCK_ACCESS_FS_REFER: a name from one folder to another. Every ruleset refuses it that does not allow it, and
+/// before its version 2 (Linux 5.19) none can.
+const REFER: u64 = 1 << 13;
+const CREATE_RULESET_VERSION: u32 = 1;
 const PATH_BENEATH: libc::c_int = 1;
 /// The row of an executable that names its loader.
 const PT_INTERP: u32 = 3;
@@ -37,17 +41,26 @@ const SHELL: &str = "/bin/sh";
 pub(super) struct Confined(OwnedFd);
 
 impl Confined {
-    /// For this program with these words; `None`: this kernel knows no Landlock, or the program is a script of the
-    /// system's, which starts others by its nature.
+    /// For this program with these words; `None`: this kernel knows no Landlock, or one that would refuse to move files
+    /// between folders (before Linux 5.19), or the program is a script of the system's, which starts others by its nature.
     pub(super) fn to(program: &Path, words: &[String]) -> Option<Confined> {
         let loader = loader(program)?;
-        let ruleset = Ruleset { handled_access_fs: EXECUTE };
+        // SAFETY: with a null pointer, size 0 and this flag the call only answers a version.
+        let version = unsafe {
+            let none = std::ptr::null::<Ruleset>();
+            libc::syscall(libc::SYS_landlock_create_ruleset, none, 0usize, CREATE_RULESET_VERSION)
+        };
+        if version < 2 {
+            return None;
+        }
+        let ruleset = Ruleset { handled_access_fs: EXECUTE | REFER };
         // SAFETY: the call reads a structure of this size, and answers a descriptor or an error.
         let made =
             unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, &raw const ruleset, size_of::<Ruleset>(), 0) };
         let made = i32::try_from(made).ok().filter(|made| *made >= 0)?;
         // SAFETY: it is new, open, and nobody else's.
         let confined = Confined(unsafe { OwnedFd::from_raw_fd(made) });
+        confined.permit(Path::new("/"), REFER);
         confined.allow(program);
         loader.iter().for_each(|loader| confined.allow(loader));
         if words.first().is_some_and(|name| name == "git") {
@@ -64,8 +77,12 @@ impl Confined {
     }
 
     fn allow(&self, path: &Path) {
+        self.permit(path, EXECUTE);
+    }
+
+    fn permit(&self, path: &Path, allowed_access: u64) {
         let Ok(parent) = open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) else { return };
-        let beneath = Beneath { allowed_access: EXECUTE, parent_fd: parent.as_raw_fd() };
+        let beneath = Beneath { allowed_access, parent_fd: parent.as_raw_fd() };
         // SAFETY: both descriptors are open, and the call reads a structure of this kind. Where it is refused, less is
         // allowed.
         unsafe { libc::syscall(libc::SYS_landlock_add_rule, self.0.as_raw_fd(), PATH_BENEATH, &raw const beneath, 0) };

@@ -121,7 +121,7 @@ impl ProgramsWork {
         let words: Vec<String> = command.iter().map(|word| word.replace(MATERIAL, &material)).collect();
         let seat = Seat::of_suite(&top.path, &top.folder, self.stuff.folder(), self.stuff.descriptors())?
             // Before the material's path stands in it.
-            .alone(model::programs::is_permitted(command));
+            .for_suite(model::programs::is_permitted(command));
         process::run(&words, &seat, &self.stop)
     }
 

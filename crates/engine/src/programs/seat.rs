@@ -21,9 +21,8 @@ pub(super) const MATERIAL_FOLDER: &str = ".material";
 const SEAT_OF_MATERIAL: &CStr = c"/mnt/.material";
 
 /// What git reads in place of anybody's own settings: no hooks, no templates, nothing that goes on in the background,
-/// no repository that lies about without being named, and repositories may belong to somebody else, because the material
-/// is root's.
-const GIT_CONFIG: &str = "[safe]\n\tdirectory = *\n\tbareRepository = explicit\n[core]\n\thooksPath = /dev/null\n\tfsmonitor = \
+/// and repositories may belong to somebody else, because the material is root's.
+const GIT_CONFIG: &str = "[safe]\n\tdirectory = *\n[core]\n\thooksPath = /dev/null\n\tfsmonitor = \
     false\n[init]\n\ttemplateDir =\n[gc]\n\tauto = 0\n\tautoDetach = false\n[maintenance]\n\tauto = false\n";
 /// What stands above the settings of the repository itself, whose text a suite may have had made: whatever would have git
 /// start something.
@@ -52,8 +51,9 @@ const GIT_OVERRIDES: [(&str, &str); 22] = [
     ("interactive.diffFilter", ""),
 ];
 
-/// The environment that git is given beside [`GIT_CONFIG`].
-pub(super) fn git_environment() -> impl Iterator<Item = (String, String)> {
+/// The environment that git is given beside [`GIT_CONFIG`]: who commits, and, but for what the user allowed, what keeps a
+/// repository's own settings from starting something.
+fn git_environment(settings: bool) -> impl Iterator<Item = (String, String)> {
     let fixed = [
         ("GIT_CONFIG_NOSYSTEM", "1"),
         ("GIT_ATTR_NOSYSTEM", "1"),
@@ -79,7 +79,8 @@ pub(super) fn git_environment() -> impl Iterator<Item = (String, String)> {
         [(key("NAME"), "Fairlane"), (key("EMAIL"), "fairlane@localhost"), (key("DATE"), "2026-01-01T00:00:00Z")]
             .map(|(key, value)| (key, value.to_owned()))
     });
-    fixed.into_iter().chain([count]).chain(above).chain(who)
+    let held = fixed.into_iter().chain([count]).chain(above).filter(move |_| settings);
+    held.chain(who)
 }
 
 /// Where a program runs, and as whom.
@@ -99,7 +100,18 @@ pub(super) struct Seat {
     kept: Vec<RawFd>,
     /// What git reads; it inherits this too.
     git: File,
-    starts_no_other: bool,
+    whose: Whose,
+}
+
+/// Whose program it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// Fairlane's own.
+    Ours,
+    /// A suite's, which may start it by itself.
+    Suites,
+    /// A suite's, which the user allowed.
+    Allowed,
 }
 
 impl Seat {
@@ -118,7 +130,7 @@ impl Seat {
             user: None,
             kept: Vec::new(),
             git,
-            starts_no_other: false,
+            whose: Whose::Ours,
         })
     }
 
@@ -148,14 +160,14 @@ impl Seat {
         if self.top.is_some() { Path::new("/") } else { &self.folder }
     }
 
-    /// What runs here starts nothing else.
-    pub(super) fn alone(self, starts_no_other: bool) -> Seat {
-        Seat { starts_no_other, ..self }
+    /// For a program of a suite: one that it may start by itself starts nothing else.
+    pub(super) fn for_suite(self, permitted: bool) -> Seat {
+        Seat { whose: if permitted { Whose::Suites } else { Whose::Allowed }, ..self }
     }
 
     /// What may be executed here; `None`: anything.
     pub(super) fn confined(&self, program: &Path, words: &[String]) -> Option<Confined> {
-        if self.starts_no_other { Confined::to(program, words) } else { None }
+        if self.whose == Whose::Suites { Confined::to(program, words) } else { None }
     }
 
     /// What the program's own folder is called for it.
@@ -164,6 +176,11 @@ impl Seat {
             true => PathBuf::from(SEAT.to_string_lossy().into_owned()),
             false => self.folder.clone(),
         }
+    }
+
+    /// The environment that git is given.
+    pub(super) fn git_environment(&self) -> impl Iterator<Item = (String, String)> {
+        git_environment(self.whose != Whose::Allowed)
     }
 
     /// The file that git reads.

@@ -355,11 +355,14 @@ impl Hand {
                     spawn(name, own, duty)
                 })
                 .collect();
-            for (thread, sender) in threads.into_iter().zip(&senders) {
-                match thread {
-                    Ok(thread) => _ = thread.join(),
-                    Err(error) => send(sender, &Outcome::failed(&not_started(&error))),
+            // Before those that wait for all are waited for.
+            for (thread, sender) in threads.iter().zip(&senders) {
+                if let Err(error) = thread {
+                    send(sender, &Outcome::failed(&not_started(error)));
                 }
+            }
+            for thread in threads.into_iter().flatten() {
+                let _ = thread.join();
             }
         });
         let host = Rc::new(Host { pid: pid.map_err(|error| not_started(&error))?, ended: OnceCell::new() });

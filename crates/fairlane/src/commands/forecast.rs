@@ -134,7 +134,7 @@ impl Setting {
             Kind::Appenders(swarm) => self.swarm(workload, swarm),
             Kind::SmallFiles(small) => {
                 let files = small.files as f64;
-                let bytes = files * small.size.get().next_multiple_of(4096) as f64;
+                let bytes = files * (small.size.get().div_ceil(4096) as f64 * 4096.0);
                 let each = 2.0 * rates.change_seconds + rates.cold_seconds;
                 let seconds = files * each + bytes / rates.sequential + rates.remount_seconds;
                 let round = (self.visit() + Work { seconds, bytes }) * self.lanes;

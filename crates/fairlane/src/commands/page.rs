@@ -7,7 +7,7 @@ use crate::{knowledge, language, published, state};
 use model::findings::Findings;
 use model::page::{Language, PAGE_SCHEMA, Page, RacePage, Show};
 use model::record::Record;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -85,9 +85,7 @@ pub fn into_file(file: &Path, write: &mut dyn FnMut(&mut dyn Write) -> io::Resul
         return Err(Failure::usage(format!("{} is a record; name another file with -o", file.display())));
     }
     let written = match kind {
-        Ok(of) if !of.is_file() => {
-            owned::as_owner(|| OpenOptions::new().write(true).open(file)).and_then(|mut out| write(&mut out))
-        }
+        Ok(of) if !of.is_file() => owned::open_special(file, &takes_text).and_then(|mut out| write(&mut out)),
         // A symbolic link stays one: what it names is replaced.
         _ => owned::replace(file, true, write),
     };

@@ -14,6 +14,8 @@ use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+/// More is no kernel.
+const LARGEST_IMAGE_BYTES: u64 = 512 << 20;
 /// Bytes that tell what an image is: an x86 image's header is the longest.
 const HEADER_BYTES: usize = 0x210;
 /// Before the release in the banner that every kernel prints first (init/version.c).
@@ -53,7 +55,7 @@ impl Image {
     /// # Errors
     /// [`LaneFailure::Usage`] where it cannot be read or is no kernel image that is known.
     pub(super) fn look(path: &Path) -> Result<Image, LaneFailure> {
-        let file = File::open(path).map_err(|error| {
+        let file = open_image(path).map_err(|error| {
             usage(format!("{}: {}; name a kernel image that you may read", path.display(), plain(&error)))
         })?;
         let no_kernel = || usage(format!("{} is no kernel image for this machine; name a vmlinuz", path.display()));
@@ -78,7 +80,7 @@ impl Image {
 /// When it cannot be read, unpacked or written.
 pub(super) fn for_emulator(path: &Path, folder: &Path) -> Result<PathBuf, LaneFailure> {
     let unpack = || -> io::Result<Option<Vec<u8>>> {
-        let file = File::open(path)?;
+        let file = open_image(path)?;
         let mut header = [0; HEADER_BYTES];
         let length = file.read_at(&mut header, 0)?;
         match packing_of(&header[..length]) {
@@ -121,6 +123,17 @@ fn packing_of(header: &[u8]) -> Option<Packing> {
 /// The architecture of an image as an emulator starts it: the magic of arm64's own header.
 fn of_plain(header: &[u8]) -> Option<&'static Architecture> {
     (header.get(0x38..0x3c)? == b"ARM\x64").then(|| Architecture::of_pe(0xaa64)).flatten()
+}
+
+/// Opens a kernel image: a file, of no more bytes than a kernel has. A pipe is not waited for.
+fn open_image(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    let found = file.metadata()?;
+    match found.is_file() && found.len() <= LARGEST_IMAGE_BYTES {
+        true => Ok(file),
+        false => Err(io::Error::other("it is no file of at most 512 MiB")),
+    }
 }
 
 fn unpacked(file: &File, packing: Packing) -> io::Result<Vec<u8>> {

@@ -74,8 +74,8 @@ pub fn ptrace_for(kernel: &Kernel, program: &Path, stop: &AtomicBool) -> Result<
     };
     found.map_err(|why| {
         failed(format!(
-            "user-mode Linux runs no program on this machine ({why}); race in QEMU with --on qemu, or in a directory: \
-             fairlane race /some/directory"
+            "user-mode Linux runs no program on this machine ({why}); `fairlane doctor` tries again; race in QEMU \
+             with --on qemu, or in a directory: fairlane race /some/directory"
         ))
     })
 }
@@ -102,8 +102,13 @@ pub(crate) fn is_refused(kernel: &Kernel) -> bool {
 /// error.
 fn try_boots(kernel: &Kernel, program: &Path, stop: &AtomicBool) -> Result<Found, LaneFailure> {
     let mut found = Err(String::new());
+    // A machine that was too busy for a boot is not judged by it for long.
+    let mut in_time = true;
     for ptrace in [Ptrace::Libc, Ptrace::Whole] {
-        match boot(kernel, program, ptrace, stop)? {
+        let begun = Instant::now();
+        let tried = boot(kernel, program, ptrace, stop)?;
+        in_time &= begun.elapsed() < PATIENCE;
+        match tried {
             Ok(()) => {
                 found = Ok(ptrace);
                 break;
@@ -113,7 +118,9 @@ fn try_boots(kernel: &Kernel, program: &Path, stop: &AtomicBool) -> Result<Found
             Err(_) => {}
         }
     }
-    remember(kernel, &found);
+    if in_time {
+        remember(kernel, &found);
+    }
     FOUND.lock().unwrap_or_else(PoisonError::into_inner).insert(kernel.path.clone(), found.clone());
     Ok(found)
 }
@@ -285,6 +292,8 @@ fn remember(kernel: &Kernel, found: &Found) {
     let kept = old.lines().filter(|line| !line.starts_with(&machine)).take(99);
     let text: String = kept.map(str::to_owned).chain([format!("{machine} {told}")]).map(|line| line + "\n").collect();
     let new = path.with_extension(format!("{}", std::process::id()));
+    // Of a process that was killed and had the same number.
+    let _ = std::fs::remove_file(&new);
     let _ = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     let written = File::create_new(&new).and_then(|mut file| file.write_all(text.as_bytes()));
     if written.and_then(|()| std::fs::rename(&new, &path)).is_err() {
