@@ -474,7 +474,7 @@ mod tests {
     fn is_root() -> bool {
         let root = rustix::process::geteuid().is_root();
         if !root {
-            eprintln!("skipped: needs root, to stand in another user's place");
+            crate::terminal::say!("skipped: needs root, to stand in another user's place");
         }
         root
     }

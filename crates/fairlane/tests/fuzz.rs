@@ -352,8 +352,11 @@ fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
 const RECORD: &str = include_str!("fixtures/schema1.jsonl");
 const DURABILITY: &str = include_str!("fixtures/durability1.jsonl");
 
+/// Lines of a record, without their ends.
+type Lines = Vec<Vec<u8>>;
+
 /// Header, and the other lines.
-static LINES: LazyLock<(Vec<Vec<u8>>, Vec<Vec<u8>>)> = LazyLock::new(|| {
+static LINES: LazyLock<(Lines, Lines)> = LazyLock::new(|| {
     let mut lines: Vec<Vec<u8>> = RECORD.split_inclusive('\n').map(|line| line.as_bytes().to_vec()).collect();
     let more = [
         r#"{"kind":"note","said":"a note"}"#,
@@ -405,7 +408,7 @@ fn whole_chain(bytes: &[u8]) -> bool {
     for format in &report::FORMATS {
         match &format.render {
             Render::Text(render) => {
-                _ = render(&input, &Style { colour: bytes.len() % 2 == 0, width: 20 + bytes.len() % 200 })
+                _ = render(&input, &Style { colour: bytes.len().is_multiple_of(2), width: 20 + bytes.len() % 200 })
             }
             Render::Spoken(render) => _ = render(&input, Language::De),
             Render::Page(_) => {
@@ -661,7 +664,7 @@ fn read_histogram(bytes: &[u8]) -> bool {
     let (merged, _) = stats::latency::merge([&*own, good, &own]);
     merged.is_some_and(|of| {
         let _ = (stats::latency::percentile(&of, 0.99), of.mean(), of.stdev());
-        of.len() > 0
+        !of.is_empty()
     })
 }
 

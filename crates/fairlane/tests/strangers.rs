@@ -26,7 +26,7 @@ fn bounded(mut command: Command) -> Output {
     // SAFETY: the closure makes one async-signal-safe system call between fork and exec and allocates nothing.
     unsafe {
         command.pre_exec(move || {
-            rustix::process::setrlimit(rustix::process::Resource::As, limit.clone())?;
+            rustix::process::setrlimit(rustix::process::Resource::As, limit)?;
             Ok(())
         });
     }

@@ -17,6 +17,9 @@ const FUSE_MOUNT_PATIENCE: Duration = Duration::from_secs(15);
 /// How long a FUSE process may take to end after its unmount.
 const FUSE_EXIT_PATIENCE: Duration = Duration::from_secs(5);
 
+/// How long, in milliseconds, a program that left a daemon behind may take to end after the mount shows.
+const DAEMON_GRACE_MS: u32 = 200;
+
 /// Makes the filesystem; answers what mkfs printed and how long it took. The seconds are mkfs's
 /// own. `held`: the image that is formatted, where it is one; `beside`: the other devices that its words name.
 pub(crate) fn format(
@@ -105,6 +108,13 @@ fn mount_fuse(
             ended = true;
         }
         if mount::is_mounted(target)? {
+            // A daemon took over where its starter ends now; only one that stays is the filesystem itself.
+            if !ended && let Some(status) = running.wait(DAEMON_GRACE_MS)? {
+                if !status.success() {
+                    return Err(running.failure(status));
+                }
+                ended = true;
+            }
             running.ignore_output();
             return Ok((!ended).then_some(running));
         }
