@@ -344,7 +344,7 @@ mod tests {
             ("ext4", "-O ^has_journal -b 1024"),
             ("ext4", "-E stride=16,stripe_width=64,root_owner=0:0"),
             ("ext4", "-J size=64,fast_commit_size=4 -m 0 -i 16384 -I 256 -N 1000 -T largefile -L data -g 32768"),
-            ("ext4", "-O^has_journal -b1024 -U random -e remount-ro -C 65536 -G 16 -K -j -c -D"),
+            ("ext4", "-O^has_journal -b1024 -U random -e remount-ro -C 65536 -G 16 -K -j -D"),
             ("ext2", "-b 1024"),
             ("ext3", "-O extent"),
             (

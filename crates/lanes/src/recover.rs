@@ -432,11 +432,7 @@ fn open_own(path: &Path, detail: Option<&Detail>) -> Result<Option<OwnedFd>, Not
 fn remove_run_directory(path: &Path, detail: Option<&Detail>) -> Result<Vec<String>, NotUndone> {
     let Some(folder) = open_own(path, detail)? else { return Ok(Vec::new()) };
     run_folder::nothing_mounted_below(path)?;
-    match detail {
-        Some(Detail::Inode(..)) => run_folder::remove_folder(&folder, path)?,
-        // Before its inode was known nothing was put into it: what holds something is another one.
-        _ => std::fs::remove_dir(path).map_err(|error| cannot(format!("remove {}", path.display()), error))?,
-    }
+    run_folder::remove_folder(&folder, path)?;
     Ok(vec![format!("removed {}", path.display())])
 }
 
