@@ -52,10 +52,12 @@ fn step_by_step(folder: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Result<Ow
         }
     }
     let last = parts.pop().unwrap_or(OsStr::new("."));
+    let mount = mount_of(folder)?;
+    let on_it = |opened: OwnedFd| if mount_of(opened.as_fd())? == mount { Ok(opened) } else { Err(Errno::XDEV) };
     let mut above: Option<OwnedFd> = None;
     for part in parts {
         let from = above.as_ref().map_or(folder, AsFd::as_fd);
-        let next = openat(from, part, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+        let next = on_it(openat(from, part, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?)?;
         match kind(&next)? {
             FileType::Directory => above = Some(next),
             FileType::Symlink => return Err(Errno::LOOP),
@@ -63,9 +65,17 @@ fn step_by_step(folder: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Result<Ow
         }
     }
     let from = above.as_ref().map_or(folder, AsFd::as_fd);
-    let opened = openat(from, last, flags | OFlags::NOFOLLOW, Mode::empty())?;
+    let opened = on_it(openat(from, last, flags | OFlags::NOFOLLOW, Mode::empty())?)?;
     // With O_PATH a link itself would be answered.
     if kind(&opened)? == FileType::Symlink { Err(Errno::LOOP) } else { Ok(opened) }
+}
+
+/// The number of the mount that a file was opened on, as /proc tells it since Linux 3.15.
+fn mount_of(file: BorrowedFd<'_>) -> Result<u64, Errno> {
+    let path = format!("/proc/self/fdinfo/{}", file.as_raw_fd());
+    let text = std::fs::read_to_string(path).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    let number = text.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok());
+    number.ok_or(Errno::NOSYS)
 }
 
 fn kind(file: &OwnedFd) -> Result<FileType, Errno> {
@@ -188,9 +198,10 @@ mod tests {
     fn nothing_leads_out_of_a_folder_and_no_link_is_followed_in_it() {
         let (_top, folder) = scene();
         // Old kernels go the second way.
-        for (name, open) in [("at once", open_beneath as Opens), ("step by step", step_by_step as Opens)] {
+        let root = rustix::fs::open("/", FOLDER, Mode::empty()).unwrap();
+        for (name, how) in [("at once", open_beneath as Opens), ("step by step", step_by_step as Opens)] {
             for flags in [OFlags::RDONLY, OFlags::PATH, OFlags::PATH | OFlags::DIRECTORY] {
-                let open = |path: &str| open(folder.as_fd(), Path::new(path), flags).map(|_| ());
+                let open = |path: &str| how(folder.as_fd(), Path::new(path), flags).map(|_| ());
                 let is_folder = flags.contains(OFlags::DIRECTORY);
                 assert_eq!(open("a/b/file"), if is_folder { Err(Errno::NOTDIR) } else { Ok(()) }, "{name}");
                 assert_eq!(open("./a/b"), Ok(()), "{name}");
@@ -205,6 +216,10 @@ mod tests {
                     assert_eq!(open(out), Err(Errno::XDEV), "{name}: {out}");
                 }
                 assert_eq!(open("a/none"), Err(Errno::NOENT), "{name}");
+                for mounted in ["proc", "proc/self", "proc/sys/kernel"] {
+                    let into_a_mount = how(root.as_fd(), Path::new(mounted), flags).map(|_| ());
+                    assert!(matches!(into_a_mount, Err(Errno::XDEV | Errno::LOOP)), "{name}: {mounted}");
+                }
                 assert_eq!(open("a/b/file/x"), Err(Errno::NOTDIR), "{name}");
             }
         }

@@ -7,10 +7,12 @@ use common::{Place, assert_one_sentence, root, tool};
 use model::record::{EndOutcome, Record};
 use model::trial::Outcome;
 use std::fs;
+use std::io::Read;
+use std::os::fd::FromRawFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 const RECORD: &str = include_str!("fixtures/schema1.jsonl");
 /// A user that no database knows.
@@ -497,6 +499,85 @@ fn nothing_that_strangers_wrote_moves_a_terminal() {
     ] {
         quiet_terminal(&place, command);
     }
+}
+
+/// What a command writes to a terminal that is one.
+fn on_a_terminal(mut command: Command) -> String {
+    let (mut ours, mut theirs) = (0, 0);
+    // SAFETY: openpty fills two numbers that live across the call; name, settings and size are the default.
+    let opened = unsafe {
+        libc::openpty(&mut ours, &mut theirs, std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut())
+    };
+    assert_eq!(opened, 0, "{}", std::io::Error::last_os_error());
+    // SAFETY: both were just opened, and nobody else has them.
+    let (ours, theirs) = unsafe { (fs::File::from_raw_fd(ours), fs::File::from_raw_fd(theirs)) };
+    command.env("TERM", "xterm-256color").env_remove("NO_COLOR").stdin(Stdio::null());
+    let mut child = command.stdout(theirs.try_clone().unwrap()).stderr(theirs).spawn().expect("fairlane starts");
+    // It holds the other end.
+    drop(command);
+    let mut written = Vec::new();
+    let mut ours = ours;
+    let mut room = [0; 4096];
+    // The terminal ends with EIO.
+    while let Ok(bytes @ 1..) = ours.read(&mut room) {
+        written.extend_from_slice(&room[..bytes]);
+    }
+    child.wait().expect("it ended");
+    String::from_utf8(written).expect("UTF-8")
+}
+
+/// The text without what Fairlane itself may have a terminal do: colours, and the progress line's two sequences.
+fn without_our_own(text: &str) -> String {
+    let mut left = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('\u{1b}') {
+        left.push_str(&rest[..at]);
+        let sequence = &rest[at..];
+        let numbers =
+            sequence.strip_prefix("\u{1b}[").map(|of| of.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';'));
+        match numbers
+            .filter(|of| of.starts_with('m'))
+            .or_else(|| sequence.strip_prefix("\u{1b}[")?.starts_with('K').then(|| &sequence[2..]))
+        {
+            Some(of) => rest = &of[1..],
+            None => {
+                left.push('\u{1b}');
+                rest = &sequence[1..];
+            }
+        }
+    }
+    (left + rest).replace("\r\n", "\n").replace('\r', "")
+}
+
+#[test]
+fn a_terminal_that_is_one_gets_our_own_colours_and_nothing_of_strangers() {
+    let place = Place::new();
+    let inside = serde_json::to_string(HOSTILE).unwrap();
+    let inside = &inside[1..inside.len() - 1];
+    let record = RECORD.replace("\"ext4\"", &format!("\"ext4{inside}\"")).replace("commit 4 KiB", inside);
+    fs::write(place.path().join("plain.jsonl"), RECORD).unwrap();
+    fs::write(place.path().join("r.jsonl"), record).unwrap();
+    let suite = place.tiny_suite();
+    let folder = format!("d{HOSTILE}");
+    fs::create_dir(place.path().join(&folder)).unwrap();
+    let mut coloured = false;
+    for words in [
+        &["report", "plain.jsonl"][..],
+        &["report", "r.jsonl"],
+        &["compare", "r.jsonl", "plain.jsonl"],
+        &["report", &folder],
+        &["race", HOSTILE],
+        &["race", &folder, "--suite", &suite, "--rounds", "1", "--workload", "commit", "-o", "new.jsonl"],
+        &["records"],
+    ] {
+        let written = on_a_terminal(place.fairlane(words));
+        coloured |= written.contains("\u{1b}[");
+        let left = without_our_own(&written);
+        if let Some(at) = left.find(obeyed) {
+            panic!("{words:?} writes {:?}: {}", left[at..].chars().next(), left.escape_debug());
+        }
+    }
+    assert!(coloured, "a terminal gets colours, so it was taken for one");
 }
 
 #[test]

@@ -20,6 +20,8 @@ pub struct Filesystem {
     /// Arguments of mkfs whose later occurrence replaces the earlier one: what the user gives is
     /// appended to ours with a comma instead.
     pub mkfs_lists: &'static [&'static str],
+    /// The option of mkfs that sets the block size, where the kernel mounts only blocks of a page.
+    pub mkfs_block_of_page: Option<&'static str>,
     /// What a lane may say to it.
     pub mkfs_takes: &'static Grammar,
     /// Its mkfs looks at every mount and loop device of the machine that it runs on, some of which an ordinary
@@ -90,6 +92,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "ext2",
         mkfs: &["mkfs.ext2", "-q", "-F", "-E", EXT_EXTENDED],
         mkfs_lists: &["-E"],
+        mkfs_block_of_page: None,
         mkfs_takes: &mkfs_tables::MKE2FS,
         mkfs_looks_around: false,
         package: "e2fsprogs",
@@ -109,6 +112,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "ext3",
         mkfs: &["mkfs.ext3", "-q", "-F", "-E", EXT_EXTENDED],
         mkfs_lists: &["-E"],
+        mkfs_block_of_page: None,
         mkfs_takes: &mkfs_tables::MKE2FS,
         mkfs_looks_around: false,
         package: "e2fsprogs",
@@ -127,6 +131,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "ext4",
         mkfs: &["mkfs.ext4", "-q", "-F", "-E", EXT_EXTENDED],
         mkfs_lists: &["-E"],
+        mkfs_block_of_page: None,
         mkfs_takes: &mkfs_tables::MKE2FS,
         mkfs_looks_around: false,
         package: "e2fsprogs",
@@ -146,6 +151,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         // Not quiet: what it prints is the geometry.
         mkfs: &["mkfs.xfs", "-f", "-K"],
         mkfs_lists: &[],
+        mkfs_block_of_page: None,
         mkfs_takes: &mkfs_tables::XFS,
         mkfs_looks_around: false,
         package: "xfsprogs",
@@ -164,6 +170,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "ntfs",
         mkfs: &["mkntfs", "-q", "-F", "-Q"],
         mkfs_lists: &[],
+        mkfs_block_of_page: None,
         mkfs_takes: &mkfs_tables::NTFS,
         mkfs_looks_around: false,
         package: "ntfs-3g",
@@ -187,6 +194,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "btrfs",
         mkfs: &["mkfs.btrfs", "-f", "-K"],
         mkfs_lists: &[],
+        mkfs_block_of_page: None,
         mkfs_takes: &mkfs_tables::BTRFS,
         mkfs_looks_around: true,
         package: "btrfs-progs",
@@ -205,6 +213,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "tmpfs",
         mkfs: &[],
         mkfs_lists: &[],
+        mkfs_block_of_page: None,
         mkfs_takes: &mkfs_tables::NONE,
         mkfs_looks_around: false,
         package: "",
@@ -223,6 +232,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "f2fs",
         mkfs: &["mkfs.f2fs", "-q", "-f", "-t", "0"],
         mkfs_lists: &[],
+        mkfs_block_of_page: Some("-b"),
         mkfs_takes: &mkfs_tables::F2FS,
         mkfs_looks_around: false,
         package: "f2fs-tools",
@@ -241,6 +251,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "nilfs2",
         mkfs: &["mkfs.nilfs2", "-q", "-f", "-K"],
         mkfs_lists: &[],
+        mkfs_block_of_page: None,
         mkfs_takes: &mkfs_tables::NILFS2,
         mkfs_looks_around: false,
         package: "nilfs-tools",
@@ -259,6 +270,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "exfat",
         mkfs: &["mkfs.exfat"],
         mkfs_lists: &[],
+        mkfs_block_of_page: None,
         mkfs_takes: &mkfs_tables::EXFAT,
         mkfs_looks_around: false,
         package: "exfatprogs",
@@ -278,6 +290,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "jfs",
         mkfs: &["mkfs.jfs", "-q"],
         mkfs_lists: &[],
+        mkfs_block_of_page: None,
         mkfs_takes: &mkfs_tables::JFS,
         mkfs_looks_around: false,
         package: "jfsutils",
@@ -297,6 +310,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "reiserfs",
         mkfs: &["mkfs.reiserfs", "-q", "-f", "-f"],
         mkfs_lists: &[],
+        mkfs_block_of_page: None,
         mkfs_takes: &mkfs_tables::REISERFS,
         mkfs_looks_around: false,
         package: "reiserfsprogs",
@@ -316,6 +330,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "bcachefs",
         mkfs: &["mkfs.bcachefs", "-q", "-f"],
         mkfs_lists: &[],
+        mkfs_block_of_page: None,
         mkfs_takes: &mkfs_tables::BCACHEFS,
         mkfs_looks_around: false,
         package: "bcachefs-tools",
@@ -334,6 +349,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         name: "zfs",
         mkfs: &["zpool"],
         mkfs_lists: &[],
+        mkfs_block_of_page: None,
         mkfs_takes: &mkfs_tables::NONE,
         mkfs_looks_around: false,
         package: "zfsutils-linux",
@@ -353,6 +369,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         // The library formats; its crate has no option for it.
         mkfs: &[],
         mkfs_lists: &[],
+        mkfs_block_of_page: None,
         mkfs_takes: &mkfs_tables::NONE,
         mkfs_looks_around: false,
         package: "",
@@ -398,6 +415,13 @@ impl Filesystem {
             return Vec::new();
         }
         let mut command: Vec<String> = self.mkfs.iter().map(|&word| word.to_owned()).collect();
+        if let Some(size) = self.mkfs_block_of_page
+            && !options.iter().any(|option| option.starts_with(size))
+        {
+            let page = rustix::param::page_size();
+            // What the program takes by itself is left to it: older ones do not know the option.
+            command.extend((page != 4096).then(|| [size.to_owned(), page.to_string()]).into_iter().flatten());
+        }
         let mut options = options.iter();
         while let Some(option) = options.next() {
             let list = self.mkfs_lists.iter().find(|flag| option.starts_with(**flag));

@@ -1,8 +1,9 @@
 //! Loop devices over image files, with direct I/O, so that no page cache of the host helps a lane.
 
 use crate::failure::{LaneFailure, cannot, failed, plain, privilege};
+use crate::throttle::standing;
 use linux_raw_sys::loop_device::{
-    LO_FLAGS_AUTOCLEAR, LO_FLAGS_DIRECT_IO, LOOP_CLR_FD, LOOP_CONFIGURE, LOOP_CTL_GET_FREE, loop_config,
+    LO_FLAGS_AUTOCLEAR, LO_FLAGS_DIRECT_IO, LOOP_CLR_FD, LOOP_CONFIGURE, LOOP_CTL_ADD, LOOP_CTL_GET_FREE, loop_config,
 };
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -14,6 +15,10 @@ use std::time::{Duration, Instant};
 
 /// How often a free number is asked for again when another process took it first.
 const ATTEMPTS: usize = 64;
+/// Device number of loop devices (the kernel's Documentation/admin-guide/devices.txt).
+const LOOP_MAJOR: u32 = 7;
+/// How many numbers are looked at for one that nothing limits.
+const MOST_SKIPPED: u32 = 256;
 /// How long a device may take to let go: udev or a dying mkfs may still hold it.
 const DETACH_PATIENCE: Duration = Duration::from_secs(5);
 /// How long the node of a new device may take to appear.
@@ -147,11 +152,7 @@ fn attach_with(backing: &File, image: &Path, block_bytes: u32) -> Result<LoopDev
         }
     })?;
     for _ in 0..ATTEMPTS {
-        // SAFETY: LOOP_CTL_GET_FREE takes no argument and returns a number or -1; the descriptor
-        // is open.
-        let number = unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE as libc::Ioctl) };
-        let number =
-            u32::try_from(number).map_err(|_| cannot("get a free loop device", std::io::Error::last_os_error()))?;
+        let number = unlimited(&control, free_number(&control)?)?;
         let file = open_when_there(number)?;
         match configure(&file, backing, block_bytes) {
             Ok(()) => {
@@ -170,6 +171,35 @@ fn attach_with(backing: &File, image: &Path, block_bytes: u32) -> Result<LoopDev
         }
     }
     Err(failed("other processes took every free loop device; try again when they are done"))
+}
+
+fn free_number(control: &File) -> Result<u32, LaneFailure> {
+    // SAFETY: LOOP_CTL_GET_FREE takes no argument and returns a number or -1; the descriptor is open.
+    let number = unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE as libc::Ioctl) };
+    u32::try_from(number).map_err(|_| cannot("get a free loop device", std::io::Error::last_os_error()))
+}
+
+/// This number, or the next one that nothing limits and no image has: a limit outlives the image it was set for, and
+/// the lane that came to stand there would be slow for no reason of its own.
+fn unlimited(control: &File, free: u32) -> Result<u32, LaneFailure> {
+    let taken = |number: u32| number != free && backing_of(&format!("loop{number}")).is_some();
+    let limited = |number: u32| !standing::on((LOOP_MAJOR, number)).is_empty();
+    let found = (free..free.saturating_add(MOST_SKIPPED)).find(|&number| !taken(number) && !limited(number));
+    let Some(number) = found else {
+        return Err(failed(format!(
+            "/dev/loop{free} and the {} numbers after it are taken, or have a limit of somebody else's; look at blkio.throttle.* and io.max in /sys/fs/cgroup",
+            MOST_SKIPPED - 1
+        )));
+    };
+    if number != free {
+        // SAFETY: LOOP_CTL_ADD takes a number by value; the descriptor is open.
+        let added = unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_ADD as libc::Ioctl, number) };
+        let error = std::io::Error::last_os_error();
+        if added < 0 && error.raw_os_error() != Some(libc::EEXIST) {
+            return Err(cannot(format!("add loop device {number}"), error));
+        }
+    }
+    Ok(number)
 }
 
 /// devtmpfs makes the node a moment after the number was given; a container's /dev never gets it.

@@ -451,6 +451,15 @@ fn remove_bound_directory(path: &Path, target: &Path, detail: Option<&Detail>) -
         }
     };
     let Some(folder) = folder else { return Ok(Vec::new()) };
+    // The run died before it knew which folder it had made, so nothing is in that one yet; another of root's, that
+    // somebody moved there, is left as it is.
+    let known = matches!(detail, Some(Detail::Inode(..)));
+    if !known && !run_folder::is_fresh(&folder).map_err(|error| cannot(format!("look at {}", path.display()), error))? {
+        return Err(NotUndone::Foreign(failed(format!(
+            "{} is not the empty directory that this run made, so it is left alone; remove it yourself",
+            path.display()
+        ))));
+    }
     run_folder::remove_bound(folder, path, target)?;
     Ok(vec![format!("removed {}", path.display())])
 }

@@ -46,7 +46,20 @@ struct Made {
 /// root's.
 pub(crate) fn others_write(metadata: &Metadata, sticky_is_safe: bool) -> bool {
     let mode = metadata.permissions().mode();
-    metadata.uid() != 0 || (mode & 0o022 != 0 && !(sticky_is_safe && mode & 0o1000 != 0))
+    !is_root_s(metadata.uid(), &std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default())
+        || (mode & 0o022 != 0 && !(sticky_is_safe && mode & 0o1000 != 0))
+}
+
+/// What a user namespace shows of users that it does not have (user_namespaces(7)).
+const OVERFLOW_UID: u32 = 65534;
+
+/// Whether an owner is root, as the map of this process's user namespace tells it. Whoever is root by `unshare -r`
+/// has one user's rights, and sees the machine's root as nobody.
+fn is_root_s(uid: u32, map: &str) -> bool {
+    let numbers = |line: &str| line.split_whitespace().filter_map(|word| word.parse::<u64>().ok()).collect::<Vec<_>>();
+    let inside = |uid: u32, line: &[u64]| matches!(line, [first, _, count] if (*first..first.saturating_add(*count)).contains(&u64::from(uid)));
+    let is_known = |uid: u32| map.lines().any(|line| inside(uid, &numbers(line)));
+    uid == 0 || uid == OVERFLOW_UID && !map.is_empty() && !is_known(OVERFLOW_UID)
 }
 
 /// Whether somebody other than root could put another folder in the place of one in this (canonical) directory.
@@ -193,7 +206,7 @@ pub(crate) fn identity(file: impl AsFd) -> Result<Identity, Errno> {
 }
 
 /// Whether a folder is one that this process just made: its own, and empty.
-fn is_fresh(folder: &OwnedFd) -> Result<bool, Errno> {
+pub(crate) fn is_fresh(folder: &OwnedFd) -> Result<bool, Errno> {
     let mine = fstat(folder)?.st_uid == rustix::process::geteuid().as_raw()
         || model::machine::keeps_no_owners(rustix::fs::fstatfs(folder)?.f_type as u32);
     Ok(mine && names_in(folder.as_fd())?.is_empty())
@@ -322,5 +335,26 @@ pub(crate) fn nothing_mounted_below(path: &Path) -> Result<(), LaneFailure> {
             path.display()
         ))),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machines_root_is_nobody_in_a_namespace_of_one_user() {
+        let (machine, unshared, container) = ("0 0 4294967295\n", "0 1000 1\n", "0 1000 1\n1 100000 65536\n");
+        for (uid, map, is) in [
+            (0, machine, true),
+            (OVERFLOW_UID, machine, false),
+            (1000, machine, false),
+            (OVERFLOW_UID, unshared, true),
+            (1000, unshared, false),
+            (OVERFLOW_UID, container, false),
+            (OVERFLOW_UID, "", false),
+        ] {
+            assert_eq!(is_root_s(uid, map), is, "{uid} in {map:?}");
+        }
     }
 }

@@ -390,6 +390,7 @@ impl Stage {
             ));
         }
         warnings.extend(self.guest_warnings());
+        warnings.extend(self.standing_limits());
         if self.lanes.iter().any(|lane| lane.contestant.discards(&lane.spec)) {
             warnings.push(
                 "a lane discards, so its image has holes that later lanes find filled with zeros again".to_owned(),

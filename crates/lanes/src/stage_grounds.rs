@@ -48,6 +48,26 @@ impl Stage {
             .count()
     }
 
+    /// Of every disk of the lanes that somebody limits: a loop device of ours is never one.
+    pub(crate) fn standing_limits(&self) -> Vec<String> {
+        let mut disks: Vec<String> = Vec::new();
+        for ground in &self.grounds {
+            // A guest names its disks itself.
+            let own = ground.device_name().filter(|_| !matches!(ground, Ground::Guest(_)));
+            let of_lane = [own, ground.disk_name(self.host.as_ref())];
+            disks.extend(of_lane.into_iter().flatten());
+        }
+        disks.sort();
+        disks.dedup();
+        let limited = disks.iter().filter_map(|name| {
+            let found = crate::throttle::standing::on(crate::throttle::number_of(name).ok()?);
+            let first = found.first()?;
+            let (limit, file) = (&first.limit, first.file.display());
+            Some(format!("/dev/{name} is limited by somebody else ({limit} in {file}): that is measured, not the disk"))
+        });
+        limited.collect()
+    }
+
     /// Whether all lanes may be open at once; otherwise each is closed before the next is opened.
     pub fn side_by_side(&self) -> bool {
         let mut fixed: Vec<usize> = self.lanes.iter().filter_map(|lane| lane.fixed_ground).collect();

@@ -15,8 +15,9 @@
 //! set, and a device that carries one already is refused, because it is somebody else's.
 
 mod mechanism;
+pub(crate) mod standing;
 
-pub(crate) use mechanism::{MOUNT_SOURCE, group_of, lift_group, lift_left_over, mount_v1, remove_group};
+pub(crate) use mechanism::{MOUNT_SOURCE, group_of, lift_group, lift_left_over, mount_v1, number_of, remove_group};
 
 use crate::device::DeviceNumber;
 use crate::failure::{LaneFailure, cannot, privilege, usage};

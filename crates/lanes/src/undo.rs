@@ -374,8 +374,14 @@ fn only_this_user_writes(real: &Path) -> Result<(), LaneFailure> {
     if metadata.uid() == rustix::process::geteuid().as_raw() && metadata.permissions().mode() & 0o022 == 0 {
         return Ok(());
     }
+    // Such a filesystem takes no other mode.
+    let keeps_none = rustix::fs::statfs(real).is_ok_and(|found| model::machine::keeps_no_owners(found.f_type as u32));
+    let remedy = match keeps_none || metadata.uid() != rustix::process::geteuid().as_raw() {
+        true => "name a folder of your own elsewhere: FAIRLANE_UNDO_DIR=/some/folder".to_owned(),
+        false => format!("type chmod go-w {}", real.display()),
+    };
     Err(privilege(format!(
-        "the undo directory {} is refused because other users can write it; use a folder that only you can write",
+        "the undo directory {} is refused because other users can write it; {remedy}",
         real.display()
     )))
 }

@@ -278,6 +278,36 @@ fn disown(scratch: &Scratch) {
 }
 
 #[test]
+fn a_folder_that_is_not_empty_is_none_that_a_killed_run_just_made() {
+    if !privileged("a folder in the place of a run's") {
+        return;
+    }
+    for (full, says) in [(true, "is not the empty directory"), (false, "")] {
+        let scratch = Scratch::new();
+        let run = scratch.run_directory();
+        let target = Path::new("/run").join(run.file_name().unwrap()).join("images");
+        let mut journal = scratch.journal();
+        // Killed before the folder's inode was known: whoever owns the place may have moved another of root's there.
+        journal.will(Thing::BoundDirectory { path: run.clone(), target }).unwrap();
+        drop(journal);
+        disown(&scratch);
+        std::fs::create_dir(&run).unwrap();
+        if full {
+            std::fs::write(run.join("precious"), "x").unwrap();
+        }
+        let recovered = recover(&scratch.undo());
+        assert_eq!(run.exists(), full, "{recovered:?}");
+        assert_eq!(recovered.failures.len(), usize::from(full), "{recovered:?}");
+        assert!(recovered.failures.concat().contains(says), "{recovered:?}");
+        if full {
+            assert_eq!(std::fs::read_to_string(run.join("precious")).unwrap(), "x");
+            std::fs::remove_dir_all(&run).unwrap();
+        }
+        scratch.assert_nothing_left();
+    }
+}
+
+#[test]
 fn a_journal_never_makes_recovery_touch_what_is_not_its_own() {
     let scratch = Scratch::new();
     let precious = scratch.path.join("precious");

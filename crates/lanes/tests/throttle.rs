@@ -188,6 +188,8 @@ fn a_lane_without_limits_is_not_held_and_may_stand_on_anything() {
     let mut settings = with_own(scratch.settings(&["tmpfs", &disk.lane(), "less=ext4"], 64), own);
     settings.erase = vec![disk.path()];
     let mut stage = Stage::check(settings.clone()).unwrap();
+    let warned = stage.warnings().join("\n");
+    assert!(warned.contains(&format!("/dev/{} is limited by somebody else (777 in ", disk.name)), "{warned}");
     let mut journal = scratch.journal();
     stage.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap();
     for lane in 0..3 {
@@ -266,6 +268,30 @@ fn a_limit_of_somebody_elses_is_refused_and_stays() {
     assert_eq!(limits(&root, &disk.name), [Some(1_000_000), None, None, None]);
     drop(disk);
     scratch.assert_nothing_left();
+}
+
+#[test]
+fn a_loop_device_that_somebody_limits_is_passed_over() {
+    let Some(root) = blkio("limit of a free loop device") else { return };
+    let scratch = Scratch::new();
+    let free = Command::new("losetup").arg("--find").output().unwrap();
+    let free = String::from_utf8(free.stdout).unwrap().trim().trim_start_matches("/dev/").to_owned();
+    // More than any disk here does: a test beside this one may have taken the device.
+    limit_by_hand(&root, &free, "write_bps", 1 << 44);
+    let built = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        with_stage(&scratch, scratch.settings(&["ext4", "b=ext4"], 64), |stage, _| {
+            for lane in 0..2 {
+                let name = stage.device_names(lane).device.unwrap();
+                assert_eq!(limits(&root, &name), NONE, "{name}");
+                assert_ne!(name, free);
+            }
+            assert!(!stage.warnings().join("\n").contains("is limited"), "what is passed over is not measured");
+        });
+    }));
+    let kept = limits(&root, &free);
+    limit_by_hand(&root, &free, "write_bps", 0);
+    built.unwrap();
+    assert_eq!(kept, [None, Some(1 << 44), None, None]);
 }
 
 #[test]

@@ -11,8 +11,8 @@ use crate::error::EngineError;
 use crate::unprivileged::{SEAT, become_user, is_seated, lanes, show, unprivileged};
 use crate::workloads::heed;
 use model::oltp::{Oltp, Server};
-use rustix::fs::{MemfdFlags, memfd_create};
-use rustix::io::FdFlags;
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
+use rustix::io::{Errno, FdFlags};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, Write};
@@ -34,7 +34,9 @@ const QUIT: Duration = Duration::from_secs(5);
 /// How long what is left of a killed server may take to end, and how often that is looked at.
 const LEFTOVERS_END: Duration = Duration::from_secs(30);
 const LEFTOVERS_PAUSE: Duration = Duration::from_millis(200);
-/// Of what it said, so many bytes of the end are looked at, and so many lines are told.
+/// How much of what it says is kept.
+const MOST_SAID: u64 = 64 << 20;
+/// Of that, so many bytes of the end are looked at, and so many lines are told.
 const SAID_BYTES: u64 = 16 << 10;
 const SAID_LINES: usize = 5;
 
@@ -278,7 +280,7 @@ fn spawn(
 ) -> Result<(Child, File), EngineError> {
     let cannot = |error: std::io::Error| cannot_start(program, &error);
     let memory = |name| memfd_create(name, MemfdFlags::CLOEXEC).map(File::from).map_err(|errno| cannot(errno.into()));
-    let said = memory("fairlane-server")?;
+    let said = bounded_memory(MOST_SAID).map_err(|errno| cannot(errno.into()))?;
     let mut reads = memory("fairlane-input")?;
     reads.write_all(input).and_then(|()| reads.rewind()).map_err(cannot)?;
     let parent = rustix::process::getpid();
@@ -318,6 +320,15 @@ fn spawn(
     Ok((command.spawn().map_err(cannot)?, said))
 }
 
+/// A file in memory that takes so many bytes and refuses what comes after them: a server that logs each statement would
+/// fill the machine's memory.
+fn bounded_memory(bytes: u64) -> Result<File, Errno> {
+    let file = File::from(memfd_create("fairlane-server", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?);
+    ftruncate(&file, bytes)?;
+    fcntl_add_seals(&file, SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL)?;
+    Ok(file)
+}
+
 fn cannot_start(program: &Path, error: &std::io::Error) -> EngineError {
     let program = model::text::escaped_path(program);
     EngineError::Unsuitable(format!("{program} cannot be started: {error}; try to run it by hand"))
@@ -328,9 +339,11 @@ fn ended(program: &Path, status: ExitStatus, said: &File) -> EngineError {
     EngineError::Unsuitable(format!("{program} did not start ({status}); it said: {}", last_lines(said)))
 }
 
-/// The last lines, on one; where some of them are errors, these alone. Read at a place of its own: the server goes on writing where it is.
+/// The last lines, on one; where some of them are errors, these alone. Read at a place of its own:
+/// the server goes on writing where it is.
 fn last_lines(said: &File) -> String {
-    let end = said.metadata().map_or(0, |metadata| metadata.len());
+    // The server writes at the same place of the same file.
+    let end = (&mut &*said).stream_position().unwrap_or(0).min(MOST_SAID);
     let mut text = vec![0; SAID_BYTES.min(end) as usize];
     let from = end - text.len() as u64;
     let read = said.read_exact_at(&mut text, from);
@@ -354,7 +367,7 @@ mod tests {
 
     #[test]
     fn the_last_lines_are_told_on_one_and_what_follows_is_appended() {
-        let mut said = tempfile::tempfile().unwrap();
+        let mut said = bounded_memory(MOST_SAID).unwrap();
         assert_eq!(last_lines(&said), "nothing");
         for line in 0..9 {
             writeln!(said, "line {line}\n").unwrap();
@@ -364,5 +377,9 @@ mod tests {
         assert!(last_lines(&said).ends_with("| line 9"));
         writeln!(said, "[ERROR] it is full\nline 10").unwrap();
         assert_eq!(last_lines(&said), "[ERROR] it is full");
+        said.seek(std::io::SeekFrom::Start(MOST_SAID - 3)).unwrap();
+        said.write_all(b"end").unwrap();
+        assert!(said.write_all(b"more").is_err(), "what a server says is bounded");
+        assert!(last_lines(&said).ends_with("end"));
     }
 }

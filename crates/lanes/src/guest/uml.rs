@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -170,11 +170,31 @@ fn write_initramfs(to: &Path) -> io::Result<()> {
     archive.finish().map(|_| ())
 }
 
+/// How old the folder of a trial is that nobody will remove any more: its process was killed, and its keeper too.
+const ABANDONED: Duration = Duration::from_secs(600);
+/// How those folders' names begin.
+const FOLDER_PREFIX: &str = "fairlane-trial-";
+
+/// Removes what killed trials of this user left.
+fn sweep(folders: &Path) {
+    let user = rustix::process::geteuid().as_raw();
+    for entry in std::fs::read_dir(folders).into_iter().flatten().flatten() {
+        let is_trial = entry.file_name().as_encoded_bytes().starts_with(FOLDER_PREFIX.as_bytes());
+        let Some(found) = is_trial.then(|| entry.metadata().ok()).flatten() else { continue };
+        let old = found.modified().ok().and_then(|at| at.elapsed().ok()).is_some_and(|age| age > ABANDONED);
+        // The look was at the entry itself: a link is no folder.
+        if old && found.is_dir() && found.uid() == user {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 /// A folder that nobody else has, below the one for temporary files.
 fn new_folder() -> io::Result<PathBuf> {
+    sweep(&std::env::temp_dir());
     let mut bytes = [0; 8];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
-    let folder = std::env::temp_dir().join(format!("fairlane-trial-{:016x}", u64::from_ne_bytes(bytes)));
+    let folder = std::env::temp_dir().join(format!("{FOLDER_PREFIX}{:016x}", u64::from_ne_bytes(bytes)));
     DirBuilder::new().mode(0o700).create(&folder)?;
     Ok(folder)
 }
@@ -313,6 +333,28 @@ mod tests {
         assert_eq!(find(text, "k c2 h", "boot-b"), None);
         assert_eq!(find(text, "k c", "boot-a"), None, "a part of a machine is none");
         assert_eq!(find("k c h  \u{1b}[31m", "k c h", ""), None);
+    }
+
+    #[test]
+    fn folders_of_trials_that_were_killed_go_and_no_others() {
+        let top = std::env::temp_dir().join(format!("fairlane-sweep-{}", std::process::id()));
+        let elsewhere = top.join("elsewhere");
+        let age = |path: &Path, seconds: u64| {
+            let then = std::time::SystemTime::now() - Duration::from_secs(seconds);
+            File::open(path).unwrap().set_modified(then).unwrap();
+        };
+        for (name, seconds) in [("fairlane-trial-a", 700), ("fairlane-trial-b", 60), ("other", 700), ("elsewhere", 700)]
+        {
+            std::fs::create_dir_all(top.join(name).join("in")).unwrap();
+            age(&top.join(name), seconds);
+        }
+        std::os::unix::fs::symlink(&elsewhere, top.join("fairlane-trial-link")).unwrap();
+        sweep(&top);
+        let left: Vec<bool> = ["fairlane-trial-a", "fairlane-trial-b", "other", "elsewhere/in"]
+            .map(|name| top.join(name).exists())
+            .into();
+        std::fs::remove_dir_all(&top).unwrap();
+        assert_eq!(left, [false, true, true, true]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! group of cgroup v2 (the kernel's Documentation/admin-guide: cgroup-v1/blkio-controller.rst,
 //! cgroup-v2.rst).
 
+use super::standing::Standing;
 use crate::device::DeviceNumber;
 use crate::failure::{LaneFailure, cannot, failed, plain, privilege, usage};
 use crate::mountinfo::{self, MountEntry};
@@ -46,6 +47,8 @@ struct Offers {
     handed_out: bool,
     /// It hands `memory` to them too: only then the kernel knows whose the pages are that it writes back.
     memory: bool,
+    /// The kernel has that controller at all; a Raspberry Pi's starts with it switched off.
+    knows_memory: bool,
     /// Groups can be made there: a container may show it read-only.
     writable: bool,
     /// What is mounted there is a group of somebody's, as a container sees it, and not the machine's root.
@@ -73,10 +76,11 @@ fn offers() -> Result<Offers, LaneFailure> {
     };
     Ok(Offers {
         // What another race has mounted goes with that race.
-        v1: v1_roots(&mounts).find(|root| !is_in_a_run_directory(root)).map(Path::to_owned),
+        v1: all_v1_roots(&mounts).find(|root| !is_in_a_run_directory(root)).map(Path::to_owned),
         blkio: known.lines().any(enabled),
         handed_out: v2.is_some_and(|mount| lists(&mount.target.join("cgroup.subtree_control"), "io")),
         memory: v2.is_some_and(|mount| lists(&mount.target.join("cgroup.subtree_control"), "memory")),
+        knows_memory: v2.is_some_and(|mount| lists(&mount.target.join("cgroup.controllers"), "memory")),
         writable: v2.is_some_and(|mount| rustix::fs::access(&mount.target, rustix::fs::Access::WRITE_OK).is_ok()),
         // The root has no type (cgroup-v2.rst).
         inner: v2.is_some_and(|mount| mount.target.join("cgroup.type").exists()),
@@ -90,7 +94,7 @@ fn lists(path: &Path, word: &str) -> bool {
 
 /// The root groups of blkio that are mounted and can limit, the latest first; all show the same
 /// hierarchy. A container may show a group of its own instead: only a root group has a release agent.
-fn v1_roots(mounts: &[MountEntry]) -> impl Iterator<Item = &Path> {
+pub(super) fn all_v1_roots(mounts: &[MountEntry]) -> impl Iterator<Item = &Path> {
     let is_blkio = |mount: &&MountEntry| {
         mount.filesystem == "cgroup"
             && mount.super_options.iter().any(|option| option == "blkio")
@@ -112,6 +116,9 @@ fn choose(offers: Offers) -> Result<Mechanism, LaneFailure> {
             root.display()
         ))),
         Offers { v2: Some(root), handed_out: true, memory: true, .. } => Ok(Mechanism::V2 { root, group: None }),
+        Offers { v2: Some(_), handed_out: true, knows_memory: false, .. } => Err(privilege(
+            "this kernel was booted without the control group `memory`, so what it writes back later would escape --throttle; add cgroup_enable=memory to its command line (of a Raspberry Pi: /boot/firmware/cmdline.txt) and boot again, or race without --throttle",
+        )),
         Offers { v2: Some(root), handed_out: true, .. } => Err(privilege(format!(
             "cgroup v2 hands out `io` and not `memory`, so what the kernel writes back later would escape --throttle; as root: echo +memory > {}",
             root.join("cgroup.subtree_control").display()
@@ -188,6 +195,15 @@ fn v1_limit(root: &Path, quantity: Quantity, (major, minor): DeviceNumber) -> Re
     Ok(text.lines().find_map(of))
 }
 
+/// The limits of a device in a group of cgroup v1; a group that is not there has none.
+pub(super) fn v1_limits(group: &Path, device: DeviceNumber) -> Vec<Standing> {
+    let of = |quantity: Quantity| {
+        let limit = v1_limit(group, quantity, device).ok()??;
+        Some(Standing { file: group.join(v1_file(quantity)), limit: limit.to_string() })
+    };
+    Quantity::ALL.into_iter().filter_map(of).collect()
+}
+
 fn write(path: &Path, text: &str) -> Result<(), LaneFailure> {
     std::fs::write(path, text)
         .map_err(|error| failed(format!("cannot write `{}` to {}: {}", text.trim(), path.display(), plain(&error))))
@@ -214,19 +230,16 @@ impl Mechanism {
     pub(super) fn refuse_limited(&self, device: DeviceNumber, name: &str) -> Result<(), LaneFailure> {
         // A group of our own under the root of cgroup v2 is limited by nothing else.
         let Mechanism::V1(root) = self else { return Ok(()) };
-        for quantity in Quantity::ALL {
-            if let Some(limit) = v1_limit(root, quantity, device)? {
-                let file = root.join(v1_file(quantity));
-                return Err(usage(format!(
-                    "/dev/{name} has a limit of somebody else's ({limit} in {}), which --throttle would overwrite; remove it with `echo {}:{} 0 > {}`, or race elsewhere",
-                    file.display(),
-                    device.0,
-                    device.1,
-                    file.display()
-                )));
-            }
+        match v1_limits(root, device).first() {
+            Some(Standing { file, limit }) => Err(usage(format!(
+                "/dev/{name} has a limit of somebody else's ({limit} in {}), which --throttle would overwrite; remove it with `echo {}:{} 0 > {}`, or race elsewhere",
+                file.display(),
+                device.0,
+                device.1,
+                file.display()
+            ))),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Sets the limits and reads them back.
@@ -334,8 +347,8 @@ pub(crate) fn lift_left_over(
     }
     let mounts = mountinfo::read().map_err(|error| cannot("read /proc/self/mountinfo", error))?;
     // One of a race that lives goes with that race.
-    let lasting = v1_roots(&mounts).find(|root| !is_in_a_run_directory(root));
-    let found = lasting.or_else(|| v1_roots(&mounts).next()).map(Path::to_owned);
+    let lasting = all_v1_roots(&mounts).find(|root| !is_in_a_run_directory(root));
+    let found = lasting.or_else(|| all_v1_roots(&mounts).next()).map(Path::to_owned);
     let root = found.map_or_else(mount, Ok).map_err(|error| {
         failed(format!(
             "the limit of /dev/{name} cannot be looked at because blkio of cgroup v1 is not mounted: {error}; mount it (mount -t cgroup -o blkio blkio DIR), then run `fairlane clean`"
@@ -369,7 +382,7 @@ pub(crate) fn lift_group(path: &Path) -> Result<(), LaneFailure> {
 }
 
 /// The devices that a text of `io.max` limits.
-fn limited_in(text: &str) -> impl Iterator<Item = DeviceNumber> {
+pub(super) fn limited_in(text: &str) -> impl Iterator<Item = DeviceNumber> {
     text.lines().filter_map(|line| {
         let (major, minor) = line.split_once(' ')?.0.split_once(':')?;
         Some((major.parse().ok()?, minor.parse().ok()?))
@@ -398,7 +411,7 @@ pub(crate) fn remove_group(path: &Path) -> Result<(), LaneFailure> {
 ///
 /// # Errors
 /// [`LaneFailure::Failed`] where the kernel knows no such device.
-pub(super) fn number_of(name: &str) -> Result<DeviceNumber, LaneFailure> {
+pub(crate) fn number_of(name: &str) -> Result<DeviceNumber, LaneFailure> {
     let path = format!("/sys/class/block/{name}/dev");
     let text = std::fs::read_to_string(&path).map_err(|error| cannot(format!("read {path}"), error))?;
     let numbers =
@@ -419,7 +432,8 @@ mod tests {
     #[test]
     fn the_root_group_of_v1_comes_first_and_where_there_is_no_way_the_remedy_is_named() {
         let root = PathBuf::from("/sys/fs/cgroup");
-        let free = Offers { blkio: true, v2: Some(root.clone()), writable: true, ..Offers::default() };
+        let free =
+            Offers { blkio: true, v2: Some(root.clone()), writable: true, knows_memory: true, ..Offers::default() };
         let mounted = Offers { v1: Some("/c/blkio".into()), handed_out: true, ..free.clone() };
         assert_eq!(choose(mounted).unwrap(), Mechanism::V1("/c/blkio".into()));
         assert_eq!(choose(free.clone()).unwrap(), Mechanism::MountV1);
@@ -428,6 +442,7 @@ mod tests {
         for (offers, says) in [
             (Offers { blkio: false, ..free.clone() }, "echo '+io +memory' > /sys/fs/cgroup/cgroup.subtree_control"),
             (Offers { memory: false, ..taken.clone() }, "echo +memory > /sys/fs/cgroup/cgroup.subtree_control"),
+            (Offers { memory: false, knows_memory: false, ..taken.clone() }, "add cgroup_enable=memory"),
             (Offers { writable: false, ..taken }, "/sys/fs/cgroup is read-only, as containers have it"),
             (Offers { inner: true, ..free }, "is a control group without `io`, as containers have it"),
             (Offers::default(), "CONFIG_BLK_DEV_THROTTLING"),

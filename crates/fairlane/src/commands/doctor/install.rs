@@ -65,9 +65,9 @@ fn packages(packages: &[&str], quiet: Option<&NoServices>) -> Result<(), Failure
         say!("this distribution has no package of {}", packages.join(", "));
         return Ok(());
     }
-    let list = names.join(" ");
     let root = rustix::process::geteuid().is_root();
     if !root && !has("sudo") {
+        let list = names.join(" ");
         return Err(Failure::missing(format!(
             "installing needs root; as root: fairlane doctor --install installs {list}{}",
             if distribution.has_apt() { "; or without it: fairlane doctor --install --user" } else { "" }
@@ -76,6 +76,15 @@ fn packages(packages: &[&str], quiet: Option<&NoServices>) -> Result<(), Failure
     let manager = distribution.manager();
     if distribution.has_apt() {
         run(root, manager, &["update", "-qq"])?;
+    }
+    let client = if distribution.has_apt() { "apt-cache" } else { manager };
+    let (names, lacking): (Vec<String>, Vec<String>) =
+        names.into_iter().partition(|name| is_offered(Command::new(client), distribution, name));
+    if !lacking.is_empty() {
+        say!("{}", left_out(&lacking));
+    }
+    if names.is_empty() {
+        return Ok(());
     }
     let setting = quiet.filter(|_| distribution.has_apt()).map(NoServices::setting);
     let mut arguments: Vec<&str> = setting.iter().flat_map(|setting| ["-o", setting.as_str()]).collect();
@@ -88,6 +97,39 @@ fn packages(packages: &[&str], quiet: Option<&NoServices>) -> Result<(), Failure
     });
     arguments.extend(names.iter().map(String::as_str));
     run(root, manager, &arguments)
+}
+
+/// The sentence for packages that the machine's repositories do not have.
+pub fn left_out(packages: &[String]) -> String {
+    format!("the repositories of this machine do not have {}: what needs them is left out", packages.join(", "))
+}
+
+/// Whether the repositories have a package; `client` is the program that knows. Where the question cannot be asked
+/// the package is taken for there, and the installation tells.
+pub fn is_offered(mut client: Command, distribution: Distribution, name: &str) -> bool {
+    // As scripts/install-tools asks.
+    let question: &[&str] = match distribution {
+        Distribution::Debian | Distribution::Ubuntu => &["policy"],
+        Distribution::Fedora => &["-q", "list"],
+        Distribution::Arch => &["-Si"],
+        Distribution::Suse => &["--non-interactive", "--quiet", "search", "--match-exact", "--provides"],
+    };
+    // apt-cache's answer is read: in English.
+    client.args(question).arg(name).env("LC_ALL", "C").stdin(Stdio::null()).stderr(Stdio::null());
+    let Ok(answer) = client.output() else { return true };
+    answer.status.success() && offers(distribution, &String::from_utf8_lossy(&answer.stdout))
+}
+
+/// Whether the answer says so: apt-cache and zypper succeed with what they do not know too.
+fn offers(distribution: Distribution, answer: &str) -> bool {
+    match distribution {
+        Distribution::Debian | Distribution::Ubuntu => answer
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("Candidate: "))
+            .any(|version| !version.starts_with('(')),
+        Distribution::Suse => answer.contains('|'),
+        Distribution::Fedora | Distribution::Arch => true,
+    }
 }
 
 /// Whether a program is there.
@@ -113,5 +155,21 @@ fn run(root: bool, manager: &str, arguments: &[&str]) -> Result<(), Failure> {
             "{manager} {} failed ({status}); run it by hand to see why",
             arguments.join(" ")
         ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_without_a_candidate_is_not_offered() {
+        let known = "jfsutils:\n  Installed: (none)\n  Candidate: 1.1.15-5\n";
+        let gone = "reiserfsprogs:\n  Installed: (none)\n  Candidate: (none)\n  Version table:\n";
+        for (answer, is) in [(known, true), (gone, false), ("", false)] {
+            assert_eq!(offers(Distribution::Debian, answer), is, "{answer}");
+        }
+        assert!(offers(Distribution::Suse, "S | Name | Summary\n--+--\n  | jfsutils | IBM JFS\n"));
+        assert!(!offers(Distribution::Suse, "No matching items found.\n"));
     }
 }

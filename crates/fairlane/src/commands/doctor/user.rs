@@ -1,10 +1,11 @@
 //! Without root: the distribution's packages, fetched by its own package client and unpacked into the user's data
 //! folder. Nothing is installed, and nothing outside of that folder changes.
 
-use super::install::has;
+use super::install::{self, has};
 use super::{Survey, kernel_package};
 use crate::failure::Failure;
 use crate::terminal;
+use model::packages::Distribution;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -52,7 +53,22 @@ impl Client {
     /// Packages by Debian's names.
     fn unpack_debian<'a>(&mut self, debian: impl IntoIterator<Item = &'a str>, folder: &Path) -> Result<(), Failure> {
         let names = lanes::missing::names(debian);
-        self.unpack(&names.iter().map(String::as_str).collect::<Vec<_>>(), folder)
+        let mut lacking = self.lacking(&names);
+        if !lacking.is_empty() && !self.own_lists {
+            self.fetch_lists()?;
+            lacking = self.lacking(&names);
+        }
+        if !lacking.is_empty() {
+            terminal::say!("{}", install::left_out(&lacking));
+        }
+        let offered = names.iter().map(String::as_str).filter(|name| !lacking.iter().any(|lacks| lacks == name));
+        self.unpack(&offered.collect::<Vec<_>>(), folder)
+    }
+
+    /// Those of them that the lists of packages do not have.
+    fn lacking(&self, names: &[String]) -> Vec<String> {
+        let is_offered = |name: &String| install::is_offered(self.command("apt-cache"), Distribution::Debian, name);
+        names.iter().filter(|name| !is_offered(name)).cloned().collect()
     }
 
     fn unpack(&mut self, packages: &[&str], folder: &Path) -> Result<(), Failure> {
