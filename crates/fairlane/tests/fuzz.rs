@@ -618,7 +618,9 @@ fn read_lines(bytes: &[u8]) -> bool {
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         use model::agent::Request::{Detach, Finish, Hello, Quit, Sync};
         let read = serde_json::from_slice::<model::agent::Request>(line);
-        if matches!(read, Err(_) | Ok(Hello | Detach | Sync | Finish | Quit)) {
+        // A greeting tries io_uring, which takes a millisecond: one in sixteen.
+        let greets = matches!(read, Ok(Hello));
+        if matches!(read, Err(_) | Ok(Detach | Sync | Finish | Quit)) || greets && bytes.len() % 16 == 0 {
             harmless.extend_from_slice(line);
         }
     }

@@ -57,7 +57,10 @@ impl Installation {
     fn start(&self) -> Child {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/install-tools");
         let path = format!("{}:{}", self.shims.display(), std::env::var("PATH").expect("PATH"));
-        Command::new(script)
+        // Under nohup a test has HUP ignored, and bash traps nothing that is.
+        Command::new("env")
+            .arg("--default-signal=INT,TERM,HUP")
+            .arg(script)
             .arg("fairlane-no-such-command:postgresql")
             .env("PATH", path)
             .stdout(Stdio::null())
