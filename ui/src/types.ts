@@ -909,6 +909,10 @@ export interface Reason {
    */
   against: string;
   /**
+   * The one of the two that sent direct writes through the page cache, where the other did not.
+   */
+  buffers?: string | null;
+  /**
    * Group of the workload.
    */
   group: string;
@@ -1564,6 +1568,11 @@ export interface OperationTotal {
  */
 export interface ResultFinding {
   /**
+   * Lanes that sent the writes of this work, which asks for direct I/O, through the page cache, while others wrote
+   * directly.
+   */
+  buffered?: string[];
+  /**
    * One per lane.
    */
   estimates: Estimate[];
@@ -1718,6 +1727,11 @@ export interface Estimate {
    * rounds.
    */
   once_seconds?: number | null;
+  /**
+   * Of work that asks for direct I/O: bytes that went through the page cache per byte that it wrote, median over
+   * rounds. Near 0: it was direct; 0.5 and more: the filesystem made it buffered I/O.
+   */
+  page_cache_share?: number | null;
   /**
    * Rounds that count.
    */

@@ -143,6 +143,10 @@ pub struct ResultFinding {
     pub rounds: u32,
     /// What limited it.
     pub limit: Limit,
+    /// Lanes that sent the writes of this work, which asks for direct I/O, through the page cache, while others wrote
+    /// directly.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub buffered: Vec<String>,
     /// What was measured never passed the disk (writes that stayed in memory, figures above the disk's that
     /// holes or a cache gave): no verdict rests on it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -207,6 +211,10 @@ pub struct Estimate {
     pub agent_cpu_seconds_per_operation: Option<f64>,
     /// Bytes written at the device per byte of the application.
     pub write_amplification: Option<f64>,
+    /// Of work that asks for direct I/O: bytes that went through the page cache per byte that it wrote, the least of all
+    /// rounds. Near 0: it was direct; 0.5 and more: the filesystem made it buffered I/O.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_cache_share: Option<f64>,
     /// Flushes at the device per operation.
     pub flushes_per_operation: Option<f64>,
     /// Median latency, all rounds' histograms merged, nanoseconds.
@@ -461,6 +469,9 @@ pub struct Reason {
     pub group: String,
     /// lane/against, below 1.
     pub ratio: f64,
+    /// The one of the two that sent direct writes through the page cache, where the other did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffers: Option<String>,
 }
 
 /// Two records side by side: no pairs, because the races ran apart.

@@ -293,6 +293,10 @@ pub struct SystemUse {
     /// That thread's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub busiest_thread: Option<String>,
+    /// Bytes of pages that became dirty in the page cache, of all files of the machine (`nr_dirtied` of
+    /// /proc/vmstat); absent where the kernel does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dirtied_bytes: Option<u64>,
     /// Largest `Dirty` of /proc/meminfo seen at a window's end.
     pub dirty_bytes_max: u64,
     /// Seconds in which some task waited for I/O (pressure stall information).
@@ -346,6 +350,12 @@ impl DeviceUse {
 impl SystemUse {
     /// Adds another window of the same trial.
     pub fn add(&mut self, other: &SystemUse) {
+        // Nothing was added before where there is no window.
+        self.dirtied_bytes = match (self.dirtied_bytes, other.dirtied_bytes) {
+            (Some(own), Some(more)) => Some(own + more),
+            (None, more) if self.window_seconds == 0.0 => more,
+            _ => None,
+        };
         self.window_seconds += other.window_seconds;
         self.windows += other.windows;
         self.cpus = self.cpus.max(other.cpus);

@@ -371,6 +371,7 @@ mod tests {
             cpu_seconds_per_gib: None,
             cpu_seconds_per_operation: None,
             agent_cpu_seconds_per_operation: None,
+            page_cache_share: None,
             write_amplification: None,
             flushes_per_operation: None,
             latency_p50_ns: None,
@@ -387,6 +388,7 @@ mod tests {
             failure: None,
         };
         ResultFinding {
+            buffered: Vec::new(),
             workload: "w".to_owned(),
             title: "w".to_owned(),
             group: "g".to_owned(),

@@ -48,6 +48,7 @@ struct Counters {
     filesystem_user_ticks: u64,
     disks: diskstats::Watched,
     pressure_microseconds: u64,
+    dirtied_bytes: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -135,6 +136,10 @@ impl Sampler {
             neighbours: after.disks.neighbours.since(&before.disks.neighbours),
             busiest_thread_share: busiest.as_ref().map(|busiest| busiest.share),
             busiest_thread: busiest.map(|busiest| busiest.name),
+            dirtied_bytes: after
+                .dirtied_bytes
+                .zip(before.dirtied_bytes)
+                .map(|(after, before)| after.saturating_sub(before)),
             dirty_bytes_max: closed.dirty_bytes,
             pressure_io_some_seconds: microseconds(after.pressure_microseconds, before.pressure_microseconds),
             // Only the agent knows what a server used, and what the work wrote outside of windows.
@@ -158,6 +163,7 @@ impl Sampler {
             filesystem_user_ticks: self.processes.user_ticks(),
             disks: self.disks.read(),
             pressure_microseconds: self.pressure.some_microseconds(),
+            dirtied_bytes: self.memory.dirtied_bytes(),
         }
     }
 }

@@ -148,10 +148,11 @@ fn worst_loss(lane: &Lane, lanes: &[&Lane], result: &ResultFinding) -> Option<Re
     let (against, ratio) = lanes.iter().filter_map(to).min_by(|a, b| a.1.total_cmp(&b.1))?;
     Some(Reason {
         lane: lane.name.clone(),
-        against,
         title: result.title.clone(),
+        buffers: result.buffered.iter().find(|name| [&lane.name, &against].contains(name)).cloned(),
         workload: result.workload.clone(),
         group: result.group.clone(),
+        against,
         ratio,
     })
 }

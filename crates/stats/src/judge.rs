@@ -1,6 +1,7 @@
 //! Verdicts: what a record's trials say, workload by workload, and the findings of a whole race.
 
 use crate::answer;
+use crate::buffered;
 use crate::calibrate;
 use crate::comparable;
 use crate::estimate::{self, median};
@@ -135,14 +136,18 @@ fn judge_group(
     let mut estimates = Vec::new();
     let uses = limited.device_use.iter().copied().zip(limited.impossible.iter().copied());
     for (lane, device_use) in lanes.iter().zip(uses) {
-        let (estimate, warning) = estimate_of(lane, (group, &metric), device_use, &series.reading, &stalled);
+        let (mut estimate, warning) = estimate_of(lane, (group, &metric), device_use, &series.reading, &stalled);
+        estimate.page_cache_share = buffered::share(workload, group, lane, &series.reading).and_then(finite);
         estimates.push(estimate);
         warnings.extend(warning);
     }
+    let raced: Vec<_> = lanes.iter().map(|lane| lane.lane).collect();
+    warnings.extend(buffered::warnings(&raced, &estimates));
     let pairs: Vec<_> = judged.into_iter().map(|of| of.pair).collect();
     ResultFinding {
         workload: workload.name.clone(),
         title: workload.title.clone(),
+        buffered: buffered::lanes(&estimates),
         group: group.to_owned(),
         section: operations::section(workload, group),
         missed_the_disk: limited.missed_the_disk,
@@ -257,6 +262,7 @@ fn estimate_of(
         ),
         cpu_seconds_per_operation: per_operation(|scope| scope.cpu_seconds()),
         agent_cpu_seconds_per_operation: per_operation(|scope| scope.system.agent_cpu_user_seconds),
+        page_cache_share: None,
         write_amplification: median(exact().filter_map(Scope::write_amplification)),
         flushes_per_operation: per_operation(|scope| scope.system.device.flushes as f64),
         latency_p50_ns: percentile(0.5),

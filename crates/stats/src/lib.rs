@@ -6,6 +6,7 @@
 
 pub mod advice;
 pub mod answer;
+mod buffered;
 mod bursts;
 pub mod calibrate;
 pub mod comparable;

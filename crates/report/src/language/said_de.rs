@@ -158,6 +158,15 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
         "{lane}: bei {count} von {of} Versuchen wurde das Warmlaufen abgeschnitten, höchstens {share} eines Versuchs (MSER-5)",
     ),
     ("not_steady", "{lane}: {count} von {of} Versuchen sind nicht stetig: {reason}"),
+    (
+        "not_direct",
+        "{lane}: {share} dessen, was mit O_DIRECT geschrieben wurde, ging durch den Seitencache; gemessen wurde gepufferte E/A",
+    ),
+    (
+        "not_direct_with_checksums",
+        "{lane}: {share} dessen, was mit O_DIRECT geschrieben wurde, ging durch den Seitencache; gemessen wurde gepufferte E/A. \
+         Daneben die Option nodatasum antreten lassen: mit ihr schreibt Btrfs direkt",
+    ),
     ("parts_range", "die Teile streuen über {percent} % ihres Mittels"),
     ("rises", "von Anfang bis Ende steigt es um {percent} % seines Mittels"),
     ("falls", "von Anfang bis Ende fällt es um {percent} % seines Mittels"),

@@ -102,6 +102,11 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("falls", "从头到尾下降了平均值的 {percent}%"),
     ("still_changing", "到后半段仍在变化（{windows} 个窗口）"),
     ("no_reason", "未给出原因"),
+    ("not_direct", "{lane}：用 O_DIRECT 写入的数据有 {share} 经过了页缓存，因此测到的是带缓存的 I/O"),
+    (
+        "not_direct_with_checksums",
+        "{lane}：用 O_DIRECT 写入的数据有 {share} 经过了页缓存，因此测到的是带缓存的 I/O；请同时测试选项 nodatasum，Btrfs 用它才直接写入",
+    ),
     // Who may be ranked.
     ("different_promises", "承诺不同：{each}"),
     ("survives_a_crash", "{with} 崩溃后无需完整检查即可恢复，{without} 不能"),

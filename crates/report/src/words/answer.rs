@@ -48,7 +48,10 @@ pub(crate) fn claims(claims: &[&Claim], brief: bool) -> Phrase {
     let mut last = "";
     let mut named = "";
     for claim in claims {
-        let what = work(&claim.reason.workload, &claim.reason.group, &claim.reason.title, claim.of_table);
+        let mut what = work(&claim.reason.workload, &claim.reason.group, &claim.reason.title, claim.of_table);
+        if let Some(lane) = &claim.reason.buffers {
+            what.push_str(&format!(" with O_DIRECT, which {} buffers", shorten(lane, 40)));
+        }
         let of_time = latency(claim.metric).is_some();
         if !of_time
             && !claim.gain

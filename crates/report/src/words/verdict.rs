@@ -87,7 +87,12 @@ pub(crate) fn statements(result: &ResultFinding, statements: &[Statement]) -> Ph
             _ => said,
         }
     });
-    Phrase::default().join(parts, "; ")
+    let said = Phrase::default().join(parts, "; ");
+    match result.buffered.as_slice() {
+        [] => said,
+        [one] => said.say("; ").name(one).say(" buffers these direct writes"),
+        several => said.say("; ").and(names(several, ", ")).say(" buffer these direct writes"),
+    }
 }
 
 fn statement(result: &ResultFinding, statement: &Statement) -> Phrase {

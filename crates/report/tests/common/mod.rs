@@ -76,6 +76,7 @@ pub fn estimate(lane: &str, mean: f64) -> Estimate {
         cpu_seconds_per_gib: Some(0.42),
         cpu_seconds_per_operation: Some(41e-6),
         agent_cpu_seconds_per_operation: Some(1.9e-6),
+        page_cache_share: None,
         write_amplification: None,
         flushes_per_operation: None,
         latency_p50_ns: None,
@@ -119,6 +120,7 @@ pub fn result(
     ranking: &[&[&str]],
 ) -> ResultFinding {
     ResultFinding {
+        buffered: Vec::new(),
         workload: workload.to_owned(),
         title: title.to_owned(),
         group: group.to_owned(),
@@ -289,6 +291,7 @@ pub fn answer(choose: &[&str], reasons: Vec<Reason>) -> Answer {
 
 pub fn reason(lane: &str, against: &str, (workload, title, group): (&str, &str, &str), ratio: f64) -> Reason {
     Reason {
+        buffers: None,
         lane: lane.to_owned(),
         against: against.to_owned(),
         title: title.to_owned(),

@@ -46,6 +46,11 @@ templates! {
     falls(percent) = "it falls by {percent} % of its mean from start to end";
     still_changing(windows) = "it was still changing in its second half ({windows} windows)";
     no_reason() = "no reason given";
+    not_direct(lane, share) =
+        "{lane}: {share} of what was written with O_DIRECT went through the page cache, so that buffered I/O was measured";
+    not_direct_with_checksums(lane, share) =
+        "{lane}: {share} of what was written with O_DIRECT went through the page cache, so that buffered I/O was measured; \
+         race the option nodatasum beside it, with which Btrfs writes directly";
 
     // Who may be ranked.
     different_promises(each) = "different promises: {each}";
