@@ -29,6 +29,7 @@ fn main() -> ExitCode {
     if let Some(role) = lanes::guest::init::role() {
         return commands::guest::run(role);
     }
+    owner::find_home();
     let options = options::parse();
     match run(&options.command) {
         Ok(()) => ExitCode::SUCCESS,

@@ -400,21 +400,22 @@ fn checked_special(file: File, takes: &dyn Fn(&std::fs::Metadata) -> bool) -> io
 }
 
 /// Opens a file to be read, with the user's rights first, then with those of this process: who called sudo and names a
-/// file may read it. Nothing is waited for: of a pipe or a device nothing is read here.
+/// file may read it, but for what links lead to. Nothing is waited for: of a pipe or a device nothing is read here.
 ///
 /// # Errors
 /// What the system answers, and where it is no regular file.
 pub fn open_to_read(path: &Path) -> io::Result<File> {
-    let open = || -> io::Result<File> {
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
-        match file.metadata()?.is_file() {
-            true => Ok(file),
-            false => Err(io::Error::other("it is no regular file")),
-        }
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let regular = |file: File| match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("it is no regular file")),
     };
-    match as_owner(open) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => open(),
+    match as_owner(|| regular(rustix::fs::open(path, flags, Mode::empty())?.into())) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            let by_no_link = rustix::fs::ResolveFlags::NO_SYMLINKS;
+            let opened = rustix::fs::openat2(rustix::fs::CWD, path, flags, Mode::empty(), by_no_link);
+            opened.map_err(|_| error).and_then(|file| regular(file.into()))
+        }
         opened => opened,
     }
 }

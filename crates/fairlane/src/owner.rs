@@ -70,6 +70,19 @@ impl Owner {
     }
 }
 
+/// Sets HOME, where a service or a container left it out, to what the system's databases know. Call it before any thread
+/// begins.
+pub fn find_home() {
+    let is_known = std::env::var_os("HOME").is_some_and(|home| !home.is_empty());
+    if is_known {
+        return;
+    }
+    if let Some(home) = home_of(rustix::process::geteuid().as_raw()) {
+        // SAFETY: this process has one thread yet, so nobody reads the environment meanwhile.
+        unsafe { std::env::set_var("HOME", home) };
+    }
+}
+
 /// /etc/passwd first, because it costs nothing; sudo's own word next; then every other database.
 fn home_of(user: u32) -> Option<PathBuf> {
     let file = std::fs::read_to_string("/etc/passwd").unwrap_or_default();

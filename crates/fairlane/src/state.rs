@@ -159,9 +159,10 @@ pub fn resolve(name: &str) -> Result<PathBuf, Failure> {
             .map_err(|_| Failure::usage(format!("`{name}` names no record; write last, last~1 or a file")))?,
         _ => {
             let path = PathBuf::from(name);
-            return match owned::metadata(&path).is_ok_and(|of| of.is_file()) {
-                true => Ok(path),
-                false => Err(Failure::usage(format!(
+            return match owned::metadata(&path) {
+                Ok(found) if found.is_file() => Ok(path),
+                Ok(_) => Err(Failure::usage(format!("{name} is no regular file; name the file of a record"))),
+                Err(_) => Err(Failure::usage(format!(
                     "there is no record {name}; `fairlane records` lists the ones kept, or name a file"
                 ))),
             };
@@ -172,8 +173,11 @@ pub fn resolve(name: &str) -> Result<PathBuf, Failure> {
         Some(index) => Ok(records[index].clone()),
         None if records.is_empty() => Err(Failure::usage("no record is kept yet; run `fairlane race` first")),
         None => Err(Failure::usage(format!(
-            "there are only {} records, so `{name}` names none; `fairlane records` lists them",
-            records.len()
+            "{} kept, so `{name}` names none; `fairlane records` lists what there is",
+            match records.len() {
+                1 => "one record is".to_owned(),
+                count => format!("{count} records are"),
+            }
         ))),
     }
 }

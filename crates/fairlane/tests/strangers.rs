@@ -322,6 +322,75 @@ fn a_user_whom_etc_passwd_does_not_know_races_under_sudo() {
 }
 
 #[test]
+fn root_reads_what_a_users_link_leads_to_with_that_users_rights() {
+    if !root() {
+        return;
+    }
+    let sudo = Sudo::new();
+    let runs = sudo.home.join(".local/state/fairlane/runs");
+    fs::create_dir_all(&runs).unwrap();
+    let secret = sudo.place.path().join("secret.jsonl");
+    fs::write(&secret, "root's alone\n").unwrap();
+    fs::set_permissions(&secret, PermissionsExt::from_mode(0o600)).unwrap();
+    symlink(&secret, runs.join("s.jsonl")).unwrap();
+    let mut command = sudo.fairlane(&["report", runs.join("s.jsonl").to_str().unwrap()]);
+    let output = command.output().unwrap();
+    assert_one_sentence(&String::from_utf8_lossy(&output.stderr), &["Permission denied"]);
+    // Without a link it is what whoever called sudo names.
+    let output = sudo.fairlane(&["report", secret.to_str().unwrap()]).output().unwrap();
+    assert_one_sentence(&String::from_utf8_lossy(&output.stderr), &["header"]);
+}
+
+#[test]
+fn a_record_behind_a_link_is_not_gone_on_with_and_nothing_is_made_before_that_is_said() {
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    for folder in ["a", "b"] {
+        fs::create_dir(place.path().join(folder)).unwrap();
+    }
+    place.expect(0, &["race", "a", "b", "--suite", &suite, "--workload", "commit", "--rounds", "1", "-o", "r.jsonl"]);
+    let text = fs::read_to_string(place.path().join("r.jsonl")).unwrap();
+    let begun: Vec<&str> = text.lines().filter(|line| !line.contains("\"kind\":\"end\"")).collect();
+    fs::write(place.path().join("r.jsonl"), begun.join("\n") + "\n").unwrap();
+    symlink("r.jsonl", place.path().join("link.jsonl")).unwrap();
+    let (_, err) = place.expect(2, &["race", "--resume", "link.jsonl", "--quiet"]);
+    assert_one_sentence(&err, &["is a link", "name the file that it leads to"]);
+    place.expect(0, &["race", "--resume", "r.jsonl", "--quiet"]);
+}
+
+#[test]
+fn root_of_a_namespace_of_one_user_races_directories_as_that_user() {
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    for folder in ["", "a", "b", "state"] {
+        let path = place.path().join(folder);
+        fs::create_dir_all(&path).unwrap();
+        if rustix::process::geteuid().is_root() {
+            chown(&path, Some(USER), Some(USER)).unwrap();
+        }
+    }
+    let fairlane = env!("CARGO_BIN_EXE_fairlane");
+    let unshared = |words: &[&str]| {
+        let mut command = Command::new("unshare");
+        command.arg("-Ur").args(words).current_dir(place.path());
+        command.env_clear().env("PATH", "/usr/bin:/bin").env("XDG_STATE_HOME", place.path().join("state"));
+        if rustix::process::geteuid().is_root() {
+            command.uid(USER).gid(USER);
+        }
+        command.output().expect("unshare runs")
+    };
+    if !unshared(&["true"]).status.success() {
+        eprintln!("skipped: this machine's users may make no user namespaces");
+        return;
+    }
+    let ran = unshared(&[fairlane, "race", "a", "b", "--suite", &suite, "--workload", "commit", "--rounds", "1"]);
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let said = unshared(&[fairlane, "doctor"]);
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(said.contains("not root: "), "{said}");
+}
+
+#[test]
 fn a_home_that_root_may_not_enter_holds_the_records_of_its_user() {
     if !root() {
         return;

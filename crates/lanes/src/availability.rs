@@ -87,7 +87,7 @@ pub fn kernel_has(name: &str, module: &str) -> bool {
     if module.is_empty() || module.starts_with('-') || !module.chars().all(plausible) {
         return false;
     }
-    if rustix::process::geteuid().is_root() && find_program("modprobe").is_some() {
+    if crate::host::is_root() && find_program("modprobe").is_some() {
         let arguments = ["modprobe", "-q", module].map(str::to_owned);
         // A module that is not there is an answer, not an error.
         let _ = crate::command::run(&arguments, &AtomicBool::new(false));

@@ -77,7 +77,7 @@ fn search_folders() -> Vec<PathBuf> {
 pub fn own_folder() -> Option<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let data = absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share")))?;
-    (!rustix::process::geteuid().is_root()).then(|| data.join("fairlane/guest"))
+    (!crate::host::is_root()).then(|| data.join("fairlane/guest"))
 }
 
 /// Folders in it.

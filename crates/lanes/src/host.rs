@@ -6,6 +6,19 @@ use model::machine::Device;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+/// Whether this process has the machine's or a container's root's rights. Whoever is root by `unshare -r`, in a user
+/// namespace of one user, has that user's rights and no more.
+pub fn is_root() -> bool {
+    let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    rustix::process::geteuid().is_root() && !has_one_user(&map)
+}
+
+/// Whether a user namespace with this map (user_namespaces(7)) has a single user.
+pub(crate) fn has_one_user(map: &str) -> bool {
+    let mut counts = map.lines().map(|line| line.split_whitespace().nth(2));
+    counts.next() == Some(Some("1")) && counts.next().is_none()
+}
+
 /// What carries a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Host {
@@ -147,5 +160,14 @@ mod tests {
         }
         let host = Host { filesystem: "btrfs".to_owned(), block: Some("sda".to_owned()), ..host };
         assert_eq!(unsuitable(&host), None);
+    }
+
+    #[test]
+    fn a_namespace_of_one_user_is_told_from_a_container_and_from_the_machine() {
+        for (map, one) in
+            [("0 0 4294967295\n", false), ("0 1000 1\n", true), ("0 1000 1\n1 100000 65536\n", false), ("", false)]
+        {
+            assert_eq!(has_one_user(map), one, "{map:?}");
+        }
     }
 }

@@ -37,7 +37,7 @@ pub fn remedy(package: &str) -> String {
 
 /// How a Debian package is installed: `install it: …`. Who is not root is told of the way without it first.
 pub fn install(package: &str) -> String {
-    install_as(os_release(), package, rustix::process::geteuid().is_root())
+    install_as(os_release(), package, crate::host::is_root())
 }
 
 /// The sentence for a program that is missing.
@@ -47,7 +47,7 @@ pub fn missing(program: &str, package: &str) -> String {
 
 /// The command that installs what is missing, as far as this user can.
 pub fn doctor() -> &'static str {
-    doctor_as(os_release(), rustix::process::geteuid().is_root())
+    doctor_as(os_release(), crate::host::is_root())
 }
 
 fn doctor_as(os_release: &str, root: bool) -> &'static str {

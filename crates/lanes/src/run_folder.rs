@@ -46,20 +46,7 @@ struct Made {
 /// root's.
 pub(crate) fn others_write(metadata: &Metadata, sticky_is_safe: bool) -> bool {
     let mode = metadata.permissions().mode();
-    !is_root_s(metadata.uid(), &std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default())
-        || (mode & 0o022 != 0 && !(sticky_is_safe && mode & 0o1000 != 0))
-}
-
-/// What a user namespace shows of users that it does not have (user_namespaces(7)).
-const OVERFLOW_UID: u32 = 65534;
-
-/// Whether an owner is root, as the map of this process's user namespace tells it. Whoever is root by `unshare -r`
-/// has one user's rights, and sees the machine's root as nobody.
-fn is_root_s(uid: u32, map: &str) -> bool {
-    let numbers = |line: &str| line.split_whitespace().filter_map(|word| word.parse::<u64>().ok()).collect::<Vec<_>>();
-    let inside = |uid: u32, line: &[u64]| matches!(line, [first, _, count] if (*first..first.saturating_add(*count)).contains(&u64::from(uid)));
-    let is_known = |uid: u32| map.lines().any(|line| inside(uid, &numbers(line)));
-    uid == 0 || uid == OVERFLOW_UID && !map.is_empty() && !is_known(OVERFLOW_UID)
+    metadata.uid() != 0 || (mode & 0o022 != 0 && !(sticky_is_safe && mode & 0o1000 != 0))
 }
 
 /// Whether somebody other than root could put another folder in the place of one in this (canonical) directory.
@@ -94,7 +81,7 @@ impl RunFolder {
         let own = format!("{RUN_DIRECTORY_PREFIX}{run_id}");
         let path = directory.join(&own);
         let plain = |path: PathBuf| RunFolder { work: path.clone(), path, made: None };
-        let replaceable = rustix::process::geteuid().is_root() && may_mount() && can_be_replaced(&directory)?;
+        let replaceable = crate::host::is_root() && may_mount() && can_be_replaced(&directory)?;
         if !replaceable {
             return Ok(vec![plain(path)]);
         }
@@ -335,26 +322,5 @@ pub(crate) fn nothing_mounted_below(path: &Path) -> Result<(), LaneFailure> {
             path.display()
         ))),
         None => Ok(()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_machines_root_is_nobody_in_a_namespace_of_one_user() {
-        let (machine, unshared, container) = ("0 0 4294967295\n", "0 1000 1\n", "0 1000 1\n1 100000 65536\n");
-        for (uid, map, is) in [
-            (0, machine, true),
-            (OVERFLOW_UID, machine, false),
-            (1000, machine, false),
-            (OVERFLOW_UID, unshared, true),
-            (1000, unshared, false),
-            (OVERFLOW_UID, container, false),
-            (OVERFLOW_UID, "", false),
-        ] {
-            assert_eq!(is_root_s(uid, map), is, "{uid} in {map:?}");
-        }
     }
 }

@@ -79,9 +79,9 @@ impl Specimen {
             )));
         };
         if row.home != Home::Block || !matches!(spec.venue, None | Some(Venue::Image(None))) {
+            let remedy = if row.home == Home::Block { "leave its venue out" } else { "name another, such as ext4" };
             return Err(usage(format!(
-                "lane {} does not stand on a block device of Fairlane's own, which is cut or damaged here; leave its \
-                 venue out, or name a filesystem such as ext4",
+                "lane {} does not stand on a block device of Fairlane's own, which is cut or damaged here; {remedy}",
                 spec.name
             )));
         }

@@ -58,7 +58,7 @@ impl Stage {
             checked.map_err(|error| error.in_lane(&lane.name))?;
         }
         let needs_root = |place: &Place| matches!(place, Place::Image(_) | Place::Device(_) | Place::Memory);
-        if places.iter().any(needs_root) && !rustix::process::geteuid().is_root() {
+        if places.iter().any(needs_root) && !crate::host::is_root() {
             let guests = match GuestKind::options_here() {
                 none if none.is_empty() => none,
                 options => format!("in a guest ({options}) or "),
@@ -169,13 +169,18 @@ impl Stage {
         }
         let count = all.len() as u64;
         let needed = self.settings.lane_size.0.saturating_mul(count).saturating_add(SPARE_BYTES);
+        let images = if count == 1 { "one image".to_owned() } else { format!("{count} images") };
         if host.free_bytes < needed {
             return Err(failed(format!(
-                "{} has {} free and {count} images of {} need {}; free some space, lower --lane-size or choose another place with --on DIR",
+                "{} has {} free and {images} of {} {}; free some space, lower --lane-size or choose another place with --on DIR",
                 real.display(),
                 model::units::human_bytes(host.free_bytes as f64),
                 self.settings.lane_size,
-                model::units::human_bytes(needed as f64)
+                format_args!(
+                    "{} {}",
+                    if count == 1 { "needs" } else { "need" },
+                    model::units::human_bytes(needed as f64)
+                )
             )));
         }
         let run = self.add_run_folder(&real, "images")?;

@@ -346,7 +346,7 @@ pub fn existing_directory() -> Result<Option<PathBuf>, LaneFailure> {
 fn directory_path() -> Result<PathBuf, LaneFailure> {
     let path = match std::env::var_os("FAIRLANE_UNDO_DIR") {
         Some(path) if !path.is_empty() => PathBuf::from(path),
-        _ if rustix::process::geteuid().is_root() => PathBuf::from("/var/lib/fairlane/undo"),
+        _ if crate::host::is_root() => PathBuf::from("/var/lib/fairlane/undo"),
         _ => state_home()?.join("fairlane/undo"),
     };
     if !path.is_absolute() {
@@ -360,7 +360,7 @@ fn directory_path() -> Result<PathBuf, LaneFailure> {
 
 fn checked(path: &Path) -> Result<PathBuf, LaneFailure> {
     let real = path.canonicalize().map_err(|error| cannot(format!("look at {}", path.display()), error))?;
-    if rustix::process::geteuid().is_root() {
+    if crate::host::is_root() {
         only_root_writes(&real)?;
     } else {
         only_this_user_writes(&real)?;

@@ -255,6 +255,21 @@ pub struct Estimate {
     pub failure: Option<Sentence>,
 }
 
+/// Why a lane has no figure that did nothing wrong: the race was interrupted, or its record torn, before.
+const NOT_REACHED: &str = "the race did not come to it";
+
+impl Estimate {
+    /// Why the lane failed; `None`: it has a figure, or the race never came to it.
+    pub fn failed(&self) -> Option<&Sentence> {
+        self.failure.as_ref().filter(|why| !is_not_reached(why))
+    }
+}
+
+/// Whether a lane's reason is that the race did not come to it: that is not the lane's failure.
+pub fn is_not_reached(reason: &str) -> bool {
+    reason.starts_with(NOT_REACHED)
+}
+
 /// Two lanes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pair {

@@ -190,7 +190,7 @@ pub enum RecordError {
     #[error("this record has schema {0}, newer than this version reads ({SCHEMA}); update Fairlane to read it")]
     Newer(u64),
     /// A line in the middle is broken.
-    #[error("line {line} of this record is damaged ({reason}); the lines before it can be kept: head -n {before} RECORD > MENDED", before = line - 1)]
+    #[error("line {line} of this record is damaged ({reason}); {remedy}", remedy = kept_before(*line))]
     Damaged {
         /// From 1.
         line: usize,
@@ -211,6 +211,14 @@ pub struct Brief<'a> {
     /// Schema; of a header.
     #[serde(default)]
     pub schema: Option<u64>,
+}
+
+/// What can be saved of a record whose line of this number is damaged.
+fn kept_before(line: usize) -> String {
+    match line {
+        0 | 1 => "without it the others mean nothing: race again".to_owned(),
+        line => format!("the lines before it can be kept: head -n {} RECORD > MENDED", line - 1),
+    }
 }
 
 impl Record {

@@ -194,7 +194,7 @@ fn without_verdict<'a>(findings: &'a Findings, answer: &Answer) -> Vec<(&'a str,
 fn failures(findings: &Findings) -> Vec<Phrase> {
     let failed_at = |lane: &str| -> Vec<String> {
         let titles = findings.results.iter().filter(|result| {
-            result.estimates.iter().any(|estimate| estimate.lane == lane && estimate.failure.is_some())
+            result.estimates.iter().any(|estimate| estimate.lane == lane && estimate.failed().is_some())
         });
         distinct(&titles.map(|result| result.title.clone()).collect::<Vec<_>>())
     };

@@ -140,7 +140,11 @@ pub(crate) fn listed(parts: Vec<Phrase>, last: &str) -> Phrase {
 
 /// A lane without a figure.
 pub(crate) fn failed(lane: &str, reason: &str) -> Phrase {
-    Phrase::default().name(lane).tone(Tone::Failed, " failed").say(": ").say(sentence(reason))
+    let said = match model::findings::is_not_reached(reason) {
+        true => " has no figure",
+        false => " failed",
+    };
+    Phrase::default().name(lane).tone(Tone::Failed, said).say(": ").say(sentence(reason))
 }
 
 /// `1 round`, `6 rounds`.

@@ -5,6 +5,7 @@
 
 use crate::say::{self, limit, name, race};
 use crate::words;
+use model::findings::is_not_reached;
 use model::plan::Plan;
 use model::sentence::Value;
 use model::throttle::{Quantity, STEP_SECONDS};
@@ -27,9 +28,10 @@ const TOO_SHORT_STEPS: f64 = 5.0;
 /// What every reason of a void trial begins with.
 const DID_NOT_HOLD: &str = "the throttle did not hold";
 
-/// Whether a lane's reason is that its throttle did not hold, or that the machine slept: that is not the lane's failure.
+/// Whether a lane's reason is that its throttle did not hold, that the machine slept, or that the race did not come to
+/// it: that is not the lane's failure.
 pub(crate) fn is_void(reason: &str) -> bool {
-    [DID_NOT_HOLD, SUSPENDED, OTHER_CLOCK].iter().any(|of| reason.starts_with(of))
+    is_not_reached(reason) || [DID_NOT_HOLD, SUSPENDED, OTHER_CLOCK].iter().any(|of| reason.starts_with(of))
 }
 
 /// What a reader must know where lanes do not stand on the same disk, in one sentence that names each

@@ -281,3 +281,23 @@ fn rounds_that_hold_a_comparison_are_what_a_look_counts() {
     race.trials = vec![trial("ext4", &workload, 1, 100.0)];
     assert_eq!(judge::rounds_compared(&race, "commit"), 1, "a lane that is alone with figures is all there is");
 }
+
+#[test]
+fn a_lane_that_the_race_did_not_come_to_has_not_failed() {
+    let mut race = commits(6, [100.0, 105.0], Rounds::Auto);
+    race.trials.retain(|trial| trial.lane == "xfs" && trial.round == 1);
+    race.end = Some(EndOutcome::Interrupted);
+    let found: Findings = judge::findings(&race);
+    let ext4 = found.results[0].estimates.iter().find(|of| of.lane == "ext4").expect("a lane");
+    assert_eq!((ext4.failure.as_deref(), ext4.failed()), (Some("the race did not come to it"), None));
+    let answer = found.answer.expect("an answer");
+    assert!(!answer.choose.contains(&"ext4".to_owned()) || answer.choose.contains(&"xfs".to_owned()), "{answer:?}");
+    // One that failed is told as before.
+    let mut failed = commits(6, [100.0, 105.0], Rounds::Auto);
+    for trial in failed.trials.iter_mut().filter(|trial| trial.lane == "ext4") {
+        trial.outcome = Outcome::Failed;
+    }
+    let found = judge::findings(&failed);
+    let ext4 = found.results[0].estimates.iter().find(|of| of.lane == "ext4").expect("a lane");
+    assert!(ext4.failed().is_some());
+}

@@ -74,6 +74,6 @@ fn draft_text(draft: &Path) -> String {
 
 /// Root's journals are for root alone, but what is mounted can be seen by all.
 fn left_by_root() -> bool {
-    !rustix::process::geteuid().is_root()
+    !lanes::host::is_root()
         && std::fs::read_to_string("/proc/self/mountinfo").is_ok_and(|mounts| mounts.contains("/.fairlane-"))
 }

@@ -105,8 +105,9 @@ pub fn run(mut contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Fail
         (None, Some(path)) => path.to_owned(),
         (None, None) => state::runs_folder()?.join(new_record_name(plan)),
     };
-    if contest.resumed.is_none() {
-        RecordFile::check_new(&path)?;
+    match contest.resumed {
+        Some(_) => RecordFile::check_old(&path)?,
+        None => RecordFile::check_new(&path)?,
     }
     let confirmed = stage.confirm(&mut screen::Typed { stop: &stop }).map_err(lane_failure);
     if stop.load(Ordering::Relaxed) {

@@ -31,7 +31,7 @@ pub fn render(path: &Path, format: &str, language: Option<Language>) -> Result<S
 /// # Errors
 /// Without root, or without FUSE.
 pub fn check_system() -> Result<(), Failure> {
-    if !rustix::process::geteuid().is_root() {
+    if !lanes::host::is_root() {
         return Err(Failure::missing("disks of Fairlane's own are mounted by root alone; run it with sudo"));
     }
     match Path::new("/dev/fuse").exists() {

@@ -23,7 +23,7 @@ pub struct Fallback {
 pub fn choose(texts: &[String], on: Option<&Path>, memory: Option<Bytes>) -> Option<Fallback> {
     // Who names a guest or a device means it; in a directory the images of a guest lie as well.
     let means_it = on.is_some_and(|on| planning::guest_venue(on).is_some() || !on.is_dir());
-    if rustix::process::geteuid().is_root() || means_it || !needs_root(texts) {
+    if lanes::host::is_root() || means_it || !needs_root(texts) {
         return None;
     }
     let no_stop = AtomicBool::new(false);

@@ -57,13 +57,21 @@ impl RecordFile {
         Ok(RecordFile { file, path: path.to_owned(), whole_bytes: 0, holds_figures: false, refused: false })
     }
 
+    /// Whether a record can be gone on with: looked at before anything is made for it.
+    ///
+    /// # Errors
+    /// When the file cannot be written, is a link, or another race writes it.
+    pub fn check_old(path: &Path) -> Result<(), Failure> {
+        let file = owned::open_to_append(path).map_err(|error| cannot_go_on(path, &error))?;
+        lock(&file, path)
+    }
+
     /// Goes on with a record: what follows its last whole line (a trial in flight) is cut off.
     ///
     /// # Errors
     /// When the file cannot be written.
     pub fn reopen(path: &Path, record: &Record) -> Result<Self, Failure> {
-        let cannot =
-            |error: Error| Failure::failed(format!("cannot go on with {}: {}", path.display(), owned::plain(&error)));
+        let cannot = |error: Error| cannot_go_on(path, &error);
         let file = owned::open_to_append(path).map_err(cannot)?;
         lock(&file, path)?;
         if file.metadata().map_err(cannot)?.len() < record.whole_bytes {
@@ -127,6 +135,16 @@ fn lock(file: &File, path: &Path) -> Result<(), Failure> {
                 )));
             }
         }
+    }
+}
+
+fn cannot_go_on(path: &Path, error: &Error) -> Failure {
+    let path = path.display();
+    match error.raw_os_error() {
+        Some(libc::ELOOP) => Failure::usage(format!(
+            "{path} is a link, and a record is gone on with in its own place alone; name the file that it leads to"
+        )),
+        _ => Failure::failed(format!("cannot go on with {path}: {}", owned::plain(error))),
     }
 }
 

@@ -274,7 +274,7 @@ fn this_boot() -> String {
 
 /// Root's memory lies where only root writes, everybody else's among their own caches.
 fn memory_of_trials() -> Option<PathBuf> {
-    if rustix::process::geteuid().is_root() {
+    if crate::host::is_root() {
         return Some(PathBuf::from("/var/cache/fairlane/uml-trials"));
     }
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());

@@ -19,7 +19,7 @@ pub(super) fn folders() -> Vec<PathBuf> {
     let mounts = mountinfo::read().unwrap_or_default();
     let mut ours =
         mounts.iter().filter(|mount| (mount.filesystem.as_str(), mount.source.as_str()) == SERVED).peekable();
-    if !rustix::process::geteuid().is_root() || ours.peek().is_none() {
+    if !crate::host::is_root() || ours.peek().is_none() {
         return Vec::new();
     }
     let served = served_places();

@@ -15,6 +15,9 @@ use tree::{Node, Value};
 /// Kinds of workloads that a suite may hold.
 const KINDS: [&str; 8] = ["io", "small-files", "operations", "appenders", "oltp", "streams", "programs", "mix"];
 
+/// Workloads of a suite at most: each is looked at beside the others.
+const MOST_WORKLOADS: usize = 1000;
+
 /// What is wrong with the text of a suite: one sentence with the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{what}", line.map_or(String::new(), |line| format!("line {line}: ")))]
@@ -52,6 +55,15 @@ impl Suite {
         let nodes = tree.get("workload").map_or(&[][..], Node::list);
         if nodes.is_empty() {
             return Err(SuiteMistake::at(&tree, "the suite lists no workload; add a [[workload]] table"));
+        }
+        if nodes.len() > MOST_WORKLOADS {
+            return Err(SuiteMistake::at(
+                &tree,
+                format!(
+                    "the suite lists {} workloads, and no race takes more than {MOST_WORKLOADS}; part it",
+                    nodes.len()
+                ),
+            ));
         }
         for (index, node) in nodes.iter().enumerate() {
             check_keys(&shape, node, &workload_words(node, index))?;

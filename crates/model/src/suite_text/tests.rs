@@ -222,3 +222,10 @@ fn a_table_without_a_text_is_told_without_a_line() {
     let said = check_table(&table).unwrap_err();
     assert_eq!(said, "workload w: `files` is the text \"x\"; it takes a whole number from 0 on");
 }
+
+#[test]
+fn a_suite_of_more_workloads_than_a_race_takes_is_refused_at_once() {
+    let many = "[[workload]]\n".repeat(1001);
+    let said = Suite::from_toml(&format!("name = \"t\"\nabout = \"a\"\n{many}")).unwrap_err().in_file("s.toml");
+    assert!(said.contains("lists 1001 workloads, and no race takes more than 1000"), "{said}");
+}

@@ -276,7 +276,7 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
          kosten, ist nicht vergleichbar",
     ),
     ("shared_rate_disturbed", "die gemeinsame Rate wurde in einem gestörten Augenblick gemessen: {why}"),
-    ("no_round_completed", "keine Runde wurde fertig"),
+    ("no_round_completed", "das Rennen kam nicht so weit"),
     ("stood_still_always", "stand in jeder Runde still"),
     ("no_trial_measured", "kein Versuch hat gemessen: {metric}"),
     ("no_time_of_step", "keine Runde enthält eine Zeit für {step}"),

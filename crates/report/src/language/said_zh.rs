@@ -181,7 +181,7 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("on_different_disks", "测量时各赛道位于不同的磁盘：{each}；差异可能来自磁盘"),
     ("settings_differ", "{work}：各赛道的数据库报告的自身设置不同（{each}）；不要比较它们提交的代价"),
     ("shared_rate_disturbed", "共同速率是在受干扰的时刻测得的：{why}"),
-    ("no_round_completed", "没有完成任何一轮"),
+    ("no_round_completed", "比赛没有进行到这里"),
     ("stood_still_always", "每一轮都停住不动"),
     ("no_trial_measured", "没有任何试验测得 {metric}"),
     ("no_time_of_step", "没有任何一轮测得 {step} 的时间"),

@@ -172,7 +172,7 @@ fn ties(findings: &Findings, tongue: &Tongue) -> Vec<Phrase> {
 fn failures(findings: &Findings, tongue: &Tongue) -> Vec<Phrase> {
     let of = |lane: &str| {
         let failed = |result: &ResultFinding| -> Option<Sentence> {
-            result.estimates.iter().find(|of| of.lane == lane)?.failure.clone()
+            result.estimates.iter().find(|of| of.lane == lane)?.failed().cloned()
         };
         let reason = findings.results.iter().find_map(failed)?;
         let works = tongue.few(works(findings, tongue, |result| failed(result).is_some()), WORKS_LISTED);

@@ -26,7 +26,7 @@ fn programs_without_services() -> Result<(), Failure> {
     // Elsewhere packages start nothing by themselves.
     let has_apt = lanes::missing::distribution().is_some_and(Distribution::has_apt);
     let brings_service = has_apt && list.contains(&"postgresql");
-    if brings_service && !rustix::process::geteuid().is_root() {
+    if brings_service && !lanes::host::is_root() {
         return Err(Failure::missing(
             "that no database server is started by its package takes root: sudo fairlane doctor --install --programs",
         ));
@@ -65,7 +65,7 @@ fn packages(packages: &[&str], quiet: Option<&NoServices>) -> Result<(), Failure
         say!("this distribution has no package of {}", packages.join(", "));
         return Ok(());
     }
-    let root = rustix::process::geteuid().is_root();
+    let root = lanes::host::is_root();
     if !root && !has("sudo") {
         let list = names.join(" ");
         return Err(Failure::missing(format!(

@@ -140,7 +140,7 @@ impl Survey {
             let _ = writeln!(text, "  {:<10} {}", row.name, state.describe());
         }
         let _ = writeln!(text, "privilege");
-        let root = rustix::process::geteuid().is_root();
+        let root = lanes::host::is_root();
         let _ = writeln!(
             text,
             "  {}",

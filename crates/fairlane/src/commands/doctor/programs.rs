@@ -82,7 +82,7 @@ impl Drop for NoServices {
 /// Removes what installations that were killed left, of scripts/install-tools too; answers the folders. An
 /// installation that outlives whoever started it keeps its own.
 pub fn sweep() -> Vec<PathBuf> {
-    if !rustix::process::geteuid().is_root() {
+    if !lanes::host::is_root() {
         return Vec::new();
     }
     let of_dead = |entry: std::fs::DirEntry| {

@@ -22,7 +22,7 @@ const STEPS_TO_A_KERNEL: usize = 3;
 /// # Errors
 /// When there is no apt-get, no folder, or a package cannot be had.
 pub fn install() -> Result<(), Failure> {
-    if rustix::process::geteuid().is_root() {
+    if lanes::host::is_root() {
         return Err(Failure::usage("--user is for people without root; as root: fairlane doctor --install"));
     }
     for program in ["apt-get", "apt-cache", "dpkg-deb"] {
@@ -54,9 +54,13 @@ impl Client {
     fn unpack_debian<'a>(&mut self, debian: impl IntoIterator<Item = &'a str>, folder: &Path) -> Result<(), Failure> {
         let names = lanes::missing::names(debian);
         let mut lacking = self.lacking(&names);
+        // The machine's lists may be old, or none. Where others cannot be had, what these have is taken.
         if !lacking.is_empty() && !self.own_lists {
-            self.fetch_lists()?;
-            lacking = self.lacking(&names);
+            match self.fetch_lists() {
+                Ok(()) => lacking = self.lacking(&names),
+                Err(error) if lacking.len() == names.len() => return Err(error),
+                Err(_) => self.own_lists = false,
+            }
         }
         if !lacking.is_empty() {
             terminal::say!("{}", install::left_out(&lacking));
