@@ -348,7 +348,10 @@ fn a_record_behind_a_link_is_not_gone_on_with_and_nothing_is_made_before_that_is
     for folder in ["a", "b"] {
         fs::create_dir(place.path().join(folder)).unwrap();
     }
-    place.expect(0, &["race", "a", "b", "--suite", &suite, "--workload", "commit", "--rounds", "1", "-o", "r.jsonl"]);
+    place.expect(
+        0,
+        &["race", "./a", "./b", "--suite", &suite, "--workload", "commit", "--rounds", "1", "-o", "r.jsonl"],
+    );
     let text = fs::read_to_string(place.path().join("r.jsonl")).unwrap();
     let begun: Vec<&str> = text.lines().filter(|line| !line.contains("\"kind\":\"end\"")).collect();
     fs::write(place.path().join("r.jsonl"), begun.join("\n") + "\n").unwrap();
@@ -383,7 +386,7 @@ fn root_of_a_namespace_of_one_user_races_directories_as_that_user() {
         eprintln!("skipped: this machine's users may make no user namespaces");
         return;
     }
-    let ran = unshared(&[fairlane, "race", "a", "b", "--suite", &suite, "--workload", "commit", "--rounds", "1"]);
+    let ran = unshared(&[fairlane, "race", "./a", "./b", "--suite", &suite, "--workload", "commit", "--rounds", "1"]);
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let said = unshared(&[fairlane, "doctor"]);
     let said = String::from_utf8_lossy(&said.stdout).into_owned();

@@ -146,7 +146,7 @@ fn a_full_disk_and_a_read_only_directory_are_refused() {
         let mut settings = scratch.settings(&["ext4"], 100);
         settings.run_id = "inner".to_owned();
         settings.ground = Ground::Images(directory.clone());
-        says(&refusal(settings.clone()), FailureKind::Failed, &["100MiB need 164 MiB"]);
+        says(&refusal(settings.clone()), FailureKind::Failed, &["100MiB needs 164 MiB"]);
         // … and a disk that fills up meanwhile is found out while allocating, at once.
         let path = directory.join("image");
         let error = lanes::image::Image::create(&path, 200 << 20, 1, &mut |_| {}, &no_stop()).unwrap_err();
