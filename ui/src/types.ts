@@ -1728,7 +1728,7 @@ export interface Estimate {
    */
   once_seconds?: number | null;
   /**
-   * Of work that asks for direct I/O: bytes that went through the page cache per byte that it wrote, median over
+   * Of work that asks for direct I/O: bytes that went through the page cache per byte that it wrote, the least of all
    * rounds. Near 0: it was direct; 0.5 and more: the filesystem made it buffered I/O.
    */
   page_cache_share?: number | null;
