@@ -620,7 +620,7 @@ fn read_lines(bytes: &[u8]) -> bool {
         let read = serde_json::from_slice::<model::agent::Request>(line);
         // A greeting tries io_uring, which takes a millisecond: one in sixteen.
         let greets = matches!(read, Ok(Hello));
-        if matches!(read, Err(_) | Ok(Detach | Sync | Finish | Quit)) || greets && bytes.len() % 16 == 0 {
+        if matches!(read, Err(_) | Ok(Detach | Sync | Finish | Quit)) || greets && bytes.len().is_multiple_of(16) {
             harmless.extend_from_slice(line);
         }
     }
