@@ -1568,8 +1568,8 @@ export interface OperationTotal {
  */
 export interface ResultFinding {
   /**
-   * Lanes that sent the writes of this work, which asks for direct I/O, through the page cache, while others wrote
-   * directly.
+   * Lanes that sent half and more of the writes of this work, which asks for direct I/O, through the page cache, where
+   * another lane did not.
    */
   buffered?: string[];
   /**
@@ -1728,8 +1728,9 @@ export interface Estimate {
    */
   once_seconds?: number | null;
   /**
-   * Of work that asks for direct I/O: bytes that went through the page cache per byte that it wrote, the least of all
-   * rounds. Near 0: it was direct; 0.5 and more: the filesystem made it buffered I/O.
+   * Of writes that ask for direct I/O: bytes of pages that became dirty in the whole system per byte that the work wrote,
+   * the least of all rounds. Near 0: the data did not pass the page cache; from 0.5 on it is said that it did.
+   * Filesystems that mark no page dirty (tmpfs, FUSE) are not seen.
    */
   page_cache_share?: number | null;
   /**

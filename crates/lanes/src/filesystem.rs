@@ -415,13 +415,7 @@ impl Filesystem {
             return Vec::new();
         }
         let mut command: Vec<String> = self.mkfs.iter().map(|&word| word.to_owned()).collect();
-        if let Some(size) = self.mkfs_block_of_page
-            && !options.iter().any(|option| option.starts_with(size))
-        {
-            let page = rustix::param::page_size();
-            // What the program takes by itself is left to it: older ones do not know the option.
-            command.extend((page != 4096).then(|| [size.to_owned(), page.to_string()]).into_iter().flatten());
-        }
+        command.extend(self.block_of_page(options, rustix::param::page_size()));
         let mut options = options.iter();
         while let Some(option) = options.next() {
             let list = self.mkfs_lists.iter().find(|flag| option.starts_with(**flag));
@@ -444,6 +438,17 @@ impl Filesystem {
         }
         command.push("{device}".to_owned());
         command
+    }
+
+    /// The words that make blocks of a page, where the kernel mounts no others and the user chose none. With pages of
+    /// 4 KiB mkfs needs no word for it, and older ones do not know it.
+    fn block_of_page(&self, options: &[String], page_bytes: usize) -> Vec<String> {
+        match self.mkfs_block_of_page {
+            Some(word) if page_bytes != 4096 && !options.iter().any(|option| option.starts_with(word)) => {
+                vec![word.to_owned(), page_bytes.to_string()]
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// The mount options: Fairlane's own, then the user's. Where the user speaks of discard, it is
@@ -490,6 +495,15 @@ mod tests {
         );
         let joined = ext4.mkfs_command(&words("-Estride=4")).join(" ");
         assert!(joined.contains("lazy_journal_init=0,stride=4 {device}"), "{joined}");
+    }
+
+    #[test]
+    fn f2fs_has_blocks_of_a_page() {
+        let f2fs = find("f2fs").unwrap();
+        assert_eq!(f2fs.block_of_page(&[], 65_536), ["-b", "65536"]);
+        assert!(f2fs.block_of_page(&[], 4096).is_empty());
+        assert!(f2fs.block_of_page(&words("-b 16384"), 65_536).is_empty());
+        assert!(find("ext4").unwrap().block_of_page(&[], 65_536).is_empty());
     }
 
     #[test]

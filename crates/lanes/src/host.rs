@@ -13,10 +13,10 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root() && !has_one_user(&map)
 }
 
-/// Whether a user namespace with this map (user_namespaces(7)) has a single user.
+/// Whether a user namespace with this map (user_namespaces(7)) has a single user, who is not root outside.
 pub(crate) fn has_one_user(map: &str) -> bool {
-    let mut counts = map.lines().map(|line| line.split_whitespace().nth(2));
-    counts.next() == Some(Some("1")) && counts.next().is_none()
+    let mut lines = map.lines().map(|line| line.split_whitespace().skip(1).collect::<Vec<_>>());
+    matches!(lines.next().as_deref(), Some([outside, "1"]) if *outside != "0") && lines.next().is_none()
 }
 
 /// What carries a path.
@@ -164,9 +164,14 @@ mod tests {
 
     #[test]
     fn a_namespace_of_one_user_is_told_from_a_container_and_from_the_machine() {
-        for (map, one) in
-            [("0 0 4294967295\n", false), ("0 1000 1\n", true), ("0 1000 1\n1 100000 65536\n", false), ("", false)]
-        {
+        let maps = [
+            ("         0          0 4294967295\n", false),
+            ("0 1000 1\n", true),
+            ("0 0 1\n", false),
+            ("0 1000 1\n1 100000 65536\n", false),
+            ("", false),
+        ];
+        for (map, one) in maps {
             assert_eq!(has_one_user(map), one, "{map:?}");
         }
     }

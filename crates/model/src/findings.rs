@@ -143,8 +143,8 @@ pub struct ResultFinding {
     pub rounds: u32,
     /// What limited it.
     pub limit: Limit,
-    /// Lanes that sent the writes of this work, which asks for direct I/O, through the page cache, while others wrote
-    /// directly.
+    /// Lanes that sent half and more of the writes of this work, which asks for direct I/O, through the page cache, where
+    /// another lane did not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buffered: Vec<String>,
     /// What was measured never passed the disk (writes that stayed in memory, figures above the disk's that
@@ -211,8 +211,9 @@ pub struct Estimate {
     pub agent_cpu_seconds_per_operation: Option<f64>,
     /// Bytes written at the device per byte of the application.
     pub write_amplification: Option<f64>,
-    /// Of work that asks for direct I/O: bytes that went through the page cache per byte that it wrote, the least of all
-    /// rounds. Near 0: it was direct; 0.5 and more: the filesystem made it buffered I/O.
+    /// Of writes that ask for direct I/O: bytes of pages that became dirty in the whole system per byte that the work wrote,
+    /// the least of all rounds. Near 0: the data did not pass the page cache; from 0.5 on it is said that it did.
+    /// Filesystems that mark no page dirty (tmpfs, FUSE) are not seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_cache_share: Option<f64>,
     /// Flushes at the device per operation.

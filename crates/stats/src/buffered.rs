@@ -39,12 +39,18 @@ pub(crate) fn lanes(estimates: &[Estimate]) -> Vec<String> {
     if names.len() < known { names } else { Vec::new() }
 }
 
+/// Btrfs checksums data unless an option turns it off.
+fn has_checksums(lane: &Lane) -> bool {
+    let off = |option: &String| option == "nodatasum" || option == "nodatacow";
+    lane.filesystem == "btrfs" && !lane.mount_options.iter().any(off)
+}
+
 /// A sentence for each lane that buffered.
 pub(crate) fn warnings(lanes: &[&Lane], estimates: &[Estimate]) -> Vec<Sentence> {
     let of = |estimate: &Estimate| {
         let lane = lanes.iter().find(|lane| lane.name == estimate.lane);
         let share = Value::Share(estimate.page_cache_share.unwrap_or(0.0).min(1.0));
-        match lane.is_some_and(|lane| lane.filesystem == "btrfs") {
+        match lane.is_some_and(|lane| has_checksums(lane)) {
             true => said::not_direct_with_checksums(name(&estimate.lane), share),
             false => said::not_direct(name(&estimate.lane), share),
         }

@@ -282,22 +282,32 @@ fn rounds_that_hold_a_comparison_are_what_a_look_counts() {
     assert_eq!(judge::rounds_compared(&race, "commit"), 1, "a lane that is alone with figures is all there is");
 }
 
-#[test]
-fn a_lane_that_the_race_did_not_come_to_has_not_failed() {
-    let mut race = commits(6, [100.0, 105.0], Rounds::Auto);
-    race.trials.retain(|trial| trial.lane == "xfs" && trial.round == 1);
-    race.end = Some(EndOutcome::Interrupted);
-    let found: Findings = judge::findings(&race);
-    let ext4 = found.results[0].estimates.iter().find(|of| of.lane == "ext4").expect("a lane");
-    assert_eq!((ext4.failure.as_deref(), ext4.failed()), (Some("the race did not come to it"), None));
-    let answer = found.answer.expect("an answer");
-    assert!(!answer.choose.contains(&"ext4".to_owned()) || answer.choose.contains(&"xfs".to_owned()), "{answer:?}");
-    // One that failed is told as before.
-    let mut failed = commits(6, [100.0, 105.0], Rounds::Auto);
-    for trial in failed.trials.iter_mut().filter(|trial| trial.lane == "ext4") {
-        trial.outcome = Outcome::Failed;
+/// Two lanes that were both measured at "commit" and of which only xfs was at "read": ext4's trials there ended so, or
+/// there are none.
+fn half_measured(ext4_at_read: Option<Outcome>) -> Findings {
+    let works = vec![io("commit", Pattern::Append, 1, 1), io("read", Pattern::RandRead, 1, 0)];
+    let mut race = record(vec![lane("ext4"), lane("xfs")], works, Rounds::Auto, true);
+    run(&mut race, 6, &[100.0, 100.0], 0.01, 1);
+    let at_read = |trial: &Trial| trial.workload == "read" && trial.lane == "ext4";
+    match ext4_at_read {
+        Some(outcome) => {
+            race.trials.iter_mut().filter(|trial| at_read(trial)).for_each(|trial| trial.outcome = outcome)
+        }
+        None => race.trials.retain(|trial| !at_read(trial)),
     }
-    let found = judge::findings(&failed);
-    let ext4 = found.results[0].estimates.iter().find(|of| of.lane == "ext4").expect("a lane");
-    assert!(ext4.failed().is_some());
+    judge::findings(&race)
+}
+
+#[test]
+fn a_lane_that_the_race_did_not_come_to_has_not_failed_and_is_not_out_for_it() {
+    for (ext4_at_read, is_out) in [(None, false), (Some(Outcome::Failed), true)] {
+        let found = half_measured(ext4_at_read);
+        let read = found.results.iter().find(|result| result.workload == "read").expect("a result");
+        let ext4 = read.estimates.iter().find(|of| of.lane == "ext4").expect("a lane");
+        assert_eq!(ext4.failed().is_some(), is_out, "{ext4:?}");
+        let told = ext4.failure.as_deref() == Some("the race did not come to it");
+        assert_eq!(told, !is_out, "{ext4:?}");
+        let answer = found.answer.expect("an answer");
+        assert_eq!(!answer.choose.contains(&"ext4".to_owned()), is_out, "{answer:?}");
+    }
 }

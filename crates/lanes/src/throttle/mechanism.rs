@@ -76,7 +76,7 @@ fn offers() -> Result<Offers, LaneFailure> {
     };
     Ok(Offers {
         // What another race has mounted goes with that race.
-        v1: all_v1_roots(&mounts).find(|root| !is_in_a_run_directory(root)).map(Path::to_owned),
+        v1: v1_roots(&mounts).find(|root| !is_in_a_run_directory(root)).map(Path::to_owned),
         blkio: known.lines().any(enabled),
         handed_out: v2.is_some_and(|mount| lists(&mount.target.join("cgroup.subtree_control"), "io")),
         memory: v2.is_some_and(|mount| lists(&mount.target.join("cgroup.subtree_control"), "memory")),
@@ -94,7 +94,7 @@ fn lists(path: &Path, word: &str) -> bool {
 
 /// The root groups of blkio that are mounted and can limit, the latest first; all show the same
 /// hierarchy. A container may show a group of its own instead: only a root group has a release agent.
-pub(super) fn all_v1_roots(mounts: &[MountEntry]) -> impl Iterator<Item = &Path> {
+pub(super) fn v1_roots(mounts: &[MountEntry]) -> impl Iterator<Item = &Path> {
     let is_blkio = |mount: &&MountEntry| {
         mount.filesystem == "cgroup"
             && mount.super_options.iter().any(|option| option == "blkio")
@@ -347,8 +347,8 @@ pub(crate) fn lift_left_over(
     }
     let mounts = mountinfo::read().map_err(|error| cannot("read /proc/self/mountinfo", error))?;
     // One of a race that lives goes with that race.
-    let lasting = all_v1_roots(&mounts).find(|root| !is_in_a_run_directory(root));
-    let found = lasting.or_else(|| all_v1_roots(&mounts).next()).map(Path::to_owned);
+    let lasting = v1_roots(&mounts).find(|root| !is_in_a_run_directory(root));
+    let found = lasting.or_else(|| v1_roots(&mounts).next()).map(Path::to_owned);
     let root = found.map_or_else(mount, Ok).map_err(|error| {
         failed(format!(
             "the limit of /dev/{name} cannot be looked at because blkio of cgroup v1 is not mounted: {error}; mount it (mount -t cgroup -o blkio blkio DIR), then run `fairlane clean`"

@@ -1,6 +1,6 @@
 //! Limits that somebody else set on a device: a lane on it would be measured with them.
 
-use super::mechanism::{all_v1_roots, limited_in, v1_limits};
+use super::mechanism::{limited_in, v1_limits, v1_roots};
 use crate::device::DeviceNumber;
 use crate::mountinfo::{self, MountEntry};
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ fn groups_of_v1(mounts: &[MountEntry], own: &str) -> Vec<PathBuf> {
         let controllers = fields.nth(1)?;
         controllers.split(',').any(|name| name == "blkio").then(|| fields.next())?
     });
-    let Some(root) = all_v1_roots(mounts).next() else { return Vec::new() };
+    let Some(root) = v1_roots(mounts).next() else { return Vec::new() };
     let below = path.and_then(|path| path.strip_prefix('/')).filter(|path| !path.is_empty());
     std::iter::once(root.to_owned()).chain(below.map(|path| root.join(path))).collect()
 }

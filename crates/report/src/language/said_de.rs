@@ -164,8 +164,8 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ),
     (
         "not_direct_with_checksums",
-        "{lane}: {share} dessen, was mit O_DIRECT geschrieben wurde, ging durch den Seitencache; gemessen wurde gepufferte E/A. \
-         Daneben die Option nodatasum antreten lassen: mit ihr schreibt Btrfs direkt",
+        "{lane}: {share} dessen, was mit O_DIRECT geschrieben wurde, ging durch den Seitencache; gemessen wurde gepufferte E/A; \
+         Btrfs tut das bei Dateien mit Prüfsummen der Daten seit Linux 6.15: daneben die Option nodatasum antreten lassen",
     ),
     ("parts_range", "die Teile streuen über {percent} % ihres Mittels"),
     ("rises", "von Anfang bis Ende steigt es um {percent} % seines Mittels"),

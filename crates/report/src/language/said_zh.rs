@@ -105,7 +105,7 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("not_direct", "{lane}：用 O_DIRECT 写入的数据有 {share} 经过了页缓存，因此测到的是带缓存的 I/O"),
     (
         "not_direct_with_checksums",
-        "{lane}：用 O_DIRECT 写入的数据有 {share} 经过了页缓存，因此测到的是带缓存的 I/O；请同时测试选项 nodatasum，Btrfs 用它才直接写入",
+        "{lane}：用 O_DIRECT 写入的数据有 {share} 经过了页缓存，因此测到的是带缓存的 I/O；自 Linux 6.15 起，Btrfs 对带数据校验和的文件都这样做：请同时测试选项 nodatasum",
     ),
     // Who may be ranked.
     ("different_promises", "承诺不同：{each}"),

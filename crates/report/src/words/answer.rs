@@ -50,7 +50,7 @@ pub(crate) fn claims(claims: &[&Claim], brief: bool) -> Phrase {
     for claim in claims {
         let mut what = work(&claim.reason.workload, &claim.reason.group, &claim.reason.title, claim.of_table);
         if let Some(lane) = &claim.reason.buffers {
-            what.push_str(&format!(" with O_DIRECT, which {} buffers", shorten(lane, 40)));
+            what.push_str(&format!(" with O_DIRECT ({} buffers them)", shorten(lane, 40)));
         }
         let of_time = latency(claim.metric).is_some();
         if !of_time

@@ -50,7 +50,7 @@ templates! {
         "{lane}: {share} of what was written with O_DIRECT went through the page cache, so that buffered I/O was measured";
     not_direct_with_checksums(lane, share) =
         "{lane}: {share} of what was written with O_DIRECT went through the page cache, so that buffered I/O was measured; \
-         race the option nodatasum beside it, with which Btrfs writes directly";
+         Btrfs does so for files with checksums of data since Linux 6.15: race the option nodatasum beside it";
 
     // Who may be ranked.
     different_promises(each) = "different promises: {each}";
