@@ -135,7 +135,7 @@ impl Session {
     fn attach(&mut self, target: &Target, devices: &Devices) -> Result<Reply, Refusal> {
         self.detach()?;
         let place = Place::open(target)?;
-        self.attached = Some(Attached { place, sampler: Sampler::new(devices) });
+        self.attached = Some(Attached { place, sampler: Sampler::new(devices).with_programs(devices) });
         Ok(Reply::Done)
     }
 
@@ -231,6 +231,9 @@ impl Session {
         count_until_written(&mut window, written);
         if let Some([user, kernel]) = window.server_cpu_seconds {
             (system.server_cpu_user_seconds, system.server_cpu_system_seconds) = (user, kernel);
+            if let (Some(foreign), true) = (&mut system.foreign_cpu_seconds, trial.serves_elsewhere()) {
+                *foreign = (*foreign - user - kernel).max(0.0);
+            }
         }
         if threads {
             count_own_threads(&mut system, &window);
@@ -311,6 +314,11 @@ impl Attached {
 }
 
 impl Trial {
+    /// Whether it works with a server that something else started: by its parents it is a program like any other.
+    fn serves_elsewhere(&self) -> bool {
+        matches!(&self.workload.kind, Kind::Oltp(oltp) if oltp.is_external())
+    }
+
     fn measured(&mut self, windows: Vec<Window>, system: SystemUse, opened_after_seconds: f64) -> Reply {
         self.system.add(&system);
         let own = self.in_phases.then(|| system.clone());

@@ -198,7 +198,8 @@ mod tests {
     fn nothing_leads_out_of_a_folder_and_no_link_is_followed_in_it() {
         let (_top, folder) = scene();
         // Old kernels go the second way.
-        let root = rustix::fs::open("/", FOLDER, Mode::empty()).unwrap();
+        // An emulator may have a root of its own for the name "/" alone.
+        let root = rustix::fs::open("/proc/..", FOLDER, Mode::empty()).unwrap();
         for (name, how) in [("at once", open_beneath as Opens), ("step by step", step_by_step as Opens)] {
             for flags in [OFlags::RDONLY, OFlags::PATH, OFlags::PATH | OFlags::DIRECTORY] {
                 let open = |path: &str| how(folder.as_fd(), Path::new(path), flags).map(|_| ());

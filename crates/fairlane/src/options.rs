@@ -364,7 +364,7 @@ pub struct Report {
     /// Language of a memo or of the page; default: the locale's. Other formats are in English
     #[arg(long, value_name = "en|zh|de", value_parser = crate::language::parse)]
     pub lang: Option<Language>,
-    /// Write here instead of standard output
+    /// Write here instead of standard output; `-`: standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }

@@ -34,6 +34,8 @@ fn record(place: &Place) -> String {
 fn a_report_goes_over_an_older_file_whole_and_over_no_record() {
     let place = Place::new();
     let before = record(&place);
+    let (csv, _) = place.expect(0, &["report", "r.jsonl", "--format", "csv", "-o", "-"]);
+    assert!(csv.contains("commit") && !place.path().join("-").exists(), "{csv}");
     for format in ["csv", "memo", "html", "json", "markdown"] {
         let (_, err) = place.expect(2, &["report", "r.jsonl", "--format", format, "-o", "r.jsonl"]);
         assert_one_sentence(&err, &["-o r.jsonl: it is the record itself", "name another file"]);

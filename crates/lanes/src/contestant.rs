@@ -61,6 +61,12 @@ impl Contestant {
                         _ if name.contains('/') || Path::new(name).is_dir() => {
                             format!("to race a directory write ./{}", model::text::escaped(name.as_bytes()))
                         }
+                        _ if name.ends_with(".toml") => {
+                            format!(
+                                "to race a filesystem of your own write ./{}",
+                                model::text::escaped(name.as_bytes())
+                            )
+                        }
                         Some(near) => format!("did you mean {near}?"),
                         None => "`fairlane doctor` lists what can be raced".to_owned(),
                     };

@@ -16,6 +16,7 @@ fn names_that_make_no_sense_are_refused_with_the_remedy() {
     let long: Vec<&str> = long.iter().map(String::as_str).collect();
     for (specs, parts) in [
         (vec!["exr4"], vec!["no filesystem is called `exr4`", "did you mean ext4?"]),
+        (vec!["mine.toml"], vec!["to race a filesystem of your own write ./mine.toml"]),
         (vec!["data/"], vec!["no filesystem is called `data/`", "to race a directory write ./data/"]),
         (vec!["src"], vec!["`src`", "write ./src"]),
         (vec!["hammer"], vec!["`hammer`", "fairlane doctor"]),

@@ -276,6 +276,13 @@ pub struct SystemUse {
     /// from that of other programs.
     #[serde(skip_serializing_if = "is_false")]
     pub filesystem_process_unknown: bool,
+    /// CPU time, user and system, of programs that are neither the agent's, the filesystem's, the server's nor the
+    /// kernel's, over `looked_seconds`; absent where it cannot be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub foreign_cpu_seconds: Option<f64>,
+    /// Seconds over which programs were looked at: the windows with their warm-up.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub looked_seconds: f64,
     /// The lane's device (loop device or partition).
     pub device: DeviceUse,
     /// The disk under the lane's device; zero where there is none or it is the same.
@@ -356,6 +363,12 @@ impl SystemUse {
             (None, more) if self.window_seconds == 0.0 => more,
             _ => None,
         };
+        self.foreign_cpu_seconds = match (self.foreign_cpu_seconds, other.foreign_cpu_seconds) {
+            (Some(own), Some(more)) => Some(own + more),
+            (None, more) if self.window_seconds == 0.0 => more,
+            _ => None,
+        };
+        self.looked_seconds += other.looked_seconds;
         self.window_seconds += other.window_seconds;
         self.windows += other.windows;
         self.cpus = self.cpus.max(other.cpus);

@@ -161,9 +161,17 @@ fn table(found: &DurabilityFindings) -> Vec<Vec<String>> {
 
 fn more(found: &DurabilityFindings, first: &str) -> Vec<Vec<String>> {
     let head = said::MORE_COLUMNS.map(str::to_owned).to_vec();
+    let any = found.lanes.iter().any(|lane| lane.speed.is_some());
     let row = |lane: &LaneDurability| {
         let [open, images] = [lane.open, lane.images].map(said::counted);
-        vec![name(&lane.lane), open, images, lane.complaints.to_string(), said::bare(lane), said::speed(lane, first)]
+        vec![
+            name(&lane.lane),
+            open,
+            images,
+            lane.complaints.to_string(),
+            said::bare(lane),
+            said::speed(lane, first, any),
+        ]
     };
     std::iter::once(head).chain(found.lanes.iter().map(row)).collect()
 }

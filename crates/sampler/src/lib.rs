@@ -10,6 +10,7 @@ mod memory;
 mod own;
 mod pressure;
 mod processes;
+mod programs;
 mod source;
 mod story;
 mod threads;
@@ -17,7 +18,7 @@ mod threads;
 pub use cpu::ticks_per_second;
 pub use story::Story;
 
-use model::agent::Devices;
+use model::agent::{Devices, FilesystemProcesses};
 use model::trial::SystemUse;
 use std::time::Instant;
 
@@ -35,6 +36,9 @@ pub struct Sampler {
     pressure: pressure::Pressure,
     processes: processes::Processes,
     threads: Option<threads::Threads>,
+    programs: Option<programs::Programs>,
+    /// Programs when the watch began.
+    looked: Option<(Instant, programs::Look)>,
     opened: Option<Counters>,
     closed: Option<Closed>,
 }
@@ -67,14 +71,28 @@ impl Sampler {
             pressure: pressure::Pressure::open(),
             processes: processes::Processes::open(&devices.filesystem),
             threads: None,
+            programs: None,
+            looked: None,
             opened: None,
             closed: None,
         }
     }
 
+    /// Tells programs that have nothing to do with the lane by their CPU time, too. This process and all that it starts
+    /// are the lane's; where nobody knows which process is the filesystem, no program is told from it.
+    pub fn with_programs(mut self, devices: &Devices) -> Self {
+        self.programs = match &devices.filesystem {
+            FilesystemProcesses::None => Some(programs::Programs::new(&[])),
+            FilesystemProcesses::Known(pids) => Some(programs::Programs::new(pids)),
+            FilesystemProcesses::Unknown => None,
+        };
+        self
+    }
+
     /// Begins to watch and opens the window. With `threads`, every thread is looked at first, which
     /// takes milliseconds.
     pub fn begin(&mut self, threads: bool) {
+        self.looked = self.programs.as_mut().map(|programs| (Instant::now(), programs.look(threads)));
         self.threads = threads.then(threads::Threads::look);
         self.open_window();
     }
@@ -113,7 +131,15 @@ impl Sampler {
         if self.closed.is_none() {
             self.close_window();
         }
-        let busiest = self.threads.take().and_then(|before| threads::Threads::look().busiest_since(&before));
+        let looked_until = Instant::now();
+        let programs = self.looked.take().zip(self.programs.as_mut()).map(|((since, before), programs)| {
+            let after = programs.look(false);
+            let seconds = self.cpu.seconds(before.foreign_ticks, after.foreign_ticks);
+            (looked_until.duration_since(since).as_secs_f64(), seconds, after)
+        });
+        // Another program's thread limits nobody's filesystem.
+        let counts = |pid: u32| programs.as_ref().is_none_or(|(.., now)| !now.is_foreign(pid));
+        let busiest = self.threads.take().and_then(|before| threads::Threads::look().busiest_since(&before, &counts));
         let (Some(before), Some(closed)) = (self.opened.take(), self.closed.take()) else {
             return SystemUse::default();
         };
@@ -134,6 +160,8 @@ impl Sampler {
             device: after.disks.device.since(&before.disks.device),
             backing: after.disks.backing.since(&before.disks.backing),
             neighbours: after.disks.neighbours.since(&before.disks.neighbours),
+            foreign_cpu_seconds: programs.as_ref().map(|(_, seconds, _)| *seconds),
+            looked_seconds: programs.as_ref().map_or(0.0, |(looked, ..)| *looked),
             busiest_thread_share: busiest.as_ref().map(|busiest| busiest.share),
             busiest_thread: busiest.map(|busiest| busiest.name),
             dirtied_bytes: after

@@ -43,13 +43,18 @@ impl Threads {
     }
 
     /// The busiest thread between an earlier look and this one. A thread that was not there before
-    /// began since: all its time counts.
-    pub(crate) fn busiest_since(&self, before: &Threads) -> Option<Busiest> {
+    /// began since: all its time counts. `counts`: processes whose threads are looked at.
+    pub(crate) fn busiest_since(&self, before: &Threads, counts: &dyn Fn(u32) -> bool) -> Option<Busiest> {
         let elapsed = self.taken.duration_since(before.taken).as_nanos() as f64;
         let spent = |(thread, after): (&(u32, u32), &u64)| {
             (*thread, after.saturating_sub(before.nanoseconds.get(thread).copied().unwrap_or(0)))
         };
-        let (thread, nanoseconds) = self.nanoseconds.iter().map(spent).max_by_key(|(_, spent)| *spent)?;
+        let (thread, nanoseconds) = self
+            .nanoseconds
+            .iter()
+            .filter(|((process, _), _)| counts(*process))
+            .map(spent)
+            .max_by_key(|(_, spent)| *spent)?;
         if elapsed <= 0.0 || nanoseconds == 0 {
             return None;
         }
@@ -126,7 +131,7 @@ mod tests {
         let spent = own.map(|(thread, time)| time - before.nanoseconds.get(thread).copied().unwrap_or(0)).max();
         // The kernel counts in ticks where it has no finer figures.
         assert!(spent.unwrap() > 40_000_000, "{spent:?}");
-        let busiest = after.busiest_since(&before).unwrap();
+        let busiest = after.busiest_since(&before, &|_| true).unwrap();
         assert!(busiest.share > 0.0 && !busiest.name.is_empty(), "{busiest:?}");
         handle.thread().unpark();
         handle.join().unwrap();
@@ -147,8 +152,11 @@ mod tests {
         let before = Threads { taken, nanoseconds: HashMap::from([((1, 1), 1_000)]) };
         let later = taken + std::time::Duration::from_micros(10);
         let after = Threads { taken: later, nanoseconds: HashMap::from([((1, 1), 2_000), ((0, 0), 9_000)]) };
-        let busiest = after.busiest_since(&before).unwrap();
+        let busiest = after.busiest_since(&before, &|_| true).unwrap();
         assert!((busiest.share - 0.9).abs() < 1e-9, "{busiest:?}");
-        assert_eq!(before.busiest_since(&before), None);
+        assert_eq!(before.busiest_since(&before, &|_| true), None);
+        // Another program's thread is nobody's bottleneck.
+        let busiest = after.busiest_since(&before, &|process| process == 1).unwrap();
+        assert!((busiest.share - 0.1).abs() < 1e-9, "{busiest:?}");
     }
 }

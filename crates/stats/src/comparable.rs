@@ -1,6 +1,7 @@
 //! Which lanes may be ranked against each other, which of them the others are held against, and why
 //! the rest is not ranked.
 
+use crate::guarantees;
 use crate::say::{self, name, pair as said};
 use model::Sentence;
 use model::findings::NotRanked;
@@ -166,6 +167,7 @@ pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<Sentence>, Sentence> {
         let with = if a.promises.data_checksums { a } else { b };
         beside.push(said::also_checksums(name(&with.name)));
     }
+    beside.extend(guarantees::unlike(a, b));
     Ok(beside)
 }
 
@@ -296,10 +298,10 @@ pub fn not_ranked(lanes: &[&Lane], reference: &Lane) -> Vec<NotRanked> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn lane(name: &str, venue: &str, kernel: &str) -> Lane {
+    pub(crate) fn lane(name: &str, venue: &str, kernel: &str) -> Lane {
         Lane {
             name: name.to_owned(),
             spec: name.to_owned(),

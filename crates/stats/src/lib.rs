@@ -20,6 +20,7 @@ mod evidence;
 mod failed;
 pub mod forecast;
 pub mod gate;
+mod guarantees;
 mod impossible;
 pub mod judge;
 pub mod latency;

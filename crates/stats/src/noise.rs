@@ -90,6 +90,18 @@ pub fn foreign(system: &SystemUse, overhead: &HostOverhead) -> Option<String> {
             words::percent(other / cpu_seconds)
         ));
     }
+    // Their system calls too: user time alone does not show a program that only reads and writes.
+    let looked = system.looked_seconds * f64::from(system.cpus);
+    if let Some(other) = system.foreign_cpu_seconds
+        && looked > 0.0
+        && other > CPU_SHARE * looked
+        && other >= TICKS_SECONDS * 0.999
+    {
+        return Some(format!(
+            "other programs took {} of the CPU time with their system calls ({other:.2} s; 5 % is tolerated)",
+            words::percent(other / looked)
+        ));
+    }
     let own = total(&system.device);
     if total(&system.backing) > 0.0 {
         let foreign = extra(system) - overhead.allowed(&system.device);
@@ -191,6 +203,17 @@ mod tests {
             ..Default::default()
         };
         assert_eq!(foreign(&short, &HostOverhead::default()), None);
+    }
+
+    #[test]
+    fn programs_that_only_call_the_kernel_are_seen() {
+        let copies = SystemUse { foreign_cpu_seconds: Some(0.5), looked_seconds: 1.2, ..quiet() };
+        let reason = foreign(&copies, &HostOverhead::default()).unwrap();
+        assert!(reason.contains("other programs took 10 % of the CPU time with their system calls"), "{reason}");
+        for (seconds, looked) in [(Some(0.2), 1.2), (Some(0.02), 0.05), (Some(0.5), 0.0), (None, 1.2)] {
+            let system = SystemUse { foreign_cpu_seconds: seconds, looked_seconds: looked, ..quiet() };
+            assert_eq!(foreign(&system, &HostOverhead::default()), None, "{seconds:?} in {looked}");
+        }
     }
 
     #[test]

@@ -307,7 +307,9 @@ mod tests {
 
     #[test]
     fn a_server_that_never_answers_is_told_as_such() {
-        let times = Times { warm_up: Duration::ZERO, window: SHORT, patience: SHORT };
+        // Long enough for three threads to begin on a slow machine.
+        let window = Duration::from_millis(500);
+        let times = Times { warm_up: Duration::ZERO, window, patience: SHORT };
         let came = run(&mut silent_clients(), times, &AtomicBool::new(false), &mut (), &|_| None);
         assert_eq!((came.operations, came.uncertain, came.stopped), (0, 3, false));
         let error = came.error.unwrap();

@@ -18,6 +18,10 @@ pub fn elsewhere(test: &str) -> bool {
     if std::env::var_os(NAME).is_some() {
         return false;
     }
+    if std::env::var_os("FAIRLANE_EMULATED").is_some() {
+        println!("skipped: {test} forks, and the emulator itself has a thread beside the program's");
+        return true;
+    }
     let program = std::env::current_exe().unwrap();
     // No test is called so: where the table lacks the test, nothing runs.
     let run = Command::new(program)

@@ -2,7 +2,7 @@
 //! is a regression gate, which has a file of its own.
 
 use super::gate;
-use super::report::put;
+use super::report::{named, put};
 use super::screen::{style, tilde};
 use crate::failure::Failure;
 use crate::options::Compare;
@@ -36,7 +36,7 @@ pub fn run(options: &Compare) -> Result<(), Failure> {
             ));
         }
     };
-    let output = options.output.as_deref();
+    let output = named(options.output.as_deref());
     match (a.strip_prefix(PREFIX), b.strip_prefix(PREFIX)) {
         (Some(_), Some(_)) => {
             return Err(Failure::usage(

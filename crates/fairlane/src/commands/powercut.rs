@@ -312,6 +312,7 @@ fn again(options: &Powercut, seed: u64) -> Vec<String> {
     line.extend(["--cuts".to_owned(), options.cuts.to_string(), "--seed".to_owned(), seed.to_string()]);
     line.extend(["--lane-size".to_owned(), options.lane_size.to_string()]);
     line.extend(options.sector.iter().flat_map(|bytes| ["--sector".to_owned(), bytes.to_string()]));
+    line.extend(options.no_speed.then(|| "--no-speed".to_owned()));
     line
 }
 

@@ -17,16 +17,17 @@ use std::path::Path;
 pub fn run(options: &Report) -> Result<(), Failure> {
     let shown = state::resolve(&options.record).ok().filter(|path| durability::is_record(path));
     if let Some(path) = shown {
-        if let Some(output) = options.output.as_deref() {
+        let output = named(options.output.as_deref());
+        if let Some(output) = output {
             outputs::check(&[("-o", output)], &[("the record", &path)])?;
         }
-        return put(&durability::render(&path, &options.format, options.lang)?, options.output.as_deref());
+        return put(&durability::render(&path, &options.format, options.lang)?, output);
     }
     let format = report::format_named(&options.format).map_err(|error| Failure::usage(error.to_string()))?;
     if let Some(language) = options.lang {
         format.check_language(language).map_err(Failure::usage)?;
     }
-    let output = options.output.as_deref();
+    let output = named(options.output.as_deref());
     if let Render::Page(_) = format.render {
         page::check_place(output)?;
     }
@@ -52,6 +53,11 @@ pub fn run(options: &Report) -> Result<(), Failure> {
             page::put(&page::of(&record, findings, &path, language::chosen(options.lang))?, *write, output)
         }
     }
+}
+
+/// The file of `-o`; `-` is standard output.
+pub fn named(output: Option<&Path>) -> Option<&Path> {
+    output.filter(|output| *output != Path::new("-"))
 }
 
 /// Writes to a file, or prints where none is named.

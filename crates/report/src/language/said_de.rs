@@ -191,6 +191,46 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("different_disks", "verschiedene Platten: {a} liegt auf {a_on}, {b} auf {b_on}"),
     ("same_disk_elsewhere", "beide Verzeichnisse liegen auf {disk}, aber verschieden voll und an verschiedener Stelle"),
     ("also_checksums", "{lane} bildet auch Prüfsummen der Daten"),
+    (
+        "stale_after_crash",
+        "{lane}: mit {option} kann eine gewachsene Datei nach einem Absturz alte Inhalte der Platte haben",
+    ),
+    ("journals_data", "{lane}: mit {option} gehen auch die Daten durch das Journal und werden zweimal geschrieben"),
+    (
+        "commits_out_of_order",
+        "{lane}: mit {option} wartet das Journal nicht auf seine Blöcke; nach einem Absturz sagt allein eine Prüfsumme, ob \
+         sie angekommen sind",
+    ),
+    (
+        "replaced_may_be_empty",
+        "{lane}: mit {option} kann eine durch rename ersetzte, nicht synchronisierte Datei nach einem Absturz leer sein",
+    ),
+    (
+        "allocates_at_once",
+        "{lane}: mit {option} werden Blöcke beim Aufruf von write vergeben, und jeder Commit schreibt erst ihre Daten",
+    ),
+    (
+        "synchronous_names",
+        "{lane}: mit {option} sind Änderungen an Verzeichnissen auf der Platte, wenn der Aufruf zurückkehrt",
+    ),
+    ("synchronous_writes", "{lane}: mit {option} ist jeder Schreibvorgang auf der Platte, wenn der Aufruf zurückkehrt"),
+    ("commits_all_data", "{lane}: mit {option} schreibt jeder Commit erst alle Daten"),
+    (
+        "keeps_order",
+        "{lane}: mit {option} erreichen Daten die Platte in der Reihenfolge, in der sie geschrieben wurden",
+    ),
+    ("commits_all_at_fsync", "{lane}: mit {option} schreibt fsync mehr fest als die verlangte Datei"),
+    ("older_state", "{lane}: mit {option} kann ein älterer Stand eingehängt werden"),
+    (
+        "overwrites_in_place",
+        "{lane}: mit {option} werden Daten an Ort und Stelle überschrieben und haben keine Prüfsummen",
+    ),
+    ("lazy_timestamps", "{lane}: mit {option} kann ein Absturz bis zu einen Tag an Zeitstempeln zurücknehmen"),
+    (
+        "commits_every",
+        "{lane}: mit {option} kann ein Absturz verlieren, was in den letzten {seconds} s geschrieben und nicht \
+         synchronisiert wurde (üblich sind {usual} s)",
+    ),
     ("promises_lacking_one", "verspricht {names}"),
     ("promises_lacking_many", "versprechen {names}"),
     ("promises_beyond_one", "verspricht zusätzlich {names}"),

@@ -174,11 +174,11 @@ pub(crate) fn counted(figure: Option<u64>) -> String {
     figure.map_or_else(|| "not counted".to_owned(), |figure| figure.to_string())
 }
 
-/// The speed in a cell.
-pub(crate) fn speed(found: &LaneDurability, first: &str) -> String {
+/// The speed in a cell, beside that of the first lane where `any` was measured.
+pub(crate) fn speed(found: &LaneDurability, first: &str, any: bool) -> String {
     match found.speed {
         Some(speed) => format!("x{:.2} (x{:.2} to x{:.2})", speed.ratio, speed.low, speed.high),
-        None if found.lane == first => "x1".to_owned(),
+        None if any && found.lane == first => "x1".to_owned(),
         None => "not measured".to_owned(),
     }
 }

@@ -67,6 +67,32 @@ templates! {
     flushes_stop_short(stops, reaches) = "different flushes: no flush of {stops} reaches a disk, those of {reaches} do";
     same_disk_elsewhere(disk) = "both directories are on {disk}, but their fill and position on it differ";
     also_checksums(lane) = "{lane} also checksums data";
+
+    // Options that move a guarantee.
+    stale_after_crash(lane, option) =
+        "{lane}: with {option} a file that grew may hold old contents of the disk after a crash";
+    journals_data(lane, option) = "{lane}: with {option} data goes through the journal too and is written twice";
+    commits_out_of_order(lane, option) =
+        "{lane}: with {option} the journal does not wait for its blocks; a checksum alone tells after a crash whether they \
+         arrived";
+    replaced_may_be_empty(lane, option) =
+        "{lane}: with {option} a file that was replaced by rename and not synced may be empty after a crash";
+    allocates_at_once(lane, option) =
+        "{lane}: with {option} blocks are allocated when write is called, and each commit writes their data first";
+    synchronous_names(lane, option) =
+        "{lane}: with {option} changes of directories are on the disk when the call returns";
+    synchronous_writes(lane, option) = "{lane}: with {option} every write is on the disk when the call returns";
+    commits_all_data(lane, option) = "{lane}: with {option} each commit writes all data first";
+    keeps_order(lane, option) = "{lane}: with {option} data reaches the disk in the order in which it was written";
+    commits_all_at_fsync(lane, option) =
+        "{lane}: with {option} fsync commits more than the file asked for";
+    older_state(lane, option) = "{lane}: with {option} an older state may be mounted";
+    overwrites_in_place(lane, option) =
+        "{lane}: with {option} data is overwritten in place and has no checksums";
+    lazy_timestamps(lane, option) = "{lane}: with {option} a crash may take up to a day of timestamps back";
+    commits_every(lane, option, seconds, usual) =
+        "{lane}: with {option} a crash may lose what was written in the last {seconds} s and not synced ({usual} s are usual)";
+
     promises_lacking_one(names) = "promises {names}";
     promises_lacking_many(names) = "promise {names}";
     promises_beyond_one(names) = "also promises {names}";
