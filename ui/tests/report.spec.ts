@@ -36,7 +36,7 @@ for (const [name, viewport] of [
     }
     assert.match(await text(tab, "#answer h1"), /^ext4 or xfs, depending on your work/);
     const answer = await text(tab, "#answer");
-    assert.match(answer, /btrfs is 3\.6× slower than ext4 at random writes/);
+    assert.match(answer, /btrfs is 3\.6× slower than ext4 at random overwrites/);
     assert.match(answer, /In 2 of 8 tests the disk was measured, not the filesystem: sequential read 1 MiB, random read 4 KiB/);
     assert.match(answer, /Still undecided: small files: create, small files: read; --budget 12m should settle it/);
     assert.equal(await tab.locator("#answer svg[role], #answer .plot").count(), 0, "no chart stands before the answer");

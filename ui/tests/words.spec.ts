@@ -77,7 +77,7 @@ test("the golden race is answered in three languages", () => {
   assert.deepEqual(said("en"), {
     headline: "ext4 or xfs, depending on your work",
     claims: [
-      "btrfs is 3.6× slower than ext4 at random writes, 2.1× slower at commits and 34% slower at file creations (and 1 more below).",
+      "btrfs is 3.6× slower than ext4 at random overwrites, 2.1× slower at commits and 34% slower at file creations (and 1 more below).",
       "xfs is 2.3× slower than ext4 at file deletions and 9% faster at commits.",
     ],
     cannot: [

@@ -64,7 +64,7 @@ fn race(place: &Place, record: &str, filesystems: [&str; 2], workloads: &[&str],
     std::fs::write(path, changed).unwrap();
 }
 
-const MOST_OF_A_DATABASE: [&str; 4] = ["commit", "random-write", "random-read", "sequential-read"];
+const MOST_OF_A_DATABASE: [&str; 4] = ["log", "random-write", "random-read", "sequential-read"];
 
 fn json(place: &Place, arguments: &[&str]) -> Value {
     let (text, _) = place.expect(0, &[arguments, &["--format", "json"]].concat());
@@ -148,7 +148,7 @@ fn a_home_server_gets_what_keeps_its_data_and_too_little_gives_the_command() {
 #[test]
 fn records_are_taken_together_only_where_they_belong_together() {
     let place = Place::new();
-    race(&place, "one.jsonl", ["ext4", "btrfs"], &["commit", "random-write"], 1.5);
+    race(&place, "one.jsonl", ["ext4", "btrfs"], &["log", "random-write"], 1.5);
     race(&place, "two.jsonl", ["ext4", "btrfs"], &["random-read", "sequential-read"], 1.5);
     let scenario = ["--scenario", "mysql"];
     let alone = json(&place, &[&["advise", "one.jsonl"][..], &scenario].concat());

@@ -25,7 +25,7 @@ fn wrong_options_are_refused_with_status_2() {
         (vec!["race", "ext4", "--budget", "2"], vec!["`2` has no unit", "2s, 2m or 2h"]),
         (vec!["race", "ext4", "--rounds", "0"], vec!["rounds"]),
         (vec!["race", "ext4", "--margin", "150%"], vec!["percent"]),
-        (vec!["race", "ext4", "r=rsext4"], vec!["workload commit", "lane r is a library", "--suite operations"]),
+        (vec!["race", "ext4", "r=rsext4"], vec!["workload log", "lane r is a library", "--suite operations"]),
         (vec!["race", "ext4", "--on", "library"], vec!["--on library", "rsext4"]),
         (vec!["race", "ext4@umll", "xfs"], vec!["there is no venue `umll`", "did you mean uml?"]),
         (vec!["race", ".", "--on", "uml"], vec!["--on uml has no effect", "a directory"]),

@@ -14,6 +14,12 @@ const interval = (gap: Gap) =>
 
 export const knowledge: typeof english = {
   known: {
+    "commit 4 KiB, preallocated log": "Commit 4 KiB, vorbelegtes Log",
+    "commit 4 KiB, growing log": "Commit 4 KiB, wachsendes Log",
+    "sequential overwrite 1 MiB, direct": "sequenzielles Überschreiben 1 MiB, direkt",
+    "sequential read 1 MiB, direct": "sequenzielles Lesen 1 MiB, direkt",
+    "random read 4 KiB, direct": "wahlfreies Lesen 4 KiB, direkt",
+    "random overwrite 4 KiB, direct": "wahlfreies Überschreiben 4 KiB, direkt",
     "commit 4 KiB": "Commit 4 KiB",
     "sequential write 1 MiB": "sequenzielles Schreiben 1 MiB",
     "sequential read 1 MiB": "sequenzielles Lesen 1 MiB",
@@ -67,6 +73,7 @@ export const knowledge: typeof english = {
     "your database": "Ihre Datenbank",
     fsync: "fsync",
     "many files in one directory": "viele Dateien in einem Verzeichnis",
+    "new files": "neue Dateien",
     "several threads": "mehrere Threads",
     "cold caches": "kalte Caches",
     "other loads than 70 % of the slowest lane's": "andere Lasten als 70 % dessen, was die langsamste Bahn schafft",
@@ -75,10 +82,10 @@ export const knowledge: typeof english = {
   },
   works: {
     commits: "bei Commits",
-    "sequential writes": "beim sequenziellen Schreiben",
+    "sequential writes": "beim sequenziellen Überschreiben",
     "sequential reads": "beim sequenziellen Lesen",
     "random reads": "beim wahlfreien Lesen",
-    "random writes": "beim wahlfreien Schreiben",
+    "random writes": "beim wahlfreien Überschreiben",
     "file creations": "beim Anlegen von Dateien",
     "small-file reads": "beim Lesen kleiner Dateien",
     "file deletions": "beim Löschen von Dateien",

@@ -8,10 +8,10 @@ const known: { [english: string]: string } = {};
 /** What the work of a group is called behind "at". */
 const works: { [key: string]: string } = {
   commits: "commits",
-  "sequential writes": "sequential writes",
+  "sequential writes": "sequential overwrites",
   "sequential reads": "sequential reads",
   "random reads": "random reads",
-  "random writes": "random writes",
+  "random writes": "random overwrites",
   "file creations": "file creations",
   "small-file reads": "small-file reads",
   "file deletions": "file deletions",

@@ -25,6 +25,12 @@ const compared = (gap: Gap, lane: Said, better: [string, string]): Said => {
 
 export const knowledge: typeof english = {
   known: {
+    "commit 4 KiB, preallocated log": "提交写入 4 KiB，预分配的日志",
+    "commit 4 KiB, growing log": "提交写入 4 KiB，增长的日志",
+    "sequential overwrite 1 MiB, direct": "顺序覆写 1 MiB，直接 I/O",
+    "sequential read 1 MiB, direct": "顺序读 1 MiB，直接 I/O",
+    "random read 4 KiB, direct": "随机读 4 KiB，直接 I/O",
+    "random overwrite 4 KiB, direct": "随机覆写 4 KiB，直接 I/O",
     "commit 4 KiB": "提交写入 4 KiB",
     "sequential write 1 MiB": "顺序写 1 MiB",
     "sequential read 1 MiB": "顺序读 1 MiB",
@@ -78,6 +84,7 @@ export const knowledge: typeof english = {
     "your database": "您的数据库",
     fsync: "fsync",
     "many files in one directory": "单个目录中的大量文件",
+    "new files": "新文件",
     "several threads": "多线程",
     "cold caches": "冷缓存",
     "other loads than 70 % of the slowest lane's": "最慢者的 70% 以外的负载",
@@ -86,10 +93,10 @@ export const knowledge: typeof english = {
   },
   works: {
     commits: "提交写入",
-    "sequential writes": "顺序写",
+    "sequential writes": "顺序覆写",
     "sequential reads": "顺序读",
     "random reads": "随机读",
-    "random writes": "随机写",
+    "random writes": "随机覆写",
     "file creations": "创建文件",
     "small-file reads": "读取小文件",
     "file deletions": "删除文件",

@@ -25,10 +25,10 @@ pub(crate) fn choice<S: AsRef<str>>(lanes: &[S], by_work: bool) -> Phrase {
 fn work(workload: &str, group: &str, title: &str, of_table: bool) -> String {
     let known = match (workload, group) {
         ("commit", _) => "commits",
-        ("sequential-write" | "seq-write", _) => "sequential writes",
+        ("sequential-write" | "seq-write", _) => "sequential overwrites",
         ("sequential-read" | "seq-read", _) => "sequential reads",
         ("random-read" | "rand-read", _) => "random reads",
-        ("random-write" | "rand-write", _) => "random writes",
+        ("random-write" | "rand-write", _) => "random overwrites",
         ("small-files", "create") => "file creations",
         ("small-files", "read") => "small-file reads",
         ("small-files", "delete") => "file deletions",
