@@ -1093,6 +1093,10 @@ export interface Ceiling {
    */
   bandwidth_bytes_per_second: number;
   /**
+   * Seconds of one flush alone by the device's own counter, median over probes; absent where none flushed.
+   */
+  flush_seconds?: number | null;
+  /**
    * Of disks of user-mode Linux, which lie in the host's page cache: no disk's own.
    */
   in_page_cache?: boolean;

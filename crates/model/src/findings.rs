@@ -107,6 +107,9 @@ pub struct Ceiling {
     pub operations_per_second: f64,
     /// Median over probes.
     pub bandwidth_bytes_per_second: f64,
+    /// Seconds of one flush alone by the device's own counter, median over probes; absent where none flushed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush_seconds: Option<f64>,
     /// Number of probes.
     pub probes: u32,
     /// Measured on a written file, because the lane is a directory.

@@ -416,6 +416,11 @@ pub fn ceilings(record: &Record) -> Vec<Ceiling> {
             profile,
             operations_per_second: median(probes.iter().map(|probe| probe.operations_per_second))?,
             bandwidth_bytes_per_second: median(probes.iter().map(|probe| probe.bandwidth_bytes_per_second))?,
+            flush_seconds: median(probes.iter().filter_map(|probe| {
+                let device = &probe.system.device;
+                let counted = device.flushes > 0 && device.flush_seconds > 0.0;
+                counted.then(|| device.flush_seconds / device.flushes as f64)
+            })),
             probes: probes.len() as u32,
             through_filesystem: probes.iter().any(|probe| probe.through_filesystem),
             in_page_cache: comparable::in_page_cache(&record.header.lanes),

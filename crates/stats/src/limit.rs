@@ -201,8 +201,10 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
             None => raw.and_then(|raw| device_use(lane, &raw, flush_bound)),
             Some(throttle) => limit_use(lane, &throttle, raw.as_ref(), workload),
         };
-        let measured = flush_bound || lane.throttle.is_none();
-        lane.impossible = measured && lane.device_use.is_some_and(|share| share > BEYOND_THE_CEILING + 1e-9);
+        let beyond = lane.device_use.is_some_and(|share| share > BEYOND_THE_CEILING + 1e-9);
+        // The probe counts writes each with its flush: more flushes than that are possible, and then it says nothing.
+        lane.device_use = lane.device_use.filter(|_| !(flush_bound && beyond));
+        lane.impossible = beyond && !flush_bound && lane.throttle.is_none();
     }
     let device_use = lanes.iter().map(|lane| lane.device_use).collect();
     let impossible = lanes.iter().map(|lane| lane.impossible).collect();

@@ -29,7 +29,9 @@ pub(crate) fn ceilings(ceilings: &[Ceiling]) -> Option<Phrase> {
         }
     }
     if let Some(flush) = best(Profile::Flush) {
-        parts.push(format!("flush {}", figures::brief(flush.operations_per_second.recip())));
+        let alone = flush.flush_seconds.map(|one| format!(" (flush alone {})", figures::brief(one)));
+        let cycle = figures::brief(flush.operations_per_second.recip());
+        parts.push(format!("write with its flush {cycle}{}", alone.unwrap_or_default()));
     }
     let through = ceilings.iter().any(|ceiling| ceiling.through_filesystem && ceiling.profile != Profile::Null);
     let said = parts.join(", ");

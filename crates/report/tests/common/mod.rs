@@ -203,6 +203,7 @@ pub fn ceiling(workload: &str, profile: Profile, operations: f64, bytes: f64) ->
         profile,
         operations_per_second: operations,
         bandwidth_bytes_per_second: bytes,
+        flush_seconds: (profile == Profile::Flush).then_some(0.6e-3),
         probes: 3,
         through_filesystem: false,
         in_page_cache: false,
