@@ -111,7 +111,7 @@ test("the language is switched with its texts and figures", async () => {
   assert.match(seen["de"]?.rate ?? "", /1,08k Op\.\/s/);
   assert.match(seen["zh"]?.rate ?? "", /1\.08k 次\/秒/);
   assert.match(seen["de"]?.answer ?? "", /In 2 von 8 Tests wurde die Platte gemessen, nicht das Dateisystem/);
-  assert.match(seen["de"]?.answer ?? "", /btrfs ist beim wahlfreien Schreiben um den Faktor 3,6 langsamer als ext4/);
+  assert.match(seen["de"]?.answer ?? "", /btrfs ist beim wahlfreien Überschreiben um den Faktor 3,6 langsamer als ext4/);
   assert.match(seen["zh"]?.answer ?? "", /8 项测试中有 2 项测到的是磁盘/);
   assert.equal(seen["zh"]?.lang, "zh-Hans");
   // What the statistics said is translated where a translation came along, and otherwise marked as English.

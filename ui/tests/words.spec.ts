@@ -92,7 +92,7 @@ test("the golden race is answered in three languages", () => {
   assert.deepEqual(said("de"), {
     headline: "ext4 oder xfs, je nach Arbeit",
     claims: [
-      "btrfs ist beim wahlfreien Schreiben um den Faktor 3,6 langsamer als ext4, bei Commits um den Faktor 2,1 langsamer und beim Anlegen von Dateien um 34 % langsamer (und 1 weitere unten).",
+      "btrfs ist beim wahlfreien Überschreiben um den Faktor 3,6 langsamer als ext4, bei Commits um den Faktor 2,1 langsamer und beim Anlegen von Dateien um 34 % langsamer (und 1 weitere unten).",
       "xfs ist beim Löschen von Dateien um den Faktor 2,3 langsamer als ext4 und bei Commits um 9 % schneller.",
     ],
     cannot: [

@@ -20,7 +20,7 @@ threads = [2]
 table_size = 500
 pool = "8MiB"
 warm_up_seconds = 0.05
-seconds = 0.2
+seconds = 0.6
 "#;
 
 fn suite(place: &Place) -> String {

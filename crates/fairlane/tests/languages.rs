@@ -67,12 +67,16 @@ fn named_by_data_files() -> BTreeSet<String> {
     names
 }
 
+/// Titles that older suites gave: records of theirs are still shown.
+const OF_OLDER_SUITES: [&str; 3] = ["commit 4 KiB", "sequential read 1 MiB", "sequential write 1 MiB"];
+
 #[test]
 fn every_name_of_a_data_file_is_known_and_no_other() {
     let named = named_by_data_files();
     let known: BTreeSet<String> = report::language::known_phrases().map(str::to_owned).collect();
     let missing: Vec<&String> = named.difference(&known).collect();
     assert!(missing.is_empty(), "crates/report/src/language/phrases.rs lacks {missing:?}");
-    let nobodys: Vec<&String> = known.difference(&named).collect();
+    let older = |name: &&String| OF_OLDER_SUITES.contains(&name.as_str());
+    let nobodys: Vec<&String> = known.difference(&named).filter(|name| !older(name)).collect();
     assert!(nobodys.is_empty(), "crates/report/src/language/phrases.rs has what no file names: {nobodys:?}");
 }
