@@ -14,12 +14,10 @@ const interval = (gap: Gap) =>
 
 export const knowledge: typeof english = {
   known: {
-    "commit 4 KiB, preallocated log": "Commit 4 KiB, vorbelegtes Log",
-    "commit 4 KiB, growing log": "Commit 4 KiB, wachsendes Log",
-    "sequential overwrite 1 MiB, direct": "sequenzielles Überschreiben 1 MiB, direkt",
-    "sequential read 1 MiB, direct": "sequenzielles Lesen 1 MiB, direkt",
-    "random read 4 KiB, direct": "wahlfreies Lesen 4 KiB, direkt",
-    "random overwrite 4 KiB, direct": "wahlfreies Überschreiben 4 KiB, direkt",
+    "commit 4 KiB, preallocated": "Commit 4 KiB, vorbelegte Datei",
+    "commit 4 KiB, growing file": "Commit 4 KiB, wachsende Datei",
+    "sequential overwrite 1 MiB": "sequenzielles Überschreiben 1 MiB",
+    "random overwrite 4 KiB": "wahlfreies Überschreiben 4 KiB",
     "commit 4 KiB": "Commit 4 KiB",
     "sequential write 1 MiB": "sequenzielles Schreiben 1 MiB",
     "sequential read 1 MiB": "sequenzielles Lesen 1 MiB",

@@ -25,12 +25,10 @@ const compared = (gap: Gap, lane: Said, better: [string, string]): Said => {
 
 export const knowledge: typeof english = {
   known: {
-    "commit 4 KiB, preallocated log": "提交写入 4 KiB，预分配的日志",
-    "commit 4 KiB, growing log": "提交写入 4 KiB，增长的日志",
-    "sequential overwrite 1 MiB, direct": "顺序覆写 1 MiB，直接 I/O",
-    "sequential read 1 MiB, direct": "顺序读 1 MiB，直接 I/O",
-    "random read 4 KiB, direct": "随机读 4 KiB，直接 I/O",
-    "random overwrite 4 KiB, direct": "随机覆写 4 KiB，直接 I/O",
+    "commit 4 KiB, preallocated": "提交写入 4 KiB，预分配的文件",
+    "commit 4 KiB, growing file": "提交写入 4 KiB，增长的文件",
+    "sequential overwrite 1 MiB": "顺序覆写 1 MiB",
+    "random overwrite 4 KiB": "随机覆写 4 KiB",
     "commit 4 KiB": "提交写入 4 KiB",
     "sequential write 1 MiB": "顺序写 1 MiB",
     "sequential read 1 MiB": "顺序读 1 MiB",

@@ -5,12 +5,10 @@
 /// English, Chinese, German.
 pub(super) static PHRASES: &[(&str, &str, &str)] = &[
     // Titles of workloads.
-    ("commit 4 KiB, preallocated log", "提交写入 4 KiB，预分配的日志", "Commit 4 KiB, vorbelegtes Log"),
-    ("commit 4 KiB, growing log", "提交写入 4 KiB，增长的日志", "Commit 4 KiB, wachsendes Log"),
-    ("sequential overwrite 1 MiB, direct", "顺序覆写 1 MiB，直接 I/O", "sequenzielles Überschreiben 1 MiB, direkt"),
-    ("sequential read 1 MiB, direct", "顺序读 1 MiB，直接 I/O", "sequenzielles Lesen 1 MiB, direkt"),
-    ("random read 4 KiB, direct", "随机读 4 KiB，直接 I/O", "wahlfreies Lesen 4 KiB, direkt"),
-    ("random overwrite 4 KiB, direct", "随机覆写 4 KiB，直接 I/O", "wahlfreies Überschreiben 4 KiB, direkt"),
+    ("commit 4 KiB, preallocated", "提交写入 4 KiB，预分配的文件", "Commit 4 KiB, vorbelegte Datei"),
+    ("commit 4 KiB, growing file", "提交写入 4 KiB，增长的文件", "Commit 4 KiB, wachsende Datei"),
+    ("sequential overwrite 1 MiB", "顺序覆写 1 MiB", "sequenzielles Überschreiben 1 MiB"),
+    ("random overwrite 4 KiB", "随机覆写 4 KiB", "wahlfreies Überschreiben 4 KiB"),
     ("commit 4 KiB", "提交写入 4 KiB", "Commit 4 KiB"),
     ("sequential write 1 MiB", "顺序写 1 MiB", "sequenzielles Schreiben 1 MiB"),
     ("sequential read 1 MiB", "顺序读 1 MiB", "sequenzielles Lesen 1 MiB"),
