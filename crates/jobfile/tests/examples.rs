@@ -52,9 +52,13 @@ const RUN: &[&str] = &[
     "zipf",
 ];
 
+/// Fewer are no package of examples: fio 3.33 ships 86, fio 3.39 98, and each has some that the other has not.
+const FEWEST: usize = 80;
+
 /// Examples that are refused, and the setting that refuses them: an engine, a device, a variable that
 /// is not set, or an option that changes the work.
 const REFUSED: &[(&str, &str)] = &[
+    ("atomic-verify", "verify=crc64"),
     ("basic-verify", "filename=/dev/XXX"),
     ("butterfly", "flow=2"),
     ("cmdprio-bssplit", "filename=/dev/sda"),
@@ -65,6 +69,9 @@ const REFUSED: &[(&str, &str)] = &[
     ("dedupe-global", "dedupe_mode=working_set"),
     ("dev-dax", "ioengine=dev-dax"),
     ("dfs", "pool=${POOL}"),
+    ("dircreate-ioengine", "ioengine=dircreate"),
+    ("dirdelete-ioengine", "ioengine=dirdelete"),
+    ("dirstat-ioengine", "ioengine=dirstat"),
     ("disk-zone-profile", "zonemode=strided"),
     ("e4defrag", "ioengine=e4defrag"),
     ("e4defrag2", "ioengine=e4defrag"),
@@ -89,6 +96,8 @@ const REFUSED: &[(&str, &str)] = &[
     ("ime", "ioengine=ime_psync"),
     ("jesd219", "filename=/dev/nvme0n1"),
     ("latency-profile", "latency_target=500000"),
+    ("libblkio-io_uring", "libblkio_driver=io_uring"),
+    ("libblkio-virtio-blk-vfio-pci", "libblkio_driver=virtio-blk-vfio-pci"),
     ("libcufile-cufile", "directory=${FIO_DIR}"),
     ("libcufile-posix", "directory=${FIO_DIR}"),
     ("libhdfs", "ioengine=libhdfs"),
@@ -104,6 +113,9 @@ const REFUSED: &[(&str, &str)] = &[
     ("nbd", "uri=nbd+unix:///?socket=${unixsocket}"),
     ("netio", "ioengine=net"),
     ("netio_multicast", "ioengine=net"),
+    ("netio_vsock", "ioengine=net"),
+    ("netio_vsock_receiver", "ioengine=net"),
+    ("netio_vsock_sender", "ioengine=net"),
     ("nfs", "ioengine=nfs"),
     ("numa", "filename=/dev/sdb1"),
     ("pmemblk", "ioengine=pmemblk"),
@@ -118,11 +130,19 @@ const REFUSED: &[(&str, &str)] = &[
     ("ssd-steadystate", "filename=/dev/fioa"),
     ("steadystate", "filename=/dev/null"),
     ("surface-scan", "verify=meta"),
+    ("uring-cmd-fdp", "fdp=1"),
     ("uring-cmd-ng", "ioengine=io_uring_cmd"),
+    ("uring-cmd-pi-ext", "pi_act=0"),
+    ("uring-cmd-pi-sb", "md_per_io_size=64"),
+    ("uring-cmd-trim-multi-range", "ioengine=io_uring_cmd"),
     ("uring-cmd-zoned", "ioengine=io_uring_cmd"),
+    ("xnvme-fdp", "fdp=1"),
+    ("xnvme-pi", "md_per_io_size=64"),
     ("xnvme-compare", "rw=${FIO_RW}"),
     ("xnvme-zoned", "rw=${FIO_RW}"),
     ("zbd-rand-write", "zonemode=zbd"),
+    ("zbd-rand-write-trim-gc", "zonemode=zbd"),
+    ("zbd-rand-write-zone-reset-gc", "zonemode=zbd"),
     ("zbd-seq-read", "zonemode=zbd"),
 ];
 
@@ -133,7 +153,7 @@ fn every_example_runs_or_is_refused_for_the_very_option_that_it_was() {
         return;
     }
     let refused: BTreeMap<&str, &str> = REFUSED.iter().copied().collect();
-    assert_eq!(files.len(), RUN.len() + REFUSED.len(), "examples came or went; look at them and mend the lists");
+    assert!(files.len() >= FEWEST, "{} examples alone; are they all there?", files.len());
     for path in &files {
         let name = name(path);
         let file = path.display().to_string();

@@ -78,6 +78,8 @@ pub(super) const ROWS: &[Row] = &[
     note("nice", &[], CPU),
     note("prio", &[], "accepted without effect: every lane's I/O has the same priority"),
     note("prioclass", &[], "accepted without effect: every lane's I/O has the same priority"),
+    note("priohint", &[], "accepted without effect: every lane's I/O has the same priority"),
+    note("job_start_clock_id", &[], CLOCK),
     note("ioscheduler", &[], "accepted without effect: the scheduler stays as the system has it")
         .outside(Outside::Refuse("it changes a setting of the whole system")),
     note("sqthread_poll_cpu", &[], CPU),

@@ -38,6 +38,13 @@ pub(super) const ROWS: &[Row] = &[
     refuse("cmdprio_class", &[], OFF),
     refuse("cmdprio", &[], OFF),
     refuse("cmdprio_bssplit", &[], &[]),
+    // Since fio 3.36 to 3.39: where a device that knows of placement puts data.
+    refuse("fdp", &[], OFF),
+    refuse("dataplacement", &["data_placement"], &["none"]),
+    refuse("plid_select", &["fdp_pli_select"], &[]),
+    refuse("plids", &["fdp_pli"], &[]),
+    refuse("dp_scheme", &[], &[]),
+    refuse("thinkcycles", &[], OFF).instead("write thinktime and thinktime_spin, or use --with-fio"),
     refuse("write_hint", &[], &["none"]),
     // Durability.
     refuse("write_barrier", &["barrier"], OFF),
@@ -65,6 +72,8 @@ pub(super) const ROWS: &[Row] = &[
     refuse("dedupe_global", &[], OFF),
     // Verification.
     refuse("verify_only", &[], OFF).bare(),
+    refuse("verify_write_sequence", &[], &["1"]),
+    refuse("verify_header_seed", &[], &["1"]),
     refuse("verify_offset", &["header_offset"], OFF),
     refuse("verify_pattern", &[], &[]).instead("write verify=crc32c without it, or use --with-fio"),
     refuse("verify_backlog", &[], OFF).instead("remove it: blocks are read back after the work"),
