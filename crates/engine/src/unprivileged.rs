@@ -131,15 +131,17 @@ pub(crate) fn show(
     Ok(())
 }
 
-/// In a child before it starts its program: gives up root for good; sudo and its like give it nothing back. Makes system
-/// calls alone.
-pub(crate) fn become_user(user: User) -> std::io::Result<()> {
+/// In a child before it starts its program: gives up root for good; sudo and its like give nothing back, also not to who
+/// never was root (`None`). Makes system calls alone.
+pub(crate) fn become_user(user: Option<User>) -> std::io::Result<()> {
     let done = |result: libc::c_int| if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) };
     // SAFETY: setgroups is given no groups; the others take numbers alone.
     unsafe {
-        done(libc::setgroups(0, std::ptr::null()))?;
-        done(libc::setgid(user.gid))?;
-        done(libc::setuid(user.uid))?;
+        if let Some(user) = user {
+            done(libc::setgroups(0, std::ptr::null()))?;
+            done(libc::setgid(user.gid))?;
+            done(libc::setuid(user.uid))?;
+        }
         done(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
     }
 }

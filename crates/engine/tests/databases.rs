@@ -362,6 +362,18 @@ fn a_server_has_no_privileges_and_is_reached_by_its_socket_alone() {
 }
 
 #[test]
+fn a_panic_of_who_watches_ends_the_clients_too() {
+    let (folder, of) = (on_disk(), oltp(Server::Sqlite, "insert", ""));
+    let place = directory(folder.path());
+    let mut work = prepare(&place, &of, None).unwrap();
+    let mut at = At { opens: Some(Box::new(|| panic!("on purpose"))), ..At::default() };
+    let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let _ = work.phase(&place, &of.groups()[1], Part::WHOLE, &mut at);
+    }));
+    assert!(ended.is_err(), "it came back, and with the panic");
+}
+
+#[test]
 fn postgresql_that_is_let_go_at_once_keeps_no_shared_memory() {
     if !installed(Server::Postgresql) {
         return;

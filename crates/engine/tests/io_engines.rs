@@ -46,7 +46,9 @@ fn what_is_written_is_in_the_file_and_what_is_in_the_file_is_read() {
                     assert!(rig.buffers.bytes(chunk) == told(offset(chunk), BLOCK as usize, 7), "{case:?} {chunk}");
                 }
             }
-            assert!(rig.queue.notes().iter().all(|note| note.contains("io_submit")), "{:?}", rig.queue.notes());
+            // Who is no root may lock little memory, and then it works without fixed buffers.
+            let told = |note: &String| note.contains("io_submit") || note.contains("raise the memlock limit");
+            assert!(rig.queue.notes().iter().all(told), "{:?}", rig.queue.notes());
         }
     }
 }

@@ -189,6 +189,8 @@ fn the_time_decides_how_much_of_the_sweep_is_raced_and_what_is_left_out_is_named
 #[test]
 fn a_server_that_runs_already_is_that_of_one_directory() {
     let place = Place::new();
+    // Without root a filesystem's name is a lane in a guest, which is refused for that.
+    let refused = if root() { "is the server of one lane" } else { "lives in a guest" };
     let socket = ["--set", "server=mariadb", "--set", "socket=/run/no-such.sock"];
     let lanes: [&[&str]; 3] = [&["ext4"], &["ext4", "xfs"], &["a=/var/tmp", "b=/tmp"]];
     for lanes in lanes {
@@ -197,6 +199,7 @@ fn a_server_that_runs_already_is_that_of_one_directory() {
         arguments.extend(["--suite", "database", "--workload", "insert", "--dry-run"]);
         arguments.extend(socket);
         let (out, err) = place.expect(2, &arguments);
-        assert!(format!("{out}{err}").contains("is the server of one lane"), "{out}{err}");
+        let says = if lanes[0].contains('/') { "is the server of one lane" } else { refused };
+        assert!(format!("{out}{err}").contains(says), "{out}{err}");
     }
 }

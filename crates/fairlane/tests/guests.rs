@@ -28,7 +28,10 @@ impl Scratch {
     fn image(&self, name: &str, mkfs: &[&str]) -> PathBuf {
         let path = self.0.join(name);
         std::fs::File::create(&path).unwrap().set_len(64 << 20).unwrap();
-        let status = Command::new(mkfs[0]).args(&mkfs[1..]).arg(&path).status().unwrap();
+        // Debian's users have no sbin on their path.
+        let folders = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"].map(|folder| Path::new(folder).join(mkfs[0]));
+        let tool = folders.into_iter().find(|tool| tool.exists()).unwrap_or_else(|| PathBuf::from(mkfs[0]));
+        let status = Command::new(tool).args(&mkfs[1..]).arg(&path).status().unwrap();
         assert!(status.success(), "{mkfs:?}");
         path
     }

@@ -112,6 +112,7 @@ pub(super) fn run(
     let watches: Vec<Watch> = clients.iter_mut().map(|client| Watch::new(client.session.watched())).collect();
     let look = || watches.iter().for_each(|watch| watch.look(clock.now(), patience));
     std::thread::scope(|scope| {
+        let _over = OverAtLast(&course.state);
         let mut threads = Vec::with_capacity(clients.len());
         let mut pause = |length: Duration| {
             let begun = Instant::now();
@@ -178,6 +179,15 @@ pub(super) fn run(
     came.seconds = seconds(measured.1.saturating_sub(measured.0));
     came.stopped = stopped;
     came
+}
+
+/// Ends the clients whatever happens: a panic of who watches would wait for them for ever.
+struct OverAtLast<'a>(&'a AtomicU8);
+
+impl Drop for OverAtLast<'_> {
+    fn drop(&mut self) {
+        self.0.store(OVER, Ordering::Relaxed);
+    }
 }
 
 /// One client's share: transaction after transaction until it is over.

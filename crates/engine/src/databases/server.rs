@@ -305,9 +305,7 @@ fn spawn(
             if seated {
                 show([Some((BorrowedFd::borrow_raw(descriptor), SEAT)), None], &lanes, false)?;
             }
-            if let Some(user) = user {
-                become_user(user)?;
-            }
+            become_user(user)?;
             // Now: a change of user would take the signal away again.
             rustix::process::set_parent_process_death_signal(Some(farewell))?;
             if rustix::process::getppid() != Some(parent) {

@@ -252,9 +252,7 @@ impl Taking {
             Some(top) => rustix::process::fchdir(top)?,
             None => {}
         }
-        if let Some(user) = self.user {
-            become_user(user)?;
-        }
+        become_user(self.user)?;
         // Now: neither a fork nor a change of user keeps the signal.
         die_with_the_parent()?;
         for &descriptor in &self.kept {

@@ -33,6 +33,15 @@ const WARM_UP: u8 = 0;
 const MEASURED: u8 = 1;
 const OVER: u8 = 2;
 
+/// Ends the threads whatever happens: a panic of who watches would wait for them for ever.
+struct OverAtLast<'a>(&'a AtomicU8);
+
+impl Drop for OverAtLast<'_> {
+    fn drop(&mut self) {
+        self.0.store(OVER, Ordering::Relaxed);
+    }
+}
+
 /// Mixed operations, prepared: the files are there.
 pub struct MixWork {
     mix: Mix,
@@ -300,6 +309,7 @@ impl Work for MixWork {
             .collect::<Result<Vec<_>, _>>()?;
         let clock = Clock::get();
         let (timed, did) = std::thread::scope(|scope| {
+            let _over = OverAtLast(&phase);
             let threads: Vec<_> = hands
                 .iter_mut()
                 .map(|hand| {

@@ -20,7 +20,7 @@ use report::{Input, Style};
 use stats::advice::Race;
 
 /// Command lines whose records ask for something else each. `{a}` and `{b}` are directories.
-const SHAPES: [&str; 18] = [
+const SHAPES: [&str; 19] = [
     "race ext4 xfs",
     "race ext4 xfs btrfs --workload commit --workload random-read --set commit.size=64MiB --lane-size 512MiB --with-self",
     "race ext4 xfs --budget 2s --margin 3% --seed 7",
@@ -31,6 +31,7 @@ const SHAPES: [&str; 18] = [
     "race ext4 xfs --suite appenders --workload appenders-400 --find-max --most-writers 1600 --lane-size 320MiB",
     "race ext4 --suite appenders --workload appenders-400 --find-max=load",
     "race ext4 tmpfs --suite appenders --workload appenders-400 --lane-size 320MiB",
+    "race ext4@qemu tmpfs@qemu --suite appenders --workload appenders-400 --lane-size 320MiB",
     "race ext4 rsext4 tmpfs --suite operations",
     "race rsext4 --suite operations --workload operations",
     "race ext4 xfs --suite general --as-published --lane-size 512MiB",

@@ -147,7 +147,6 @@ impl<'a> Wanted<'a> {
         let mut lanes: Vec<LaneSpec> =
             plan.lanes.iter().filter(|spec| in_library || !is_library(spec)).cloned().collect();
         lanes.extend(self.added.and_then(|lane| beside(plan, lane)));
-        let lives_in_guest = |spec: &LaneSpec| matches!(spec.venue, Some(Venue::Uml | Venue::Qemu(_)));
         let lacks = |spec: &LaneSpec| {
             let lacks = (self.lacks)(spec);
             workloads.iter().flat_map(|workload| &workload.asks).any(|asked| lacks.contains(asked))
@@ -193,12 +192,34 @@ impl<'a> Wanted<'a> {
                 options.extend(value);
             }
         }
+        let in_memory = lanes.iter().filter(|spec| lives_in_guest(spec) && is_tmpfs(spec)).count() as u64;
+        let memory = work.saturating_mul(2 * in_memory).next_multiple_of(64 << 20);
+        let given = options.iter().position(|option| option == "--guest-memory");
+        let has = given.and_then(|at| options.get(at + 1)?.parse::<Bytes>().ok()).map_or(GUEST_BYTES, Bytes::get);
+        if has < memory {
+            if let Some(at) = given {
+                options.drain(at..(at + 2).min(options.len()));
+            }
+            options.extend(["--guest-memory".to_owned(), Bytes(memory).to_string()]);
+        }
         if !sized && suite.lane_bytes < least {
             const STEP: u64 = 256 << 20;
             options.extend(["--lane-size".to_owned(), Bytes(least.next_multiple_of(STEP)).to_string()]);
         }
         Some(options)
     }
+}
+
+/// Memory of a guest where nobody says how much (`--guest-memory`).
+const GUEST_BYTES: u64 = 512 << 20;
+
+fn lives_in_guest(spec: &LaneSpec) -> bool {
+    matches!(spec.venue, Some(Venue::Uml | Venue::Qemu(_)))
+}
+
+/// Its files lie in memory, of which they may take half.
+fn is_tmpfs(spec: &LaneSpec) -> bool {
+    matches!(&spec.contestant, Contestant::Filesystem(name) if name == "tmpfs")
 }
 
 fn share(weight: &&Weight) -> f64 {
