@@ -27,7 +27,7 @@ export type Show =
  * This interface was referenced by `Page`'s JSON-Schema
  * via the `definition` "Equal".
  */
-export type Equal = "tie" | "undecided" | "device" | "cache" | "harness" | "no-verdict";
+export type Equal = "tie" | "undecided" | "unsure" | "device" | "cache" | "harness" | "no-verdict";
 /**
  * A change that would choose another lane.
  *
@@ -619,6 +619,15 @@ export interface Advice {
    */
   notes: AdviceNote[];
   /**
+   * Share of the scenario's weight that its own suite measured, 0 to 1; the rest of what was measured stands on similar work:
+   * kinds of I/O that other suites do.
+   */
+  own_share?: number;
+  /**
+   * The suite that does this work itself.
+   */
+  own_suite?: string;
+  /**
    * What the lane meets a constraint with, though it was raced without it.
    */
   raced_without: RacedWithout[];
@@ -637,8 +646,12 @@ export interface Advice {
    */
   title: string;
   /**
+   * Share of the weight that was raced in too few rounds to say anything.
+   */
+  too_few_rounds_share?: number;
+  /**
    * What speaks for the lane and against it, one per part of the work and lane that was not
-   * excluded; the weightiest first. Decided differences alone.
+   * excluded; the weightiest first. Differences that hold over the whole race alone.
    */
   why: AdviceReason[];
 }
@@ -726,8 +739,8 @@ export interface AdviceLead {
    */
   against: string;
   /**
-   * Weighted geometric mean of the decided ratios over the work that both were measured in; above 1 the
-   * lane does better.
+   * Weighted geometric mean of the decided ratios, the near end of each one's interval, over the work that both were
+   * measured in; above 1 the lane does better.
    */
   ratio: number;
 }
@@ -803,15 +816,11 @@ export interface AdviceReason {
    */
   against: string;
   /**
-   * Interval of the ratio.
+   * The ratio is so far from 1 at least, beside all other differences of the race; otherwise its sign alone is sure.
    */
-  high?: number | null;
+  at_least?: boolean;
   /**
-   * Interval of the ratio, where one series stands for the part.
-   */
-  low?: number | null;
-  /**
-   * How many times as well the lane does as the other one.
+   * How many times as well the lane does as the other one: what was counted, the near end of an interval.
    */
   ratio: number;
   /**
@@ -876,6 +885,10 @@ export interface Answer {
    * Results that were too noisy to rank, as titles.
    */
   undecided: string[];
+  /**
+   * Results with a difference that holds for its own row and not over the whole race ([`Pair::over_race`]), as titles.
+   */
+  unsure?: string[];
 }
 /**
  * One fact that keeps lanes from being ranked against the reference.
@@ -908,6 +921,10 @@ export interface Reason {
    * The lane it loses to.
    */
   against: string;
+  /**
+   * What it comes to at least ([`Pair::at_least`]), below 1; absent where only the sign holds over the whole race.
+   */
+  at_least?: number | null;
   /**
    * The one of the two that sent direct writes through the page cache, where the other did not.
    */
@@ -1758,6 +1775,11 @@ export interface Pair {
    */
   a: string;
   /**
+   * What the difference comes to at least, as `ratio` is written: the near end of an interval that holds together
+   * with those of all other pairs of the race. Absent where that interval does not leave 1 out.
+   */
+  at_least?: number | null;
+  /**
    * The lane it is judged against.
    */
   b: string;
@@ -1773,6 +1795,11 @@ export interface Pair {
    * For `undecided`: minutes of racing that would probably settle it.
    */
   minutes_to_settle?: number | null;
+  /**
+   * The difference holds beside all others of its race: with 95 % none that says so is false. ANSWER and
+   * advice rest on these alone, because of many rows some differ by chance.
+   */
+  over_race?: boolean;
   /**
    * a/b of rates and b/a of times, geometric, so that above 1 `a` does better; absent where
    * nothing could be paired.

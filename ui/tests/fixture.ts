@@ -163,9 +163,9 @@ const ADVICE: Advice[] = [
     level_with: [],
     no_advice: null,
     why: [
-      { what: "random writes", share: 0.15, series: ["quick/random-write/write"], against: "btrfs", ratio: 3.6, low: 3.3, high: 4 },
-      { what: "commits", share: 0.2, series: ["quick/commit/write"], against: "btrfs", ratio: 2.3, low: 2.1, high: 2.5 },
-      { what: "commits", share: 0.2, series: ["quick/commit/write"], against: "ext4", ratio: 1.09, low: 1.06, high: 1.12 },
+      { what: "random writes", share: 0.15, series: ["quick/random-write/write"], against: "btrfs", ratio: 3.3, at_least: true },
+      { what: "commits", share: 0.2, series: ["quick/commit/write"], against: "btrfs", ratio: 2.1, at_least: true },
+      { what: "commits", share: 0.2, series: ["quick/commit/write"], against: "ext4", ratio: 1.06, at_least: true },
     ],
     leads: [
       { against: "ext4", ratio: 1.04 },
@@ -179,6 +179,8 @@ const ADVICE: Advice[] = [
       { kind: "with", needs: ["checksums|snapshots"], lane: "btrfs", ratio: 0.41 },
     ],
     measured_share: 0.55,
+    own_share: 0.4,
+    own_suite: "database",
     not_measured: [
       { what: "transactions", share: 0.4, suite: null },
       { what: "latency of reads under load", share: 0.05, suite: "latency" },
@@ -209,6 +211,8 @@ const ADVICE: Advice[] = [
     share_of_resampled_races: null,
     flips_if: [{ kind: "without", need: "checksums|snapshots", lane: "xfs", ratio: 1.51 }],
     measured_share: 1,
+    own_share: 1,
+    own_suite: "general",
     not_measured: [],
     next: [],
     raced_without: [{ need: "quota", with: "btrfs quota enable", source: "btrfs-quota(8), DESCRIPTION" }],
@@ -220,7 +224,7 @@ const ADVICE: Advice[] = [
     lane: "ext4",
     level_with: ["xfs"],
     no_advice: null,
-    why: [{ what: "reads of small files", share: 0.35, series: ["quick/small-files/read"], against: "btrfs", ratio: 1.25, low: 1.12, high: 1.32 }],
+    why: [{ what: "reads of small files", share: 0.35, series: ["quick/small-files/read"], against: "btrfs", ratio: 1.12, at_least: true }],
     leads: [
       { against: "xfs", ratio: 1.01 },
       { against: "btrfs", ratio: 1.14 },
@@ -230,6 +234,8 @@ const ADVICE: Advice[] = [
     share_of_resampled_races: 0.997,
     flips_if: [{ kind: "undecided", what: "file creations", lane: "btrfs" }],
     measured_share: 0.6,
+    own_share: 0,
+    own_suite: "applications",
     not_measured: [{ what: "appends", share: 0.4, suite: "operations" }],
     next: [],
     raced_without: [],
@@ -399,7 +405,7 @@ export function operations(): RacePage {
   const whole: Findings = { ...findings, suite: "operations", results, operations: [table], ceilings: [] };
   whole.answer = {
     choose: ["ext4", "xfs"],
-    reasons: [{ lane: "btrfs", against: "ext4", title: "operations on files", workload: "operations", group: steps[0]?.[1] ?? "", ratio: 0.62 }],
+    reasons: [{ lane: "btrfs", against: "ext4", title: "operations on files", workload: "operations", group: steps[0]?.[1] ?? "", ratio: 0.62, at_least: 0.66 }],
     undecided: results.filter((of) => of.pairs.some((pair) => pair.verdict === "undecided")).map((of) => `operations on files: ${of.group}`),
     cannot_tell: results.filter((of) => of.limit === "cache").map((of) => `operations on files: ${of.group}`),
     not_ranked: [],

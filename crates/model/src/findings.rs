@@ -298,6 +298,14 @@ pub struct Pair {
     /// more are asked for with `--rounds`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds_to_settle: Option<u32>,
+    /// The difference holds beside all others of its race: with 95 % none that says so is false. ANSWER and
+    /// advice rest on these alone, because of many rows some differ by chance.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub over_race: bool,
+    /// What the difference comes to at least, as `ratio` is written: the near end of an interval that holds together
+    /// with those of all other pairs of the race. Absent where that interval does not leave 1 out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<f64>,
 }
 
 /// What a pair's interval means.
@@ -440,6 +448,9 @@ pub struct Answer {
     pub reasons: Vec<Reason>,
     /// Results that were too noisy to rank, as titles.
     pub undecided: Vec<String>,
+    /// Results with a difference that holds for its own row and not over the whole race ([`Pair::over_race`]), as titles.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unsure: Vec<String>,
     /// Results that could not tell the lanes apart, as titles.
     pub cannot_tell: Vec<String>,
     /// The lanes stand on disks that are held to different limits: a difference may be the disk's.
@@ -488,6 +499,9 @@ pub struct Reason {
     pub group: String,
     /// lane/against, below 1.
     pub ratio: f64,
+    /// What it comes to at least ([`Pair::at_least`]), below 1; absent where only the sign holds over the whole race.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<f64>,
     /// The one of the two that sent direct writes through the page cache, where the other did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffers: Option<String>,

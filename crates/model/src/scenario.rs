@@ -17,6 +17,9 @@ pub struct Scenario {
     pub title: String,
     /// One sentence: what is meant.
     pub about: String,
+    /// The suite that does this work itself, where others only do its kinds of I/O: see [`Scenario::own_suite`].
+    #[serde(default)]
+    pub suite: Option<String>,
     /// What a lane must have.
     #[serde(default)]
     pub need: Vec<Constraint>,
@@ -273,6 +276,14 @@ impl fmt::Display for Need {
 }
 
 impl Scenario {
+    /// The suite that does this work itself: the one that the file names, else that of the nearest series of the heaviest
+    /// part.
+    pub fn own_suite(&self) -> &str {
+        let heaviest = || self.weight.iter().reduce(|most, of| if of.share > most.share { of } else { most });
+        let nearest = || heaviest()?.series.first().map(|of| of.suite.as_str());
+        self.suite.as_deref().or_else(nearest).unwrap_or_default()
+    }
+
     /// Reads a file and checks it: shares are positive and add up to 1, and everything has a reason.
     ///
     /// # Errors

@@ -63,9 +63,11 @@ fn short_in_markdown(report: &AdviceReport) -> String {
 fn short_lines(report: &AdviceReport) -> Vec<(&'static str, Phrase)> {
     let (told, little): (Vec<&Advice>, Vec<&Advice>) =
         report.advice.iter().partition(|advice| advice.no_advice != Some(NoAdvice::TooLittleMeasured));
-    let mut lines: Vec<(&str, Phrase)> = gathered(&told).into_iter().map(|line| (said::TAKE, line)).collect();
-    for line in lines.iter_mut().skip(1) {
-        line.0 = "";
+    let mut lines = gathered(&told);
+    for at in (1..lines.len()).rev() {
+        if lines[at].0 == lines[at - 1].0 {
+            lines[at].0 = "";
+        }
     }
     if !little.is_empty() {
         lines.push((said::NONE, said::too_little(&little)));
@@ -157,7 +159,7 @@ fn warnings_in_markdown(out: &mut String, report: &AdviceReport) {
 
 /// The lines of one scenario with their labels.
 fn lines(advice: &Advice, margin: f64) -> Vec<(&'static str, Phrase)> {
-    let mut lines = vec![(said::TAKE, said::take(advice, margin))];
+    let mut lines = vec![(said::label_of(advice), said::take(advice, margin))];
     for reasons in by_part(&advice.why).into_iter().take(REASONS_SHOWN) {
         lines.push((said::BECAUSE, said::part(&reasons)));
     }
@@ -239,7 +241,7 @@ fn next(advice: &Advice) -> Option<String> {
 
 /// The advice of a race in a few lines: scenarios gathered by what to take. Empty: there is none.
 pub(crate) fn brief(findings: &Findings) -> Vec<Phrase> {
-    gathered(&findings.advice.iter().collect::<Vec<_>>())
+    gathered(&findings.advice.iter().collect::<Vec<_>>()).into_iter().map(|(_, line)| line).collect()
 }
 
 /// The command that tells the reasons for what `brief` says.
@@ -247,19 +249,21 @@ pub(crate) fn reasons_command(record_path: Option<&str>) -> String {
     format!("fairlane advise{}", record_path.map(|path| format!(" {}", typed(path))).unwrap_or_default())
 }
 
-/// Scenarios gathered by what to take, with what the figures in brackets are.
-fn gathered(advice: &[&Advice]) -> Vec<Phrase> {
+/// Scenarios gathered by what to take, those whose own work was raced first, with what the figures in brackets are.
+fn gathered(advice: &[&Advice]) -> Vec<(&'static str, Phrase)> {
     let mut gathered: Vec<Vec<&Advice>> = Vec::new();
     for advice in advice {
-        let key = |of: &Advice| (of.lane.clone(), of.level_with.clone(), of.no_advice);
+        let key = |of: &Advice| (of.lane.clone(), of.level_with.clone(), of.no_advice, said::label_of(of));
         match gathered.iter_mut().find(|group| key(group[0]) == key(advice)) {
             Some(group) => group.push(advice),
             None => gathered.push(vec![advice]),
         }
     }
-    let mut lines: Vec<Phrase> = gathered.iter().map(|group| said::brief(group)).collect();
+    gathered.sort_by_key(|group| said::label_of(group[0]) == said::LEANING);
+    let mut lines: Vec<(&'static str, Phrase)> =
+        gathered.iter().map(|group| (said::label_of(group[0]), said::brief(group))).collect();
     if advice.iter().any(|advice| advice.share_of_resampled_races.is_some()) {
-        lines.push(Phrase::of(said::SHARES));
+        lines.push((lines.last().map_or("", |line| line.0), Phrase::of(said::SHARES)));
     }
     lines
 }

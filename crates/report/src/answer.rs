@@ -31,6 +31,10 @@ pub(crate) fn answer(findings: &Findings) -> Phrase {
         if !titles.is_empty() {
             sentences.push(Phrase::of(words::answer::CANNOT_TELL).say(titles.join(", ")).say("."));
         }
+        let titles = gathered(findings, &answer.unsure);
+        if !titles.is_empty() {
+            sentences.push(Phrase::of(words::answer::UNSURE).say(titles.join(", ")).say("."));
+        }
         let titles = gathered(findings, &answer.undecided);
         if !titles.is_empty() {
             let settle = words::answer::settle(answer.settle);
@@ -84,7 +88,8 @@ fn choice(findings: &Findings, answer: &Answer, raced: usize) -> Phrase {
     let mut said = said;
     for subject in subjects {
         let mut of_subject: Vec<&Claim> = claims.iter().filter(|claim| claim.subject == subject).collect();
-        of_subject.sort_by(|x, y| x.reason.ratio.total_cmp(&y.reason.ratio));
+        let sure = |claim: &Claim| claim.reason.at_least.unwrap_or(1.0);
+        of_subject.sort_by(|x, y| sure(x).total_cmp(&sure(y)).then(x.reason.ratio.total_cmp(&y.reason.ratio)));
         let left_out = of_subject.len().saturating_sub(REASONS_PER_LANE);
         let brief = only == Some(subject);
         of_subject.truncate(REASONS_PER_LANE);

@@ -12,6 +12,8 @@ pub(crate) struct Shown<'a> {
     pub(crate) b: &'a str,
     pub(crate) ratio: Option<f64>,
     pub(crate) interval: Option<(f64, f64)>,
+    /// It holds beside all other differences of the race, and what it comes to at least where that is known.
+    pub(crate) over_race: Option<Option<f64>>,
     pub(crate) verdict: Verdict,
     pub(crate) why: Option<&'a str>,
 }
@@ -146,6 +148,7 @@ fn shown(pair: &Pair) -> Shown<'_> {
         b: &pair.b,
         ratio: pair.ratio,
         interval: pair.low.zip(pair.high),
+        over_race: pair.over_race.then_some(pair.at_least),
         verdict: pair.verdict,
         why: pair.why.as_deref().filter(|why| !why.trim().is_empty()),
     }
@@ -197,6 +200,7 @@ fn flipped(pair: Shown<'_>) -> Shown<'_> {
         b: pair.a,
         ratio: pair.ratio.map(f64::recip),
         interval: pair.interval.map(|(low, high)| (high.recip(), low.recip())),
+        over_race: pair.over_race.map(|at_least| at_least.map(f64::recip)),
         verdict: match pair.verdict {
             Verdict::Faster => Verdict::Slower,
             Verdict::Slower => Verdict::Faster,
@@ -359,6 +363,8 @@ mod tests {
                     why: (verdicts[at] == Verdict::None).then(|| format!("REASON {}", at % 2).into()),
                     minutes_to_settle: None,
                     rounds_to_settle: None,
+                    over_race: true,
+                    at_least: None,
                 });
             }
         }

@@ -63,6 +63,8 @@ fn pair(a: &str, b: &str, ratio: Option<f64>, verdict: Verdict, why: Option<&str
         why: why.map(Into::into),
         minutes_to_settle: None,
         rounds_to_settle: None,
+        over_race: false,
+        at_least: None,
     }
 }
 

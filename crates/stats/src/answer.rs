@@ -3,7 +3,7 @@
 use crate::comparable::{comparable, not_ranked, reference, stands_beside};
 use crate::limit::FOREIGN_NOISE;
 use crate::pair;
-use crate::ranking::beats;
+use crate::ranking::{beats, beats_over_race};
 use crate::say;
 use crate::series::Series;
 use crate::throttle;
@@ -20,8 +20,9 @@ const REASONS_PER_LANE: usize = 2;
 
 /// The answer of a race; `None` where no lane has a figure.
 ///
-/// A lane is out if a comparable lane beats it somewhere and it never beats that lane anywhere, or
-/// if it could not do a workload that a comparable lane did. The lanes left are chosen. Lanes with
+/// A lane is out if a comparable lane beats it somewhere, by a difference that holds over the whole race
+/// ([`crate::whole_race`]), and it never beats that lane in any row, or if it could not do a workload that a comparable
+/// lane did. The lanes left are chosen. Lanes with
 /// different promises are never ranked: pairs without a verdict decide nothing, and `not_ranked`
 /// says why; beside a filesystem on a disk one in memory or of an in-process library is not chosen
 /// either. Results that measured the engine, the cache or the device decide nothing either.
@@ -58,6 +59,7 @@ pub fn answer(record: &Record, results: &[ResultFinding]) -> Option<Answer> {
         reasons: lanes.iter().flat_map(|lane| losses(lane, &lanes, &telling)).collect(),
         choose,
         undecided: undecided.iter().map(|result| title(result, results)).collect(),
+        unsure: telling.iter().filter(|of| is_unsure(header, of)).map(|result| title(result, results)).collect(),
         cannot_tell: results.iter().filter(|result| cannot_tell(result)).map(|result| title(result, results)).collect(),
         different_disks: lanes
             .windows(2)
@@ -94,6 +96,11 @@ pub(crate) fn cannot_tell(result: &ResultFinding) -> bool {
     }
 }
 
+/// Whether a result tells contestants apart by a difference that does not hold over the whole race.
+fn is_unsure(header: &Header, result: &ResultFinding) -> bool {
+    contestants(header, result).any(|pair| !pair.over_race && matches!(pair.verdict, Verdict::Faster | Verdict::Slower))
+}
+
 /// The workload's title, with the group where the workload has several.
 fn title(result: &ResultFinding, results: &[ResultFinding]) -> String {
     let several = results.iter().filter(|other| other.workload == result.workload).count() > 1;
@@ -107,7 +114,9 @@ fn contestants<'a>(header: &'a Header, result: &'a ResultFinding) -> impl Iterat
 }
 
 fn choose(lanes: &[&Lane], telling: &[&ResultFinding]) -> Vec<String> {
-    let wins = |one: &Lane, other: &Lane| telling.iter().any(|result| beats(&result.pairs, &one.name, &other.name));
+    let wins = |one: &Lane, other: &Lane| telling.iter().any(|of| beats_over_race(&of.pairs, &one.name, &other.name));
+    // What may be chance puts no lane out, and keeps one in.
+    let may_win = |one: &Lane, other: &Lane| telling.iter().any(|of| beats(&of.pairs, &one.name, &other.name));
     let failed = |result: &ResultFinding, lane: &Lane| {
         let failed = |why: &Sentence| !throttle::is_void(why);
         result.estimates.iter().any(|at| at.lane == lane.name && at.failure.as_ref().is_some_and(failed))
@@ -116,9 +125,9 @@ fn choose(lanes: &[&Lane], telling: &[&ResultFinding]) -> Vec<String> {
         comparable(lane, other).is_ok() && telling.iter().any(|result| failed(result, lane) && !failed(result, other))
     };
     let out = |lane: &Lane| {
-        lanes
-            .iter()
-            .any(|other| other.name != lane.name && ((wins(other, lane) && !wins(lane, other)) || unable(lane, other)))
+        lanes.iter().any(|other| {
+            other.name != lane.name && ((wins(other, lane) && !may_win(lane, other)) || unable(lane, other))
+        })
     };
     let left: Vec<String> = lanes.iter().filter(|lane| !out(lane)).map(|lane| lane.name.clone()).collect();
     // Three lanes can beat each other in a circle, each in a result of its own: then none stands out.
@@ -128,7 +137,8 @@ fn choose(lanes: &[&Lane], telling: &[&ResultFinding]) -> Vec<String> {
 /// The largest decided losses of a lane, one per result.
 fn losses(lane: &Lane, lanes: &[&Lane], telling: &[&ResultFinding]) -> Vec<Reason> {
     let mut all: Vec<Reason> = telling.iter().filter_map(|result| worst_loss(lane, lanes, result)).collect();
-    all.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
+    let sure = |reason: &Reason| reason.at_least.unwrap_or(1.0);
+    all.sort_by(|a, b| sure(a).total_cmp(&sure(b)).then(a.ratio.total_cmp(&b.ratio)));
     all.truncate(REASONS_PER_LANE);
     all
 }
@@ -138,14 +148,20 @@ fn worst_loss(lane: &Lane, lanes: &[&Lane], result: &ResultFinding) -> Option<Re
         let pair = result.pairs.iter().find(|pair| {
             (pair.a == lane.name && pair.b == other.name) || (pair.b == lane.name && pair.a == other.name)
         })?;
-        if !beats(std::slice::from_ref(pair), &other.name, &lane.name) {
+        if !beats_over_race(std::slice::from_ref(pair), &other.name, &lane.name) {
             return None;
         }
         // Written so that less than 1 always means worse, whichever way the metric points.
         let ratio = pair.ratio.filter(|&ratio| ratio > 0.0)?;
-        Some((other.name.clone(), ratio.min(1.0 / ratio)))
+        let below_one = |ratio: f64| ratio.min(1.0 / ratio);
+        Some((other.name.clone(), below_one(ratio), pair.at_least.map(below_one)))
     };
-    let (against, ratio) = lanes.iter().filter_map(to).min_by(|a, b| a.1.total_cmp(&b.1))?;
+    // The largest loss that is sure, not the one that noise made the largest.
+    let sure = |of: &(String, f64, Option<f64>)| of.2.unwrap_or(1.0);
+    let order = |a: &(String, f64, Option<f64>), b: &(String, f64, Option<f64>)| {
+        sure(a).total_cmp(&sure(b)).then(a.1.total_cmp(&b.1))
+    };
+    let (against, ratio, at_least) = lanes.iter().filter_map(to).min_by(order)?;
     Some(Reason {
         lane: lane.name.clone(),
         title: result.title.clone(),
@@ -154,6 +170,7 @@ fn worst_loss(lane: &Lane, lanes: &[&Lane], result: &ResultFinding) -> Option<Re
         group: result.group.clone(),
         against,
         ratio,
+        at_least,
     })
 }
 

@@ -16,6 +16,7 @@ use crate::search;
 use crate::sequential::{self, Rule, Standing};
 use crate::series::{LaneSeries, Reading, Scope, Series};
 use crate::throttle;
+use crate::whole_race::{self, JudgedResult};
 use crate::{swarms, transactions};
 use model::Sentence;
 use model::findings::{Ceiling, Estimate, Findings, Pair, ResultFinding, TrialCounts, Verdict};
@@ -32,6 +33,11 @@ const TIME: &str = "time_ns";
 /// The results of one workload, one per group; empty where the plan does not know the workload or
 /// no trial of it was run yet. Callable at any time of a race.
 pub fn judge_workload(record: &Record, workload: &str) -> Vec<ResultFinding> {
+    judged(record, workload).into_iter().map(|of| of.result).collect()
+}
+
+/// As [`judge_workload`], with what the pairs were judged by.
+fn judged(record: &Record, workload: &str) -> Vec<JudgedResult> {
     let Some(workload) = record.header.plan.workloads.iter().find(|of| of.name == workload) else {
         return Vec::new();
     };
@@ -52,7 +58,7 @@ fn judge_group(
     series: &Series,
     standing: Standing,
     evidence: &Evidence,
-) -> ResultFinding {
+) -> JudgedResult {
     let plan = &record.header.plan;
     let metric = primary_metric(series, group);
     let higher_is_better = higher_is_better(&metric);
@@ -63,18 +69,15 @@ fn judge_group(
     let couples: Vec<_> = (0..lanes.len()).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
     let comparable =
         couples.iter().filter(|&&(a, b)| comparable::comparable(lanes[a].lane, lanes[b].lane).is_ok()).count();
+    let rule =
+        Rule { pairs: comparable.max(1), rounds: plan.rounds, margin: plan.margin, first_answer: plan.first_answer };
     let setting = Setting {
         series,
         workload,
         group,
         metric: &metric,
         higher_is_better,
-        rule: Rule {
-            pairs: comparable.max(1),
-            rounds: plan.rounds,
-            margin: plan.margin,
-            first_answer: plan.first_answer,
-        },
+        rule,
         standing,
         correlation: evidence.correlation(group),
         limit: limited.limit,
@@ -143,8 +146,8 @@ fn judge_group(
     }
     let raced: Vec<_> = lanes.iter().map(|lane| lane.lane).collect();
     warnings.extend(buffered::warnings(&raced, &estimates));
-    let pairs: Vec<_> = judged.into_iter().map(|of| of.pair).collect();
-    ResultFinding {
+    let (pairs, intervals): (Vec<_>, Vec<_>) = judged.into_iter().map(|of| (of.pair, of.interval)).unzip();
+    let result = ResultFinding {
         workload: workload.name.clone(),
         title: workload.title.clone(),
         buffered: buffered::lanes(&estimates),
@@ -162,7 +165,8 @@ fn judge_group(
         estimates,
         pairs,
         warnings,
-    }
+    };
+    JudgedResult { result, rule, intervals }
 }
 
 /// The look of a pair of which one lane was decided, and raced no further, before the others were;
@@ -305,8 +309,8 @@ pub fn next_look(rounds_done: u32, rounds: &Rounds) -> Option<u32> {
 /// Everything that a record says.
 pub fn findings(record: &Record) -> Findings {
     let header = &record.header;
-    let results: Vec<ResultFinding> =
-        header.plan.workloads.iter().flat_map(|workload| judge_workload(record, &workload.name)).collect();
+    let judged = header.plan.workloads.iter().flat_map(|workload| judged(record, &workload.name)).collect();
+    let results = whole_race::mark(judged, header.plan.workloads.iter().map(|of| of.groups().len()).sum());
     let ceilings = ceilings(record);
     let recorded = header.warnings.iter().chain(&record.warnings).cloned();
     let mut warnings: Vec<Sentence> = recorded.map(Sentence::from).collect();

@@ -44,6 +44,7 @@ mod swarms;
 pub mod throttle;
 mod transactions;
 pub mod trend;
+pub mod whole_race;
 mod words;
 
 #[cfg(test)]

@@ -59,6 +59,8 @@ pub struct Judged {
     pub pair: Pair,
     /// Correlated rounds.
     pub warning: Option<Sentence>,
+    /// What the verdict was made of, where the two may be ranked; `None`: they may not, or there is no ratio.
+    pub interval: Option<Interval>,
 }
 
 /// Lanes that did nothing in some rounds.
@@ -82,10 +84,12 @@ impl Setting<'_> {
             why: None,
             minutes_to_settle: None,
             rounds_to_settle: None,
+            over_race: false,
+            at_least: None,
         };
         if let Some((lane, reason)) = [a, b].iter().find_map(|lane| Some((&lane.lane.name, lane.lacks(self.group)?))) {
             pair.why = Some(said::lane_reason(name(lane), reason));
-            return Judged { pair, warning: None };
+            return Judged { pair, warning: None, interval: None };
         }
         let differences = self.differences(a, b);
         // One burst of noise in an early round does not end the race.
@@ -99,13 +103,13 @@ impl Setting<'_> {
         if let Some((why, early)) = without {
             pair.verdict = if early { Verdict::Undecided } else { Verdict::None };
             pair.why = Some(why);
-            return Judged { pair, warning: None };
+            return Judged { pair, warning: None, interval: None };
         }
         let Some(interval) =
             sequential::interval(&differences, &self.rule, self.correlation).filter(|of| of.mean.is_finite())
         else {
             pair.why = Some(said::shares_no_round(name(&pair.a), name(&pair.b)));
-            return Judged { pair, warning: None };
+            return Judged { pair, warning: None, interval: None };
         };
         pair.ratio = finite(interval.mean.exp());
         if let (Some(low), Some(high)) =
@@ -114,11 +118,17 @@ impl Setting<'_> {
             (pair.low, pair.high) = (Some(low), Some(high));
         }
         let warning = correlation_words(&pair, &interval);
-        match comparable(a.lane, b.lane) {
-            Err(difference) => pair.why = Some(difference),
-            Ok(beside) => self.decide(&mut pair, &interval, beside),
-        }
-        Judged { pair, warning }
+        let ranked = match comparable(a.lane, b.lane) {
+            Err(difference) => {
+                pair.why = Some(difference);
+                None
+            }
+            Ok(beside) => {
+                self.decide(&mut pair, &interval, beside);
+                Some(interval)
+            }
+        };
+        Judged { pair, warning, interval: ranked }
     }
 
     /// ln(a/b) over the rounds of this look, in time order; of times ln(b/a), so that above zero

@@ -49,3 +49,8 @@ pub fn beats(pairs: &[Pair], better: &str, worse: &str) -> bool {
             || (pair.b == better && pair.a == worse && pair.verdict == Verdict::Slower)
     })
 }
+
+/// Whether `better` is decided better than `worse`, beside all other differences of the race.
+pub fn beats_over_race(pairs: &[Pair], better: &str, worse: &str) -> bool {
+    pairs.iter().any(|pair| pair.over_race && beats(std::slice::from_ref(pair), better, worse))
+}

@@ -181,6 +181,33 @@ pub struct Interval {
     pub correlation: Correlation,
 }
 
+impl Interval {
+    /// The half-width at another two-sided p; infinite for fewer than two differences.
+    pub fn half_at(&self, p: f64) -> f64 {
+        if self.count < 2 {
+            return f64::INFINITY;
+        }
+        let widening = correlation::widening(self.count, self.correlation.lag1);
+        widening.factor * student::two_sided_quantile(p, widening.degrees) * self.standard_error()
+    }
+
+    /// The two-sided p at which the interval would just leave zero out: 1 for fewer than two differences, 0 where they
+    /// do not scatter.
+    pub fn p(&self) -> f64 {
+        if self.count < 2 {
+            return 1.0;
+        }
+        let widening = correlation::widening(self.count, self.correlation.lag1);
+        let t = self.mean.abs() / (widening.factor * self.standard_error());
+        if t.is_infinite() { 0.0 } else { student::two_sided_p(t, widening.degrees) }
+    }
+
+    /// As if the rounds were independent.
+    fn standard_error(&self) -> f64 {
+        self.deviation / (self.count as f64).sqrt()
+    }
+}
+
 /// The interval of paired differences in time order; `None` where there are none. `assumed` is the
 /// correlation that the result's intervals are made for ([`correlation::assumed`]); one that shows in
 /// this pair alone replaces it where it is higher.

@@ -25,7 +25,8 @@ fn the_lane_with_the_best_weighted_mean_is_taken_with_its_reasons() {
     let first = &advice.why[0];
     assert_eq!((first.what.as_str(), first.against.as_str(), first.share), ("commits", "btrfs", 0.6));
     assert_eq!(first.series, ["quick/commit/write"]);
-    assert!((first.ratio - 3.0).abs() < 0.05 && first.low.unwrap() < first.ratio && first.ratio < first.high.unwrap());
+    // The near end of an interval around 3.
+    assert!(first.at_least && (2.8..3.0).contains(&first.ratio), "{first:?}");
     // What speaks against it is told too.
     let against = advice.why.iter().find(|why| why.what == "reads" && why.against == "ext4").unwrap();
     assert!((against.ratio - 0.9).abs() < 0.01, "{against:?}");
@@ -466,7 +467,7 @@ fn records_of_the_same_lanes_are_taken_together() {
     assert_eq!((advice.lane.as_deref(), advice.measured_share), (Some("ext4"), 1.0));
     let large = advice.why.iter().find(|why| why.what == "large" && why.against == "xfs").unwrap();
     assert_eq!(large.series, ["later/large/create", "later/large/read", "later/large/delete"]);
-    assert!((large.ratio - 3_f64.powf(2.0 / 3.0)).abs() < 0.01 && large.low.is_none(), "{large:?}");
+    assert!((large.ratio - 3_f64.powf(2.0 / 3.0)).abs() < 0.05 && !large.at_least, "{large:?}");
 
     let twice = [races[0], races[0]];
     assert!(combinable(&twice).unwrap_err().contains("record 2 is one of the others again"));

@@ -21,11 +21,16 @@ const latencies: Record<Latency, string> = {
 };
 const amount = (gap: Gap) => (gap.factor ? `um den Faktor ${gap.size}` : `um ${gap.size}`);
 /** „um 9 % schneller als ext4“, „eine um 20 % niedrigere p99-Latenz als ext4“. */
-const size = (of: Difference, other: Said): Said => {
-  const { gap, latency } = of;
+const size = (of: Difference & Partial<WorkDifference>, other: Said): Said => {
+  const { gap, latency, sure } = of;
   const tone = gap.faster ? "faster" : "slower";
-  if (latency === null) return say`${toned(tone, `${amount(gap)} ${gap.faster ? "schneller" : "langsamer"}`)}${other}`;
-  return say`eine ${toned(tone, `${amount(gap)} ${gap.faster ? "niedrigere" : "höhere"}`)} ${latencies[latency]}${other}`;
+  if (sure === "sign") {
+    if (latency === null) return say`${toned(tone, gap.faster ? "schneller" : "langsamer")}${other}`;
+    return say`eine ${toned(tone, gap.faster ? "niedrigere" : "höhere")} ${latencies[latency]}${other}`;
+  }
+  const least = sure === undefined ? "" : "mindestens ";
+  if (latency === null) return say`${toned(tone, `${least}${amount(gap)} ${gap.faster ? "schneller" : "langsamer"}`)}${other}`;
+  return say`eine ${toned(tone, `${least}${amount(gap)} ${gap.faster ? "niedrigere" : "höhere"}`)} ${latencies[latency]}${other}`;
 };
 const interval = (gap: Gap): string =>
   gap.interval === null ? "" : ` (${gap.factor ? "Faktor " : ""}${gap.interval[0]}–${gap.interval[1]})`;
@@ -152,6 +157,7 @@ export const de: Words = {
         say`In ${toned("strong", `${count} von ${of}`)} Tests war Fairlane selbst die Grenze: ${titles}.`,
     },
     cannotTell: (titles) => say`Nicht zu unterscheiden: ${titles}.`,
+    unsure: (titles) => say`Verschieden in der eigenen Zeile, was bei so vielen Zufall sein kann: ${titles}.`,
     undecided: (titles, settle) => say`Noch offen: ${titles}; ${settle}.`,
     settleBy: (option, value, someOnly) =>
       say`${[{ code: `${option} ${value}` }]} dürfte ${someOnly ? "einiges davon klären, das Übrige brauchte über einen halben Tag" : "das klären"}`,
@@ -164,7 +170,7 @@ export const de: Words = {
     notTested: (what) => say`Nicht geprüft: ${what}.`,
     next: "Als Nächstes lohnt sich",
     brief: "Nach Szenario",
-    briefShares: "Prozent: der nachgestellten Rennen, die es gewinnt.",
+    briefShares: "Prozent: wie viel der Arbeit gemessen wurde.",
     steps: (title, count, of) => say`${title} (${count} von ${of} Schritten)`,
     counted: (f: Figures, ok, repeated, failed, voided, margin) =>
       [

@@ -9,8 +9,6 @@ const list = (parts: readonly Said[], last: string): Said => {
   return before.length === 0 ? end : say`${joined(before, ", ")} ${last} ${end}`;
 };
 const amount = (gap: Gap) => (gap.factor ? `um den Faktor ${gap.size}` : `um ${gap.size}`);
-const interval = (gap: Gap) =>
-  gap.interval === null ? "" : ` (${gap.factor ? "Faktor " : ""}${gap.interval[0]}–${gap.interval[1]})`;
 
 export const knowledge: typeof english = {
   known: {
@@ -128,7 +126,14 @@ export const knowledge: typeof english = {
     none: "keine dieser Bahnen",
     undecided: "zu verrauscht für eine Aussage",
     tooLittle: "zu wenig gemessen",
-    measured: (share) => `${share} des Gewichts gemessen`,
+    measured: (own, proxies) =>
+      [own === null ? "" : `${own} durch eigene Arbeit`, proxies === null ? "" : `${proxies} durch ähnliche Arbeit`]
+        .filter((part) => part !== "")
+        .join(", ") || "nichts gemessen",
+    leaning: (lanes) => say`${lanes}, nur nach ähnlicher Arbeit`,
+    noOwnWork: (suite) => `von der eigenen Arbeit wurde nichts gemessen; das tut die Suite ${suite}`,
+    noiseAlone: "was nur das Rauschen zwischen den Runden abdeckt",
+    tooFewRounds: (share) => `${share} des Gewichts liefen in zu wenigen Runden für eine Aussage; mindestens 6 fahren.`,
     because: "Weil",
     equal: "Kein Unterschied",
     out: "Ausgeschlossen",
@@ -155,15 +160,16 @@ export const knowledge: typeof english = {
     part: (what, share) => say`${what} (${share})`,
     reason: (part, pairs) =>
       say`${part}: ${list(
-        pairs.map(({ gap, lane }) => {
-          const better = toned(gap.faster ? "faster" : "slower", `${amount(gap)} ${gap.faster ? "besser" : "schlechter"}`);
-          return say`${better} als ${lane}${interval(gap)}`;
+        pairs.map(({ gap, lane, atLeast }) => {
+          const size = atLeast ? `mindestens ${amount(gap)} ` : "";
+          return say`${toned(gap.faster ? "faster" : "slower", `${size}${gap.faster ? "besser" : "schlechter"}`)} als ${lane}`;
         }),
         "und",
       )}.`,
     equals: {
       tie: "gleichauf, Abstand unter der Schwelle",
       undecided: "zu verrauscht für eine Rangfolge, daher nicht gewertet",
+      unsure: "verschieden in der eigenen Zeile, was bei so vielen Zufall sein kann, daher nicht gewertet",
       device: "die Platte wurde gemessen, und die ist für alle dieselbe",
       cache: "der Page-Cache wurde gemessen, nicht die Dateisysteme",
       harness: "Fairlane selbst wurde gemessen, nicht die Dateisysteme",

@@ -19,6 +19,8 @@ export type Latency = "p50" | "p99" | "p999" | "mean" | "other";
 
 export interface WorkDifference extends Difference {
   work: Said;
+  /** What holds over the whole race: at least so much, or the sign alone. */
+  sure: "at-least" | "sign";
   /** The other lane was named just before. */
   again: boolean;
 }
@@ -36,9 +38,14 @@ const latencies: Record<Latency, string> = {
   mean: "mean latency",
   other: "latency",
 };
-const size = (of: Difference): Said => {
-  const { gap, latency } = of;
-  const amount = gap.factor ? `${gap.size}×` : gap.size;
+const size = (of: Difference & Partial<WorkDifference>): Said => {
+  const { gap, latency, sure } = of;
+  const word = latency === null ? (gap.faster ? "faster" : "slower") : gap.faster ? "lower" : "higher";
+  if (sure === "sign") {
+    const told = toned(gap.faster ? "faster" : "slower", latency === null ? word : `a ${word}`);
+    return latency === null ? told : say`${told} ${latencies[latency]}`;
+  }
+  const amount = `${sure === undefined ? "" : "at least "}${gap.factor ? `${gap.size}×` : gap.size}`;
   // Of latencies the gap is told of the times themselves, the faster one has the lower.
   if (latency === null) return toned(gap.faster ? "faster" : "slower", `${amount} ${gap.faster ? "faster" : "slower"}`);
   return say`${toned(gap.faster ? "faster" : "slower", `${amount} ${gap.faster ? "lower" : "higher"}`)} ${latencies[latency]}`;
@@ -162,6 +169,7 @@ export const en = {
         say`In ${toned("strong", `${count} of ${of}`)} tests Fairlane itself was the limit: ${titles}.`,
     },
     cannotTell: (titles: Said) => say`Could not be told apart: ${titles}.`,
+    unsure: (titles: Said) => say`Apart in their own rows, where chance may have done it among so many: ${titles}.`,
     undecided: (titles: Said, settle: Said) => say`Still undecided: ${titles}; ${settle}.`,
     settleBy: (option: string, value: string, someOnly: boolean) =>
       say`${[{ code: `${option} ${value}` }]} should settle ${someOnly ? "some of it, and the rest would take over half a day" : "it"}`,
@@ -174,7 +182,7 @@ export const en = {
     notTested: (what: Said) => say`Not tested: ${what}.`,
     next: "Worth running next",
     brief: "By scenario",
-    briefShares: "Per cent: of resampled races won.",
+    briefShares: "Per cent: how much of the work was measured.",
     steps: (title: Said, count: number, of: number) => say`${title} (${count} of ${of} steps)`,
     counted: (f: Figures, ok: number, repeated: number, failed: number, voided: number, margin: string) =>
       [

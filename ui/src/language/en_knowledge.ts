@@ -44,8 +44,6 @@ const list = (parts: readonly Said[], last: string): Said => {
   return before.length === 0 ? end : say`${joined(before, ", ")} ${last} ${end}`;
 };
 const amount = (gap: Gap) => (gap.factor ? `${gap.size}×` : gap.size);
-const interval = (gap: Gap) =>
-  gap.interval === null ? "" : ` (${gap.interval[0]}–${gap.interval[1]}${gap.factor ? "×" : ""})`;
 
 export const knowledge = {
   known,
@@ -72,7 +70,14 @@ export const knowledge = {
     none: "none of these lanes",
     undecided: "too noisy to say",
     tooLittle: "too little measured",
-    measured: (share: string) => `${share} of its weight measured`,
+    measured: (own: string | null, proxies: string | null): string =>
+      [own === null ? "" : `${own} by its own work`, proxies === null ? "" : `${proxies} by similar work`]
+        .filter((part) => part !== "")
+        .join(", ") || "nothing measured",
+    leaning: (lanes: Said) => say`${lanes}, by similar work alone`,
+    noOwnWork: (suite: string) => `no work of its own was raced, which suite ${suite} does`,
+    noiseAlone: "which covers the noise between rounds alone",
+    tooFewRounds: (share: string) => `${share} of its weight was raced in too few rounds to say anything; race at least 6.`,
     because: "Because",
     equal: "No difference",
     out: "Excluded",
@@ -98,17 +103,18 @@ export const knowledge = {
     undecidedWhy: "What was measured is too noisy to rank, and nothing sets the lanes apart.",
     allExcluded: "No lane that was raced meets the constraints.",
     part: (what: Said, share: string) => say`${what} (${share})`,
-    reason: (part: Said, pairs: readonly { gap: Gap; lane: Said }[]) =>
+    reason: (part: Said, pairs: readonly { gap: Gap; lane: Said; atLeast: boolean }[]) =>
       say`${part}: ${list(
-        pairs.map(({ gap, lane }) => {
-          const better = toned(gap.faster ? "faster" : "slower", `${amount(gap)} ${gap.faster ? "better" : "worse"}`);
-          return say`${better} than ${lane}${interval(gap)}`;
+        pairs.map(({ gap, lane, atLeast }) => {
+          const size = atLeast ? `at least ${amount(gap)} ` : "";
+          return say`${toned(gap.faster ? "faster" : "slower", `${size}${gap.faster ? "better" : "worse"}`)} than ${lane}`;
         }),
         "and",
       )}.`,
     equals: {
       tie: "tie, apart by less than the margin",
       undecided: "too noisy to rank, so nothing is counted",
+      unsure: "apart in its own row, where chance may have done it among so many, so nothing is counted",
       device: "the disk was measured, which is the same for all lanes",
       cache: "the page cache was measured, not the filesystems",
       harness: "Fairlane itself was measured, not the filesystems",

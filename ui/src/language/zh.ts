@@ -21,10 +21,23 @@ const latencies: Record<Latency, string> = {
 };
 const range = (of: [string, string] | null, unit = ""): string => (of === null ? "" : `（${of[0]}–${of[1]}${unit}）`);
 /** 比 ext4 快 9%(6–12%);速度是 ext4 的 2.1 倍;速度仅为 ext4 的 48%。 */
-const compared = (of: Difference, other: Said, withInterval: boolean): Said => {
-  const { gap, latency } = of;
+const compared = (of: Difference & Partial<WorkDifference>, other: Said, withInterval: boolean): Said => {
+  const { gap, latency, sure } = of;
   const tone = gap.faster ? "faster" : "slower";
   const interval = (pair: [string, string] | null, unit = "") => (withInterval ? range(pair, unit) : "");
+  if (sure === "sign") {
+    const told = latency === null ? (gap.faster ? "快" : "慢") : gap.faster ? "低" : "高";
+    return say`${latency === null ? "" : latencies[latency]}比${other}${toned(tone, told)}`;
+  }
+  if (sure === "at-least") {
+    const what = latency === null ? "速度" : latencies[latency];
+    // 比值越小差距越大，所以“至少”在这里成了“至多”。
+    const down = latency === null ? !gap.faster : gap.faster;
+    if (gap.factor && down) return say`${what}${toned(tone, say`至多为${other}的 ${gap.share}`)}`;
+    if (gap.factor) return say`${what}${toned(tone, say`至少是${other}的 ${gap.size} 倍`)}`;
+    if (latency !== null) return say`${what}比${other}${toned(tone, `至少${gap.faster ? "低" : "高"} ${gap.size}`)}`;
+    return say`比${other}${toned(tone, `至少${gap.faster ? "快" : "慢"} ${gap.size}`)}`;
+  }
   if (latency !== null) {
     const what = latencies[latency];
     // 延迟以时间本身计：较低者更快。
@@ -141,6 +154,7 @@ export const zh: Words = {
         say`${of} 项测试中有 ${toned("strong", `${count} 项`)}的瓶颈是 Fairlane 自身：${titles}。`,
     },
     cannotTell: (titles) => say`分不出高下：${titles}。`,
+    unsure: (titles) => say`只在各自的行里有差别，项目这么多，可能是偶然：${titles}。`,
     undecided: (titles, settle) => say`尚无定论：${titles}；${settle}。`,
     settleBy: (option, value, someOnly) =>
       say`用 ${[{ code: `${option} ${value}` }]} 应可${someOnly ? "定论其中一部分，其余的需要半天以上" : "定论"}`,
@@ -153,7 +167,7 @@ export const zh: Words = {
     notTested: (what) => say`未测试：${what}。`,
     next: "接下来值得运行",
     brief: "按使用场景",
-    briefShares: "百分比：在重抽样比赛中胜出的比例。",
+    briefShares: "百分比：测了多少这类工作。",
     steps: (title, count, of) => say`${title}（${of} 步中的 ${count} 步）`,
     counted: (f: Figures, ok, repeated, failed, voided, margin) =>
       [

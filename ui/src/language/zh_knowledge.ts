@@ -9,6 +9,15 @@ const list = (parts: readonly Said[], last: string): Said => {
   return before.length === 0 ? end : say`${joined(before, "、")} ${last} ${end}`;
 };
 /** 比 btrfs 好 9%;是 btrfs 的 2.1 倍;仅为 btrfs 的 48%。 */
+/** 至少好 9%；只有方向确定时不说数字。 */
+const surely = (gap: Gap, lane: Said, atLeast: boolean): Said => {
+  const tone = gap.faster ? "faster" : "slower";
+  const word = gap.faster ? "好" : "差";
+  if (!atLeast) return say`比 ${lane} ${toned(tone, word)}`;
+  if (!gap.factor) return say`比 ${lane} ${toned(tone, `至少${word} ${gap.size}`)}`;
+  if (gap.faster) return toned(tone, say`至少是 ${lane} 的 ${gap.size} 倍`);
+  return toned(tone, say`至多为 ${lane} 的 ${gap.share}`);
+};
 const compared = (gap: Gap, lane: Said, better: [string, string]): Said => {
   const tone = gap.faster ? "faster" : "slower";
   if (!gap.factor) {
@@ -137,7 +146,13 @@ export const knowledge: typeof english = {
     none: "这些赛道都不合适",
     undecided: "噪声太大，无法断言",
     tooLittle: "测得太少",
-    measured: (share) => `已测权重 ${share}`,
+    measured: (own, proxies) =>
+      [own === null ? "" : `本身的工作 ${own}`, proxies === null ? "" : `相近的工作 ${proxies}`].filter((part) => part !== "").join("，") ||
+      "未测",
+    leaning: (lanes) => say`${lanes}（仅凭相近的工作）`,
+    noOwnWork: (suite) => `没有测它本身的工作，套件 ${suite} 会测`,
+    noiseAlone: "这只涵盖各轮之间的噪声",
+    tooFewRounds: (share) => `${share} 的权重测的轮次太少，说明不了什么；至少要测 6 轮。`,
     because: "理由",
     equal: "没有差别",
     out: "排除",
@@ -163,12 +178,13 @@ export const knowledge: typeof english = {
     part: (what, share) => say`${what}（${share}）`,
     reason: (part, pairs) =>
       say`${part}：${joined(
-        pairs.map(({ gap, lane }) => compared(gap, lane, ["好", "差"])),
+        pairs.map(({ gap, lane, atLeast }) => surely(gap, lane, atLeast)),
         "，",
       )}。`,
     equals: {
       tie: "持平，相差不到界限",
       undecided: "噪声太大，不能排名，因此不计",
+      unsure: "只在自己的行里有差别，项目这么多，可能是偶然，因此不计",
       device: "测到的是磁盘，对所有赛道都一样",
       cache: "测到的是页缓存，不是文件系统",
       harness: "测到的是 Fairlane 自身，不是文件系统",

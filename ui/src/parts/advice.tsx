@@ -1,7 +1,7 @@
 // Advice for each scenario: what to take, why, and what would turn it.
 import type { Advice as AdviceOf, RacePage } from "../types";
 import { known, useUi } from "../ui";
-import { adviceLines, chosenSaid, takeSaid } from "../words/advised";
+import { adviceLines, chosenSaid, measuredSaid, takeSaid } from "../words/advised";
 import { Command, Section, Speak } from "./basics";
 
 export function Advice({ race }: { race: RacePage }) {
@@ -31,7 +31,7 @@ function Scenario({ advice, margin }: { advice: AdviceOf; margin: number }) {
         <Speak said={chosenSaid(ui, advice)} />
       </p>
       <p class="scenario-why">
-        <Speak said={takeSaid(ui, advice, margin)} /> <span class="small">{w.measured(ui.figures.percent(advice.measured_share))}</span>
+        <Speak said={takeSaid(ui, advice, margin)} /> <span class="small">{measuredSaid(ui, advice)}</span>
       </p>
       <dl>
         {adviceLines(ui, advice).map((line) => (

@@ -3,7 +3,7 @@ import type { Advice, RacePage } from "../types";
 import { known, sentence, useUi, type Ui } from "../ui";
 import { joined, say, text, type Said } from "../words/say";
 import { answerSaid } from "../words/told";
-import { chosenSaid, sharesWon } from "../words/advised";
+import { chosenSaid, isLeaning, measuredSaid } from "../words/advised";
 import { Command, Speak } from "./basics";
 
 export function Answer({ race }: { race: RacePage }) {
@@ -111,14 +111,14 @@ function briefAdvice(ui: Ui, advice: readonly Advice[]): Said[] {
   for (const one of advice) {
     // Lanes that are level are the same choice in whichever order.
     const lanes = one.lane == null ? [] : [one.lane, ...one.level_with].sort();
-    const key = JSON.stringify([lanes, one.no_advice ?? null]);
+    const key = JSON.stringify([lanes, one.no_advice ?? null, isLeaning(one)]);
     groups.set(key, [...(groups.get(key) ?? []), one]);
   }
   return [...groups.values()].map((group) => {
     const first = group[0] as Advice;
     const scenarios = group.map((one) => {
-      const share = one.share_of_resampled_races;
-      return share == null ? known(ui, one.title) : ui.words.advice.part(known(ui, one.title), sharesWon(ui, share));
+      const told = one.share_of_resampled_races != null;
+      return told ? ui.words.advice.part(known(ui, one.title), measuredSaid(ui, one)) : known(ui, one.title);
     });
     return say`${chosenSaid(ui, first)}${ui.words.colon}${joined(scenarios, ui.words.comma)}`;
   });

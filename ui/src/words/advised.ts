@@ -9,15 +9,30 @@ const REASONS_SHOWN = 4;
 /** `either ext4 or xfs`, or why there is no advice. */
 export function chosenSaid(ui: Ui, advice: Advice): Said {
   const w = ui.words.advice;
-  if (advice.lane != null) return toned("strong", w.chosen([advice.lane, ...advice.level_with].map(name)));
+  if (advice.lane != null) {
+    const lanes = w.chosen([advice.lane, ...advice.level_with].map(name));
+    return toned("strong", isLeaning(advice) ? w.leaning(lanes) : lanes);
+  }
   if (advice.no_advice === "undecided") return toned("undecided", w.undecided);
   if (advice.no_advice === "too-little-measured") return toned("none", w.tooLittle);
   return toned("none", w.none);
 }
 
-/** A share that is 100 % only where every resampled race was won. */
-export function sharesWon(ui: Ui, share: number): string {
-  return share < 1 && share > 0.994 ? ui.words.advice.over99 : ui.figures.percent(share);
+/** A share that is never 100 %: a few thousand resampled races cannot show that. */
+function sharesWon(ui: Ui, share: number): string {
+  return share > 0.994 ? ui.words.advice.over99 : ui.figures.percent(share);
+}
+
+/** Whether none of the scenario's own work was raced: then what is said of it stands on proxies alone. */
+export function isLeaning(advice: Advice): boolean {
+  return advice.lane != null && (advice.own_share ?? 0) <= 0;
+}
+
+/** How much of the work was measured, and by what. */
+export function measuredSaid(ui: Ui, advice: Advice): string {
+  const own = advice.own_share ?? 0;
+  const proxies = Math.max(advice.measured_share - own, 0);
+  return ui.words.advice.measured(own > 0 ? ui.figures.percent(own) : null, proxies > 1e-9 ? ui.figures.percent(proxies) : null);
 }
 
 /** How far the choice is ahead, and how safe that is. */
@@ -26,6 +41,7 @@ export function takeSaid(ui: Ui, advice: Advice, margin: number): Said {
   if (advice.lane == null) {
     switch (advice.no_advice) {
       case "too-little-measured":
+        if ((advice.too_few_rounds_share ?? 0) > 0) return [w.tooFewRounds(ui.figures.percent(advice.too_few_rounds_share ?? 0))];
         return [advice.measured_share > 0 ? w.tooLittleWhy(ui.figures.percent(advice.measured_share)) : w.nothingMeasured];
       case "undecided":
         return [w.undecidedWhy];
@@ -44,8 +60,11 @@ export function takeSaid(ui: Ui, advice: Advice, margin: number): Said {
   const share = advice.share_of_resampled_races;
   if (share != null) {
     const wins = w.wins(sharesWon(ui, share), advice.level_with.length > 0);
-    parts.push(share < 0.8 ? toned("undecided", `${wins}${ui.words.clause}${w.unsafe}`) : [wins]);
+    parts.push(
+      share < 0.8 ? toned("undecided", `${wins}${ui.words.clause}${w.unsafe}`) : [`${wins}${ui.words.clause}${w.noiseAlone}`],
+    );
   }
+  if (isLeaning(advice) && (advice.own_suite ?? "") !== "") parts.push([w.noOwnWork(advice.own_suite ?? "")]);
   return say`${joined(parts, ui.words.semicolon)}${ui.words.end}`;
 }
 
@@ -84,10 +103,11 @@ function reasons(ui: Ui, why: readonly AdviceReason[]): Said[] {
   for (const reason of why) parts.set(reason.what, [...(parts.get(reason.what) ?? []), reason]);
   return [...parts.values()].map((of) => {
     const first = of[0] as AdviceReason;
-    const pairs = of.map((reason) => {
-      const interval = reason.low != null && reason.high != null ? ([reason.low, reason.high] as const) : null;
-      return { gap: ui.figures.gap(reason.ratio, interval, reason.ratio > 1), lane: name(reason.against) };
-    });
+    const pairs = of.map((reason) => ({
+      gap: ui.figures.gap(reason.ratio, null, reason.ratio > 1),
+      lane: name(reason.against),
+      atLeast: reason.at_least === true,
+    }));
     return ui.words.advice.reason(part(ui, first.what, first.share), pairs);
   });
 }

@@ -11,8 +11,9 @@ export interface Claim {
   other: string;
   /** The subject is the faster one. */
   gain: boolean;
-  /** subject/other, above 1 where the subject does better. */
+  /** subject/other, above 1 where the subject does better; at least so much where it is known. */
   ratio: number;
+  sure: "at-least" | "sign";
   reason: Reason;
   metric: string;
   /** It is about one step of a table of file operations. */
@@ -31,6 +32,8 @@ export interface Outcome {
   limited: { limit: Limit; count: number; titles: Title[] }[];
   /** Results that could not tell the lanes apart for other reasons. */
   cannotTell: Title[];
+  /** Apart in their own rows alone. */
+  unsure: Title[];
   undecided: Title[];
   /** What should settle it; `null`: nobody knows. */
   settle: Settle | null;
@@ -66,6 +69,7 @@ export function outcome(findings: Findings): Outcome {
     limited: limited(findings, answer?.cannot_tell ?? []),
     // What measured something else than the filesystems is said with its limit.
     cannotTell: gathered(findings, answer?.cannot_tell ?? [], (result) => !NOT_THE_FILESYSTEM.includes(result.limit)),
+    unsure: titles(answer?.unsure ?? []),
     undecided: titles(answer?.undecided ?? []),
     settle: answer?.settle ?? null,
     noVerdict: answer ? withoutVerdict(findings, answer) : [],
@@ -141,11 +145,13 @@ function claimsBySubject(findings: Findings, answer: Answer): Outcome["claims"] 
     const table = tableOf(findings, reason.workload);
     const reference = table ? table.reference : result ? referenceOf(result) : null;
     const gain = reference === reason.lane;
+    const size = reason.at_least ?? reason.ratio;
     return {
       subject: gain ? reason.against : reason.lane,
       other: gain ? reason.lane : reason.against,
       gain,
-      ratio: gain ? 1 / reason.ratio : reason.ratio,
+      ratio: gain ? 1 / size : size,
+      sure: reason.at_least == null ? "sign" : "at-least",
       reason,
       metric: result?.metric ?? "",
       ofTable: result?.section != null,
@@ -159,7 +165,8 @@ function claimsBySubject(findings: Findings, answer: Answer): Outcome["claims"] 
     .sort((x, y) => place(x) - place(y))
     .map((subject) => {
       const all = claims.filter((claim) => claim.subject === subject);
-      all.sort((x, y) => x.reason.ratio - y.reason.ratio);
+      const sure = (claim: Claim) => claim.reason.at_least ?? 1;
+      all.sort((x, y) => sure(x) - sure(y) || x.reason.ratio - y.reason.ratio);
       return { subject, claims: all.slice(0, CLAIMS_PER_LANE), more: Math.max(all.length - CLAIMS_PER_LANE, 0) };
     });
 }

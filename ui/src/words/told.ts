@@ -239,6 +239,7 @@ export function answerSaid(ui: Ui, findings: Findings): ToldAnswer {
       }),
       ...disksSaid(ui, findings),
       ...(of.cannotTell.length > 0 ? [w.cannotTell(titlesOf(ui, of.cannotTell))] : []),
+      ...(of.unsure.length > 0 ? [w.unsure(titlesOf(ui, of.unsure))] : []),
       ...(of.undecided.length > 0 ? [w.undecided(titlesOf(ui, of.undecided), settleSaid(ui, of))] : []),
       ...of.noVerdict.map((one) => w.noVerdictAt(titlesOf(ui, one.titles), sentence(ui, one.why, BRIEF))),
       ...notRankedSaid(ui, several ? (answer?.not_ranked ?? []) : []),
@@ -297,7 +298,7 @@ function differences(ui: Ui, claims: readonly Claim[]): WorkDifference[] {
     const again = claim.other === before;
     before = claim.other;
     const work = workOf(ui, claim.reason, claim.ofTable);
-    return { ...differenceOf(ui, claim.metric, claim.other, claim.ratio, null), work, again };
+    return { ...differenceOf(ui, claim.metric, claim.other, claim.ratio, null), work, again, sure: claim.sure };
   });
 }
 

@@ -18,7 +18,7 @@ pub struct Advice {
     /// Why there is no advice.
     pub no_advice: Option<NoAdvice>,
     /// What speaks for the lane and against it, one per part of the work and lane that was not
-    /// excluded; the weightiest first. Decided differences alone.
+    /// excluded; the weightiest first. Differences that hold over the whole race alone.
     pub why: Vec<AdviceReason>,
     /// The lane against each other one that was not excluded, over all the measured work.
     pub leads: Vec<AdviceLead>,
@@ -34,6 +34,16 @@ pub struct Advice {
     pub flips_if: Vec<Flip>,
     /// Share of the scenario's weight that was measured, 0 to 1.
     pub measured_share: f64,
+    /// Share of the scenario's weight that its own suite measured, 0 to 1; the rest of what was measured stands on similar work:
+    /// kinds of I/O that other suites do.
+    #[serde(default)]
+    pub own_share: f64,
+    /// The suite that does this work itself.
+    #[serde(default)]
+    pub own_suite: String,
+    /// Share of the weight that was raced in too few rounds to say anything.
+    #[serde(default)]
+    pub too_few_rounds_share: f64,
     /// What the race did not measure.
     pub not_measured: Vec<NotMeasured>,
     /// Filesystems that meet every constraint, as far as the table of features knows, and were not raced; named where a
@@ -76,12 +86,11 @@ pub struct AdviceReason {
     pub series: Vec<String>,
     /// The other lane.
     pub against: String,
-    /// How many times as well the lane does as the other one.
+    /// How many times as well the lane does as the other one: what was counted, the near end of an interval.
     pub ratio: f64,
-    /// Interval of the ratio, where one series stands for the part.
-    pub low: Option<f64>,
-    /// Interval of the ratio.
-    pub high: Option<f64>,
+    /// The ratio is so far from 1 at least, beside all other differences of the race; otherwise its sign alone is sure.
+    #[serde(default)]
+    pub at_least: bool,
 }
 
 /// The lane against another one over all the measured work.
@@ -89,8 +98,8 @@ pub struct AdviceReason {
 pub struct AdviceLead {
     /// The other lane.
     pub against: String,
-    /// Weighted geometric mean of the decided ratios over the work that both were measured in; above 1 the
-    /// lane does better.
+    /// Weighted geometric mean of the decided ratios, the near end of each one's interval, over the work that both were
+    /// measured in; above 1 the lane does better.
     pub ratio: f64,
 }
 
@@ -113,6 +122,8 @@ pub enum Equal {
     Tie,
     /// Too noisy to rank.
     Undecided,
+    /// A difference in its own row that does not hold beside all others of the race.
+    Unsure,
     /// The disk was measured.
     Device,
     /// The page cache was measured.

@@ -117,10 +117,22 @@ words! {
     percent_between;
     /// `{size}`.
     percent_about;
+    /// `{size}`.
+    percent_at_least;
     /// `{low}`, `{high}`.
     times_between;
     /// `{size}`.
     times_about;
+    /// `{size}`.
+    times_at_least;
+    /// `{when}`.
+    faster;
+    /// `{when}`.
+    slower;
+    /// `{when}`, `{wait}`.
+    shorter;
+    /// `{when}`, `{wait}`.
+    longer;
     /// `{amount}` in percent, `{when}`.
     faster_percent;
     /// `{amount}` in times, `{when}`.

@@ -1,6 +1,6 @@
 //! The decision, what it brings, and what it costs.
 
-use super::work::{against, claim, when};
+use super::work::{Distance, claim, when};
 use crate::answer::{measured_anything, told_something};
 use crate::clean::shorten;
 use crate::figures;
@@ -158,8 +158,10 @@ pub(super) fn brings(findings: &Findings, decision: &Decision, tongue: &Tongue) 
     for reason in reasons(findings).filter(|reason| !decision.takes(&reason.lane)) {
         let Some(result) = result_of(findings, reason) else { continue };
         // The answer names the lane that does best; a lane that is taken is what the reader asks for.
-        let beats =
-            |lane: &&str| shown_against(result, lane, &reason.lane).is_some_and(|pair| pair.verdict == Verdict::Faster);
+        let beats = |lane: &&str| {
+            shown_against(result, lane, &reason.lane)
+                .is_some_and(|pair| pair.verdict == Verdict::Faster && pair.over_race.is_some())
+        };
         let first = Some(reason.against.as_str()).filter(|lane| decision.takes(lane));
         let mut winners = first.into_iter().chain(decision.taken().iter().copied());
         let Some(lane) = winners.find(beats) else { continue };
@@ -196,7 +198,7 @@ struct Claims<'a>(Vec<(&'a str, &'a str, Vec<Phrase>)>);
 
 impl<'a> Claims<'a> {
     fn add(&mut self, findings: &Findings, result: &ResultFinding, lane: &'a str, other: &'a str, tongue: &Tongue) {
-        let Some(distance) = against(result, lane, other) else { return };
+        let Some(distance) = Distance::over_race(result, lane, other) else { return };
         let said = claim(findings, result, distance, tongue);
         match self.0.iter_mut().find(|(a, b, _)| (*a, *b) == (lane, other)) {
             Some((.., claims)) => claims.push(said),

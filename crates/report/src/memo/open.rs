@@ -1,7 +1,7 @@
 //! What the race cannot tell, what was not tested, and what would change the decision.
 
 use super::decision::{Decision, named, not_ranked, raced};
-use super::work::{against, claim, noun};
+use super::work::{Distance, against, claim, noun};
 use crate::clean::shorten;
 use crate::facts::self_pairs;
 use crate::figures;
@@ -265,7 +265,7 @@ fn closest(findings: &Findings, decision: &Decision, tongue: &Tongue) -> Option<
         pairs.filter(move |(_, lane, other)| decision.taken().contains(lane) && is_contestant(findings, other))
     });
     let near = decided.filter_map(|(result, lane, other)| {
-        let (ratio, interval) = against(result, lane, other)?;
+        let Distance::Row(ratio, interval) = against(result, lane, other)? else { return None };
         Some((interval.map_or(ratio, |(low, _)| low), result, lane, other))
     });
     let (_, result, lane, other) = near.min_by(|x, y| x.0.total_cmp(&y.0))?;

@@ -62,20 +62,52 @@ fn named(findings: &Findings, result: &ResultFinding, tongue: &Tongue) -> Phrase
 
 /// How a lane does against another one in one result: the ratio above 1 where it does better, and its
 /// interval; `None`: nobody compared them.
-pub(crate) fn against(result: &ResultFinding, lane: &str, other: &str) -> Option<(f64, Option<(f64, f64)>)> {
+pub(crate) fn against(result: &ResultFinding, lane: &str, other: &str) -> Option<Distance> {
     let shown = shown_against(result, lane, other)?;
-    Some((shown.ratio?, shown.interval))
+    Some(Distance::Row(shown.ratio?, shown.interval))
 }
 
-/// How much better or worse a lane does: `between 6 and 12 % faster when committing`.
-pub(crate) fn claim(
-    findings: &Findings,
-    result: &ResultFinding,
-    (ratio, interval): (f64, Option<(f64, f64)>),
-    tongue: &Tongue,
-) -> Phrase {
+/// How far two lanes are apart, above 1 where the one that is told of does better.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Distance {
+    /// The ratio, and its interval for this row alone.
+    Row(f64, Option<(f64, f64)>),
+    /// What holds beside all other differences of the race: at least so much.
+    AtLeast(f64),
+    /// The sign alone holds beside them: above 1 is better.
+    Sign(f64),
+}
+
+impl Distance {
+    /// As ANSWER tells it: what holds beside all other differences of the race.
+    pub(crate) fn over_race(result: &ResultFinding, lane: &str, other: &str) -> Option<Distance> {
+        let shown = shown_against(result, lane, other)?;
+        Some(match shown.over_race? {
+            Some(at_least) => Distance::AtLeast(at_least),
+            None => Distance::Sign(shown.ratio?),
+        })
+    }
+
+    /// The same of times.
+    fn turned(self) -> Distance {
+        match self {
+            Distance::Row(ratio, interval) => Distance::Row(ratio.recip(), interval.map(turned)),
+            Distance::AtLeast(ratio) => Distance::AtLeast(ratio.recip()),
+            Distance::Sign(ratio) => Distance::Sign(ratio.recip()),
+        }
+    }
+
+    fn ratio(self) -> f64 {
+        match self {
+            Distance::Row(ratio, _) | Distance::AtLeast(ratio) | Distance::Sign(ratio) => ratio,
+        }
+    }
+}
+
+/// How much better or worse a lane does: `at least 6 % faster when committing`.
+pub(crate) fn claim(findings: &Findings, result: &ResultFinding, distance: Distance, tongue: &Tongue) -> Phrase {
     let words = tongue.words;
-    let better = ratio >= 1.0;
+    let better = distance.ratio() >= 1.0;
     let wait = latency(&result.metric).map(|_| match result.metric.as_str() {
         "latency_p50_ns" => words.wait_p50,
         "latency_p99_ns" => words.wait_p99,
@@ -83,12 +115,15 @@ pub(crate) fn claim(
         "latency_mean_ns" => words.wait_mean,
         _ => words.wait_other,
     });
-    let ends = match wait {
-        None => figures::ends(ratio, interval, better),
-        // Of the times themselves, as `words::difference` tells them.
-        Some(_) => figures::ends(ratio.recip(), interval.map(turned), !better),
-    };
+    // Of times the times themselves, as `words::difference` tells them.
+    let (told, up) = if wait.is_some() { (distance.turned(), !better) } else { (distance, better) };
+    let interval = if let Distance::Row(_, interval) = told { interval } else { None };
+    let ends = figures::ends(told.ratio(), interval, up);
     let template = match (wait.is_some(), better, ends.factors) {
+        (false, true, _) if matches!(distance, Distance::Sign(_)) => words.faster,
+        (false, false, _) if matches!(distance, Distance::Sign(_)) => words.slower,
+        (true, true, _) if matches!(distance, Distance::Sign(_)) => words.shorter,
+        (true, false, _) if matches!(distance, Distance::Sign(_)) => words.longer,
         (false, true, false) => words.faster_percent,
         (false, true, true) => words.faster_times,
         (false, false, false) => words.slower_percent,
@@ -99,14 +134,14 @@ pub(crate) fn claim(
         (true, false, true) => words.longer_times,
     };
     let values = [
-        ("amount", amount(&ends, tongue)),
+        ("amount", amount(&ends, matches!(distance, Distance::AtLeast(_)), tongue)),
         ("when", when(findings, result, tongue)),
         ("wait", Phrase::of(wait.unwrap_or_default())),
     ];
     fill(template, &values)
 }
 
-fn amount(ends: &Ends, tongue: &Tongue) -> Phrase {
+fn amount(ends: &Ends, at_least: bool, tongue: &Tongue) -> Phrase {
     let number = |text: &str| Phrase::of(tongue.figure(text));
     let words = tongue.words;
     match (&ends.ends, ends.factors) {
@@ -115,7 +150,12 @@ fn amount(ends: &Ends, tongue: &Tongue) -> Phrase {
             fill(template, &[("low", number(low)), ("high", number(high))])
         }
         (None, factors) => {
-            let template = if factors { words.times_about } else { words.percent_about };
+            let template = match (at_least, factors) {
+                (true, true) => words.times_at_least,
+                (true, false) => words.percent_at_least,
+                (false, true) => words.times_about,
+                (false, false) => words.percent_about,
+            };
             fill(template, &[("size", number(&ends.size))])
         }
     }

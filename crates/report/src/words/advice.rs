@@ -11,6 +11,7 @@ use model::scenario::Need;
 pub(crate) const ADVICE: &str = "ADVICE";
 pub(crate) const ADVICE_TITLE: &str = "Advice";
 pub(crate) const TAKE: &str = "TAKE";
+pub(crate) const LEANING: &str = "LEANING";
 pub(crate) const BECAUSE: &str = "BECAUSE";
 pub(crate) const EQUAL: &str = "EQUAL";
 pub(crate) const OUT: &str = "OUT";
@@ -25,6 +26,7 @@ pub(crate) const REASONS: &str = "REASONS";
 pub(crate) fn title(label: &str) -> &'static str {
     match label {
         TAKE => "Take",
+        LEANING => "Leaning, by similar work alone",
         BECAUSE => "Because",
         EQUAL => "No difference",
         OUT => "Excluded",
@@ -37,11 +39,24 @@ pub(crate) fn title(label: &str) -> &'static str {
 
 /// The first line of a scenario.
 pub(crate) fn heading(advice: &Advice) -> Phrase {
-    Phrase::default().tone(Tone::Label, &advice.title).say(format!(
-        " ({}), {} of its weight measured",
-        advice.scenario,
-        figures::share(advice.measured_share)
-    ))
+    Phrase::default().tone(Tone::Label, &advice.title).say(format!(" ({}), {}", advice.scenario, measured(advice)))
+}
+
+/// How much of a scenario was measured, and by what.
+fn measured(advice: &Advice) -> String {
+    let similar = advice.measured_share - advice.own_share;
+    let (own, similar_work) = (figures::share(advice.own_share), figures::share(similar));
+    match (advice.own_share > 0.0, similar > 1e-9) {
+        (true, true) => format!("{own} of its weight measured by its own work, {similar_work} by similar work"),
+        (true, false) => format!("{own} of its weight measured by its own work"),
+        (false, true) => format!("{similar_work} of its weight measured, by similar work alone"),
+        (false, false) => "nothing of its weight measured".to_owned(),
+    }
+}
+
+/// The label of what is chosen: a race that did none of the scenario's own work leans, no more.
+pub(crate) fn label_of(advice: &Advice) -> &'static str {
+    if advice.lane.is_some() && advice.own_share <= 0.0 { LEANING } else { TAKE }
 }
 
 /// Which lane to take, how far it is ahead, and how safe that is.
@@ -70,9 +85,12 @@ pub(crate) fn take(advice: &Advice, margin: f64) -> Phrase {
         let plural = if advice.level_with.len() == 1 { "the two are" } else { "they are" };
         said = said.say(format!("; {plural} apart by less than {} over it", figures::margin(margin)));
     }
-    match advice.share_of_resampled_races {
-        Some(share) => said.say("; ").and(safe(share, !advice.level_with.is_empty())),
-        None => said,
+    if let Some(share) = advice.share_of_resampled_races {
+        said = said.say("; ").and(safe(share, !advice.level_with.is_empty()));
+    }
+    match advice.own_share > 0.0 || advice.own_suite.is_empty() {
+        true => said,
+        false => said.say(format!("; no work of its own was raced, which suite {} does", sentence(&advice.own_suite))),
     }
 }
 
@@ -95,14 +113,14 @@ fn safe(share: f64, several: bool) -> Phrase {
         format!("{} in {} of resampled races", if several { "one of them wins" } else { "it wins" }, wins(share));
     match share {
         share if share < 0.8 => Phrase::default().tone(Tone::Undecided, format!("{said}, which is not safe")),
-        _ => Phrase::of(said),
+        _ => Phrase::of(format!("{said}, which covers the noise between rounds alone")),
     }
 }
 
-/// A share that is 100 % only where every resampled race was won.
+/// A share that is never 100 %: a few thousand resampled races cannot show that.
 fn wins(share: f64) -> String {
     match share {
-        share if share < 1.0 && share > 0.994 => format!("over 99{GLUE}%"),
+        share if share > 0.994 => format!("over 99{GLUE}%"),
         share => figures::share(share),
     }
 }
@@ -110,6 +128,16 @@ fn wins(share: f64) -> String {
 /// Why there is no advice.
 fn none(advice: &Advice) -> Phrase {
     match advice.no_advice {
+        Some(NoAdvice::TooLittleMeasured) if advice.too_few_rounds_share > 0.0 => {
+            Phrase::default().tone(Tone::NoVerdict, "no advice").say(format!(
+                ": {} of its weight was raced in too few rounds to say anything{}; race at least 6",
+                figures::share(advice.too_few_rounds_share),
+                match advice.measured_share > 0.0 {
+                    true => format!(", and {} was measured", figures::share(advice.measured_share)),
+                    false => String::new(),
+                }
+            ))
+        }
         Some(NoAdvice::TooLittleMeasured) if advice.measured_share <= 0.0 => {
             Phrase::default().tone(Tone::NoVerdict, "no advice").say(": nothing of its work was measured")
         }
@@ -133,10 +161,10 @@ pub(crate) fn part(reasons: &[&AdviceReason]) -> Phrase {
     let Some(first) = reasons.first() else { return Phrase::default() };
     let pairs = reasons.iter().map(|reason| {
         let faster = reason.ratio > 1.0;
-        let gap = figures::gap(reason.ratio, reason.low.zip(reason.high), faster);
+        let gap = figures::gap(reason.ratio, None, faster);
         let (tone, word) = if faster { (Tone::Faster, "better") } else { (Tone::Slower, "worse") };
-        let said = Phrase::default().tone(tone, format!("{} {word}", gap.size)).say(" than ").name(&reason.against);
-        gap.interval.map_or(said.clone(), |interval| said.say(format!(" ({interval})")))
+        let size = if reason.at_least { format!("at least {} {word}", gap.size) } else { word.to_owned() };
+        Phrase::default().tone(tone, size).say(" than ").name(&reason.against)
     });
     weighed(&first.what, first.share).say(": ").and(listed(pairs.collect(), "and"))
 }
@@ -151,6 +179,7 @@ pub(crate) fn equal(because: Equal, parts: &[(&str, f64)]) -> Phrase {
     let why = match because {
         Equal::Tie => "tie, apart by less than the margin",
         Equal::Undecided => "too noisy to rank, so nothing is counted",
+        Equal::Unsure => "apart in its own row, where chance may have done it among so many, so nothing is counted",
         Equal::Device => "the disk was measured, which is the same for all lanes",
         Equal::Cache => "the page cache was measured, not the filesystems",
         Equal::Harness => "Fairlane itself was measured, not the filesystems",
@@ -276,10 +305,13 @@ pub(crate) fn about(lanes: &[String], records: &[String], needs: &[String]) -> P
     }
 }
 
-/// One choice of several scenarios in a line: `xfs for MySQL (94 % of resampled races) and mail`.
+/// One choice of several scenarios in a line: `xfs for MySQL (own work 40 %, similar work 35 %) and video (own work 60 %)`,
+/// or `xfs, by similar work alone, for mail (60 %)`.
 pub(crate) fn brief(advices: &[&Advice]) -> Phrase {
     let Some(first) = advices.first() else { return Phrase::default() };
+    let leaning = label_of(first) == LEANING;
     let said = match &first.lane {
+        Some(lane) if leaning => chosen(first, lane).say(", by similar work alone,"),
         Some(lane) => chosen(first, lane),
         None if first.no_advice == Some(NoAdvice::Undecided) => {
             Phrase::default().tone(Tone::Undecided, "too noisy to say")
@@ -290,7 +322,10 @@ pub(crate) fn brief(advices: &[&Advice]) -> Phrase {
         None => Phrase::default().tone(Tone::NoVerdict, "none of these lanes"),
     };
     let scenarios = advices.iter().map(|advice| match advice.share_of_resampled_races {
-        Some(share) => Phrase::of(format!("{} ({})", sentence(&advice.title), wins(share))),
+        Some(share) if share < 0.8 => {
+            Phrase::of(format!("{} ({}, not safe)", sentence(&advice.title), stands_on(advice)))
+        }
+        Some(_) => Phrase::of(format!("{} ({})", sentence(&advice.title), stands_on(advice))),
         None if advice.lane.is_some() && advice.leads.is_empty() => {
             Phrase::of(format!("{} (the others are excluded)", sentence(&advice.title)))
         }
@@ -300,8 +335,19 @@ pub(crate) fn brief(advices: &[&Advice]) -> Phrase {
     said.say(" for ").and(listed(scenarios.collect(), "and"))
 }
 
+/// How much of the weight stands on what, in brackets.
+fn stands_on(advice: &Advice) -> String {
+    let similar = advice.measured_share - advice.own_share;
+    let (own, similar_work) = (figures::share(advice.own_share), figures::share(similar));
+    match (advice.own_share > 0.0, similar > 1e-9) {
+        (true, true) => format!("own work {own}, similar work {similar_work}"),
+        (true, false) => format!("own work {own}"),
+        _ => similar_work,
+    }
+}
+
 /// What the shares in brackets are.
-pub(crate) const SHARES: &str = "in brackets: how many of a hundred resampled races it wins";
+pub(crate) const SHARES: &str = "in brackets: how much of the work was measured";
 
 /// Scenarios of which too little was measured.
 pub(crate) fn too_little(advices: &[&Advice]) -> Phrase {

@@ -53,18 +53,13 @@ pub(crate) fn claims(claims: &[&Claim], brief: bool) -> Phrase {
             what.push_str(&format!(" with O_DIRECT ({} buffers them)", shorten(lane, 40)));
         }
         let of_time = latency(claim.metric).is_some();
-        if !of_time
-            && !claim.gain
-            && !claim.name_the_other
-            && !claim.of_table
-            && (0.45..=0.55).contains(&claim.reason.ratio)
-        {
-            parts.push(Phrase::default().tone(Tone::Slower, "halves").say(format!(" your {what}")));
-            last = "";
-            continue;
-        }
-        let ratio = if claim.gain { claim.reason.ratio.recip() } else { claim.reason.ratio };
-        let (size, _) = difference(claim.metric, ratio, None, claim.gain);
+        let size = match claim.reason.at_least {
+            Some(sure) => {
+                let ratio = if claim.gain { sure.recip() } else { sure };
+                format!("at least {}", difference(claim.metric, ratio, None, claim.gain).0)
+            }
+            None => direction(claim.metric, claim.gain),
+        };
         let tone = if claim.gain { Tone::Faster } else { Tone::Slower };
         // A verb is said again only where it changes: `is 9 % faster … and has 20 % lower …`.
         let verb = if of_time { "has " } else { "is " };
@@ -77,6 +72,14 @@ pub(crate) fn claims(claims: &[&Claim], brief: bool) -> Phrase {
         parts.push(said.say(format!(" at {what}")));
     }
     listed(parts, "and")
+}
+
+/// Better or worse, where nobody can say over the whole race by how much.
+fn direction(metric: &str, faster: bool) -> String {
+    match latency(metric) {
+        None => if faster { "faster" } else { "slower" }.to_owned(),
+        Some(latency) => format!("a {} {latency}", if faster { "lower" } else { "higher" }),
+    }
 }
 
 /// A difference as the answer tells it.
@@ -100,6 +103,7 @@ pub(crate) struct Claim<'a> {
 pub(crate) const NOT_TESTED: &str = "Not tested: ";
 pub(crate) const CANNOT_TELL: &str = "This race could not tell them apart at: ";
 pub(crate) const UNDECIDED: &str = "Undecided: ";
+pub(crate) const UNSURE: &str = "Apart in their own rows, where chance may have done it among so many: ";
 pub(crate) const NO_CHOICE: &str = "No choice can be made: ";
 pub(crate) const NO_CHOICE_YET: &str = "No choice can be made yet: ";
 pub(crate) const NOTHING_MEASURED: &str = "No choice can be made: the race ended before anything was measured.";

@@ -17,6 +17,9 @@ fn empty(scenario: &str, title: &str) -> Advice {
         share_of_resampled_races: None,
         flips_if: Vec::new(),
         measured_share: 0.6,
+        own_share: 0.0,
+        own_suite: "database".to_owned(),
+        too_few_rounds_share: 0.0,
         not_measured: Vec::new(),
         not_raced: Vec::new(),
         next: Vec::new(),
@@ -25,15 +28,14 @@ fn empty(scenario: &str, title: &str) -> Advice {
     }
 }
 
-fn reason(what: &str, share: f64, against: &str, (ratio, low, high): (f64, f64, f64)) -> AdviceReason {
+fn reason(what: &str, share: f64, against: &str, (_, low, high): (f64, f64, f64)) -> AdviceReason {
     AdviceReason {
         what: what.to_owned(),
         share,
         series: vec![format!("quick/{what}/write")],
         against: against.to_owned(),
-        ratio,
-        low: Some(low),
-        high: Some(high),
+        ratio: if low > 1.0 { low } else { high },
+        at_least: true,
     }
 }
 
@@ -94,6 +96,7 @@ fn mysql() -> Advice {
             },
         ],
         measured_share: 0.55,
+        own_share: 0.4,
         not_measured: vec![
             missing("transactions", 0.4, None),
             missing("latency of reads under load", 0.05, Some("latency")),
@@ -136,6 +139,7 @@ fn home_server() -> Advice {
             source: "btrfs-quota(8), DESCRIPTION".to_owned(),
         }],
         measured_share: 1.0,
+        own_share: 1.0,
         ..empty("home-server", "home server")
     }
 }
@@ -173,6 +177,7 @@ fn shaky() -> Advice {
         leads: vec![lead("xfs", 1.07)],
         why: vec![reason("commits", 0.3, "xfs", (1.25, 1.12, 1.32))],
         share_of_resampled_races: Some(0.62),
+        own_share: 0.2,
         ..empty("mail", "mail")
     }
 }

@@ -34,6 +34,13 @@ pub fn pair(a: &str, b: &str, (ratio, low, high): (f64, f64, f64), verdict: Verd
         why: None,
         minutes_to_settle: None,
         rounds_to_settle: None,
+        over_race: matches!(verdict, Verdict::Faster | Verdict::Slower),
+        // As if the interval that holds together with all others were the row's own.
+        at_least: match verdict {
+            Verdict::Faster => Some(low),
+            Verdict::Slower => Some(high),
+            _ => None,
+        },
     }
 }
 
@@ -48,6 +55,8 @@ pub fn unmeasured(a: &str, b: &str, why: &str) -> Pair {
         why: Some(why.into()),
         minutes_to_settle: None,
         rounds_to_settle: None,
+        over_race: false,
+        at_least: None,
     }
 }
 
@@ -280,6 +289,7 @@ pub fn answer(choose: &[&str], reasons: Vec<Reason>) -> Answer {
         choose: choose.iter().map(|lane| (*lane).to_owned()).collect(),
         reasons,
         undecided: Vec::new(),
+        unsure: Vec::new(),
         cannot_tell: Vec::new(),
         different_disks: false,
         disturbed: false,
@@ -299,6 +309,7 @@ pub fn reason(lane: &str, against: &str, (workload, title, group): (&str, &str, 
         workload: workload.to_owned(),
         group: group.to_owned(),
         ratio,
+        at_least: Some(ratio.powf(0.75)),
     }
 }
 

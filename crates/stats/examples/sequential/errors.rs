@@ -1,6 +1,6 @@
 //! How often families of equal lanes get a false `faster`, under every rule that a user meets.
 
-use crate::race::{Noise, ROUNDS, Race, differs, first_answer, in_parts, least, p_of, whole};
+use crate::race::{Noise, ROUNDS, Race, differs, first_answer, in_parts, least, whole};
 use model::plan::LOOKS;
 use stats::sequential::Rule;
 
@@ -108,7 +108,7 @@ impl Rules {
             let mut found = [false; SCALES.len()];
             let mut p = 1.0_f64;
             for of in race.intervals(result, rounds, &self.first, self.screen[rounds]) {
-                p = p.min(p_of(&of));
+                p = p.min(of.p());
                 answered |= look.is_some() && differs(self.first.verdict(of.mean, of.half, true));
                 let half = self.whole[0].constant(rounds, of.correlation.lag1) * of.deviation / (rounds as f64).sqrt();
                 for ((rule, scale), (found, decided)) in

@@ -12,6 +12,7 @@ mod errors;
 mod power;
 mod race;
 mod tables;
+mod whole_race;
 
 fn main() {
     let argument = |place: usize| std::env::args().nth(place).and_then(|given| given.parse().ok());
@@ -19,6 +20,7 @@ fn main() {
     println!("{families} families per row where a row does not say otherwise, seed {seed}.\n");
     tables::constants_and_errors(families as usize, seed);
     tables::races(families as usize / 4, seed);
+    tables::whole_races(families as usize / 20, seed);
     tables::ties(families as usize / 20, seed);
     tables::widths(families as usize / 50, seed);
     tables::power(families as usize / 50, seed);

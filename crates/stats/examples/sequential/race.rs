@@ -5,7 +5,6 @@ use model::findings::Verdict;
 use model::plan::{LOOKS, Rounds};
 use stats::correlation::{self, Logs, Seen};
 use stats::sequential::{self, Interval, Rule};
-use stats::student;
 
 /// Rounds of every simulated race.
 pub const ROUNDS: usize = LOOKS[LOOKS.len() - 1] as usize;
@@ -150,13 +149,6 @@ pub fn least(rule: &Rule) -> [f64; ROUNDS + 1] {
         *least = rule.constant(rounds, 0.0);
     }
     least
-}
-
-/// The two-sided p of an interval's mean: the rule's p at which it would just exclude zero.
-pub fn p_of(interval: &Interval) -> f64 {
-    let widening = correlation::widening(interval.count, interval.correlation.lag1);
-    let t = interval.mean.abs() / (interval.deviation / (interval.count as f64).sqrt());
-    student::two_sided_p(t / widening.factor, widening.degrees)
 }
 
 /// The rule that decides at every look.

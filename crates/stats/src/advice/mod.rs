@@ -125,6 +125,11 @@ pub fn advise(races: &[Race], scenario: &Scenario, needs: &[Need], known: &Knowl
     let table = Table { features: known.features, kernel: &header.machine.kernel, broken: known.broken };
     let (parts, missing) = work::parts(scenario, races);
     let measured_share: f64 = parts.iter().map(|part| part.weight.share).sum();
+    let own_suite = scenario.own_suite();
+    let own = parts.iter().filter(|part| part.series.iter().any(|series| series.suite == own_suite));
+    let own_share: f64 = own.map(|part| part.weight.share).sum();
+    let few = missing.iter().filter(|weight| work::was_raced(weight, races));
+    let too_few_rounds_share: f64 = few.map(|weight| weight.share).sum();
     let lanes: Vec<&Lane> = header.lanes.iter().filter(|lane| !lane.is_self).collect();
     let asked = Asked::of(scenario, needs);
     let field = Field { lanes: &lanes, parts: &parts, table };
@@ -143,6 +148,8 @@ pub fn advise(races: &[Race], scenario: &Scenario, needs: &[Need], known: &Knowl
     let suite = proposal.as_ref().map(|proposal| proposal.suite);
     let advice = Advice {
         measured_share: measured_share.min(1.0),
+        own_share: own_share.min(1.0),
+        too_few_rounds_share: too_few_rounds_share.min(1.0),
         not_measured: missing.iter().map(|weight| not_measured(weight, suite, known)).collect(),
         not_raced: others.iter().filter(|_| blocked > 0).map(|lane| lane.name.clone()).collect(),
         next: proposal.map(|Proposal { next, .. }| next).unwrap_or_default(),
@@ -187,7 +194,7 @@ pub fn advise(races: &[Race], scenario: &Scenario, needs: &[Need], known: &Knowl
 
 /// Whether nothing sets the lanes apart and noise is the reason for more than half of what was measured.
 fn is_undecided(equal: &[EqualWork], contest: &Contest, measured_share: f64) -> bool {
-    let noisy = equal.iter().filter(|part| part.because == Equal::Undecided);
+    let noisy = equal.iter().filter(|part| matches!(part.because, Equal::Undecided | Equal::Unsure));
     let noisy: f64 = noisy.map(|part| part.share).sum();
     contest.lanes.len() > 1 && contest.is_level() && 2.0 * noisy > measured_share
 }
@@ -218,6 +225,9 @@ fn nothing(scenario: &Scenario) -> Advice {
         share_of_resampled_races: None,
         flips_if: Vec::new(),
         measured_share: 0.0,
+        own_share: 0.0,
+        own_suite: scenario.own_suite().to_owned(),
+        too_few_rounds_share: 0.0,
         not_measured: Vec::new(),
         not_raced: Vec::new(),
         next: Vec::new(),
@@ -253,22 +263,15 @@ fn reasons(parts: &[Part], contest: &Contest, chosen: usize) -> Vec<AdviceReason
             if difference == 0.0 {
                 continue;
             }
-            let interval = match part.series.as_slice() {
-                [one] => one.pair(contest.lanes[chosen], contest.lanes[other]).and_then(|(pair, straight)| {
-                    let (low, high) = (pair.low?, pair.high?);
-                    Some(if straight { (low, high) } else { (high.recip(), low.recip()) })
-                        .filter(|(_, high)| high.is_finite())
-                }),
-                _ => None,
-            };
+            let (a, b) = (contest.lanes[chosen], contest.lanes[other]);
+            let at_least = matches!(part.series.as_slice(), [one] if one.has_size(a, b));
             reasons.push(AdviceReason {
                 what: part.weight.what.clone(),
                 share: part.weight.share,
                 series: part.names(),
                 against: contest.lanes[other].to_owned(),
                 ratio: difference.exp(),
-                low: interval.map(|(low, _)| low),
-                high: interval.map(|(_, high)| high),
+                at_least,
             });
         }
     }

@@ -14,7 +14,7 @@ const TIMES: u32 = 4_000;
 ///
 /// Every pair's differences are drawn from its own rounds ([`resample`]). Parts in which the disk, the
 /// cache or Fairlane was measured, pairs without a verdict and ties stay equal. Pairs that are too noisy
-/// to rank take part with the figures they have: they decide nothing, but they are what could turn out
+/// to rank, or not sure over the whole race, take part with the figures they have: they decide nothing, but they are what could turn out
 /// otherwise. `None`: nothing is left to resample.
 pub fn share(races: &[Race], parts: &[Part], contest: &Contest, chosen: &[usize]) -> Option<f64> {
     let keys: Vec<Vec<String>> = parts.iter().map(|part| part.series.iter().map(key).collect()).collect();
@@ -25,7 +25,7 @@ pub fn share(races: &[Race], parts: &[Part], contest: &Contest, chosen: &[usize]
                 let measured: Vec<_> = part.series.iter().zip(keys).filter(|(of, _)| of.measured(a, b)).collect();
                 let weight = part.weight.share / contest.total(place, other) / measured.len() as f64;
                 for (series, key) in measured {
-                    if matches!(series.difference(a, b), Ok(_) | Err(Equal::Undecided)) {
+                    if matches!(series.difference(a, b), Ok(_) | Err(Equal::Undecided | Equal::Unsure)) {
                         let differences = series.rounds(a, b);
                         compared.push(Compared { workload: key, pair: (place, other), weight, differences });
                     }

@@ -10,7 +10,7 @@ use crate::series;
 use crate::throttle;
 use model::Sentence;
 use model::findings::{Equal, Limit, Pair, ResultFinding, Verdict};
-use model::scenario::{Scenario, Weight};
+use model::scenario::{Matcher, Scenario, Weight};
 use std::collections::BTreeMap;
 
 /// A part of a scenario that was measured.
@@ -95,6 +95,18 @@ pub fn parts<'a>(scenario: &'a Scenario, races: &[Race<'a>]) -> (Vec<Part<'a>>, 
     (measured, missing)
 }
 
+/// Whether something that stands for the part was raced, in too few rounds to say anything.
+pub fn was_raced(weight: &Weight, races: &[Race]) -> bool {
+    let stands = |of: &Race| {
+        let fits = |result: &ResultFinding| {
+            let matches = |matcher: &Matcher| matcher.matches(&of.findings.suite, &result.workload, &result.group);
+            result.rounds > 0 && (result.rounds as usize) < FEWEST_ROUNDS && weight.series.iter().any(matches)
+        };
+        of.findings.results.iter().any(fits)
+    };
+    races.iter().any(stands)
+}
+
 /// Fewer rounds than can be resampled say nothing about a difference.
 fn was_measured(result: &ResultFinding) -> bool {
     result.rounds as usize >= FEWEST_ROUNDS && result.estimates.iter().any(|estimate| estimate.failure.is_none())
@@ -117,6 +129,11 @@ impl Series<'_> {
         a.figures.iter().filter_map(of).collect()
     }
 
+    /// Whether the size of a difference that counts holds over the whole race, not its sign alone.
+    pub fn has_size(&self, a: &str, b: &str) -> bool {
+        self.pair(a, b).is_some_and(|(pair, _)| pair.at_least.is_some())
+    }
+
     /// Whether the two share rounds enough to say anything of their difference.
     pub fn measured(&self, a: &str, b: &str) -> bool {
         let (Some(a), Some(b)) = (self.raced(a), self.raced(b)) else { return false };
@@ -131,7 +148,9 @@ impl Series<'_> {
         Some((pair, pair.a == a))
     }
 
-    /// ln(a/b) where the two are decided apart; otherwise why no difference counts.
+    /// ln(a/b) where the two differ over the whole race; otherwise why no difference counts. What is counted is the near
+    /// end of an interval, so that no noise that made one difference the largest chooses a lane: of the one that holds
+    /// together with all others, else (only the sign does) of the row's own.
     pub fn difference(&self, a: &str, b: &str) -> Result<f64, Equal> {
         if cannot_tell(self.result) {
             return Err(match self.result.limit {
@@ -141,8 +160,12 @@ impl Series<'_> {
             });
         }
         let (pair, straight) = self.pair(a, b).ok_or(Equal::NoVerdict)?;
-        let ratio = pair.ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0);
-        match (pair.verdict, ratio) {
+        let near = match pair.verdict {
+            Verdict::Faster => pair.at_least.or(pair.low),
+            _ => pair.at_least.or(pair.high),
+        };
+        match (pair.verdict, near.filter(|ratio| ratio.is_finite() && *ratio > 0.0)) {
+            (Verdict::Faster | Verdict::Slower, _) if !pair.over_race => Err(Equal::Unsure),
             (Verdict::Faster | Verdict::Slower, Some(ratio)) => Ok(if straight { ratio.ln() } else { -ratio.ln() }),
             (Verdict::Tie, _) => Err(Equal::Tie),
             (Verdict::Undecided, _) => Err(Equal::Undecided),
@@ -150,9 +173,9 @@ impl Series<'_> {
         }
     }
 
-    /// The interval of ln(a/b) of an undecided pair.
+    /// The interval of ln(a/b) of a pair that is undecided, or not sure over the whole race.
     pub fn undecided(&self, a: &str, b: &str) -> Option<(f64, f64)> {
-        if self.difference(a, b) != Err(Equal::Undecided) {
+        if !matches!(self.difference(a, b), Err(Equal::Undecided | Equal::Unsure)) {
             return None;
         }
         let (pair, straight) = self.pair(a, b)?;
@@ -188,7 +211,15 @@ impl<'a> Part<'a> {
                 }
             }
         }
-        let order = [Equal::Undecided, Equal::NoVerdict, Equal::Tie, Equal::Device, Equal::Cache, Equal::Harness];
+        let order = [
+            Equal::Undecided,
+            Equal::Unsure,
+            Equal::NoVerdict,
+            Equal::Tie,
+            Equal::Device,
+            Equal::Cache,
+            Equal::Harness,
+        ];
         order.into_iter().find(|why| reasons.contains(why))
     }
 

@@ -247,6 +247,8 @@ impl<'a> View<'a> {
                 why: None,
                 minutes_to_settle: None,
                 rounds_to_settle: None,
+                over_race: false,
+                at_least: None,
             };
             if let Some((lane, why)) =
                 [a, b].into_iter().find_map(|at| Some((&lanes[at].lane, lanes[at].failure.clone()?)))
