@@ -36,7 +36,7 @@ for (const [name, viewport] of [
     }
     assert.match(await text(tab, "#answer h1"), /^ext4 or xfs, depending on your work/);
     const answer = await text(tab, "#answer");
-    assert.match(answer, /btrfs is 3\.6× slower than ext4 at random overwrites/);
+    assert.match(answer, /btrfs is at least 2\.6× slower than ext4 at random overwrites/);
     assert.match(answer, /In 2 of 8 tests the disk was measured, not the filesystem: sequential read 1 MiB, random read 4 KiB/);
     assert.match(answer, /Still undecided: small files: create, small files: read; --budget 12m should settle it/);
     assert.equal(await tab.locator("#answer svg[role], #answer .plot").count(), 0, "no chart stands before the answer");
@@ -111,7 +111,7 @@ test("the language is switched with its texts and figures", async () => {
   assert.match(seen["de"]?.rate ?? "", /1,08k Op\.\/s/);
   assert.match(seen["zh"]?.rate ?? "", /1\.08k 次\/秒/);
   assert.match(seen["de"]?.answer ?? "", /In 2 von 8 Tests wurde die Platte gemessen, nicht das Dateisystem/);
-  assert.match(seen["de"]?.answer ?? "", /btrfs ist beim wahlfreien Überschreiben um den Faktor 3,6 langsamer als ext4/);
+  assert.match(seen["de"]?.answer ?? "", /btrfs ist beim wahlfreien Überschreiben mindestens um den Faktor 2,6 langsamer als ext4/);
   assert.match(seen["zh"]?.answer ?? "", /8 项测试中有 2 项测到的是磁盘/);
   assert.equal(seen["zh"]?.lang, "zh-Hans");
   // What the statistics said is translated where a translation came along, and otherwise marked as English.

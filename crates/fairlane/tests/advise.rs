@@ -82,8 +82,9 @@ fn a_database_gets_its_lane_with_reasons_and_what_would_turn_it() {
     let (text, _) = place.expect(0, &["advise", "r.jsonl", "--scenario", "mysql"]);
     for part in [
         "MySQL (mysql), 55 % of its weight measured",
-        "TAKE      ./b: over the measured work 50 % ahead of ./a; it wins in 100 % of",
-        "BECAUSE   commits (20 %): 50 % better than ./a",
+        "MySQL (mysql), 55 % of its weight measured, by similar work alone",
+        "LEANING   ./b: over the measured work 50 % ahead of ./a; it wins in over 99 % of",
+        "BECAUSE   commits (20 %): at least 50 % better than ./a",
         "UNLESS    ./a (33 % behind), if encryption was required",
         "MISSING   transactions (40 %): suite database",
         "suite latency",
@@ -94,7 +95,10 @@ fn a_database_gets_its_lane_with_reasons_and_what_would_turn_it() {
     }
     // The same in short, and as data.
     let (text, _) = place.expect(0, &["advise", "r.jsonl"]);
-    assert!(text.contains("./b for MySQL (100 %)") && text.contains("NO ADVICE"), "{text}");
+    assert!(
+        text.contains("LEANING   ./b, by similar work alone, for MySQL (55 %)") && text.contains("NO ADVICE"),
+        "{text}"
+    );
     let value = json(&place, &["advise", "r.jsonl", "--scenario", "mysql"]);
     let advice = &value["advice"][0];
     assert_eq!((&advice["lane"], &advice["share_of_resampled_races"]), (&"./b".into(), &1.0.into()));
@@ -109,7 +113,10 @@ fn a_database_gets_its_lane_with_reasons_and_what_would_turn_it() {
     assert!(advice["raced_without"][0]["with"].as_str().unwrap().contains("tune2fs -O encrypt"), "{advice}");
     // The report says it too, for scenarios of which half was measured, and nothing of the others.
     let (text, _) = place.expect(0, &["report", "r.jsonl"]);
-    assert!(text.contains("ADVICE    ./b for MySQL (100 %)") && !text.contains("logs"), "{text}");
+    assert!(
+        text.contains("ADVICE    ./b, by similar work alone, for MySQL (55 %)") && !text.contains("logs"),
+        "{text}"
+    );
     let (text, _) = place.expect(0, &["report", "r.jsonl", "--format", "json"]);
     let report: Value = serde_json::from_str(&text).unwrap();
     let told = report["advice"].as_array().unwrap();

@@ -73,7 +73,11 @@ fn choice(findings: &Findings, answer: &Answer, raced: usize) -> Phrase {
     let said = words::answer::choice(&answer.choose, by_work);
     if answer.reasons.is_empty() {
         let all = answer.choose.len() >= raced;
-        return if all { said.say(words::answer::no_difference(findings.margin)) } else { said };
+        return match all {
+            true if !answer.unsure.is_empty() => said.say(words::answer::NO_SURE_DIFFERENCE),
+            true => said.say(words::answer::no_difference(findings.margin)),
+            false => said,
+        };
     }
     let claims = claims(findings, answer);
     let mut subjects: Vec<&str> = Vec::new();

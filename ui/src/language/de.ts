@@ -127,6 +127,7 @@ export const de: Words = {
     byWork: (lanes) => say`${list(lanes, "or")}, je nach Arbeit`,
     level: (lanes) => say`Kein Unterschied zählt: ${lanes.length === 2 ? "" : "gleich ob "}${list(lanes, "or")}`,
     levelWhy: (margin) => say`Kein Unterschied über der Schwelle von ${margin} wurde gefunden.`,
+    levelUnsure: "Kein Unterschied ist neben allen anderen Zeilen sicher.",
     none: "Keine Wahl möglich",
     noneYet: "Noch keine Wahl möglich",
     searched: "Wie viele Schreiber jede Bahn trägt, steht unten",

@@ -140,6 +140,7 @@ export const en = {
     level: (lanes: readonly Said[]) =>
       say`No difference counts: ${lanes.length === 2 ? "either " : "any of "}${list(lanes, "or")}`,
     levelWhy: (margin: string) => say`No difference above the margin of ${margin} was found.`,
+    levelUnsure: "No difference is sure beside all other rows.",
     none: "No choice can be made",
     noneYet: "No choice can be made yet",
     searched: "How many writers each lane sustains stands below",

@@ -130,6 +130,7 @@ export const zh: Words = {
     byWork: (lanes) => say`选 ${list(lanes, "or")}，视具体负载而定`,
     level: (lanes) => say`差别都不作数：选 ${list(lanes, "or")} 均可`,
     levelWhy: (margin) => say`没有发现超过 ${margin} 界限的差别。`,
+    levelUnsure: "与其他各行一并考虑，没有哪个差别是确定的。",
     none: "无法给出选择",
     noneYet: "暂时无法给出选择",
     searched: "每条赛道能承受多少个写入者，见下文",

@@ -118,7 +118,10 @@ function briefAdvice(ui: Ui, advice: readonly Advice[]): Said[] {
     const first = group[0] as Advice;
     const scenarios = group.map((one) => {
       const told = one.share_of_resampled_races != null;
-      return told ? ui.words.advice.part(known(ui, one.title), measuredSaid(ui, one)) : known(ui, one.title);
+      if (!told) return known(ui, one.title);
+      // That it is similar work alone was said of all of them.
+      const measured = isLeaning(one) ? ui.figures.percent(one.measured_share) : measuredSaid(ui, one);
+      return ui.words.advice.part(known(ui, one.title), measured);
     });
     return say`${chosenSaid(ui, first)}${ui.words.colon}${joined(scenarios, ui.words.comma)}`;
   });

@@ -25,7 +25,7 @@ function sharesWon(ui: Ui, share: number): string {
 
 /** Whether none of the scenario's own work was raced: then what is said of it stands on proxies alone. */
 export function isLeaning(advice: Advice): boolean {
-  return advice.lane != null && (advice.own_share ?? 0) <= 0;
+  return advice.lane != null && advice.leads.length > 0 && (advice.own_share ?? 0) <= 0;
 }
 
 /** How much of the work was measured, and by what. */

@@ -227,7 +227,9 @@ export function answerSaid(ui: Ui, findings: Findings): ToldAnswer {
     headline: headline(ui, of, lanes),
     why:
       of.choice === "level"
-        ? w.levelWhy(figures.margin(findings.margin))
+        ? of.unsure.length > 0
+          ? [w.levelUnsure]
+          : w.levelWhy(figures.margin(findings.margin))
         : of.choice === "alone"
           ? [w.aloneWhy]
           : null,

@@ -7,7 +7,7 @@ use crate::figures;
 use crate::language::{Tongue, fill};
 use crate::layout::Phrase;
 use crate::statements::shown_against;
-use model::findings::{Answer, Estimate, Findings, Limit, NotRanked, Reason, ResultFinding, Verdict};
+use model::findings::{Answer, Estimate, Findings, Limit, NotRanked, Pair, Reason, ResultFinding, Verdict};
 use model::lane::Lane;
 
 /// Columns of a kernel's release.
@@ -51,7 +51,7 @@ impl<'a> Decision<'a> {
             }
         }
         Decision::None(match () {
-            () if pairs().any(|pair| pair.verdict == Verdict::Undecided) => words.undecided_yet,
+            () if pairs().any(is_open_pair) => words.undecided_yet,
             () if findings.results.iter().all(|result| result.limit == Limit::Device) => words.undecided_disk,
             () if !answer.not_ranked.is_empty() && pairs().all(|pair| pair.verdict == Verdict::None) => {
                 words.undecided_apart
@@ -137,11 +137,16 @@ fn is_apart(answer: &Answer, lane: &str) -> bool {
     answer.not_ranked.iter().any(|fact| fact.lanes.iter().any(|other| other == lane))
 }
 
+/// Whether more rounds may tell two lanes apart: they are undecided, or apart in their own row alone.
+fn is_open_pair(pair: &Pair) -> bool {
+    pair.verdict == Verdict::Undecided || (matches!(pair.verdict, Verdict::Faster | Verdict::Slower) && !pair.over_race)
+}
+
 /// Whether more rounds may tell some of these lanes apart.
 fn is_open(findings: &Findings, lanes: &[&str]) -> bool {
     let among = |lane: &String| lanes.contains(&lane.as_str());
     let mut pairs = findings.results.iter().flat_map(|result| &result.pairs);
-    pairs.any(|pair| pair.verdict == Verdict::Undecided && among(&pair.a) && among(&pair.b))
+    pairs.any(|pair| is_open_pair(pair) && among(&pair.a) && among(&pair.b))
 }
 
 fn reasons(findings: &Findings) -> impl Iterator<Item = &Reason> {

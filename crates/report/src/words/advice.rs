@@ -54,9 +54,10 @@ fn measured(advice: &Advice) -> String {
     }
 }
 
-/// The label of what is chosen: a race that did none of the scenario's own work leans, no more.
+/// The label of what is chosen: a race that did none of the scenario's own work leans, no more. What constraints alone
+/// leave was not chosen by the race.
 pub(crate) fn label_of(advice: &Advice) -> &'static str {
-    if advice.lane.is_some() && advice.own_share <= 0.0 { LEANING } else { TAKE }
+    if advice.lane.is_some() && !advice.leads.is_empty() && advice.own_share <= 0.0 { LEANING } else { TAKE }
 }
 
 /// Which lane to take, how far it is ahead, and how safe that is.

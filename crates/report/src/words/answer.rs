@@ -116,6 +116,9 @@ pub(crate) const FAIRLANE_WAS_THE_LIMIT: &str = " measured Fairlane itself";
 pub(crate) const COULD_NOT_TELL: &str = " could not tell the lanes apart";
 pub(crate) const NO_VERDICTS_AT_ALL: &str = "no pair of lanes has a verdict";
 
+/// All lanes are chosen; what sets rows apart may be chance.
+pub(crate) const NO_SURE_DIFFERENCE: &str = "; no difference is sure beside all other rows";
+
 /// All lanes are chosen and nothing sets them apart.
 pub(crate) fn no_difference(margin: f64) -> String {
     format!("; no difference above the {} margin was found", figures::margin(margin))
