@@ -111,6 +111,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("libzbc-seq-read", "ioengine=libzbc"),
     ("mtd", "ioengine=mtd"),
     ("nbd", "uri=nbd+unix:///?socket=${unixsocket}"),
+    ("nbd", "uri=${uri}"),
     ("netio", "ioengine=net"),
     ("netio_multicast", "ioengine=net"),
     ("netio_vsock", "ioengine=net"),
@@ -130,13 +131,13 @@ const REFUSED: &[(&str, &str)] = &[
     ("ssd-steadystate", "filename=/dev/fioa"),
     ("steadystate", "filename=/dev/null"),
     ("surface-scan", "verify=meta"),
-    ("uring-cmd-fdp", "fdp=1"),
+    ("uring-cmd-fdp", "ioengine=io_uring_cmd"),
     ("uring-cmd-ng", "ioengine=io_uring_cmd"),
     ("uring-cmd-pi-ext", "pi_act=0"),
     ("uring-cmd-pi-sb", "md_per_io_size=64"),
     ("uring-cmd-trim-multi-range", "ioengine=io_uring_cmd"),
     ("uring-cmd-zoned", "ioengine=io_uring_cmd"),
-    ("xnvme-fdp", "fdp=1"),
+    ("xnvme-fdp", "rw=${FIO_RW}"),
     ("xnvme-pi", "md_per_io_size=64"),
     ("xnvme-compare", "rw=${FIO_RW}"),
     ("xnvme-zoned", "rw=${FIO_RW}"),
@@ -152,7 +153,10 @@ fn every_example_runs_or_is_refused_for_the_very_option_that_it_was() {
     if files.is_empty() {
         return;
     }
-    let refused: BTreeMap<&str, &str> = REFUSED.iter().copied().collect();
+    let mut refused: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (name, setting) in REFUSED {
+        refused.entry(name).or_default().push(setting);
+    }
     assert!(files.len() >= FEWEST, "{} examples alone; are they all there?", files.len());
     for path in &files {
         let name = name(path);
@@ -164,7 +168,9 @@ fn every_example_runs_or_is_refused_for_the_very_option_that_it_was() {
             (Err(error), Some(expected)) => {
                 let text = std::fs::read_to_string(path).unwrap();
                 let line = text.lines().nth(error.line as usize - 1).unwrap_or_default().trim();
-                assert!(line.starts_with(expected), "{error}: {line}");
+                // Of some examples the file of one version differs from that of another.
+                let expected = expected.iter().find(|setting| line.starts_with(**setting));
+                let expected = expected.unwrap_or_else(|| panic!("{error}: {line}"));
                 let (option, _) = expected.split_once('=').unwrap();
                 assert!(error.message.contains(option), "{error} does not name {option}");
                 assert!(error.to_string().starts_with(&format!("{file}:{}: ", error.line)), "{error}");
