@@ -104,6 +104,34 @@ export type Flip =
  */
 export type NoAdvice = "too-little-measured" | "all-excluded" | "undecided" | "not-comparable";
 /**
+ * What may be said of several chosen lanes where no difference between them is named.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Level".
+ */
+export type Level =
+  | {
+      found: "tie";
+    }
+  | {
+      because: Undecided;
+      found: "undecided";
+      /**
+       * Results in which each pair of these lanes ties, as titles; none where any result told them apart.
+       */
+      ties?: string[];
+    }
+  | {
+      found: "unnamed";
+    };
+/**
+ * Why a pair is undecided: the one reason that is said wherever it is shown.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Undecided".
+ */
+export type Undecided = "noise" | "too-few-rounds" | "interrupted" | "out-of-budget" | "machine-busy";
+/**
  * What should settle what is undecided.
  *
  * This interface was referenced by `Page`'s JSON-Schema
@@ -128,9 +156,31 @@ export type Settle =
        */
       rounds: number;
       /**
+       * Seconds that the command takes, roughly, by this race's own pace; 0: not known.
+       */
+      seconds?: number;
+      /**
        * Not all of it, as above.
        */
       some_only: boolean;
+    }
+  | {
+      by: "first-rounds";
+      /**
+       * How many.
+       */
+      rounds: number;
+      /**
+       * Seconds that the command takes, roughly; 0: not known.
+       */
+      seconds: number;
+    }
+  | {
+      by: "resume";
+      /**
+       * Seconds that are left of it, roughly; 0: not known.
+       */
+      seconds: number;
     }
   | {
       by: "quiet";
@@ -146,7 +196,73 @@ export type Settle =
  */
 export type Profile = "seq-read" | "seq-write" | "rand-read" | "rand-write" | "flush" | "null";
 /**
- * What limited a result (methods section 3).
+ * One sign that something else than a medium answers. Rates in bytes per second.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "DiskSign".
+ */
+export type DiskSign =
+  | Behind
+  | {
+      /**
+       * With it.
+       */
+      flushed_bytes_per_second: number;
+      sign: "flush-lowers";
+      /**
+       * Without it.
+       */
+      write_bytes_per_second: number;
+    }
+  | {
+      /**
+       * Of the same part, in the fastest look.
+       */
+      read_bytes_per_second: number;
+      sign: "writes-above-reads";
+      /**
+       * The flush included, in the slowest look.
+       */
+      write_bytes_per_second: number;
+    }
+  | {
+      /**
+       * In the first third.
+       */
+      first_bytes_per_second: number;
+      /**
+       * In the last third.
+       */
+      last_bytes_per_second: number;
+      /**
+       * Length of the whole.
+       */
+      seconds: number;
+      sign: "falls";
+    };
+/**
+ * What may stand behind a disk.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "BehindKind".
+ */
+export type BehindKind = "memory" | "page-cache";
+/**
+ * What one of the operations of a rate is, in the words of its question.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Counts".
+ */
+export type Counts = "operations" | "requests" | "commits" | "files" | "directories" | "transactions" | "bytes";
+/**
+ * The form in which a filesystem keeps files that do not lie in blocks of their own as they were written.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "KeptForm".
+ */
+export type KeptForm = "inline" | "compressed" | "tail";
+/**
+ * What limited a result (method 3.2).
  *
  * This interface was referenced by `Page`'s JSON-Schema
  * via the `definition` "Limit".
@@ -496,6 +612,10 @@ export interface Findings {
    */
   command_line: string[];
   /**
+   * What the disk showed when it was written for longer than a slice, flushed and read back; absent where nobody looked.
+   */
+  disk?: DiskFinding | null;
+  /**
    * Lanes' own disks by the lane's name; each replaces `throttle` wholly.
    */
   lane_throttles?: {
@@ -515,7 +635,8 @@ export interface Findings {
    */
   operations?: OperationsFinding[];
   /**
-   * `complete`, `interrupted`, `failed`, or `unfinished` where no end was written.
+   * `complete`, `interrupted`, `failed`, `running`, or `unfinished` where no end was written and no race is known to
+   * go on.
    */
   outcome: string;
   /**
@@ -752,6 +873,10 @@ export interface AdviceLead {
  */
 export interface NotMeasured {
   /**
+   * Titles of work of that kind that was raced and does not stand for it.
+   */
+  raced?: string[];
+  /**
    * Its share of the scenario.
    */
   share: number;
@@ -760,9 +885,17 @@ export interface NotMeasured {
    */
   suite?: string | null;
   /**
+   * What a person calls that workload.
+   */
+  title?: string | null;
+  /**
    * What the part is.
    */
   what: string;
+  /**
+   * Name of that suite's workload, as `--workload` takes it.
+   */
+  workload?: string | null;
 }
 /**
  * What is worth knowing about lanes for a scenario.
@@ -844,6 +977,10 @@ export interface AdviceReason {
  */
 export interface Answer {
   /**
+   * The disk answers from a cache, or is memory ([`DiskFinding::said`]): figures are that cache's.
+   */
+  cached_disk?: string | null;
+  /**
    * Results that could not tell the lanes apart, as titles.
    */
   cannot_tell: string[];
@@ -856,14 +993,23 @@ export interface Answer {
    */
   different_disks?: boolean;
   /**
-   * Other programs disturbed more than half of the trials of what is undecided: a quiet machine would
-   * do more than further rounds.
+   * Other programs disturbed more than half of the trials of what is undecided, where a quiet machine would do more than
+   * further rounds; or of the differences that are named, which a quiet machine may not show.
    */
   disturbed?: boolean;
+  /**
+   * What may be said of several chosen lanes; absent where one was chosen, or a difference between two is named.
+   */
+  level?: Level | null;
   /**
    * The command that is worth running next, after `fairlane`.
    */
   next: string[];
+  /**
+   * Lanes of that command that this race did not have: beside one that sent direct writes through the page cache, one
+   * of the same filesystem that would not.
+   */
+  next_adds?: string[];
   /**
    * Lanes that may not be ranked against the others, each fact once.
    */
@@ -872,6 +1018,14 @@ export interface Answer {
    * What this race did not test.
    */
   not_tested: string[];
+  /**
+   * On what the lanes were raced, as a sentence: fresh filesystems of a size, a device, directories as they are.
+   */
+  raced?: string | null;
+  /**
+   * How much of the work was raced; absent where all of it was.
+   */
+  reached?: Reached | null;
   /**
    * What each other lane costs, and where the chosen ones differ.
    */
@@ -882,7 +1036,7 @@ export interface Answer {
    */
   settle?: Settle | null;
   /**
-   * Results that were too noisy to rank, as titles.
+   * Results with an undecided pair, as titles.
    */
   undecided: string[];
   /**
@@ -911,12 +1065,32 @@ export interface NotRanked {
   what: string;
 }
 /**
+ * How much of the work was raced.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Reached".
+ */
+export interface Reached {
+  /**
+   * Workloads that were to be raced.
+   */
+  of: number;
+  /**
+   * Workloads that have a figure.
+   */
+  workloads: number;
+}
+/**
  * One decided difference that the answer rests on.
  *
  * This interface was referenced by `Page`'s JSON-Schema
  * via the `definition` "Reason".
  */
 export interface Reason {
+  /**
+   * What one of the two did otherwise than the other ([`ResultFinding::acts`]).
+   */
+  acts?: string[];
   /**
    * The lane it loses to.
    */
@@ -926,7 +1100,7 @@ export interface Reason {
    */
   at_least?: number | null;
   /**
-   * The one of the two that sent direct writes through the page cache, where the other did not.
+   * The one of the two that sent direct I/O through the page cache, where the other did not.
    */
   buffers?: string | null;
   /**
@@ -1136,6 +1310,59 @@ export interface Ceiling {
   workload: string;
 }
 /**
+ * The disk under the lanes, written in long requests, flushed and read back: medians over the looks at it.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "DiskFinding".
+ */
+export interface DiskFinding {
+  /**
+   * Seconds of the flush.
+   */
+  flush_seconds: number;
+  /**
+   * Until all of it was flushed.
+   */
+  flushed_bytes_per_second: number;
+  /**
+   * How often it was looked at.
+   */
+  looks: number;
+  /**
+   * Of the same part, after the flush; 0: not measured.
+   */
+  read_bytes_per_second: number;
+  /**
+   * The same as a sentence, with what was observed.
+   */
+  said?: string | null;
+  /**
+   * What shows that something else than a medium answers; empty: nothing does.
+   */
+  signs?: DiskSign[];
+  /**
+   * As a program sees it that does not flush.
+   */
+  write_bytes_per_second: number;
+  /**
+   * Bytes written before the flush.
+   */
+  written_bytes: number;
+}
+/**
+ * What answers for a disk in place of a medium, as far as this machine's kernel shows it.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Behind".
+ */
+export interface Behind {
+  /**
+   * The device that it is true of, as the kernel names it: `loop7`, `ram0`, `zram0`.
+   */
+  device: string;
+  kind: BehindKind;
+}
+/**
  * The limits of an emulated disk; reads and writes are counted apart. What is absent is not limited.
  *
  * This interface was referenced by `Page`'s JSON-Schema
@@ -1219,6 +1446,11 @@ export interface Lane {
   name: string;
   promises: Promises;
   /**
+   * What the filesystem sees of the lane's own block device; absent where it has none on this machine, and in records
+   * of before it was kept.
+   */
+  queue?: QueueLimits | null;
+  /**
    * Size of the lane in bytes; 0: unknown.
    */
   size_bytes: number;
@@ -1254,6 +1486,51 @@ export interface Promises {
    * Metadata survives a crash without a full check: a journal, a log or copy-on-write.
    */
   journal: boolean;
+}
+/**
+ * What filesystems and mkfs see of a block device, from /sys/block/NAME/queue (the kernel's
+ * Documentation/ABI/stable/sysfs-block). What the kernel does not tell is absent.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "QueueLimits".
+ */
+export interface QueueLimits {
+  /**
+   * Bytes of the unit in which it discards; 0: it takes none.
+   */
+  discard_granularity_bytes?: number | null;
+  /**
+   * Bytes of the largest discard; 0: it takes none.
+   */
+  discard_max_bytes?: number | null;
+  /**
+   * It makes a single write stable (forced unit access); otherwise the kernel sends a flush behind such a write.
+   */
+  fua?: boolean | null;
+  /**
+   * Bytes of the smallest unit that the device addresses.
+   */
+  logical_block_bytes?: number | null;
+  /**
+   * Bytes of the smallest request that costs no read before it: the chunk of a RAID, where it is larger than a block.
+   */
+  minimum_io_bytes?: number | null;
+  /**
+   * Bytes of the request that suits it best: the stripe of a RAID; 0: it names none.
+   */
+  optimal_io_bytes?: number | null;
+  /**
+   * Bytes that it writes without reading first; mkfs.xfs takes them for its sectors.
+   */
+  physical_block_bytes?: number | null;
+  /**
+   * Spinning, as the kernel believes.
+   */
+  rotational?: boolean | null;
+  /**
+   * `write back`: it has a cache that a flush empties; `write through`: the kernel sends it no flush at all.
+   */
+  write_cache?: string | null;
 }
 /**
  * The machine a race ran on; a record is resumed only where `same_ground` holds.
@@ -1332,6 +1609,10 @@ export interface Machine {
  */
 export interface Device {
   /**
+   * What answers for it in place of a medium; absent where the kernel shows nothing of the kind.
+   */
+  behind?: Behind | null;
+  /**
    * Forced unit access.
    */
   fua?: boolean;
@@ -1351,6 +1632,10 @@ export interface Device {
    * Kernel name: `nvme0n1`.
    */
   name?: string;
+  /**
+   * What filesystems see of it; absent in records of before it was kept.
+   */
+  queue?: QueueLimits | null;
   /**
    * Spinning, as the kernel believes.
    */
@@ -1589,10 +1874,20 @@ export interface OperationTotal {
  */
 export interface ResultFinding {
   /**
-   * Lanes that sent half and more of the writes of this work, which asks for direct I/O, through the page cache, where
-   * another lane did not.
+   * What of this work lanes did otherwise than others: the two lists above as sentences, to be said beside a verdict.
+   */
+  acts?: string[];
+  /**
+   * Lanes that sent half and more of this work's I/O, which asks to be direct, through the page cache, where another
+   * lane did not.
    */
   buffered?: string[];
+  /**
+   * Its rates are means over all of the time instead of medians over slices, because a lane of this work stalls or
+   * works in bursts.
+   */
+  by_means?: boolean;
+  counts?: Counts;
   /**
    * One per lane.
    */
@@ -1605,6 +1900,10 @@ export interface ResultFinding {
    * Whether more is better: rates; of latencies less is.
    */
   higher_is_better: boolean;
+  /**
+   * Lanes that keep half and more of the files that were looked at in another form than in blocks of their own.
+   */
+  kept?: Kept[];
   limit: Limit;
   /**
    * One sentence with the figures.
@@ -1641,6 +1940,11 @@ export interface ResultFinding {
    * lane's maximum.
    */
   shared_rate?: SharedRate | null;
+  /**
+   * Somebody waits for each operation (it ends with its flush, or comes at a rate of its own): its longest waits
+   * belong beside its rate.
+   */
+  stalls_matter?: boolean;
   /**
    * What a person calls it.
    */
@@ -1691,7 +1995,7 @@ export interface Estimate {
    */
   device_busy_share?: number | null;
   /**
-   * Use of the device against its ceiling (methods section 3).
+   * Use of the device against its ceiling (method 3.2).
    */
   device_use?: number | null;
   /**
@@ -1719,6 +2023,10 @@ export interface Estimate {
    */
   lane: string;
   /**
+   * Longest latency of a single operation in all rounds, nanoseconds.
+   */
+  latency_max_ns?: number | null;
+  /**
    * Arithmetic mean latency of single operations, median over rounds, nanoseconds.
    */
   latency_mean_ns?: number | null;
@@ -1744,14 +2052,20 @@ export interface Estimate {
    */
   mean: number;
   /**
+   * The rate over all of the time as a share of the median of the slices, geometric mean over rounds, where it
+   * differs by more than noise: below 1 the lane stalls, above it works in bursts.
+   */
+  mean_to_median?: number | null;
+  /**
    * Wall seconds of work that is done once and whose metric is a rate, such as removing large files; median over
    * rounds.
    */
   once_seconds?: number | null;
   /**
-   * Of writes that ask for direct I/O: bytes of pages that became dirty in the whole system per byte that the work wrote,
-   * the least of all rounds. Near 0: the data did not pass the page cache; from 0.5 on it is said that it did.
-   * Filesystems that mark no page dirty (tmpfs, FUSE) are not seen.
+   * Of work that asks for direct I/O, the larger of two figures, each the least of all rounds. Bytes of its files that
+   * lay in the page cache afterwards per byte that was read or written; of writes, bytes of pages that became dirty in
+   * the whole system per byte that was written. Near 0: the data did not pass the page cache; from 0.5 on it is said
+   * that it did.
    */
   page_cache_share?: number | null;
   /**
@@ -1759,9 +2073,27 @@ export interface Estimate {
    */
   rounds: number;
   /**
+   * The figure that stands beside those of the other lanes, where that is not `mean`: a lane that raced fewer rounds
+   * stands at its ratio to the reference lane, so that two figures of a row divide to the ratio that is told.
+   */
+  row_mean?: number | null;
+  /**
    * Bytes written at the device per byte of the application.
    */
   write_amplification?: number | null;
+}
+/**
+ * A lane and how it keeps the files of a result, as its filesystem tells it (FIEMAP).
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Kept".
+ */
+export interface Kept {
+  form: KeptForm;
+  /**
+   * Name of the lane.
+   */
+  lane: string;
 }
 /**
  * Two lanes.
@@ -1810,6 +2142,10 @@ export interface Pair {
    * more are asked for with `--rounds`.
    */
   rounds_to_settle?: number | null;
+  /**
+   * For `undecided`: the reason.
+   */
+  undecided?: Undecided | null;
   verdict: Verdict;
   /**
    * Why there is no verdict, or what stands beside it.
@@ -1818,7 +2154,7 @@ export interface Pair {
 }
 /**
  * The rate that all lanes of a workload share: a share of the slowest lane's maximum, measured in
- * the same race (methods section 4).
+ * the same race (method 4.1).
  *
  * This interface was referenced by `Page`'s JSON-Schema
  * via the `definition` "SharedRate".
@@ -2231,7 +2567,7 @@ export interface TransactionsRow {
    */
   server_cpu_ns?: number | null;
   /**
-   * Transactions per second, median over rounds.
+   * Transactions per second: the mean over rounds that the verdicts rest on.
    */
   transactions_per_second?: number | null;
   /**

@@ -87,7 +87,7 @@ test("two records and more are compared, and a comparison can be linked", async 
   assert.ok(served.asked.some((of) => of.startsWith(`/api/compare?a=${NAMES[2]}&b=${NAMES[1]}&b=${NAMES[0]}`)), served.asked.join(", "));
   await drawAll(tab);
   const first = tab.locator("article.result").first();
-  assert.match(await first.innerText(), /1 slower, 1 faster, 1 tie, 1 too noisy to say/);
+  assert.match(await first.innerText(), /1 slower, 1 faster, 1 tie, 1 undecided/);
   assert.match(await first.innerText(), /the kernels differ/);
   await first.locator("figure .tools button").first().click();
   assert.equal(await first.locator("figure table tbody tr").count(), 4);

@@ -196,6 +196,17 @@ test("hostile names are text and nothing else", async () => {
   }
 });
 
+test("a page that is photographed at once has its charts", async () => {
+  const { tab, context } = await open(browser, written("quick", page(quick())), { viewport: WIDE });
+  const [missing, all] = await tab.evaluate(() => {
+    const plots = [...document.querySelectorAll<HTMLElement>(".plot")].filter((plot) => plot.clientWidth > 0);
+    return [plots.filter((plot) => plot.querySelector("svg") === null).length, plots.length];
+  });
+  assert.ok(all > 8, `${all} charts`);
+  assert.equal(missing, 0, `of ${all} charts, without scrolling`);
+  await context.close();
+});
+
 test("paper has no buttons, whole tables and drawn charts", async () => {
   const { tab, context } = await open(browser, written("quick", page(quick())), { colorScheme: "dark" });
   await tab.emulateMedia({ media: "print", colorScheme: "dark" });

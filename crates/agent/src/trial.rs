@@ -284,11 +284,16 @@ impl Session {
 
     fn finish(&mut self) -> Result<Reply, Refusal> {
         let trial = self.trial.take().ok_or("no workload is prepared; send prepare first")?;
+        let watched = self.attached.as_ref().map_or(Vec::new(), |attached| trial.work.watch_writes(&attached.place));
         let transactions = matches!(trial.workload.kind, Kind::Oltp(_));
         let group = |(tally, system): &(Tally, SystemUse)| {
             let mut group = Group { system: trial.in_phases.then(|| system.clone()), ..tally.group() };
             if transactions {
                 count_device(&mut group, system);
+            }
+            if let Some((_, watched, cached)) = watched.iter().find(|(name, ..)| *name == group.name) {
+                let files = group.cached_files.get_or_insert_default();
+                (files.watched_writes, files.cached_writes) = (*watched, *cached);
             }
             let found = trial.work.found(&group.name);
             group.metrics.extend(found.into_iter().map(|(key, figure)| (key.to_owned(), figure)));

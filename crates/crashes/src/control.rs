@@ -4,12 +4,15 @@
 //! its input ends, it has what the dead run left taken away ([`Hooks::orphaned`]), and it ends itself when its own
 //! file is unmounted.
 
+use crate::log::Log;
 use crate::serve::{Disk, ImageDisk, RecordingDisk, WatchingDisk, mount_and_serve};
 use crate::survive::Cut;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::fd::AsRawFd as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -46,6 +49,9 @@ pub enum Ask {
         mount: PathBuf,
         /// The log.
         log: PathBuf,
+        /// Whether a stranger may have written it: then it is read within bounds.
+        #[serde(default)]
+        strangers: bool,
     },
     /// The first line: show a file, which stays as it is, and note what is read of it.
     Watch {
@@ -140,8 +146,9 @@ pub fn serve(hooks: Hooks) -> std::io::Result<()> {
                 _ => Err(std::io::Error::other("a recording disk does not do that")),
             })
         }
-        Ask::Show { mount, log } => {
-            let disk = said(ImageDisk::open(&log))?;
+        Ask::Show { mount, log, strangers } => {
+            let log = if strangers { Log::open_strangers(&log) } else { Log::open(&log) };
+            let disk = said(log.and_then(ImageDisk::of))?;
             run(Arc::new(disk), &mount, SHOWING_THREADS, hooks, |disk, ask| match ask {
                 Ask::Cut { cut } => Ok(Answer { acknowledged: disk.show(cut)?, ..Answer::default() }),
                 // Pages that are in the mapping of an image count twice: it is a bound from above.
@@ -358,7 +365,18 @@ impl Replayer {
     /// # Errors
     /// What the process or the system says.
     pub fn start(mount: &Path, log: &Path) -> std::io::Result<Replayer> {
-        Server::start(&Ask::Show { mount: mount.to_owned(), log: log.to_owned() }, mount).map(Replayer)
+        let (at, log) = (mount.to_owned(), log.to_owned());
+        Server::start(&Ask::Show { mount: at, log, strangers: false }, mount).map(Replayer)
+    }
+
+    /// Starts it for a log that a stranger may have written, and that this process has open: its name may lead elsewhere
+    /// by now.
+    ///
+    /// # Errors
+    /// What the process or the system says, and a log that is larger than [`Log::open_strangers`] takes.
+    pub fn start_strangers(mount: &Path, log: &File) -> std::io::Result<Replayer> {
+        let log = PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), log.as_raw_fd()));
+        Server::start(&Ask::Show { mount: mount.to_owned(), log, strangers: true }, mount).map(Replayer)
     }
 
     /// Shows an image; answers the last record that was acknowledged before its cut.

@@ -59,7 +59,13 @@ impl Images {
                         let length = CHUNK.min(bytes - done);
                         buffer.resize(length as usize, 0);
                         log.read_data(data, done, &mut buffer)?;
-                        self.durable.write_all_at(&buffer, offset + done)?;
+                        // What is a hole already stays one: a log may say zeros without end in a few bytes.
+                        if buffer.iter().any(|&byte| byte != 0) {
+                            self.durable.write_all_at(&buffer, offset + done)?;
+                        } else {
+                            let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+                            fallocate(&self.durable, flags, offset + done, length)?;
+                        }
                         done += length;
                     }
                 }
@@ -128,9 +134,19 @@ impl Image {
     fn put(&self, log: &Log, piece: Piece) -> std::io::Result<()> {
         match log.entries()[piece.entry].what {
             What::Write { offset, data, .. } => {
-                let mut buffer = vec![0; piece.bytes as usize];
-                log.read_data(data, piece.from, &mut buffer)?;
-                self.write(offset + piece.from, &buffer)
+                let mut buffer = vec![0; piece.bytes.min(CHUNK) as usize];
+                let mut done = 0;
+                while done < piece.bytes {
+                    let part = &mut buffer[..CHUNK.min(piece.bytes - done) as usize];
+                    log.read_data(data, piece.from + done, part)?;
+                    if part.iter().any(|&byte| byte != 0) {
+                        self.write(offset + piece.from + done, part)?;
+                    } else {
+                        self.zero(offset + piece.from + done, part.len() as u64)?;
+                    }
+                    done += part.len() as u64;
+                }
+                Ok(())
             }
             What::Zero { offset, .. } => self.zero(offset + piece.from, piece.bytes),
             What::Flush | What::Acknowledged { .. } => Ok(()),

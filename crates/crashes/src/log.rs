@@ -14,8 +14,15 @@ use std::path::Path;
 const MAGIC: &[u8; 8] = b"FLCUT001";
 /// Bytes of one entry before its data.
 const ENTRY_BYTES: usize = 41;
+/// Bytes of a sector of any block device.
+const SECTOR_BYTES: u64 = 512;
 /// How many entries a log may hold: it keeps their index in memory (64 bytes each) when it is read.
 pub const MOST_ENTRIES: usize = 4_000_000;
+/// Size in bytes of the largest disk whose log is looked at where a stranger may have written it: so much memory its
+/// images may take, where a checker reads all of them.
+pub const MOST_DISK_BYTES: u64 = 4 << 30;
+/// Bytes of data in all that such a log may hold: what is durable of them lies in memory.
+pub const MOST_DATA_BYTES: u64 = 1 << 30;
 
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,12 +154,32 @@ pub struct Log {
 }
 
 impl Log {
-    /// Reads the index. An incomplete last entry is left out: it was being written when its writer died.
+    /// Reads the index of a log of one's own. An incomplete last entry is left out: it was being written when its writer
+    /// died.
     ///
     /// # Errors
-    /// What the system answers; an error where the file is no log or its ticks run backwards.
+    /// What the system answers; an error where the file is no log or no regular file, holds more than [`MOST_ENTRIES`],
+    /// or its ticks run backwards.
     pub fn open(path: &Path) -> std::io::Result<Log> {
-        let file = File::open(path)?;
+        Log::read(path, u64::MAX, u64::MAX)
+    }
+
+    /// The same of a log that a stranger may have written: of a disk of at most [`MOST_DISK_BYTES`] in whole sectors, with
+    /// at most [`MOST_DATA_BYTES`].
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), and where it is larger.
+    pub fn open_strangers(path: &Path) -> std::io::Result<Log> {
+        let log = Log::read(path, MOST_DISK_BYTES, MOST_DATA_BYTES)?;
+        // A block device of it would end before the file does, and who looks for what counts from the end would miss it.
+        match log.disk_bytes.is_multiple_of(SECTOR_BYTES) {
+            true => Ok(log),
+            false => Err(damaged("its disk is no multiple of 512 bytes")),
+        }
+    }
+
+    fn read(path: &Path, most_disk: u64, most_data: u64) -> std::io::Result<Log> {
+        let file = open_regular(path)?;
         let length = file.metadata()?.len();
         let mut reader = std::io::BufReader::with_capacity(1 << 20, &file);
         let mut start = [0u8; 16];
@@ -161,37 +188,28 @@ impl Log {
             return Err(damaged("it does not begin as one"));
         }
         let disk_bytes = number(&start[8..]);
+        if disk_bytes > most_disk {
+            return Err(too_large("it is of a disk of", disk_bytes, most_disk));
+        }
         let mut entries: Vec<Entry> = Vec::new();
-        let mut position = 16u64;
+        let (mut position, mut data_bytes) = (16u64, 0u64);
         while position + ENTRY_BYTES as u64 <= length {
             let mut head = [0u8; ENTRY_BYTES];
             reader.read_exact(&mut head)?;
-            let field = |index: usize| number(&head[1 + 8 * index..9 + 8 * index]);
-            let (a, b) = (field(0), field(1));
             let data = position + ENTRY_BYTES as u64;
-            let what = match head[0] {
-                1 => What::Write { offset: a, bytes: b, data },
-                2 => What::Zero { offset: a, bytes: b },
-                3 => What::Flush,
-                4 => What::Acknowledged { record: a },
-                _ => return Err(damaged("it holds an entry of an unknown kind")),
-            };
-            let follows = if head[0] == 1 { b } else { 0 };
-            if data + follows > length {
-                break;
+            let entry = entry_of(&head, data)?;
+            let follows = if let What::Write { bytes, .. } = entry.what { bytes } else { 0 };
+            let Some(next) = data.checked_add(follows).filter(|&end| end <= length) else { break };
+            check(&entry, entries.last(), disk_bytes)?;
+            if entries.len() == MOST_ENTRIES {
+                return Err(damaged("it holds more entries than any that is written"));
             }
-            let entry = Entry { what, received: field(2), replied: field(3) };
-            let inside = entry
-                .range()
-                .is_none_or(|(offset, bytes)| offset.checked_add(bytes).is_some_and(|end| end <= disk_bytes));
-            if !inside {
-                return Err(damaged("an entry lies outside of the disk"));
+            data_bytes += follows;
+            if data_bytes > most_data {
+                return Err(too_large("it holds", data_bytes, most_data));
             }
-            if entry.received > entry.replied || entries.last().is_some_and(|last| last.replied >= entry.replied) {
-                return Err(damaged("its time runs backwards"));
-            }
-            reader.seek_relative(follows as i64)?;
-            position = data + follows;
+            reader.seek_relative(i64::try_from(follows).map_err(|_| damaged("an entry is longer than any file"))?)?;
+            position = next;
             entries.push(entry);
         }
         drop(reader);
@@ -292,9 +310,55 @@ impl Log {
     /// then, so that most is open. Those at whose end nothing is open are left out.
     pub fn brinks(&self) -> Vec<(u64, u64)> {
         let flushes = self.entries.iter().filter(|entry| entry.what == What::Flush);
-        let spans = flushes.map(|flush| (flush.received, flush.replied - 1));
+        let spans = flushes.map(|flush| (flush.received, flush.replied.saturating_sub(1)));
         spans.filter(|&(from, until)| from <= until && !self.volatile(until).is_empty()).collect()
     }
+}
+
+/// Opens a log to be read. Nothing is waited for: a pipe in its place has no writer that would come.
+fn open_regular(path: &Path) -> std::io::Result<File> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(damaged("it is no regular file")),
+    }
+}
+
+/// An entry by its first bytes; `data`: where those of a write lie.
+fn entry_of(head: &[u8; ENTRY_BYTES], data: u64) -> std::io::Result<Entry> {
+    let field = |index: usize| number(&head[1 + 8 * index..9 + 8 * index]);
+    let (a, b) = (field(0), field(1));
+    let what = match head[0] {
+        1 => What::Write { offset: a, bytes: b, data },
+        2 => What::Zero { offset: a, bytes: b },
+        3 => What::Flush,
+        4 => What::Acknowledged { record: a },
+        _ => return Err(damaged("it holds an entry of an unknown kind")),
+    };
+    Ok(Entry { what, received: field(2), replied: field(3) })
+}
+
+/// Refuses an entry that no disk of that size gives, or that comes before the one before it.
+fn check(entry: &Entry, before: Option<&Entry>, disk_bytes: u64) -> std::io::Result<()> {
+    let inside =
+        entry.range().is_none_or(|(offset, bytes)| offset.checked_add(bytes).is_some_and(|end| end <= disk_bytes));
+    if !inside {
+        return Err(damaged("an entry lies outside of the disk"));
+    }
+    match entry.received > entry.replied || before.is_some_and(|last| last.replied >= entry.replied) {
+        true => Err(damaged("its time runs backwards")),
+        false => Ok(()),
+    }
+}
+
+fn too_large(what: &str, bytes: u64, most: u64) -> std::io::Error {
+    let (bytes, most) = (model::Bytes(bytes), model::Bytes(most));
+    std::io::Error::new(
+        std::io::ErrorKind::FileTooLarge,
+        format!("{what} {bytes}, and at most {most} are looked at; record with a smaller --lane-size"),
+    )
 }
 
 fn number(bytes: &[u8]) -> u64 {

@@ -4,6 +4,7 @@
 //! To add a kind: one file here and one row in [`KINDS`].
 
 mod append;
+mod below;
 mod content;
 mod database;
 mod replace;
@@ -41,6 +42,9 @@ impl Terms {
 
 /// Called with each record once it is safe.
 pub type Acknowledge<'a> = &'a mut dyn FnMut(u64) -> std::io::Result<()>;
+
+/// Records of a kind of work at most, where a stranger says how many; those of the table write some hundreds.
+pub const MOST_RECORDS: u64 = 10_000;
 
 /// What is wrong after a cut, in records.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -129,3 +129,60 @@ fn what_was_prepared_for_later_sequences_must_be_there() {
     std::fs::remove_file(folder.path().join("s7/a")).unwrap();
     assert_eq!(check("sequences", folder.path(), 0).lost, 1);
 }
+
+/// A rollback journal that SQLite takes for one that a cut left, and which names another file, in the format of SQLite's
+/// pages on its files.
+fn journal_that_names(victim: &Path) -> Vec<u8> {
+    const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+    let mut journal = MAGIC.to_vec();
+    for number in [0u32, 0, 4, 512, 4096] {
+        journal.extend(number.to_be_bytes());
+    }
+    journal.resize(512, 0);
+    let name = victim.to_str().unwrap().as_bytes();
+    let sum = name.iter().map(|&byte| u32::from(byte)).sum::<u32>();
+    journal.extend(((1u32 << 30) / 4096 + 1).to_be_bytes());
+    journal.extend(name);
+    journal.extend((name.len() as u32).to_be_bytes());
+    journal.extend(sum.to_be_bytes());
+    journal.extend(MAGIC);
+    journal
+}
+
+#[test]
+fn a_journal_in_a_crash_image_removes_no_file_that_it_names() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["sqlite-rollback", "sqlite-wal"] {
+        let work = folder.path().join(name);
+        std::fs::create_dir(&work).unwrap();
+        done("sqlite-rollback", &work);
+        // SQLite of today asks for a name as it gives to such files, and for the journal's own in it; 3.40 asks for neither.
+        let victim = folder.path().join("victim-mj012345901");
+        let own = work.canonicalize().unwrap().join("database-journal");
+        std::fs::write(&victim, own.to_str().unwrap()).unwrap();
+        std::fs::write(work.join("database-journal"), journal_that_names(&victim)).unwrap();
+        let found = check(name, &work, 12);
+        assert!(victim.exists(), "{name}: SQLite removed a file that the journal names");
+        assert_eq!(found.first, "the database cannot be read: its journal names another file", "{name}");
+        // SQLite itself would have done so.
+        let plain = rusqlite::Connection::open(work.join("database")).unwrap();
+        let _ = plain.query_row("SELECT last FROM counter", [], |row| row.get::<_, i64>(0));
+        assert!(!victim.exists(), "{name}: the journal is one that SQLite heeds");
+    }
+}
+
+#[test]
+fn a_database_with_tables_of_others_is_asked_nothing() {
+    for statement in [
+        "CREATE VIEW more AS SELECT 1",
+        "CREATE TRIGGER more AFTER INSERT ON record BEGIN DELETE FROM counter; END",
+        "DROP TABLE record; CREATE VIEW record AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) \
+         SELECT id, id AS body FROM n",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        done("sqlite-rollback", folder.path());
+        rusqlite::Connection::open(folder.path().join("database")).unwrap().execute_batch(statement).unwrap();
+        let found = check("sqlite-rollback", folder.path(), 12);
+        assert_eq!(found.first, "the database does not hold its two tables and nothing else", "{statement}");
+    }
+}

@@ -16,6 +16,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use rustix::param::page_size;
 use std::collections::VecDeque;
+use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::rc::Rc;
 
@@ -47,6 +48,10 @@ pub struct Memory {
 
 impl Memory {
     pub(crate) fn map(chunk_bytes: u64, chunks: u64) -> Result<Rc<Memory>, EngineError> {
+        Memory::new(chunk_bytes, chunks).map(Rc::new)
+    }
+
+    fn new(chunk_bytes: u64, chunks: u64) -> Result<Memory, EngineError> {
         let total = chunk_bytes.saturating_mul(chunks).checked_next_multiple_of(HUGE_PAGE_BYTES).unwrap_or(u64::MAX);
         let mapped = total.saturating_add(HUGE_PAGE_BYTES);
         let error = |errno| EngineError::Memory { bytes: total, errno };
@@ -71,7 +76,7 @@ impl Memory {
             chunks,
         };
         memory.settle().map_err(|errno| error(errno.raw_os_error()))?;
-        Ok(Rc::new(memory))
+        Ok(memory)
     }
 
     /// Takes the pages now, not in a measured window, and in huge pages where the kernel has them.
@@ -130,6 +135,50 @@ impl Drop for Memory {
         // holder: engines keep their own `Rc` until the kernel has answered every operation.
         // munmap of a whole mapping cannot fail.
         let _ = unsafe { munmap(self.mapping.as_ptr().cast(), self.mapped_bytes) };
+    }
+}
+
+/// Bytes of one owner, in huge pages and taken when they are made. Memory from the heap lies in whatever pages a process
+/// gets, and one process read up to a quarter slower from the page cache than another, for as long as it lived (method 1.3).
+#[derive(Debug, Default)]
+pub(crate) struct Room(Option<Memory>);
+
+// SAFETY: the memory has one owner, and nothing of it is bound to a thread.
+unsafe impl Send for Room {}
+// SAFETY: as above; behind a shared reference it is only read.
+unsafe impl Sync for Room {}
+
+impl Room {
+    /// So many bytes.
+    ///
+    /// # Errors
+    /// [`EngineError::Memory`] where the memory is not to be had.
+    pub(crate) fn of(bytes: usize) -> Result<Self, EngineError> {
+        Memory::new(bytes as u64, 1).map(|memory| Room(Some(memory)))
+    }
+}
+
+impl Deref for Room {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            // SAFETY: so many bytes are mapped there, they are initialised, and nobody else holds them.
+            Some(memory) => unsafe { std::slice::from_raw_parts(memory.start.as_ptr(), memory.chunk_bytes) },
+            None => &[],
+        }
+    }
+}
+
+impl DerefMut for Room {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        match &self.0 {
+            // SAFETY: as above.
+            Some(memory) => unsafe { std::slice::from_raw_parts_mut(memory.start.as_ptr(), memory.chunk_bytes) },
+            None => &mut [],
+        }
     }
 }
 

@@ -16,7 +16,7 @@ const TOLERANCE: f64 = 0.10;
 const USUAL_BLOCK: u64 = 64 << 10;
 
 /// Uncompressed over compressed bytes of `zstd -3` on chunks of 128 KiB, each for itself, summed
-/// over them (methods section 5). 1 for no bytes.
+/// over them (method 5.2). 1 for no bytes.
 pub fn zstd_ratio(bytes: &[u8]) -> f64 {
     let compressed = |chunk: &[u8]| zstd::bulk::compress(chunk, LEVEL).map_or(chunk.len(), |out| out.len());
     let sum: usize = bytes.chunks(CHUNK_BYTES).map(compressed).sum();
@@ -59,7 +59,7 @@ pub fn check_blocks(data: &Data, block_bytes: u64, seed: u64) -> Result<Option<f
 
 /// What would be written in sequence: `bytes` at least, after one turn through the pool, so that
 /// every chunk has been renewed.
-fn stream(data: &Data, block_bytes: u64, bytes: usize, seed: u64) -> Result<Vec<u8>, EngineError> {
+pub(crate) fn stream(data: &Data, block_bytes: u64, bytes: usize, seed: u64) -> Result<Vec<u8>, EngineError> {
     let mut contents = Contents::new(data, 0, block_bytes, 1, seed)?;
     let length = contents.memory().chunk_bytes();
     let turn = contents.memory().chunks() as usize;

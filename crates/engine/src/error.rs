@@ -18,7 +18,7 @@ pub enum EngineError {
     },
     /// O_DIRECT was refused when the file was opened.
     #[error(
-        "cannot open {} with O_DIRECT: {}; this filesystem does no direct I/O, set direct = false",
+        "this filesystem refuses direct I/O, set direct = false (cannot open {} with O_DIRECT: {})",
         escaped_path(path), describe(*errno)
     )]
     DirectRefused {
@@ -61,7 +61,7 @@ pub enum EngineError {
         path: PathBuf,
     },
     /// No block or no inode is left on the lane.
-    #[error("{what}, in operation {operation} of step {step}; the lane is full{}", if *inodes { " (no inode is left): give mkfs more inodes or lower count" } else { ": raise --lane-size or lower count" })]
+    #[error("{what}, in operation {operation} of step {step}; the lane is full{}", if *inodes { " (no inode is left): give mkfs more inodes or lower count" } else { ": raise --lane-size or lower count, or free space where it is a directory" })]
     Full {
         /// What failed: one sentence that names the file.
         what: String,

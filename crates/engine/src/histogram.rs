@@ -155,7 +155,7 @@ impl Latencies {
     }
 
     /// Mean, percentiles and maximum; `None` when nothing was counted. A percentile p of n
-    /// operations is present only where n(1-p) is at least 20 (methods section 4).
+    /// operations is present only where n(1-p) is at least 20 (method 4.2).
     pub fn summary(&self) -> Option<Latency> {
         let operations = self.operations;
         if operations == 0 {

@@ -13,8 +13,10 @@
 mod alone;
 mod beneath;
 pub mod buffers;
+mod cached;
 pub mod clock;
 pub mod compressibility;
+mod confined;
 pub mod data;
 pub mod databases;
 mod error;

@@ -1,6 +1,7 @@
 //! What a measured window or phase yields, and what a trial makes of its windows.
 
 use crate::histogram::Latencies;
+use model::seen::{CachedFiles, KeptFiles};
 use model::trial::{Group, Lateness, Submission};
 use std::collections::BTreeMap;
 
@@ -75,6 +76,10 @@ pub struct Window {
     /// User and system time of processes of the work's own in the window, which nobody sees from outside
     /// before they have ended.
     pub own_cpu_seconds: (f64, f64),
+    /// What of the files of direct I/O lay in the page cache after it.
+    pub cached_files: Option<CachedFiles>,
+    /// How the filesystem keeps some of its files.
+    pub kept_files: Option<KeptFiles>,
 }
 
 /// Most windows that a trial keeps; of more, neighbours are put together.
@@ -128,6 +133,11 @@ impl Tally {
         }
         self.sum.series_operations_per_second.extend(&window.series_operations_per_second);
         self.sum.windows_operations_per_second.extend(&window.windows_operations_per_second);
+        match (&mut self.sum.cached_files, &window.cached_files) {
+            (Some(sum), Some(later)) => sum.add(later),
+            (sum, later) => *sum = sum.or(*later),
+        }
+        self.sum.kept_files = window.kept_files.or(self.sum.kept_files);
         if let (Some(sum), Some(more)) = (&mut self.sum.lateness, &window.lateness) {
             sum.due += more.due;
             sum.late += more.late;
@@ -206,6 +216,8 @@ fn bare_group(window: &Window, rates: &[f64]) -> Group {
         metrics,
         lateness: window.lateness.clone(),
         settings: window.settings.clone(),
+        cached_files: window.cached_files,
+        kept_files: window.kept_files,
         ..Group::default()
     }
 }

@@ -312,7 +312,7 @@ fn what_is_not_done_long_after_the_window_is_missed_and_a_backlog() {
     assert!(lateness.backlog_grew && lateness.missed > lateness.due / 4, "{lateness:?}");
     assert!(lateness.backlog_seconds > 1.0, "{lateness:?}");
     assert_eq!(windows[0].latencies.operations(), lateness.due, "what was missed is late, not forgotten");
-    assert!(work.notes().iter().any(|note| note.starts_with("cannot-sustain-rate")), "{:?}", work.notes());
+    assert!(work.notes().iter().any(|note| note.is(model::Mark::CannotSustainRate)), "{:?}", work.notes());
     // Nothing of what was given up was appended.
     work.release();
     work.verify(&place).unwrap();

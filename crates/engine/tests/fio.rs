@@ -30,6 +30,7 @@ fn workload(text: &str, jobs: &[(&str, &[Direction])]) -> Workload {
     let job = |(name, directions): &(&str, &[Direction])| FioJob {
         name: (*name).to_owned(),
         directions: directions.to_vec(),
+        direct: text.contains("direct=1"),
     };
     let run = FioRun {
         file: "test.fio".to_owned(),
@@ -130,10 +131,11 @@ fn failures_are_told_in_fios_own_words() {
     assert!(error.to_string().contains("Bad option <foo=1>"), "{error}");
     let error = told("[a]\nsize=1m\nioengine=nope\n");
     assert!(error.to_string().contains("nope not loadable"), "{error}");
+    // A link that leads out of the lane: refused where the kernel holds fio to it (Landlock).
     std::os::unix::fs::symlink("/dev/full", folder.path().join("full")).unwrap();
     let error = told("[a]\nrw=write\nsize=1m\nfilename=full\n");
-    assert!(error.to_string().contains("No space left"), "{error}");
-    assert_eq!(error.errno(), Some(libc::ENOSPC));
+    let held = error.to_string().contains("Permission denied") && error.errno() == Some(libc::EACCES);
+    assert!(held || error.to_string().contains("No space left"), "{error}");
     let error = told("[other]\nsize=4k\n");
     assert!(error.to_string().contains("no job a"), "{error}");
     // What lies there was never written by a verified job.

@@ -289,7 +289,7 @@ fn an_open_loop_beyond_what_the_engine_can_do_counts_the_backlog_and_says_so() {
         // A read takes microseconds; what waits for its turn is late by most of the run.
         let latest = windows[0].latencies.summary().unwrap().max;
         assert!(latest > 100e6, "{ioengine}: {latest} ns");
-        assert!(work.notes().iter().any(|note| note.starts_with("cannot-sustain-rate:")), "{:?}", work.notes());
+        assert!(work.notes().iter().any(|note| note.is(model::Mark::CannotSustainRate)), "{:?}", work.notes());
     }
 }
 

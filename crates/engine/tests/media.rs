@@ -385,6 +385,28 @@ fn threads_repeat_a_turn_of_mixed_operations_and_what_is_there_can_be_told_after
     assert!(error.is_corrupt() && error.to_string().contains("is gone"), "{error}");
 }
 
+/// Who breaks at the beginning of a window.
+struct Breaks;
+
+impl engine::Observer for Breaks {
+    fn window_opens(&mut self) {
+        panic!("on purpose");
+    }
+    fn window_closes(&mut self) {}
+}
+
+#[test]
+fn a_panic_of_who_watches_ends_the_threads_of_mixed_operations_too() {
+    let folder = on_disk();
+    let place = directory(folder.path());
+    let mix = toml::from_str::<model::workload::Mix>(MAIL).unwrap();
+    let mut work = prepare(&place, Kind::Mix(Box::new(mix))).unwrap();
+    let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let _ = work.slice(&place, 0.0, 0.1, &mut Breaks);
+    }));
+    assert!(ended.is_err(), "it came back, and with the panic");
+}
+
 #[test]
 fn mixed_operations_end_with_the_flag_and_with_the_first_error() {
     let folder = in_memory();

@@ -176,9 +176,11 @@ fn parts_and_threads_do_each_thing_once() {
             { name = "a", count = 2003, directories = 7, size = "100" },
             { name = "d", directories = 1000 },
             { name = "l", count = 3, size = "1MiB" },
+            { name = "o", count = 401, size = "10" },
         ]
         step = [
             { operation = "create", files = "a" },
+            { name = "create in one directory", operation = "create", files = "o" },
             { operation = "read", files = "a", first = 1000 },
             { operation = "append", files = "a", block = "10", count = 1500 },
             { operation = "rename", files = "a", first = 3, count = 1999 },
@@ -205,6 +207,7 @@ fn parts_and_threads_do_each_thing_once() {
         let sums = run_through(&place, &workload, of);
         for (group, count) in [
             ("create", 2003),
+            ("create in one directory", 401),
             ("read", 1003),
             ("append", 1500),
             ("rename", 1999),
@@ -218,7 +221,7 @@ fn parts_and_threads_do_each_thing_once() {
         ] {
             assert_eq!(sums[group].operations, count, "{group}, {threads} threads, {sharing}, {of} parts");
         }
-        assert_eq!(tree(&top(folder.path())).0.len(), 2003 - 1001 + 3);
+        assert_eq!(tree(&top(folder.path())).0.len(), 2003 - 1001 + 3 + 401);
     }
 }
 

@@ -62,10 +62,11 @@ fn files_are_created_read_and_deleted_and_each_operation_is_counted() {
             assert_eq!(parts.sum::<u64>(), 103);
             assert!(work.phase(&place, "read", Part { index: 2, of: 2 }, &mut ()).is_err());
             let first = work.phase(&place, "delete", Part { index: 0, of: 2 }, &mut ()).unwrap();
-            assert_eq!((first.operations, first.sync_seconds), (51, 0.0));
+            assert_eq!(first.operations, 51);
+            assert!(first.sync_seconds > 0.0, "each part pays for what it leaves to be written");
             assert_eq!(all_files(&top).len(), 52);
             let deleted = work.phase(&place, "delete", Part { index: 1, of: 2 }, &mut ()).unwrap();
-            assert!(deleted.sync_seconds > 0.0, "the last part carries the sync");
+            assert!(deleted.sync_seconds > 0.0, "the last part removes the directories too");
             assert!(std::fs::read_dir(&top).unwrap().next().is_none());
             for (window, files) in [(&created, 103), (&read, 103), (&deleted, 52)] {
                 assert_eq!((window.operations, window.latencies.operations()), (files, files));

@@ -135,6 +135,7 @@ fn known_workload(workload: &Workload) -> KnownWorkload {
     };
     KnownWorkload {
         name: workload.name.clone(),
+        title: workload.title.clone(),
         work_bytes: workload.working_set_bytes(),
         in_library: matches!(workload.kind, Kind::Operations(_)),
         in_guest,
@@ -178,6 +179,7 @@ pub fn bare_lane(row: &lanes::filesystem::Filesystem) -> Lane {
         flushes_stop_short: false,
         geometry: Vec::new(),
         definition_sha256: String::new(),
+        queue: None,
     }
 }
 
@@ -277,6 +279,7 @@ mod tests {
                     flushes_stop_short: false,
                     geometry: Vec::new(),
                     definition_sha256: String::new(),
+                    queue: None,
                 };
                 let fact = table.fact(&lane, Feature::DataChecksums);
                 assert_eq!(fact.is == "yes", promises.data_checksums, "{line}: {fact:?}");

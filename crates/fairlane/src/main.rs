@@ -17,6 +17,7 @@ mod powercut;
 mod progress;
 mod published;
 mod serve;
+mod signals;
 mod state;
 mod suites;
 mod terminal;
@@ -29,6 +30,10 @@ fn main() -> ExitCode {
     if let Some(role) = lanes::guest::init::role() {
         return commands::guest::run(role);
     }
+    // What Fairlane makes it must be able to open again.
+    let mask = rustix::process::umask(rustix::fs::Mode::empty());
+    rustix::process::umask(mask & !rustix::fs::Mode::RWXU);
+    signals::tell_of_file_size();
     owner::find_home();
     let options = options::parse();
     match run(&options.command) {

@@ -70,6 +70,7 @@ pub enum Command {
     /// Show a record
     Report(Report),
     /// Two races side by side, a race and published figures, or a regression gate over several
+    #[command(alias = "gate")]
     Compare(Compare),
     /// Which of the raced lanes to take for a database, a home server, mail, …
     Advise(Advise),
@@ -134,7 +135,8 @@ pub struct Race {
     /// Only this workload of the suite; may be given again
     #[arg(long = "workload", value_name = "NAME")]
     pub workloads: Vec<String>,
-    /// Size of each lane; default: what the suite says, otherwise 2GiB
+    /// Size of each lane; default: what the suite says, otherwise 2GiB, and up to
+    /// 16GiB where a tenth of --budget (10m or more) lays that out and half of what is free holds it
     #[arg(long, value_name = "SIZE", value_parser = |text: &str| text.parse::<Bytes>())]
     pub lane_size: Option<Bytes>,
     /// Rounds of each workload: `auto`, or a number; default: auto, with --as-published 1
@@ -144,10 +146,14 @@ pub struct Race {
     /// one process for each operation; shows figures, gives no verdicts
     #[arg(long)]
     pub as_published: bool,
-    /// Change a parameter of a workload: WORKLOAD.KEY=VALUE, such as small-files.files=1000; of every
+    /// Change a parameter of a workload: WORKLOAD.KEY=VALUE, such as small-files.count=1000; of every
     /// workload that has it: KEY=VALUE, such as server=mariadb
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// What is written, as zstd -3 compresses it: `incompressible` (the usual), `1.6:1`, `2.7:1` or `compress:50`; of every
+    /// workload that can
+    #[arg(long, value_name = "RATIO", conflicts_with = "resume")]
+    pub data: Option<String>,
     /// Search the largest swarm of writers that each lane sustains, in place of a race: `lateness` (p99 under
     /// one period and no growing backlog) or `load` (load average of a step at most the number of CPUs).
     /// The last workload of kind appenders is varied; --rounds is the number of passes
@@ -157,8 +163,9 @@ pub struct Race {
     #[arg(long, value_name = "N", default_value_t = 200_000, requires = "find_max", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub most_writers: u32,
     /// Go on with an interrupted race. What a record may not choose by itself is typed again: lanes with options of
-    /// mkfs or files of their own, --erase, --allow-programs, --set WORKLOAD.socket=PATH
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["suite", "workloads", "on", "lane_size", "rounds", "margin", "seed", "with_self", "throttle", "output", "as_published", "find_max"])]
+    /// mkfs or files of their own, --erase, --allow-programs, --set WORKLOAD.socket=PATH, and as root the folders of a
+    /// record that is not among your own (--on)
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["suite", "workloads", "lane_size", "rounds", "margin", "seed", "with_self", "throttle", "output", "as_published", "find_max"])]
     pub resume: Option<String>,
     /// Write the record here
     #[arg(short, long, value_name = "RECORD")]
@@ -196,7 +203,7 @@ pub struct Terms {
     /// Let user-mode Linux open its images O_SYNC: each write waits for the disk
     #[arg(long)]
     pub guest_sync: bool,
-    /// Time to race, such as 10m; default: the suite's own, and for a job file as long as it takes
+    /// Time to race, such as 10m; default: what the command or the suite takes
     #[arg(long, value_name = "TIME", value_parser = model::units::parse_seconds)]
     pub budget: Option<f64>,
     /// Differences below this are a tie
@@ -231,9 +238,10 @@ pub struct Terms {
 }
 
 const CALIBRATE_HELP: &str = "\
-Two equal lanes race as many rounds as the time allows. What differs is noise: how much per workload,
-how often it would be called a difference, and which differences can be found in 1, 10 and 60
-minutes. The result is kept, and quoted by later races of the same suite on this machine.
+Two equal lanes race as many rounds as the time allows; what differs between them is noise.
+Shown are how much there is per workload, how often it would be called a difference,
+and which differences can be found in 1, 10 and 60 minutes.
+The result is kept, and quoted by later races of the same suite on this machine.
 
   fairlane calibrate                       ext4, suite quick, 15 minutes
   fairlane calibrate xfs --suite general --budget 1h
@@ -364,7 +372,7 @@ pub struct Report {
     /// Language of a memo or of the page; default: the locale's. Other formats are in English
     #[arg(long, value_name = "en|zh|de", value_parser = crate::language::parse)]
     pub lang: Option<Language>,
-    /// Write here instead of standard output; `-`: standard output
+    /// Write here instead of standard output, over what is there; `-`: standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }

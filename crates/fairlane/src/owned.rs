@@ -10,6 +10,7 @@
 use crate::owner::Owner;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
+use rustix::thread::{CapabilitySet, CapabilitySets};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
@@ -54,10 +55,15 @@ fn take_rights(user: u32, group: u32, groups: &[u32]) -> io::Result<()> {
         libc::setfsuid(user);
         (libc::setfsgid(u32::MAX), libc::setfsuid(u32::MAX))
     };
-    match now == (group as libc::c_int, user as libc::c_int) {
-        true => Ok(()),
-        false => Err(io::Error::from(io::ErrorKind::PermissionDenied)),
+    if now != (group as libc::c_int, user as libc::c_int) {
+        return Err(io::Error::from(io::ErrorKind::PermissionDenied));
     }
+    // What is left of root's rights leads elsewhere: with CAP_SYS_PTRACE to the folders of root's processes
+    // (/proc/PID/cwd).
+    let none = CapabilitySet::empty();
+    let permitted = rustix::thread::capabilities(None)?.permitted;
+    rustix::thread::set_capabilities(None, CapabilitySets { effective: none, permitted, inheritable: none })?;
+    Ok(())
 }
 
 /// Why the user may not write somewhere, with the way out; other errors as they are.
@@ -173,6 +179,14 @@ fn check_link(link: &Stat, folder: &Stat) -> io::Result<()> {
     }
 }
 
+/// Whether a folder is of the filesystem that holds /dev, where that is one of its own: whoever opens a device that is
+/// missing would find a file there.
+fn is_among_devices(folder: &OwnedFd) -> io::Result<bool> {
+    let device = |path: &str| rustix::fs::stat(path).map(|of| of.st_dev).ok();
+    let of_folder = rustix::fs::fstat(folder)?.st_dev;
+    Ok(device("/dev") == Some(of_folder) && device("/") != Some(of_folder))
+}
+
 impl Spot {
     fn of(path: &Path, end: End) -> io::Result<Spot> {
         let (folder, name) = walk(path, end)?;
@@ -188,6 +202,9 @@ impl Spot {
     }
 
     fn create(&self, flags: OFlags, permissions: u32) -> io::Result<File> {
+        if is_among_devices(&self.folder)? {
+            return Err(io::Error::other("it would lie among the system's devices in /dev; name a file elsewhere"));
+        }
         let flags = flags | OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(rustix::fs::openat(&self.folder, &self.name, flags, Mode::from_raw_mode(permissions))?.into())
     }
@@ -371,32 +388,35 @@ pub fn metadata(path: &Path) -> io::Result<std::fs::Metadata> {
     as_owner(|| std::fs::metadata(path)).or_else(|_| std::fs::metadata(path))
 }
 
-/// Opens what is no regular file (a pipe, a terminal) to be written, where `takes` it: what was opened is looked at, and
-/// links are followed as everywhere here.
+/// Folders of the kernel's own devices and open files, in which nobody but root and this process puts anything.
+const OF_THE_SYSTEM: [&str; 4] = ["/dev", "/dev/pts", "/dev/fd", "/proc/self/fd"];
+
+/// Opens what is no regular file (a pipe, a terminal) to be written, where `takes` it. It is looked at before it is opened,
+/// because opening a device may do something to it; links are followed as everywhere here.
 ///
 /// # Errors
 /// What the system answers, and where it is something else.
 pub fn open_special(path: &Path, takes: &(dyn Fn(&std::fs::Metadata) -> bool + Sync)) -> io::Result<File> {
     // What this process has open already has no folder of the user's: /dev/stdout.
-    if let Ok(own) = std::fs::canonicalize(path)
-        && own.parent().is_some_and(|folder| folder.starts_with("/dev"))
-    {
-        let file = std::fs::OpenOptions::new().write(true).open(&own)?;
-        return checked_special(file, takes);
+    if path.parent().is_some_and(|folder| OF_THE_SYSTEM.iter().any(|of| folder == Path::new(of))) {
+        return special(rustix::fs::open(path, TO_LOOK, Mode::empty())?, takes);
     }
     as_owner(|| {
         let spot = Spot::of(path, End::NameBehindLinks)?;
-        let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
-        checked_special(rustix::fs::openat(&spot.folder, &spot.name, flags, Mode::empty())?.into(), takes)
+        special(rustix::fs::openat(&spot.folder, &spot.name, TO_LOOK | OFlags::NOFOLLOW, Mode::empty())?, takes)
     })
 }
 
-fn checked_special(file: File, takes: &dyn Fn(&std::fs::Metadata) -> bool) -> io::Result<File> {
-    let found = file.metadata()?;
-    match !found.is_file() && takes(&found) {
-        true => Ok(file),
-        false => Err(io::Error::other("it is another thing than a moment ago")),
+/// What was found, opened where it is taken.
+fn special(found: OwnedFd, takes: &dyn Fn(&std::fs::Metadata) -> bool) -> io::Result<File> {
+    let found = File::from(found);
+    let is = found.metadata()?;
+    if is.is_file() || !takes(&is) {
+        return Err(io::Error::other("it is another thing than a moment ago"));
     }
+    let itself = format!("/proc/self/fd/{}", found.as_raw_fd());
+    let flags = OFlags::WRONLY | OFlags::NOCTTY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(itself, flags, Mode::empty())?.into())
 }
 
 /// Opens a file to be read, with the user's rights first, then with those of this process: who called sudo and names a
@@ -405,19 +425,37 @@ fn checked_special(file: File, takes: &dyn Fn(&std::fs::Metadata) -> bool) -> io
 /// # Errors
 /// What the system answers, and where it is no regular file.
 pub fn open_to_read(path: &Path) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let regular = |file: File| match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::other("it is no regular file")),
-    };
-    match as_owner(|| regular(rustix::fs::open(path, flags, Mode::empty())?.into())) {
+    match open_as_owner(path) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             let by_no_link = rustix::fs::ResolveFlags::NO_SYMLINKS;
-            let opened = rustix::fs::openat2(rustix::fs::CWD, path, flags, Mode::empty(), by_no_link);
-            opened.map_err(|_| error).and_then(|file| regular(file.into()))
+            let found = rustix::fs::openat2(rustix::fs::CWD, path, TO_LOOK, Mode::empty(), by_no_link);
+            found.map_err(|_| error).and_then(regular)
         }
         opened => opened,
     }
+}
+
+/// How files of others are opened to be read: nothing is waited for, and no terminal becomes this process's own.
+const TO_READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+
+/// How it is found before: to open a device is to do something to it, so nothing is opened until it is known what it is.
+const TO_LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
+
+/// What was found, opened where it is a regular file.
+fn regular(found: OwnedFd) -> io::Result<File> {
+    if FileType::from_raw_mode(rustix::fs::fstat(&found)?.st_mode) != FileType::RegularFile {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let itself = format!("/proc/self/fd/{}", found.as_raw_fd());
+    Ok(rustix::fs::open(itself, TO_READ, Mode::empty())?.into())
+}
+
+/// Opens a file to be read with the user's rights alone: what a stranger's text names.
+///
+/// # Errors
+/// What the system answers, and where it is no regular file.
+pub fn open_as_owner(path: &Path) -> io::Result<File> {
+    as_owner(|| regular(rustix::fs::open(path, TO_LOOK, Mode::empty())?))
 }
 
 /// Reads a regular file of at most so many bytes.
@@ -448,11 +486,26 @@ pub fn read_within(from: impl Read, most_bytes: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// What the system answers, and where there is more, or no text.
 pub fn text(path: &Path, most_bytes: u64) -> io::Result<String> {
-    let bytes = match metadata(path)?.is_file() {
-        true => read(path, most_bytes)?,
-        false => read_within(File::open(path)?, most_bytes)?,
-    };
+    let bytes = read_within(open_text(path)?, most_bytes)?;
     String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is no UTF-8 text"))
+}
+
+/// Opens a text that somebody named: a file, or a pipe that a shell has made. What this process has open already
+/// (/dev/fd/63, /dev/stdin) needs no rights; everything else is opened with the user's.
+///
+/// # Errors
+/// What the system answers, and where it is neither.
+pub fn open_text(path: &Path) -> io::Result<File> {
+    let of_this_process = ["/dev/fd", "/proc/self/fd"].iter().any(|folder| path.parent() == Some(Path::new(folder)));
+    if of_this_process || path == Path::new("/dev/stdin") {
+        return File::open(path);
+    }
+    let is_pipe = as_owner(|| Ok(FileType::from_raw_mode(rustix::fs::stat(path)?.st_mode) == FileType::Fifo));
+    match is_pipe {
+        // Its writer is waited for, with the user's rights alone.
+        Ok(true) => as_owner(|| File::open(path)),
+        _ => open_to_read(path),
+    }
 }
 
 /// The paths in a folder.
@@ -462,7 +515,18 @@ pub fn text(path: &Path, most_bytes: u64) -> io::Result<String> {
 pub fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let list = || Ok(std::fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect());
     match as_owner(list) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => list(),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            // By no link: it could lead into a folder of root's, whose names are nobody's.
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let by_no_link = rustix::fs::ResolveFlags::NO_SYMLINKS;
+            let opened = rustix::fs::openat2(rustix::fs::CWD, folder, flags, Mode::empty(), by_no_link);
+            opened.map_err(|_| error).and_then(|folder_itself| {
+                let names = rustix::fs::Dir::read_from(&folder_itself)?;
+                let names = names.filter_map(Result::ok).map(|entry| entry.file_name().to_bytes().to_owned());
+                let names = names.filter(|name| name != b"." && name != b"..");
+                Ok(names.map(|name| folder.join(std::ffi::OsStr::from_bytes(&name))).collect())
+            })
+        }
         listed => listed,
     }
 }
@@ -566,6 +630,18 @@ mod tests {
     }
 
     #[test]
+    fn no_file_is_made_among_the_devices() {
+        if !is_root() || !is_among_devices(&File::open("/dev").unwrap().into()).unwrap() {
+            return;
+        }
+        let path = Path::new("/dev/fairlane-test-no-device");
+        for made in [create(path).map(drop), replace(path, true, &mut |_| Ok(()))] {
+            assert!(made.unwrap_err().to_string().contains("among the system's devices"));
+        }
+        assert!(!path.exists());
+    }
+
+    #[test]
     fn the_users_rights_are_those_of_one_thread_alone_and_hold_none_of_roots() {
         if !is_root() {
             return;
@@ -573,14 +649,20 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         std::fs::set_permissions(place.path(), PermissionsExt::from_mode(0o700)).unwrap();
         let inside = place.path().join("x");
-        let (refused, ids) = std::thread::scope(|scope| {
+        // A process of root's, whose folder /proc shows to whoever may trace it.
+        let mut roots = std::process::Command::new("sleep").arg("600").current_dir(place.path()).spawn().unwrap();
+        let behind = format!("/proc/{}/cwd", roots.id());
+        let (refused, ids, seen) = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
                 take_rights(65534, 65533, &[65533]).unwrap();
                 let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
-                (std::fs::write(&inside, "").unwrap_err().kind(), status)
+                (std::fs::write(&inside, "").unwrap_err().kind(), status, std::fs::metadata(&behind).map(drop))
             });
             thread.join().unwrap()
         });
+        assert!(std::fs::metadata(&behind).is_ok());
+        roots.kill().and_then(|()| roots.wait()).unwrap();
+        assert_eq!(seen.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
         assert_eq!(refused, io::ErrorKind::PermissionDenied);
         let line = |key: &str| ids.lines().find(|line| line.starts_with(key)).unwrap().to_owned();
         assert!(line("Uid:").ends_with("\t65534") && line("Gid:").ends_with("\t65533"), "{ids}");

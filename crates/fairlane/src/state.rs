@@ -7,6 +7,7 @@ use crate::terminal;
 use anyhow::anyhow;
 use model::bounds::Lines;
 use model::durability::DurabilityRecord;
+use model::findings::Findings;
 use model::record::{self, EndOutcome, Record};
 use std::fs;
 use std::io::BufReader;
@@ -60,6 +61,14 @@ pub fn durability_folder() -> Result<PathBuf, Failure> {
     make_folder("durability")
 }
 
+/// The folder of records of durability, whether or not it is there.
+///
+/// # Errors
+/// Where the user is not known.
+pub fn durability_path() -> Result<PathBuf, Failure> {
+    Ok(state_folder()?.join("durability"))
+}
+
 /// How many records of durability are looked through, the newest first.
 const DURABILITY_RECORDS: usize = 40;
 
@@ -76,7 +85,7 @@ pub fn broken_lanes() -> Vec<stats::advice::facts::Broken> {
 /// # Errors
 /// When the folder cannot be read.
 pub fn durability_records() -> Result<Vec<PathBuf>, Failure> {
-    records_in(&state_folder()?.join("durability"))
+    records_in(&durability_path()?)
 }
 
 /// The calibrations kept, newest first. What cannot be read is passed over: no race fails for what is
@@ -89,8 +98,10 @@ pub fn calibrations() -> impl Iterator<Item = Record> {
 fn make_folder(name: &str) -> Result<PathBuf, Failure> {
     let folder = state_folder()?.join(name);
     owned::make_folders(&folder).map_err(|error| {
+        // Without root the undo journal lies there too, so that -o alone would not do.
+        let remedy = if lanes::host::is_root() { "-o or XDG_STATE_HOME" } else { "XDG_STATE_HOME" };
         Failure::failed(format!(
-            "cannot make {}: {}; name another place with -o or XDG_STATE_HOME",
+            "cannot make {}: {}; name another place with {remedy}",
             folder.display(),
             owned::plain(&error)
         ))
@@ -263,6 +274,14 @@ pub fn load_to_show(path: &Path) -> Result<Record, Failure> {
         terminal::say!("{}: this race is still running; figures so far", path.display());
     }
     Ok(record)
+}
+
+/// Says in its findings that a race is still under way.
+pub fn mark_running(findings: &mut Findings, record: &Record, path: &Path) {
+    if record.end.is_none() && is_being_written(path) {
+        findings.outcome = outcome(None, true).to_owned();
+        stats::level::still_running(findings);
+    }
 }
 
 /// Whether a race holds the lock on its record.

@@ -100,6 +100,24 @@ fn reduce(workload: &mut Workload, room: Room) -> Option<String> {
     ))
 }
 
+/// Adds, behind each workload that the suite lists for it, the same with data that compresses. The time that a suite has
+/// by itself grows with the number of its workloads.
+pub fn add_compressible(suite: &mut Suite) {
+    let before = suite.workload.len();
+    let listed = std::mem::take(&mut suite.compressible_too);
+    for name in &listed {
+        let Some(at) = suite.workload.iter().position(|workload| workload.name == *name) else { continue };
+        // What was set by hand may have made its data compress.
+        let Some(twin) = suite.workload[at].with_compressible_data() else { continue };
+        if let Some(place) = suite.most_telling.iter().position(|of| of == name) {
+            suite.most_telling.insert(place + 1, twin.name.clone());
+        }
+        suite.workload.insert(at + 1, twin);
+    }
+    let grown = suite.workload.len() as f64 / before.max(1) as f64;
+    suite.budget_seconds = suite.budget_seconds.map(|seconds| seconds * grown);
+}
+
 /// Keeps the workloads that were asked for, in the suite's order.
 ///
 /// # Errors
@@ -147,7 +165,7 @@ pub fn strike_tested(suite: &mut Suite) {
 pub fn set(suite: &mut Suite, assignment: &str) -> Result<(), Failure> {
     let wrong = || {
         Failure::usage(format!(
-            "--set {assignment}: write WORKLOAD.KEY=VALUE, such as small-files.files=1000, or KEY=VALUE for every \
+            "--set {assignment}: write WORKLOAD.KEY=VALUE, such as small-files.count=1000, or KEY=VALUE for every \
              workload that has the key"
         ))
     };
@@ -171,7 +189,17 @@ pub fn set(suite: &mut Suite, assignment: &str) -> Result<(), Failure> {
 /// Changes a parameter of every workload that has it.
 fn set_everywhere(suite: &mut Suite, assignment: &str, key: &str, value: &str) -> Result<(), Failure> {
     let has = |workload: &Workload| {
-        toml::Table::try_from(workload).is_ok_and(|table| table.contains_key(key)) && !NAMES.contains(&key)
+        let has_sets = matches!(workload.kind, Kind::Operations(_)) && OF_FILE_SETS.contains(&key);
+        // Its default stands in no table.
+        let has_data = key == "data"
+            && match &workload.kind {
+                Kind::Io(io) => io.rw.writes(),
+                Kind::Operations(of) => of.method == model::operations::Method::InProcess,
+                _ => false,
+            };
+        has_sets
+            || has_data
+            || toml::Table::try_from(workload).is_ok_and(|table| table.contains_key(key)) && !NAMES.contains(&key)
     };
     if suite.workload.iter().any(has) {
         let with = suite.workload.iter_mut().filter(|workload| has(workload));
@@ -187,14 +215,50 @@ fn set_everywhere(suite: &mut Suite, assignment: &str, key: &str, value: &str) -
     databases.try_for_each(|workload| set_in(workload, assignment, key, value))
 }
 
+/// What the reader of TOML says of a value, without the names of its own types.
+fn plain(message: &str) -> String {
+    let said = message.trim().trim_start_matches("invalid value: ");
+    let whole = ["expected u64", "expected u32"].iter().find_map(|kind| said.strip_suffix(kind));
+    whole.map_or_else(
+        || said.to_owned(),
+        |fact| format!("{}; write a whole number from 0 on", fact.trim_end_matches([',', ' '])),
+    )
+}
+
 /// Keys of a workload that cannot be set.
 const NAMES: [&str; 3] = ["name", "title", "kind"];
+
+/// Parameters of sets of files, which are set in all sets of a workload of operations.
+const OF_FILE_SETS: [&str; 3] = ["count", "size", "directories"];
 
 fn set_in(workload: &mut Workload, assignment: &str, key: &str, value: &str) -> Result<(), Failure> {
     let name = workload.name.clone();
     let mut table = toml::Table::try_from(&*workload).map_err(|error| Failure::failed(error.to_string()))?;
     let known: Vec<String> = table.keys().filter(|key| !NAMES.contains(&key.as_str())).cloned().collect();
-    if NAMES.contains(&key) || !table.contains_key(key) {
+    if let (Kind::Operations(operations), true) = (&workload.kind, OF_FILE_SETS.contains(&key)) {
+        // Of every set of files: which of them is meant, no such word can say.
+        let mut operations = operations.clone();
+        for set in &mut operations.files {
+            let mut own = toml::Table::try_from(&*set).map_err(|error| Failure::failed(error.to_string()))?;
+            own.insert(key.to_owned(), toml_value(value));
+            *set = own.try_into().map_err(|error: toml::de::Error| {
+                Failure::usage(format!("--set {assignment}: {}", plain(error.message())))
+            })?;
+        }
+        let changed = Workload { kind: Kind::Operations(operations), ..workload.clone() };
+        changed.check().map_err(|error| Failure::usage(format!("--set {assignment}: {error}")))?;
+        *workload = changed;
+        return Ok(());
+    }
+    // A key that has its default stands in no table, and is a parameter all the same.
+    let is_default = |key: &str| {
+        let mut with = table.clone();
+        with.insert(key.to_owned(), toml_value(value));
+        !NAMES.contains(&key) && model::suite_text::check_table(&with).is_ok()
+    };
+    if is_default(key) && !table.contains_key(key) {
+        table.insert(key.to_owned(), toml_value(value));
+    } else if NAMES.contains(&key) || !table.contains_key(key) {
         let near = model::nearest(key, known.iter().map(String::as_str));
         match (&workload.kind, near) {
             (Kind::Oltp(oltp), None) if !NAMES.contains(&key) => {
@@ -222,7 +286,7 @@ fn set_in(workload: &mut Workload, assignment: &str, key: &str, value: &str) -> 
     model::suite_text::check_table(&table).map_err(|what| Failure::usage(format!("--set {assignment}: {what}")))?;
     let changed: Workload = table
         .try_into()
-        .map_err(|error: toml::de::Error| Failure::usage(format!("--set {assignment}: {}", error.message().trim())))?;
+        .map_err(|error: toml::de::Error| Failure::usage(format!("--set {assignment}: {}", plain(error.message()))))?;
     changed.check().map_err(|error| Failure::usage(format!("--set {assignment}: {error}")))?;
     *workload = changed;
     Ok(())
@@ -244,6 +308,13 @@ fn toml_value(text: &str) -> toml::Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_that_is_none_is_refused_in_words_of_the_option() {
+        let mut suite = find("quick").unwrap();
+        let refused = set(&mut suite, "small-files.count=-5").unwrap_err().message;
+        assert_eq!(refused, "--set small-files.count=-5: integer `-5`; write a whole number from 0 on");
+    }
 
     #[test]
     fn what_is_set_to_be_tested_is_not_said_to_be_left_out() {
@@ -308,18 +379,52 @@ mod tests {
     }
 
     #[test]
+    fn what_compresses_is_raced_beside_what_does_not_and_the_time_grows_with_it() {
+        let mut suite = find("quick").unwrap();
+        set(&mut suite, "random-write.data=1.6:1").unwrap();
+        let (before, seconds) = (suite.workload.len(), suite.budget_seconds.unwrap());
+        add_compressible(&mut suite);
+        let names: Vec<&str> = suite.workload.iter().map(|workload| workload.name.as_str()).collect();
+        assert_eq!(names.len(), before + 3, "random-write compresses already: {names:?}");
+        let at = names.iter().position(|name| *name == "new-files").unwrap();
+        assert_eq!(names[at + 1], "new-files-compressible");
+        assert_eq!(suite.budget_seconds, Some(seconds * names.len() as f64 / before as f64));
+        let place = |name: &str| suite.most_telling.iter().position(|of| of == name).unwrap();
+        assert_eq!(place("new-files-compressible"), place("new-files") + 1);
+        let (plain, twin) = (&suite.workload[at], &suite.workload[at + 1]);
+        let (Kind::Operations(plain_work), Kind::Operations(work)) = (&plain.kind, &twin.kind) else {
+            panic!("new-files is of another kind")
+        };
+        assert_eq!(work.data, model::job::Data::Ratio27);
+        assert_eq!(twin.title, format!("{}, data 2.7:1", plain.title));
+        for (step, plain_step) in work.step.iter().zip(&plain_work.step) {
+            assert_eq!(step.name, format!("{}, data 2.7:1", plain_step.name));
+        }
+        for workload in &suite.workload {
+            workload.check().unwrap();
+        }
+    }
+
+    #[test]
     fn a_parameter_is_changed_and_a_wrong_one_is_refused_by_name() {
         let mut suite = find("quick").unwrap();
-        set(&mut suite, "small-files.files=123").unwrap();
-        let model::workload::Kind::SmallFiles(small) =
-            &suite.workload.iter().find(|workload| workload.name == "small-files").unwrap().kind
-        else {
-            panic!("small-files is of another kind");
-        };
-        assert_eq!(small.files, 123);
-        for wrong in
-            ["nope=1", "small-files.nope=1", "nope.files=1", "small-files.files=0", "small-files.files=x", "x", "=1"]
-        {
+        set(&mut suite, "small-files.count=123").unwrap();
+        set(&mut suite, "random-write.data=2.7:1").unwrap();
+        let kind = |name: &str| suite.workload.iter().find(|workload| workload.name == name).unwrap().kind.clone();
+        let Kind::Operations(small) = kind("small-files") else { panic!("small-files is of another kind") };
+        assert!(small.files.iter().all(|set| set.count == 123));
+        let Kind::Io(random) = kind("random-write") else { panic!("random-write is of another kind") };
+        assert_eq!(random.data, model::job::Data::Ratio27, "a key that has its default is one too");
+        for wrong in [
+            "nope=1",
+            "small-files.nope=1",
+            "nope.count=1",
+            "small-files.count=x",
+            "random-write.data=9:1",
+            "commit.kind=jobs",
+            "x",
+            "=1",
+        ] {
             assert!(set(&mut suite, wrong).is_err(), "{wrong}");
         }
         // Without a workload every one that has the key is changed.

@@ -95,6 +95,15 @@ impl<W: Write> Clean<W> {
             if !last && self.may_become_sequence(bytes) {
                 break;
             }
+            // The end of a line of CSV (RFC 4180): a terminal does with it what it does with LF alone.
+            if bytes.starts_with(b"\r\n") {
+                shown.push_str("\r\n");
+                bytes = &bytes[2..];
+                continue;
+            }
+            if !last && bytes == b"\r" {
+                break;
+            }
             let (taken, character) = first(bytes);
             match character {
                 Some('\n' | '\t') => shown.push(bytes[0] as char),
@@ -192,6 +201,7 @@ mod tests {
             (b"\x1b[2J\x1b]0;title\x07", "\\u{1b}[2J\\u{1b}]0;title\\u{7}"),
             ("a\u{202e}b\u{2066}c\u{200b}d\u{9b}31m".as_bytes(), "a\\u{202e}b\\u{2066}c\\u{200b}d\\u{9b}31m"),
             (b"\r\x7f\0", "\\u{d}\\u{7f}\\u{0}"),
+            (b"csv\r\nover\rwritten\r", "csv\r\nover\\u{d}written\\u{d}"),
             (b"a\xff\xc3", "a\\xff\\xc3"),
             ("文é 👩\u{200d}💻".as_bytes(), "文é 👩\u{200d}💻"),
             (b"\x1b[1mbold\x1b[0m", "\\u{1b}[1mbold\\u{1b}[0m"),
@@ -211,7 +221,7 @@ mod tests {
 
     #[test]
     fn characters_and_sequences_may_come_in_pieces() {
-        let text = "文\x1b[1;31mé\x1b[0m\u{202e}x".as_bytes();
+        let text = "文\x1b[1;31mé\x1b[0m\u{202e}x\r\ny\rz".as_bytes();
         let whole = shown(Ours::Colours, &[text]);
         for cut in 0..text.len() {
             assert_eq!(shown(Ours::Colours, &[&text[..cut], &text[cut..]]), whole, "{cut}");

@@ -146,7 +146,7 @@ fn a_step_that_fails_in_the_middle_costs_the_steps_behind_it_and_no_other() {
     let (out, err) = place.expect(1, &arguments(&["./once.toml", "xfs"], &suite, &["-o", "r.jsonl"]));
     assert!(err.contains("lane once could not be raced in every workload: work: "), "{err}");
     assert_eq!(err.matches("; the race goes on").count(), 1, "said once, not in each round: {err}");
-    assert_eq!(out.matches("once has no figure (-): ").count(), 1, "{out}");
+    assert_eq!(out.matches("once failed at work: ").count(), 1, "{out}");
     place.assert_nothing_left();
 
     let text = std::fs::read_to_string(place.path().join("r.jsonl")).unwrap();

@@ -1,7 +1,7 @@
 //! What documents say of the code is there.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Names of all functions in the sources of the workspace.
 fn functions(folder: &Path, names: &mut BTreeSet<String>) {
@@ -32,4 +32,84 @@ fn every_test_that_the_page_on_safety_names_is_there() {
     assert!(named.len() > 40, "{named:?}");
     let missing: Vec<&&str> = named.iter().filter(|name| !names.contains(**name)).collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// Every file of some kinds below a folder.
+fn files(folder: &Path, kinds: &[&str], found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        let path = entry.path();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if path.is_dir() && !name.starts_with('.') && name != "target" && name != "node_modules" {
+            files(&path, kinds, found);
+        } else if path.extension().is_some_and(|extension| kinds.iter().any(|kind| extension == *kind)) {
+            found.push(path);
+        }
+    }
+}
+
+/// The sections of the method that a text cites: `method 3.2`.
+fn cited(text: &str) -> Vec<String> {
+    // A line may end within a citation.
+    let words: Vec<&str> =
+        text.split_whitespace().filter(|word| !matches!(*word, "//" | "///" | "//!" | "*")).collect();
+    let is_method = |word: &str| word.trim_start_matches(|c: char| !c.is_alphanumeric()).eq_ignore_ascii_case("method");
+    let cited = words.windows(2).filter(|two| is_method(two[0])).map(|two| {
+        two[1].split(|c: char| c != '.' && !c.is_ascii_digit()).next().unwrap_or_default().trim_end_matches('.')
+    });
+    cited.filter(|number| number.contains('.')).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_section_of_the_method_that_is_cited_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut pages = Vec::new();
+    files(&root.join("docs/method"), &["md"], &mut pages);
+    let text: String = pages.iter().map(|page| std::fs::read_to_string(page).expect("a page")).collect();
+    let headings: BTreeSet<&str> =
+        text.lines().filter_map(|line| line.strip_prefix("## ")?.split(' ').next()).collect();
+    let mut sources = Vec::new();
+    files(&root, &["rs", "ts", "tsx", "md", "toml"], &mut sources);
+    let mut citations = 0;
+    for source in sources {
+        let text = std::fs::read_to_string(&source).expect("a source");
+        assert!(!text.contains(concat!("methods", " section")), "{} cites what is not there", source.display());
+        for number in cited(&text) {
+            assert!(headings.contains(&*number), "{}: method {number} is not there", source.display());
+            citations += 1;
+        }
+    }
+    assert!(citations > 40 && headings.len() > 20, "{citations} citations of {headings:?}");
+}
+
+#[test]
+fn every_link_of_a_document_leads_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut pages = Vec::new();
+    files(&root, &["md"], &mut pages);
+    let mut links = 0;
+    for page in &pages {
+        let text = std::fs::read_to_string(page).expect("a page");
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if link.starts_with("http") || link.contains(char::is_whitespace) {
+                continue;
+            }
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let to = if file.is_empty() { page.clone() } else { page.parent().expect("a folder").join(file) };
+            assert!(to.exists(), "{}: {link} leads nowhere", page.display());
+            if !anchor.is_empty() && to.extension().is_some_and(|extension| extension == "md") {
+                let text = std::fs::read_to_string(&to).expect("a page");
+                let mut headings = text.lines().filter(|line| line.starts_with('#'));
+                assert!(headings.any(|line| anchor_of(line) == anchor), "{}: {link} leads nowhere", page.display());
+            }
+            links += 1;
+        }
+    }
+    assert!(links > 60, "{links} links");
+}
+
+/// What a heading's link is called where such pages are shown.
+fn anchor_of(heading: &str) -> String {
+    let kept = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }

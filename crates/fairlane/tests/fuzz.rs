@@ -408,7 +408,10 @@ fn whole_chain(bytes: &[u8]) -> bool {
     for format in &report::FORMATS {
         match &format.render {
             Render::Text(render) => {
-                _ = render(&input, &Style { colour: bytes.len().is_multiple_of(2), width: 20 + bytes.len() % 200 })
+                _ = render(
+                    &input,
+                    &Style { colour: bytes.len().is_multiple_of(2), width: 20 + bytes.len() % 200, ..Style::default() },
+                )
             }
             Render::Spoken(render) => _ = render(&input, Language::De),
             Render::Page(_) => {
@@ -450,7 +453,7 @@ fn durability_chain(bytes: &[u8]) -> bool {
     let Ok(record) = DurabilityRecord::read(bytes) else { return false };
     let found = stats::durability::findings(&record);
     for format in report::DURABILITY_FORMATS {
-        let _ = report::render_durability(&found, format, Some("d.jsonl"), &Style::default());
+        let _ = report::render_durability(&found, format, Some("d.jsonl"), None, &Style::default());
     }
     stats::durability::broken(&record);
     true
@@ -548,6 +551,7 @@ fn read_jobs(bytes: &[u8]) -> bool {
         cpus: 64,
         memory_bytes: 1 << 40,
         page_bytes: 65536,
+        space_bytes: 1 << 30,
     };
     let _ = jobfile::for_fio(Path::new("j.fio"), &around);
     jobfile::parse(Path::new("j.fio"), &around).is_ok_and(|jobs| {
@@ -575,8 +579,7 @@ static MESSAGES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     }
     let of_groups = |line: &Value| serde_json::from_value(line["groups"].clone()).ok();
     if let Some(groups) = VALUES.iter().find_map(of_groups) {
-        let reply =
-            Reply::Finished { groups, system: Default::default(), notes: vec!["n".to_owned()], jobs: Vec::new() };
+        let reply = Reply::Finished { groups, system: Default::default(), notes: vec!["n".into()], jobs: Vec::new() };
         all.push(serde_json::to_vec(&reply).expect("JSON"));
     }
     let phase = Request::Phase { group: "create".to_owned(), part: Part { index: 1, of: 10 }, threads: true };

@@ -46,7 +46,7 @@ fn eight_filesystems_race_in_user_mode_linux_without_root_and_get_verdicts() {
     }
     let home = Home::new();
     let lanes = ["ext3", "ext4", "jfs", "xfs", "btrfs", "reiserfs", "f2fs", "nilfs2"];
-    let quick = ["race", "--suite", "quick", "--workload", "small-files", "--set", "small-files.files=150"];
+    let quick = ["race", "--suite", "quick", "--workload", "small-files", "--set", "small-files.count=150"];
     let fixed = ["--on", "uml", "--rounds", "6", "--lane-size", "320MiB", "--seed", "7", "-o", "r.jsonl"];
     let (out, _) = home.expect(0, &[&quick[..], &lanes[..], &fixed[..]].concat());
     assert!(out.contains("compares the filesystems' code, not your disk"), "{out}");

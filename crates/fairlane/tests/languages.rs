@@ -68,7 +68,51 @@ fn named_by_data_files() -> BTreeSet<String> {
 }
 
 /// Titles that older suites gave: records of theirs are still shown.
-const OF_OLDER_SUITES: [&str; 3] = ["commit 4 KiB", "sequential read 1 MiB", "sequential write 1 MiB"];
+const OF_OLDER_SUITES: [&str; 43] = [
+    "1000 writers at 1 s",
+    "2000 writers at 0.75 s",
+    "3200 writers at 0.5 s",
+    "400 writers at 1 s",
+    "4000 writers at 0.5 s",
+    "a large file",
+    "commit 4 KiB",
+    "commit 4 KiB, growing file",
+    "commit 4 KiB, preallocated",
+    "commit, several threads",
+    "create 4 KiB, threads",
+    "latency of random reads 4 KiB",
+    "latency of random writes 4 KiB",
+    "random 4 KiB, 70 % reads",
+    "random 60 % reads 128 KiB",
+    "random 60 % reads 16 KiB",
+    "random 60 % reads 4 KiB",
+    "random 60 % reads 512 KiB",
+    "random 60 % reads 64 KiB",
+    "random overwrite 4 KiB",
+    "random read 128 KiB",
+    "random read 16 KiB",
+    "random read 4 KiB",
+    "random read 512 KiB",
+    "random read 64 KiB",
+    "random write 128 KiB",
+    "random write 16 KiB",
+    "random write 4 KiB",
+    "random write 512 KiB",
+    "random write 64 KiB",
+    "sequential overwrite 1 MiB",
+    "sequential read 1 MiB",
+    "sequential read 128 KiB",
+    "sequential read 16 KiB",
+    "sequential read 4 KiB",
+    "sequential read 512 KiB",
+    "sequential read 64 KiB",
+    "sequential write 1 MiB",
+    "sequential write 128 KiB",
+    "sequential write 16 KiB",
+    "sequential write 4 KiB",
+    "sequential write 512 KiB",
+    "sequential write 64 KiB",
+];
 
 #[test]
 fn every_name_of_a_data_file_is_known_and_no_other() {

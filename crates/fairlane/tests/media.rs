@@ -162,6 +162,19 @@ fn a_suite_starts_only_what_it_may_and_never_with_the_rights_of_root() {
     assert!(victim.exists(), "{out}{err}");
     let text = std::fs::read_to_string(place.path().join("r.jsonl")).unwrap();
     assert!(!text.contains("\"outcome\":\"failed\""), "{text}");
+    // Nor is it asked for its version with them, wherever it lies.
+    let evil = place.path().join("evil");
+    std::fs::write(&evil, format!("#!/bin/sh\nid -u >> {}/ran\n", place.path().display())).unwrap();
+    std::fs::set_permissions(&evil, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let step = |words: &str| format!("{SHELL}[[workload.step]]\nname = \"a\"\nprogram = [\"touch\", \"x\"]\n{words}\n");
+    std::fs::write(place.path().join("s.toml"), step(&format!("check = [\"{}\"]", evil.display()))).unwrap();
+    let (_, err) = place.expect(2, &[&common[..], &["--allow-programs"]].concat());
+    assert!(err.contains("check begins with a name that is looked for in PATH"), "{err}");
+    std::fs::write(place.path().join("s.toml"), step("check = [\"evil\"]")).unwrap();
+    let path = format!("{}:{}", place.path().display(), std::env::var("PATH").unwrap());
+    let _ = place.fairlane(&[&common[..], &["--allow-programs"]].concat()).env("PATH", path).output().unwrap();
+    let ran = std::fs::read_to_string(place.path().join("ran")).unwrap_or_default();
+    assert!(ran.lines().all(|user| user != "0"), "{ran}");
     let outside = format!("{SHELL}[[workload.step]]\nname = \"a\"\nprogram = [\"rm\", \"-rf\", \"/home\"]\n");
     std::fs::write(place.path().join("s.toml"), outside).unwrap();
     let (_, err) = place.expect(2, &common);
@@ -220,10 +233,10 @@ fn what_a_program_started_dies_with_the_agent() {
 fn half_made_material_is_removed_by_the_next_command() {
     let place = Place::new();
     let folder = place.path().join("material");
-    let draft = folder.join(".draft-recording-1-v2");
+    let draft = folder.join(".fairlane-draft-recording-1-v2");
     std::fs::create_dir_all(&draft).unwrap();
     std::fs::write(draft.join("material"), "half").unwrap();
-    std::fs::write(folder.join(".lock"), "").unwrap();
+    std::fs::write(folder.join(".fairlane-lock"), "").unwrap();
     let output = place.fairlane(&["clean"]).env("FAIRLANE_MATERIAL", &folder).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(said.contains("half of what programs work on"), "{said}");

@@ -197,7 +197,7 @@ fn what_is_served_is_the_image_of_the_oracle() {
             let log = Log::open(&log).expect("a log");
             (log.disk_bytes(), cuts(&log, &[(log.end() / 2, log.end())], 5, 4, &[512, 4096]))
         };
-        let mut disk = Disk::start(&place, &Ask::Show { mount: at.clone(), log }, &at);
+        let mut disk = Disk::start(&place, &Ask::Show { mount: at.clone(), log, strangers: false }, &at);
         // The kernel frees no memory for it by writing to the disk that it serves: PF_MEMALLOC_NOIO of sched.h.
         for task in std::fs::read_dir(format!("/proc/{}/task", disk.child.id())).expect("threads").flatten() {
             let stat = std::fs::read_to_string(task.path().join("stat")).expect("its state");
@@ -298,7 +298,7 @@ fn what_cannot_be_cut_is_refused_with_a_sentence() {
         (vec!["powercut", "ext4", "--workload", "sequences-no-dirsync"], "add --workload sequences"),
         (vec!["powercut", "ext4", "--on", "/nonexistent"], "no such directory"),
         (vec!["powercut", "--look", "."], "keeps no failing image"),
-        (vec!["powercut", "--look", ".", "--format", "markdown"], "not told as `markdown`; choose one of text, json"),
+        (vec!["powercut", "--look", ".", "--format", "markdown"], "not shown as `markdown`; choose one of text, json"),
         (vec!["powercut", "ext4", "--format", "pdf"], "not rendered as `pdf`"),
         (vec!["integrity", "ext4", "--format", "html"], "not rendered as `html`"),
     ] {

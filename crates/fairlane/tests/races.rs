@@ -266,3 +266,24 @@ fn a_lane_that_fills_up_fails_with_its_reason_and_the_others_go_on() {
     assert_eq!(ext4["rounds"], 3);
     place.assert_nothing_left();
 }
+
+#[test]
+fn lanes_leave_nothing_to_be_written_beside_the_next_ones_part() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let files = ["--rounds", "3", "--workload", "small-files", "--set", "small-files.files=6000"];
+    race(&place, &["ext4", "xfs", "btrfs"], &files);
+    let (mut own, mut others) = (0, 0);
+    for line in std::fs::read_to_string(place.path().join("r.jsonl")).unwrap().lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        for group in line["groups"].as_array().into_iter().flatten().filter(|group| group["name"] == "create") {
+            own += group["system"]["device"]["write_bytes"].as_u64().unwrap();
+            others += group["system"]["neighbours"]["write_bytes"].as_u64().unwrap();
+        }
+    }
+    assert!(own > 20 << 20, "{own}");
+    // Without the sync of each part it is 2 to 15 %.
+    assert!(others * 100 < own, "neighbours wrote {others} beside {own}");
+}

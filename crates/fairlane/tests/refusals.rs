@@ -19,7 +19,10 @@ fn wrong_options_are_refused_with_status_2() {
         (vec!["race", "ext4", "--workload", "nosuch"], vec!["nosuch", "commit"]),
         (vec!["race", "ext4", "--set", "commit.nosuch=1"], vec!["nosuch", "bs"]),
         (vec!["race", "ext4", "--set", "commit.bs=0"], vec!["bs"]),
-        (vec!["race", "ext4", "--set", "small-files.files=many"], vec!["`files` is the text", "a whole number"]),
+        (
+            vec!["race", "ext4", "--set", "small-files.count=many"],
+            vec!["small-files.count=many", "write a whole number from 0 on"],
+        ),
         (vec!["race", "ext4", "--lane-size", "lots"], vec!["lots", "2GiB"]),
         (vec!["race", "ext4", "--budget", "soon"], vec!["soon", "10m"]),
         (vec!["race", "ext4", "--budget", "2"], vec!["`2` has no unit", "2s, 2m or 2h"]),
@@ -81,7 +84,7 @@ fn damaged_and_newer_records_are_refused_and_a_torn_end_is_forgiven() {
     assert_one_sentence(&err, &["schema 99", "update Fairlane"]);
     write("");
     let (_, err) = place.expect(2, &["report", "r.jsonl"]);
-    assert_one_sentence(&err, &["no record of Fairlane"]);
+    assert_one_sentence(&err, &["this record is empty"]);
     let mut lines: Vec<&str> = record.lines().collect();
     lines[2] = "{\"kind\":\"trial\",";
     write(&(lines.join("\n") + "\n"));
@@ -210,7 +213,7 @@ fn lanes_that_cannot_be_made_are_refused_before_anything_is_raced() {
     for (status, lane, says) in [
         (2, "ext4,sideways=1", "sideways"),
         (2, "xfs,nobarrier", "nobarrier"),
-        (1, "ext4,-Onosuchfeature", "nosuchfeature"),
+        (2, "ext4,-Onosuchfeature", "nosuchfeature; correct the lane's options of mkfs.ext4"),
     ] {
         let arguments: Vec<&str> = ["race", lane].into_iter().chain(small).collect();
         let (_, err) = place.expect(status, &arguments);

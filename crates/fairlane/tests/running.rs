@@ -33,6 +33,12 @@ fn a_race_that_still_runs_is_shown_as_such_and_one_that_was_killed_is_not() {
     let said = "this race is still running; figures so far\n";
     let (_, err) = place.expect(0, &["report"]);
     assert!(err.ends_with(said) && err.lines().count() == 1, "{err}");
+    let (text, _) = place.expect(0, &["report"]);
+    assert!(text.contains("Nothing was measured yet: this race is still running."), "{text}");
+    assert!(!text.contains("ended") && !text.contains("--resume"), "nothing goes on with what goes on:\n{text}");
+    let (memo, _) = place.expect(0, &["report", "--format", "memo", "--lang", "en"]);
+    let memo = memo.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(memo.contains("the race is still running, and nothing was measured so far"), "{memo}");
     // Nothing is in common with itself yet: that is another matter.
     let err = place.run(&["compare", "last", "last"]).stderr;
     assert_eq!(String::from_utf8_lossy(&err).matches(said).count(), 2, "both sides");
@@ -47,4 +53,24 @@ fn a_race_that_still_runs_is_shown_as_such_and_one_that_was_killed_is_not() {
     let (list, _) = place.expect(0, &["records"]);
     assert!(list.contains(" unfinished "), "{list}");
     place.assert_nothing_left();
+}
+
+#[test]
+fn a_killed_race_was_interrupted_and_what_is_open_is_not_called_level() {
+    let place = Place::new();
+    let whole = include_str!("fixtures/schema1.jsonl");
+    std::fs::write(place.path().join("whole.jsonl"), whole).unwrap();
+    let (out, _) = place.expect(0, &["report", "whole.jsonl"]);
+    assert!(out.contains("No choice yet") && !out.contains("no difference above"), "{out}");
+    let killed: String = whole
+        .lines()
+        .filter(|line| !line.contains("\"kind\":\"end\"") && !line.contains("\"round\":2,"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    assert!(killed.len() < whole.len());
+    std::fs::write(place.path().join("killed.jsonl"), killed).unwrap();
+    let (out, _) = place.expect(0, &["report", "killed.jsonl"]);
+    let open = out.split("OPEN").nth(1).unwrap_or_default();
+    assert!(open.contains("ndecided (interrupted)") && open.contains("--resume"), "{out}");
+    assert!(!out.contains("too few rounds"), "{out}");
 }

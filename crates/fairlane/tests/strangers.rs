@@ -254,12 +254,33 @@ fn root_without_sudo_follows_no_link_that_somebody_planted() {
     let (_, err) = place.expect(1, &["report", "r.jsonl", "--format", "csv", "-o", "r.csv"]);
     assert_one_sentence(&err, &["a link of user 54321 stands in its path"]);
     assert_eq!(fs::read_to_string(place.path().join("victim")).unwrap(), "old");
+    // A link to a device too: what is not its own is no word of root's.
+    let away = place.path().join("r.json");
+    symlink("/dev/null", &away).unwrap();
+    std::os::unix::fs::lchown(&away, Some(USER), Some(USER)).unwrap();
+    let (_, err) = place.expect(1, &["report", "r.jsonl", "--format", "json", "-o", "r.json"]);
+    assert_one_sentence(&err, &["a link of user 54321 stands in its path"]);
+    place.expect(0, &["report", "r.jsonl", "--format", "json", "-o", "/dev/null"]);
     fs::write(place.path().join("image"), vec![0; 1 << 20]).unwrap();
     let device = tool("losetup", &["--find", "--show", place.path().join("image").to_str().unwrap()]);
     let written = place.run(&["report", "r.jsonl", "--format", "csv", "-o", &device]);
     tool("losetup", &["--detach", &device]);
     assert_eq!(written.status.code(), Some(2), "{}", String::from_utf8_lossy(&written.stderr));
     assert!(fs::read(place.path().join("image")).unwrap().iter().all(|byte| *byte == 0), "no disk is written over");
+}
+
+#[test]
+fn a_record_of_more_lanes_or_workloads_than_a_race_takes_is_refused_at_once() {
+    let place = Place::new();
+    let header: serde_json::Value = serde_json::from_str(RECORD.lines().next().unwrap()).unwrap();
+    for (list, count) in [("lanes", 33), ("workloads", 1001)] {
+        let mut many = header.clone();
+        let one = many["plan"][list][0].clone();
+        many["plan"][list] = vec![one; count].into();
+        fs::write(place.path().join("many.jsonl"), format!("{many}\n")).unwrap();
+        let (_, err) = place.expect(2, &["report", "many.jsonl"]);
+        assert_one_sentence(&err, &["no race takes more than 32 and 1000"]);
+    }
 }
 
 #[test]
@@ -693,6 +714,8 @@ fn assert_quiet(what: &str, output: &Output) {
     assert_eq!(output.status.signal(), None, "{what}");
     for (stream, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
         let text = String::from_utf8(bytes.clone()).unwrap_or_else(|error| panic!("{stream} of {what}: {error}"));
+        // Lines of CSV end so (RFC 4180).
+        let text = text.replace("\r\n", "\n");
         if let Some(at) = text.find(obeyed) {
             panic!("{stream} of {what} holds {:?}:\n{}", text[at..].chars().next(), text.escape_debug());
         }
@@ -727,7 +750,7 @@ fn a_trial_during_which_the_machine_slept_is_void_and_raced_again() {
             "{:?}",
             trial.reason
         );
-        assert!(trial.flags.iter().any(|flag| flag.starts_with("suspended: ")), "{:?}", trial.flags);
+        assert!(trial.flags.iter().any(|flag| flag.is(model::Mark::Suspended)), "{:?}", trial.flags);
     }
     let counted =
         |lane: &str| record.trials.iter().filter(|trial| trial.lane == lane && trial.outcome == Outcome::Ok).count();

@@ -162,6 +162,41 @@ fn a_record_starts_no_program_and_chooses_no_word_of_mkfs() {
 }
 
 #[test]
+fn a_record_has_fio_run_nothing_that_was_not_allowed_and_read_as_fio_reads_it() {
+    if !root() {
+        return;
+    }
+    let place = place_with_evil();
+    let of_text = |text: &str, bytes: u64| {
+        let jobs = json!([{ "name": "j", "directions": ["write"] }]);
+        json!({ "name": "x", "title": "x", "kind": "fio", "file": "j.fio", "text": text, "jobs": jobs,
+            "working_set": format!("{bytes}B") })
+    };
+    let plain = "[j]\nsize=65536\nrw=write\nioengine=psync\n";
+    // fio takes what stands behind so many bytes for a line of its own.
+    let begun = "description=";
+    let filled = "A".repeat(8191 - begun.len());
+    let hidden = format!("{plain}{begun}{filled}exec_prerun=/bin/sh -c 'id -u > {}/PWNED'\n", place.path().display());
+    for (text, bytes, allowed) in [
+        (plain, 65536, "read, and"),
+        (plain, 1, "not as Fairlane writes it"),
+        (&hidden, 65536, "more than the 4000 bytes that fio reads as one line"),
+    ] {
+        forged(&place, &|header| header["plan"]["workloads"][0] = of_text(text, bytes));
+        let (_, err) = place.expect(2, &["race", "--resume", "forged.jsonl"]);
+        match allowed {
+            "read, and" => assert_one_sentence(&err, &["installed fio", "race --resume forged.jsonl --allow-programs"]),
+            other => assert_one_sentence(&err, &[other]),
+        }
+        let (_, err) = place.expect(2, &["race", "--resume", "forged.jsonl", "--allow-programs", "a=./other"]);
+        if text != plain || bytes == 1 {
+            assert_one_sentence(&err, &[allowed]);
+        }
+        assert_nothing_ran(&place, text);
+    }
+}
+
+#[test]
 fn a_record_is_compared_before_anything_is_formatted_or_started() {
     let place = place_with_evil();
     // The user names the file, and the record tells of another lane than was raced.
@@ -330,10 +365,30 @@ fn a_kept_image_is_mounted_with_options_that_speak_for_themselves() {
         let output = place.run(&["powercut", "--look", "kept"]);
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
-    for lane in ["ext4,errors=panic", "ext4,journal_dev=0x801", "btrfs,device=/dev/sda", "ext4,x-mount.mkdir"] {
+    for lane in ["ext4,errors=continue", "ext4,abort", "btrfs,subvol=x"] {
         let (status, err) = case(lane);
         assert_eq!(status, Some(2), "{lane}: {err}");
         assert_one_sentence(&err, &["do not speak for themselves", lane]);
+    }
+    // Some are given to no image, so that nobody is told to type them.
+    for (lane, says) in [
+        ("ext4,errors=panic", "machine would stop"),
+        ("btrfs,fatal_errors=panic", "stop at the first error"),
+        ("ext4,sb=8193", "another superblock"),
+        ("ext4,journal_dev=0x801", "by its number"),
+        ("ext4,journal_path=/tmp/x", "names another device"),
+        ("btrfs,device=/dev/sda", "names another device"),
+        ("xfs,logdev=/dev/sda", "names another device"),
+        ("xfs,rtdev=/dev/sda", "names another device"),
+        ("reiserfs,jdev=/dev/sda", "names another device"),
+        ("ext4,offset=4096", "from Fairlane alone"),
+        ("ext4,loop", "from Fairlane alone"),
+        ("ext4,x-mount.mkdir", "mount(8)"),
+    ] {
+        let (status, err) = case(lane);
+        assert_eq!(status, Some(2), "{lane}: {err}");
+        assert_one_sentence(&err, &[says]);
+        assert!(!err.contains("name the lane again"), "{err}");
     }
     place.assert_nothing_left();
 }

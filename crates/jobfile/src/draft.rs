@@ -22,6 +22,10 @@ pub(crate) struct Draft {
     pub io: Io,
     pub base: Base,
     pub size: Option<u64>,
+    /// `size=N%`, from 1 to 100.
+    pub size_percent: Option<u32>,
+    /// `io_submit_mode=offload`.
+    pub offload: bool,
     pub filesize: Option<(u64, u64)>,
     pub io_size: Option<Amount>,
     pub number_ios: Option<u64>,
@@ -75,6 +79,12 @@ impl<'a> Input<'a> {
 
     pub fn number(&self) -> Result<u64, String> {
         values::number(self.text(), self.base)
+    }
+
+    /// A percentage from 1 to 100; `None`: it is none.
+    pub fn percent(&self) -> Result<Option<u32>, String> {
+        let percent = self.text().strip_suffix('%');
+        percent.map(|percent| values::count(percent.trim(), self.base, 1, 100)).transpose()
     }
 
     pub fn count(&self, least: u32, most: u32) -> Result<u32, String> {

@@ -35,6 +35,12 @@ const ENGINES: [&str; 18] = [
 /// Options that take a pattern of bytes.
 const PATTERNS: [&str; 2] = ["buffer_pattern", "verify_pattern"];
 
+/// Bytes of a line for fio at most. It reads lines of 4,096 bytes (8,192 since 3.30) and takes what follows for a line of
+/// its own, another option (`parse_jobs_ini` in fio's init.c).
+const LINE_BYTES: usize = 4000;
+/// Of the machine's memory what the buffers of all jobs may take together, as one part of so many.
+const PART_OF_MEMORY: u64 = 2;
+
 /// Makes a job file fit for the installed fio, to be run with the lane as its working directory.
 ///
 /// Includes and variables are resolved, `directory` is dropped, and absolute names of files become
@@ -49,11 +55,25 @@ pub fn for_fio(path: &Path, surroundings: &Surroundings) -> Result<FioRun, JobFi
     let mut jobs: Vec<FioJob> = Vec::new();
     let mut names = std::collections::BTreeSet::new();
     let mut space = Space::default();
+    let mut buffers = 0_u64;
     let mut originals = BTreeMap::new();
     for section in &document.sections {
+        let mut begun = text.len();
         text.push_str(&format!("[{}]\n", section.name));
+        if text.len() - begun > LINE_BYTES {
+            return Err(section.place.refuse(format!(
+                "the name of this section has more than the {LINE_BYTES} bytes that fio reads as one line; shorten it"
+            )));
+        }
         for setting in &section.settings {
+            begun = text.len();
             write(setting, &mut text)?;
+            if text.len() - begun > LINE_BYTES {
+                return Err(setting.place.refuse(format!(
+                    "{} has more than the {LINE_BYTES} bytes that fio reads as one line; shorten it",
+                    setting.written
+                )));
+            }
         }
         if section.global {
             merge(&mut globals, section.settings.iter().filter(|setting| setting.row.name != "name"));
@@ -66,7 +86,16 @@ pub fn for_fio(path: &Path, surroundings: &Surroundings) -> Result<FioRun, JobFi
         if !names.insert(job.name.clone()) {
             return Err(section.place.refuse(format!("job {} is named twice; rename one", shown(&job.name))));
         }
-        space.add(&settings);
+        space.add(&settings)?;
+        buffers = buffers.saturating_add(buffer_bytes(&settings)?);
+        let most = surroundings.memory_bytes / PART_OF_MEMORY;
+        if most > 0 && buffers > most {
+            return Err(section.place.refuse(format!(
+                "the buffers of the jobs up to here (bs times iodepth times numjobs) take {}, more than half of this \
+                 machine's memory; lower one of them",
+                Bytes(buffers)
+            )));
+        }
         jobs.push(job);
     }
     let file = path.file_name().map_or_else(|| document.place.file.to_string(), |name| name.to_string_lossy().into());
@@ -86,6 +115,11 @@ fn write(setting: &Setting, text: &mut String) -> Result<(), JobFileError> {
         (Outside::Engine, Some(engine)) if !ENGINES.contains(&engine) => {
             let what =
                 format!("ioengine {} is not known to keep its work inside the lane; choose another", shown(engine));
+            return Err(refuse(what));
+        }
+        // It would stay in the machine's memory when fio is ended from outside.
+        (_, Some(value)) if setting.row.name == "mem" && value.trim_start().starts_with("shm") => {
+            let what = format!("{key}={} leaves shared memory behind; write mem=mmap", shown(value).trim_matches('`'));
             return Err(refuse(what));
         }
         (Outside::Path, Some(value)) if value.split(':').any(leaves) => {
@@ -110,6 +144,61 @@ fn write(setting: &Setting, text: &mut String) -> Result<(), JobFileError> {
         None => text.push_str(&format!("{key}\n")),
     }
     Ok(())
+}
+
+/// The largest number that an option gives: of `4k-64k`, `4k,8k` and `4k/50:64k/50` that of all parts; 0 where it gives
+/// percentages alone.
+///
+/// # Errors
+/// fio reads more than is read here (fractions, expressions between commas): how much that is nobody knows.
+fn largest(setting: &Setting, base: Base) -> Result<u64, JobFileError> {
+    let text = setting.value.as_deref().unwrap_or("").trim();
+    if let Ok(number) = values::number(text, base) {
+        return Ok(number);
+    }
+    let number = |part: &str| match part.strip_suffix('%') {
+        Some(percent) if percent.parse::<u32>().is_ok() => Ok(0),
+        _ => values::number(part, base),
+    };
+    // Between commas stands nothing where a direction keeps its default.
+    let ends = text.split([',', ':', '/']).map(str::trim).filter(|part| !part.is_empty());
+    let mut most = None;
+    for end in ends.flat_map(|part| part.split('-')) {
+        match number(end.trim()) {
+            Ok(number) => most = most.max(Some(number)),
+            Err(_) => {
+                most = None;
+                break;
+            }
+        }
+    }
+    most.ok_or_else(|| {
+        let what = format!(
+            "{}={}: how much memory and space that takes is not known; write a number such as 4k",
+            setting.written,
+            shown(text).trim_matches('`')
+        );
+        setting.place.refuse(what)
+    })
+}
+
+/// The same of an option that may not be there.
+fn number(settings: &[Setting], name: &str) -> Result<Option<u64>, JobFileError> {
+    let base = match find(settings, "kb_base").and_then(|setting| setting.value.as_deref()) {
+        Some(text) => take::base_of(text).unwrap_or(Base::Binary),
+        None => Base::Binary,
+    };
+    find(settings, name).map(|setting| largest(setting, base)).transpose()
+}
+
+/// What the buffers of a job's workers take, in bytes: the largest block for every request in flight.
+fn buffer_bytes(settings: &[Setting]) -> Result<u64, JobFileError> {
+    let mut block = None;
+    for name in ["bs", "bsrange", "bssplit"] {
+        block = block.max(number(settings, name)?);
+    }
+    let at_least_one = |name: &str| number(settings, name).map(|number| number.unwrap_or(1).max(1));
+    Ok(block.unwrap_or(4096).saturating_mul(at_least_one("iodepth")?).saturating_mul(at_least_one("numjobs")?))
 }
 
 /// Whether a path leads out of the working directory.
@@ -185,7 +274,18 @@ fn job(section: &Section, settings: &[Setting]) -> Result<FioJob, JobFileError> 
             }
         },
     };
-    Ok(FioJob { name, directions })
+    Ok(FioJob { name, directions, direct: asks_direct(settings) })
+}
+
+/// Whether a job asks for direct I/O; the later of `direct` and `buffered` counts. A value that fio refuses counts as its
+/// default: it says so itself.
+fn asks_direct(settings: &[Setting]) -> bool {
+    let asks = |setting: &Setting| match setting.row.name {
+        "direct" => values::switch(setting.value.as_deref()).ok(),
+        "buffered" => values::switch(setting.value.as_deref()).ok().map(|buffered| !buffered),
+        _ => None,
+    };
+    settings.iter().rev().find_map(asks).unwrap_or(false)
 }
 
 /// Reads of a mixed job in percent; the later of `rwmixread` and `rwmixwrite` counts. A number that
@@ -211,25 +311,20 @@ struct Space {
 }
 
 impl Space {
-    fn add(&mut self, settings: &[Setting]) {
+    fn add(&mut self, settings: &[Setting]) -> Result<(), JobFileError> {
         let value = |name: &str| find(settings, name).and_then(|setting| setting.value.as_deref());
         // They touch no file.
         if matches!(value("ioengine"), Some("null" | "cpuio")) {
-            return;
+            return Ok(());
         }
-        let base = value("kb_base").and_then(|text| take::base_of(text).ok()).unwrap_or(Base::Binary);
-        let number = |name: &str| value(name).and_then(|text| values::number(text, base).ok());
-        let workers = number("numjobs").unwrap_or(1).max(1);
-        let increment = number("offset_increment").unwrap_or(0).saturating_mul(workers - 1);
-        let offset = number("offset").unwrap_or(0).saturating_add(increment);
+        let number = |name: &str| number(settings, name);
+        let workers = number("numjobs")?.unwrap_or(1).max(1);
+        let increment = number("offset_increment")?.unwrap_or(0).saturating_mul(workers - 1);
+        let offset = number("offset")?.unwrap_or(0).saturating_add(increment);
         let names = value("filename").map(take::list).unwrap_or_default();
-        let files = if names.is_empty() { number("nrfiles").unwrap_or(1).max(1) } else { names.len() as u64 };
-        // The larger end of a range of sizes.
-        let largest = value("filesize").and_then(|text| {
-            let ends = text.split(['-', ':']).filter_map(|end| values::number(end.trim(), base).ok());
-            ends.max()
-        });
-        let each = largest.unwrap_or_else(|| (number("size").unwrap_or(0) / files).saturating_add(offset));
+        let files = if names.is_empty() { number("nrfiles")?.unwrap_or(1).max(1) } else { names.len() as u64 };
+        let size = number("size")?.unwrap_or(0);
+        let each = number("filesize")?.unwrap_or_else(|| (size / files).saturating_add(offset));
         if names.is_empty() {
             self.own = self.own.saturating_add(each.saturating_mul(files).saturating_mul(workers));
         }
@@ -237,6 +332,7 @@ impl Space {
             let bytes = self.named.entry(name.inside).or_insert(0);
             *bytes = (*bytes).max(each);
         }
+        Ok(())
     }
 
     fn bytes(&self) -> u64 {

@@ -14,6 +14,9 @@ use model::job::{
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// Sizes that are a share of the lane are whole numbers of these bytes, so that any usual block divides them.
+const SHARE_STEP_BYTES: u64 = 1 << 20;
+
 /// Reads a job file for Fairlane's own engine.
 ///
 /// # Errors
@@ -25,6 +28,7 @@ pub fn parse(path: &Path, surroundings: &Surroundings) -> Result<Jobs, JobFileEr
     let mut globals = Vec::new();
     let mut jobs: Vec<Job> = Vec::new();
     let mut groups: (Option<Place>, bool) = (None, false);
+    let share = share_of_space(&document.sections, surroundings.space_bytes);
     for section in &document.sections {
         if section.global {
             note_global_name(section, &mut notes);
@@ -40,6 +44,7 @@ pub fn parse(path: &Path, surroundings: &Surroundings) -> Result<Jobs, JobFileEr
         }
         groups.1 |= draft.exitall;
         names.files(&draft, &part)?;
+        part.share(&mut draft, share, &mut notes);
         let job = part.assemble(&mut draft, &mut notes, &jobs)?;
         jobs.push(names.job(job, &part, &mut notes)?);
     }
@@ -50,6 +55,28 @@ pub fn parse(path: &Path, surroundings: &Surroundings) -> Result<Jobs, JobFileEr
     let jobs = Jobs { jobs, file, notes: notes.texts };
     jobs.check().map_err(|what| document.place.refuse(what))?;
     Ok(jobs)
+}
+
+/// What of the space for all jobs falls to each worker whose `size` is a percentage: its own files lie beside the others'.
+/// The bytes, and how many share them.
+fn share_of_space(sections: &[Section], space_bytes: u64) -> (u64, u64) {
+    let (mut globals, mut workers) = (Vec::new(), 0_u64);
+    for section in sections {
+        if section.global {
+            merge(&mut globals, section.settings.iter());
+            continue;
+        }
+        let mut settings = globals.clone();
+        merge(&mut settings, section.settings.iter());
+        let part = Part { settings: &settings, section };
+        let value = |name: &str| part.setting(name).and_then(|setting| setting.value.as_deref()).map(str::trim);
+        if value("size").is_some_and(|size| size.ends_with('%')) {
+            let own = value("numjobs").and_then(|text| values::number(text, Base::Binary).ok());
+            // Workers share a file that has a name.
+            workers = workers.saturating_add(if value("filename").is_some() { 1 } else { own.unwrap_or(1).max(1) });
+        }
+    }
+    (space_bytes / workers.max(1), workers)
 }
 
 fn note_global_name(section: &Section, notes: &mut Notes) {
@@ -144,6 +171,30 @@ impl Part<'_> {
         Ok(draft)
     }
 
+    /// `size=N%` in bytes: of the size of its files, as in fio, or, where they have none, of the share of the lane that falls
+    /// to it.
+    fn share(&self, draft: &mut Draft, (share_bytes, workers): (u64, u64), notes: &mut Notes) {
+        let Some(percent) = draft.size_percent else { return };
+        let files = if draft.names.is_empty() { u64::from(draft.io.nrfiles) } else { draft.names.len() as u64 };
+        let of_files = draft.filesize.map(|(_, high)| high.saturating_mul(files));
+        let whole = of_files.unwrap_or(share_bytes);
+        let bytes = u64::try_from(u128::from(whole) * u128::from(percent) / 100).unwrap_or(u64::MAX);
+        let step = if of_files.is_none() && bytes > SHARE_STEP_BYTES { SHARE_STEP_BYTES } else { 1 };
+        draft.size = Some((bytes / step * step).max(1));
+        if of_files.is_none() {
+            let shared = if workers > 1 {
+                format!("the {} of it that each of {workers} workers has", Bytes(whole))
+            } else {
+                Bytes(whole).to_string()
+            };
+            let what = format!(
+                "size: {percent} % of half of the lane ({shared}); fio takes the percentage of files that exist, and a \
+                 fresh lane has none"
+            );
+            notes.add(&self.place("size"), &what);
+        }
+    }
+
     /// Puts the job together.
     fn assemble(&self, draft: &mut Draft, notes: &mut Notes, before: &[Job]) -> Result<Job, JobFileError> {
         self.engine(draft, notes)?;
@@ -181,6 +232,40 @@ impl Part<'_> {
         setting.map_or(&self.section.place, |setting| &setting.place).refuse(what)
     }
 
+    /// `io_submit_mode=offload`: a thread for each I/O in flight hands it over, so that one that blocks does not keep
+    /// others back. Where handing over does not block, one thread does the same work.
+    fn offload(&self, draft: &Draft, notes: &mut Notes) -> Result<(), JobFileError> {
+        let (io, place) = (&draft.io, "io_submit_mode");
+        let waits = match io.ioengine.as_str() {
+            "io_uring" | "null" => false,
+            // Through the page cache `io_submit` does the I/O before it returns.
+            "libaio" => !io.direct,
+            _ => io.iodepth > 1,
+        };
+        if waits {
+            return Err(self.refuse(
+                place,
+                "io_submit_mode=offload with this engine keeps I/Os in flight that wait for each other here; write \
+                 ioengine=io_uring with the same iodepth, or use --with-fio",
+            ));
+        }
+        let has_rate = draft.rates.iter().chain(&draft.rate_iops).any(Option::is_some);
+        let late = match io.rate_process {
+            RateProcess::Poisson if has_rate => ", and latency counts from the intended start",
+            RateProcess::Linear if has_rate => {
+                ", and the rate does not wait for completions while fewer than iodepth are in flight"
+            }
+            _ => "",
+        };
+        let waits = match io.iodepth {
+            1 => "one at a time is in flight".to_owned(),
+            _ => format!("{} does not wait for them to complete", io.ioengine),
+        };
+        let what = format!("io_submit_mode=offload: the job's own thread hands I/Os over: {waits}{late}");
+        notes.add(&self.place(place), &what);
+        Ok(())
+    }
+
     fn engine(&self, draft: &mut Draft, notes: &mut Notes) -> Result<(), JobFileError> {
         let written = draft.engine.clone().unwrap_or_else(|| "psync".to_owned());
         let engine = draft.io.ioengine.clone();
@@ -193,6 +278,9 @@ impl Part<'_> {
                     self.refuse(option, format!("{option} needs ioengine=io_uring; write it, or remove {option}"))
                 );
             }
+        }
+        if draft.offload {
+            self.offload(draft, notes)?;
         }
         let io = &mut draft.io;
         if matches!(engine.as_str(), "sync" | "mmap") {

@@ -36,6 +36,8 @@ pub struct Surroundings<'a> {
     pub memory_bytes: u64,
     /// Bytes of a page, for `$pagesize`.
     pub page_bytes: u64,
+    /// Bytes that all jobs together may fill of a lane: what `size=N%` is a share of where no file has a size.
+    pub space_bytes: u64,
 }
 
 /// Why a job file is refused: one sentence with the fact and the remedy, at its place.

@@ -239,6 +239,12 @@ fn expand(key: &str, value: &str, surroundings: &Surroundings, place: &Place) ->
         rest = &inside[end + 1..];
     }
     out.push_str(rest);
+    // Texts and values that stand side by side may become one, and fio would ask its environment for that.
+    if out.contains("${") {
+        return Err(place.refuse(format!(
+            "{key} still asks for an environment variable once its own are filled in; name it whole"
+        )));
+    }
     Ok(keywords(&out, surroundings))
 }
 

@@ -26,7 +26,6 @@ macro_rules! take_simply {
 
 take_simply! {
     // Numbers.
-    size: |draft, input| draft.size = Some(input.number()?);
     number_ios: |draft, input| draft.number_ios = Some(input.number()?).filter(|number| *number > 0);
     offset: |draft, input| draft.io.offset = Bytes(input.number()?);
     offset_increment: |draft, input| draft.io.offset_increment = Bytes(input.number()?);
@@ -258,9 +257,24 @@ pub(crate) fn blockalign(draft: &mut Draft, input: &Input) -> Taken {
     Ok(())
 }
 
+pub(crate) fn size(draft: &mut Draft, input: &Input) -> Taken {
+    draft.size_percent = input.percent()?;
+    draft.size = if draft.size_percent.is_some() { None } else { Some(input.number()?) };
+    Ok(())
+}
+
+pub(crate) fn io_submit_mode(draft: &mut Draft, input: &Input) -> Taken {
+    draft.offload = match input.text() {
+        "inline" => false,
+        "offload" => true,
+        other => return Err(format!("{} is no io_submit_mode; write inline or offload", shown(other))),
+    };
+    Ok(())
+}
+
 pub(crate) fn io_size(draft: &mut Draft, input: &Input) -> Taken {
-    draft.io_size = match input.text().strip_suffix('%') {
-        Some(percent) => Some(Amount::Percent(u64::from(values::count(percent, input.base, 1, 100)?))),
+    draft.io_size = match input.percent()? {
+        Some(percent) => Some(Amount::Percent(u64::from(percent))),
         None => Some(Amount::Bytes(input.number()?)).filter(|amount| !matches!(amount, Amount::Bytes(0))),
     };
     Ok(())
@@ -534,6 +548,10 @@ pub(crate) fn inside(name: &str) -> Result<Name, String> {
         (false, Some(_)) => parts.iter().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/"),
         _ => return Err(format!("{} is no name of a file; change it", shown(name))),
     };
+    // fio takes it for its standard input and output.
+    if inside == "-" {
+        return Err(format!("{} is no name of a file; change it", shown(name)));
+    }
     short_enough(&inside)?;
     Ok(Name { inside, original: name.to_owned() })
 }

@@ -31,7 +31,7 @@ pub(crate) fn number(text: &str, base: Base) -> Result<u64, String> {
         Some(value) if value <= MOST => Ok(value),
         Some(_) => Err(wrong(" from 0 to 2^63-1")),
         None if text.ends_with('%') => {
-            Err(format!("{} is a percentage, which only io_size takes; write a number", shown(text)))
+            Err(format!("{} is a percentage, which only size and io_size take; write a number", shown(text)))
         }
         None => Err(wrong("")),
     }

@@ -11,6 +11,7 @@ fn surroundings() -> Surroundings<'static> {
         cpus: 4,
         memory_bytes: 8 << 30,
         page_bytes: 4096,
+        space_bytes: 1 << 30,
     }
 }
 
@@ -42,9 +43,11 @@ const RUN: &[&str] = &[
     "fio-seq-RW",
     "fio-seq-read",
     "fio-seq-write",
+    "fixed-rate-submission",
     "fsx",
     "iometer-file-access-server",
     "null",
+    "poisson-rate-submission",
     "rand-zones",
     "ssd-test",
     "tiobench-example",
@@ -82,7 +85,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("filecreate-ioengine", "ioengine=filecreate"),
     ("filedelete-ioengine", "ioengine=filedelete"),
     ("filestat-ioengine", "ioengine=filestat"),
-    ("fixed-rate-submission", "io_submit_mode=offload"),
     ("flow", "flow_sleep=1000"),
     ("ftruncate", "ioengine=ftruncate"),
     ("gfapi", "ioengine=gfapi"),
@@ -120,7 +122,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("nfs", "ioengine=nfs"),
     ("numa", "filename=/dev/sdb1"),
     ("pmemblk", "ioengine=pmemblk"),
-    ("poisson-rate-submission", "io_submit_mode=offload"),
     ("rados", "ioengine=rados"),
     ("rbd", "ioengine=rbd"),
     ("rdmaio-client", "ioengine=rdma"),

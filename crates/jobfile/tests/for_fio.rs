@@ -54,6 +54,10 @@ fn fio_gets_nothing_that_reaches_outside_the_lane() {
         "write_iolog=/etc/x",
         "profile=act",
         "donorname=/etc/passwd",
+        "filename=./-",
+        "lockmem=1g",
+        "filename=$${EMPTY}{HOME}",
+        "write_iolog=$${EMPTY}{HOME}",
         "bogus=1",
         "rw=sideways",
     ] {
@@ -74,6 +78,75 @@ fn fio_gets_nothing_that_reaches_outside_the_lane() {
     let inside = "[j]\nsize=1m\nfilename_format=d/$jobname.$jobnum.$filenum\nbuffer_pattern=\"a\"\n";
     assert!(with_files(&[("a.fio", inside)], for_fio).is_ok());
     assert!(with_files(&[("a.fio", "[j]\nsize=1m\nwrite_bw_log=log\nwrite_lat_log\n")], for_fio).is_ok());
+}
+
+#[test]
+fn no_line_is_so_long_that_fio_takes_its_end_for_another_option() {
+    let hidden = |bytes: usize| {
+        let begun = "description=";
+        let filled = "A".repeat(bytes - begun.len());
+        format!("[j]\nsize=1m\nioengine=null\n{begun}{filled}exec_prerun=touch /tmp/x\n")
+    };
+    for bytes in [4095, 8191, 16_382] {
+        let error = with_files(&[("a.fio", &hidden(bytes))], for_fio).expect_err("too long").to_string();
+        assert!(error.starts_with("a.fio:4: description has more than") && error.ends_with("shorten it"), "{error}");
+    }
+    let section = format!("[{}]\nsize=1m\n", "j".repeat(5000));
+    assert!(with_files(&[("a.fio", &section)], for_fio).is_err());
+    // What is short enough is one line to every fio.
+    let kept = hidden(3900);
+    assert!(with_files(&[("a.fio", &kept)], for_fio).unwrap().text.lines().all(|line| line.len() < 4096));
+}
+
+#[test]
+fn buffers_that_would_take_the_machines_memory_are_refused() {
+    for options in ["bs=64m\niodepth=64", "bsrange=4k-1g\niodepth=4", "bssplit=4k/50:512m/50\nnumjobs=8"] {
+        let text = format!("[a]\nsize=1m\n[j]\nsize=1m\n{options}\n");
+        let error = with_files(&[("a.fio", &text)], for_fio).expect_err(options).to_string();
+        assert!(error.starts_with("a.fio:3: ") && error.contains("more than half of this machine's memory"), "{error}");
+    }
+    assert!(with_files(&[("a.fio", "[j]\nsize=1m\nbs=64m\niodepth=16\n")], for_fio).is_ok());
+}
+
+#[test]
+fn numbers_that_fio_reads_and_nobody_else_are_refused_where_memory_and_space_hang_on_them() {
+    for option in [
+        "bs=67108864.0",
+        "bs=4k,(134217728-67108864)",
+        "bssplit=4k/50:(1<<20)/50",
+        "iodepth=24000.0",
+        "numjobs=2.5",
+        "nrfiles=1e6",
+        "size=60000000000000.0",
+        "filesize=1m-6e13",
+        "offset=1.5g",
+        "offset_increment=1.5g",
+        "size=-1",
+        "bs=",
+    ] {
+        let text = format!("[j]\nsize=1m\n{option}\n");
+        let error = with_files(&[("a.fio", &text)], for_fio).expect_err(option).to_string();
+        assert!(error.starts_with("a.fio:3: "), "{option}: {error}");
+    }
+    for option in
+        ["bs=(64*1024)", "iodepth=(600-588)", "bs=4k,8k", "bs=,8k", "bssplit=4k/50:8k/", "size=50%", "filesize=1m-2m"]
+    {
+        let text = format!("[j]\nsize=1m\n{option}\n");
+        assert!(with_files(&[("a.fio", &text)], for_fio).is_ok(), "{option}");
+    }
+    // An expression counts with its value.
+    let text = "[j]\nsize=1m\nbs=(134217728-67108864)\niodepth=512\n";
+    let error = with_files(&[("a.fio", text)], for_fio).expect_err("32 GiB").to_string();
+    assert!(error.contains("more than half of this machine's memory"), "{error}");
+}
+
+#[test]
+fn memory_that_would_stay_when_fio_is_ended_is_refused() {
+    for option in ["mem=shm", "iomem=shmhuge:/dev/hugepages"] {
+        let text = format!("[j]\nsize=1m\n{option}\n");
+        let error = with_files(&[("a.fio", &text)], for_fio).expect_err(option).to_string();
+        assert!(error.contains("leaves shared memory behind; write mem=mmap"), "{error}");
+    }
 }
 
 #[test]

@@ -131,6 +131,7 @@ fn surroundings() -> Surroundings<'static> {
         cpus: u32::MAX,
         memory_bytes: u64::MAX,
         page_bytes: u64::MAX,
+        space_bytes: u64::MAX,
     }
 }
 

@@ -57,7 +57,7 @@ fn a_job_is_blamed_on_the_option_that_breaks_it() {
     assert!(refused("[global]\nbssplit=700/50:4k/50\n[j]\nsize=1m\ndirect=1\n").starts_with("a.fio:2: bs must be"));
     refuses("iodepth=0", "iodepth: `0` is not from 1 to 65536; change it");
     refuses("size=1.5k", "no number");
-    refuses("size=50%", "percentage");
+    refuses("offset=50%", "percentage");
     refuses("numjobs=0", "not from 1");
     refuses("direct=yes", "neither 0 nor 1");
 }
@@ -92,8 +92,38 @@ fn the_queue_follows_fios_rules() {
     let queue = io("ioengine=io_uring\niodepth=16\niodepth_batch_submit=64\niodepth_low=4\niodepth_batch_complete=99");
     assert_eq!((queue.iodepth_batch, queue.iodepth_low, queue.iodepth_batch_complete_min), (Some(16), Some(4), 16));
     assert_eq!(io("ioengine=io_uring\niodepth=16\niodepth_batch=0\niodepth_low=16").iodepth_batch, None);
-    refuses("io_submit_mode=offload", "write io_submit_mode=inline");
     assert_eq!(io("io_submit_mode=inline").iodepth, 1);
+    // Accepted where handing an I/O over does not wait for it.
+    notes("io_submit_mode=offload\nioengine=io_uring\niodepth=16", "io_uring does not wait for them");
+    notes(
+        "io_submit_mode=offload\nioengine=libaio\ndirect=1\niodepth=4\nrate_iops=50\nrate_process=poisson",
+        "from the intended start",
+    );
+    notes("io_submit_mode=offload", "one at a time");
+    refuses("io_submit_mode=offload\nioengine=libaio\niodepth=4", "write ioengine=io_uring");
+    refuses("io_submit_mode=offload\niodepth=4", "write ioengine=io_uring");
+    refuses("io_submit_mode=later", "write inline or offload");
+}
+
+#[test]
+fn sizes_in_percent_are_those_of_the_files_or_of_half_of_the_lane() {
+    let size = |text: &str| jobs(text).jobs.iter().map(|job| job.io.size.get()).collect::<Vec<_>>();
+    const GIB: u64 = 1 << 30;
+    assert_eq!(size("[j]\nsize=100%\n"), [GIB]);
+    assert_eq!(size("[j]\nsize=50%\n"), [GIB / 2]);
+    // Each worker's files lie beside the others'; those of a named file are one.
+    assert_eq!(size("[global]\nsize=100%\n[a]\nnumjobs=3\n[b]\n"), [GIB / 4, GIB / 4]);
+    assert_eq!(size("[global]\nsize=100%\nfilename=x\n[a]\nnumjobs=4\n"), [GIB]);
+    assert_eq!(size("[j]\nsize=3%\n"), [30 << 20], "whole MiB, so that blocks divide it");
+    // Of files that have a size, as in fio.
+    let of_files = jobs("[j]\nsize=25%\nfilesize=8m\nnrfiles=2\n").jobs.remove(0).io;
+    assert_eq!((of_files.size.get(), of_files.io_size.map(|moved| moved.get())), (16 << 20, Some(4 << 20)));
+    let said = jobs("[j]\nsize=100%\n").notes;
+    assert!(said[0].starts_with("a.fio:2: size: 100 % of half of the lane (1GiB)"), "{said:?}");
+    for wrong in ["0%", "101%", "%", "1.5%", "-1%"] {
+        let error = refused(&format!("[j]\nsize={wrong}\n"));
+        assert!(error.starts_with("a.fio:2: size: "), "{error}");
+    }
 }
 
 #[test]

@@ -159,6 +159,6 @@ fn lines_without_an_option_and_includes_without_a_file_say_so() {
     for include in ["include", "include  ", "include="] {
         refuses(include, "include names no file");
     }
-    refuses("offset=25%", "`25%` is a percentage, which only io_size takes");
+    refuses("offset=25%", "`25%` is a percentage, which only size and io_size take");
     refuses("filename=/dev/shm/x", "lies in /dev");
 }

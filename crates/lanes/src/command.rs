@@ -101,7 +101,7 @@ pub fn library_path(program: &Path) -> Option<std::ffi::OsString> {
 
 /// Whether a variable changes what mkfs makes, where it writes or which devices it finds: no record would tell.
 fn changes_tools(name: &std::ffi::OsStr) -> bool {
-    const BEGINS: [&str; 5] = ["MKE2FS_", "E2FSPROGS_", "BLKID_", "LIBBLKID_", "LIBMOUNT_"];
+    const BEGINS: [&str; 6] = ["MKE2FS_", "E2FSCK_", "E2FSPROGS_", "BLKID_", "LIBBLKID_", "LIBMOUNT_"];
     name.to_str().is_some_and(|name| BEGINS.iter().any(|begin| name.starts_with(begin)))
 }
 

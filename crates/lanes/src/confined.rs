@@ -1,5 +1,5 @@
-//! A mkfs of the table writes to its own devices and to nothing else: the kernel's own rule (Landlock), behind the rules
-//! about words. Where the kernel has none, the rules about words stand alone.
+//! A mkfs of the table, or a checker, writes to its own devices and to nothing else: the kernel's own rule (Landlock),
+//! behind the rules about words. Where the kernel has none, the rules about words stand alone.
 
 use crate::failure::{LaneFailure, failed};
 use rustix::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -55,7 +55,7 @@ impl Confined {
         let cannot = || {
             let error = std::io::Error::last_os_error();
             failed(format!(
-                "mkfs cannot be held to its own device: {error}; free memory and descriptors and run it again"
+                "a program cannot be held to its own device: {error}; free memory and descriptors and run it again"
             ))
         };
         let truncate = if version >= 3 { TRUNCATE } else { 0 };
@@ -75,6 +75,17 @@ impl Confined {
             let _ = confined.allow(Path::new(path), WRITE_FILE | truncate);
         }
         Ok(Some(confined))
+    }
+
+    /// To what lies below this folder, to make and remove too; `None`: the kernel has no Landlock.
+    fn below(folder: &Path) -> Result<Option<Confined>, LaneFailure> {
+        let Some(confined) = Confined::to(&[])? else { return Ok(None) };
+        // A kernel that knows no right to cut files short refuses a rule with it.
+        let all = WRITE_FILE | REMOVE_AND_MAKE;
+        match confined.allow(folder, all | TRUNCATE).or_else(|| confined.allow(folder, all)) {
+            Some(()) => Ok(Some(confined)),
+            None => Err(failed(format!("cannot hold a thread to {}; run it again", folder.display()))),
+        }
     }
 
     fn allow(&self, path: &Path, access: u64) -> Option<()> {
@@ -112,6 +123,16 @@ pub(crate) fn confine(ruleset: RawFd) -> std::io::Result<()> {
     if done { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
+/// Holds this thread, for good, to changing files below this folder and nowhere else. Where the kernel has no Landlock,
+/// nothing happens.
+///
+/// # Errors
+/// [`LaneFailure::Failed`] where a kernel that has it cannot do so.
+pub fn confine_this_thread(folder: &Path) -> Result<(), LaneFailure> {
+    let Some(confined) = Confined::below(folder)? else { return Ok(()) };
+    confine(confined.as_raw()).map_err(|error| failed(format!("cannot hold a thread to {}: {error}", folder.display())))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,6 +145,32 @@ mod tests {
         fn drop(&mut self) {
             let _ = std::fs::remove_dir_all(&self.0);
         }
+    }
+
+    #[test]
+    fn a_confined_thread_changes_what_is_below_its_folder_and_nothing_else() {
+        let folder = Folder(std::env::temp_dir().join(format!("fairlane-thread-{}", std::process::id())));
+        let own = folder.0.join("own");
+        std::fs::create_dir_all(&own).unwrap();
+        let other = folder.0.join("other");
+        std::fs::write(&other, "before").unwrap();
+        if Confined::to(&[]).unwrap().is_none() {
+            eprintln!("a confined thread: skipped, because this kernel has no Landlock");
+            return;
+        }
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                confine_this_thread(&own).unwrap();
+                std::fs::write(own.join("a"), "x").unwrap();
+                std::fs::write(own.join("a"), "").unwrap();
+                std::fs::remove_file(own.join("a")).unwrap();
+                assert!(std::fs::remove_file(&other).is_err());
+                assert!(std::fs::File::options().write(true).open(&other).is_err());
+                assert!(std::fs::write(folder.0.join("new"), "x").is_err());
+                assert_eq!(std::fs::read(&other).unwrap(), b"before");
+            });
+        });
+        std::fs::remove_file(&other).unwrap();
     }
 
     #[test]

@@ -254,7 +254,12 @@ impl Contestant {
         }
         match self {
             Contestant::Row(_) if self.is_library() => Ok(()),
-            Contestant::Row(row) => mount::try_options(row.mounted_as(), options),
+            Contestant::Row(row) => {
+                // To try an option that names a device is to open that device, and whether it may be has not been asked.
+                let names_device = |option: &&String| option.split('=').any(|part| part.starts_with('/'));
+                let others: Vec<String> = options.iter().filter(|option| !names_device(option)).cloned().collect();
+                mount::try_options(row.mounted_as(), &others)
+            }
             _ => Ok(()),
         }
     }

@@ -9,6 +9,7 @@ use model::text::quoted;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::io::Read;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -86,11 +87,12 @@ impl From<CustomPromises> for Promises {
 /// The text of a file. A device that never ends is not read for ever.
 fn bounded(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
-    // A pipe that nobody writes to is not waited for.
-    let file = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
-    if !file.metadata()?.is_file() {
+    // To open a device is to do something to it, and a pipe would be waited for: what it is comes first.
+    let found = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(path)?;
+    if !found.metadata()?.is_file() {
         return Err(std::io::Error::other("it is no file"));
     }
+    let file = std::fs::File::open(format!("/proc/self/fd/{}", found.as_raw_fd()))?;
     file.take(TOML_BYTES + 1).read_to_string(&mut text)?;
     match text.len() as u64 > TOML_BYTES {
         true => Err(std::io::Error::other(format!("it has more than {}", Bytes(TOML_BYTES)))),

@@ -5,6 +5,7 @@ use crate::abilities::{self, Lack};
 use crate::geometry::{self, Geometry};
 use crate::mkfs_tables;
 use crate::mkfs_words::Grammar;
+use crate::other_devices::{self, Names};
 use crate::promises;
 use model::Bytes;
 use model::lane::{Contestant, LaneSpec, Promises};
@@ -37,6 +38,9 @@ pub struct Filesystem {
     pub fuse: Option<Fuse>,
     /// Mount options that Fairlane adds before the user's.
     pub mount_options: &'static [&'static str],
+    /// Mount options that Fairlane adds behind all others for an image of strangers, which may say itself that the
+    /// machine stops at its first error.
+    pub careful: &'static [&'static str],
     /// Smallest lane that mkfs takes or that makes sense.
     pub minimum_bytes: u64,
     /// Smallest lane with the defaults of a larger disk, and what differs below it.
@@ -49,6 +53,8 @@ pub struct Filesystem {
     pub geometry: Geometry,
     /// What it stands on.
     pub home: Home,
+    /// What of an image of it concerns other devices than the image.
+    pub names_others: Names,
 }
 
 /// A program that is a filesystem.
@@ -101,12 +107,14 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         fuse: None,
         // The ext2 driver knows no discard at all.
         mount_options: &[],
+        careful: &["errors=remount-ro"],
         minimum_bytes: 64 * Bytes::MIB,
         comfortable: EXT_COMFORTABLE,
         promises: promises::ext2,
         lacks: abilities::ext2,
         geometry: Geometry::Dumpe2fs,
         home: Home::Block,
+        names_others: other_devices::ext,
     },
     Filesystem {
         name: "ext3",
@@ -120,12 +128,14 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         kernel_name: None,
         fuse: None,
         mount_options: &["nodiscard"],
+        careful: &["errors=remount-ro"],
         minimum_bytes: 64 * Bytes::MIB,
         comfortable: EXT_COMFORTABLE,
         promises: promises::ext4,
         lacks: abilities::ext3,
         geometry: Geometry::Dumpe2fs,
         home: Home::Block,
+        names_others: other_devices::ext,
     },
     Filesystem {
         name: "ext4",
@@ -139,12 +149,14 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         kernel_name: None,
         fuse: None,
         mount_options: &["nodiscard"],
+        careful: &["errors=remount-ro"],
         minimum_bytes: 64 * Bytes::MIB,
         comfortable: EXT_COMFORTABLE,
         promises: promises::ext4,
         lacks: abilities::ext4,
         geometry: Geometry::Dumpe2fs,
         home: Home::Block,
+        names_others: other_devices::ext,
     },
     Filesystem {
         name: "xfs",
@@ -159,12 +171,15 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         kernel_name: None,
         fuse: None,
         mount_options: &["nodiscard"],
+        // It has no such word: what stops at its errors is fs.xfs.panic_mask, the machine's own.
+        careful: &[],
         minimum_bytes: 300 * Bytes::MIB,
         comfortable: None,
         promises: promises::xfs,
         lacks: abilities::xfs,
         geometry: Geometry::XfsMkfs,
         home: Home::Block,
+        names_others: other_devices::xfs,
     },
     Filesystem {
         name: "ntfs",
@@ -183,12 +198,15 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
             lacks: abilities::ntfs_3g,
         }),
         mount_options: &[],
+        // It has no such word.
+        careful: &[],
         minimum_bytes: 64 * Bytes::MIB,
         comfortable: None,
         promises: promises::ntfs,
         lacks: abilities::ntfs,
         geometry: Geometry::Unknown,
         home: Home::Block,
+        names_others: other_devices::never,
     },
     Filesystem {
         name: "btrfs",
@@ -202,12 +220,15 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         kernel_name: None,
         fuse: None,
         mount_options: &["nodiscard"],
+        // The lesser of the two, and the default.
+        careful: &["fatal_errors=bug"],
         minimum_bytes: 256 * Bytes::MIB,
         comfortable: None,
         promises: promises::btrfs,
         lacks: abilities::nothing,
         geometry: Geometry::BtrfsMkfs,
         home: Home::Block,
+        names_others: other_devices::btrfs,
     },
     Filesystem {
         name: "tmpfs",
@@ -221,12 +242,14 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         kernel_name: None,
         fuse: None,
         mount_options: &[],
+        careful: &[],
         minimum_bytes: Bytes::MIB,
         comfortable: None,
         promises: promises::nothing,
         lacks: abilities::reflink,
         geometry: Geometry::Unknown,
         home: Home::Memory,
+        names_others: other_devices::unknown,
     },
     Filesystem {
         name: "f2fs",
@@ -240,12 +263,15 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         kernel_name: None,
         fuse: None,
         mount_options: &["nodiscard"],
+        // It goes on by default, its images say nothing about it, and kernels before 6.5 refuse the word.
+        careful: &[],
         minimum_bytes: 128 * Bytes::MIB,
         comfortable: None,
         promises: promises::f2fs,
         lacks: abilities::reflink,
         geometry: Geometry::Unknown,
         home: Home::Block,
+        names_others: other_devices::f2fs,
     },
     Filesystem {
         name: "nilfs2",
@@ -259,12 +285,14 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         kernel_name: None,
         fuse: None,
         mount_options: &["nodiscard"],
+        careful: &["errors=remount-ro"],
         minimum_bytes: 192 * Bytes::MIB,
         comfortable: None,
         promises: promises::nilfs2,
         lacks: abilities::nilfs2,
         geometry: Geometry::Unknown,
         home: Home::Block,
+        names_others: other_devices::never,
     },
     Filesystem {
         name: "exfat",
@@ -279,12 +307,14 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         fuse: None,
         // exfat discards only where told to, and knows no `nodiscard`.
         mount_options: &[],
+        careful: &["errors=remount-ro"],
         minimum_bytes: 64 * Bytes::MIB,
         comfortable: None,
         promises: promises::exfat,
         lacks: abilities::exfat,
         geometry: Geometry::Unknown,
         home: Home::Block,
+        names_others: other_devices::never,
     },
     Filesystem {
         name: "jfs",
@@ -299,12 +329,14 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         fuse: None,
         // jfs discards only where told to; its `nodiscard` is newer than some kernels.
         mount_options: &[],
+        careful: &["errors=remount-ro"],
         minimum_bytes: 64 * Bytes::MIB,
         comfortable: None,
         promises: promises::jfs,
         lacks: abilities::jfs,
         geometry: Geometry::Unknown,
         home: Home::Block,
+        names_others: other_devices::jfs,
     },
     Filesystem {
         name: "reiserfs",
@@ -319,12 +351,14 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         fuse: None,
         // It knows no discard at all. Without `user_xattr` it keeps no attributes of users.
         mount_options: &["user_xattr"],
+        careful: &["errors=ro-remount"],
         minimum_bytes: 128 * Bytes::MIB,
         comfortable: None,
         promises: promises::reiserfs,
         lacks: abilities::reiserfs,
         geometry: Geometry::Unknown,
         home: Home::Block,
+        names_others: other_devices::reiserfs,
     },
     Filesystem {
         name: "bcachefs",
@@ -338,12 +372,14 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         kernel_name: None,
         fuse: None,
         mount_options: &["nodiscard"],
+        careful: &["errors=ro"],
         minimum_bytes: 256 * Bytes::MIB,
         comfortable: None,
         promises: promises::bcachefs,
         lacks: abilities::nothing,
         geometry: Geometry::Unknown,
         home: Home::Block,
+        names_others: other_devices::bcachefs,
     },
     Filesystem {
         name: "zfs",
@@ -357,12 +393,14 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         kernel_name: None,
         fuse: None,
         mount_options: &[],
+        careful: &[],
         minimum_bytes: 256 * Bytes::MIB,
         comfortable: None,
         promises: promises::zfs,
         lacks: abilities::nothing,
         geometry: Geometry::Unknown,
         home: Home::Pool,
+        names_others: other_devices::unknown,
     },
     Filesystem {
         name: "rsext4",
@@ -377,12 +415,14 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         kernel_name: None,
         fuse: None,
         mount_options: &[],
+        careful: &[],
         minimum_bytes: 64 * Bytes::MIB,
         comfortable: None,
         promises: promises::rsext4,
         lacks: abilities::rsext4,
         geometry: Geometry::Rsext4,
         home: Home::Library,
+        names_others: other_devices::unknown,
     },
 ];
 

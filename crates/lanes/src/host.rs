@@ -1,5 +1,6 @@
 //! What carries a path: its filesystem, its disk, its room.
 
+use crate::disk;
 use crate::failure::{LaneFailure, cannot};
 use crate::mountinfo;
 use model::machine::Device;
@@ -11,6 +12,15 @@ use std::path::{Path, PathBuf};
 pub fn is_root() -> bool {
     let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     rustix::process::geteuid().is_root() && !has_one_user(&map)
+}
+
+/// Where what nobody keeps is put. Root takes no word of the environment for it: whoever may write the folder above could
+/// put another one in its place.
+pub(crate) fn temporary_folder() -> PathBuf {
+    match is_root() {
+        true => PathBuf::from(if Path::new("/run").is_dir() { "/run" } else { "/tmp" }),
+        false => std::env::temp_dir(),
+    }
 }
 
 /// Whether a user namespace with this map (user_namespaces(7)) has a single user, who is not root outside.
@@ -109,6 +119,8 @@ pub fn describe_disk(name: &str) -> Device {
         scheduler: active.unwrap_or(scheduler),
         host_filesystem: String::new(),
         host_mount_options: String::new(),
+        queue: disk::queue_limits(name),
+        behind: disk::behind(name),
     }
 }
 
@@ -173,6 +185,14 @@ mod tests {
         ];
         for (map, one) in maps {
             assert_eq!(has_one_user(map), one, "{map:?}");
+        }
+    }
+
+    #[test]
+    fn root_takes_no_word_of_the_environment_for_its_temporary_folder() {
+        match is_root() {
+            true => assert_eq!(temporary_folder(), Path::new("/run")),
+            false => assert_eq!(temporary_folder(), std::env::temp_dir()),
         }
     }
 }

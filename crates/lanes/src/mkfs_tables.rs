@@ -10,6 +10,7 @@ use Value::{Device, Devices, Keys, Refused};
 
 const READS_A_FILE: Value = Refused("reads a file");
 const COPIES_A_FOLDER: Value = Refused("copies files into the lane, which then is not fresh");
+const STOPS_THE_MACHINE: Value = Refused("has the whole machine stop at the first error");
 const NAMES_THE_LANE: Value = Refused("names what is formatted, and that is the lane's own device");
 
 /// Nothing to make.
@@ -19,8 +20,9 @@ pub(crate) static NONE: Grammar =
 /// mkfs.ext2, mkfs.ext3, mkfs.ext4.
 pub(crate) static MKE2FS: Grammar = Grammar {
     flags: "jqvDFK",
-    texts: "begimorstCEGILMNOTU",
+    texts: "bgimorstCEGILMNOTU",
     others: &[
+        ('e', Keys(&[("panic", STOPS_THE_MACHINE)])),
         ('c', Refused("starts another program, badblocks, by a shell")),
         ('J', Keys(&[("device", Device)])),
         ('R', Refused("is the old name of -E")),
@@ -203,7 +205,6 @@ pub(crate) static BCACHEFS: Grammar = Grammar {
         "data_checksum",
         "data_replicas",
         "durability",
-        "errors",
         "fs_label",
         "fs_size",
         "gc_reserve_percent",
@@ -217,5 +218,5 @@ pub(crate) static BCACHEFS: Grammar = Grammar {
         "uuid",
         "version",
     ],
-    long_others: &[("source", COPIES_A_FOLDER)],
+    long_others: &[("source", COPIES_A_FOLDER), ("errors", Keys(&[("panic", STOPS_THE_MACHINE)]))],
 };

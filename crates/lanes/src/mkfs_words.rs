@@ -385,6 +385,9 @@ mod tests {
             ("xfs", "-d", "wants a value"),
             ("xfs", "-N", "makes no filesystem"),
             ("ext4", "-n", "makes no filesystem"),
+            ("ext4", "-e panic", "machine stop at the first error"),
+            ("ext3", "-qepanic", "machine stop at the first error"),
+            ("bcachefs", "--errors=panic", "machine stop at the first error"),
             ("ext4", "-L \u{1b}[31m/x", "holds a slash"),
         ] {
             let error = said(filesystem, line).unwrap_err();

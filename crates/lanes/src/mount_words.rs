@@ -10,7 +10,7 @@ use model::text::escaped;
 const DEVICES: [&str; 5] = ["journal_path", "logdev", "rtdev", "device", "jdev"];
 
 /// Options that no lane gives, and why. A `*` at the end stands for anything.
-static REFUSED: [(&str, &str); 16] = [
+static REFUSED: [(&str, &str); 18] = [
     ("suid", "lanes are mounted nosuid and nodev, always"),
     ("dev", "lanes are mounted nosuid and nodev, always"),
     ("journal_dev", "it names a device by its number; name it by its path: journal_path=/dev/disk/by-id/…"),
@@ -22,12 +22,34 @@ static REFUSED: [(&str, &str); 16] = [
     ("rbind", "it mounts something else"),
     ("move", "it mounts something else"),
     ("remount", "it changes another mount"),
+    ("sb", "the kernel would take another superblock than the one that is made and looked at"),
+    ("fatal_errors", "the kernel would stop at the first error, in one of two ways"),
     ("helper", "it names a program"),
     ("uhelper", "it names a program"),
     ("x-*", "it is for mount(8) and not for the filesystem"),
     ("X-*", "it is for mount(8) and not for the filesystem"),
     ("user", "a lane is mounted by Fairlane alone"),
 ];
+
+/// Of options that some filesystems need, the values that have the whole machine stop.
+const STOPS: [&str; 1] = ["errors=panic"];
+
+/// Reads the mount options of an image that a stranger may have written: as below, and none names another device, whether
+/// there is one of that name or not.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_alone(filesystem: &str, options: &[String]) -> Result<(), LaneFailure> {
+    let names_device = |option: &&String| DEVICES.contains(&option.split('=').next().unwrap_or_default());
+    match options.iter().find(names_device) {
+        Some(option) => Err(usage(format!(
+            "the mount option `{}` names another device, and a kept image is looked at alone; look at one of a lane \
+             without it",
+            escaped(option.as_bytes())
+        ))),
+        None => read(filesystem, false, options).map(drop),
+    }
+}
 
 /// Reads the mount options of a lane. `takes_devices`: the kernel mounts it, so that the table above holds.
 ///
@@ -41,6 +63,12 @@ pub(crate) fn read(filesystem: &str, takes_devices: bool, options: &[String]) ->
         if let Some((_, why)) = REFUSED.iter().find(|(name, _)| is(name, key)) {
             let remedy = if why.contains(';') { "" } else { "; remove it" };
             return Err(usage(format!("the mount option `{shown}` is not for lanes: {why}{remedy}")));
+        }
+        if STOPS.contains(&option.as_str()) {
+            return Err(usage(format!(
+                "the mount option `{option}` is not for lanes: the whole machine would stop at the first error; remove it, \
+                 or write errors=remount-ro"
+            )));
         }
         let Some(value) = value.filter(|_| takes_devices && DEVICES.contains(&key)) else {
             if value.is_some_and(is_tag) && DEVICES.contains(&key) {

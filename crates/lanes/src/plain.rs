@@ -1,7 +1,9 @@
 //! Lanes that a file may ask for: suites, records and kept images come from anywhere, and nothing in them may choose
 //! what root starts, reads or overwrites.
 
-use crate::filesystem;
+use crate::failure::LaneFailure;
+use crate::filesystem::{self, Home};
+use crate::mount_words;
 use model::lane::{Contestant, LaneSpec, Venue};
 
 /// Mount options that change how a lane's own filesystem works and nothing else, whatever their value is: none names a
@@ -132,13 +134,31 @@ pub fn must_be_typed(lane: &LaneSpec) -> Option<&'static str> {
 
 /// Whether every mount option is one that a file may ask for.
 pub fn has_plain_options(lane: &LaneSpec) -> bool {
-    let is_plain = |option: &String| {
-        let (key, value) = option.split_once('=').unwrap_or((option, ""));
-        let bare = key.strip_prefix("no").filter(|key| OPTIONS.contains(key)).unwrap_or(key);
-        let plain = |c: char| c.is_ascii_alphanumeric() || "_-:.".contains(c);
-        (OPTIONS.contains(&bare) || OPTIONS.contains(&key)) && value.chars().all(plain)
-    };
-    lane.mount_options.iter().all(is_plain)
+    lane.mount_options.iter().all(|option| is_plain(option))
+}
+
+/// Whether a mount option is one that a file, or an image, may ask for.
+pub(crate) fn is_plain(option: &str) -> bool {
+    let (key, value) = option.split_once('=').unwrap_or((option, ""));
+    let bare = key.strip_prefix("no").filter(|key| OPTIONS.contains(key)).unwrap_or(key);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-:.".contains(c);
+    (OPTIONS.contains(&bare) || OPTIONS.contains(&key)) && value.chars().all(plain)
+}
+
+/// Whether a lane is, by its name alone, a filesystem of the table that stands on a block device: nothing is opened to
+/// know it.
+pub fn stands_on_a_disk(lane: &LaneSpec) -> bool {
+    let Contestant::Filesystem(name) = &lane.contestant else { return false };
+    filesystem::find(name).is_some_and(|row| row.home == Home::Block)
+}
+
+/// Refuses the mount options of a kept image that nobody gives to one, whether they are typed again or not.
+///
+/// # Errors
+/// [`LaneFailure::Usage`] for the first of them.
+pub fn check_kept(lane: &LaneSpec) -> Result<(), LaneFailure> {
+    let Contestant::Filesystem(name) = &lane.contestant else { return Ok(()) };
+    mount_words::read_alone(name, &lane.mount_options)
 }
 
 #[cfg(test)]

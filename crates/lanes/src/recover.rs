@@ -29,6 +29,8 @@ pub struct Recovered {
     pub cleaned: Vec<String>,
     /// What could not be, one sentence each; its journal stays for the next time.
     pub failures: Vec<String>,
+    /// Processes whose races run, or end just now, and were passed over.
+    pub living: Vec<u32>,
     /// Runs that were kept on purpose and passed over.
     pub kept: Vec<String>,
     /// Run folders that no journal knows, in which disks of dead processes are mounted: [`recover_kept`] takes them
@@ -96,7 +98,9 @@ fn recover_journal(path: &Path, kept_too: bool, recovered: &mut Recovered) -> Re
             failed(format!("the undo journal {} is damaged; look at what it names, then remove it", path.display()))
         })
     };
-    if read()?.owner.lives() || !lock(&file)? {
+    let owner = read()?.owner;
+    if owner.lives() || !lock(&file)? {
+        recovered.living.push(owner.pid);
         return Ok(());
     }
     // Whoever held the lock may have undone everything and removed the file.

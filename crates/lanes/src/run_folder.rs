@@ -50,7 +50,7 @@ pub(crate) fn others_write(metadata: &Metadata, sticky_is_safe: bool) -> bool {
 }
 
 /// Whether somebody other than root could put another folder in the place of one in this (canonical) directory.
-fn can_be_replaced(directory: &Path) -> Result<bool, LaneFailure> {
+pub(crate) fn can_be_replaced(directory: &Path) -> Result<bool, LaneFailure> {
     for folder in directory.ancestors() {
         let metadata = folder.metadata().map_err(|error| cannot(format!("look at {}", folder.display()), error))?;
         if others_write(&metadata, true) {

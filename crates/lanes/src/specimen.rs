@@ -5,9 +5,12 @@ use crate::availability::{self, Availability};
 use crate::command;
 use crate::confined::Confined;
 use crate::contestant::{Commands, Contestant, fill_device};
-use crate::failure::{LaneFailure, privilege, usage};
+use crate::failure::{LaneFailure, failed, privilege, usage};
 use crate::filesystem::{FILESYSTEMS, Filesystem, Home};
+use crate::joined;
 use crate::mount;
+use crate::other_devices::{self, Image};
+use crate::same_names;
 use model::lane::{LaneSpec, Promises, Venue};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -72,8 +75,12 @@ impl Specimen {
     pub fn resolve(spec: &LaneSpec) -> Result<Specimen, LaneFailure> {
         let contestant = Contestant::resolve(spec, &|row| availability::kernel_has(row.mounted_as(), row.module))?;
         let Contestant::Row(row) = &contestant else {
+            let what = match &contestant {
+                Contestant::Custom(custom) if custom.row().is_some() => "is mounted by a program in user space here",
+                _ => "is no filesystem of Fairlane's table",
+            };
             return Err(usage(format!(
-                "lane {} is no filesystem of Fairlane's table, and only those are made again and again here; name one \
+                "lane {} {what}, and only what the kernel mounts from a block device is cut and damaged here; name one \
                  such as ext4 or xfs",
                 spec.name
             )));
@@ -92,6 +99,13 @@ impl Specimen {
                 "lane {} names {}, and only a disk of Fairlane's own is cut or damaged here; remove it",
                 spec.name,
                 device.display()
+            )));
+        }
+        if availability::of(row) == Availability::KernelLacks {
+            return Err(privilege(format!(
+                "the kernel lacks {}, and disks are cut and damaged on this machine's own kernel alone; boot one that has \
+                 it, or name another filesystem",
+                row.name
             )));
         }
         contestant.check_available()?;
@@ -151,6 +165,51 @@ impl Specimen {
         }
     }
 
+    /// Refuses an image of this lane that a stranger may have written, where it would have the kernel, udev or a checker
+    /// change another device: before it becomes a block device, and again before each repair and mount, since a journal
+    /// may hold another superblock. `device`: the block device that it is already.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Usage`] with what it names; [`LaneFailure::Failed`] where it cannot be read.
+    pub fn check_strangers_image(&self, image: &Path, device: Option<&Path>) -> Result<(), LaneFailure> {
+        let unread = |error: std::io::Error| failed(format!("cannot read {}: {error}", image.display()));
+        let image = Image { file: std::fs::File::open(image).map_err(unread)?, device };
+        let joined = joined::joined(&image, self.row.name).map_err(unread)?;
+        let joined = joined.map(|what| format!("it is a part of {what} too, which the system would put together"));
+        let names = (self.row.names_others)(&image).map_err(unread)?;
+        // e2fsck puts a journal into effect, and then begins anew with what that made of the superblock.
+        let has_none = !(self.row.promises)(&self.spec.mkfs_options, &[]).journal;
+        let is_repaired = self.is_repaired_before_mount() && has_none;
+        let journal = is_repaired && other_devices::ext_has_journal(&image).map_err(unread)?;
+        let journal = journal.then(|| "it has a journal, and its lane has none".to_owned());
+        let same = same_names::carried(&image).map_err(unread)?;
+        match joined.or(names).or(journal).or(same) {
+            None => Ok(()),
+            Some(why) => Err(usage(format!(
+                "this image of {} is neither repaired nor mounted, because that may change disks that nobody named: {why}; \
+                 look at one that a run of your own kept",
+                self.row.name
+            ))),
+        }
+    }
+
+    /// Refuses to make any image of a stranger's a device where the kernel makes devices of its partitions too: nobody
+    /// looks at what those are parts of.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Usage`] with the remedy.
+    pub fn check_partitions_stay_unread() -> Result<(), LaneFailure> {
+        let max_part = std::fs::read_to_string("/sys/module/loop/parameters/max_part").unwrap_or_default();
+        match joined::has_partitions_scanned(&max_part) {
+            false => Ok(()),
+            true => Err(usage(format!(
+                "this kernel makes devices of the partitions of every image (loop.max_part={}), and those of a kept image \
+                 may be parts of other disks; load the loop module without max_part",
+                max_part.trim()
+            ))),
+        }
+    }
+
     /// Makes the filesystem, on one device or on several that it joins (`extra`).
     ///
     /// # Errors
@@ -194,6 +253,17 @@ impl Specimen {
         let mut options = self.mount_options.clone();
         options.extend_from_slice(more);
         mount::mount(self.row.mounted_as(), &device.to_string_lossy(), &options, target)
+    }
+
+    /// Mounts an image that a stranger may have written: nothing in it is run, and where it says itself that the machine
+    /// stops at its first error, its mount becomes read-only instead.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn mount_strangers(&self, device: &Path, target: &Path) -> Result<(), LaneFailure> {
+        let careful: Vec<String> =
+            [&["noexec"], self.row.careful].concat().iter().map(|&word| word.to_owned()).collect();
+        self.mount_with(device, target, &careful)
     }
 
     /// The fewest devices that it takes, by its mkfs options.
@@ -264,7 +334,8 @@ impl Specimen {
             return Ok(Consistency::Unknown);
         };
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        match command::run(&fill_device(&words, device), stop) {
+        let confined = Confined::to(&[device])?;
+        match command::run_confined(&fill_device(&words, device), (confined.as_ref(), None), stop) {
             Ok(_) => Ok(Consistency::Clean),
             Err(LaneFailure::Failed(said)) => Ok(Consistency::Complaint(said)),
             Err(other) => Err(other),
@@ -337,6 +408,19 @@ mod tests {
         }
         assert_eq!(missing_checker(row("tmpfs"), &|_| false), None);
         assert_eq!(survey_checkers().len(), CHECKERS.len());
+    }
+
+    #[test]
+    fn an_image_of_strangers_stops_no_machine_where_its_filesystem_knows_a_word_for_that() {
+        for row in FILESYSTEMS.iter().filter(|row| row.home == Home::Block) {
+            let has_no_word = ["xfs", "ntfs", "f2fs"].contains(&row.name);
+            assert_eq!(row.careful.is_empty(), has_no_word, "{}", row.name);
+            // Where this kernel has it, it knows the word.
+            let options: Vec<String> = row.careful.iter().map(|&word| word.to_owned()).collect();
+            let is_here =
+                availability::kernel_has(row.mounted_as(), row.module) && rustix::process::geteuid().is_root();
+            assert!(!is_here || mount::try_options(row.mounted_as(), &options).is_ok(), "{}", row.name);
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::stage_guest::GuestSlot;
 use crate::throttle::Throttling;
 use crate::undo::{EntryId, Journal};
 use model::Bytes;
+use model::Flag;
 use model::agent::LibraryTarget;
 use model::lane::{LaneSpec, Promises};
 use std::collections::BTreeMap;
@@ -72,7 +73,7 @@ pub struct Closed {
     /// Wall seconds of the unmount (of a directory lane: of nothing, 0).
     pub unmount_seconds: f64,
     /// Remarks for the trial: `image-unwritten`, `image-unchecked`.
-    pub flags: Vec<String>,
+    pub flags: Vec<Flag>,
 }
 
 /// What became of an attempt to empty the caches.
@@ -221,6 +222,7 @@ impl Stage {
                 _ => {}
             }
         }
+        self.try_mkfs_options(paths.first(), stop)?;
         let written =
             Image::create_all(&paths, &self.base, self.settings.lane_size.0, self.settings.seed, &mut count, stop)?;
         let mut written = written.into_iter();

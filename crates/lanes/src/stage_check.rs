@@ -111,13 +111,9 @@ impl Stage {
         let folders: Vec<&PathBuf> = places.iter().filter_map(Place::image_folder).collect();
         if let Some(first) = folders.first() {
             self.lay_images(first, &folders, places)?;
-        } else if places.iter().any(|place| matches!(place, Place::Device(_) | Place::Memory)) {
-            // Only mount points: they need no disk.
-            let runtime = Path::new("/run");
-            self.base = if runtime.is_dir() { runtime.to_owned() } else { std::env::temp_dir() };
-        } else if places.contains(&Place::GuestMemory) {
-            // Only the guest's own folder, and no disk of anybody's.
-            self.base = std::env::temp_dir();
+        } else if places.iter().any(|place| matches!(place, Place::Device(_) | Place::Memory | Place::GuestMemory)) {
+            // Only mount points, or a guest's own folder: they need no disk.
+            self.base = crate::host::temporary_folder();
         }
         if self.work.as_os_str().is_empty() && !self.base.as_os_str().is_empty() {
             let base = self.base.clone();

@@ -7,7 +7,7 @@ use crate::ground::Ground;
 use crate::guest::GuestKind;
 use crate::stage::Stage;
 use crate::stage_open::{mount_options_of, mount_source};
-use crate::{command, formatting};
+use crate::{command, disk, formatting};
 use model::agent::FilesystemProcesses;
 use model::lane::Lane;
 use std::path::PathBuf;
@@ -111,6 +111,11 @@ impl Stage {
                 Contestant::Custom(custom) => custom.sha256.clone(),
                 _ => String::new(),
             },
+            queue: match ground {
+                // What a guest's kernel makes of its disk is not seen from here.
+                Ground::Guest(_) => None,
+                ground => ground.device_name().and_then(|name| disk::queue_limits(&name)),
+            },
         }
     }
 
@@ -147,7 +152,9 @@ impl Stage {
             lines.extend(self.describe_commands(index));
         }
         lines.extend(self.describe_throttling());
-        lines.push("after the race: unmount, detach and remove all of it".to_owned());
+        let is_folder = |ground: &Ground| matches!(ground, Ground::Directory { .. });
+        let acts = if self.grounds.iter().all(is_folder) { "remove" } else { "unmount, detach and remove" };
+        lines.push(format!("after the race: {acts} all of it"));
         lines
     }
 

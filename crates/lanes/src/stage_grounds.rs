@@ -81,6 +81,11 @@ impl Stage {
         self.grounds[ground].block_device()
     }
 
+    /// Whether a ground is an image on a loop device; all of those share one disk.
+    pub fn is_image(&self, ground: usize) -> bool {
+        matches!(self.grounds[ground], Ground::Image(_))
+    }
+
     /// Number of lanes, the repeated first one included.
     pub fn lane_count(&self) -> usize {
         self.lanes.len()

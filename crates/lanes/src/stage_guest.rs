@@ -7,7 +7,7 @@ use crate::failure::{LaneFailure, privilege, usage};
 use crate::filesystem::{Filesystem, Home};
 use crate::ground::Ground;
 use crate::guest::uml::{self, Ptrace};
-use crate::guest::{Begun, Boot, Guest, GuestKind, Kernel, Machine, USUAL_MEMORY, kvm};
+use crate::guest::{Begun, Boot, Guest, GuestKind, Kernel, Machine, kvm};
 use crate::guest_needs::{self, other_kernels, package_of};
 use crate::missing::missing;
 use crate::stage::{LaneState, Settings, Stage};
@@ -50,7 +50,7 @@ pub(crate) fn kernel_mounts(kernel: &Kernel, row: &Filesystem) -> bool {
     row.home != Home::Block
         || row.module.is_empty()
         || !kernel.modules.knows_builtin()
-        || kernel.modules.has(row.module)
+        || kernel.modules.of_filesystem(row.module).is_some()
 }
 
 impl GuestSlot {
@@ -117,7 +117,7 @@ fn try_kvm(boot: &Boot, journal: &mut Journal, stop: &AtomicBool) -> Result<bool
 }
 
 pub(crate) fn memory_of(settings: &Settings) -> Bytes {
-    settings.guest.memory.unwrap_or(USUAL_MEMORY)
+    settings.guest.memory.unwrap_or(model::lane::USUAL_GUEST_MEMORY)
 }
 
 pub(crate) fn cpus_of(settings: &Settings) -> u32 {
@@ -188,7 +188,8 @@ pub(crate) fn check_slots(stage: &Stage) -> Result<(), LaneFailure> {
     if !stage.guests.is_empty() {
         if stage.settings.throttles.base.is_some() || !stage.settings.throttles.lanes.is_empty() {
             return Err(usage(
-                "--throttle holds devices of the host, and a guest's disks are none; race images on the host",
+                "--throttle holds devices of the host, and a guest's disks are none; race images on the host, which needs \
+                 root: sudo fairlane race … --on image",
             ));
         }
         let memory = memory_of(&stage.settings);
@@ -303,7 +304,7 @@ impl Stage {
         for lane in self.lanes.iter().filter(|lane| lane.guest == Some(index)) {
             let program = match &lane.contestant {
                 Contestant::Row(row) => {
-                    modules.push(row.module);
+                    modules.push(self.guests[index].kernel.modules.of_filesystem(row.module).unwrap_or(row.module));
                     row.mkfs.first().copied().filter(|_| row.mkfs_looks_around)
                 }
                 Contestant::Custom(custom) => {

@@ -1,7 +1,7 @@
 //! A lane from formatted to closed: opened, made cold, unmounted, its image checked.
 
 use crate::contestant::Contestant;
-use crate::failure::LaneFailure;
+use crate::failure::{LaneFailure, cannot, usage};
 use crate::formatting::{self, MountRequest};
 use crate::ground::Ground;
 use crate::guest::GuestKind;
@@ -9,7 +9,9 @@ use crate::guest::protocol::Ask;
 use crate::stage::{Closed, Cold, LaneState, OpenLane, Opened, Settings, Stage, make_folder, remove_folder};
 use crate::undo::{Journal, Thing};
 use crate::{let_go, library, mount, mountinfo};
+use model::Mark;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -127,6 +129,36 @@ impl Stage {
             OpenLane { ground: ground_index, directory: disk, mounted: None, process: None, guest: guest.clone() };
         self.lanes[index].open = Some(open);
         Ok(Opened { directory: PathBuf::new(), library: Some(target), guest, phases_seconds: BTreeMap::new() })
+    }
+
+    /// Runs the mkfs of every lane that has options of its own on a sparse file beside the images: what mkfs refuses shows
+    /// before gigabytes are written.
+    pub(crate) fn try_mkfs_options(&self, image: Option<&PathBuf>, stop: &AtomicBool) -> Result<(), LaneFailure> {
+        let Some(folder) = image.and_then(|image| image.parent()) else { return Ok(()) };
+        let file = folder.join("mkfs-trial");
+        for (index, lane) in self.lanes.iter().enumerate() {
+            let Contestant::Row(row) = &lane.contestant else { continue };
+            let elsewhere = self.guest_that_formats(index).is_some() || lane.fixed_ground.is_some();
+            if lane.spec.mkfs_options.is_empty() || !lane.named_devices.is_empty() || elsewhere {
+                continue;
+            }
+            let made = File::options().write(true).create_new(true).open(&file);
+            made.and_then(|made| made.set_len(self.settings.lane_size.0))
+                .map_err(|error| cannot(format!("make {}", file.display()), error))?;
+            let tried = formatting::format(&lane.contestant, &lane.mkfs_command, (&file, None), &[], stop);
+            let removed = std::fs::remove_file(&file);
+            tried.map_err(|failure| match failure {
+                LaneFailure::Failed(what) => usage(format!(
+                    "{what}; correct the lane's options of {} (`man mkfs.{}` lists them)",
+                    row.mkfs.first().copied().unwrap_or("mkfs"),
+                    row.name
+                ))
+                .in_lane(&lane.name),
+                other => other,
+            })?;
+            removed.map_err(|error| cannot(format!("remove {}", file.display()), error))?;
+        }
+        Ok(())
     }
 
     /// Makes the filesystem, on the host or where its mkfs must run in the guest; a ground without a disk has
@@ -278,8 +310,8 @@ impl Stage {
         if let Some(image) = image.filter(|_| !lane.contestant.discards(&lane.spec)) {
             image.check_not_shrunk()?;
             match image.never_written()? {
-                None => closed.flags.push("image-unchecked".to_owned()),
-                Some(gaps) if !gaps.is_empty() => closed.flags.push("image-unwritten".to_owned()),
+                None => closed.flags.push(Mark::ImageUnchecked.into()),
+                Some(gaps) if !gaps.is_empty() => closed.flags.push(Mark::ImageUnwritten.into()),
                 Some(_) => {}
             }
         }

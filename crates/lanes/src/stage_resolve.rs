@@ -6,11 +6,9 @@ use crate::failure::{LaneFailure, cannot, usage};
 use crate::promises;
 use crate::stage::{LaneState, Settings};
 use crate::stage_guest::{self, GuestSlot};
+use model::bounds::MOST_LANES;
 use model::lane::{LaneSpec, Venue, twin_name};
 use std::path::{Path, PathBuf};
-
-/// Most lanes of one race, the repeated first one included.
-const MOST_LANES: usize = 32;
 
 /// Where a lane lives, by its specification alone.
 #[derive(Debug, Clone, PartialEq, Eq)]

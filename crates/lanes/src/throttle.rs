@@ -374,8 +374,9 @@ fn refuse_ground(ground: &Ground) -> Result<(), LaneFailure> {
             "it lives in memory and has no disk that --throttle could hold; leave that lane out, or race without --throttle",
         )),
         Ground::Directory { path, .. } => Err(usage(format!(
-            "{} shares its disk with everything else there, so --throttle cannot hold it alone; race images there instead: --on {}",
+            "{} shares its disk with everything else there, so --throttle cannot hold it alone; race images there instead{}: --on {}",
             path.display(),
+            if host::is_root() { "" } else { ", as root (sudo fairlane …)" },
             path.display()
         ))),
         Ground::Device(found) if host::whole_disk(&found.kernel_name) != found.kernel_name => Err(usage(format!(

@@ -324,7 +324,8 @@ pub fn is_run_id(text: &str) -> bool {
 pub fn directory() -> Result<PathBuf, LaneFailure> {
     let path = directory_path()?;
     DirBuilder::new().recursive(true).mode(0o700).create(&path).map_err(|error| {
-        let remedy = "name another one: FAIRLANE_UNDO_DIR=/some/folder";
+        let remedy =
+            "name another folder with XDG_STATE_HOME or, for what is undone after a crash alone, FAIRLANE_UNDO_DIR";
         failed(format!(
             "cannot make the undo directory {}: {}; {remedy}",
             path.display(),

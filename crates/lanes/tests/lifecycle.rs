@@ -65,7 +65,7 @@ fn every_filesystem_of_this_kernel_is_formatted_mounted_made_cold_and_closed() {
             for (lane, name) in names.iter().enumerate() {
                 let closed = stage.close(lane, journal).unwrap();
                 assert!(closed.unmount_seconds > 0.0);
-                assert_eq!(closed.flags, Vec::<String>::new(), "{name}");
+                assert_eq!(closed.flags, Vec::<model::Flag>::new(), "{name}");
             }
         }
         let described = stage.lanes();
@@ -168,10 +168,10 @@ fn a_shrunken_image_fails_the_trial_and_is_whole_again_in_the_next() {
         assert_eq!(error.kind(), FailureKind::Failed);
         assert!(error.to_string().starts_with("lane ext4: the image shrank: 1MiB of its 64MiB"), "{error}");
         stage.open(0, 0, journal, &no_stop()).unwrap();
-        assert_eq!(stage.close(0, journal).unwrap().flags, Vec::<String>::new());
+        assert_eq!(stage.close(0, journal).unwrap().flags, Vec::<model::Flag>::new());
         stage.open(0, 0, journal, &no_stop()).unwrap();
         hurt(FallocateFlags::ZERO_RANGE | FallocateFlags::KEEP_SIZE);
-        assert_eq!(stage.close(0, journal).unwrap().flags, ["image-unwritten"]);
+        assert_eq!(stage.close(0, journal).unwrap().flags, [model::Flag::from(model::Mark::ImageUnwritten)]);
     });
 }
 
@@ -185,7 +185,7 @@ fn a_lane_that_discards_on_purpose_may_leave_holes() {
         let opened = stage.open(0, 0, journal, &no_stop()).unwrap();
         work_in(&opened.directory);
         std::fs::remove_file(opened.directory.join("f")).unwrap();
-        assert_eq!(stage.close(0, journal).unwrap().flags, Vec::<String>::new());
+        assert_eq!(stage.close(0, journal).unwrap().flags, Vec::<model::Flag>::new());
     });
 }
 
@@ -384,7 +384,7 @@ fn images_on_btrfs_and_xfs_hosts_stay_written_and_are_not_copied_on_write() {
                     let opened = stage.open(0, 0, journal, &no_stop()).unwrap();
                     work_in(&opened.directory);
                     stage.make_cold(0).unwrap();
-                    assert_eq!(stage.close(0, journal).unwrap().flags, Vec::<String>::new(), "{host}");
+                    assert_eq!(stage.close(0, journal).unwrap().flags, Vec::<model::Flag>::new(), "{host}");
                 }
             });
             outer.close(0, journal).unwrap();
@@ -416,7 +416,7 @@ fn a_snapshot_of_the_images_place_fails_the_trial_and_is_written_over_for_the_ne
             assert!(error.to_string().contains("a snapshot was taken of the place of the images"), "{error}");
             let again = stage.open(0, 0, journal, &no_stop()).unwrap();
             work_in(&again.directory);
-            assert_eq!(stage.close(0, journal).unwrap().flags, Vec::<String>::new());
+            assert_eq!(stage.close(0, journal).unwrap().flags, Vec::<model::Flag>::new());
         });
         outer.close(0, journal).unwrap();
     });

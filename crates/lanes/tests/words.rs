@@ -261,6 +261,10 @@ fn mount_options_that_are_not_about_the_lanes_own_filesystem_are_refused() {
             ("x-mount.mkdir", "mount(8)"),
             ("X-mount.owner=0", "mount(8)"),
             ("helper=x", "a program"),
+            ("sb=8193", "another superblock"),
+            ("errors=panic", "machine would stop at the first error"),
+            ("fatal_errors=panic", "stop at the first error"),
+            ("fatal_errors=bug", "stop at the first error"),
         ] {
             let lane = format!("{filesystem},{option}");
             says(&refusal(scratch.settings(&[&lane], 320)), FailureKind::Usage, &[part, "remove it"]);

@@ -4,6 +4,7 @@
 //! MPI job. It lives as long as its lane, answers every request with exactly one [`Reply`], and
 //! ends when its standard input closes.
 
+use crate::flag::Flag;
 use crate::trial::{Group, JobUse, SystemUse};
 use crate::workload::Workload;
 use serde::{Deserialize, Serialize};
@@ -193,7 +194,7 @@ pub enum Reply {
         system: SystemUse,
         /// What the engine had to do without, and what a reader should know, one sentence each.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        notes: Vec<String>,
+        notes: Vec<Flag>,
         /// What each job of a job file used.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         jobs: Vec<JobUse>,

@@ -1,6 +1,6 @@
 //! How much readers take of what others wrote: lengths are looked at before memory is taken for them.
 //!
-//! docs/method.md lists every reader with its bounds.
+//! Method 6.1 lists every reader with its bounds.
 
 use std::io::{BufRead, Read};
 
@@ -8,27 +8,35 @@ use std::io::{BufRead, Read};
 pub const RECORD_BYTES: u64 = 512 << 20;
 /// Bytes of one line of a record at most; a header or a trial has some kilobytes.
 pub const LINE_BYTES: u64 = 64 << 20;
-/// Memory that a record may take once it is taken apart, by [`weight`].
+/// Memory that a record may take once it is taken apart, by [`weight`]: some seventy thousand trials of a race's.
 pub const RECORD_WEIGHT: u64 = 2 << 30;
 /// Memory that one line may take, by [`weight`].
 pub const LINE_WEIGHT: u64 = 256 << 20;
 /// Bytes of a suite, a scenario or a filesystem of one's own at most; the largest that is built in has 30 KiB.
 pub const TOML_BYTES: u64 = 1 << 20;
 
+/// Lanes of a race at most, one against itself included: each is compared with every other.
+pub const MOST_LANES: usize = 32;
+/// Workloads of a race at most: each is looked at beside the others.
+pub const MOST_WORKLOADS: usize = 1000;
+
 /// Bytes of memory for each object: three characters may stand for a structure whose keys may all be missing.
 const BYTES_AN_OBJECT: u64 = 256;
 /// Bytes of memory for each element of a list: an empty text has its place too, in a list that doubles as it grows.
 const BYTES_AN_ELEMENT: u64 = 48;
+/// Bytes of memory for each key, beside an element's: its text, and its place in a map.
+const BYTES_A_KEY: u64 = 40;
 
 /// Memory that JSON takes at most once it is taken apart, in bytes, by its characters alone: what stands in texts is
 /// counted too.
 pub fn weight(json: &[u8]) -> u64 {
-    let (mut objects, mut elements) = (0_u64, 0_u64);
+    let (mut objects, mut elements, mut keys) = (0_u64, 0_u64, 0_u64);
     for &byte in json {
         objects += u64::from(byte == b'{');
         elements += u64::from(byte == b',' || byte == b'[');
+        keys += u64::from(byte == b':');
     }
-    json.len() as u64 + objects * BYTES_AN_OBJECT + elements * BYTES_AN_ELEMENT
+    json.len() as u64 + objects * BYTES_AN_OBJECT + elements * BYTES_AN_ELEMENT + keys * BYTES_A_KEY
 }
 
 /// Why lines are not read on.
@@ -40,6 +48,16 @@ pub enum TooMuch {
     /// What has been read would take too much memory.
     #[error("line {0} and those before it would take more memory than a reader may have ({limit}); name another file", limit = crate::Bytes(RECORD_WEIGHT))]
     Memory(usize),
+    /// More lanes or workloads than a race takes.
+    #[error(
+        "it tells of {lanes} lanes and {workloads} workloads, and no race takes more than {MOST_LANES} and {MOST_WORKLOADS}; name another file"
+    )]
+    Header {
+        /// Of its header or its plan, whichever has more.
+        lanes: usize,
+        /// Of its plan.
+        workloads: usize,
+    },
     /// The file is too long.
     #[error("it has more than {limit}, which no record of Fairlane's has; name another file", limit = crate::Bytes(RECORD_BYTES))]
     File,

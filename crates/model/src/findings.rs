@@ -2,8 +2,12 @@
 
 mod advice;
 mod appenders;
+mod counts;
+mod disk;
+mod level;
 mod settle;
 mod transactions;
+mod undecided;
 
 pub use advice::{
     Advice, AdviceLead, AdviceNote, AdviceReason, AdviceReport, Equal, EqualWork, Excluded, Flip, LaneFact, NoAdvice,
@@ -11,8 +15,12 @@ pub use advice::{
 };
 
 pub use appenders::{Bursts, SearchFinding, SearchLane, SearchPass, SwarmFinding, SwarmRow};
+pub use counts::Counts;
+pub use disk::{DiskFinding, DiskSign};
+pub use level::Level;
 pub use settle::Settle;
 pub use transactions::{TransactionsFinding, TransactionsRow};
+pub use undecided::Undecided;
 
 use crate::calibration::Calibration;
 use crate::lane::Lane;
@@ -36,7 +44,8 @@ pub struct Findings {
     pub seed: u64,
     /// Tie margin as a share.
     pub margin: f64,
-    /// `complete`, `interrupted`, `failed`, or `unfinished` where no end was written.
+    /// `complete`, `interrupted`, `failed`, `running`, or `unfinished` where no end was written and no race is known to
+    /// go on.
     pub outcome: String,
     /// The disk that the device of every lane was held to that had none of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,6 +61,9 @@ pub struct Findings {
     pub lanes: Vec<Lane>,
     /// What the device can do without a filesystem.
     pub ceilings: Vec<Ceiling>,
+    /// What the disk showed when it was written for longer than a slice, flushed and read back; absent where nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<DiskFinding>,
     /// One per workload and group.
     pub results: Vec<ResultFinding>,
     /// One per workload of file operations: its groups as one table.
@@ -136,6 +148,9 @@ pub struct ResultFinding {
     pub metric: String,
     /// `operations/s`, `B/s` or `ns`.
     pub unit: String,
+    /// Of `operations/s` what is counted.
+    #[serde(default, skip_serializing_if = "Counts::is_operations")]
+    pub counts: Counts,
     /// Whether more is better: rates; of latencies less is.
     pub higher_is_better: bool,
     /// The rate that all lanes shared, where the work was an open loop at a share of the slowest
@@ -146,14 +161,28 @@ pub struct ResultFinding {
     pub rounds: u32,
     /// What limited it.
     pub limit: Limit,
-    /// Lanes that sent half and more of the writes of this work, which asks for direct I/O, through the page cache, where
-    /// another lane did not.
+    /// Lanes that sent half and more of this work's I/O, which asks to be direct, through the page cache, where another
+    /// lane did not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buffered: Vec<String>,
+    /// Lanes that keep half and more of the files that were looked at in another form than in blocks of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<Kept>,
+    /// What of this work lanes did otherwise than others: the two lists above as sentences, to be said beside a verdict.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acts: Vec<Sentence>,
     /// What was measured never passed the disk (writes that stayed in memory, figures above the disk's that
     /// holes or a cache gave): no verdict rests on it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub missed_the_disk: bool,
+    /// Its rates are means over all of the time instead of medians over slices, because a lane of this work stalls or
+    /// works in bursts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_means: bool,
+    /// Somebody waits for each operation (it ends with its flush, or comes at a rate of its own): its longest waits
+    /// belong beside its rate.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stalls_matter: bool,
     /// One sentence with the figures.
     pub limit_reason: Sentence,
     /// One per lane.
@@ -166,7 +195,28 @@ pub struct ResultFinding {
     pub warnings: Vec<Sentence>,
 }
 
-/// What limited a result (methods section 3).
+/// A lane and how it keeps the files of a result, as its filesystem tells it (FIEMAP).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Kept {
+    /// Name of the lane.
+    pub lane: String,
+    /// Their form.
+    pub form: KeptForm,
+}
+
+/// The form in which a filesystem keeps files that do not lie in blocks of their own as they were written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeptForm {
+    /// Within its metadata.
+    Inline,
+    /// Compressed.
+    Compressed,
+    /// In blocks that files share.
+    Tail,
+}
+
+/// What limited a result (method 3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
@@ -199,6 +249,10 @@ pub struct Estimate {
     pub lane: String,
     /// Geometric mean over rounds; the arithmetic one where the lane stood still in some of them.
     pub mean: f64,
+    /// The figure that stands beside those of the other lanes, where that is not `mean`: a lane that raced fewer rounds
+    /// stands at its ratio to the reference lane, so that two figures of a row divide to the ratio that is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row_mean: Option<f64>,
     /// 95 % interval of this lane alone; absent with fewer than two rounds, or where the lane stood still in
     /// some.
     pub low: Option<f64>,
@@ -214,9 +268,10 @@ pub struct Estimate {
     pub agent_cpu_seconds_per_operation: Option<f64>,
     /// Bytes written at the device per byte of the application.
     pub write_amplification: Option<f64>,
-    /// Of writes that ask for direct I/O: bytes of pages that became dirty in the whole system per byte that the work wrote,
-    /// the least of all rounds. Near 0: the data did not pass the page cache; from 0.5 on it is said that it did.
-    /// Filesystems that mark no page dirty (tmpfs, FUSE) are not seen.
+    /// Of work that asks for direct I/O, the larger of two figures, each the least of all rounds. Bytes of its files that
+    /// lay in the page cache afterwards per byte that was read or written; of writes, bytes of pages that became dirty in
+    /// the whole system per byte that was written. Near 0: the data did not pass the page cache; from 0.5 on it is said
+    /// that it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_cache_share: Option<f64>,
     /// Flushes at the device per operation.
@@ -229,6 +284,13 @@ pub struct Estimate {
     /// 99.9th percentile of latency, all rounds' histograms merged, nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_p999_ns: Option<f64>,
+    /// Longest latency of a single operation in all rounds, nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_max_ns: Option<f64>,
+    /// The rate over all of the time as a share of the median of the slices, geometric mean over rounds, where it
+    /// differs by more than noise: below 1 the lane stalls, above it works in bursts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_to_median: Option<f64>,
     /// Arithmetic mean latency of single operations, median over rounds, nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_mean_ns: Option<f64>,
@@ -242,7 +304,7 @@ pub struct Estimate {
     /// nothing: a device that serves many requests at once is busy long before it is full.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_busy_share: Option<f64>,
-    /// Use of the device against its ceiling (methods section 3).
+    /// Use of the device against its ceiling (method 3.2).
     pub device_use: Option<f64>,
     /// That use is more than the measured ceiling allows: the ceiling is wrong, and the use is not known.
     #[serde(default, skip_serializing_if = "is_false")]
@@ -263,6 +325,11 @@ pub struct Estimate {
 const NOT_REACHED: &str = "the race did not come to it";
 
 impl Estimate {
+    /// The figure that stands in a row beside those of the other lanes.
+    pub fn in_row(&self) -> f64 {
+        self.row_mean.unwrap_or(self.mean)
+    }
+
     /// Why the lane failed; `None`: it has a figure, or the race never came to it.
     pub fn failed(&self) -> Option<&Sentence> {
         self.failure.as_ref().filter(|why| !is_not_reached(why))
@@ -290,6 +357,9 @@ pub struct Pair {
     pub high: Option<f64>,
     /// What it means.
     pub verdict: Verdict,
+    /// For `undecided`: the reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undecided: Option<Undecided>,
     /// Why there is no verdict, or what stands beside it.
     pub why: Option<Sentence>,
     /// For `undecided`: minutes of racing that would probably settle it.
@@ -446,7 +516,10 @@ pub struct Answer {
     pub choose: Vec<String>,
     /// What each other lane costs, and where the chosen ones differ.
     pub reasons: Vec<Reason>,
-    /// Results that were too noisy to rank, as titles.
+    /// What may be said of several chosen lanes; absent where one was chosen, or a difference between two is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<Level>,
+    /// Results with an undecided pair, as titles.
     pub undecided: Vec<String>,
     /// Results with a difference that holds for its own row and not over the whole race ([`Pair::over_race`]), as titles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -456,21 +529,43 @@ pub struct Answer {
     /// The lanes stand on disks that are held to different limits: a difference may be the disk's.
     #[serde(default, skip_serializing_if = "is_false")]
     pub different_disks: bool,
-    /// Other programs disturbed more than half of the trials of what is undecided: a quiet machine would
-    /// do more than further rounds.
+    /// Other programs disturbed more than half of the trials of what is undecided, where a quiet machine would do more than
+    /// further rounds; or of the differences that are named, which a quiet machine may not show.
     #[serde(default, skip_serializing_if = "is_false")]
     pub disturbed: bool,
+    /// How much of the work was raced; absent where all of it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reached: Option<Reached>,
     /// Lanes that may not be ranked against the others, each fact once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_ranked: Vec<NotRanked>,
+    /// On what the lanes were raced, as a sentence: fresh filesystems of a size, a device, directories as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raced: Option<Sentence>,
+    /// The disk answers from a cache, or is memory ([`DiskFinding::said`]): figures are that cache's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_disk: Option<Sentence>,
     /// What this race did not test.
     pub not_tested: Vec<Sentence>,
     /// The command that is worth running next, after `fairlane`.
     pub next: Vec<String>,
+    /// Lanes of that command that this race did not have: beside one that sent direct writes through the page cache, one
+    /// of the same filesystem that would not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub next_adds: Vec<String>,
     /// What should settle what is undecided: computed once, and said alike wherever it is said. Absent where nothing is
     /// undecided, or nobody knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settle: Option<Settle>,
+}
+
+/// How much of the work was raced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Reached {
+    /// Workloads that have a figure.
+    pub workloads: u32,
+    /// Workloads that were to be raced.
+    pub of: u32,
 }
 
 /// One fact that keeps lanes from being ranked against the reference.
@@ -502,9 +597,12 @@ pub struct Reason {
     /// What it comes to at least ([`Pair::at_least`]), below 1; absent where only the sign holds over the whole race.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
-    /// The one of the two that sent direct writes through the page cache, where the other did not.
+    /// The one of the two that sent direct I/O through the page cache, where the other did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffers: Option<String>,
+    /// What one of the two did otherwise than the other ([`ResultFinding::acts`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acts: Vec<Sentence>,
 }
 
 /// Two records side by side: no pairs, because the races ran apart.

@@ -1,5 +1,7 @@
 //! A contestant as the user writes it: `[NAME=]FS[,OPTION…][@VENUE]`.
 
+use crate::Bytes;
+use crate::disk::QueueLimits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -34,6 +36,10 @@ pub enum Contestant {
     /// A filesystem of the user's own: path to its TOML file.
     Custom(PathBuf),
 }
+
+/// Memory of a guest where nobody says how much (`--guest-memory`): what the trials of the reference races need, with room
+/// for workers.
+pub const USUAL_GUEST_MEMORY: Bytes = Bytes(512 * Bytes::MIB);
 
 /// Where lanes live.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -122,6 +128,10 @@ pub struct Lane {
     /// or the record is older than this key.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub definition_sha256: String,
+    /// What the filesystem sees of the lane's own block device; absent where it has none on this machine, and in records
+    /// of before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<QueueLimits>,
 }
 
 /// What the first lane is called where it runs a second time (`--with-self`).
@@ -147,7 +157,7 @@ pub enum LaneError {
     )]
     Bracket(String),
     /// A control character in an option.
-    #[error("lane `{0}` has a control character in an option; remove it")]
+    #[error("lane `{0}` has a control character in it; remove it")]
     Control(String),
     /// What stands behind an `@` that no option's value holds names no venue.
     #[error("lane `{lane}`: there is no venue `{venue}`: {remedy}")]
@@ -338,6 +348,15 @@ impl LaneSpec {
             _ => format!("{}={line}", self.name),
         }
     }
+}
+
+/// Options that make a filesystem compress what is written: of btrfs, bcachefs, and f2fs for names that end so.
+const COMPRESSION: [&str; 4] = ["compress", "compress-force", "compression", "compress_extension"];
+
+/// Whether a lane with this option compresses.
+pub fn is_compression(option: &str) -> bool {
+    let (key, value) = option.split_once('=').unwrap_or((option, "yes"));
+    COMPRESSION.contains(&key) && !["no", "none", "off"].contains(&value)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The machine a race ran on.
 
+use crate::disk::{Behind, QueueLimits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,6 +64,12 @@ pub struct Device {
     pub host_filesystem: String,
     /// Its mount options.
     pub host_mount_options: String,
+    /// What filesystems see of it; absent in records of before it was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<QueueLimits>,
+    /// What answers for it in place of a medium; absent where the kernel shows nothing of the kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub behind: Option<Behind>,
 }
 
 impl Machine {

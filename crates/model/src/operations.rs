@@ -16,6 +16,7 @@ pub use rehearsal::Rehearsal;
 pub use states::{Change, ChangeKind, DirectoryState, FileState, SetState, State, size_after};
 
 use crate::Bytes;
+use crate::job::Data;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -28,8 +29,9 @@ pub struct Operations {
     /// How the kernel is asked.
     #[serde(default)]
     pub method: Method,
-    /// Threads that share each step, 1 to 1024.
-    #[serde(default = "one_thread")]
+    /// Threads that share each step, 1 to 1024; "cpus": as many as there are CPUs, 2 to 8.
+    #[serde(default = "one_thread", deserialize_with = "crate::threads::read")]
+    #[schemars(schema_with = "crate::threads::schema")]
     pub threads: u32,
     /// Whether threads work in the same directories.
     #[serde(default)]
@@ -39,11 +41,18 @@ pub struct Operations {
     /// them.
     #[serde(default = "one_loop")]
     pub loops: u32,
+    /// What files hold: `incompressible`, `1.6:1`, `2.7:1` or `compress:50`, as zstd -3 compresses it.
+    #[serde(default, skip_serializing_if = "is_incompressible")]
+    pub data: Data,
     /// What is worked on.
     pub files: Vec<FileSet>,
     /// What is done, in order.
     #[serde(deserialize_with = "naming::steps")]
     pub step: Vec<OperationStep>,
+}
+
+fn is_incompressible(data: &Data) -> bool {
+    *data == Data::Incompressible
 }
 
 /// How the kernel is asked.
@@ -236,7 +245,8 @@ pub enum SyncPolicy {
     None,
     /// `fsync` of the file (of the directory, where names change) is part of each operation.
     Each,
-    /// One `syncfs` after the last operation, charged to the step.
+    /// One `syncfs` after the last operation, charged to the step; where a step alternates between lanes in parts, one
+    /// after each part.
     #[default]
     End,
 }
@@ -301,7 +311,7 @@ pub enum Operation {
 
 /// Things from which on a step is cut into parts that alternate between lanes.
 const MANY: u64 = 1000;
-/// Parts of such a step (methods section 1: 4 to 10 slices).
+/// Parts of such a step (method 1.1: 4 to 10 slices).
 const PARTS: u32 = 10;
 /// Bytes of one file at most.
 const LARGEST_FILE: u64 = 1 << 40;

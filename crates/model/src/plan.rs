@@ -18,7 +18,7 @@ pub struct Plan {
     /// What the suite leaves out.
     #[serde(default)]
     pub not_tested: Vec<String>,
-    /// A first answer: the width condition of methods section 2 falls.
+    /// A first answer: the width condition of method 2.1 falls.
     pub first_answer: bool,
     /// The article's own method, run once (`--as-published`).
     #[serde(default, skip_serializing_if = "is_false")]
@@ -134,7 +134,7 @@ pub enum Ground {
     Device(std::path::PathBuf),
 }
 
-/// The looks of an adaptive race, in rounds (methods section 2).
+/// The looks of an adaptive race, in rounds (method 2.1).
 pub const LOOKS: [u32; 5] = [6, 8, 10, 14, 20];
 
 // serde hands a reference to `skip_serializing_if`.

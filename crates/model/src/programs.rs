@@ -2,7 +2,7 @@
 
 mod permitted;
 
-pub use permitted::is_permitted;
+pub use permitted::{is_known, is_permitted};
 
 use crate::Bytes;
 use crate::operations::{Ability, Asked};
@@ -203,8 +203,10 @@ impl Programs {
             if step.program.is_empty() == step.overlay.is_none() {
                 return fail("it needs either program or overlay");
             }
-            if step.program.first().is_some_and(|program| program.is_empty() || program.contains('/')) {
-                return fail("program begins with a name that is looked for in PATH, without a slash");
+            for (key, words) in [("program", &step.program), ("check", &step.check)] {
+                if words.first().is_some_and(|program| program.is_empty() || program.contains('/')) {
+                    return fail(&format!("{key} begins with a name that is looked for in PATH, without a slash"));
+                }
             }
             let inside = |path: &String| {
                 let plain = std::path::Path::new(path).components();

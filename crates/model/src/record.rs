@@ -1,7 +1,8 @@
 //! The append-only file of one race, schema 1: JSON lines; readers ignore unknown kinds and keys.
 
-use crate::bounds::{Lines, TooMuch};
+use crate::bounds::{Lines, MOST_LANES, MOST_WORKLOADS, TooMuch};
 use crate::calibration::Calibration;
+use crate::disk::DiskProbe;
 use crate::lane::Lane;
 use crate::machine::Machine;
 use crate::plan::Plan;
@@ -23,6 +24,8 @@ pub enum Line {
     Header(Box<Header>),
     /// A ceiling.
     Probe(Box<Probe>),
+    /// One disk, written for longer than a slice and flushed.
+    Disk(Box<DiskProbe>),
     /// One workload in one lane in one round.
     Trial(Box<Trial>),
     /// The shared rate of an open loop, decided from the lanes' maxima.
@@ -34,6 +37,8 @@ pub enum Line {
         /// One sentence.
         said: String,
     },
+    /// The budget had no room for a workload.
+    Unreached(Unreached),
     /// The race was taken up again.
     Resume {
         /// RFC 3339, UTC.
@@ -51,6 +56,17 @@ pub enum Line {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+}
+
+/// A workload that the budget had no room for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Unreached {
+    /// Name of the workload.
+    pub workload: String,
+    /// Seconds that a round of it takes, roughly.
+    pub round_seconds: f64,
+    /// Seconds of a race that has room for everything, roughly.
+    pub whole_seconds: f64,
 }
 
 /// How a race ended.
@@ -116,7 +132,7 @@ pub struct Probe {
 }
 
 /// The rate that all lanes of a workload share: a share of the slowest lane's maximum, measured in
-/// the same race (methods section 4).
+/// the same race (method 4.1).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SharedRate {
     /// The workload.
@@ -159,12 +175,16 @@ pub struct Record {
     pub header: Header,
     /// The ceilings.
     pub probes: Vec<Probe>,
+    /// What long writes with a flush showed of the disks.
+    pub disks: Vec<DiskProbe>,
     /// The shared rates of open loops.
     pub rates: Vec<SharedRate>,
     /// The trials in the order they were run.
     pub trials: Vec<Trial>,
     /// The steps of a search in the order they were run.
     pub steps: Vec<SearchStep>,
+    /// Workloads that the budget had no room for.
+    pub unreached: Vec<Unreached>,
     /// How the last run ended; `None`: it crashed or still runs.
     pub end: Option<EndOutcome>,
     /// How often it was taken up again.
@@ -183,6 +203,16 @@ pub enum RecordError {
         "this is no record of Fairlane: its first line is not a header; name a .jsonl file that `fairlane records` lists"
     )]
     NoHeader,
+    /// Nothing is in it.
+    #[error(
+        "this record is empty: the race ended before it wrote anything; name another, `fairlane records` lists them"
+    )]
+    Empty,
+    /// Its first line has no end.
+    #[error(
+        "this record is cut off in its first line, so that nothing of it can be read; name another, `fairlane records` lists them"
+    )]
+    CutOff,
     /// A record of durability.
     #[error("this is a record of power cuts or damage, not of a race; `fairlane report FILE` shows it")]
     Durability,
@@ -227,9 +257,11 @@ impl Record {
         Record {
             header,
             probes: Vec::new(),
+            disks: Vec::new(),
             rates: Vec::new(),
             trials: Vec::new(),
             steps: Vec::new(),
+            unreached: Vec::new(),
             end: None,
             resumes: 0,
             warnings: Vec::new(),
@@ -252,7 +284,7 @@ impl Record {
     /// [`RecordError`] when there is no header, it is newer, a line in the middle is damaged, or it is too large.
     pub fn read(input: impl BufRead) -> Result<Record, RecordError> {
         let mut lines = Lines::new(input);
-        let (_, first) = lines.next_line()?.ok_or(RecordError::NoHeader)?;
+        let (_, first) = lines.next_line()?.ok_or(RecordError::Empty)?;
         let (bytes, whole) = (first.len() as u64, first.ends_with(b"\n"));
         let mut record = Record { whole_bytes: bytes, ..Record::begin(header_of(first)?) };
         while let Some((number, line)) = lines.next_line()? {
@@ -280,17 +312,26 @@ impl Record {
         })?;
         match brief.kind.as_ref() {
             "probe" => self.probes.push(serde_json::from_str(line).map_err(told)?),
+            "disk" => self.disks.push(serde_json::from_str(line).map_err(told)?),
             "rate" => self.rates.push(serde_json::from_str(line).map_err(told)?),
             "trial" => self.trials.push(serde_json::from_str(line).map_err(told)?),
             "step" => self.steps.push(serde_json::from_str(line).map_err(told)?),
+            "unreached" => self.unreached.push(serde_json::from_str(line).map_err(told)?),
             "note" | "resume" | "end" => match serde_json::from_str(line).map_err(told)? {
                 Line::Note { said } => self.warnings.push(said),
                 Line::Resume { .. } => {
                     self.resumes += 1;
                     self.end = None;
+                    self.unreached.clear();
                 }
                 Line::End { outcome, .. } => self.end = Some(outcome),
-                Line::Header(_) | Line::Probe(_) | Line::Rate(_) | Line::Trial(_) | Line::Step(_) => {}
+                Line::Header(_)
+                | Line::Probe(_)
+                | Line::Disk(_)
+                | Line::Rate(_)
+                | Line::Trial(_)
+                | Line::Step(_)
+                | Line::Unreached(_) => {}
             },
             _ => {}
         }
@@ -300,11 +341,22 @@ impl Record {
 
 fn header_of(first: &[u8]) -> Result<Header, RecordError> {
     let first = String::from_utf8_lossy(first);
-    let brief: Brief = serde_json::from_str(&first).map_err(|_| RecordError::NoHeader)?;
+    // One that begins like a header and has neither an end nor a line after it was not written to its end.
+    let is_cut = first.starts_with("{\"kind\":\"header\"") && !first.ends_with('\n');
+    let unread = if is_cut { RecordError::CutOff } else { RecordError::NoHeader };
+    let brief: Brief = serde_json::from_str(&first).map_err(|_| unread)?;
     match (brief.kind.as_ref(), brief.schema) {
         ("durability", _) => Err(RecordError::Durability),
         ("header", Some(schema)) if schema > u64::from(SCHEMA) => Err(RecordError::Newer(schema)),
-        ("header", Some(_)) => serde_json::from_str(&first).map_err(|error| damaged(1, &error.to_string())),
+        ("header", Some(_)) => {
+            let header: Header = serde_json::from_str(&first).map_err(|error| damaged(1, &error.to_string()))?;
+            let lanes = header.lanes.len().max(header.plan.lanes.len());
+            let workloads = header.plan.workloads.len();
+            match lanes > MOST_LANES || workloads > MOST_WORKLOADS {
+                true => Err(TooMuch::Header { lanes, workloads }.into()),
+                false => Ok(header),
+            }
+        }
         _ => Err(RecordError::NoHeader),
     }
 }
@@ -312,4 +364,21 @@ fn header_of(first: &[u8]) -> Result<Header, RecordError> {
 /// The parser quotes what it found, whoever wrote it and however long it is.
 fn damaged(line: usize, reason: &str) -> RecordError {
     RecordError::Damaged { line, reason: crate::text::quoted(reason) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_whole_record_is_called_what_it_is() {
+        for (text, error) in [
+            ("", RecordError::Empty),
+            ("{\"kind\":\"header\",\"schema\":1,\"ver", RecordError::CutOff),
+            ("{\"kind\":\"header\",\"schema\":1,\"ver\n", RecordError::NoHeader),
+            ("hello", RecordError::NoHeader),
+        ] {
+            assert_eq!(Record::parse(text).err(), Some(error), "{text}");
+        }
+    }
 }

@@ -26,6 +26,21 @@ pub struct Said {
     pub id: &'static str,
     /// The values in its places, by their names.
     pub values: Vec<(&'static str, Value)>,
+    /// How much a reader has to heed it.
+    pub weight: Weight,
+}
+
+/// How much a reader has to heed a warning; the heaviest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Weight {
+    /// Whoever chooses by this race without knowing it may choose wrongly.
+    Choice,
+    /// Some figures are not what they seem.
+    Figures,
+    /// What this machine is like, and what somebody noted.
+    Circumstances,
+    /// What was done about it is part of the figures already: for the full report alone.
+    Detail,
 }
 
 /// What stands in a place of a template.
@@ -89,12 +104,25 @@ impl Sentence {
                 },
             }
         }
-        Sentence { english: text, said: Some(Box::new(Said { id, values })) }
+        Sentence { english: text, said: Some(Box::new(Said { id, values, weight: Weight::Figures })) }
     }
 
     /// The English text.
     pub fn as_str(&self) -> &str {
         &self.english
+    }
+
+    /// The same sentence with another weight; text that came from elsewhere has none of its own.
+    pub fn weigh(mut self, weight: Weight) -> Self {
+        if let Some(said) = &mut self.said {
+            said.weight = weight;
+        }
+        self
+    }
+
+    /// How much a reader has to heed it. What came from elsewhere is a circumstance.
+    pub fn weight(&self) -> Weight {
+        self.said.as_ref().map_or(Weight::Circumstances, |said| said.weight)
     }
 
     /// What it was made of; `None`: text that came from elsewhere.

@@ -1,6 +1,8 @@
 //! One workload in one lane in one round, as measured.
 
 use crate::course::TrialCourse;
+use crate::flag::Flag;
+use crate::seen::{CachedFiles, KeptFiles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -48,9 +50,10 @@ pub struct Trial {
     /// What each job of a job file used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobUse>,
-    /// Remarks: `neighbour-active`, `image-unwritten`, …; `suspended` and `clock-source` stand beside a void outcome.
+    /// Marks and notes: `neighbour-active`, `image-unwritten`, …; `suspended` and `clock-source` stand beside a void
+    /// outcome.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub flags: Vec<String>,
+    pub flags: Vec<Flag>,
 }
 
 /// How a trial ended.
@@ -121,6 +124,12 @@ pub struct Group {
     /// How late the records of a swarm of writers were; absent of other work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lateness: Option<Box<Lateness>>,
+    /// Of work that asks for direct I/O: what of its files lay in the page cache all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_files: Option<CachedFiles>,
+    /// How the filesystem keeps some of its files, where it tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_files: Option<KeptFiles>,
 }
 
 /// How late operations were that were due at known moments (work of kind `appenders`): from when each was

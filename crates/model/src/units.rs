@@ -181,11 +181,22 @@ pub fn human_count(count: f64) -> String {
     scaled(count, 1000.0, &["", "k", "M", "G"]).replace(' ', "")
 }
 
-/// A share as a percentage without decimals from 10 % on: `97 %`, `4.2 %`.
+/// What stands for a number that is none.
+const UNKNOWN: &str = "?";
+
+/// A share as a percentage without decimals from 10 % on: `97 %`, `4.2 %`, `<0.1 %`.
 pub fn percent(share: f64) -> String {
+    if share.is_nan() {
+        return UNKNOWN.to_owned();
+    }
     // Broken counters can claim anything; a sentence need not repeat three hundred digits of it.
     let percent = 100.0 * share.clamp(-1e6, 1e6);
-    if percent.abs() >= 9.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %").replace(".0 %", " %") }
+    match percent {
+        small if small > 0.0 && small < 0.05 => "<0.1 %".to_owned(),
+        small if small <= 0.0 && small > -0.05 => "0 %".to_owned(),
+        large if large.abs() >= 9.95 => format!("{percent:.0} %"),
+        _ => format!("{percent:.1} %").replace(".0 %", " %"),
+    }
 }
 
 /// Two shares as a range, or one where they print alike: `97 to 99 %`.
@@ -196,38 +207,59 @@ pub fn percent_range(shares: impl IntoIterator<Item = f64>) -> String {
     if low == high { high } else { format!("{} to {high}", low.trim_end_matches(" %")) }
 }
 
-/// A duration for people: `0.9 ms`, `42 s`, `2 min 30 s`, `2 h 10 min`.
+/// From here on a time is told in days.
+const TWO_DAYS: f64 = 2.0 * 86_400.0;
+/// Most days that are told.
+const MOST_DAYS: u64 = 9_999;
+
+/// A duration for people: `0.9 ms`, `42 s`, `84 min`, `2 h 10 min`, `3 days`.
 pub fn human_seconds(seconds: f64) -> String {
-    if seconds < 1e-6 {
-        format!("{:.0} ns", seconds * 1e9)
-    } else if seconds < 1e-3 {
-        format!("{} us", significant(seconds * 1e6))
-    } else if seconds < 1.0 {
-        format!("{} ms", significant(seconds * 1e3))
-    } else if seconds < 10.0 {
-        format!("{seconds:.1} s")
-    } else if seconds < 90.0 {
-        format!("{seconds:.0} s")
-    } else if seconds < 5400.0 {
-        let whole = seconds.round() as u64;
-        match (whole / 60, whole % 60) {
-            (minutes, 0) => format!("{minutes} min"),
-            (minutes, rest) => format!("{minutes} min {rest} s"),
+    // Each unit ends where its last figure would read as the next one's first.
+    match seconds {
+        never if !never.is_finite() || never < 0.0 => UNKNOWN.to_owned(),
+        0.0 => "0 s".to_owned(),
+        ns if ns < 0.5e-9 => "<1 ns".to_owned(),
+        ns if ns < 999.5e-9 => format!("{:.0} ns", ns * 1e9),
+        us if us < 999.5e-6 => format!("{} us", significant(us * 1e6)),
+        ms if ms < 0.9995 => format!("{} ms", significant(ms * 1e3)),
+        short if short < 9.95 => format!("{short:.1} s"),
+        some if some < 119.5 => format!("{some:.0} s"),
+        // One way everywhere: what follows the first figure says nothing beside it.
+        some if some < 7170.0 => format!("{:.0} min", some / 60.0),
+        long if long < TWO_DAYS => {
+            let minutes = (long / 60.0).round() as u64;
+            match (minutes / 60, minutes % 60) {
+                (hours, 0) => format!("{hours} h"),
+                (hours, rest) => format!("{hours} h {rest} min"),
+            }
         }
-    } else {
-        let minutes = (seconds / 60.0).round() as u64;
-        format!("{} h {} min", minutes / 60, minutes % 60)
+        days => match (days / 86_400.0).round() as u64 {
+            days if days > MOST_DAYS => ">9,999 days".to_owned(),
+            days => format!("{days} days"),
+        },
     }
 }
 
+/// Largest number in the largest unit.
+const MOST: f64 = 999_999.0;
+
 fn scaled(mut value: f64, step: f64, units: &[&str]) -> String {
+    if !value.is_finite() {
+        return UNKNOWN.to_owned();
+    }
     let mut unit = 0;
     // 999.5 would print as 1000: take the next unit already there.
     while value.abs() >= step - 0.5 && unit + 1 < units.len() {
         value /= step;
         unit += 1;
     }
-    let number = if unit == 0 && value.fract() == 0.0 { format!("{value:.0}") } else { significant(value) };
+    let number = match value {
+        large if large.abs() > MOST => format!("{}999,999", if large > 0.0 { ">" } else { "<-" }),
+        0.0 => "0".to_owned(),
+        small if small.abs() < 0.005 => if small > 0.0 { "<0.01" } else { "0" }.to_owned(),
+        whole if unit == 0 && whole.fract() == 0.0 => format!("{whole:.0}"),
+        other => significant(other),
+    };
     format!("{number} {}", units[unit]).trim_end().to_owned()
 }
 
@@ -295,12 +327,61 @@ mod tests {
     }
 
     #[test]
+    fn what_says_nothing_is_not_printed_as_if_it_did() {
+        assert_eq!([f64::NAN, -1e-9, 0.0004, -0.0, 0.00051].map(percent), ["?", "0 %", "<0.1 %", "0 %", "0.1 %"]);
+        let times = [f64::NAN, f64::INFINITY, -1.0, 0.0, 3e-10, 6e-10, 999.7e-9, 999.7e-6, 0.9997, 9.97, 89.7, 1e300];
+        let said = ["?", "?", "?", "0 s", "<1 ns", "1 ns", "1 us", "1 ms", "1.0 s", "10 s", "90 s", ">9,999 days"];
+        assert_eq!(times.map(human_seconds), said);
+        assert_eq!([f64::NAN, 0.0, 1e-9, -1e-9, 1e300].map(human_count), ["?", "0", "<0.01", "0", ">999,999G"]);
+        assert_eq!([f64::INFINITY, 1e300].map(human_bandwidth), ["?", ">999,999 TB/s"]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_figure_is_short_and_none_is_an_empty_zero(bits in proptest::num::u64::ANY) {
+            let value = f64::from_bits(bits);
+            for said in [percent(value), human_seconds(value), human_count(value), human_bytes(value), human_bandwidth(value)] {
+                assert!(said.len() <= 16, "{said}");
+                for silly in ["NaN", "inf", "-0 ", "e2"] {
+                    assert!(!said.contains(silly), "{said}");
+                }
+                // Zero is said of zero alone, and of less than nothing.
+                let zero = !said.contains(|c: char| ('1'..='9').contains(&c)) && said.starts_with('0');
+                assert!(!zero || value <= 0.0, "{value}: {said}");
+            }
+        }
+
+        #[test]
+        fn times_grow_with_what_they_tell(a in 1e-12_f64..1e9, factor in 1.2_f64..10.0) {
+            let read = |text: &str| -> f64 {
+                let units = [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0), ("days", 86_400.0)];
+                let words: Vec<&str> = text.trim_start_matches(['<', '>']).split(' ').collect();
+                words.chunks(2).map(|part| {
+                    let scale = units.iter().find(|(name, _)| *name == part[1]).unwrap().1;
+                    part[0].replace(',', "").parse::<f64>().unwrap() * scale
+                }).sum()
+            };
+            let told = human_seconds(a);
+            if told != "<1 ns" && told != ">9,999 days" {
+                let off = (read(&told) / a - 1.0).abs();
+                // A few minutes, and a few days, are whole ones.
+                let whole = told.ends_with("min") || told.ends_with("days");
+                assert!(off < 0.51 && (a < 1e-8 || off < if whole { 0.26 } else { 0.06 }), "{a}: {told}");
+            }
+            assert!(read(&human_seconds(a * factor)) >= read(&told), "{a} {factor}");
+        }
+    }
+
+    #[test]
     fn people_see_three_digits_and_a_unit() {
         assert_eq!(human_bandwidth(512e6), "512 MB/s");
         assert_eq!(human_count(88_100.0), "88.1k");
         assert_eq!(human_count(999.6), "1k");
         assert_eq!(human_bytes(6.0 * 1024.0 * 1024.0 * 1024.0), "6 GiB");
         assert_eq!(human_seconds(0.0009), "900 us");
-        assert_eq!(human_seconds(7800.0), "2 h 10 min");
+        let times = [67.0, 119.4, 119.6, 5091.0, 7169.0, 7170.0, 7800.0, 36_000.0, 172_700.0, 8_640_000.0];
+        let said =
+            ["67 s", "119 s", "2 min", "85 min", "119 min", "2 h", "2 h 10 min", "10 h", "47 h 58 min", "100 days"];
+        assert_eq!(times.map(human_seconds), said);
     }
 }

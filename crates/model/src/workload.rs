@@ -2,8 +2,8 @@
 
 use crate::Bytes;
 pub use crate::appenders::{Appenders, SwarmMethod};
+use crate::job::{Data, Fallocate, SyncMode, Verify};
 pub use crate::job::{Direction, FioRun, Io, Job, Jobs, Pattern};
-use crate::job::{Fallocate, SyncMode, Verify};
 pub use crate::mix::Mix;
 pub use crate::oltp::Oltp;
 pub use crate::operations::Operations;
@@ -12,7 +12,7 @@ pub use crate::programs::Programs;
 pub use crate::streams::Streams;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A named list of workloads, as a TOML file holds it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,7 +29,7 @@ pub struct Suite {
     /// What the suite leaves out, named in every answer.
     #[serde(default)]
     pub not_tested: Vec<String>,
-    /// In `quick` the width condition of methods section 2 falls: a sign with its interval is
+    /// In `quick` the width condition of method 2.1 falls: a sign with its interval is
     /// enough for a first answer.
     #[serde(default)]
     pub first_answer: bool,
@@ -43,12 +43,51 @@ pub struct Suite {
     /// left out, and named.
     #[serde(default)]
     pub most_telling: Vec<String>,
+    /// Names of workloads that are raced a second time with data that compresses, where a lane compresses: of kind
+    /// `io` or `operations`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub compressible_too: Vec<String>,
     /// The workloads in racing order.
     pub workload: Vec<Workload>,
     /// What `--as-published` changes: the tables `[workload.as_published]`, by the workload's name.
     /// They stand beside the workloads because a race does one or the other.
     #[serde(skip)]
     pub as_published: BTreeMap<String, toml::Table>,
+}
+
+/// What data compresses like where work is raced a second time with data that does: between text and program code.
+const COMPRESSIBLE: Data = Data::Ratio27;
+
+impl Workload {
+    /// What its files hold, where the suite says it.
+    pub fn data(&self) -> Option<&Data> {
+        match &self.kind {
+            Kind::Io(io) => Some(&io.data),
+            Kind::Operations(operations) => Some(&operations.data),
+            _ => None,
+        }
+    }
+
+    /// The same work with data that compresses, under a name and a title of its own, and so with its steps. `None`: its
+    /// data is nobody's choice, or compresses already.
+    pub fn with_compressible_data(&self) -> Option<Workload> {
+        let beside = |title: &str| format!("{title}, data {COMPRESSIBLE}");
+        let kind = match &self.kind {
+            Kind::Io(io) if io.data == Data::Incompressible => {
+                Kind::Io(Box::new(Io { data: COMPRESSIBLE, ..(**io).clone() }))
+            }
+            Kind::Operations(of) if of.data == Data::Incompressible && of.method == Method::InProcess => {
+                let mut of = of.clone();
+                of.data = COMPRESSIBLE;
+                for step in &mut of.step {
+                    step.name = beside(&step.name);
+                }
+                Kind::Operations(of)
+            }
+            _ => return None,
+        };
+        Some(Workload { name: format!("{}-compressible", self.name), title: beside(&self.title), kind })
+    }
 }
 
 /// Seconds of the one slice of steady work that is measured as published.
@@ -129,9 +168,18 @@ impl Workload {
         }
     }
 
-    /// The keys of TOML in which another workload differs; name and title do not count.
+    /// The keys of TOML in which another workload differs, those of jobs and steps by their name (`a.bs`); name and
+    /// title do not count, nor how options were taken.
     pub fn differing_keys(&self, other: &Workload) -> Vec<String> {
-        self.differing_values(other).into_iter().map(|(key, ..)| key).collect()
+        let table = |of: &Workload| toml::Table::try_from(of).unwrap_or_default();
+        let (mine, theirs) = (table(self), table(other));
+        let mut found = Vec::new();
+        let keys: BTreeSet<&String> = mine.keys().chain(theirs.keys()).collect();
+        for key in keys.into_iter().filter(|key| !["name", "title"].contains(&key.as_str())) {
+            differing(key, mine.get(key), theirs.get(key), &mut found);
+        }
+        found.dedup();
+        found
     }
 
     /// The keys in which another workload differs, with the value here and there as TOML; `None` where
@@ -139,7 +187,7 @@ impl Workload {
     pub fn differing_values(&self, other: &Workload) -> Vec<(String, Option<String>, Option<String>)> {
         let table = |of: &Workload| toml::Table::try_from(of).unwrap_or_default();
         let (mine, theirs) = (table(self), table(other));
-        let keys: std::collections::BTreeSet<&String> = mine.keys().chain(theirs.keys()).collect();
+        let keys: BTreeSet<&String> = mine.keys().chain(theirs.keys()).collect();
         let differs = |key: &&String| !["name", "title"].contains(&key.as_str()) && mine.get(*key) != theirs.get(*key);
         let value = |of: &toml::Table, key: &str| of.get(key).map(ToString::to_string);
         keys.into_iter().filter(differs).map(|key| (key.clone(), value(&mine, key), value(&theirs, key))).collect()
@@ -241,6 +289,47 @@ impl Workload {
                 Ok(())
             }
         }
+    }
+}
+
+/// Adds the keys below `path` in which two values differ. What lies in lists is known by its name; a job's options and
+/// what they came to are one and the same key.
+fn differing(path: &str, mine: Option<&toml::Value>, theirs: Option<&toml::Value>, found: &mut Vec<String>) {
+    use toml::Value::{Array, String as Text, Table};
+    let named = |of: &[toml::Value]| -> Option<BTreeMap<String, toml::Value>> {
+        let one = |value: &toml::Value| match value {
+            Table(table) => Some((table.get("name")?.as_str()?.to_owned(), value.clone())),
+            Array(pair) => match pair.as_slice() {
+                [Text(key), text] => Some((key.clone(), text.clone())),
+                _ => None,
+            },
+            _ => None,
+        };
+        let all: BTreeMap<String, toml::Value> = of.iter().map(one).collect::<Option<_>>()?;
+        (all.len() == of.len()).then_some(all)
+    };
+    let parts = |value: Option<&toml::Value>| match value {
+        Some(Table(table)) => Some(table.iter().map(|(key, value)| (key.clone(), value.clone())).collect()),
+        Some(Array(list)) => named(list),
+        _ => None,
+    };
+    if mine == theirs || path.ends_with("notes") {
+        return;
+    }
+    match (parts(mine), parts(theirs)) {
+        (Some(mine), Some(theirs)) => {
+            let keys: BTreeSet<&String> = mine.keys().chain(theirs.keys()).collect();
+            for key in keys {
+                let below = match (path, key.as_str()) {
+                    ("jobs", name) => name.to_owned(),
+                    (job, "io" | "options") => job.to_owned(),
+                    (path, key) => format!("{path}.{key}"),
+                };
+                differing(&below, mine.get(key), theirs.get(key), found);
+            }
+        }
+        _ if found.iter().any(|known| known == path) => {}
+        _ => found.push(path.to_owned()),
     }
 }
 

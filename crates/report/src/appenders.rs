@@ -50,7 +50,7 @@ fn fitting(table: &SwarmFinding, style: &Style) -> Vec<String> {
     rows.extend(measured(table).map(|row| said::cells(row, has_several(table))));
     loop {
         let lines = align(&rows);
-        let fits = lines.iter().all(|line| columns(line) + 2 <= style.columns());
+        let fits = lines.iter().all(|line| columns(line) + 2 <= style.table_columns());
         if fits || rows[0].len() <= LEAST_COLUMNS {
             return lines;
         }

@@ -2,7 +2,7 @@
 
 use crate::Style;
 use crate::clean::{clean, shorten};
-use crate::facts::TITLE_COLUMNS;
+use crate::facts::LABEL_COLUMNS;
 use crate::layout::{Phrase, Tone, align, hang};
 use crate::lines::CLOSING_COLUMNS;
 use crate::words::{self, calibration as said};
@@ -56,7 +56,7 @@ fn row(found: &Calibration, result: &CalibratedResult) -> Vec<String> {
         _ => format!("{}: {}", result.title, result.group),
     };
     let mut cells = vec![
-        shorten(&clean(&title), TITLE_COLUMNS),
+        shorten(&clean(&title), LABEL_COLUMNS),
         result.rounds.to_string(),
         said::share(result.deviation),
         said::races(&result.races),
@@ -108,7 +108,7 @@ mod tests {
     }
 
     fn told(found: &Calibration) -> String {
-        calibration_text(found, None, &Style { colour: false, width: 400 }).replace('\u{a0}', " ")
+        calibration_text(found, None, &Style { colour: false, width: 400, ..Style::default() }).replace('\u{a0}', " ")
     }
 
     #[test]

@@ -177,5 +177,5 @@ fn plain(text: &str) -> String {
 fn subject(row: &ComparisonRow, all: &[ComparisonRow]) -> String {
     let title = shorten(&row.title, facts::TITLE_COLUMNS);
     let several = all.iter().any(|other| other.workload == row.workload && other.group != row.group);
-    if several { format!("{title}, {}", shorten(&row.group, 20)) } else { title }
+    if several { format!("{title}, {}", shorten(&row.group, 80)) } else { title }
 }

@@ -169,7 +169,7 @@ fn row(record: &Record, trial: &Trial, group: Option<&Group>, metric: Option<(&S
         system.device.read_bytes.to_string(),
         system.device.write_bytes.to_string(),
         system.device.flushes.to_string(),
-        text(&trial.flags.join("; ")),
+        text(&trial.flags.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")),
         text(trial.reason.as_deref().unwrap_or_default()),
         text(group.and_then(|group| section(record, trial, group)).unwrap_or_default()),
         system.cpus.to_string(),

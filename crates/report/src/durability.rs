@@ -7,6 +7,7 @@ use crate::words::durability as said;
 use crate::{json, words};
 use model::durability::{DurabilityFindings, LaneDurability, LaneExample};
 use model::page::Language;
+use std::path::Path;
 
 /// The formats of a record of durability.
 pub const DURABILITY_FORMATS: [&str; 3] = ["text", "markdown", "json"];
@@ -58,7 +59,9 @@ pub fn check_durability(format: &str, language: Option<Language>) -> Result<(), 
     }
 }
 
-/// Renders findings of durability in one of [`DURABILITY_FORMATS`]. `path`: where the record lies.
+/// Renders findings of durability in one of [`DURABILITY_FORMATS`]. `path`: where the record lies. `cases`: the folder in
+/// which the run of this record kept its images, where it is known that this user made it; the line that looks at one is
+/// shown for those in it and for no others, because it runs as root and a stranger may have written both.
 ///
 /// # Errors
 /// A format that there is not, as a sentence.
@@ -66,17 +69,18 @@ pub fn render_durability(
     found: &DurabilityFindings,
     format: &str,
     path: Option<&str>,
+    cases: Option<&Path>,
     style: &Style,
 ) -> Result<String, String> {
     check_durability(format, None)?;
     Ok(match format {
         "json" => json::pretty(found),
         "markdown" => markdown(found),
-        _ => text(found, path, style),
+        _ => text(found, path, cases, style),
     })
 }
 
-fn text(found: &DurabilityFindings, path: Option<&str>, style: &Style) -> String {
+fn text(found: &DurabilityFindings, path: Option<&str>, cases: Option<&Path>, style: &Style) -> String {
     let mut out = String::new();
     let label = if found.command == "integrity" { said::INTEGRITY } else { said::POWER_CUTS };
     hang(&mut out, label, LABEL_COLUMNS, &Phrase::of(said::heading(found)), None, style);
@@ -84,7 +88,7 @@ fn text(found: &DurabilityFindings, path: Option<&str>, style: &Style) -> String
     if found.command == "integrity" {
         damage(&mut out, found, style);
     } else {
-        cuts(&mut out, found, style);
+        cuts(&mut out, found, cases, style);
     }
     if let Some(path) = path {
         hang(&mut out, words::RECORD, LABEL_COLUMNS, &Phrase::of(path), None, style);
@@ -93,12 +97,13 @@ fn text(found: &DurabilityFindings, path: Option<&str>, style: &Style) -> String
         // Never wrapped: it must survive being copied.
         let blanks = " ".repeat(LABEL_COLUMNS - words::AGAIN.len());
         let label = Phrase::default().tone(Tone::Label, words::AGAIN).paint(style);
-        out.push_str(&format!("{label}{blanks}fairlane {}\n", shell_line(&found.again)));
+        let sudo = if style.sudo { "sudo " } else { "" };
+        out.push_str(&format!("{label}{blanks}{sudo}fairlane {}\n", shell_line(&found.again)));
     }
     out
 }
 
-fn cuts(out: &mut String, found: &DurabilityFindings, style: &Style) {
+fn cuts(out: &mut String, found: &DurabilityFindings, cases: Option<&Path>, style: &Style) {
     let first = found.lanes.first().map_or("", |lane| lane.lane.as_str());
     // Before the figures, and instead of what they would say of each lane.
     for reason in &found.untrusted {
@@ -121,12 +126,12 @@ fn cuts(out: &mut String, found: &DurabilityFindings, style: &Style) {
     }
     for lane in &found.lanes {
         for of in &lane.examples {
-            example(out, words::NOTE, &lane.lane, of, style);
+            example(out, words::NOTE, (&lane.lane, of), cases, style);
         }
     }
     for lane in &found.lanes {
         for of in &lane.complained {
-            example(out, said::CHECKER, &lane.lane, of, style);
+            example(out, said::CHECKER, (&lane.lane, of), cases, style);
         }
     }
     for (index, cost) in found.lanes.iter().filter_map(said::cost).enumerate() {
@@ -138,15 +143,21 @@ fn cuts(out: &mut String, found: &DurabilityFindings, style: &Style) {
     }
 }
 
-/// One image, and the line that makes it again.
-fn example(out: &mut String, label: &str, lane: &str, of: &LaneExample, style: &Style) {
+/// One image of a lane, and the line that makes it again.
+fn example(out: &mut String, label: &str, (lane, of): (&str, &LaneExample), cases: Option<&Path>, style: &Style) {
     hang(out, label, LABEL_COLUMNS, &said::example(lane, of), None, style);
-    if !of.example.kept.is_empty() {
-        let command = ["powercut".to_owned(), "--look".to_owned(), of.example.kept.clone()];
-        let blanks = " ".repeat(LABEL_COLUMNS - said::LOOK.len());
-        let label = Phrase::default().tone(Tone::Label, said::LOOK).paint(style);
-        out.push_str(&format!("{label}{blanks}fairlane {}\n", shell_line(&command)));
+    let kept = Path::new(&of.example.kept);
+    if of.example.kept.is_empty() {
+        return;
     }
+    if cases.is_none() || kept.parent() != cases || kept.file_name().is_none() {
+        hang(out, said::LOOK, LABEL_COLUMNS, &Phrase::of(said::LOOK_WHERE_IT_RAN), None, style);
+        return;
+    }
+    let command = ["powercut".to_owned(), "--look".to_owned(), of.example.kept.clone()];
+    let blanks = " ".repeat(LABEL_COLUMNS - said::LOOK.len());
+    let label = Phrase::default().tone(Tone::Label, said::LOOK).paint(style);
+    out.push_str(&format!("{label}{blanks}fairlane {}\n", shell_line(&command)));
 }
 
 fn table(found: &DurabilityFindings) -> Vec<Vec<String>> {

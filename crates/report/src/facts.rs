@@ -7,13 +7,18 @@ use crate::figures;
 use crate::layout::Phrase;
 use crate::operations;
 use crate::words::{self, race::SelfCheck};
+use model::Sentence;
 use model::findings::{Estimate, Findings, Limit, Pair, ResultFinding, Verdict};
 use model::record::Record;
+use model::sentence::Weight;
 use model::trial::{JobUse, Outcome, Trial};
 use model::workload::Kind;
 
-/// Columns that a title or a label may take.
-pub(crate) const TITLE_COLUMNS: usize = 28;
+/// Columns that a title may take: what only a record made by other means exceeds, because what a cut takes may be all that
+/// two titles differ in.
+pub(crate) const TITLE_COLUMNS: usize = 160;
+/// Columns of a title where it is a label or a column: longer labels stand on lines of their own.
+pub(crate) const LABEL_COLUMNS: usize = 42;
 
 /// A result's title as every report shows it.
 pub(crate) fn title(result: &ResultFinding) -> String {
@@ -23,16 +28,27 @@ pub(crate) fn title(result: &ResultFinding) -> String {
 /// The group, where the workload has several.
 pub(crate) fn group_of<'a>(result: &'a ResultFinding, all: &[ResultFinding]) -> Option<&'a str> {
     let several = all.iter().filter(|other| other.workload == result.workload).count() > 1;
-    several.then_some(result.group.as_str())
+    several.then(|| beside_title(&result.group, &result.title))
+}
+
+/// A group without the last clause where its workload's title ends in the same: `new file, fsync, data 2.7:1` of `files of
+/// 64 MiB, data 2.7:1` is `new file, fsync`.
+pub(crate) fn beside_title<'a>(group: &'a str, title: &str) -> &'a str {
+    match group.rsplit_once(", ") {
+        Some((kept, clause)) if title.rsplit_once(", ").is_some_and(|(_, last)| last == clause) => kept,
+        _ => group,
+    }
 }
 
 /// The cells of one lane's figures, in the order of [`words::columns::COLUMNS`]; `None`: no such figure.
 pub(crate) fn cells(result: &ResultFinding, estimate: &Estimate) -> [Option<String>; words::columns::COLUMNS.len()] {
     let per_gib = result.unit == "B/s" && estimate.cpu_seconds_per_gib.is_some();
+    // CPU time is counted in ticks: none is a window that was shorter than one.
+    let some = |seconds: Option<f64>| seconds.filter(|seconds| *seconds > 0.0);
     let cpu = if per_gib {
-        estimate.cpu_seconds_per_gib.map(|seconds| format!("{}/GiB", figures::brief(seconds)))
+        some(estimate.cpu_seconds_per_gib).map(|seconds| format!("{}/GiB", figures::brief(seconds)))
     } else {
-        estimate.cpu_seconds_per_operation.map(|seconds| format!("{}/op", figures::brief(seconds)))
+        some(estimate.cpu_seconds_per_operation).map(|seconds| format!("{}/op", figures::brief(seconds)))
     };
     let latency = |percentile: Option<f64>| percentile.map(|nanoseconds| figures::brief(nanoseconds * 1e-9));
     [
@@ -40,7 +56,7 @@ pub(crate) fn cells(result: &ResultFinding, estimate: &Estimate) -> [Option<Stri
         latency(estimate.latency_p99_ns),
         latency(estimate.latency_p999_ns),
         cpu,
-        estimate.agent_cpu_seconds_per_operation.map(|seconds| format!("{}/op", figures::brief(seconds))),
+        some(estimate.agent_cpu_seconds_per_operation).map(|seconds| format!("{}/op", figures::brief(seconds))),
         estimate.write_amplification.map(figures::times),
         estimate.flushes_per_operation.map(figures::per_operation),
         estimate.device_use.map(|share| match estimate.device_use_is_impossible {
@@ -169,7 +185,7 @@ fn job_notes(record: &Record) -> Vec<String> {
         for name in &names {
             let of_job = || uses.iter().filter(|of| of.name == *name);
             let subject =
-                if names.len() > 1 { format!("{title}, {}", shorten(name, TITLE_COLUMNS)) } else { title.clone() };
+                if names.len() > 1 { format!("{title}, {}", shorten(name, LABEL_COLUMNS)) } else { title.clone() };
             let ratios = || of_job().filter_map(|of| of.compression_ratio).filter(|ratio| ratio.is_finite());
             if let (Some(low), Some(high)) = (ratios().reduce(f64::min), ratios().reduce(f64::max)) {
                 said.push(format!("{subject}: {}", words::facts::compresses(low, high)));
@@ -183,31 +199,35 @@ fn job_notes(record: &Record) -> Vec<String> {
     said
 }
 
-/// Every warning of the race, its results and its file, each once.
+/// Every warning of the race, its results and its file, each once, the heaviest first.
 pub(crate) fn warnings(input: &Input) -> Vec<String> {
-    warnings_of(input.findings, &input.record.warnings)
+    let all = weighed_warnings(input.findings, &input.record.warnings);
+    all.into_iter().map(|(_, warning)| warning).collect()
 }
 
-/// The same where only the findings are at hand.
-pub(crate) fn warnings_of(findings: &Findings, of_file: &[String]) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
+/// The same with their weights, where only the findings are at hand.
+pub(crate) fn weighed_warnings(findings: &Findings, of_file: &[String]) -> Vec<(Weight, String)> {
     // A table's warnings are gathered over its steps.
     let of_tables = findings.operations.iter().flat_map(|table| {
         let title = shorten(&table.title, TITLE_COLUMNS);
-        table.warnings.iter().map(move |warning| format!("{title}: {}", words::sentence(warning)))
+        let said = move |warning: &Sentence| format!("{title}: {}", words::sentence(warning));
+        table.warnings.iter().map(move |warning| (warning.weight(), said(warning)))
     });
     let of_results = operations::others(findings).into_iter().flat_map(|result| {
-        let group = group_of(result, &findings.results).map(|group| format!(" {}", shorten(group, 40)));
+        let group = group_of(result, &findings.results).map(|group| format!(" {}", shorten(group, 80)));
         let subject = format!("{}{}", title(result), group.unwrap_or_default());
-        result.warnings.iter().map(move |warning| format!("{subject}: {}", words::sentence(warning)))
+        let said = move |warning: &Sentence| format!("{subject}: {}", words::sentence(warning));
+        result.warnings.iter().map(move |warning| (warning.weight(), said(warning)))
     });
-    let of_race = findings.warnings.iter().map(|warning| &**warning).chain(of_file.iter().map(String::as_str));
-    let of_race = of_race.map(words::sentence);
-    for warning in of_race.chain(of_tables).chain(of_results) {
-        if !all.contains(&warning) {
-            all.push(warning);
+    let of_race = findings.warnings.iter().map(|warning| (warning.weight(), words::sentence(warning)));
+    let of_file = of_file.iter().map(|warning| (Weight::Circumstances, words::sentence(warning)));
+    let mut all: Vec<(Weight, String)> = Vec::new();
+    for (weight, warning) in of_race.chain(of_file).chain(of_tables).chain(of_results) {
+        if all.iter().all(|(_, other)| *other != warning) {
+            all.push((weight, warning));
         }
     }
+    all.sort_by_key(|(weight, _)| *weight);
     all
 }
 
@@ -223,4 +243,17 @@ pub(crate) fn again_words(findings: &Findings) -> Vec<String> {
 /// The line that runs the race again.
 pub(crate) fn again(findings: &Findings) -> String {
     shell_line(&again_words(findings))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::beside_title;
+
+    #[test]
+    fn a_group_does_not_say_again_what_its_title_ends_in() {
+        let title = "files of 64 MiB, page cache, data 2.7:1";
+        assert_eq!(beside_title("new file, fsync, data 2.7:1", title), "new file, fsync");
+        assert_eq!(beside_title("new file, fsync", title), "new file, fsync");
+        assert_eq!(beside_title("data 2.7:1", "data 2.7:1"), "data 2.7:1");
+    }
 }

@@ -112,9 +112,19 @@ fn as_percent(ratio: f64, faster: bool) -> f64 {
     if faster { (ratio - 1.0) * 100.0 } else { (1.0 - ratio) * 100.0 }
 }
 
-/// Under three percent whole numbers would show an interval that seems to touch zero.
+/// Under three percent whole numbers would show an interval that seems to touch zero, and under a tenth one digit would.
 fn percent_digits(percent: f64) -> usize {
-    usize::from(percent.abs() < 2.95)
+    match percent.abs() {
+        size if size < 0.095 => 2,
+        size => usize::from(size < 2.95),
+    }
+}
+
+/// A percentage of a difference that was found: never zero.
+fn some_percent(percent: f64, digits: usize) -> String {
+    let text = fixed(percent, digits);
+    let none = text.trim_matches(['0', '.']).is_empty();
+    if none && percent > 0.0 && digits == 2 { "<0.01".to_owned() } else { text }
 }
 
 /// The gap of a decided pair. `faster` says on which side it lies: a lane that does 0.48 of the
@@ -129,7 +139,7 @@ pub(crate) fn gap(ratio: f64, interval: Option<(f64, f64)>, faster: bool) -> Gap
         };
     }
     let digits = percent_digits(as_percent(ratio, faster));
-    let percent = |ratio: f64| fixed(as_percent(ratio, faster), digits);
+    let percent = |ratio: f64| some_percent(as_percent(ratio, faster), digits);
     Gap {
         size: format!("{}{GLUE}%", percent(ratio)),
         interval: ordered.map(|(near, far)| glued(&format!("{} to {} %", percent(near), percent(far)))),
@@ -168,7 +178,10 @@ pub(crate) fn ends(ratio: f64, interval: Option<(f64, f64)>, faster: bool) -> En
 /// A factor: `2.1x`, `0.96x`, `12x`. Intervals of two rounds reach anywhere: beyond 9,999 and below 0.01 no digit
 /// says anything.
 pub(crate) fn times(factor: f64) -> String {
-    if factor.is_finite() && factor >= 9_999.5 {
+    if !factor.is_finite() || factor < 0.0 {
+        return "?x".to_owned();
+    }
+    if factor >= 9_999.5 {
         return ">9,999x".to_owned();
     }
     if factor > 0.0 && factor < 0.005 {
@@ -185,28 +198,60 @@ pub(crate) fn times(factor: f64) -> String {
     if factor.abs() < 1.995 && !short.contains('.') { format!("{text}x") } else { format!("{short}x") }
 }
 
-/// A factor of about two and more: `2.1x`, `12x`; one digit, so that its interval reads evenly.
+/// A factor of about two and more: `2.1x`, `12x`; one digit, so that its interval reads evenly. One that would read as no
+/// difference keeps two, and beyond 9,999 no digit says anything.
 pub(crate) fn coarse(factor: f64) -> String {
+    if !(1.05..9_999.5).contains(&factor) {
+        return times(factor);
+    }
     format!("{}x", trimmed(&fixed(factor, usize::from(factor.abs() < 9.95))))
 }
 
-/// A factor of which the small ones are told as fractions, which say how far they reach where `0.01x` does not: `1/120x`.
-fn fraction(factor: f64) -> String {
-    match factor {
-        factor if factor > 0.0 && factor < 1.0 / 9_999.5 => "<1/9,999x".to_owned(),
-        factor if factor > 0.0 && factor < 0.095 => format!("1/{}x", fixed(factor.recip(), 0)),
-        factor => times(factor),
-    }
+/// From this factor on either side a range of what is possible says nothing but that it is too noisy.
+pub(crate) const TOO_NOISY: f64 = 3.0;
+/// Beyond this factor on one side alone it does so too: of two rounds an interval reaches anywhere.
+const ANYWHERE: f64 = 100.0;
+
+/// Whether a range of what is possible is too wide to be worth its figures.
+pub(crate) fn is_too_noisy(low: f64, high: f64) -> bool {
+    let to_both = low < TOO_NOISY.recip() && high > TOO_NOISY;
+    to_both || !(low > ANYWHERE.recip() && high < ANYWHERE)
 }
 
-/// Where an undecided ratio lies: `between -3 % and +9 %`, or in factors where it is wider.
-pub(crate) fn span(low: f64, high: f64) -> (String, String) {
+/// A factor with its direction: `2x slower`, `7.5x faster`; `words`: below one, and above.
+fn turned_factor(factor: f64, words: [&str; 2]) -> String {
+    let more = factor >= 1.0;
+    let reach = if more { factor } else { factor.recip() };
+    format!("{}{GLUE}{}", times(reach), words[usize::from(more)])
+}
+
+/// Where an undecided ratio lies: `between -3 % and +9 %`, or in factors where it is wider, `2x slower` and `7.5x faster`;
+/// `words`: below one, and above. Both ends are always of one kind.
+pub(crate) fn span(low: f64, high: f64, words: [&str; 2]) -> (String, String) {
     if low <= 0.5 || high >= 2.0 {
-        return (fraction(low), fraction(high));
+        return (turned_factor(low, words), turned_factor(high, words));
     }
     let (low, high) = ((low - 1.0) * 100.0, (high - 1.0) * 100.0);
     let digits = usize::from(low.abs().max(high.abs()) < 2.95);
     (signed(low, digits), signed(high, digits))
+}
+
+/// One end of what is possible: `3 % slower`, `2.1x faster`; `words`: below one, and above.
+pub(crate) fn apart(ratio: f64, words: [&str; 2]) -> String {
+    let more = ratio >= 1.0;
+    let reach = if more { ratio } else { ratio.recip() };
+    if !reach.is_finite() || reach > 100.0 {
+        return format!("over{GLUE}100x {}", words[usize::from(more)]);
+    }
+    format!("{} {}", gap(ratio, None, more).size, words[usize::from(more)])
+}
+
+/// A ratio as a part of the whole, `57 %`, and from two on as a factor: `2.3x`.
+pub(crate) fn part(ratio: f64) -> String {
+    match ratio.is_finite() && (0.095..1.995).contains(&ratio) {
+        true => share(ratio),
+        false => times(ratio),
+    }
 }
 
 /// The bound of a tie as a whole percentage that no value inside exceeds: `2 %`.
@@ -216,13 +261,19 @@ pub(crate) fn within(low: f64, high: f64) -> String {
     format!("{}{GLUE}%", fixed((farthest * 100.0 - 1e-6).ceil().max(1.0), 0))
 }
 
-/// A share as a percentage: `98 %`.
+/// A share as a percentage: `98 %`, `<1 %`.
 pub(crate) fn share(share: f64) -> String {
+    if share > 0.0 && share < 0.005 {
+        return format!("<1{GLUE}%");
+    }
     format!("{}{GLUE}%", fixed(share * 100.0, 0))
 }
 
-/// A share that may be small: `0.88 %`, `4.2 %`, `97 %`.
+/// A share that may be small: `<0.01 %`, `0.88 %`, `4.2 %`, `97 %`.
 pub(crate) fn small_share(share: f64) -> String {
+    if share > 0.0 && share < 0.000_05 {
+        return format!("<0.01{GLUE}%");
+    }
     let percent = share * 100.0;
     let digits = if percent < 0.995 { 2 } else { usize::from(percent < 9.95) };
     format!("{}{GLUE}%", trimmed(&fixed(percent, digits)))
@@ -245,6 +296,30 @@ pub(crate) fn brief(seconds: f64) -> String {
     glued(&human_seconds(seconds))
 }
 
+/// Times from nanoseconds in the unit of the longest, which stands once: `0.4 / 12 / 310 ms`; `-` where one is not known,
+/// `None` where none is.
+pub(crate) fn in_one_unit(nanoseconds: &[Option<f64>]) -> Option<String> {
+    let known = |of: &Option<f64>| of.filter(|ns| ns.is_finite() && *ns > 0.0);
+    let longest = nanoseconds.iter().filter_map(known).reduce(f64::max)?;
+    let (scale, unit) = match longest {
+        ns if ns < 999.5 => (1.0, "ns"),
+        // Disks think in milliseconds.
+        ns if ns < 99_950.0 => (1e3, "us"),
+        ns if ns < 999.5e6 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    let number = |ns: f64| {
+        let value = ns / scale;
+        let digits = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+        match value {
+            value if value < 0.005 => "<0.01".to_owned(),
+            value => trimmed(&fixed(value, digits)).to_owned(),
+        }
+    };
+    let all: Vec<String> = nanoseconds.iter().map(|of| known(of).map_or("-".to_owned(), number)).collect();
+    Some(format!("{}{GLUE}{unit}", glued(&all.join(" / "))))
+}
+
 /// A time as a table holds it, three digits up to a thousand seconds: `30.5 ms`, `1.46 s`, `171 s`.
 pub(crate) fn time(seconds: f64) -> String {
     match seconds {
@@ -257,6 +332,16 @@ pub(crate) fn time(seconds: f64) -> String {
         }
         seconds => glued(&human_seconds(seconds)),
     }
+}
+
+/// A number with three digits, more where its whole part has them: `0.85`, `81.5`, `2310`.
+pub(crate) fn three_digits(value: f64) -> String {
+    let digits = match value.abs() {
+        size if size < 9.995 => 2,
+        size if size < 99.95 => 1,
+        _ => 0,
+    };
+    trimmed(&fixed(value, digits)).to_owned()
 }
 
 /// Operations by time where a column has little room: `39.2k/s`.
@@ -364,14 +449,27 @@ mod tests {
 
     #[test]
     fn an_undecided_ratio_shows_both_signs() {
-        let (low, high) = span(0.97, 1.09);
+        let words = ["slower", "faster"];
+        let (low, high) = span(0.97, 1.09, words);
         assert_eq!((plain(&low), plain(&high)), ("-3 %".to_owned(), "+9 %".to_owned()));
-        let (low, high) = span(0.998, 1.021);
+        let (low, high) = span(0.998, 1.021, words);
         assert_eq!((plain(&low), plain(&high)), ("-0.2 %".to_owned(), "+2.1 %".to_owned()));
-        assert_eq!(span(0.4, 2.3), ("0.4x".to_owned(), "2.3x".to_owned()));
-        assert_eq!(span(0.0021, 2065.0), ("1/476x".to_owned(), "2065x".to_owned()));
-        assert_eq!(span(1e-9, 0.05), ("<1/9,999x".to_owned(), "1/20x".to_owned()));
-        assert_eq!(plain(&span(0.997, 1.09).0), "0 %");
+        // Never a fraction beside a factor: both ends say their direction.
+        let factors = |low: f64, high: f64| {
+            let (low, high) = span(low, high, words);
+            format!("{} to {}", plain(&low), plain(&high))
+        };
+        assert_eq!(factors(0.5, 7.5), "2x slower to 7.5x faster");
+        assert_eq!(factors(0.9, 2.3), "1.11x slower to 2.3x faster");
+        assert_eq!(factors(1e-9, 0.05), ">9,999x slower to 20x slower");
+        assert_eq!(plain(&span(0.997, 1.09, words).0), "0 %");
+    }
+
+    #[test]
+    fn a_range_that_reaches_far_to_both_sides_is_only_too_noisy() {
+        for (low, high, noisy) in [(0.32, 3.1, true), (0.34, 30.0, false), (0.9, 7.5, false), (0.009, 1.2, true)] {
+            assert_eq!(is_too_noisy(low, high), noisy, "{low} to {high}");
+        }
     }
 
     #[test]
@@ -405,6 +503,52 @@ mod tests {
     fn numbers_that_are_none_do_not_pass_for_numbers() {
         assert_eq!(times(f64::NAN), "?x");
         assert_eq!(rate("B/s", f64::INFINITY), "?");
+    }
+
+    #[test]
+    fn a_decided_difference_is_never_shown_as_none() {
+        assert_eq!(said(1.0006, 1.0003, 1.0009, true), "0.06 % (0.03 to 0.09 %)");
+        assert_eq!(said(1.00002, 1.00001, 1.00003, true), "<0.01 % (<0.01 to <0.01 %)");
+        // The near end of a wide interval keeps the digits that show it apart from one.
+        assert_eq!(said(2.4, 1.04, 5.5, true), "2.4x (1.04x to 5.5x)");
+        assert_eq!(said(1e5, 3.0, 1e9, true), ">9,999x (3x to >9,999x)");
+    }
+
+    #[test]
+    fn waits_stand_in_the_unit_of_the_longest() {
+        let said = |all: &[Option<f64>]| in_one_unit(all).map(|said| plain(&said));
+        assert_eq!(said(&[Some(12e6), Some(40.44e6), Some(310e6)]).unwrap(), "12 / 40.4 / 310 ms");
+        assert_eq!(said(&[Some(800.0), Some(2.5e9), None]).unwrap(), "<0.01 / 2.5 / - s");
+        assert_eq!(said(&[Some(999.7e6)]).unwrap(), "1 s");
+        assert_eq!((said(&[]), said(&[None]), said(&[Some(0.0), Some(f64::NAN)])), (None, None, None));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn figures_are_short_and_none_says_nothing(
+            bits in proptest::num::u64::ANY,
+            ratio in 1e-12_f64..1e12,
+            low in 1e-12_f64..1.0,
+            high in 1.0_f64..1e12,
+        ) {
+            let any = f64::from_bits(bits);
+            let (below, above) = span(low, high, ["slower", "faster"]);
+            let faster = ratio > 1.0;
+            let Gap { size, interval } = gap(ratio, Some((ratio * low, ratio * high)), faster);
+            let all = [
+                rate("operations/s", any), rate("B/s", any), rate("ns", any), iops(any), times(any), coarse(any),
+                share(any.clamp(-1e6, 1e6)), small_share(any.clamp(-1e6, 1e6)), brief(any), time(any), duration(any), below, above,
+                size.clone(), within(low, high.min(1e6)), per_second(any),
+            ];
+            for said in all.iter().map(|said| plain(said)) {
+                assert!(said.len() <= 24, "{said}");
+                for silly in ["NaN", "inf", "-0 ", "-0x"] {
+                    assert!(!said.contains(silly), "{said}");
+                }
+            }
+            assert!(ratio == 1.0 || size.contains(|c: char| ('1'..='9').contains(&c)), "{ratio}: {size}");
+            assert!(interval.is_some_and(|said| !said.contains("NaN")));
+        }
     }
 
     #[test]

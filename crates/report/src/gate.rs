@@ -254,5 +254,5 @@ pub(crate) fn subject(gate: &Gate, row: &GateRow) -> String {
     let title = if row.title.trim().is_empty() { &row.workload } else { &row.title };
     let title = shorten(title, facts::TITLE_COLUMNS);
     let several = gate.rows.iter().any(|other| other.workload == row.workload && other.group != row.group);
-    if several { format!("{title}, {}", shorten(&row.group, 40)) } else { title }
+    if several { format!("{title}, {}", shorten(&row.group, 80)) } else { title }
 }

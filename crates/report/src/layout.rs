@@ -189,16 +189,23 @@ pub(crate) fn hang(
     right: Option<&Phrase>,
     style: &Style,
 ) {
-    let label = clean(label);
     let width = style.columns();
+    let label = clean(label);
     let narrow = width < NARROW_COLUMNS;
     let beside = !narrow || label_columns <= SHORT_LABEL_COLUMNS;
     let indent = if beside { label_columns } else { 2 };
     let lines = body.wrap(width - indent);
-    let mut left = paint(&label, Tone::Label, style);
-    if !beside && !label.is_empty() {
-        out.push_str(left.trim_end());
-        out.push('\n');
+    // One that has no room beside its body stands above it, whole.
+    let above = !label.is_empty() && (!beside || columns(&label) >= indent);
+    let mut left = paint(if above { "" } else { &label }, Tone::Label, style);
+    if above {
+        // Breaking takes away what a label is indented by.
+        let whole = Phrase::default().tone(Tone::Label, label.trim_end());
+        let lines = if whole.columns() <= width { vec![whole] } else { whole.wrap(width) };
+        for line in lines {
+            out.push_str(&line.paint(style));
+            out.push('\n');
+        }
         left = " ".repeat(indent);
     } else {
         left.push_str(&" ".repeat(indent.saturating_sub(columns(&label))));
@@ -264,8 +271,8 @@ mod tests {
         let body = Phrase::default().name("xfs").tone(Tone::Faster, " faster");
         let right = Phrase::of("limited by flushes");
         let (mut plain, mut coloured) = (String::new(), String::new());
-        hang(&mut plain, "commit", 10, &body, Some(&right), &Style { colour: false, width: 80 });
-        hang(&mut coloured, "commit", 10, &body, Some(&right), &Style { colour: true, width: 80 });
+        hang(&mut plain, "commit", 10, &body, Some(&right), &Style { colour: false, width: 80, ..Style::default() });
+        hang(&mut coloured, "commit", 10, &body, Some(&right), &Style { colour: true, width: 80, ..Style::default() });
         let mut stripped = String::new();
         let mut inside = false;
         for character in coloured.chars() {

@@ -33,6 +33,7 @@ mod memo;
 mod operations;
 mod plan;
 mod published;
+mod questions;
 pub mod schema;
 mod statements;
 mod terminal;
@@ -78,18 +79,27 @@ pub struct Style {
     /// Columns that a line of text may take; taken as 40 at least and 140 at most,
     /// because longer lines are hard to read.
     pub width: usize,
+    /// Nobody looks at it on a terminal: a table keeps all its columns and a row of it is one line, however wide.
+    pub piped: bool,
+    /// Commands that need root are shown with `sudo`: whoever reads is somebody else.
+    pub sudo: bool,
 }
 
 impl Default for Style {
     /// No colours and 100 columns.
     fn default() -> Self {
-        Style { colour: false, width: 100 }
+        Style { colour: false, width: 100, piped: false, sudo: false }
     }
 }
 
 impl Style {
     pub(crate) fn columns(&self) -> usize {
         self.width.clamp(40, 140)
+    }
+
+    /// Columns that a table may take.
+    pub(crate) fn table_columns(&self) -> usize {
+        if self.piped { usize::MAX } else { self.columns() }
     }
 }
 

@@ -3,8 +3,9 @@
 use crate::clean::{clean, columns, shorten};
 use crate::layout::{Phrase, Tone, hang};
 use crate::statements::{Statement, statements};
-use crate::{Style, answer, facts, words};
-use model::findings::{Ceiling, Findings, ResultFinding};
+use crate::{Style, answer, facts, questions, words};
+use model::findings::{Ceiling, Findings, ResultFinding, Settle};
+use model::sentence::Weight;
 
 /// Columns of the narrowest label column: `disk ceiling` and two spaces.
 const LEAST_LABEL_COLUMNS: usize = 14;
@@ -13,7 +14,8 @@ pub(crate) const CLOSING_COLUMNS: usize = 10;
 
 /// Columns that the labels of these titles take, two spaces included.
 pub(crate) fn label_columns<S: AsRef<str>>(titles: &[S]) -> usize {
-    let widest = titles.iter().map(|title| columns(&shorten(title.as_ref(), facts::TITLE_COLUMNS))).max();
+    let widths = titles.iter().map(|title| columns(&shorten(title.as_ref(), facts::TITLE_COLUMNS)));
+    let widest = widths.filter(|width| *width <= facts::LABEL_COLUMNS).max();
     (widest.unwrap_or(0) + 2).max(LEAST_LABEL_COLUMNS)
 }
 
@@ -40,9 +42,12 @@ pub(crate) fn verdict(result: &ResultFinding, group: Option<&str>) -> VerdictLin
     let said = statements(result);
     let mut body = Phrase::default();
     if let Some(group) = group {
-        body = body.say(format!("{}: ", shorten(group, 40)));
+        body = body.say(format!("{}: ", shorten(group, 80)));
     }
     body = body.and(words::verdict::statements(result, &said));
+    if let Some(waits) = words::waits::longest(result) {
+        body = body.say("; ").and(waits);
+    }
     let names_no_limit =
         |one: &Statement| matches!(one, Statement::AtTheDisk { .. } | Statement::Nothing | Statement::Failed { .. });
     let limit = (!said.iter().any(|one| matches!(one, Statement::AtTheDisk { .. }))
@@ -54,15 +59,80 @@ pub(crate) fn verdict(result: &ResultFinding, group: Option<&str>) -> VerdictLin
     VerdictLine { body, limit }
 }
 
-/// `ANSWER`, `NEXT`, `RECORD`: what a person acts on. `just_raced`: the record is the last one, so
-/// that `fairlane report` needs no name to find it.
+/// The result of a race: the answer in one sentence, the table of all questions, what the disk can do without a
+/// filesystem, what is undecided and what was not tested.
+pub(crate) fn result(findings: &Findings, style: &Style) -> String {
+    let mut out = String::new();
+    let labelled = |out: &mut String, label: &str, said: Vec<Phrase>| {
+        for (at, said) in said.into_iter().enumerate() {
+            hang(out, if at == 0 { label } else { "" }, CLOSING_COLUMNS, &said, None, style);
+        }
+    };
+    labelled(&mut out, words::ANSWER, vec![answer::sentence(findings)]);
+    let (before, after) = notes(findings);
+    labelled(&mut out, words::NOTE, before);
+    let startup = findings.operations.iter().filter_map(words::operations::startup_warning);
+    let startup = startup.map(|warning| Phrase::default().tone(Tone::Failed, format!("{warning}."))).collect();
+    labelled(&mut out, words::WARNING, startup);
+    if !findings.results.is_empty() {
+        out.push('\n');
+        questions::text(&mut out, findings, style);
+        if findings.results.iter().any(|result| result.section.is_none()) || !findings.ceilings.is_empty() {
+            out.push_str(&ceilings(&findings.ceilings, LEAST_LABEL_COLUMNS + 1, style));
+        }
+        out.push('\n');
+    }
+    labelled(&mut out, words::NOTE, after);
+    labelled(&mut out, words::OPEN, answer::open(findings));
+    labelled(
+        &mut out,
+        words::UNTESTED,
+        answer::untested_list(findings).map(|list| list.say(".")).into_iter().collect(),
+    );
+    out
+}
+
+/// What has to be known before the answer is taken, all of it in one place: how the race ended, that code alone was raced,
+/// and what the answer's lanes and ground are. Before the table where the race is not what it seems, otherwise after it.
+pub(crate) fn notes(findings: &Findings) -> (Vec<Phrase>, Vec<Phrase>) {
+    let outcome = words::race::outcome(&findings.outcome).filter(|_| !findings.results.is_empty());
+    let outcome = outcome.map(|note| Phrase::default().tone(Tone::Failed, note));
+    let code_only = findings.code_only.iter().map(|said| words::answer::said_of_the_ground(said));
+    let first: Vec<Phrase> = outcome.into_iter().chain(code_only).collect();
+    let caveats = answer::caveats(findings, true);
+    match first.is_empty() {
+        true => (first, caveats),
+        false => (first.into_iter().chain(caveats).collect(), Vec::new()),
+    }
+}
+
+/// The warnings that a reader has to heed, the heaviest first; `more`: where the others are.
+pub(crate) fn warnings(findings: &Findings, most: usize, more: Option<&str>, style: &Style) -> String {
+    let mut out = String::new();
+    // NOTE says it already.
+    let cached = findings.answer.as_ref().and_then(|answer| answer.cached_disk.as_ref()).map(|of| words::sentence(of));
+    let warnings: Vec<String> = facts::weighed_warnings(findings, &[])
+        .into_iter()
+        .filter(|(weight, warning)| *weight < Weight::Detail && cached.as_ref() != Some(warning))
+        .map(|(_, warning)| warning)
+        .collect();
+    let mut label = words::WARNINGS;
+    for warning in warnings.iter().take(most) {
+        hang(&mut out, label, CLOSING_COLUMNS, &Phrase::of(format!("{}.", shorten(warning, 400))), None, style);
+        label = "";
+    }
+    let left = warnings.len().saturating_sub(most);
+    if let Some(command) = more.filter(|_| left > 0) {
+        hang(&mut out, "", CLOSING_COLUMNS, &Phrase::of(words::screen::more_warnings(left, command)), None, style);
+    }
+    out
+}
+
+/// `NEXT`, `RECORD`: what a person does with it, at the prompt. `just_raced`: the record is the last one, so that
+/// `fairlane report` needs no name to find it.
 pub(crate) fn closing(findings: &Findings, record_path: Option<&str>, just_raced: bool, style: &Style) -> String {
     let mut out = String::new();
-    if let Some(note) = words::race::outcome(&findings.outcome).filter(|_| !findings.results.is_empty()) {
-        hang(&mut out, words::NOTE, CLOSING_COLUMNS, &Phrase::default().tone(Tone::Failed, note), None, style);
-    }
-    hang(&mut out, words::ANSWER, CLOSING_COLUMNS, &answer::answer(findings), None, style);
-    let next = next_command(findings, record_path, just_raced);
+    let next = next_command(findings, record_path, just_raced).map(|line| as_typed(line, findings, style));
     if let Some(line) = &next {
         command(&mut out, words::NEXT, line, style);
     }
@@ -87,17 +157,73 @@ pub(crate) fn closing(findings: &Findings, record_path: Option<&str>, just_raced
     out
 }
 
-/// The one command worth running next: resuming where the race did not end by itself, because what the statistics
-/// advise rests on the whole race. A report is worth it only after a race: whoever reads one has it already.
+/// The one command worth running next: resuming where the race did not end by itself; none while it runs. A report is
+/// worth it only after a race: whoever reads one has it already.
 pub(crate) fn next_command(findings: &Findings, record_path: Option<&str>, just_raced: bool) -> Option<String> {
+    if findings.outcome == "running" {
+        return None;
+    }
     if let (Some(_), Some(path)) = (words::race::outcome(&findings.outcome), record_path) {
-        return Some(format!("fairlane {}", words::race::resume(&typed(path))));
+        return Some(resume_command(findings, path));
+    }
+    // Without a path nothing can be resumed.
+    let resumes = |answer: &&model::findings::Answer| matches!(answer.settle, Some(Settle::Resume { .. }));
+    if findings.answer.as_ref().is_some_and(|answer| resumes(&answer)) {
+        return None;
     }
     let answer = findings.answer.as_ref().filter(|answer| match answer.next.first() {
         Some(command) => just_raced || command != "report",
         None => false,
     })?;
     Some(format!("fairlane {}", crate::clean::shell_line(&answer.next)))
+}
+
+/// A proposed command as whoever reads must type it: with `sudo` where it formats and mounts and he is not root.
+pub(crate) fn as_typed(line: String, findings: &Findings, style: &Style) -> String {
+    let races = ["fairlane race", "fairlane fio", "fairlane calibrate"].iter().any(|begin| line.starts_with(begin));
+    let in_guest = ["@uml", "@qemu", "--on uml", "--on qemu"].iter().any(|word| line.contains(word));
+    let mounts = |lane: &model::lane::Lane| matches!(lane.venue.as_str(), "image" | "device" | "memory");
+    match style.sudo && races && !in_guest && findings.lanes.iter().any(mounts) {
+        true => format!("sudo {line}"),
+        false => line,
+    }
+}
+
+/// What goes on with a race, with what a record may not choose by itself: its lanes where they say more than a name, its
+/// place, devices and programs that were allowed.
+pub(crate) fn resume_command(findings: &Findings, path: &str) -> String {
+    let mut line = format!("fairlane {}", words::race::resume(&typed(path)));
+    let mut add = |words: &[&str]| {
+        for word in words {
+            line.push(' ');
+            line.push_str(&crate::clean::shell_word(word));
+        }
+    };
+    let lanes = || findings.lanes.iter().filter(|lane| !lane.is_self).map(|lane| lane.spec.as_str());
+    let is_plain = |spec: &str| spec.chars().all(|c| c.is_ascii_alphanumeric() || c == '@' || c == '_');
+    let can_be_typed = |spec: &str| spec.parse::<model::lane::LaneSpec>().is_ok();
+    if lanes().all(can_be_typed) && !lanes().all(is_plain) {
+        lanes().for_each(|spec| add(&[spec]));
+    }
+    let mut words = findings.command_line.iter();
+    while let Some(word) = words.next() {
+        match (word.as_str(), word.split_once('=')) {
+            ("--allow-programs", _) => add(&[word]),
+            // A record that lies among nobody's own runs fio only where that is allowed again.
+            ("--with-fio", _) => add(&["--allow-programs"]),
+            ("--erase", _) => add(&["--erase", words.next().map_or("", String::as_str)]),
+            ("--on", _) => add(&words.next().filter(|place| place.contains('/')).map_or(vec![], |on| vec!["--on", on])),
+            ("--set", _) => {
+                let socket =
+                    words.next().filter(|set| set.split('=').next().is_some_and(|key| key.ends_with("socket")));
+                add(&socket.map_or(vec![], |set| vec!["--set", set]));
+            }
+            (_, Some(("--erase", _))) => add(&[word]),
+            (_, Some(("--on", place))) if place.contains('/') => add(&[word]),
+            _ => {}
+        }
+    }
+    line
 }
 
 /// A path as a shell takes it; `~/` in front stays the shell's own.

@@ -2,26 +2,28 @@
 
 use crate::clean::{clean, name, shorten};
 use crate::layout::{GLUE, Phrase, Tone};
-use crate::statements::reference_of;
 use crate::words::operations as said;
-use crate::{Input, Style, advice, answer, appenders, facts, figures, lines, operations, transactions, words};
+use crate::{
+    Input, Style, advice, answer, appenders, facts, figures, lines, operations, questions, transactions, words,
+};
 use model::findings::{Findings, Limit, OperationRow, OperationsFinding, ResultFinding};
 
 /// Renders findings as GitHub's Markdown. Width and colour have no meaning here.
 pub(crate) fn render(input: &Input, _: &Style) -> String {
     let findings = input.findings;
     let mut out = String::new();
-    if let Some(note) = words::race::outcome(&findings.outcome) {
-        out.push_str(&format!("> {}\n\n", escape(&note)));
-    }
-    if let Some(said) = &findings.code_only {
-        out.push_str(&format!("> **{}:** {}.\n\n", words::NOTE_TITLE, escape(said)));
-    }
-    out.push_str(&format!("**{}:** {}\n\n", words::ANSWER_TITLE, phrase(&answer::answer(findings), false)));
+    out.push_str(&format!("**{}:** {}\n\n", words::ANSWER_TITLE, phrase(&answer::sentence(findings), false)));
     for warning in findings.operations.iter().filter_map(words::operations::startup_warning) {
         out.push_str(&format!("> **{}:** {}.\n\n", words::WARNING_TITLE, escape(&warning)));
     }
-    compact(&mut out, findings);
+    let (before, after) = lines::notes(findings);
+    labelled(&mut out, words::NOTE_TITLE, before);
+    questions::markdown(&mut out, findings);
+    out.push('\n');
+    labelled(&mut out, words::NOTE_TITLE, after);
+    labelled(&mut out, words::OPEN_TITLE, answer::open(findings));
+    let untested = answer::untested_list(findings).map(|list| list.say("."));
+    labelled(&mut out, words::UNTESTED_TITLE, untested.into_iter().collect());
     for table in &findings.operations {
         totals(&mut out, table);
     }
@@ -48,31 +50,11 @@ pub(crate) fn render(input: &Input, _: &Style) -> String {
     out
 }
 
-/// One row per result: a figure of each lane, and below it how far it is from the reference.
-fn compact(out: &mut String, findings: &Findings) {
-    let results = operations::others(findings);
-    if results.is_empty() && !(findings.operations.is_empty() && findings.searches.is_empty()) {
-        return;
-    }
-    let reference = results.iter().find_map(|result| reference_of(result)).unwrap_or_default();
-    let mut header = vec![words::COLUMN_WORKLOAD.to_owned()];
-    header.extend(findings.lanes.iter().map(|lane| code(&name(&lane.name), true)));
-    header.push(words::COLUMN_LIMIT.to_owned());
-    row(out, &header);
-    let middle = findings.lanes.iter().map(|_| "---:");
-    row(out, &["---"].into_iter().chain(middle).chain(["---"]).map(str::to_owned).collect::<Vec<_>>());
-    for result in &results {
-        let mut cells = vec![escape(&metric(result, findings))];
-        cells.extend(findings.lanes.iter().map(|lane| {
-            let said = words::verdict::brief(result, &lane.name, reference).map(|said| phrase(&said, true));
-            said.map_or(mean(result, &lane.name), |said| format!("{}<br>{said}", mean(result, &lane.name)))
-        }));
-        let pace = words::verdict::pace(result);
-        cells.push(escape(pace.as_deref().unwrap_or(words::verdict::limit_noun(result.limit))));
-        row(out, &cells);
-    }
-    if !reference.is_empty() {
-        out.push_str(&format!("\n{}\n", phrase(&words::verdict::compact_legend(reference, findings.margin), false)));
+/// Sentences in one paragraph, as the terminal says them below a label.
+fn labelled(out: &mut String, label: &str, said: Vec<Phrase>) {
+    if !said.is_empty() {
+        let said: Vec<String> = said.iter().map(|one| phrase(one, false)).collect();
+        out.push_str(&format!("**{label}:** {}\n\n", said.join(" ")));
     }
 }
 
@@ -108,19 +90,6 @@ fn warnings(out: &mut String, warnings: &[String]) {
         out.push_str(&format!("- {}.\n", escape(&shorten(warning, 800))));
     }
     close(out);
-}
-
-/// A lane's mean; bold where the ranking puts lanes apart and this one among the best.
-fn mean(result: &ResultFinding, lane: &str) -> String {
-    let Some(estimate) = result.estimates.iter().find(|estimate| estimate.lane == lane) else {
-        return "–".to_owned();
-    };
-    if estimate.failure.is_some() {
-        return words::FAILED.to_owned();
-    }
-    let shown = escape(&figures::rate(&result.unit, estimate.mean));
-    let best = result.ranking.len() > 1 && result.ranking[0].iter().any(|best| best == lane);
-    if best { format!("**{shown}**") } else { shown }
 }
 
 fn measured(out: &mut String, findings: &Findings) {
@@ -338,7 +307,7 @@ fn close(out: &mut String) {
     out.push_str("\n</details>\n");
 }
 
-fn row(out: &mut String, cells: &[String]) {
+pub(crate) fn row(out: &mut String, cells: &[String]) {
     out.push_str(&format!("| {} |\n", cells.join(" | ")));
 }
 

@@ -11,7 +11,6 @@ use crate::Input;
 use crate::clean::shorten;
 use crate::language::{Tongue, fill};
 use crate::layout::{Phrase, Tone};
-use crate::lines::typed;
 use crate::words;
 use decision::{Decision, raced};
 use model::findings::Findings;
@@ -83,11 +82,16 @@ fn outcome(input: &Input, tongue: &Tongue) -> Option<Phrase> {
         "interrupted" => Phrase::of(said.interrupted),
         "failed" => Phrase::of(said.failed_race),
         "unfinished" => Phrase::of(said.unfinished),
+        "running" => return Some(Phrase::of(said.running)),
         other => fill(said.ended_as, &[("outcome", Phrase::of(shorten(other, TITLE_NAME_COLUMNS)))]),
     };
-    let command = input.record_path.map(|path| format!("fairlane {}", words::race::resume(&typed(path))));
+    let command = input.record_path.map(|path| crate::lines::resume_command(input.findings, path));
+    let seconds = input.findings.answer.as_ref().and_then(|answer| answer.settle).and_then(|settle| settle.seconds());
     Some(match place::inline(command.as_deref()) {
-        Some(command) => outcome.say(" ").and(fill(said.resume, &[("command", command)])),
+        Some(command) => {
+            let command = seconds.map_or(command.clone(), |of| tongue.with(command, open::about(of, tongue)));
+            outcome.say(" ").and(fill(said.resume, &[("command", command)]))
+        }
         None => outcome,
     })
 }

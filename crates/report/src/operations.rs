@@ -121,7 +121,7 @@ pub(crate) fn sections(table: &OperationsFinding) -> Vec<(&str, Vec<&OperationRo
     sections
 }
 
-/// What limited the steps of a section, a line per limit; those without a known one are left out.
+/// What limited the steps of a section, a line per limit, those without a known one left out; and what lanes made of them.
 pub(crate) fn limits(findings: &Findings, table: &OperationsFinding, rows: &[&OperationRow]) -> Vec<String> {
     let mut limits: Vec<(Limit, Vec<&str>)> = Vec::new();
     for row in rows {
@@ -134,6 +134,23 @@ pub(crate) fn limits(findings: &Findings, table: &OperationsFinding, rows: &[&Op
     let known = limits.into_iter().filter(|(limit, _)| *limit != Limit::Unattributed);
     known
         .map(|(limit, groups)| said::limited(words::verdict::limit(limit), &groups, groups.len() == rows.len()))
+        .chain(acts(findings, table, rows))
+        .collect()
+}
+
+/// What lanes made of the work otherwise than others, a line per sentence with its steps.
+fn acts(findings: &Findings, table: &OperationsFinding, rows: &[&OperationRow]) -> Vec<String> {
+    let mut acts: Vec<(&str, Vec<&str>)> = Vec::new();
+    for row in rows {
+        for act in result_of(findings, table, row).into_iter().flat_map(|result| &result.acts) {
+            match acts.iter_mut().find(|(other, _)| *other == act.as_str()) {
+                Some((_, groups)) => groups.push(&row.group),
+                None => acts.push((act.as_str(), vec![&row.group])),
+            }
+        }
+    }
+    acts.into_iter()
+        .map(|(act, groups)| said::limited(&words::sentence(act), &groups, groups.len() == rows.len()))
         .collect()
 }
 

@@ -16,6 +16,8 @@ pub struct PlanSummary {
     pub workloads: u32,
     /// Fewest and most rounds per workload; equal where the number is fixed.
     pub rounds: (u32, u32),
+    /// Lanes are to be ranked by its rounds: it is no search, no calibration and not about one lane.
+    pub ranks: bool,
     /// As many rounds as the time allows, whatever they decide (`fairlane calibrate`).
     pub rounds_until_the_time_is_up: bool,
     /// Seconds that the race takes, roughly.
@@ -48,9 +50,9 @@ pub struct Foresight {
     pub of: Option<(u32, u32)>,
     /// In so many seconds.
     pub seconds: f64,
-    /// A smaller one, and the seconds that it takes; `None` where the time is enough for it too, or none
-    /// would be.
-    pub smaller: Option<(f64, f64)>,
+    /// A smaller one, the seconds that it takes, and the rounds that it must be given where an adaptive race makes fewer;
+    /// `None` where the time is enough for it too, or none would be.
+    pub smaller: Option<(f64, f64, Option<u32>)>,
     /// Whose noise was taken.
     pub noise: KnownNoise,
 }
@@ -150,6 +152,7 @@ mod tests {
             needed_bytes: Some(6 << 30),
             workloads: 6,
             rounds: (6, 20),
+            ranks: true,
             rounds_until_the_time_is_up: false,
             seconds: Some(180.0),
             seconds_per_round: Vec::new(),
@@ -166,7 +169,7 @@ mod tests {
     #[test]
     fn a_race_says_what_it_writes_and_for_how_long_before_it_does() {
         assert_eq!(
-            plan_lines(&sample(), &Style { colour: false, width: 200 }),
+            plan_lines(&sample(), &Style { colour: false, width: 200, ..Style::default() }),
             "ext4, xfs, btrfs as 2 GiB images in /home/li (ext4 on nvme0n1p3). Formats no disk. \
              Writes about 30 GiB, needs 6 GiB free. Ctrl-C cleans up.\n\
              plan: 6 workloads, 6 to 20 rounds each, about 3 min\n"
@@ -175,7 +178,9 @@ mod tests {
 
     #[test]
     fn writing_the_images_counts_where_it_takes_its_share() {
-        let lines = |plan: &PlanSummary| plan_lines(plan, &Style { colour: false, width: 200 }).replace('\u{a0}', " ");
+        let lines = |plan: &PlanSummary| {
+            plan_lines(plan, &Style { colour: false, width: 200, ..Style::default() }).replace('\u{a0}', " ")
+        };
         let mut plan = sample();
         plan.setup_seconds = 60.0;
         assert!(lines(&plan).contains("about 3 min, after 60 s for the images\n"), "{}", lines(&plan));
@@ -185,38 +190,82 @@ mod tests {
 
     #[test]
     fn a_budget_that_does_not_reach_the_first_look_is_said_to() {
-        let lines = |plan: &PlanSummary| plan_lines(plan, &Style { colour: false, width: 200 }).replace('\u{a0}', " ");
+        let lines = |plan: &PlanSummary| {
+            plan_lines(plan, &Style { colour: false, width: 300, ..Style::default() }).replace('\u{a0}', " ")
+        };
         let mut plan = sample();
         assert_eq!(lines(&plan).lines().count(), 2);
         plan.first_look_seconds = 400.0;
-        let said = "the first look at all of it takes about 6 min 40 s; some of it will stay without a verdict, raise \
-                    --budget or choose with --workload.\n";
-        assert!(lines(&plan).ends_with(said), "{}", lines(&plan));
-        // Where the number of rounds was named, nobody waits for a look.
+        let said = "six rounds of all of it, the fewest that decide, take about 7 min: some of it will stay undecided; \
+                    raise --budget or choose with --workload.\n";
+        let text = lines(&plan).replace("\n--workload", " --workload");
+        assert!(text.ends_with(said), "{text}");
+    }
+
+    #[test]
+    fn no_more_rounds_are_promised_than_the_time_has_room_for() {
+        let line = |plan: &PlanSummary| {
+            let text = plan_lines(plan, &Style { colour: false, width: 300, ..Style::default() });
+            text.replace('\u{a0}', " ").lines().nth(1).unwrap_or_default().to_owned()
+        };
+        // Six rounds of all six workloads take 216 s.
+        let mut plan = PlanSummary { seconds_per_round: vec![6.0; 6], first_look_seconds: 216.0, ..sample() };
+        let said = "plan: 6 workloads, with time for 6 rounds, the fewest that decide, of about 5 of them, about 3 min";
+        assert_eq!(line(&plan), said);
+        (plan.budget_seconds, plan.seconds) = (Some(31.0), Some(31.0));
+        let said = "plan: 6 workloads, with time for about 5 rounds, and no verdict comes before six, about 31 s";
+        assert!(line(&plan).starts_with(said), "{}", line(&plan));
+        (plan.budget_seconds, plan.seconds) = (Some(1.0), Some(17.0));
+        assert!(line(&plan).starts_with("plan: 6 workloads, with time for no whole round, about "), "{}", line(&plan));
+        assert!(line(&plan).ends_with("ended after 1.0 s (--budget)"), "{}", line(&plan));
+        (plan.budget_seconds, plan.first_look_seconds) = (Some(300.0), 216.0);
+        assert!(line(&plan).contains("6 to 20 rounds each"), "{}", line(&plan));
+    }
+
+    #[test]
+    fn rounds_that_cannot_decide_are_said_not_to_before_they_are_raced() {
+        let lines = |plan: &PlanSummary| {
+            let style = Style { colour: false, width: 300, ..Style::default() };
+            let text = plan_lines(plan, &style).replace('\u{a0}', " ");
+            text.lines().skip(2).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let mut plan = PlanSummary { budget_seconds: None, seconds_per_round: vec![4.0; 6], ..sample() };
+        plan.rounds = (1, 1);
+        let least = "--rounds 6 (about 2 min) is the least that usually decides.";
+        assert_eq!(lines(&plan), [format!("one round gives no verdicts: {least}")]);
         plan.rounds = (3, 3);
-        assert_eq!(lines(&plan).lines().count(), 2);
+        assert_eq!(lines(&plan), [format!("3 rounds seldom decide: {least}")]);
+        plan.rounds = (6, 6);
+        assert!(lines(&plan).is_empty());
+        plan.budget_seconds = Some(50.0);
+        assert_eq!(lines(&plan), ["the time has room for about 2 of 6 rounds, and fewer than six seldom decide."]);
+        plan.budget_seconds = Some(150.0);
+        assert!(lines(&plan).is_empty());
+        (plan.rounds, plan.ranks) = ((1, 1), false);
+        assert!(lines(&plan).is_empty(), "a search and one lane have no verdicts");
     }
 
     #[test]
     fn what_a_race_resolves_says_of_how_much_work_and_by_whose_noise() {
         let lines = |plan: &PlanSummary| {
-            let said = plan_lines(plan, &Style { colour: false, width: 400 }).replace('\u{a0}', " ");
+            let said =
+                plan_lines(plan, &Style { colour: false, width: 400, ..Style::default() }).replace('\u{a0}', " ");
             said.split_whitespace().collect::<Vec<_>>().join(" ")
         };
         let mut plan = sample();
         let of = Foresight { difference: 0.06, of: None, seconds: 180.0, smaller: None, noise: KnownNoise::All };
         plan.resolves = Some(of.clone());
-        let said = "in 3 min differences of about 6 % can be resolved (the noise is this machine's, as calibrated).";
+        let said = "in 3 min differences of about 6 % can be detected (the noise is this machine's, as calibrated).";
         assert!(lines(&plan).ends_with(said), "{}", lines(&plan));
         let noise = KnownNoise::Of(vec!["commit 4 KiB".to_owned(), "reads\u{1b}[2J".to_owned()]);
         plan.resolves = Some(Foresight { of: Some((2, 6)), noise, ..of.clone() });
-        let said = "in 3 min differences of about 6 % can be resolved in 2 of 6 workloads, and the others reach no look \
+        let said = "in 3 min differences of about 6 % can be detected in 2 of 6 workloads, and the others get too few rounds \
                     (the noise of commit 4 KiB and reads[2J is this machine's, as calibrated; ordinary noise is assumed \
                     of the rest).";
         assert!(lines(&plan).ends_with(said), "{}", lines(&plan));
-        plan.resolves = Some(Foresight { difference: 7.61, smaller: Some((4.0, 600.0)), ..of.clone() });
-        let said = "in 3 min nothing smaller than a factor of 8.6 can be told; a factor of 5 needs about 10 min (the noise \
-                    is this machine's, as calibrated).";
+        plan.resolves = Some(Foresight { difference: 7.61, smaller: Some((4.0, 600.0, Some(80))), ..of.clone() });
+        let said = "in 3 min only differences above 8.6x can be detected; 5x needs about 10 min with --rounds 80 (the noise is this \
+                    machine's, as calibrated).";
         assert!(lines(&plan).ends_with(said), "{}", lines(&plan));
         plan.resolves = Some(Foresight { noise: KnownNoise::None, ..of });
         assert!(lines(&plan).contains("(ordinary noise is assumed; `fairlane calibrate`"), "{}", lines(&plan));
@@ -228,13 +277,13 @@ mod tests {
         plan.rounds = (1, 1);
         plan.as_published = true;
         plan.notes = vec!["random read: files of 1GiB where the article had 4GiB\u{1b}[2J".to_owned()];
-        let lines = plan_lines(&plan, &Style { colour: false, width: 400 });
+        let lines = plan_lines(&plan, &Style { colour: false, width: 400, ..Style::default() });
         let lines: Vec<&str> = lines.lines().collect();
         assert_eq!(lines.len(), 4, "{lines:?}");
         assert_eq!(lines[2], "as published: the article's own method, run once; one round gives no verdicts.");
         assert_eq!(lines[3], "random read: files of 1GiB where the article had 4GiB[2J.");
         plan.rounds = (6, 6);
-        assert!(!plan_lines(&plan, &Style { colour: false, width: 400 }).contains("verdicts"));
+        assert!(!plan_lines(&plan, &Style { colour: false, width: 400, ..Style::default() }).contains("verdicts"));
     }
 
     #[test]
@@ -245,7 +294,7 @@ mod tests {
             ground: Ground::Device { path: "/dev/sdb\u{1b}[2J2".to_owned() },
         });
         plan.rounds = (4, 4);
-        let lines = plan_lines(&plan, &Style { colour: false, width: 400 });
+        let lines = plan_lines(&plan, &Style { colour: false, width: 400, ..Style::default() });
         assert!(lines.contains("FORMATS /dev/sdb[2J2: everything on it is lost."), "{lines}");
         assert!(!lines.contains("Formats no disk"), "{lines}");
         assert!(lines.contains("4 rounds each"), "{lines}");

@@ -3,7 +3,7 @@
 //! Nothing is judged here. Pairs are turned to stand against one reference lane, ties are
 //! gathered, and a pair that follows from two others is left out.
 
-use model::findings::{Limit, Pair, ResultFinding, Verdict};
+use model::findings::{Limit, Pair, ResultFinding, Undecided, Verdict};
 
 /// A pair as it is shown; possibly the other way round than it was judged.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +15,7 @@ pub(crate) struct Shown<'a> {
     /// It holds beside all other differences of the race, and what it comes to at least where that is known.
     pub(crate) over_race: Option<Option<f64>>,
     pub(crate) verdict: Verdict,
+    pub(crate) undecided: Option<Undecided>,
     pub(crate) why: Option<&'a str>,
 }
 
@@ -61,7 +62,7 @@ pub(crate) fn statements(result: &ResultFinding) -> Vec<Statement<'_>> {
     let tie = pairs.iter().all(|pair| pair.verdict == Verdict::Tie);
     let unranked = pairs.iter().all(|pair| matches!(pair.verdict, Verdict::Tie | Verdict::None));
     if result.limit == Limit::Device && !pairs.is_empty() && unranked && measured.len() > 1 {
-        let rates = || measured.iter().map(|estimate| estimate.mean);
+        let rates = || measured.iter().map(|estimate| estimate.in_row());
         said.push(Statement::AtTheDisk {
             slowest: rates().fold(f64::INFINITY, f64::min),
             fastest: rates().fold(f64::NEG_INFINITY, f64::max),
@@ -150,6 +151,7 @@ fn shown(pair: &Pair) -> Shown<'_> {
         interval: pair.low.zip(pair.high),
         over_race: pair.over_race.then_some(pair.at_least),
         verdict: pair.verdict,
+        undecided: pair.undecided,
         why: pair.why.as_deref().filter(|why| !why.trim().is_empty()),
     }
 }
@@ -363,6 +365,7 @@ mod tests {
                     why: (verdicts[at] == Verdict::None).then(|| format!("REASON {}", at % 2).into()),
                     minutes_to_settle: None,
                     rounds_to_settle: None,
+                    undecided: None,
                     over_race: true,
                     at_least: None,
                 });
@@ -371,6 +374,7 @@ mod tests {
         let estimate = |lane: &&str| Estimate {
             lane: (*lane).to_owned(),
             mean: 1.0,
+            row_mean: None,
             low: None,
             high: None,
             rounds: 6,
@@ -383,6 +387,8 @@ mod tests {
             latency_p50_ns: None,
             latency_p99_ns: None,
             latency_p999_ns: None,
+            latency_max_ns: None,
+            mean_to_median: None,
             latency_mean_ns: None,
             cpu_share: None,
             cpu_system_share: None,
@@ -395,13 +401,18 @@ mod tests {
         };
         ResultFinding {
             buffered: Vec::new(),
+            kept: Vec::new(),
+            acts: Vec::new(),
             workload: "w".to_owned(),
             title: "w".to_owned(),
             group: "g".to_owned(),
             section: None,
             missed_the_disk: false,
+            by_means: false,
+            stalls_matter: false,
             metric: "operations_per_second".to_owned(),
             unit: "operations/s".to_owned(),
+            counts: model::findings::Counts::default(),
             higher_is_better: true,
             shared_rate: None,
             rounds: 6,

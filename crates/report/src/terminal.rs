@@ -1,4 +1,4 @@
-//! The screen during a race: verdicts as they fall on one stream, progress on another.
+//! The screen during a race: progress and verdicts as they fall on one stream, the result on another.
 
 use crate::clean::{clean, columns, shorten};
 use crate::layout::{Phrase, Tone, hang};
@@ -8,12 +8,12 @@ use model::findings::{Findings, ResultFinding, Verdict};
 use std::io::{self, Write};
 
 /// Warnings that the screen shows itself; the others stand in the report.
-const WARNINGS_SHOWN: usize = 5;
+const WARNINGS_SHOWN: usize = 6;
 
 /// How the screen looks and what it knows beforehand.
 #[derive(Debug, Clone, Default)]
 pub struct ScreenOptions {
-    /// Of the data.
+    /// Of the result.
     pub style: Style,
     /// Draw the progress line. Set it only where the progress stream is a terminal and the user
     /// did not ask for quiet: the line is redrawn with control sequences.
@@ -28,8 +28,8 @@ pub struct ScreenOptions {
     pub record_is_last: bool,
 }
 
-/// Writes what happens during a race: data (ceilings, verdicts, the answer) to one stream, and
-/// progress and failures to the other.
+/// Writes what happens during a race: its result, once, to one stream; what falls meanwhile (ceilings, verdicts, where it
+/// is) to the other, only where that is a terminal, and failures anyway.
 ///
 /// It keeps no clock and decides nothing; a verdict that comes again is printed again only where
 /// its words changed, marked as settled later.
@@ -80,8 +80,8 @@ impl<Data: Write, Progress: Write> Screen<Data, Progress> {
     pub fn show(&mut self, event: &Event) -> io::Result<()> {
         match event {
             Event::Ceilings(ceilings) => {
-                let line = lines::ceilings(ceilings, self.label_columns, &self.options.style);
-                self.say(&line)?;
+                let line = lines::ceilings(ceilings, self.label_columns, &self.progress_style());
+                self.tell(&line)?;
             }
             Event::Verdicts(results) => self.verdicts(results)?,
             Event::Finished(findings) => return self.finish(findings),
@@ -121,7 +121,25 @@ impl<Data: Write, Progress: Write> Screen<Data, Progress> {
         self.data.flush()
     }
 
+    /// How lines look that fall during the race.
+    fn progress_style(&self) -> Style {
+        let style = self.options.style;
+        let width = if self.options.progress_width > 0 { self.options.progress_width } else { style.width };
+        Style { width, piped: false, ..style }
+    }
+
+    /// Shows a line that falls during the race, where somebody watches it.
+    fn tell(&mut self, text: &str) -> io::Result<()> {
+        if !self.options.progress || text.is_empty() {
+            return Ok(());
+        }
+        self.clear()?;
+        self.progress.write_all(text.as_bytes())?;
+        self.progress.flush()
+    }
+
     fn verdicts(&mut self, results: &[ResultFinding]) -> io::Result<()> {
+        let style = self.progress_style();
         let mut out = String::new();
         let mut label_said: Option<&str> = None;
         if results.first().is_some_and(|first| first.section.is_some()) {
@@ -148,9 +166,9 @@ impl<Data: Write, Progress: Write> Screen<Data, Progress> {
             };
             let label = if label_said == Some(&result.workload) { String::new() } else { facts::title(result) };
             label_said = Some(&result.workload);
-            hang(&mut out, &label, self.label_columns, &body, line.limit.as_ref(), &self.options.style);
+            hang(&mut out, &label, self.label_columns, &body, line.limit.as_ref(), &style);
         }
-        if out.is_empty() { Ok(()) } else { self.say(&out) }
+        self.tell(&out)
     }
 
     /// Steps of file operations: how many stand how, in one line. The table comes at the end.
@@ -166,38 +184,20 @@ impl<Data: Write, Progress: Write> Screen<Data, Progress> {
             None => self.printed.push((first.workload.clone(), String::new(), words)),
         }
         let mut out = String::new();
-        hang(&mut out, &facts::title(first), self.label_columns, &body, None, &self.options.style);
-        self.say(&out)
+        hang(&mut out, &facts::title(first), self.label_columns, &body, None, &self.progress_style());
+        self.tell(&out)
     }
 
+    /// The result, once: what fell during the race was progress.
     fn finish(&mut self, findings: &Findings) -> io::Result<()> {
         let style = self.options.style;
-        // What was judged last, or never announced because the race ended early, is said first.
-        let others: Vec<ResultFinding> = operations::others(findings).into_iter().cloned().collect();
-        self.verdicts_by_workload(&others)?;
-        let mut out = String::new();
-        for table in &findings.operations {
-            operations::text(&mut out, findings, table, &style);
-        }
+        let mut out = format!("\n{}", lines::result(findings, &style));
         appenders::text(&mut out, findings, &style);
         transactions::text(&mut out, findings, &style);
-        for warning in findings.operations.iter().filter_map(words::operations::startup_warning) {
-            let warning = Phrase::default().tone(Tone::Failed, format!("{warning}."));
-            hang(&mut out, words::WARNING, lines::CLOSING_COLUMNS, &warning, None, &style);
-        }
         if let Some(said) = facts::self_check(findings) {
             hang(&mut out, words::SELF_CHECK, self.label_columns, &said, None, &style);
         }
-        let mut label = words::WARNINGS;
-        let warnings = facts::warnings_of(findings, &[]);
-        for warning in warnings.iter().take(WARNINGS_SHOWN) {
-            let said = Phrase::of(format!("{}.", shorten(warning, 400)));
-            hang(&mut out, label, lines::CLOSING_COLUMNS, &said, None, &style);
-            label = "";
-        }
-        if let Some(more) = warnings.len().checked_sub(WARNINGS_SHOWN).filter(|more| *more > 0) {
-            hang(&mut out, "", lines::CLOSING_COLUMNS, &Phrase::of(words::screen::more_warnings(more)), None, &style);
-        }
+        out.push_str(&lines::warnings(findings, WARNINGS_SHOWN, Some("fairlane report"), &style));
         out.push_str(&lines::closing(
             findings,
             self.options.record_path.as_deref(),
@@ -205,20 +205,6 @@ impl<Data: Write, Progress: Write> Screen<Data, Progress> {
             &style,
         ));
         self.say(&out)
-    }
-
-    fn verdicts_by_workload(&mut self, results: &[ResultFinding]) -> io::Result<()> {
-        let mut seen: Vec<&str> = Vec::new();
-        for result in results {
-            if seen.contains(&result.workload.as_str()) {
-                continue;
-            }
-            seen.push(&result.workload);
-            let together: Vec<ResultFinding> =
-                results.iter().filter(|other| other.workload == result.workload).cloned().collect();
-            self.verdicts(&together)?;
-        }
-        Ok(())
     }
 
     /// Failures are no progress: they are said wherever the stream goes, each once.
@@ -270,8 +256,8 @@ impl Now {
             }
             Event::RoundStarted { round, look_at, elapsed_seconds, budget_seconds, title, .. } => {
                 // Rounds of an earlier workload may come back once the others are done.
-                if !self.workload.ends_with(&shorten(title, facts::TITLE_COLUMNS)) {
-                    self.workload = shorten(title, facts::TITLE_COLUMNS);
+                if !self.workload.ends_with(&shorten(title, facts::LABEL_COLUMNS)) {
+                    self.workload = shorten(title, facts::LABEL_COLUMNS);
                 }
                 self.round = words::screen::round(*round, *look_at);
                 self.elapsed = words::screen::elapsed(*elapsed_seconds, *budget_seconds);

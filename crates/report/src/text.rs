@@ -1,11 +1,12 @@
-//! The report for a terminal: verdicts first, then what they rest on, and the answer last, where
-//! the prompt returns and the eye is.
+//! The report for a terminal: the answer first, then the verdicts that it is made of, then what they rest on, and at the
+//! prompt what to do next.
 
 use crate::clean::{columns, name, shorten};
 use crate::layout::{Phrase, Tone, align, hang};
 use crate::lines::{self, CLOSING_COLUMNS};
 use crate::{Input, Style, advice, appenders, calibration, facts, operations, transactions, words};
 use model::findings::ResultFinding;
+use model::sentence::Weight;
 
 /// Renders findings for a terminal.
 pub(crate) fn render(input: &Input, style: &Style) -> String {
@@ -15,11 +16,9 @@ pub(crate) fn render(input: &Input, style: &Style) -> String {
     }
     let mut out = String::new();
     heading(&mut out, input, style);
-    for warning in findings.operations.iter().filter_map(words::operations::startup_warning) {
-        let warning = Phrase::default().tone(Tone::Failed, format!("{warning}."));
-        hang(&mut out, words::WARNING, CLOSING_COLUMNS, &warning, None, style);
-        out.push('\n');
-    }
+    out.push_str(&lines::result(findings, style));
+    out.push_str(&lines::warnings(findings, usize::MAX, None, style));
+    out.push('\n');
     verdicts(&mut out, input, style);
     for table in &findings.operations {
         operations::text(&mut out, findings, table, style);
@@ -28,14 +27,14 @@ pub(crate) fn render(input: &Input, style: &Style) -> String {
     transactions::text(&mut out, findings, style);
     figures(&mut out, input, style);
     ground(&mut out, input, style);
-    warnings(&mut out, input, style);
+    remarks(&mut out, input, style);
     out.push('\n');
     let counts = &findings.trials;
     let trials = words::race::trials(counts);
     let trials =
         Phrase::of(format!("{trials}; {}", words::race::seed_and_version(findings.seed, &input.record.header.version)));
     hang(&mut out, words::TRIALS, CLOSING_COLUMNS, &trials, None, style);
-    lines::command(&mut out, words::AGAIN, &facts::again(findings), style);
+    lines::command(&mut out, words::AGAIN, &lines::as_typed(facts::again(findings), findings, style), style);
     out.push('\n');
     let mut label = words::advice::ADVICE;
     for line in advice::brief(findings) {
@@ -63,19 +62,13 @@ fn heading(out: &mut String, input: &Input, style: &Style) {
 
 fn verdicts(out: &mut String, input: &Input, style: &Style) {
     let findings = input.findings;
-    if findings.results.is_empty() && findings.ceilings.is_empty() {
+    let results = operations::others(findings);
+    if results.is_empty() {
         return;
     }
-    let results = operations::others(findings);
     let titles: Vec<String> = results.iter().map(|result| facts::title(result)).collect();
     let label_columns = lines::label_columns(&titles);
-    if let Some(said) = &findings.code_only {
-        hang(out, words::NOTE, label_columns, &Phrase::of(said.as_str()), None, style);
-    }
-    // No bare device is probed for file operations: their tables say what limited them.
-    if !results.is_empty() || !findings.ceilings.is_empty() {
-        out.push_str(&lines::ceilings(&findings.ceilings, label_columns, style));
-    }
+    hang(out, words::VERDICTS, CLOSING_COLUMNS, &Phrase::of(words::VERDICTS_LEGEND), None, style);
     let mut before: Option<&str> = None;
     for (result, title) in results.into_iter().zip(&titles) {
         let line = lines::verdict(result, facts::group_of(result, &findings.results));
@@ -156,7 +149,7 @@ impl Columns {
             };
             let rows: Vec<Vec<String>> = std::iter::once(&header).chain(tables.iter().flatten()).map(pick).collect();
             let aligned = align(&rows);
-            if aligned.iter().all(|line| columns(line) + 2 <= style.columns()) {
+            if aligned.iter().all(|line| columns(line) + 2 <= style.table_columns()) {
                 return Columns { shown, aligned };
             }
         }
@@ -206,15 +199,19 @@ fn ground(out: &mut String, input: &Input, style: &Style) {
     }
 }
 
-fn warnings(out: &mut String, input: &Input, style: &Style) {
+fn remarks(out: &mut String, input: &Input, style: &Style) {
+    let findings = input.findings;
     let mut label = words::NOTES;
     for note in facts::notes(input) {
         hang(out, label, CLOSING_COLUMNS, &Phrase::of(format!("{note}.")), None, style);
         label = "";
     }
-    let mut label = words::WARNINGS;
-    for warning in facts::warnings(input) {
-        hang(out, label, CLOSING_COLUMNS, &Phrase::of(format!("{}.", shorten(&warning, 800))), None, style);
+    // What has to be heeded stands above, below the table.
+    let mut label = words::REMARKS;
+    let details = facts::weighed_warnings(findings, &input.record.warnings).into_iter();
+    let above = facts::weighed_warnings(findings, &[]);
+    for (_, remark) in details.filter(|of| of.0 == Weight::Detail || !above.contains(of)) {
+        hang(out, label, CLOSING_COLUMNS, &Phrase::of(format!("{}.", shorten(&remark, 800))), None, style);
         label = "";
     }
 }

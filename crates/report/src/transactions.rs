@@ -33,7 +33,7 @@ fn fitting(table: &TransactionsFinding, style: &Style) -> Vec<String> {
     for spared in 0..=said::COLUMNS_TO_SPARE.len() {
         let spare: Vec<&str> = said::COLUMNS_TO_SPARE[..spared].iter().map(|&at| said::COLUMNS[at]).collect();
         lines = align(&without(&rows, |column| spare.contains(&rows[0][column].as_str())));
-        if lines.iter().all(|line| columns(line) + 2 <= style.columns()) {
+        if lines.iter().all(|line| columns(line) + 2 <= style.table_columns()) {
             break;
         }
     }

@@ -14,10 +14,12 @@ pub(crate) mod gate;
 pub(crate) mod operations;
 pub(crate) mod plan;
 pub(crate) mod published;
+pub(crate) mod questions;
 pub(crate) mod race;
 pub(crate) mod screen;
 pub(crate) mod transactions;
 pub(crate) mod verdict;
+pub(crate) mod waits;
 
 use crate::clean::{SENTENCE_COLUMNS, shorten};
 use crate::figures;
@@ -32,12 +34,18 @@ pub(crate) const FIGURES: &str = "FIGURES";
 pub(crate) const MACHINE: &str = "MACHINE";
 pub(crate) const LANES: &str = "LANES";
 pub(crate) const NOTES: &str = "NOTES";
+pub(crate) const REMARKS: &str = "REMARKS";
+pub(crate) const VERDICTS_LEGEND: &str =
+    "Every pair of lanes, with its 95\u{a0}% interval between rounds; a verdict holds for its own row.";
 pub(crate) const WARNINGS: &str = "WARNINGS";
 pub(crate) const NOTE: &str = "NOTE";
 pub(crate) const WARNING: &str = "WARNING";
 pub(crate) const TRIALS: &str = "TRIALS";
 pub(crate) const AGAIN: &str = "AGAIN";
 pub(crate) const ANSWER: &str = "ANSWER";
+pub(crate) const OPEN: &str = "OPEN";
+pub(crate) const UNTESTED: &str = "UNTESTED";
+pub(crate) const VERDICTS: &str = "VERDICTS";
 pub(crate) const NEXT: &str = "NEXT";
 pub(crate) const RECORD: &str = "RECORD";
 pub(crate) const REPORT: &str = "REPORT";
@@ -47,6 +55,8 @@ pub(crate) const ANSWER_TITLE: &str = "Answer";
 pub(crate) const NEXT_TITLE: &str = "Next";
 pub(crate) const DISK_CEILING_TITLE: &str = "Disk ceiling";
 pub(crate) const NOTE_TITLE: &str = "Note";
+pub(crate) const OPEN_TITLE: &str = "Open";
+pub(crate) const UNTESTED_TITLE: &str = "Untested";
 pub(crate) const GUEST_CEILING_TITLE: &str = "Guest ceiling";
 pub(crate) const SELF_CHECK_TITLE: &str = "Self-check";
 pub(crate) const WARNING_TITLE: &str = "Warning";
@@ -61,7 +71,6 @@ pub(crate) const RACED: &str = "raced";
 pub(crate) const FAILED: &str = "failed";
 pub(crate) const COLUMN_WORKLOAD: &str = "workload";
 pub(crate) const COLUMN_VERDICT: &str = "verdict";
-pub(crate) const COLUMN_LIMIT: &str = "limited by";
 pub(crate) const UNKNOWN_SUITE: &str = "(unnamed suite)";
 
 /// What people call the metric of a latency or a time; `None`: it is a rate.

@@ -63,6 +63,7 @@ fn pair(a: &str, b: &str, ratio: Option<f64>, verdict: Verdict, why: Option<&str
         why: why.map(Into::into),
         minutes_to_settle: None,
         rounds_to_settle: None,
+        undecided: None,
         over_race: false,
         at_least: None,
     }
@@ -119,7 +120,7 @@ fn shown(format: &str, width: usize, searched: bool) -> String {
     }
     let record = common::record(&findings);
     let input = Input { findings: &findings, record: &record, record_path: Some("r.jsonl") };
-    render(&input, format, &Style { colour: false, width }).unwrap()
+    render(&input, format, &Style { colour: false, width, ..Style::default() }).unwrap()
 }
 
 #[test]

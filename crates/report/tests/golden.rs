@@ -4,7 +4,7 @@
 mod common;
 
 use common::{RECORD_PATH, advice, gates, jobs, memos, operations, races, record};
-use model::findings::Findings;
+use model::findings::{Findings, Verdict};
 use model::page::Language;
 use report::{FORMATS, Input, Purpose, Render, Style};
 use std::path::Path;
@@ -61,7 +61,7 @@ fn advice_reads_as_reviewed() {
     let render =
         |format: &str, style: &Style, whole: bool| report::render_advice(&report, format, style, whole).unwrap();
     assert_golden("advice-text", &render("text", &Style::default(), true));
-    assert_golden("advice-text-50", &render("text", &Style { colour: false, width: 50 }, true));
+    assert_golden("advice-text-50", &render("text", &Style { colour: false, width: 50, ..Style::default() }, true));
     assert_golden("advice-markdown", &render("markdown", &Style::default(), true));
     assert_golden("advice-short-text", &render("text", &Style::default(), false));
     assert_golden("advice-short-markdown", &render("markdown", &Style::default(), false));
@@ -75,7 +75,7 @@ fn advice_reads_as_reviewed() {
 #[test]
 fn advice_fits_every_terminal() {
     for width in [40, 50, 80, 100, 140] {
-        let style = Style { colour: false, width };
+        let style = Style { colour: false, width, ..Style::default() };
         let text = report::render_advice(&advice::report(), "text", &style, true).unwrap();
         // Commands are never wrapped: they must survive being copied.
         let wide = text.lines().filter(|line| line.chars().count() > width && !line.contains("fairlane race"));
@@ -103,13 +103,21 @@ fn results_of_these_races_are_there_for_the_pages_own_tests() {
 #[test]
 fn a_wide_and_a_narrow_terminal_are_filled_and_never_exceeded() {
     let findings = races::three();
-    assert_golden("text-three-140", &rendered(&findings, "text", &Style { colour: false, width: 140 }));
-    assert_golden("text-three-50", &rendered(&findings, "text", &Style { colour: false, width: 50 }));
+    assert_golden(
+        "text-three-140",
+        &rendered(&findings, "text", &Style { colour: false, width: 140, ..Style::default() }),
+    );
+    let piped = Style { piped: true, ..Style::default() };
+    assert_golden("text-three-pipe", &rendered(&findings, "text", &piped));
+    assert_golden(
+        "text-three-50",
+        &rendered(&findings, "text", &Style { colour: false, width: 50, ..Style::default() }),
+    );
 }
 
 #[test]
 fn a_table_of_operations_fits_terminals_of_eighty_and_of_fifty_columns() {
-    let at = |width: usize| Style { colour: false, width };
+    let at = |width: usize| Style { colour: false, width, ..Style::default() };
     for (name, findings) in [("operations", operations::five()), ("operations-two", operations::two())] {
         assert_golden(&format!("text-{name}-80"), &rendered(&findings, "text", &at(80)));
     }
@@ -117,8 +125,41 @@ fn a_table_of_operations_fits_terminals_of_eighty_and_of_fifty_columns() {
 }
 
 #[test]
+fn a_pipe_cuts_no_title_and_a_terminal_breaks_it() {
+    let mut findings = races::three();
+    let title = "random overwrite 4 KiB, direct, 32 in flight, data 2.7:1";
+    findings.results[4].title = title.to_owned();
+    let row = |text: &str| text.lines().find(|line| line.contains("70.1k")).unwrap_or_default().to_owned();
+    let piped = rendered(&findings, "text", &Style { piped: true, ..Style::default() });
+    assert!(row(&piped).starts_with(title), "{piped}");
+    let narrow = rendered(&findings, "text", &Style { width: 80, ..Style::default() });
+    let table = narrow.split("NOTE").next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(table.contains(title) && !table.contains('…'), "{narrow}");
+}
+
+#[test]
+fn markdown_has_the_rows_and_the_marks_of_the_terminal() {
+    let mut findings = operations::two();
+    findings.results[0].pairs.iter_mut().for_each(|pair| pair.verdict = Verdict::Undecided);
+    let markdown = rendered(&findings, "markdown", &Style::default());
+    for row in &findings.operations[0].rows {
+        assert!(markdown.contains(&format!("| &emsp;{} |", row.group)), "{}: {markdown}", row.group);
+    }
+    let mut findings = races::three();
+    (findings.results[0].pairs[0].low, findings.results[0].pairs[0].high) = (Some(0.02), Some(61.0));
+    findings.results[0].pairs[0].verdict = Verdict::Undecided;
+    findings.results[4].pairs.iter_mut().for_each(|pair| pair.over_race = false);
+    for format in ["text", "markdown"] {
+        let said = rendered(&findings, format, &Style::default()).replace('\\', "");
+        for mark in ["? too noisy", "~3.6x slower", "? -3 to +9 %", "too noisy: 3x slower to 3x faster is possible"] {
+            assert!(said.contains(mark), "{format}, {mark}: {said}");
+        }
+    }
+}
+
+#[test]
 fn colours_stand_where_reviewed() {
-    let coloured = rendered(&races::three(), "text", &Style { colour: true, width: 100 });
+    let coloured = rendered(&races::three(), "text", &Style { colour: true, width: 100, ..Style::default() });
     assert_golden("text-three-colour", &coloured.replace('\u{1b}', "␛"));
 }
 
@@ -184,7 +225,7 @@ fn comparisons_read_as_reviewed() {
         assert!(format.purposes.contains(&Purpose::Comparison), "{}", format.name);
         assert_golden(&format!("comparison-{}", format.name), &text);
     }
-    let narrow = Style { colour: false, width: 60 };
+    let narrow = Style { colour: false, width: 60, ..Style::default() };
     let text = report::render_comparison(&races::comparison(), "text", &narrow).unwrap();
     assert_golden("comparison-text-60", &text);
     let steps = report::render_comparison(&races::comparison_of_steps(), "text", &Style::default()).unwrap();
@@ -207,7 +248,7 @@ fn gates_read_as_reviewed() {
             assert_golden(&format!("gate-{name}-{format}"), &text);
         }
     }
-    let narrow = Style { colour: false, width: 60 };
+    let narrow = Style { colour: false, width: 60, ..Style::default() };
     assert_golden("gate-text-60", &report::render_gate(&gates::failing(), "text", &narrow).unwrap());
     let closing = report::gate_closing(&gates::failing(), &Style::default());
     assert_golden("gate-closing", &closing);

@@ -51,7 +51,7 @@ fn filled_with(text: &str) -> Page {
     record.header.lanes.iter_mut().for_each(|lane| renamed(&mut lane.name));
     for trial in &mut record.trials {
         renamed(&mut trial.lane);
-        trial.flags.push(text.to_owned());
+        trial.flags.push(text.into());
     }
     let workload = &mut record.header.plan.workloads[0];
     workload.title = text.to_owned();

@@ -88,7 +88,7 @@ fn three() -> PublishedComparison {
 
 fn rendered(comparison: &PublishedComparison, format: &str, width: usize) -> String {
     let format = report::format_named(format).unwrap();
-    (format.published)(comparison, &Style { colour: false, width }).unwrap()
+    (format.published)(comparison, &Style { colour: false, width, ..Style::default() }).unwrap()
 }
 
 fn assert_golden(name: &str, text: &str) {

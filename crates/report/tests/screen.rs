@@ -10,7 +10,7 @@ use std::io::{self, Write};
 
 fn options(findings: &Findings, progress: bool) -> ScreenOptions {
     ScreenOptions {
-        style: Style { colour: false, width: 100 },
+        style: Style { colour: false, width: 100, ..Style::default() },
         progress,
         progress_width: 70,
         titles: findings.results.iter().map(|result| result.title.clone()).collect(),
@@ -45,7 +45,7 @@ fn round(round: u32) -> Event {
 }
 
 #[test]
-fn a_whole_race_puts_ceilings_verdicts_and_the_answer_on_the_data_stream() {
+fn a_whole_race_puts_its_result_once_on_the_data_stream() {
     let findings = races::three();
     let mut events = vec![Event::Ceilings(ceilings())];
     let mut workloads: Vec<&str> = findings.results.iter().map(|result| result.workload.as_str()).collect();
@@ -67,28 +67,35 @@ fn a_verdict_that_settles_later_is_printed_again_and_marked_and_an_unchanged_one
     let before = of(&findings, "small-files");
     let mut after = before.clone();
     after[0].pairs[0] = pair("xfs", "ext4", (1.06, 1.03, 1.09), Verdict::Faster);
-    let (data, _) = shown(&findings, false, &[Event::Verdicts(before.clone()), Event::Verdicts(before.clone())]);
-    assert!(!data.contains("later"), "{data}");
-    let once = data.len();
-    let (data, _) = shown(&findings, false, &[Event::Verdicts(before.clone()), Event::Verdicts(after.clone())]);
-    let again = &data[once..];
-    assert!(
-        again.starts_with("small files             settled later: create: xfs 6 % faster than ext4 (3 to 9 %)"),
-        "{again}"
-    );
+    let told = |events: &[Event]| {
+        let (data, progress) = shown(&findings, true, events);
+        assert_eq!(data, "", "what falls during a race is no result");
+        progress.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let twice = told(&[Event::Verdicts(before.clone()), Event::Verdicts(before.clone())]);
+    assert!(!twice.contains("later"), "{twice}");
+    let once = twice.len();
+    let both = told(&[Event::Verdicts(before.clone()), Event::Verdicts(after.clone())]);
+    let again = both[once..].trim_start();
+    assert!(again.starts_with("small files settled later: create: xfs 6 % faster than ext4 (3 to 9 %)"), "{again}");
     assert!(!again.contains("delete"), "what did not change is not repeated: {again}");
     after[0].pairs[0] = undecided("xfs", "ext4", (1.03, 0.98, 1.08), 9.0);
-    let (data, _) = shown(&findings, false, &[Event::Verdicts(before), Event::Verdicts(after)]);
-    assert!(data[once..].contains("after more rounds: create:"), "{data}");
+    let both = told(&[Event::Verdicts(before.clone()), Event::Verdicts(after)]);
+    assert!(both[once..].contains("after more rounds: create:"), "{both}");
+    let (data, progress) = shown(&findings, false, &[Event::Verdicts(before)]);
+    assert_eq!((data.as_str(), progress.as_str()), ("", ""), "nobody watches");
 }
 
 #[test]
 fn a_race_that_ends_early_still_says_what_it_found() {
     let findings = races::interrupted();
     let (data, _) = shown(&findings, false, &[Event::Finished(Box::new(findings.clone()))]);
-    assert!(data.contains("commit 4 KiB           too few rounds to rank"), "{data}");
+    assert!(data.contains("commit 4 KiB            1.08k    1.12k  ? interrupted"), "{data}");
+    assert_eq!(data.matches("NOTE").count(), 1, "{data}");
     assert!(data.contains("NOTE      The race was interrupted"), "{data}");
-    assert!(data.contains("No choice can be made yet"), "{data}");
+    assert!(data.contains("ANSWER    No choice yet: the race was interrupted"), "{data}");
+    assert!(data.contains("Undecided (interrupted): commit 4 KiB. --resume goes on with it (about 2 min)."), "{data}");
+    assert!(!data.contains("noisy"), "{data}");
     assert!(data.contains("fairlane race --resume ~/.local/state"), "{data}");
 }
 
@@ -107,9 +114,13 @@ fn progress_is_one_line_that_fits_and_is_gone_before_data_is_written() {
         Event::Verdicts(of(&findings, "commit")),
     ];
     let (data, progress) = shown(&findings, true, &events);
-    assert!(data.starts_with("commit 4 KiB"), "{data}");
-    assert!(!data.contains('\u{1b}'), "{data:?}");
-    assert!(!progress.contains('\n'), "{progress:?}");
+    assert_eq!(data, "", "what falls during a race is no result");
+    let verdict = progress.find("commit 4 KiB            xfs").expect("the verdict stands between two progress lines");
+    assert!(progress[..verdict].ends_with("\u{1b}[K") && !progress[..verdict].contains('\n'), "{progress:?}");
+    let after = &progress[verdict..];
+    let end = after.rfind('\n').unwrap();
+    assert!(!after[..end].contains('\u{1b}'), "{after:?}");
+    let progress = format!("{}{}", &progress[..verdict], &after[end + 1..]);
     let lines: Vec<&str> = progress.split('\r').filter(|line| !line.is_empty()).collect();
     assert!(lines.iter().all(|line| line.ends_with("\u{1b}[K")), "{lines:?}");
     for line in &lines {
@@ -151,7 +162,7 @@ impl Write for Closed {
 fn a_closed_pipe_is_an_error_and_no_panic() {
     let findings = races::three();
     let mut screen = Screen::new(Closed, Vec::new(), options(&findings, false));
-    let error = screen.show(&Event::Ceilings(ceilings())).unwrap_err();
+    let error = screen.show(&Event::Finished(Box::new(findings))).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
 }
 
@@ -159,17 +170,67 @@ fn a_closed_pipe_is_an_error_and_no_panic() {
 fn steps_of_file_operations_are_counted_while_the_race_runs_and_tabled_at_its_end() {
     let findings = operations::five();
     let verdicts = Event::Verdicts(of(&findings, "operations"));
-    let (before, _) = shown(&findings, false, &[verdicts.clone(), verdicts.clone()]);
+    let (_, before) = shown(&findings, true, &[verdicts.clone(), verdicts.clone()]);
     assert!(before.lines().count() <= 10, "a few lines and not one per step:\n{before}");
     assert!(before.contains("xfs against ext4: faster in") && before.contains("of 31 steps"), "{before}");
-    let (data, _) = shown(&findings, false, &[verdicts, Event::Finished(Box::new(findings.clone()))]);
-    let after = data.strip_prefix(&before).unwrap();
+    let (after, _) = shown(&findings, false, &[verdicts, Event::Finished(Box::new(findings.clone()))]);
     for row in &findings.operations[0].rows {
         let word = row.group.split(' ').next().unwrap();
         assert!(after.contains(word), "{word} is missing:\n{after}");
     }
-    assert!(
-        after.contains("all steps") && after.contains("sync after the work") && after.contains("ANSWER"),
-        "{after}"
-    );
+    assert!(after.contains("ANSWER") && !after.contains("all steps"), "the tables are the report's:\n{after}");
+}
+
+/// A report without the line breaks of a terminal.
+fn report_of(findings: &Findings, format: &str) -> String {
+    let record = common::record(findings);
+    let input = report::Input { findings, record: &record, record_path: None };
+    let text = report::render(&input, format, &Style::default()).unwrap().replace('\u{a0}', " ");
+    text.split_whitespace().collect::<Vec<_>>().join(" ").replace('`', "")
+}
+
+#[test]
+fn a_difference_names_its_other_lane_and_what_is_open_its_pairs() {
+    let findings = races::three();
+    let text = report_of(&findings, "text");
+    assert!(text.contains("small files: create (xfs against ext4)"), "{text}");
+    assert!(text.contains("small files: read (btrfs against ext4, btrfs against xfs)"), "{text}");
+    // Two lanes are chosen, and the third is slower than one of them.
+    let answer = text.split("ANSWER").nth(1).unwrap().split("question").next().unwrap();
+    assert!(answer.contains("btrfs is at least") && answer.contains("than ext4"), "{answer}");
+}
+
+#[test]
+fn an_answer_is_no_bolder_than_what_was_reached_and_how_quiet_it_was() {
+    let mut findings = races::three();
+    let disturbed = "Other programs disturbed most of these rounds: race again when the machine is idle before relying \
+                     on this.";
+    assert!(!report_of(&findings, "text").contains(disturbed));
+    let answer = findings.answer.as_mut().unwrap();
+    answer.disturbed = true;
+    answer.reached = Some(model::findings::Reached { workloads: 4, of: 8 });
+    for format in ["text", "markdown"] {
+        let text = report_of(&findings, format);
+        assert!(text.contains(disturbed) && text.contains("the 4 of 8 workloads that were reached"), "{text}");
+        assert!(!text.contains("for this mix"), "{text}");
+        assert!(text.contains("--budget 12m should settle it, on an idle machine"), "{text}");
+    }
+}
+
+#[test]
+fn times_below_a_minute_are_told_in_seconds() {
+    let mut findings = races::three();
+    let settle = model::findings::Settle::FirstRounds { rounds: 6, seconds: 15 };
+    findings.answer.as_mut().unwrap().settle = Some(settle);
+    assert!(report_of(&findings, "text").contains("--rounds 6 (about 15 s) is the least"));
+}
+
+#[test]
+fn figures_in_proportion_are_shown_and_said() {
+    let mut findings = races::three();
+    findings.results[0].estimates[2].row_mean = Some(612.0);
+    for format in ["text", "markdown"] {
+        let text = report_of(&findings, format);
+        assert!(text.contains("612") && text.contains("stands where its ratio puts it"), "{text}");
+    }
 }

@@ -51,7 +51,7 @@ fn shown(format: &str, width: usize, fits_pool: bool) -> String {
     }];
     let record = common::record(&findings);
     let input = Input { findings: &findings, record: &record, record_path: Some("r.jsonl") };
-    render(&input, format, &Style { colour: false, width }).unwrap()
+    render(&input, format, &Style { colour: false, width, ..Style::default() }).unwrap()
 }
 
 #[test]

@@ -1,16 +1,22 @@
 //! What to do, from the measured results alone.
 
+use crate::acts;
 use crate::comparable::{comparable, not_ranked, reference, stands_beside};
-use crate::limit::FOREIGN_NOISE;
+use crate::comparable_lane;
+use crate::disk;
+use crate::estimate;
+use crate::ground;
+use crate::level;
 use crate::pair;
 use crate::ranking::{beats, beats_over_race};
 use crate::say;
 use crate::series::Series;
 use crate::throttle;
+use model::Mark;
 use model::Sentence;
-use model::findings::{Answer, Limit, Pair, Reason, ResultFinding, Settle, Verdict};
+use model::findings::{Answer, Limit, Pair, Reached, Reason, ResultFinding, Settle, Undecided, Verdict};
 use model::lane::{Lane, LaneSpec};
-use model::plan::LOOKS;
+use model::plan::{LOOKS, Rounds};
 use model::record::{EndOutcome, Header, Record};
 use model::trial::{KILLED_FROM_OUTSIDE, Trial};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,16 +53,26 @@ pub fn answer(record: &Record, results: &[ResultFinding]) -> Option<Answer> {
         .iter()
         .filter(|result| contestants(header, result).any(|pair| pair.verdict == Verdict::Undecided))
         .collect();
-    let disturbed = disturbed(record, &undecided);
+    let open_disturbed = disturbed(record, &undecided);
+    let reasons: Vec<Reason> = lanes.iter().flat_map(|lane| losses(lane, &lanes, &telling)).collect();
+    let of_reason =
+        |of: &&ResultFinding| reasons.iter().any(|why| why.workload == of.workload && why.group == of.group);
+    let named: Vec<&ResultFinding> = results.iter().filter(of_reason).collect();
+    let disturbed = open_disturbed || disturbed(record, &named);
     let unraced = unraced(header, results);
     let mut not_tested: Vec<Sentence> =
         unraced.iter().map(|title| say::race::never_reached(say::text(*title))).collect();
     not_tested.extend(header.plan.not_tested.iter().cloned().map(Sentence::from));
-    let (next, settle) = next(record, &undecided, (unraced.len(), disturbed));
-    Some(Answer {
+    let more_lanes = usize::from(comparable_lane::is_missing(record, results));
+    let (mut next, settle) = next(record, &undecided, (unraced.len(), open_disturbed), more_lanes);
+    let next_adds = comparable_lane::add(record, results, &mut next);
+    let mut answer = Answer {
+        level: None,
         next,
+        next_adds,
         settle,
-        reasons: lanes.iter().flat_map(|lane| losses(lane, &lanes, &telling)).collect(),
+        reasons,
+        reached: reached(header, unraced.len()),
         choose,
         undecided: undecided.iter().map(|result| title(result, results)).collect(),
         unsure: telling.iter().filter(|of| is_unsure(header, of)).map(|result| title(result, results)).collect(),
@@ -66,16 +82,21 @@ pub fn answer(record: &Record, results: &[ResultFinding]) -> Option<Answer> {
             .any(|two| header.plan.throttle_of(&two[0].name) != header.plan.throttle_of(&two[1].name)),
         disturbed,
         not_ranked: reference(&all).map(|of| not_ranked(&all, of)).unwrap_or_default(),
+        raced: ground::raced(&all),
+        cached_disk: disk::finding(record).and_then(|disk| disk.said),
         not_tested,
-    })
+    };
+    let ended = if record.end == Some(EndOutcome::Complete) { Undecided::OutOfBudget } else { Undecided::Interrupted };
+    answer.level = level::level(&answer, results, (!unraced.is_empty()).then_some(ended));
+    Some(answer)
 }
 
-/// Whether other programs disturbed more than half of the trials behind what is undecided.
-fn disturbed(record: &Record, undecided: &[&ResultFinding]) -> bool {
-    let workloads: BTreeSet<&str> = undecided.iter().map(|result| result.workload.as_str()).collect();
+/// Whether other programs disturbed more than half of the trials behind these results.
+fn disturbed(record: &Record, results: &[&ResultFinding]) -> bool {
+    let workloads: BTreeSet<&str> = results.iter().map(|result| result.workload.as_str()).collect();
     let series: Vec<Series> = workloads.iter().map(|name| Series::of(record, name)).collect();
     let lanes = || series.iter().flat_map(|of| &of.lanes);
-    let flagged: usize = lanes().map(|lane| pair::flagged(lane, FOREIGN_NOISE, u32::MAX)).sum();
+    let flagged: usize = lanes().map(|lane| pair::flagged(lane, Mark::ForeignNoise, u32::MAX)).sum();
     2 * flagged > lanes().map(|lane| lane.ok.len()).sum()
 }
 
@@ -85,10 +106,18 @@ fn unraced<'a>(header: &'a Header, results: &[ResultFinding]) -> Vec<&'a str> {
     header.plan.workloads.iter().filter(|of| !raced(&of.name)).map(|of| of.title.as_str()).collect()
 }
 
-/// Whether a result says nothing about filesystems: it measured the device, the engine or the cache.
+/// How much of the work was raced; `None`: all of it.
+fn reached(header: &Header, unraced: usize) -> Option<Reached> {
+    let of = header.plan.workloads.len() as u32;
+    (unraced > 0).then(|| Reached { workloads: of.saturating_sub(unraced as u32), of })
+}
+
+/// Whether a result says nothing about filesystems: it measured the device, the engine or the cache. Where pairs near
+/// the device's rate differ all the same, it does.
 pub(crate) fn cannot_tell(result: &ResultFinding) -> bool {
     match result.limit {
-        Limit::Device | Limit::Harness => true,
+        Limit::Device => !result.pairs.iter().any(|pair| matches!(pair.verdict, Verdict::Faster | Verdict::Slower)),
+        Limit::Harness => true,
         // A step of file operations reads what steps before it wrote: from memory, unless it asks for
         // cold caches, and the way there is the filesystem's.
         Limit::Cache => result.section.is_none(),
@@ -102,7 +131,7 @@ fn is_unsure(header: &Header, result: &ResultFinding) -> bool {
 }
 
 /// The workload's title, with the group where the workload has several.
-fn title(result: &ResultFinding, results: &[ResultFinding]) -> String {
+pub(crate) fn title(result: &ResultFinding, results: &[ResultFinding]) -> String {
     let several = results.iter().filter(|other| other.workload == result.workload).count() > 1;
     if several { format!("{}: {}", result.title, result.group) } else { result.title.clone() }
 }
@@ -166,6 +195,7 @@ fn worst_loss(lane: &Lane, lanes: &[&Lane], result: &ResultFinding) -> Option<Re
         lane: lane.name.clone(),
         title: result.title.clone(),
         buffers: result.buffered.iter().find(|name| [&lane.name, &against].contains(name)).cloned(),
+        acts: acts::between(result, [&lane.name, &against]),
         workload: result.workload.clone(),
         group: result.group.clone(),
         against,
@@ -174,43 +204,104 @@ fn worst_loss(lane: &Lane, lanes: &[&Lane], result: &ResultFinding) -> Option<Re
     })
 }
 
-/// What to run next, and what it should settle: the same race with the budget that should settle it; with so many
-/// rounds, where that is more than an adaptive race makes; where other programs disturbed it, the same race as it
-/// was, for a quiet machine; or the report. More of the same settles nothing that a failing step keeps open: a
-/// lane that failed in every workload is left out, and what only such lanes leave undecided does not count. Nor does
-/// what would take more than is worth asking for.
+/// What to run next, and what it should settle: going on with a race that did not end by itself; otherwise the same race
+/// with the budget that should settle it; with so many rounds, where that is more than an adaptive race makes; where
+/// other programs disturbed it and nothing lacked time, the same race as it was, when the machine is idle; or the report. More of the same
+/// settles nothing that a failing step keeps open: a lane that failed in every workload is left out, and what only such
+/// lanes leave undecided does not count. Nor does what would take more than is worth asking for.
 fn next(
     record: &Record,
     undecided: &[&ResultFinding],
     (unraced, disturbed): (usize, bool),
+    more_lanes: usize,
 ) -> (Vec<String>, Option<Settle>) {
     let (header, plan) = (&record.header, &record.header.plan);
+    // Too few rounds for a first look are no matter of others' noise.
+    let looked = |result: &&ResultFinding| result.rounds >= LOOKS[0];
+    let disturbed = disturbed && undecided.iter().all(looked);
     let failures = Failures::of(record);
-    let open: Vec<(&ResultFinding, Vec<&Pair>)> = undecided
-        .iter()
-        .map(|result| {
-            let able = |pair: &&Pair| ![&pair.a, &pair.b].iter().any(|lane| failures.within(&result.workload, lane));
-            let pairs = contestants(header, result).filter(|pair| pair.verdict == Verdict::Undecided).filter(able);
-            (*result, pairs.collect::<Vec<_>>())
-        })
-        .filter(|(_, pairs)| !pairs.is_empty())
-        .collect();
-    let ended_by_an_error = record.end == Some(EndOutcome::Failed);
+    let open = worth_settling(header, undecided, &failures);
     let report = || ["report", "--format", "markdown"].map(str::to_owned).to_vec();
     let nobody = plan.lanes.iter().all(|lane| failures.everywhere(&lane.name));
-    // A guest that was killed says nothing of its filesystem, and racing again may.
-    if (open.is_empty() && unraced == 0 && !failures.killed) || ended_by_an_error || (nobody && !failures.killed) {
+    if record.end == Some(EndOutcome::Failed) && (nobody || (open.is_empty() && unraced == 0)) {
         return (report(), None);
     }
-    // What was never reached needs as much again as what was.
-    let count = plan.workloads.len() as f64;
-    let spent = plan.budget_seconds.unwrap_or(180.0) / 60.0 * count / (count - unraced as f64).max(1.0);
-    let Reach { minutes, rounds, beyond, unknown } = Reach::of(&open, MOST_MINUTES - spent);
+    if record.end != Some(EndOutcome::Complete) && (!open.is_empty() || unraced > 0) {
+        let seconds = seconds_left(record);
+        return (["race", "--resume", THIS_RECORD].map(str::to_owned).to_vec(), Some(Settle::Resume { seconds }));
+    }
+    // A guest that was killed says nothing of its filesystem, and racing again may.
+    if (open.is_empty() && unraced == 0 && !failures.killed) || (nobody && !failures.killed) {
+        return (report(), None);
+    }
+    let spent = minutes_of_the_same(record, unraced);
+    let Reach { minutes, rounds, beyond, unknown } = Reach::of(record, &open, MOST_MINUTES - spent);
     if minutes.is_empty() && beyond && !unknown && unraced == 0 && !disturbed {
         return (report(), Some(Settle::OutOfReach));
     }
+    let mut next = again_without_what_failed(record, &failures);
+    // What had no time is no better off on an idle machine.
+    let lacks_time = |pair: &&Pair| pair.undecided == Some(Undecided::OutOfBudget);
+    let short = unraced > 0 || open.iter().flat_map(|(_, pairs)| pairs).any(lacks_time);
+    let disturbed = disturbed && !short;
+    if (disturbed || open.is_empty()) && unraced == 0 {
+        next.extend(plan.budget_seconds.iter().flat_map(|budget| ["--budget".to_owned(), format!("{budget:.0}s")]));
+        return (next, disturbed.then_some(Settle::Quiet));
+    }
     let more: f64 = minutes.values().sum();
-    let budget = if more > 0.0 || unraced > 0 { spent + more } else { 2.0 * spent }.clamp(1.0, MOST_MINUTES).ceil();
+    let lanes = plan.lanes.len().max(1) as f64;
+    let same = if more > 0.0 || unraced > 0 { spent + more } else { 2.0 * spent };
+    let budget = (same * (lanes + more_lanes as f64) / lanes).clamp(1.0, MOST_MINUTES).ceil();
+    let pace = Pace { record, failures: &failures, more_lanes };
+    let settle = match (rounds.filter(|_| unraced == 0), plan.rounds) {
+        (Some(rounds), _) => {
+            if next[0] == "race" && minutes.len() < plan.workloads.len() {
+                without(&mut next, "--workload");
+                next.extend(minutes.keys().flat_map(|name| ["--workload".to_owned(), (*name).to_owned()]));
+            }
+            // A race from its beginning, in which each of them is raced so many rounds.
+            let again = |name: &str| next[0] != "race" || minutes.contains_key(name);
+            Settle::Rounds { rounds, seconds: pace.seconds(again, |_| rounds), some_only: beyond }
+        }
+        // From so few rounds nobody can tell how many it takes.
+        (None, Rounds::Fixed(few)) if few < LOOKS[0] && minutes.is_empty() && unraced == 0 && !plan.as_published => {
+            let rounds = LOOKS[0];
+            Settle::FirstRounds { rounds, seconds: pace.seconds(|_| true, |_| rounds) }
+        }
+        (None, _) => Settle::Budget { minutes: budget as u32, some_only: beyond },
+    };
+    next.extend(settle.option().into_iter().flat_map(|(option, value)| [option.to_owned(), value]));
+    let known = more > 0.0 || matches!(settle, Settle::FirstRounds { .. });
+    let settle = match () {
+        () if open.is_empty() => None,
+        () if disturbed => Some(Settle::Quiet),
+        () => Some(settle).filter(|_| known),
+    };
+    (next, settle)
+}
+
+/// The pairs that are undecided, without those that a failing lane keeps open.
+fn worth_settling<'a>(
+    header: &'a Header,
+    undecided: &[&'a ResultFinding],
+    failures: &Failures,
+) -> Vec<(&'a ResultFinding, Vec<&'a Pair>)> {
+    let able = |result: &ResultFinding, pair: &Pair| {
+        ![&pair.a, &pair.b].iter().any(|lane| failures.within(&result.workload, lane))
+    };
+    let of = |result: &'a ResultFinding| -> (&'a ResultFinding, Vec<&'a Pair>) {
+        let open = contestants(header, result).filter(|pair| pair.verdict == Verdict::Undecided);
+        (result, open.filter(|pair| able(result, pair)).collect())
+    };
+    undecided.iter().map(|result| of(result)).filter(|(_, pairs)| !pairs.is_empty()).collect()
+}
+
+/// Stands where the record's name belongs, which only whoever shows it knows.
+pub const THIS_RECORD: &str = "RECORD";
+
+/// The same race without the lanes that failed in everything.
+fn again_without_what_failed(record: &Record, failures: &Failures) -> Vec<String> {
+    let plan = &record.header.plan;
     let mut next = command_of(&plan.command_line);
     let before_lanes = next.len() + 1;
     let left_out = |lane: &&LaneSpec| failures.everywhere(&lane.name);
@@ -229,27 +320,81 @@ fn next(
         without(&mut options, "--lane-size");
     }
     next.extend(options);
-    if (disturbed || open.is_empty()) && unraced == 0 {
-        next.extend(plan.budget_seconds.iter().flat_map(|budget| ["--budget".to_owned(), format!("{budget:.0}s")]));
-        return (next, disturbed.then_some(Settle::Quiet));
-    }
-    let settle = match rounds.filter(|_| unraced == 0) {
-        Some(rounds) => {
-            if next[0] == "race" && minutes.len() < plan.workloads.len() {
-                without(&mut next, "--workload");
-                next.extend(minutes.keys().flat_map(|name| ["--workload".to_owned(), (*name).to_owned()]));
-            }
-            Settle::Rounds { rounds, some_only: beyond }
+    next
+}
+
+/// Minutes of the same race with room for everything that it was to do.
+fn minutes_of_the_same(record: &Record, unraced: usize) -> f64 {
+    let plan = &record.header.plan;
+    let planned = plan.budget_seconds.unwrap_or(180.0) / 60.0;
+    let whole = record.unreached.iter().map(|of| of.whole_seconds).filter(|of| of.is_finite()).fold(0.0, f64::max);
+    match (unraced, whole > 0.0) {
+        (0, _) => planned,
+        (_, true) => (whole / 60.0).max(planned),
+        // What was never reached needs as much again as what was.
+        (_, false) => {
+            let count = plan.workloads.len() as f64;
+            planned * count / (count - unraced as f64).max(1.0)
         }
-        None => Settle::Budget { minutes: budget as u32, some_only: beyond },
-    };
-    next.extend(settle.option().into_iter().flat_map(|(option, value)| [option.to_owned(), value]));
-    let settle = match () {
-        () if open.is_empty() => None,
-        () if disturbed => Some(Settle::Quiet),
-        () => Some(settle).filter(|_| more > 0.0),
-    };
-    (next, settle)
+    }
+}
+
+/// How fast this race went, and who races in the next one.
+struct Pace<'a> {
+    record: &'a Record,
+    failures: &'a Failures<'a>,
+    /// Lanes that the next one has beside this one's.
+    more_lanes: usize,
+}
+
+impl Pace<'_> {
+    /// Seconds that rounds of these workloads take, roughly; 0: nobody knows.
+    fn seconds(&self, of: impl Fn(&str) -> bool, rounds: impl Fn(&Series) -> u32) -> u32 {
+        let workloads = self.record.header.plan.workloads.iter().filter(|workload| of(&workload.name));
+        let seconds = workloads.map(|workload| {
+            let series = Series::of(self.record, &workload.name);
+            Some(f64::from(rounds(&series)) * self.round_seconds(&series)?)
+        });
+        roughly(seconds.sum())
+    }
+
+    /// Seconds of a round with all lanes of the next race: one that was decided early takes part in all of its rounds, and
+    /// one that was not here takes as long as the others do.
+    fn round_seconds(&self, series: &Series) -> Option<f64> {
+        let lanes = || series.lanes.iter().filter(|of| !self.failures.everywhere(&of.lane.name));
+        let seconds = |trial: &&Trial| trial.phases_seconds.values().filter(|of| of.is_finite()).sum::<f64>();
+        let each: Vec<f64> = lanes().filter_map(|of| estimate::median(of.ok.iter().map(seconds))).collect();
+        let mean = estimate::moments(&each)?.mean;
+        Some(mean * (lanes().count() + self.more_lanes) as f64)
+    }
+}
+
+/// Seconds rounded up as far as nobody can tell more; 0: nobody knows.
+fn roughly(seconds: Option<f64>) -> u32 {
+    let unit = |seconds: f64| if seconds < 100.0 { 5.0 } else { 60.0 };
+    seconds.filter(|of| of.is_finite()).map_or(0, |of| ((of / unit(of)).ceil() * unit(of)) as u32)
+}
+
+/// Seconds that are left of a race that did not end by itself; 0: nobody knows.
+fn seconds_left(record: &Record) -> u32 {
+    let raced: f64 = record.trials.iter().flat_map(|trial| trial.phases_seconds.values()).sum();
+    let plan = &record.header.plan;
+    match (plan.rounds, plan.budget_seconds) {
+        (_, Some(budget)) => roughly(Some((budget - raced).max(0.0))),
+        (Rounds::Fixed(planned), None) => {
+            let left = |series: &Series| f64::from(planned.saturating_sub(series.done.len() as u32));
+            let workloads = plan.workloads.iter().map(|workload| Series::of(record, &workload.name));
+            roughly(workloads.map(|series| Some(left(&series) * pair::seconds_per_round(&series)?)).sum())
+        }
+        (Rounds::Auto, None) => 0,
+    }
+}
+
+/// Minutes until the first look of work that the time was too short for.
+fn minutes_to_first_look(record: &Record, result: &ResultFinding) -> Option<f64> {
+    let series = Series::of(record, &result.workload);
+    let left = LOOKS[0].checked_sub(series.done.len() as u32).filter(|&left| left > 0)?;
+    Some(f64::from(left) * pair::seconds_per_round(&series)? / 60.0).filter(|minutes| *minutes > 0.0)
 }
 
 /// What more of the same race can settle of what is open.
@@ -267,12 +412,14 @@ struct Reach<'a> {
 
 impl<'a> Reach<'a> {
     /// `most`: minutes of further racing that are worth asking for.
-    fn of(open: &[(&'a ResultFinding, Vec<&Pair>)], most: f64) -> Reach<'a> {
+    fn of(record: &Record, open: &[(&'a ResultFinding, Vec<&Pair>)], most: f64) -> Reach<'a> {
         let mut reach = Reach { minutes: BTreeMap::new(), rounds: None, beyond: false, unknown: false };
+        let short = |pair: &Pair| pair.undecided == Some(Undecided::OutOfBudget);
         // What takes least comes first: together they must fit into what is worth asking for.
         let mut forecasts: Vec<(f64, u32, &str)> = Vec::new();
         for (result, pair) in open.iter().flat_map(|(result, pairs)| pairs.iter().map(move |pair| (result, pair))) {
-            match pair.minutes_to_settle {
+            let first = || minutes_to_first_look(record, result).filter(|_| short(pair));
+            match pair.minutes_to_settle.or_else(first) {
                 Some(minutes) => {
                     forecasts.push((minutes, pair.rounds_to_settle.unwrap_or(0), result.workload.as_str()))
                 }
@@ -343,14 +490,14 @@ const MOST_MINUTES: f64 = 720.0;
 const MOST_ROUNDS: u32 = 200;
 
 /// Takes an option and its value out of a command line, wherever it stands.
-fn without(line: &mut Vec<String>, option: &str) {
+pub(crate) fn without(line: &mut Vec<String>, option: &str) {
     while let Some(at) = line.iter().position(|word| word == option) {
         line.drain(at..(at + 2).min(line.len()));
     }
 }
 
 /// The command, with the job file where it takes one: `race`, or `fio JOBFILE`.
-fn command_of(command_line: &[String]) -> Vec<String> {
+pub(crate) fn command_of(command_line: &[String]) -> Vec<String> {
     match command_line {
         [_, command, jobfile, ..] if command == "fio" => vec![command.clone(), jobfile.clone()],
         _ => vec!["race".to_owned()],

@@ -150,10 +150,11 @@ fn resolve(results: &mut [CalibratedResult], rule: Rule) {
     }
     let works: Vec<Work> = workloads.iter().map(|(_, work)| *work).collect();
     for minutes in MINUTES {
-        let planned = resolution::plan(&works, 60.0 * minutes, &contest);
+        let planned = resolution::most(&works, 60.0 * minutes, &contest);
         for result in results.iter_mut() {
             let place = workloads.iter().position(|(name, _)| *name == result.workload);
             let rounds = place.map_or(0, |place| planned[place].rounds);
+            let contest = resolution::of_rounds(rounds, &contest);
             let difference = noise(result).and_then(|noise| resolution::smallest_difference(noise, rounds, &contest));
             result.resolves.push(Resolution { minutes, difference });
         }

@@ -7,7 +7,7 @@ use model::Sentence;
 use model::findings::NotRanked;
 use model::lane::{Lane, Promises};
 use model::record::Header;
-use model::sentence::Value;
+use model::sentence::{Value, Weight};
 
 /// The venue of a lane whose filesystem is called inside the agent.
 pub const LIBRARY: &str = "library";
@@ -22,7 +22,7 @@ pub const QEMU: &str = "qemu";
 /// What has to be said of work that is made of flushes where no flush reaches a disk.
 pub fn not_durable<'a>(lanes: impl Iterator<Item = &'a Lane>) -> Option<Sentence> {
     let names: Vec<&str> = lanes.filter(|lane| lane.flushes_stop_short).map(|lane| lane.name.as_str()).collect();
-    (!names.is_empty()).then(|| said::not_durable(say::names(names)))
+    (!names.is_empty()).then(|| said::not_durable(say::names(names)).weigh(Weight::Choice))
 }
 
 /// What stands above the verdicts where lanes live in user-mode Linux.
@@ -324,6 +324,7 @@ pub(crate) mod tests {
             flushes_stop_short: venue == UML,
             geometry: Vec::new(),
             definition_sha256: String::new(),
+            queue: None,
         }
     }
 

@@ -25,18 +25,21 @@ fn caveat(a: &Record, b: &Record) -> &'static str {
     let (a, b) = (&a.header.boot_id, &b.header.boot_id);
     match () {
         () if a.is_empty() || b.is_empty() => {
-            "two races run apart have no pairs: what changed between them is part of the difference"
+            "these two races ran one after the other, not side by side: what changed between them is part of the difference"
         }
         () if a == b => {
-            "two races run apart have no pairs, on one boot as here neither: what changed between them is part of the \
-             difference"
+            "these two races ran one after the other, not side by side: what changed between them is part of the difference"
         }
         () => {
-            "races on two boots have no pairs: what changed between them is part of the difference, and the intervals \
-             show the spread of rounds, not of boots"
+            "these two races ran on two boots: what changed between them is part of the difference, and the intervals show the \
+             spread of rounds, not of boots"
         }
     }
 }
+
+/// Where a record's own report shows another figure of a lane.
+const OWN_ROUNDS: &str = "figures here are means over each lane's own rounds; in a race's own table a lane that raced \
+                          fewer rounds stands where its ratio puts it";
 
 /// The two-sided p of each of so many rows. Every row is a verdict that may be wrong: together they hold
 /// 5 % (Bonferroni), at most, where rounds are correlated at up to 0.3; what [`ONE_LOOK_P`] leaves is for
@@ -102,6 +105,7 @@ impl Side {
 pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison {
     let mut warnings = machine_warnings(a, b);
     let mut rows = Vec::new();
+    let mut in_proportion = false;
     let groups: usize = b.header.plan.workloads.iter().map(|workload| workload.groups().len()).sum();
     let p = p_of_each(groups * b.header.lanes.len());
     for workload in &b.header.plan.workloads {
@@ -111,13 +115,16 @@ pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison
         };
         let changed = (other.kind != workload.kind).then(|| {
             let keys = workload.differing_keys(other);
-            let keys = words::list(&keys.iter().map(String::as_str).collect::<Vec<_>>());
-            format!("different parameters of the workload: {keys}")
+            format!("different parameters of the workload: {}", few(&keys))
         });
         let changed = changed.or_else(|| different_material(a, b, &workload.name));
         let (results_a, results_b) =
             (judge::judge_workload(a, &workload.name), judge::judge_workload(b, &workload.name));
-        let (series_a, series_b) = (Series::of(a, &workload.name), Series::of(b, &workload.name));
+        let (mut series_a, mut series_b) = (Series::of(a, &workload.name), Series::of(b, &workload.name));
+        series_a.decide_as([&series_b.means]);
+        series_b.decide_as([&series_a.means]);
+        let estimates = || results_a.iter().chain(&results_b).flat_map(|result| &result.estimates);
+        in_proportion |= estimates().any(|of| of.row_mean.is_some());
         for result in &results_b {
             let Some(before) = results_a.iter().find(|of| of.group == result.group && of.metric == result.metric)
             else {
@@ -126,7 +133,8 @@ pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison
             let results = [before, result];
             let rates = [before, result].map(|of| of.shared_rate.as_ref().map(|rate| rate.operations_per_second));
             let changed = changed.clone().or_else(|| different_rates(rates[0]?, rates[1]?));
-            let passes = operations::passes(&workload.kind).filter(|_| changed.is_none());
+            let medians = changed.is_none() && !series_b.means.decide(&result.group);
+            let passes = operations::passes(&workload.kind).filter(|_| medians);
             let sides = Sides {
                 records: [a, b],
                 series: [&series_a, &series_b],
@@ -156,6 +164,9 @@ pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison
         }
     }
     warnings.extend(lane_warnings(a, b, a_name, b_name));
+    if in_proportion {
+        warnings.push(OWN_ROUNDS.to_owned());
+    }
     Comparison { schema: SCHEMA, a: a_name.to_owned(), b: b_name.to_owned(), rows, warnings }
 }
 
@@ -167,7 +178,7 @@ struct Sides<'a> {
     standings: [Standing; 2],
     results: [&'a ResultFinding; 2],
     changed: Option<String>,
-    /// How often each round did the work; `None`: once.
+    /// How often each round did the work, where its figure is the median of them; `None`: once.
     passes: Option<u32>,
     /// Two-sided p of one row.
     p: f64,
@@ -220,7 +231,7 @@ impl<'a> Sides<'a> {
         let gain = if result.higher_is_better { mean_b - mean_a } else { mean_a - mean_b };
         let ratio = pair::finite(gain.exp())?;
         let apart = apart(better.0, better.1, self.p).filter(|_| still.is_none());
-        let interval = apart.and_then(|of| {
+        let interval = apart.filter(|of| of.half <= pair::says_something()).and_then(|of| {
             let low = pair::finite((of.difference - of.half).exp())?;
             Some((low, pair::finite((of.difference + of.half).exp())?))
         });
@@ -278,7 +289,7 @@ impl<'a> Sides<'a> {
                 format!("{done} of {planned} rounds of the {which} record are done; go on with it (--resume)")
             }
             Rounds::Auto => format!(
-                "{} of the {which} record are done, and the first look comes after {}; give the race more time \
+                "{} of the {which} record are done, and verdicts begin after {}; give the race more time \
                  (--budget)",
                 words::count(done, "round"),
                 LOOKS[0]
@@ -292,8 +303,12 @@ impl<'a> Sides<'a> {
         if !promises.is_empty() {
             return (Verdict::None, format!("different promises: {}", promises.join(", ")));
         }
-        if a.filesystem != b.filesystem || a.mkfs_command != b.mkfs_command {
-            return (Verdict::None, "the lane of this name was made in another way".to_owned());
+        if a.filesystem != b.filesystem {
+            return (Verdict::None, format!("different filesystems: {} and {}", a.filesystem, b.filesystem));
+        }
+        if a.mkfs_command != b.mkfs_command {
+            let [then, now] = apart_in(&a.mkfs_command, &b.mkfs_command);
+            return (Verdict::None, format!("made in another way: by mkfs with {then}, then with {now}"));
         }
         if a.venue != b.venue {
             return (Verdict::None, format!("different venue: {} and {}", a.venue, b.venue));
@@ -322,6 +337,33 @@ impl<'a> Sides<'a> {
         }
         (verdict, self.caveat.to_owned())
     }
+}
+
+/// Keys named in one sentence.
+const KEYS_NAMED: usize = 6;
+
+/// `a, b and c`, or the first of them and how many more.
+fn few(keys: &[String]) -> String {
+    let names: Vec<&str> = keys.iter().take(KEYS_NAMED).map(String::as_str).collect();
+    match keys.len().checked_sub(KEYS_NAMED) {
+        Some(more @ 1..) => format!("{} and {more} more", names.join(", ")),
+        _ => words::list(&names),
+    }
+}
+
+/// The words of two commands or lists of options that the other one does not have; all of them where they only stand in
+/// another order.
+fn apart_in(then: &[String], now: &[String]) -> [String; 2] {
+    let own = |of: &[String], other: &[String]| {
+        let own: Vec<&str> = of.iter().filter(|word| !other.contains(word)).map(String::as_str).collect();
+        own.join(" ")
+    };
+    let both = [own(then, now), own(now, then)];
+    let both = match both.iter().all(String::is_empty) {
+        true => [then.join(" "), now.join(" ")],
+        false => both,
+    };
+    both.map(|words| if words.is_empty() { "none of these".to_owned() } else { format!("`{words}`") })
 }
 
 /// Where a workload of a record stands.
@@ -375,9 +417,6 @@ fn machine_warnings(a: &Record, b: &Record) -> Vec<String> {
     if a.machine.cpus != b.machine.cpus {
         warnings.push(format!("different numbers of CPUs: {} and {}", a.machine.cpus, b.machine.cpus));
     }
-    if a.seed != b.seed {
-        warnings.push(format!("different seeds: {} and {}", a.seed, b.seed));
-    }
     if a.plan.lane_size != b.plan.lane_size {
         warnings.push(format!("different lane sizes: {} and {}", a.plan.lane_size, b.plan.lane_size));
     }
@@ -400,12 +439,12 @@ fn lane_warnings(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Vec<Stri
             warnings.push(format!("{name}: different filesystems, {} and {}", before.filesystem, lane.filesystem));
         }
         if before.mkfs_command != lane.mkfs_command {
-            let (then, now) = (before.mkfs_command.join(" "), lane.mkfs_command.join(" "));
-            warnings.push(format!("{name}: different mkfs, `{then}` and `{now}`"));
+            let [then, now] = apart_in(&before.mkfs_command, &lane.mkfs_command);
+            warnings.push(format!("{name}: different mkfs options, {then} and {now}"));
         }
         if before.mount_options != lane.mount_options {
-            let (then, now) = (before.mount_options.join(","), lane.mount_options.join(","));
-            warnings.push(format!("{name}: different mount options, `{then}` and `{now}`"));
+            let [then, now] = apart_in(&before.mount_options, &lane.mount_options);
+            warnings.push(format!("{name}: different mount options, {then} and {now}"));
         }
         if before.venue != lane.venue {
             warnings.push(format!("{name}: different venues, {} and {}", before.venue, lane.venue));

@@ -56,6 +56,44 @@ pub fn compare_published(
     }
 }
 
+/// Why a record has nothing beside published figures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Nothing {
+    /// It plans none of the work.
+    OtherWork,
+    /// None of its lanes has a filesystem of the article's.
+    OtherLanes,
+    /// It plans the work, and no trial of it counts.
+    NotMeasured {
+        /// One workload that the article has figures for.
+        workload: String,
+        /// Titles of all of them.
+        title: String,
+    },
+    /// The work was raced, and its figures are not those of the article.
+    OtherFigures {
+        /// Titles of what was raced.
+        title: String,
+    },
+}
+
+/// Why no row of an article has a figure of this record.
+pub fn nothing(record: &Record, published: &Published) -> Nothing {
+    let planned = shared(record, published);
+    let titles = |of: &[&Workload]| words::list(&of.iter().map(|of| of.title.as_str()).collect::<Vec<_>>());
+    let Some(first) = planned.first() else { return Nothing::OtherWork };
+    let pairs = lane_pairs(record, published);
+    if pairs.iter().all(|pair| pair.yours.is_none()) {
+        return Nothing::OtherLanes;
+    }
+    let raced = |of: &&&Workload| Series::of(record, &of.name).lanes.iter().any(|lane| !lane.ok.is_empty());
+    let raced: Vec<&Workload> = planned.iter().filter(raced).copied().collect();
+    match raced.is_empty() {
+        true => Nothing::NotMeasured { workload: first.name.clone(), title: titles(&planned) },
+        false => Nothing::OtherFigures { title: titles(&raced) },
+    }
+}
+
 /// An article's lane and the record's that stands for it.
 struct LanePair<'a> {
     published: &'a PublishedLane,

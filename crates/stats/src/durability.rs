@@ -12,7 +12,7 @@ use model::durability::{
 };
 use model::lane::Lane;
 use model::record::EndOutcome;
-use model::sentence::Value;
+use model::sentence::{Value, Weight};
 
 /// How many examples of a lane are shown.
 const EXAMPLES: usize = 3;
@@ -90,7 +90,7 @@ pub fn warnings(race: &model::record::Header, broken: &[Broken]) -> Vec<Sentence
             }
         };
         let seen = kinds.into_iter().filter_map(|such| Seen::of(broken, lane, kernel, such));
-        seen.map(sentence).collect::<Vec<_>>()
+        seen.map(|seen| sentence(seen).weigh(Weight::Choice)).collect::<Vec<_>>()
     };
     race.lanes.iter().filter(|lane| !lane.is_self).flat_map(of_lane).collect()
 }

@@ -128,9 +128,10 @@ fn judge_all(setting: &Setting, planned: &[Planned]) -> (Vec<GateRow>, Vec<Strin
     let (mut rows, mut failed_rounds) = (Vec::new(), Vec::new());
     let lanes = lanes_of(planned);
     for workload in workloads_of(planned) {
-        let judged: [Vec<Judged>; 2] = setting
+        let mut judged: [Vec<Judged>; 2] = setting
             .sides
             .map(|side| side.records.iter().filter_map(|named| Judged::of(named, &workload.name)).collect());
+        replicate::by_the_same_figures(judged.iter_mut().flatten());
         for one in planned.iter().filter(|one| one.workload.name == workload.name) {
             rows.push(setting.row(one, [&judged[0], &judged[1]]));
         }

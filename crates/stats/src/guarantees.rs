@@ -1,8 +1,11 @@
 //! Options of two lanes after which they guarantee different things after a crash, or at other moments: said beside a
 //! verdict. What takes a whole promise away (barriers, the journal) is in `Promises`, and no verdict is given then.
 //!
+//! What mkfs left out is read from what its tool told of the new filesystem (`Lane::geometry`), not from options: defaults
+//! differ between versions and sizes.
+//!
 //! Sources: Documentation/filesystems/ext4/ and admin-guide/ext4.rst, admin-guide/xfs.rst, f2fs.rst of Linux 6.18,
-//! btrfs(5), mount(8).
+//! btrfs(5), mount(8), ext4(5) metadata_csum, mkfs.xfs(8) -m crc, mkfs.btrfs(8) profiles.
 
 use crate::say::{name, pair as said};
 use model::Sentence;
@@ -82,7 +85,44 @@ pub(crate) fn unlike(a: &Lane, b: &Lane) -> Vec<Sentence> {
             .map(|(_, said)| said.clone())
             .collect()
     };
-    [alone(&of_a, &of_b), alone(&of_b, &of_a)].concat()
+    [alone(&of_a, &of_b), alone(&of_b, &of_a), made_unlike(a, b)].concat()
+}
+
+/// What mkfs gave one of two lanes and not the other, as far as both are known to have it or not.
+fn made_unlike(a: &Lane, b: &Lane) -> Vec<Sentence> {
+    let checksums = match (metadata_checksums(a), metadata_checksums(b)) {
+        (Some(false), Some(true)) => Some(said::no_metadata_checksums(name(&a.name))),
+        (Some(true), Some(false)) => Some(said::no_metadata_checksums(name(&b.name))),
+        _ => None,
+    };
+    let copies = match (metadata_profile(a), metadata_profile(b)) {
+        (Some("DUP"), Some("single")) => Some(said::metadata_once(name(&b.name))),
+        (Some("single"), Some("DUP")) => Some(said::metadata_once(name(&a.name))),
+        _ => None,
+    };
+    checksums.into_iter().chain(copies).collect()
+}
+
+/// Whether a lane's metadata has checksums; `None`: nobody told.
+fn metadata_checksums(lane: &Lane) -> Option<bool> {
+    match lane.filesystem.as_str() {
+        "ext2" | "ext3" | "ext4" => {
+            let features = fact(lane, "Filesystem features: ")?;
+            Some(features.split_whitespace().any(|feature| feature == "metadata_csum"))
+        }
+        "xfs" => Some(fact(lane, "meta-data crc: ")? == "1"),
+        "btrfs" => Some(true),
+        _ => None,
+    }
+}
+
+/// How often Btrfs keeps its metadata on one device: `single` or `DUP`.
+fn metadata_profile(lane: &Lane) -> Option<&str> {
+    fact(lane, "Metadata: ")?.split_whitespace().next()
+}
+
+fn fact<'a>(lane: &'a Lane, called: &str) -> Option<&'a str> {
+    lane.geometry.iter().find_map(|line| line.strip_prefix(called))
 }
 
 /// The options of a lane that have an effect, with what it is.
@@ -171,6 +211,32 @@ mod tests {
             assert!(said(filesystem, options).is_empty(), "{filesystem} {options}: {:?}", said(filesystem, options));
         }
         assert_eq!(said("ext4", "data=ordered data=writeback").len(), 1);
+    }
+
+    fn made(filesystem: &str, geometry: &[&str]) -> Lane {
+        Lane { geometry: geometry.iter().map(|line| (*line).to_owned()).collect(), ..with(filesystem, "") }
+    }
+
+    #[test]
+    fn what_mkfs_left_out_is_named_where_the_other_lane_is_known_to_have_it() {
+        let bare = made("ext4", &["Filesystem features: has_journal extent 64bit"]);
+        let usual = made("ext4", &["Filesystem features: has_journal extent 64bit metadata_csum"]);
+        let old_xfs = made("xfs", &["meta-data crc: 0"]);
+        let btrfs = made("btrfs", &["Metadata: DUP 256.00MiB"]);
+        let once = made("btrfs", &["Metadata: single 8.00MiB"]);
+        for (a, b, words) in [
+            (&bare, &usual, "metadata has no checksums"),
+            (&btrfs, &old_xfs, "metadata has no checksums"),
+            (&once, &btrfs, "kept once"),
+        ] {
+            for found in [unlike(a, b), unlike(b, a)] {
+                assert_eq!(found.len(), 1, "{found:?}");
+                assert!(found[0].to_string().contains(words), "{}", found[0]);
+            }
+        }
+        for (a, b) in [(&bare, &old_xfs), (&usual, &btrfs), (&bare, &made("ext4", &[])), (&bare, &made("jfs", &[]))] {
+            assert!(unlike(a, b).is_empty(), "{:?}", unlike(a, b));
+        }
     }
 
     #[test]

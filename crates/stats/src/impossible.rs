@@ -1,5 +1,5 @@
 //! Figures above what the device or the memory can do: something else was measured, and its name is
-//! said (methods section 3, rule 3, goes no further than reads that miss the device altogether).
+//! said (method 3.2, goes no further than reads that miss the device altogether).
 //!
 //! What decides is where the bytes went. A filesystem that compresses moves fewer, and keeps its
 //! verdict. Where all passed the disk the ceiling itself is doubted: so work whose sync is charged to it
@@ -17,14 +17,14 @@ use model::sentence::Value;
 use model::workload::{Kind, Workload};
 
 /// So much above the bare device's own figure is no noise any more: ceilings lie within 10 % of what
-/// lanes reach (docs/method.md, "Figures that cannot be", has the figures). Chosen between that and the
+/// lanes reach (method 3.3 has the figures). Chosen between that and the
 /// smallest lie worth telling: with 10 % lanes that read at the disk's own speed are doubted now and
 /// then, and what lies between 1 and 1.15 times the disk is not.
 const BEYOND_THE_DEVICE: f64 = 1.15;
 /// Of the application's bytes at the device: below, some never came there. Chosen: 10 % of a window may
 /// be on its way when it ends, in a queue or a cache of the disk.
 const NOT_ALL_AT_THE_DEVICE: f64 = 0.9;
-/// Of them: below, hardly any did (the share of methods section 3, rule 3).
+/// Of them: below, hardly any did (the share of method 3.2).
 pub(crate) const HARDLY_ANY_AT_THE_DEVICE: f64 = 0.1;
 
 /// One lane's figure that cannot be.

@@ -1,16 +1,22 @@
 //! Verdicts: what a record's trials say, workload by workload, and the findings of a whole race.
 
+use crate::acts;
 use crate::answer;
 use crate::buffered;
 use crate::calibrate;
 use crate::comparable;
+use crate::counts;
+use crate::disk;
 use crate::estimate::{self, median};
 use crate::evidence::Evidence;
+use crate::failed;
 use crate::latency;
 use crate::limit;
+use crate::marks;
 use crate::operations;
 use crate::pair::{self, Setting, finite};
 use crate::ranking;
+use crate::row_mean;
 use crate::say::{name, pair as pair_said, race as said, text};
 use crate::search;
 use crate::sequential::{self, Rule, Standing};
@@ -20,11 +26,12 @@ use crate::whole_race::{self, JudgedResult};
 use crate::{swarms, transactions};
 use model::Sentence;
 use model::findings::{Ceiling, Estimate, Findings, Pair, ResultFinding, TrialCounts, Verdict};
+use model::job::SyncMode;
 use model::plan::{LOOKS, Rounds};
 use model::record::{EndOutcome, Profile, Record, SCHEMA};
-use model::sentence::Value;
+use model::sentence::{Value, Weight};
 use model::trial::Outcome;
-use model::workload::Workload;
+use model::workload::{Kind, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The wall time of work that is done once, in nanoseconds.
@@ -33,7 +40,9 @@ const TIME: &str = "time_ns";
 /// The results of one workload, one per group; empty where the plan does not know the workload or
 /// no trial of it was run yet. Callable at any time of a race.
 pub fn judge_workload(record: &Record, workload: &str) -> Vec<ResultFinding> {
-    judged(record, workload).into_iter().map(|of| of.result).collect()
+    let mut results: Vec<ResultFinding> = judged(record, workload).into_iter().map(|of| of.result).collect();
+    row_mean::set(&mut results);
+    results
 }
 
 /// As [`judge_workload`], with what the pairs were judged by.
@@ -81,10 +90,12 @@ fn judge_group(
         standing,
         correlation: evidence.correlation(group),
         limit: limited.limit,
+        keeps_differences: limited.keeps_differences(),
         missed_the_disk: limited.missed_the_disk,
         stalled: &stalled,
         reads: series.reading.reads(group),
-        ended: record.end.is_some(),
+        end: record.end,
+        has_budget: plan.budget_seconds.is_some(),
         seconds_per_round: pair::seconds_per_round(series),
     };
     // A pair is judged on the rounds of its look, and so is what limited it: what came after changes nothing.
@@ -102,21 +113,25 @@ fn judge_group(
                 false => &limited,
             };
             let limit = limited.between(&lanes[a].lane.name, &lanes[b].lane.name);
-            let setting = Setting { limit, missed_the_disk: limited.missed_the_disk, ..setting };
+            let (keeps_differences, missed_the_disk) = (limited.keeps_differences(), limited.missed_the_disk);
+            let setting = Setting { limit, keeps_differences, missed_the_disk, ..setting };
             match stopped {
                 None => setting.judge(&lanes[a], &lanes[b]),
                 Some(look) => {
-                    // As at the look after which one of them raced no further: what was decided then stands.
+                    // As at the look after which one of them raced no further: what was decided then stands, by the
+                    // figures that decided then.
                     let groups = workload.groups();
-                    let evidence = Evidence::of(record, &workload.name, &groups, series, look);
+                    let earlier = series.up_to(last);
+                    let evidence = Evidence::of(record, &workload.name, &groups, &earlier, look);
                     let then = Setting { standing: look, correlation: evidence.correlation(group), ..setting };
-                    then.judge(&lanes[a], &lanes[b])
+                    then.judge(&earlier.lanes[a], &earlier.lanes[b])
                 }
             }
         })
         .collect();
     let told = lanes.iter().flat_map(|lane| pair::lane_warnings(lane, group, &metric, &stalled));
-    let mut warnings: Vec<Sentence> = told.collect();
+    let mut warnings: Vec<Sentence> = series.means.sentences(workload, group);
+    warnings.extend(told);
     // Where there is no other round the lanes' own sentences say it.
     if !stalled.is_empty() && stalled.len() < series.done.len() {
         warnings.push(pair_said::every_lane_stood_still(stalled.len(), series.done.len()));
@@ -140,21 +155,31 @@ fn judge_group(
     let uses = limited.device_use.iter().copied().zip(limited.impossible.iter().copied());
     for (lane, device_use) in lanes.iter().zip(uses) {
         let (mut estimate, warning) = estimate_of(lane, (group, &metric), device_use, &series.reading, &stalled);
+        estimate.mean_to_median = series.means.shift(group, &lane.lane.name).and_then(|shift| finite(shift.exp()));
+        estimate.row_mean = lane.level_until(group, &metric, &stalled, series.last_round(standing)).map(|of| of.mean);
         estimate.page_cache_share = buffered::share(workload, group, lane, &series.reading).and_then(finite);
         estimates.push(estimate);
         warnings.extend(warning);
     }
     let raced: Vec<_> = lanes.iter().map(|lane| lane.lane).collect();
-    warnings.extend(buffered::warnings(&raced, &estimates));
+    let (kept, buffered) = (acts::kept(lanes, group), buffered::lanes(&estimates));
+    let reads = series.reading.reads(group);
+    warnings.extend(buffered::warnings(&raced, &estimates, reads, &kept));
+    warnings.extend(acts::not_compressed(lanes, group, workload));
     let (pairs, intervals): (Vec<_>, Vec<_>) = judged.into_iter().map(|of| (of.pair, of.interval)).unzip();
     let result = ResultFinding {
         workload: workload.name.clone(),
         title: workload.title.clone(),
-        buffered: buffered::lanes(&estimates),
+        acts: acts::sentences(&buffered, &kept, reads),
+        buffered,
+        kept,
         group: group.to_owned(),
         section: operations::section(workload, group),
         missed_the_disk: limited.missed_the_disk,
+        by_means: series.means.decide(group),
+        stalls_matter: stalls_matter(workload, group, &series.reading),
         unit: unit_of(&metric).to_owned(),
+        counts: counts::counts(workload, group),
         higher_is_better,
         shared_rate,
         rounds: shared_rounds(series, group, &metric),
@@ -167,6 +192,20 @@ fn judge_group(
         warnings,
     };
     JudgedResult { result, rule, intervals }
+}
+
+/// Whether somebody waits for each operation, so that its longest waits belong beside its rate: it ends with the flush
+/// that makes it last, or comes at a rate of its own.
+fn stalls_matter(workload: &Workload, group: &str, reading: &Reading) -> bool {
+    let writes = !reading.reads(group);
+    match &workload.kind {
+        Kind::Io(io) => {
+            let flushed = io.fdatasync == 1 || io.fsync == 1 || io.rwf_dsync || io.sync != SyncMode::None;
+            limit::paced(workload) || (writes && flushed)
+        }
+        Kind::Oltp(_) => writes,
+        _ => false,
+    }
 }
 
 /// The look of a pair of which one lane was decided, and raced no further, before the others were;
@@ -258,6 +297,7 @@ fn estimate_of(
     let estimate = Estimate {
         lane: lane.lane.name.clone(),
         mean: level.map_or(0.0, |level| level.mean),
+        row_mean: None,
         low: level.and_then(|level| Some(level.interval?.0)),
         high: level.and_then(|level| Some(level.interval?.1)),
         rounds: level.map_or(0, |level| level.count as u32),
@@ -272,10 +312,14 @@ fn estimate_of(
         latency_p50_ns: percentile(0.5),
         latency_p99_ns: percentile(0.99),
         latency_p999_ns: percentile(0.999),
+        latency_max_ns: lane.group(group).filter_map(|(_, of)| finite(of.latency_ns?.max)).reduce(f64::max),
+        mean_to_median: None,
         latency_mean_ns: median(lane.group(group).filter_map(|(_, of)| Some(of.latency_ns?.mean))),
-        cpu_share: load(|scope| scope.cpu_seconds(), &all_cpus),
+        // Ticks are counted a little late or early: no share is above the whole.
+        cpu_share: load(|scope| scope.cpu_seconds(), &all_cpus).map(|share| share.min(1.0)),
         cpu_system_share: load(|scope| scope.system.cpu_system_seconds, &|scope| scope.cpu_seconds()),
         device_busy_share: load(|scope| scope.system.device.busy_seconds, &|scope| scope.system.window_seconds)
+            .map(|share| share.min(1.0))
             .filter(|_| !lane.lane.backing.is_empty()),
         device_use: device_use.and_then(finite),
         device_use_is_impossible: impossible,
@@ -301,6 +345,19 @@ pub fn rounds_compared(record: &Record, workload: &str) -> u32 {
     Series::of(record, workload).done.len() as u32
 }
 
+/// What is to be said of a lane that failed in some rounds of a workload, although it did others: the title, the lane,
+/// in how many, why. `None`: none did.
+pub fn failed_rounds(record: &Record) -> Option<Sentence> {
+    record.header.plan.workloads.iter().find_map(|workload| {
+        let series = Series::of(record, &workload.name);
+        let lane = series.lanes.iter().find(|lane| !lane.failed.is_empty() && !lane.ok.is_empty())?;
+        let all = lane.failed.len() + lane.ok.len();
+        let reason = failed::reason(lane.failed.last()?);
+        let said = pair_said::failed_in_rounds(name(&lane.lane.name), lane.failed.len(), all, reason);
+        Some(pair_said::lane_reason(text(&workload.title), said))
+    })
+}
+
 /// The next look after so many rounds of a workload; `None` after the last.
 pub fn next_look(rounds_done: u32, rounds: &Rounds) -> Option<u32> {
     sequential::next_look(rounds_done, *rounds)
@@ -310,35 +367,38 @@ pub fn next_look(rounds_done: u32, rounds: &Rounds) -> Option<u32> {
 pub fn findings(record: &Record) -> Findings {
     let header = &record.header;
     let judged = header.plan.workloads.iter().flat_map(|workload| judged(record, &workload.name)).collect();
-    let results = whole_race::mark(judged, header.plan.workloads.iter().map(|of| of.groups().len()).sum());
+    let mut results = whole_race::mark(judged, header.plan.workloads.iter().map(|of| of.groups().len()).sum());
+    row_mean::set(&mut results);
     let ceilings = ceilings(record);
     let recorded = header.warnings.iter().chain(&record.warnings).cloned();
-    let mut warnings: Vec<Sentence> = recorded.map(Sentence::from).collect();
+    let mut warnings: Vec<Sentence> = recorded.map(recorded_warning).collect();
     if header.plan.as_published {
         warnings.insert(0, as_published(header.plan.rounds));
     }
     if record.resumes > 0 {
-        warnings.push(match record.resumes {
+        let taken_up = match record.resumes {
             1 => said::taken_up_once(),
             times => said::taken_up_often(times),
-        });
+        };
+        warnings.push(taken_up.weigh(Weight::Detail));
     }
     // The ceilings' own throttle is a cap of ours.
     if header.plan.throttle.is_none() {
         warnings.extend(quotas(record, &ceilings));
     }
+    let disk = disk::finding(record);
+    warnings.extend(disk::queues_differ(record));
     warnings.extend(transactions::settings_that_differ(record));
-    let noted = |title: &str| record.warnings.iter().any(|said| said.starts_with(&format!("{title} was not raced")));
-    let raced = |name: &str| record.trials.iter().any(|trial| trial.workload == name);
-    let not_raced = header.plan.workloads.iter().filter(|workload| {
-        // Where the budget had no room, the race itself has said so, with one that has.
-        let searched = header.plan.find_max.is_some();
-        record.end.is_some() && !searched && !raced(&workload.name) && !noted(&workload.title)
-    });
-    warnings.extend(not_raced.map(|workload| match record.end {
-        Some(EndOutcome::Complete) => said::not_raced_for_time(text(&workload.title)),
-        _ => said::not_raced_at_all(text(&workload.title)),
-    }));
+    warnings.extend(not_raced(record));
+    // What no quiet machine would mend comes before it.
+    if let Some(disturbed) = marks::disturbed(record) {
+        warnings.sort_by_key(|warning| warning.weight() != Weight::Choice);
+        let after = warnings.iter().take_while(|warning| warning.weight() == Weight::Choice).count();
+        warnings.insert(after, disturbed);
+    }
+    if let Some(cached) = disk.as_ref().and_then(|disk| disk.said.clone()) {
+        warnings.insert(0, cached.weigh(Weight::Choice));
+    }
     // Before all others, and once: the header may say it too.
     if let Some(different) = throttle::different_disks_of(&header.plan) {
         warnings.retain(|warning| *warning != different);
@@ -357,6 +417,7 @@ pub fn findings(record: &Record) -> Findings {
         machine: header.machine.clone(),
         lanes: header.lanes.clone(),
         ceilings,
+        disk,
         operations: operations::tables(record, &results),
         swarms: swarms::tables(record),
         transactions: transactions::tables(record),
@@ -371,10 +432,42 @@ pub fn findings(record: &Record) -> Findings {
     }
 }
 
+/// A warning of the record's own. That two lanes are one filesystem weighs more than all else that is said of a race.
+fn recorded_warning(said: String) -> Sentence {
+    match said.split_once(": what sets them apart is no filesystem's doing") {
+        Some((lanes, "")) => said::one_filesystem(text(lanes)).weigh(Weight::Choice),
+        _ => Sentence::from(said),
+    }
+}
+
+/// The workloads that the race never came to. ANSWER names them too, with what would come to them.
+fn not_raced(record: &Record) -> Vec<Sentence> {
+    let plan = &record.header.plan;
+    // Records of earlier versions hold the sentence itself.
+    let noted = |title: &str| record.warnings.iter().any(|said| said.starts_with(&format!("{title} was not raced")));
+    let raced = |name: &str| record.trials.iter().any(|trial| trial.workload == name);
+    let unraced = plan.workloads.iter().filter(|of| !raced(&of.name) && !noted(&of.title));
+    if record.end.is_none() || plan.find_max.is_some() {
+        return Vec::new();
+    }
+    let sentence = |of: &Workload| {
+        let work = text(&of.title);
+        let unreached = record.unreached.iter().find(|unreached| unreached.workload == of.name);
+        match (record.end, unreached) {
+            (Some(EndOutcome::Complete), Some(unreached)) => {
+                said::no_time_for(work, Value::Seconds(unreached.round_seconds))
+            }
+            (Some(EndOutcome::Complete), None) => said::not_raced_for_time(work),
+            _ => said::not_raced_at_all(work),
+        }
+    };
+    unraced.map(|of| sentence(of).weigh(Weight::Detail)).collect()
+}
+
 /// What figures of an article's own method can tell.
 fn as_published(rounds: Rounds) -> Sentence {
     match rounds {
-        Rounds::Fixed(1) => said::as_published_once(),
+        Rounds::Fixed(1) => said::as_published_once().weigh(Weight::Choice),
         _ => said::as_published_often(),
     }
 }
@@ -434,7 +527,7 @@ pub fn ceilings(record: &Record) -> Vec<Ceiling> {
 }
 
 /// A plateau with a variation under 1 % and the same cap for reads and writes is a probable quota
-/// (methods section 3): bandwidth for sequential profiles, IOPS for random ones.
+/// (method 3.2): bandwidth for sequential profiles, IOPS for random ones.
 fn quotas(record: &Record, ceilings: &[Ceiling]) -> Vec<Sentence> {
     let flat = |of: &Ceiling, figure: fn(&model::record::Probe) -> f64| {
         let probes = record.probes.iter().filter(|probe| probe.workload == of.workload && probe.profile == of.profile);

@@ -1,5 +1,5 @@
 //! Latency over rounds: histograms are merged by adding counts, percentiles are never averaged
-//! (methods section 4).
+//! (method 4.1).
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;

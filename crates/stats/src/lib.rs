@@ -4,28 +4,35 @@
 //! asks for the next order ([`order`]), whether a trial was disturbed ([`noise`]) and how far a
 //! workload is from its verdict ([`judge`]); reports render [`judge::findings`] and compute nothing.
 
+mod acts;
 pub mod advice;
 pub mod answer;
 mod buffered;
 mod bursts;
 pub mod calibrate;
 pub mod comparable;
+mod comparable_lane;
 pub mod compare;
 pub mod compare_published;
 pub mod correlation;
+mod counts;
 pub mod course;
+pub mod disk;
 pub mod durability;
 pub mod estimate;
 mod evidence;
 mod failed;
 pub mod forecast;
 pub mod gate;
+mod ground;
 mod guarantees;
 mod impossible;
 pub mod judge;
 pub mod latency;
+pub mod level;
 pub mod limit;
 mod load;
+mod marks;
 pub mod noise;
 pub mod operations;
 pub mod order;
@@ -34,10 +41,12 @@ mod pair;
 mod ranking;
 pub mod resample;
 pub mod resolution;
+mod row_mean;
 pub mod say;
 pub mod search;
 pub mod sequential;
 mod series;
+pub mod stalls;
 pub mod steady;
 pub mod student;
 mod swarms;

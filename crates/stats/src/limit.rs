@@ -1,4 +1,4 @@
-//! What limited a result: rules 1 to 9 of methods section 3, the first that matches.
+//! What limited a result: rules 1 to 9 of method 3.2, the first that matches.
 //!
 //! Every lane is described by the medians of its rounds; those that other programs disturbed (rule 1)
 //! are left out where the others are as many. Where they are not, a cause that other programs may have
@@ -36,7 +36,7 @@ use model::record::{Probe, Profile, Record, SharedRate};
 use model::throttle::Quantity;
 use model::trial::Trial;
 use model::workload::{Kind, Workload};
-use model::{Sentence, Throttle};
+use model::{Mark, Sentence, Throttle};
 use std::collections::BTreeMap;
 
 /// What limited one result.
@@ -51,9 +51,12 @@ pub struct Limited {
     pub device_use: Vec<Option<f64>>,
     /// Of each of them whether it is more than its measured ceiling allows.
     pub impossible: Vec<bool>,
-    /// Where the limit is each lane's own disk: pairs of lanes whose disks are held to the same limits and
-    /// that write alike to them.
+    /// Where the limit of the whole result is another: pairs of lanes that both ran at the rate of one disk and
+    /// write alike to it.
     one_disk: Vec<[String; 2]>,
+    /// That the device was measured is known by nearness alone: from a ceiling that is not steady, or of two lanes
+    /// beside others. A difference that paired rounds show is not made by that.
+    near_the_disk: bool,
     /// Figures that the disk or the memory cannot have made, one sentence for each lane.
     pub warnings: Vec<Sentence>,
     /// What was measured never passed the disk, so that no pair gets a verdict.
@@ -66,6 +69,12 @@ impl Limited {
     pub(crate) fn between(&self, a: &str, b: &str) -> Limit {
         let alike = |pair: &[String; 2]| pair.iter().all(|lane| lane == a || lane == b);
         if self.one_disk.iter().any(alike) { Limit::Device } else { self.limit }
+    }
+
+    /// Whether a pair at the device's limit keeps a difference that its own rounds show: what the ceiling scatters
+    /// by hits both lanes in the same rounds.
+    pub(crate) fn keeps_differences(&self) -> bool {
+        self.near_the_disk
     }
 }
 
@@ -115,6 +124,8 @@ struct LaneUse {
     cpu_per_operation: Option<f64>,
     /// U; `None`: no ceiling known.
     device_use: Option<f64>,
+    /// How exactly the ceiling is known that U was taken from.
+    exact: Exact,
     /// U is more than the measured ceiling allows.
     impossible: bool,
 }
@@ -134,6 +145,22 @@ struct Raw {
     operations_per_second: f64,
     bandwidth: f64,
     iops: f64,
+    /// How exactly each of the three is known, in the same order.
+    exact: [Exact; 3],
+}
+
+/// How exactly a ceiling is known: the lower quartile of the probes and the best of them, as shares of their median.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Exact {
+    low: f64,
+    best: f64,
+}
+
+impl Default for Exact {
+    /// The median is taken for exact.
+    fn default() -> Self {
+        Exact { low: 1.0, best: 1.0 }
+    }
 }
 
 /// Everything the rules look at.
@@ -149,22 +176,12 @@ struct Sight<'a> {
     beyond: Option<&'a Sentence>,
 }
 
-/// A larger U shows that the ceiling is wrong: ceilings lie within 10 % of what lanes reach (docs/method.md, "Figures that
-/// cannot be"). The limits of an emulated disk are none that was measured, and have a check of their own.
+/// A larger U shows that the ceiling is wrong: ceilings lie within 10 % of what lanes reach (method 3.3). The limits of an emulated disk are none that was measured, and have a check of their own.
 const BEYOND_THE_CEILING: f64 = 1.1;
 
 /// Measured seconds below which shares of CPU time, counted in ticks of 10 ms, say nothing.
 const LEAST_CPU_WINDOW_SECONDS: f64 = 0.2;
 
-/// A trial that other programs disturbed and that could not be repeated begins a flag with this.
-pub(crate) const FOREIGN_NOISE: &str = "foreign-noise";
-
-/// A trial in which Fairlane itself handed operations over too late begins a flag with this.
-pub(crate) const HARNESS_BOUND: &str = "harness-bound-submission";
-
-/// A trial in which io_uring gave operations back, which were then done by plain calls one after another, has a
-/// flag `io_uring-again: N of M`.
-const DONE_AGAIN: &str = "io_uring-again: ";
 /// With more of them it is no longer io_uring's queue that was measured. Chosen: one operation in a hundred that waits
 /// alone, while the others of its queue wait behind it, moves a rate by about as much.
 pub(super) const DONE_AGAIN_SHARE: f64 = 0.01;
@@ -172,7 +189,7 @@ pub(super) const DONE_AGAIN_SHARE: f64 = 0.01;
 /// The share of a lane's operations that were done again.
 fn done_again(lane: &LaneSeries) -> f64 {
     let counts = lane.ok.iter().flat_map(|trial| &trial.flags).filter_map(|flag| {
-        let (again, of) = flag.strip_prefix(DONE_AGAIN)?.split_once(" of ")?;
+        let (again, of) = flag.figures(Mark::IoUringAgain)?.split_once(" of ")?;
         Some((again.trim().parse::<u64>().ok()?, of.trim().parse::<u64>().ok()?))
     });
     let (again, of) = counts.fold((0, 0), |sum, (again, of)| (sum.0 + again, sum.1 + of));
@@ -197,11 +214,13 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
         lane.in_process |= programs;
         lane.throttle = plan.throttle_of(&lane.name);
         let raw = raw.filter(|_| is_below(plan, lane.throttle, flush_bound));
-        lane.device_use = match lane.throttle.filter(|_| !flush_bound) {
-            None => raw.and_then(|raw| device_use(lane, &raw, flush_bound)),
-            Some(throttle) => limit_use(lane, &throttle, raw.as_ref(), workload),
+        let (share, exact) = match lane.throttle.filter(|_| !flush_bound) {
+            None => raw.and_then(|raw| device_use(lane, &raw, flush_bound)).unzip(),
+            Some(throttle) => (limit_use(lane, &throttle, raw.as_ref(), workload), None),
         };
-        let beyond = lane.device_use.is_some_and(|share| share > BEYOND_THE_CEILING + 1e-9);
+        (lane.device_use, lane.exact) = (share, exact.unwrap_or_default());
+        // No ceiling lies below what a probe reached.
+        let beyond = share.is_some_and(|share| share / lane.exact.best > BEYOND_THE_CEILING + 1e-9);
         // The probe counts writes each with its flush: more flushes than that are possible, and then it says nothing.
         lane.device_use = lane.device_use.filter(|_| !(flush_bound && beyond));
         lane.impossible = beyond && !flush_bound && lane.throttle.is_none();
@@ -220,9 +239,19 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
     let first_beyond = beyond.iter().find(|of| !of.counts).map(|of| &of.said);
     let sight = Sight { workload, rate, reads, lanes, raw, null_rate, beyond: first_beyond };
     let (limit, reason) = rules::first(&sight);
-    let one_disk = if limit == Limit::OwnDisk { rules::one_disk(&sight) } else { Vec::new() };
+    let near_the_disk = match limit {
+        Limit::Device => !rules::is_exactly_at_the_device(&sight),
+        // There each pair filled the limits of its own disks.
+        Limit::OwnDisk => false,
+        _ => true,
+    };
+    let one_disk = match limit {
+        Limit::Device | Limit::Harness | Limit::Cache => Vec::new(),
+        Limit::OwnDisk => rules::one_disk(&sight),
+        _ => rules::at_one_disk(&sight),
+    };
     let steps = matches!(workload.kind, Kind::Operations(_));
-    // Reads that the page cache answered are labelled so (methods section 3, rule 3).
+    // Reads that the page cache answered are labelled so (method 3.2).
     let missed_the_disk = limit == Limit::Cache && !steps && (!reads || first_beyond == Some(&reason));
     Limited {
         limit,
@@ -230,6 +259,7 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
         device_use,
         impossible,
         one_disk,
+        near_the_disk,
         warnings: beyond.into_iter().map(|Beyond { said, .. }| said).collect(),
         missed_the_disk,
     }
@@ -251,7 +281,7 @@ fn of_several_kinds(workload: &Workload) -> bool {
 }
 
 /// Whether the work waits by itself: a rate, an open loop, pauses. Reaching the rate shows no limit.
-fn paced(workload: &Workload) -> bool {
+pub(crate) fn paced(workload: &Workload) -> bool {
     match &workload.kind {
         Kind::Io(io) => paces(io),
         Kind::Jobs(jobs) => jobs.jobs.iter().any(|job| paces(&job.io)),
@@ -304,8 +334,7 @@ fn only_writes(workload: &Workload) -> bool {
 
 /// What a trial's mark says of other programs; `None`: it has none.
 fn noise_in(trial: &Trial) -> Option<&str> {
-    let mark = trial.flags.iter().find_map(|flag| flag.strip_prefix(FOREIGN_NOISE))?;
-    Some(mark.trim_start_matches([':', ' ']))
+    trial.flags.iter().find_map(|flag| flag.figures(Mark::ForeignNoise))
 }
 
 fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
@@ -335,12 +364,11 @@ fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
         .max_by(|a, b| a.0.total_cmp(&b.0));
     LaneUse {
         name: lane.lane.name.clone(),
-        throttle: None,
         beside: comparable::stands_beside(lane.lane),
         in_process: lane.lane.venue == comparable::LIBRARY,
         disturbed,
         trials: lane.ok.len(),
-        lagging: pair::flagged(lane, HARNESS_BOUND, u32::MAX),
+        lagging: pair::flagged(lane, Mark::HarnessBoundSubmission, u32::MAX),
         done_again: done_again(lane),
         rate: median(seen.iter().map(|(of, _)| match of.metrics.get("operations_per_second") {
             Some(&rate) => rate,
@@ -381,8 +409,7 @@ fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
                 .filter(|(_, scope)| scope.exact && scope.operations > 0.0)
                 .map(|(_, scope)| scope.cpu_seconds() / scope.operations),
         ),
-        device_use: None,
-        impossible: false,
+        ..LaneUse::default()
     }
 }
 
@@ -408,22 +435,42 @@ fn raw_ceiling(probes: &[Probe], workload: &Workload, group: &str) -> Option<Raw
     let of = |figure: &dyn Fn(&Probe) -> f64| {
         median(matched.iter().map(|probe| figure(probe))).filter(|&figure| figure > 0.0)
     };
+    let bandwidth_of = |probe: &Probe| {
+        let device = &probe.system.device;
+        let bytes = device.read_bytes as f64 + device.write_bytes as f64;
+        counted(bytes, probe.system.window_seconds, probe.bandwidth_bytes_per_second)
+    };
+    let iops_of = |probe: &Probe| {
+        let device = &probe.system.device;
+        let requests = device.reads as f64 + device.writes as f64;
+        counted(requests, probe.system.window_seconds, probe.operations_per_second)
+    };
+    let operations_of = |probe: &Probe| probe.operations_per_second;
+    let (operations_per_second, bandwidth, iops) = (of(&operations_of)?, of(&bandwidth_of)?, of(&iops_of)?);
+    let exact =
+        |figure: &dyn Fn(&Probe) -> f64, median: f64| exactness(matched.iter().map(|probe| figure(probe) / median));
     Some(Raw {
-        operations_per_second: of(&|probe| probe.operations_per_second)?,
-        bandwidth: of(&|probe| {
-            let device = &probe.system.device;
-            let bytes = device.read_bytes as f64 + device.write_bytes as f64;
-            counted(bytes, probe.system.window_seconds, probe.bandwidth_bytes_per_second)
-        })?,
-        iops: of(&|probe| {
-            let device = &probe.system.device;
-            counted(
-                device.reads as f64 + device.writes as f64,
-                probe.system.window_seconds,
-                probe.operations_per_second,
-            )
-        })?,
+        operations_per_second,
+        bandwidth,
+        iops,
+        exact: [exact(&operations_of, operations_per_second), exact(&bandwidth_of, bandwidth), exact(&iops_of, iops)],
     })
+}
+
+/// Fewer probes than this have no quartile worth the name: the median is taken for exact.
+const FEWEST_PROBES: usize = 4;
+
+/// The lower quartile (between neighbours in proportion) and the largest of what probes measured, in shares of its median.
+fn exactness(shares: impl Iterator<Item = f64>) -> Exact {
+    let mut sorted: Vec<f64> = shares.filter(|share| share.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    if sorted.len() < FEWEST_PROBES {
+        return Exact::default();
+    }
+    let place = 0.25 * (sorted.len() - 1) as f64;
+    let below = place.floor() as usize;
+    let quartile = sorted[below] + (sorted[below + 1] - sorted[below]) * place.fract();
+    Exact { low: quartile.min(1.0), best: sorted[sorted.len() - 1].max(1.0) }
 }
 
 /// What the bare device does of steady work, in the unit of a metric: what a chart may draw beside the lanes'
@@ -477,18 +524,21 @@ fn null_ceiling(probes: &[Probe], workload: &Workload) -> Option<f64> {
     median(null.map(|probe| probe.operations_per_second)).filter(|&rate| rate > 0.0)
 }
 
-/// U of a lane. IOPS count only where the lane's requests are at least half as large as the bare
+/// U of a lane, with how exactly its ceiling is known. IOPS count only where the lane's requests are at least half as large as the bare
 /// device's were: a filesystem that splits them makes more requests than a ceiling of large ones,
 /// without being near it.
-fn device_use(lane: &LaneUse, raw: &Raw, flush_bound: bool) -> Option<f64> {
+fn device_use(lane: &LaneUse, raw: &Raw, flush_bound: bool) -> Option<(f64, Exact)> {
+    let [of_operations, of_bandwidth, of_iops] = raw.exact;
+    let known = |of: &(f64, Exact)| of.0.is_finite();
     if flush_bound {
-        return Some(lane.flushes? / raw.operations_per_second).filter(|share| share.is_finite());
+        return Some((lane.flushes? / raw.operations_per_second, of_operations)).filter(known);
     }
     let (bandwidth, iops) = (lane.bandwidth?, lane.iops?);
     let by_bandwidth = bandwidth / raw.bandwidth;
     let comparable = iops > 0.0 && bandwidth / iops >= 0.5 * raw.bandwidth / raw.iops;
     let by_iops = if comparable { iops / raw.iops } else { 0.0 };
-    Some(by_bandwidth.max(by_iops)).filter(|share| share.is_finite())
+    let of = if by_iops > by_bandwidth { (by_iops, of_iops) } else { (by_bandwidth, of_bandwidth) };
+    Some(of).filter(known)
 }
 
 /// U of a lane on an emulated disk: the nearest of its limits, or what the disk below them moves where

@@ -1,13 +1,13 @@
-//! Foreign noise: rule 1 of methods section 3. A trial that was disturbed is repeated.
+//! Foreign noise: rule 1 of method 3.1. A trial that was disturbed is repeated.
 
 use crate::estimate::median;
 use crate::words;
 use model::record::{Probe, Profile};
-use model::trial::{DeviceUse, SystemUse};
+use model::trial::{DeviceUse, SystemUse, Trial};
 
-/// Share of the CPUs' time that steal or foreign work may take (methods section 3, rule 1).
+/// Share of the CPUs' time that steal or foreign work may take (method 3.1).
 const CPU_SHARE: f64 = 0.05;
-/// Share of the lane's own bytes that foreign bytes may reach (methods section 3, rule 1).
+/// Share of the lane's own bytes that foreign bytes may reach (method 3.1).
 const BYTES_SHARE: f64 = 0.02;
 /// Foreign bytes below this are a log file or a mail, not a disturbance. Chosen: it is 2 % of 50 MiB, so
 /// that it is the bound of trials that move less, in which a page of a log would else be 2 %; what hides
@@ -17,10 +17,13 @@ const BYTES_LEAST: f64 = 1024.0 * 1024.0;
 /// that three are the least that cannot be the counting alone.
 const TICKS_SECONDS: f64 = 0.03;
 /// The host's overhead is measured on a quiet probe; real work may meet a little more. Chosen: on a host
-/// that doubles flushed bytes (ext4, methods section 3) other programs may move half as much as the
+/// that doubles flushed bytes (ext4, method 3.1) other programs may move half as much as the
 /// lane's flushes do before they are seen; without it a host that adds 2 % more to real work than to the
 /// probe would have every round repeated.
 const GENEROUS: f64 = 1.5;
+/// Bytes of other lanes below this are a superblock or a record of an idle log. Chosen: 16 pages, and as many again for
+/// each second, so that what idle filesystems write every 5 to 30 s spoils no long window of work that writes nothing.
+const NEIGHBOURS_LEAST: f64 = 64.0 * 1024.0;
 /// Where no probe flushed: a journal commit of an ordinary host. Chosen: a descriptor, fourteen blocks and
 /// a commit record of 4 KiB each; a host that writes more is taken for other programs, and its rounds
 /// are marked.
@@ -114,6 +117,28 @@ pub fn foreign(system: &SystemUse, overhead: &HostOverhead) -> Option<String> {
         }
     }
     None
+}
+
+/// What other lanes did to the disk beside a trial, in one sentence; `None`: no more than 2 % of what its own lane did
+/// (method 3.1), in any of its groups.
+pub fn neighbours(trial: &Trial) -> Option<String> {
+    let groups = || trial.groups.iter().filter_map(|group| Some((Some(&group.name), group.system.as_ref()?)));
+    let whole = [(None, &trial.system)];
+    let disturbed = |(_, system): &(Option<&String>, &SystemUse)| {
+        let others = total(&system.neighbours);
+        others > BYTES_SHARE * total(&system.device) && others >= NEIGHBOURS_LEAST * (1.0 + system.window_seconds)
+    };
+    let (group, system) = match groups().next() {
+        Some(_) => groups().find(disturbed),
+        None => whole.into_iter().find(disturbed),
+    }?;
+    let during = group.map(|group| format!("{group}: ")).unwrap_or_default();
+    Some(format!(
+        "{during}other lanes moved {} on the disk beside {}'s {} (2 % is tolerated)",
+        words::bytes(total(&system.neighbours)),
+        trial.lane,
+        words::bytes(total(&system.device))
+    ))
 }
 
 /// Bytes at the backing disk that no lane accounts for.

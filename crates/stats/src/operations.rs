@@ -2,7 +2,8 @@
 //!
 //! Verdicts stay where they are, one result per step; here nothing is judged again. Times are
 //! geometric means over rounds of a step's whole time, and rates follow from them, so that a row
-//! agrees with itself; the verdict rests on the step's own metric, the median over its slices.
+//! agrees with itself; the verdict rests on the step's own metric, the median over its slices, or the mean where that
+//! decides.
 
 use crate::comparable;
 use crate::estimate::{self, median};
@@ -17,7 +18,7 @@ use model::findings::{
 use model::lane::Lane;
 use model::operations::{Method, OperationStep, Operations};
 use model::record::Record;
-use model::sentence::Value;
+use model::sentence::{Value, Weight};
 use model::trial::Group;
 use model::workload::{Kind, Workload};
 
@@ -46,14 +47,18 @@ pub(crate) struct Once {
 /// What the steps came to each time, as long as the verdict takes them to be: at the median rate of
 /// passes and parts, with the sync that is charged to them.
 pub(crate) fn once(workload: &Workload, of: &Group) -> Once {
+    once_at(workload, of, of.metrics.get("operations_per_second").copied())
+}
+
+/// The same at another rate; `None`: what the clock showed.
+fn once_at(workload: &Workload, of: &Group, rate: Option<f64>) -> Once {
     let loops = match &workload.kind {
         Kind::Operations(operations) => f64::from(operations.loops.max(1)),
         _ => 1.0,
     };
     let operations = of.operations as f64 / loops;
-    let median = of.metrics.get("operations_per_second").and_then(|rate| finite(operations / rate));
     Once {
-        seconds: median.unwrap_or(of.seconds / loops),
+        seconds: rate.and_then(|rate| finite(operations / rate)).unwrap_or(of.seconds / loops),
         sync_seconds: of.sync_seconds / loops,
         operations,
         bytes: of.bytes as f64 / loops,
@@ -92,8 +97,9 @@ fn table(
     let order = in_order(lanes, reference, floor);
     let mut warnings = warnings(&series, &results);
     warnings.splice(0..0, without_processes(operations, lanes));
-    let rows: Vec<OperationRow> =
-        by_section(&operations.step).into_iter().map(|step| row(step, workload, &series, floor)).collect();
+    let result_of = |step: &OperationStep| results.iter().copied().find(|result| result.group == step.group());
+    let row = |step: &OperationStep| row(step, workload, &series, floor, result_of(step));
+    let rows: Vec<OperationRow> = by_section(&operations.step).into_iter().map(row).collect();
     Some(OperationsFinding {
         workload: workload.name.clone(),
         title: workload.title.clone(),
@@ -160,9 +166,19 @@ fn by_section(steps: &[OperationStep]) -> Vec<&OperationStep> {
     sections.into_iter().flat_map(|section| steps.iter().filter(move |step| step.section == section)).collect()
 }
 
-fn row(step: &OperationStep, workload: &Workload, series: &Series, floor: Option<&Lane>) -> OperationRow {
-    let mut figures: Vec<OperationFigure> =
-        series.lanes.iter().map(|lane| figure(lane, workload, step.group())).collect();
+fn row(
+    step: &OperationStep,
+    workload: &Workload,
+    series: &Series,
+    floor: Option<&Lane>,
+    result: Option<&ResultFinding>,
+) -> OperationRow {
+    let figure = |lane| {
+        let mut figure = figure(lane, workload, step.group());
+        in_row(&mut figure, result);
+        figure
+    };
+    let mut figures: Vec<OperationFigure> = series.lanes.iter().map(figure).collect();
     let floor_seconds =
         floor.and_then(|floor| figures.iter().find(|of| of.lane == floor.name)).and_then(|of| of.seconds);
     for of in figures.iter_mut().filter(|of| floor.is_some_and(|floor| floor.name != of.lane)) {
@@ -177,7 +193,8 @@ fn row(step: &OperationStep, workload: &Workload, series: &Series, floor: Option
 }
 
 fn figure(lane: &LaneSeries, workload: &Workload, group: &str) -> OperationFigure {
-    let seen: Vec<(&Group, Once)> = lane.group(group).map(|(_, of)| (of, once(workload, of))).collect();
+    let at = |of: &Group| once_at(workload, of, lane.figure(of, "operations_per_second"));
+    let seen: Vec<(&Group, Once)> = lane.group(group).map(|(_, of)| (of, at(of))).collect();
     let seconds: Vec<f64> = seen.iter().map(|(_, of)| of.seconds).collect();
     let level = estimate::level(&seconds);
     let mean = level.map(|level| level.mean);
@@ -202,6 +219,21 @@ fn figure(lane: &LaneSeries, workload: &Workload, group: &str) -> OperationFigur
         // Starting processes may have taken longer right before than meanwhile: no share is above the whole.
         process_startup_share: startup.and_then(finite).map(|share| share.min(1.0)),
         failure: lane.lacks(group).or_else(|| mean.is_none().then(|| said::no_time_of_step(text(group)))),
+    }
+}
+
+/// A lane that raced fewer rounds stands where its ratio puts it, as in the table of all work.
+fn in_row(figure: &mut OperationFigure, result: Option<&ResultFinding>) {
+    let Some(estimate) = result.and_then(|of| of.estimates.iter().find(|of| of.lane == figure.lane)) else { return };
+    let faster = estimate.in_row() / estimate.mean;
+    if estimate.row_mean.is_none() || !estimate::usable(faster) {
+        return;
+    }
+    for seconds in [&mut figure.seconds, &mut figure.low, &mut figure.high] {
+        *seconds = seconds.map(|seconds| seconds / faster);
+    }
+    for rate in [&mut figure.operations_per_second, &mut figure.bandwidth_bytes_per_second] {
+        *rate = rate.map(|rate| rate * faster);
     }
 }
 
@@ -317,12 +349,13 @@ fn warnings(series: &Series, results: &[&ResultFinding]) -> Vec<Sentence> {
             }
         }
     }
-    let with_steps =
-        |(warning, groups): (&Sentence, Vec<&str>)| said::steps_and_warning(named(&groups), warning.clone());
+    let with_steps = |(warning, groups): (&Sentence, Vec<&str>)| {
+        said::steps_and_warning(named(&groups), warning.clone()).weigh(warning.weight())
+    };
     all.extend(gathered.into_iter().map(with_steps));
     if correlated > 0 {
         let pairs: usize = results.iter().map(|result| result.pairs.len()).sum();
-        all.push(said::correlated_comparisons(correlated, pairs));
+        all.push(said::correlated_comparisons(correlated, pairs).weigh(Weight::Detail));
     }
     all
 }

@@ -1,4 +1,4 @@
-//! Fair order, equal ground (methods section 1): who runs when, and on which image.
+//! Fair order, equal ground (method 1.1): who runs when, and on which image.
 //!
 //! Both are functions of their arguments alone, so that a race taken up again goes on exactly
 //! where it stopped.

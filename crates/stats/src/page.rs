@@ -23,7 +23,7 @@ const MOST_ROUNDS: usize = 2000;
 const MOST_ROUNDS_IN_ALL: usize = 60_000;
 /// Points of a curve of percentiles, about.
 const CURVE_POINTS: usize = 60;
-/// A percentile is shown only where so many operations lie above it (methods section 4).
+/// A percentile is shown only where so many operations lie above it (method 4.2).
 const OPERATIONS_ABOVE: f64 = 20.0;
 /// Percentiles that people ask for by name.
 const NAMED: [f64; 9] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999, 99.9999];

@@ -4,20 +4,26 @@ use crate::comparable::comparable;
 use crate::estimate;
 use crate::failed;
 use crate::forecast;
+use crate::marks;
 use crate::say::{name, pair as said, text};
 use crate::sequential::{self, Interval, Rule, Standing};
 use crate::series::{LaneSeries, Series};
+use model::Mark;
 use model::Sentence;
-use model::findings::{Limit, Pair, Verdict};
-use model::plan::Rounds;
-use model::sentence::Value;
-use model::trial::{Group, Trial};
+use model::findings::{Limit, Pair, Undecided, Verdict};
+use model::plan::{LOOKS, Rounds};
+use model::record::EndOutcome;
+use model::sentence::{Value, Weight};
+use model::trial::Group;
 use model::workload::{Kind, Workload};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// So many operations in a slice show a lane's rate to within a few percent (one more or less is 5 %).
 /// Chosen; it serves a remedy alone.
 const OPERATIONS_IN_A_SLICE: f64 = 20.0;
+/// An interval that reaches further than this factor to either side says nothing. Chosen: what differs by a hundred is seen
+/// without statistics.
+const SAYS_NOTHING: f64 = 100.0;
 /// The longest slice that a suite may ask for.
 const LONGEST_SLICE_SECONDS: f64 = 3600.0;
 
@@ -41,14 +47,19 @@ pub struct Setting<'a> {
     pub correlation: f64,
     /// What limited the result, by the trials of this look.
     pub limit: Limit,
+    /// At the device's limit a difference that the pair's own rounds show stays one: see
+    /// `Limited::keeps_differences`.
+    pub keeps_differences: bool,
     /// What was measured never passed the disk.
     pub missed_the_disk: bool,
     /// Rounds in which every lane stood still: [`Series::stalled`].
     pub stalled: &'a BTreeSet<u32>,
     /// The group reads.
     pub reads: bool,
-    /// The race has ended, whatever ended it.
-    pub ended: bool,
+    /// How the race ended; `None`: it crashed, or goes on, which [`crate::level::still_running`] tells apart.
+    pub end: Option<EndOutcome>,
+    /// A budget may end the race before its last round.
+    pub has_budget: bool,
     /// Seconds of racing per round of this workload.
     pub seconds_per_round: Option<f64>,
 }
@@ -81,6 +92,7 @@ impl Setting<'_> {
             low: None,
             high: None,
             verdict: Verdict::None,
+            undecided: None,
             why: None,
             minutes_to_settle: None,
             rounds_to_settle: None,
@@ -102,6 +114,7 @@ impl Setting<'_> {
         });
         if let Some((why, early)) = without {
             pair.verdict = if early { Verdict::Undecided } else { Verdict::None };
+            pair.undecided = early.then(|| self.because(a, b));
             pair.why = Some(why);
             return Judged { pair, warning: None, interval: None };
         }
@@ -112,8 +125,10 @@ impl Setting<'_> {
             return Judged { pair, warning: None, interval: None };
         };
         pair.ratio = finite(interval.mean.exp());
-        if let (Some(low), Some(high)) =
-            (finite((interval.mean - interval.half).exp()), finite((interval.mean + interval.half).exp()))
+        // Few rounds that scatter have intervals of any length, and then they say nothing.
+        if interval.half <= says_something()
+            && let (Some(low), Some(high)) =
+                (finite((interval.mean - interval.half).exp()), finite((interval.mean + interval.half).exp()))
         {
             (pair.low, pair.high) = (Some(low), Some(high));
         }
@@ -125,6 +140,7 @@ impl Setting<'_> {
             }
             Ok(beside) => {
                 self.decide(&mut pair, &interval, beside);
+                pair.undecided = (pair.verdict == Verdict::Undecided).then(|| self.because(a, b));
                 Some(interval)
             }
         };
@@ -195,11 +211,33 @@ impl Setting<'_> {
             .iter()
             .filter_map(|lane| {
                 let last = self.last_round();
-                let (count, of) = (flagged(lane, CANNOT_SUSTAIN, last), lane.until(last).count());
+                let (count, of) = (flagged(lane, Mark::CannotSustainRate, last), lane.until(last).count());
                 mostly_behind(lane, last).then(|| said::trials_behind(name(&lane.lane.name), count, of).into())
             })
             .collect();
         (!behind.is_empty()).then(|| said::cannot_sustain(Value::List(behind)))
+    }
+
+    /// Why these two are undecided. What ended the race early is named before the noise of the rounds that there are.
+    fn because(&self, a: &LaneSeries, b: &LaneSeries) -> Undecided {
+        let done = self.series.done.len() as u32;
+        let early = matches!(self.standing, Standing::Before { .. });
+        let rounds_left = sequential::next_look(done, self.rule.rounds).is_some();
+        let last = self.last_round();
+        let (flags, trials) = [a, b].iter().fold((0, 0), |(flags, trials), lane| {
+            (flags + flagged(lane, Mark::ForeignNoise, last), trials + lane.until(last).count())
+        });
+        let enough = match self.rule.rounds {
+            Rounds::Auto => !early,
+            Rounds::Fixed(_) => done >= LOOKS[0],
+        };
+        match self.end {
+            None | Some(EndOutcome::Interrupted | EndOutcome::Failed) if rounds_left => Undecided::Interrupted,
+            _ if enough && 2 * flags > trials => Undecided::MachineBusy,
+            Some(EndOutcome::Complete) if rounds_left && self.has_budget => Undecided::OutOfBudget,
+            _ if !enough => Undecided::TooFewRounds,
+            _ => Undecided::Noise,
+        }
     }
 
     fn decide(&self, pair: &mut Pair, interval: &Interval, mut beside: Vec<Sentence>) {
@@ -211,6 +249,10 @@ impl Setting<'_> {
             Limit::Device if interval.count < 2 => {
                 (verdict, why) = (Verdict::None, Some(said::one_round()));
                 beside.insert(0, said::device_was_measured());
+            }
+            // A ceiling that scatters hits both lanes in the same rounds, and cannot have made this.
+            Limit::Device if self.keeps_differences && self.rule.shows_difference(interval.mean, interval.half) => {
+                beside.insert(0, said::both_near_the_disk());
             }
             Limit::Device => {
                 why = Some(said::device_was_measured());
@@ -236,11 +278,7 @@ impl Setting<'_> {
         let done = self.series.done.len();
         let last = match (self.standing, self.rule.rounds) {
             (Standing::Before { .. }, Rounds::Fixed(planned)) => {
-                let why = match self.ended {
-                    true => said::rounds_done_of_resume(done, planned),
-                    false => said::rounds_done_of(done, planned),
-                };
-                return (Verdict::Undecided, Some(why));
+                return (Verdict::Undecided, Some(said::rounds_done_of(done, planned)));
             }
             _ if interval.count < 2 => return (Verdict::Undecided, Some(said::one_round())),
             (Standing::AtLook { last, .. }, _) => last,
@@ -250,6 +288,9 @@ impl Setting<'_> {
         };
         let verdict = self.rule.verdict(interval.mean, interval.half, last);
         let why = (verdict == Verdict::Undecided).then(|| {
+            if interval.half > says_something() {
+                return said::scatter_too_much(interval.count);
+            }
             let percent = |log: f64| Value::Signed(100.0 * log.clamp(-50.0, 50.0).exp_m1(), 0);
             let (low, high) = (interval.mean - interval.half, interval.mean + interval.half);
             said::difference_between(interval.count, percent(low), percent(high))
@@ -261,6 +302,11 @@ impl Setting<'_> {
         let more = rounds - self.series.done.len() as u32;
         finite(f64::from(more) * self.seconds_per_round? / 60.0).filter(|&minutes| minutes > 0.0)
     }
+}
+
+/// The half-width, on logarithms, up to which an interval is worth showing.
+pub(crate) fn says_something() -> f64 {
+    SAYS_NOTHING.ln()
 }
 
 /// What every warning about correlated rounds says.
@@ -277,6 +323,7 @@ fn correlation_words(pair: &Pair, interval: &Interval) -> Option<Sentence> {
     of.notable.then(|| {
         let (worth, wider) = (number(of.effective_rounds, 1), number(of.wider, 1));
         said::correlated(name(&pair.a), name(&pair.b), number(of.lag1, 2), interval.count, worth, wider)
+            .weigh(Weight::Detail)
     })
 }
 
@@ -293,29 +340,26 @@ pub fn seconds_per_round(series: &Series) -> Option<f64> {
     }))
 }
 
-/// A trial of an open loop whose backlog grew over the window begins a flag with this.
-pub const CANNOT_SUSTAIN: &str = "cannot-sustain-rate";
-
-/// Trials up to this round that count and carry a flag that begins so.
-pub fn flagged(lane: &LaneSeries, beginning: &str, last: u32) -> usize {
-    lane.until(last).filter(|trial| trial.flags.iter().any(|flag| flag.starts_with(beginning))).count()
+/// Trials up to this round that count and carry this mark.
+pub fn flagged(lane: &LaneSeries, mark: Mark, last: u32) -> usize {
+    lane.until(last).filter(|trial| trial.flags.iter().any(|flag| flag.is(mark))).count()
 }
 
 /// Whether a lane fell behind the rate in more than half of its trials up to this round. In fewer it was
 /// a burst of noise that made the backlog grow, which is part of the interval.
 pub fn mostly_behind(lane: &LaneSeries, last: u32) -> bool {
-    2 * flagged(lane, CANNOT_SUSTAIN, last) > lane.until(last).count()
+    2 * flagged(lane, Mark::CannotSustainRate, last) > lane.until(last).count()
 }
 
-/// Warnings about whole trials of all lanes: failed rounds, flags. What marks every trial is said
-/// once.
+/// Warnings about whole trials of all lanes: failed rounds, void ones, marks.
 pub fn trial_warnings(lanes: &[LaneSeries]) -> Vec<Sentence> {
     let mut warnings = Vec::new();
     for lane in lanes {
         if let (Some(trial), false) = (lane.failed.last(), lane.ok.is_empty()) {
             let all = lane.failed.len() + lane.ok.len();
             let reason = failed::reason(trial);
-            warnings.push(said::failed_in_rounds(name(&lane.lane.name), lane.failed.len(), all, reason));
+            let failed = said::failed_in_rounds(name(&lane.lane.name), lane.failed.len(), all, reason);
+            warnings.push(failed.weigh(Weight::Choice));
         }
     }
     for lane in lanes {
@@ -325,66 +369,11 @@ pub fn trial_warnings(lanes: &[LaneSeries]) -> Vec<Sentence> {
             warnings.push(said::void_trials(name(&lane.lane.name), lane.void.len(), all, reason));
         }
     }
-    let of_all: usize = lanes.iter().map(|lane| lane.ok.len()).sum();
-    let mut everywhere = Marks::of(lanes);
-    everywhere.0.retain(|kind, mark| mark.trials == of_all && *kind != NOT_STEADY && lanes.len() > 1);
-    for lane in lanes {
-        let mut marks = Marks::of(std::slice::from_ref(lane));
-        // Unsteady slices are told group by group, with their figures.
-        let told = |trial: &&Trial| trial.groups.iter().any(|of| unsteady(of).is_some());
-        if lane.ok.iter().any(told) {
-            marks.0.remove(NOT_STEADY);
-        }
-        let of = lane.ok.len();
-        let own = marks.0.into_iter().filter(|(kind, _)| !everywhere.0.contains_key(kind));
-        warnings.extend(own.map(|(_, mark)| said::marked(name(&lane.lane.name), mark.trials, of, mark.said())));
-    }
-    warnings.extend(everywhere.0.into_values().map(|mark| said::all_marked(of_all, mark.said())));
+    // Unsteady slices are told group by group, with their figures.
+    let told = |lane: &LaneSeries| lane.ok.iter().any(|trial| trial.groups.iter().any(|of| unsteady(of).is_some()));
+    warnings.extend(marks::sentences(lanes, told));
     warnings
 }
-
-/// The flags of trials by their kind: the words before the first colon. What follows them is often a
-/// figure that no two trials share.
-struct Marks<'a>(BTreeMap<&'a str, Mark<'a>>);
-
-/// Flags of one kind.
-struct Mark<'a> {
-    /// Trials that carry one, or several.
-    trials: usize,
-    /// The first.
-    example: &'a str,
-    /// Whether all others say the same.
-    alike: bool,
-}
-
-impl<'a> Marks<'a> {
-    fn of(lanes: &'a [LaneSeries]) -> Self {
-        let mut marks: BTreeMap<&str, Mark> = BTreeMap::new();
-        for trial in lanes.iter().flat_map(|lane| &lane.ok) {
-            let mut seen = BTreeSet::new();
-            for flag in &trial.flags {
-                let kind = flag.split_once(':').map_or(flag.as_str(), |(kind, _)| kind);
-                let mark = marks.entry(kind).or_insert(Mark { trials: 0, example: flag, alike: true });
-                mark.alike &= mark.example == flag;
-                mark.trials += usize::from(seen.insert(kind));
-            }
-        }
-        Marks(marks)
-    }
-}
-
-impl Mark<'_> {
-    /// The flag where all are alike; otherwise its kind and one example.
-    fn said(&self) -> Value {
-        match self.example.split_once(':') {
-            Some((kind, rest)) if !self.alike => said::mark_with_example(text(kind), text(rest)).into(),
-            _ => text(self.example),
-        }
-    }
-}
-
-/// The flag of a trial whose slices are not steady.
-const NOT_STEADY: &str = "not-steady";
 
 /// Why a trial's group is not steady.
 fn unsteady(of: &Group) -> Option<Sentence> {
@@ -419,11 +408,14 @@ pub fn lane_warnings(lane: &LaneSeries, group: &str, metric: &str, stalled: &BTr
     }
     let (trials, share) = lane.cut(group);
     if trials > 0 && metric.ends_with("_per_second") {
-        warnings.push(said::warm_up_cut(who(), trials, lane.ok.len(), Value::Share(share)));
+        let cut = said::warm_up_cut(who(), trials, lane.ok.len(), Value::Share(share));
+        warnings.push(cut.weigh(Weight::Detail));
     }
     let unsteady: Vec<_> = lane.group(group).filter_map(|(_, of)| unsteady(of)).collect();
     if let Some(reason) = unsteady.first() {
-        warnings.push(said::not_steady(who(), unsteady.len(), lane.ok.len(), reason.clone()));
+        let (some, all) = (unsteady.len(), lane.ok.len());
+        let weight = if 2 * some > all { Weight::Figures } else { Weight::Detail };
+        warnings.push(said::not_steady(who(), some, all, reason.clone()).weigh(weight));
     }
     warnings
 }

@@ -25,7 +25,7 @@ pub struct Noise {
     pub correlation: f64,
 }
 
-/// What is assumed of a machine that was never raced on. docs/method.md measured deviations of 2 to
+/// What is assumed of a machine that was never raced on. docs/simulation.md measured deviations of 2 to
 /// 4 % on a shared virtual disk.
 pub const UNKNOWN: Noise = Noise { deviation: 0.04, correlation: 0.0 };
 
@@ -148,12 +148,54 @@ pub fn plan(works: &[Work], budget_seconds: f64, contest: &Contest) -> Vec<Plann
     works.iter().zip(rounds).map(planned).collect()
 }
 
-/// The seconds of racing after which every workload resolves this difference (a share); `None` where
-/// one never does.
-pub fn seconds_for(works: &[Work], difference: f64, contest: &Contest) -> Option<f64> {
-    let seconds =
-        |work: &Work| Some(f64::from(rounds_for(work.noise, difference, contest)?) * work.seconds_per_round.max(0.0));
-    works.iter().map(seconds).sum()
+/// As [`plan`], of whoever asks for as many rounds as the time has room for: an adaptive race ends after its last look, and
+/// what the time is enough for beyond it takes `--rounds`.
+pub fn most(works: &[Work], budget_seconds: f64, contest: &Contest) -> Vec<Planned> {
+    let adaptive = plan(works, budget_seconds, contest);
+    let round: f64 = works.iter().map(|work| work.seconds_per_round.max(0.0)).sum();
+    let rounds = if round > 0.0 { (budget_seconds / round + 1e-9) as u32 } else { 0 };
+    if contest.rule.rounds != Rounds::Auto || rounds <= LOOKS[LOOKS.len() - 1] {
+        return adaptive;
+    }
+    plan(works, budget_seconds, &with_rounds(rounds, contest))
+}
+
+/// The race that makes so many rounds: with `--rounds` where an adaptive one makes fewer.
+pub fn of_rounds(rounds: u32, contest: &Contest) -> Contest {
+    match rounds > LOOKS[LOOKS.len() - 1] {
+        true => with_rounds(rounds, contest),
+        false => *contest,
+    }
+}
+
+/// The same race with so many rounds (`--rounds`).
+fn with_rounds(rounds: u32, contest: &Contest) -> Contest {
+    Contest { rule: Rule { rounds: Rounds::Fixed(rounds), ..contest.rule }, ..*contest }
+}
+
+/// What a difference takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cost {
+    /// Seconds of racing.
+    pub seconds: f64,
+    /// The rounds to ask for with `--rounds`, where an adaptive race makes fewer.
+    pub rounds: Option<u32>,
+}
+
+/// What it takes until every workload resolves this difference (a share); `None` where one never does.
+pub fn cost_of(works: &[Work], difference: f64, contest: &Contest) -> Option<Cost> {
+    let needed: Option<Vec<u32>> = works.iter().map(|work| rounds_for(work.noise, difference, contest)).collect();
+    let needed = needed?;
+    let seconds = |rounds: &dyn Fn(usize) -> u32| -> f64 {
+        let of = |(at, work): (usize, &Work)| f64::from(rounds(at)) * work.seconds_per_round.max(0.0);
+        works.iter().enumerate().map(of).sum()
+    };
+    let most = needed.iter().copied().max().unwrap_or(0);
+    // All workloads of one race get the rounds that it is given.
+    if contest.rule.rounds == Rounds::Auto && most > LOOKS[LOOKS.len() - 1] {
+        return Some(Cost { seconds: seconds(&|_| most), rounds: Some(most) });
+    }
+    Some(Cost { seconds: seconds(&|at| needed[at]), rounds: None })
 }
 
 /// The noise of one result of an earlier race.
@@ -279,10 +321,18 @@ mod tests {
             [Work { noise: noise(0.04), seconds_per_round: 3.0 }, Work { noise: noise(0.02), seconds_per_round: 5.0 }];
         let by_hand = f64::from(rounds_for(noise(0.04), 0.06, &whole).unwrap()) * 3.0
             + f64::from(rounds_for(noise(0.02), 0.06, &whole).unwrap()) * 5.0;
-        assert_eq!(seconds_for(&works, 0.06, &whole), Some(by_hand));
-        assert!(seconds_for(&works, 0.03, &whole).unwrap() > by_hand);
-        assert_eq!(seconds_for(&works, 0.0, &whole), None);
-        let budget = seconds_for(&works, 0.06, &whole).unwrap();
+        assert_eq!(cost_of(&works, 0.06, &whole), Some(Cost { seconds: by_hand, rounds: None }));
+        assert_eq!(cost_of(&works, 0.0, &whole), None);
+        let budget = by_hand;
         assert!(plan(&works, budget * 1.5, &whole).iter().all(|of| of.difference.unwrap() <= 0.06));
+        // What takes more rounds than an adaptive race makes is found in the time that is said, with those rounds, and
+        // not a moment before.
+        let cost = cost_of(&works, 0.01, &whole).unwrap();
+        let rounds = cost.rounds.unwrap();
+        assert!(rounds > 20 && cost.seconds == f64::from(rounds) * 8.0 && cost.seconds > by_hand, "{cost:?}");
+        let finds = |budget: f64| most(&works, budget, &whole).iter().all(|of| of.difference.unwrap() <= 0.01);
+        assert!(finds(cost.seconds) && !finds(cost.seconds - 8.0));
+        assert!(plan(&works, cost.seconds, &whole).iter().any(|of| of.difference.unwrap() > 0.01), "twenty rounds");
+        assert_eq!(most(&works, budget, &whole), plan(&works, budget, &whole));
     }
 }

@@ -29,13 +29,24 @@ macro_rules! templates {
 
 pub(crate) mod advice;
 pub(crate) mod appenders;
+pub(crate) mod disk;
 pub(crate) mod limit;
+pub(crate) mod marks;
 pub(crate) mod pair;
 pub(crate) mod race;
 
 /// Every template of the statistics.
 pub fn templates() -> impl Iterator<Item = &'static Template> {
-    [advice::TEMPLATES, appenders::TEMPLATES, limit::TEMPLATES, pair::TEMPLATES, race::TEMPLATES].into_iter().flatten()
+    let all = [
+        advice::TEMPLATES,
+        appenders::TEMPLATES,
+        disk::TEMPLATES,
+        limit::TEMPLATES,
+        marks::TEMPLATES,
+        pair::TEMPLATES,
+        race::TEMPLATES,
+    ];
+    all.into_iter().flatten()
 }
 
 /// A lane's name, or another one that no language changes.

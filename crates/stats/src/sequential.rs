@@ -1,4 +1,4 @@
-//! Sequential looks and the decision rule (methods section 2).
+//! Sequential looks and the decision rule (method 2.1).
 //!
 //! An adaptive race is looked at after 6, 8, 10, 14 and 20 rounds only. The constants hold the
 //! probability that any pair of a family of equal lanes is called different at 5 %, for noise that is
@@ -138,7 +138,7 @@ impl Rule {
         half <= NARROW.min(NARROW_BESIDE_MARGIN * self.delta()).max(mean.abs() / 3.0)
     }
 
-    /// The verdict on an interval (mean ± half on logarithms), methods section 2.
+    /// The verdict on an interval (mean ± half on logarithms), method 2.1.
     pub fn verdict(&self, mean: f64, half: f64, last: bool) -> Verdict {
         let delta = self.delta();
         if !mean.is_finite() || !half.is_finite() {
@@ -150,6 +150,11 @@ impl Rule {
         } else {
             Verdict::Undecided
         }
+    }
+
+    /// Whether an interval excludes zero and is no tie: a difference, though perhaps not one that a look may stop at.
+    pub(crate) fn shows_difference(&self, mean: f64, half: f64) -> bool {
+        matches!(self.verdict(mean, half, true), Verdict::Faster | Verdict::Slower)
     }
 }
 
@@ -191,15 +196,19 @@ impl Interval {
         widening.factor * student::two_sided_quantile(p, widening.degrees) * self.standard_error()
     }
 
-    /// The two-sided p at which the interval would just leave zero out: 1 for fewer than two differences, 0 where they
-    /// do not scatter.
+    /// The two-sided p at which the interval would just leave zero out: 1 for fewer than two differences and where all are
+    /// zero, 0 where they do not scatter.
     pub fn p(&self) -> f64 {
         if self.count < 2 {
             return 1.0;
         }
         let widening = correlation::widening(self.count, self.correlation.lag1);
         let t = self.mean.abs() / (widening.factor * self.standard_error());
-        if t.is_infinite() { 0.0 } else { student::two_sided_p(t, widening.degrees) }
+        match t {
+            t if t.is_nan() => 1.0,
+            t if t.is_infinite() => 0.0,
+            t => student::two_sided_p(t, widening.degrees),
+        }
     }
 
     /// As if the rounds were independent.

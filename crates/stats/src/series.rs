@@ -3,15 +3,17 @@
 use crate::estimate::{self, Level};
 use crate::failed;
 use crate::say::race as said;
-use crate::sequential::Standing;
+use crate::sequential::{self, Standing};
+use crate::stalls::{self, Means};
 use crate::steady;
 use model::Sentence;
 use model::lane::Lane;
 use model::mix::ALL;
 use model::operations::Operation;
+use model::programs::TOTAL;
 use model::record::Record;
 use model::trial::{Group, Outcome, SystemUse, Trial};
-use model::workload::Kind;
+use model::workload::{Kind, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One workload's trials that count.
@@ -24,6 +26,14 @@ pub struct Series<'a> {
     pub trials: usize,
     /// Which of its groups read.
     pub reading: Reading<'a>,
+    /// Which of its groups means decide instead of medians.
+    pub(crate) means: Means,
+    /// The workload, where the plan knows it.
+    workload: Option<&'a Workload>,
+    /// Tie margin of the race as a share.
+    margin: f64,
+    /// The last round by which its figures are chosen.
+    last: u32,
 }
 
 /// One lane's trials of one workload, in order of rounds.
@@ -35,9 +45,11 @@ pub struct LaneSeries<'a> {
     /// Last attempts that failed.
     pub failed: Vec<&'a Trial>,
     /// The work is steady block I/O, measured in slices: what comes first may be warm-up.
-    steady: bool,
+    pub(crate) steady: bool,
     /// Last attempts in which the throttle did not hold.
     pub void: Vec<&'a Trial>,
+    /// Groups of which means decide, and whether warm-up is left out of them.
+    by_means: Vec<(String, bool)>,
 }
 
 impl<'a> Series<'a> {
@@ -62,7 +74,8 @@ impl<'a> Series<'a> {
             all.map(|(_, &trial)| trial).filter(|trial| trial.outcome == outcome).collect::<Vec<_>>()
         };
         let plan = &record.header.plan;
-        let steady = plan.workloads.iter().any(|of| of.name == workload && matches!(of.kind, Kind::Io(_)));
+        let planned = plan.workloads.iter().find(|of| of.name == workload);
+        let steady = planned.is_some_and(|of| matches!(of.kind, Kind::Io(_)));
         let lanes: Vec<_> = record
             .header
             .lanes
@@ -73,6 +86,7 @@ impl<'a> Series<'a> {
                 failed: with(lane, Outcome::Failed),
                 void: with(lane, Outcome::Void),
                 steady,
+                by_means: Vec::new(),
             })
             .collect();
         let needed = lanes.iter().filter(|lane| !lane.ok.is_empty()).count().min(2);
@@ -80,8 +94,47 @@ impl<'a> Series<'a> {
         for trial in lanes.iter().flat_map(|lane| &lane.ok) {
             *counts.entry(trial.round).or_default() += 1;
         }
-        let done = counts.into_iter().filter(|&(_, count)| count >= needed).map(|(round, _)| round).collect();
-        Series { lanes, done, trials, reading: Reading::of(record, workload) }
+        let done: Vec<u32> = counts.into_iter().filter(|&(_, count)| count >= needed).map(|(round, _)| round).collect();
+        let standing = sequential::standing(done.len() as u32, plan.rounds, record.end);
+        let mut series = Series {
+            lanes,
+            done,
+            trials,
+            reading: Reading::of(record, workload),
+            means: Means::default(),
+            workload: planned,
+            margin: plan.margin,
+            last: u32::MAX,
+        };
+        // As with verdicts, rounds past a look wait for the next one.
+        series.choose_figures(series.last_round(standing));
+        series
+    }
+
+    /// Finds out whether medians or means decide, by the trials up to this round.
+    fn choose_figures(&mut self, last: u32) {
+        self.last = last;
+        let Some(workload) = self.workload else { return };
+        self.decide_by(Means::of(workload, &self.lanes, self.margin, last));
+    }
+
+    /// Lets means decide these groups. What comes after the last round by which figures are chosen changes none of them.
+    fn decide_by(&mut self, means: Means) {
+        let groups = self.workload.map(Workload::groups).unwrap_or_default();
+        for lane in &mut self.lanes {
+            let decided = groups.iter().filter(|group| means.decide(group));
+            lane.by_means = decided.map(|group| (group.clone(), lane.warms_up(group, self.last))).collect();
+        }
+        self.means = means;
+    }
+
+    /// Lets means decide where they do in others of the same work, so that all are compared by the same figures.
+    pub(crate) fn decide_as<'b>(&mut self, others: impl IntoIterator<Item = &'b Means>) {
+        let mut means = self.means.clone();
+        others.into_iter().for_each(|other| means.and(other));
+        if means != self.means {
+            self.decide_by(means);
+        }
     }
 }
 
@@ -93,14 +146,22 @@ impl<'a> Series<'a> {
             ok: until(&of.ok),
             failed: until(&of.failed),
             void: until(&of.void),
-            ..*of
+            lane: of.lane,
+            steady: of.steady,
+            by_means: Vec::new(),
         });
-        Series {
+        let mut then = Series {
             lanes: lanes.collect(),
             done: self.done.iter().copied().filter(|&round| round <= last).collect(),
             trials: self.trials,
             reading: self.reading.clone(),
-        }
+            means: Means::default(),
+            workload: self.workload,
+            margin: self.margin,
+            last,
+        };
+        then.choose_figures(last);
+        then
     }
 
     /// The last round that a look takes.
@@ -138,27 +199,43 @@ impl<'a> LaneSeries<'a> {
         self.ok.iter().filter_map(move |&trial| Some((trial, trial.groups.iter().find(|of| of.name == group)?)))
     }
 
-    /// (round, figure) of one metric, in order of rounds; unusable figures included. Of steady work, rates
-    /// are those without what MSER-5 calls warm-up, where it is long enough to tell.
+    /// (round, figure) of one metric, in order of rounds; unusable figures included. Rates are medians of slices, or
+    /// means where those decide; of steady work they are those without what MSER-5 calls warm-up, where it is long
+    /// enough to tell.
     pub fn figures(&self, group: &str, metric: &str) -> Vec<(u32, f64)> {
         self.group(group).filter_map(|(trial, of)| Some((trial.round, self.figure(of, metric)?))).collect()
     }
 
     /// One trial's figure of a metric, as in [`LaneSeries::figures`].
     pub fn figure(&self, of: &Group, metric: &str) -> Option<f64> {
+        let mean = self.by_means(&of.name).and_then(|cut| self.mean(of, metric, cut));
+        mean.or_else(|| self.median(of, metric))
+    }
+
+    /// The median of a trial's slices, or what else the metric is.
+    pub(crate) fn median(&self, of: &Group, metric: &str) -> Option<f64> {
         let of_all = *of.metrics.get(metric)?;
-        let rate = metric.ends_with("_per_second") && self.steady;
+        let rate = stalls::is_rate(metric) && self.steady;
         Some(if rate { of_all * steady::settled(of).map_or(1.0, |settled| settled.rate) } else { of_all })
     }
 
+    /// Whether means decide a group: then whether warm-up is left out of them.
+    fn by_means(&self, group: &str) -> Option<bool> {
+        self.by_means.iter().find(|(name, _)| name == group).map(|(_, cut)| *cut)
+    }
+
     /// Rounds in which this lane did nothing that its figure could show: a rate of zero in measured time,
-    /// because the middle slice did nothing (the warm-up left out), or no operation at all.
+    /// because the middle slice did nothing (the warm-up left out; where means decide, all slices), or no operation at
+    /// all.
     pub fn stood_still(&self, group: &str, metric: &str) -> Vec<u32> {
         // Without its warm-up a trial comes to zero only where something in it did.
         let paused = |of: &Group| {
             of.windows_operations_per_second.iter().chain(&of.slices_operations_per_second).any(|&rate| rate == 0.0)
         };
         let still = |of: &Group| match of.metrics.get(metric) {
+            Some(_) if stalls::is_rate(metric) && self.by_means(&of.name).is_some() => {
+                self.figure(of, metric) == Some(0.0)
+            }
             Some(&figure) if metric.ends_with("_per_second") => {
                 figure == 0.0 || (paused(of) && self.figure(of, metric) == Some(0.0))
             }
@@ -173,9 +250,15 @@ impl<'a> LaneSeries<'a> {
     /// others would be that of its good rounds. Those in which every lane stood still ([`Series::stalled`])
     /// say nothing of it. `None`: it has no figure, or never did anything.
     pub fn level(&self, group: &str, metric: &str, stalled: &BTreeSet<u32>) -> Option<Level> {
-        let figures = self.figures(group, metric).into_iter().filter(|(round, _)| !stalled.contains(round));
+        self.level_until(group, metric, stalled, u32::MAX)
+    }
+
+    /// The same of its rounds up to this one.
+    pub fn level_until(&self, group: &str, metric: &str, stalled: &BTreeSet<u32>, last: u32) -> Option<Level> {
+        let counts = |round: u32| round <= last && !stalled.contains(&round);
+        let figures = self.figures(group, metric).into_iter().filter(|&(round, _)| counts(round));
         let figures: Vec<f64> = figures.map(|(_, figure)| figure).collect();
-        let alone = self.stood_still(group, metric).iter().any(|round| !stalled.contains(round));
+        let alone = self.stood_still(group, metric).into_iter().any(counts);
         match metric.ends_with("_per_second") && alone {
             true => estimate::level_with_zeros(&figures).filter(|level| level.mean > 0.0),
             false => estimate::level(&figures),
@@ -221,6 +304,8 @@ enum Readers<'a> {
     Steps(Vec<&'a str>),
     /// These operations of a turn, and where they are most of it the sum of all operations.
     Turn(Vec<&'a str>, bool),
+    /// These steps of programs.
+    Programs(Vec<&'a str>),
     /// Every one.
     All,
 }
@@ -243,7 +328,7 @@ impl<'a> Reading<'a> {
             }
             Some(Kind::Programs(programs)) => {
                 let steps = programs.step.iter().filter(|step| !step.reads.is_empty());
-                Readers::Steps(steps.map(|step| step.name.as_str()).collect())
+                Readers::Programs(steps.map(|step| step.name.as_str()).collect())
             }
             _ => Readers::Named,
         })
@@ -252,11 +337,16 @@ impl<'a> Reading<'a> {
     /// Whether a group reads: `read`, or `JOB: read` of a job file, or a step that reads.
     pub fn reads(&self, group: &str) -> bool {
         match &self.0 {
-            Readers::Steps(steps) => steps.contains(&group),
+            Readers::Steps(steps) | Readers::Programs(steps) => steps.contains(&group),
             Readers::Turn(steps, most) => steps.contains(&group) || (*most && group == ALL),
             Readers::Named => kind_of(group) == "read",
             Readers::All => true,
         }
+    }
+
+    /// Whether a group is all of the trial's programs together: its own window is that of the last sync alone.
+    fn is_whole(&self, group: &str) -> bool {
+        matches!(self.0, Readers::Programs(_)) && group == TOTAL
     }
 
     /// Whether a group only sums up the others.
@@ -266,7 +356,7 @@ impl<'a> Reading<'a> {
 }
 
 /// What a group does, without the job's name in front.
-fn kind_of(group: &str) -> &str {
+pub(crate) fn kind_of(group: &str) -> &str {
     group.rsplit_once(": ").map_or(group, |(_, kind)| kind)
 }
 
@@ -293,6 +383,7 @@ impl<'a> Scope<'a> {
     /// A group's own sums where it has them, otherwise the trial's over all its groups.
     pub fn of(trial: &'a Trial, group: &'a Group, reading: &Reading) -> Scope<'a> {
         let (system, groups, exact) = match &group.system {
+            _ if reading.is_whole(&group.name) => (&trial.system, std::slice::from_ref(group), true),
             Some(system) => (system, std::slice::from_ref(group), true),
             None => (&trial.system, trial.groups.as_slice(), worked(&trial.groups).count() == 1),
         };

@@ -1,4 +1,4 @@
-//! Steady state inside one trial: MSER-5 and the check of the SNIA (methods section 2).
+//! Steady state inside one trial: MSER-5 and the check of the SNIA (method 2.3).
 //!
 //! Looked at are the rates of windows of equal length in time order. Slices of a trial alternate with
 //! those of other lanes, and each has a warm-up of its own that is never counted; what is sought here
@@ -54,6 +54,8 @@ pub struct Settled {
     /// The figure after the warm-up as a share of the figure of all: the median of the slices' rates, of
     /// one slice its rate.
     pub rate: f64,
+    /// The mean of its windows as a share of the mean of all.
+    pub mean: f64,
     /// It was still changing past its middle: more of it is needed.
     pub past_the_middle: bool,
     /// Why the rest is not steady, as the end of a sentence; `None`: it is.
@@ -107,12 +109,16 @@ fn judge(measured: &[f64], together: usize, slices: &[f64]) -> Option<Settled> {
         0 => 1.0,
         _ => rate_after(measured, discard * together, slices.len()),
     };
+    let mean = match discard {
+        0 => 1.0,
+        _ => mean_after(measured, discard * together),
+    };
     let past_the_middle = truncation.past_the_middle;
     let unsteady = match past_the_middle {
         true => Some(said::still_changing(windows.len())),
         false => changes(&units(&windows[discard..], slices, discard as f64 / windows.len() as f64)),
     };
-    Some(Settled { cut: discard as f64 / windows.len() as f64, rate, past_the_middle, unsteady })
+    Some(Settled { cut: discard as f64 / windows.len() as f64, rate, mean, past_the_middle, unsteady })
 }
 
 /// The figure without the first windows as a share of the figure of all, both made as a trial's figure is:
@@ -127,6 +133,15 @@ fn rate_after(windows: &[f64], discard: usize, slices: usize) -> f64 {
     };
     match (figure(discard), figure(0)) {
         (Some(after), Some(of_all)) if of_all > 0.0 => after / of_all,
+        _ => 1.0,
+    }
+}
+
+/// The mean without the first windows as a share of the mean of all. Windows are of equal length, so that a stall counts
+/// for as long as it lasts.
+fn mean_after(windows: &[f64], discard: usize) -> f64 {
+    match (estimate::moments(windows.get(discard..).unwrap_or_default()), estimate::moments(windows)) {
+        (Some(after), Some(all)) if all.mean > 0.0 => after.mean / all.mean,
         _ => 1.0,
     }
 }

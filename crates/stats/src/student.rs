@@ -68,7 +68,10 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
 }
 
 /// P(|T| > |t|) with `df` degrees of freedom (df > 0).
+///
+/// Above ten million degrees it is the normal's, as in [`two_sided_quantile`]: the fraction loses its digits there.
 pub fn two_sided_p(t: f64, df: f64) -> f64 {
+    let df = df.min(1e7);
     // t² overflows only where the probability is nothing anyway.
     incomplete_beta(df / 2.0, 0.5, df / (df + t * t))
 }

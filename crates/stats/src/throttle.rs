@@ -1,4 +1,4 @@
-//! Whether an emulated disk held, and how near a lane came to it (methods section 3, "Throttle").
+//! Whether an emulated disk held, and how near a lane came to it (method 3.7).
 //!
 //! The limits are the kernel's; whether they reached everything that a filesystem does is checked
 //! against the device's own counters after every trial.
@@ -13,13 +13,13 @@ use model::trial::{DeviceUse, OTHER_CLOCK, SUSPENDED, SystemUse, Trial};
 use model::workload::{Kind, Workload};
 use model::{Sentence, Throttle};
 
-/// What the counters may show beyond the limit: the share of methods section 3.
+/// What the counters may show beyond the limit: the share of method 3.7.
 const TOLERANCE: f64 = 1.02;
 /// Steps of the kernel's throttle that pass at once. Work in slices has a warm-up behind it, and its
 /// window may catch one burst too many or too few at its edges: over n windows they add up as the root
 /// of n does.
 const BURSTS_OF_SLICES: f64 = 1.0;
-/// An idle device is given up to two steps' worth at its first request (measured, docs/method.md), in
+/// An idle device is given up to two steps' worth at its first request (measured, method 3.7), in
 /// every window that begins idle.
 const BURSTS_FROM_IDLE: f64 = 2.0;
 /// Windows of fewer steps than this are mostly the burst that an idle device is given.

@@ -10,9 +10,13 @@ use model::oltp::Oltp;
 use model::record::Record;
 use model::trial::{Group, SystemUse};
 use model::workload::{Kind, Workload};
+use std::collections::BTreeSet;
 
 /// Why transactions are done again, as groups count them.
 const CAUSES: [&str; 5] = ["deadlocks", "lock_timeouts", "serialisation_failures", "duplicate_keys", "busy"];
+
+/// The metric of the rate that the verdicts rest on.
+const RATE: &str = "operations_per_second";
 
 /// One table for each workload of transactions that was raced.
 pub(crate) fn tables(record: &Record) -> Vec<TransactionsFinding> {
@@ -26,7 +30,11 @@ fn table(record: &Record, workload: &Workload) -> Option<TransactionsFinding> {
         return None;
     }
     let groups = workload.groups();
-    let rows = groups.iter().flat_map(|group| series.lanes.iter().map(move |lane| row(lane, group)));
+    let rows = groups.iter().flat_map(|group| {
+        let stalled = series.stalled(group, RATE);
+        let rows: Vec<TransactionsRow> = series.lanes.iter().map(|lane| row(lane, group, &stalled)).collect();
+        rows
+    });
     Some(TransactionsFinding {
         workload: workload.name.clone(),
         title: workload.title.clone(),
@@ -78,7 +86,8 @@ pub(crate) fn settings_that_differ(record: &Record) -> Vec<Sentence> {
     record.header.plan.workloads.iter().filter_map(of).collect()
 }
 
-fn row(lane: &LaneSeries, group: &str) -> TransactionsRow {
+/// `stalled`: rounds in which every lane stood still.
+fn row(lane: &LaneSeries, group: &str, stalled: &BTreeSet<u32>) -> TransactionsRow {
     let of: Vec<&Group> = lane.group(group).map(|(_, of)| of).collect();
     let (name, group) = (lane.lane.name.clone(), group.to_owned());
     if of.is_empty() {
@@ -99,7 +108,8 @@ fn row(lane: &LaneSeries, group: &str) -> TransactionsRow {
     };
     TransactionsRow {
         rounds: of.len() as u32,
-        transactions_per_second: metric("operations_per_second"),
+        // The same mean as everywhere else.
+        transactions_per_second: lane.level(&group, RATE, stalled).map(|level| level.mean),
         p50_ns: percentile(0.5),
         p99_ns: percentile(0.99),
         retries: sum("retries"),

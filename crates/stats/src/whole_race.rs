@@ -5,7 +5,8 @@
 //! Signs by Holm's procedure (1979) with weights (Benjamini and Hochberg 1997): each pair weighs one by the pairs of
 //! its result, so that every result counts alike. Sizes by the near end of intervals at Bonferroni's share of the same
 //! weights (Dunn 1961), because Holm's procedure leaves no intervals. Both hold however the rows depend on each other.
-//! An adaptive race may decide at each of its looks: each gets an equal share. docs/method.md has the simulation.
+//! An adaptive race may decide at each of its looks: each gets an equal share (method 2.7; docs/simulation.md has the
+//! simulation).
 
 use crate::pair::finite;
 use crate::sequential::{Interval, ONE_LOOK_P, Rule};
@@ -52,7 +53,7 @@ pub fn holds(results: &[(Rule, Vec<Option<Interval>>)], planned: usize) -> Vec<V
         let (rule, intervals) = &results[place];
         let Some(interval) = &intervals[pair] else { continue };
         let p = interval.p();
-        if p.is_nan() || p > allowed(rule, left) {
+        if p > allowed(rule, left) {
             break;
         }
         left -= weight(rule);

@@ -289,6 +289,7 @@ fn less_than_half_measured_gives_no_advice_but_the_command_that_measures_it() {
 fn known_suite(name: &str, workloads: [&str; 2], work_bytes: u64) -> KnownSuite {
     let of = |name: &str| KnownWorkload {
         name: name.into(),
+        title: format!("{name} by title"),
         work_bytes,
         in_library: false,
         in_guest: true,
@@ -488,4 +489,23 @@ fn records_of_the_same_lanes_are_taken_together() {
     let disks = [races[0], Race { record: &slower, findings: &of_second }];
     assert!(combinable(&disks).unwrap_err().contains("other emulated disks"));
     assert!(combinable(&[]).is_err());
+}
+
+#[test]
+fn what_is_missing_names_its_workload_and_what_was_raced_and_is_other_work() {
+    let mut record = race(vec![lane("ext4"), lane("xfs")], &[[1000.0; 2], [1500.0; 2]], 0.005);
+    let model::workload::Kind::Io(io) = &mut record.header.plan.workloads[0].kind else { unreachable!() };
+    io.fdatasync = 1;
+    let mut asked = scenario([0.5, 0.5, 0.0], &[]);
+    asked.weight.truncate(2);
+    asked.weight[0].what = "commits".to_owned();
+    asked.weight[0].series = vec!["quick/log/write".to_owned().try_into().unwrap()];
+    let (features, findings) = (table(), judged(&record));
+    let suites = [known_suite("quick", ["log", "random-read"], 1 << 20)];
+    let known = Knowledge { features: &features, suites: &suites, ..nothing_known() };
+    let advice = advise(&[Race { record: &record, findings: &findings }], &asked, &[], &known);
+    let of = &advice.not_measured[0];
+    let named = (of.suite.as_deref(), of.workload.as_deref(), of.title.as_deref());
+    assert_eq!(named, (Some("quick"), Some("log"), Some("log by title")), "{advice:#?}");
+    assert_eq!(of.raced, [findings.results[0].title.clone()]);
 }

@@ -8,7 +8,7 @@ use model::plan::Rounds;
 use model::published::Published;
 use model::record::Record;
 use model::workload::{Pattern, Suite, Workload};
-use stats::compare_published::compare_published;
+use stats::compare_published::{Nothing, compare_published, nothing};
 
 const ARTICLE: &str = r#"
 name = "article"
@@ -167,7 +167,7 @@ fn another_method_or_other_sizes_than_the_suites_are_named() {
     let of = compared(&race);
     let said = |part: &str| of.differences.iter().any(|of| of.what.contains(part));
     assert!(said("which matches the article") && !said("race with --as-published"));
-    assert!(said("files differs from suite s in files, loops and method"));
+    assert!(said("files differs from suite s in files.small.count, loops and method"));
     assert!(said("which matches the article, but for rsext4, called inside Fairlane"));
     assert!(said("yours: of files each round's figure is the median of 5 passes"));
 }
@@ -178,7 +178,25 @@ fn a_race_of_something_else_has_nothing_in_common() {
     run(&mut other, 6, &[1000.0], 0.01, 1);
     let of = compared(&other);
     assert!(of.is_empty() && of.rows.is_empty());
+    assert_eq!(nothing(&other, &article()), Nothing::OtherWork);
     assert!(!compared(&race()).is_empty());
+}
+
+#[test]
+fn work_that_was_planned_or_raced_is_not_said_to_be_of_another_suite() {
+    let mut race = race();
+    race.trials.clear();
+    let (workload, title) = ("files".to_owned(), "files and reads 4 KiB".to_owned());
+    assert!(compared(&race).is_empty());
+    assert_eq!(nothing(&race, &article()), Nothing::NotMeasured { workload, title: title.clone() });
+    // It was raced, and none of its groups is in the article.
+    let mut race = self::race();
+    race.trials.iter_mut().for_each(|trial| trial.groups.iter_mut().for_each(|group| group.name.push('x')));
+    assert!(compared(&race).is_empty());
+    assert_eq!(nothing(&race, &article()), Nothing::OtherFigures { title });
+    let mut article = article();
+    article.lane.iter_mut().for_each(|lane| lane.filesystem = "zfs".to_owned());
+    assert_eq!(nothing(&race, &article), Nothing::OtherLanes);
 }
 
 #[test]

@@ -299,7 +299,7 @@ fn one_record_on_each_side_is_compared_and_gives_no_verdict() {
     let of = judged(&sides);
     assert_eq!((of.outcome, of.counts.inconclusive), (GateOutcome::Inconclusive, 2));
     let comparison = of.comparison.as_ref().unwrap();
-    assert!(comparison.rows[0].why.as_ref().unwrap().starts_with("races on two boots have no pairs"));
+    assert!(comparison.rows[0].why.as_ref().unwrap().starts_with("these two races ran on two boots"));
     assert!(of.rows[0].why.as_ref().unwrap().contains("no spread between boots") && of.rows[0].low.is_none());
     assert!((of.rows[0].ratio.unwrap() - 0.5).abs() < 1e-9);
     assert_eq!(judge(&sides, Some(0.05)).unwrap().outcome, GateOutcome::Unresolved);

@@ -151,7 +151,7 @@ fn operations_that_io_uring_gave_back_are_no_measure_beyond_one_percent() {
     let limit = |again: u32| {
         let mut race = race(vec![lane("ext4"), lane("jfs")], [1000.0, 700.0]);
         for trial in race.trials.iter_mut().filter(|trial| trial.lane == "jfs") {
-            trial.flags.push(format!("io_uring-again: {again} of 1000"));
+            trial.flags.push(format!("io_uring-again: {again} of 1000").into());
         }
         let result = judge_workload(&race, "w").remove(0);
         (result.limit, result.limit_reason, result.pairs[0].verdict)

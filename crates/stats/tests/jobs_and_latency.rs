@@ -8,6 +8,7 @@ use model::findings::{Limit, ResultFinding, Verdict};
 use model::job::{FioJob, PerDirection, Rate};
 use model::plan::Rounds;
 use model::record::{Profile, Record, SharedRate};
+use model::sentence::Weight;
 use model::trial::Group;
 use model::workload::{Direction, FioRun, Io, Job, Jobs, Kind, Pattern, Workload};
 use stats::judge::{findings, judge_workload};
@@ -136,7 +137,9 @@ fn late_submission_in_most_trials_is_the_harness_and_gives_no_verdict() {
     let marked = |late: u32| {
         let mut record = open_loop(&[("ext4", 1_000.0), ("xfs", 800.0)]);
         for trial in record.trials.iter_mut().filter(|trial| trial.lane == "xfs" && trial.round <= late) {
-            trial.flags.push(format!("harness-bound-submission: lag p99 is {} % of the latency p50", trial.round));
+            trial
+                .flags
+                .push(format!("harness-bound-submission: lag p99 is {} % of the latency p50", trial.round).into());
         }
         only(&record)
     };
@@ -146,7 +149,7 @@ fn late_submission_in_most_trials_is_the_harness_and_gives_no_verdict() {
     let half = marked(3);
     assert_eq!((half.limit, half.pairs[0].verdict), (Limit::Unattributed, Verdict::Faster), "half is not most");
     assert!(
-        half.warnings.iter().any(|text| text.starts_with("xfs: 3 of 6 trials are marked harness-bound-submission"))
+        half.warnings.iter().any(|text| text.starts_with("Fairlane itself was late in 3 of 12 trials (xfs 3) (in one"))
     );
 }
 
@@ -155,22 +158,35 @@ fn flags_with_figures_are_told_once_per_lane_with_an_example() {
     let mut record = open_loop(&[("ext4", 1_000.0), ("xfs", 800.0)]);
     for trial in &mut record.trials {
         if trial.lane == "xfs" && trial.round > 1 {
-            trial.flags.push(format!("foreign-noise: {} % of a CPU", trial.round));
-            trial.flags.push(format!("foreign-noise: {} MB/s at the disk", trial.round));
+            trial.flags.push(
+                format!("foreign-noise: other programs took {} % of the CPU time (0.2 s)", 5 * trial.round).into(),
+            );
+            trial.flags.push(format!("foreign-noise: {} MB/s at the disk", trial.round).into());
         }
-        trial.flags.push(format!("warm: {}", trial.round));
+        trial.flags.push(format!("warm: {}", trial.round).into());
         trial.flags.push("alike: 1".into());
     }
-    let mut told = only(&record).warnings;
-    told.retain(|text| text.contains("marked"));
+    let told = only(&record).warnings;
     assert_eq!(
         told,
         [
-            "xfs: 5 of 6 trials are marked foreign-noise (one of them: 2 % of a CPU)",
-            "all 12 trials are marked alike: 1",
-            "all 12 trials are marked warm (one of them: 1)",
+            "alike: 1 (all 12 trials)",
+            "other programs disturbed 5 of 12 trials (xfs 5) (in one of them other programs took 10 % of the CPU time (0.2 s)): \
+             race on an idle machine",
+            "warm: 1, for example (all 12 trials say so)",
         ]
     );
+    assert_eq!(told[1].weight(), Weight::Detail, "the race as a whole says it once");
+    let race = findings(&record).warnings;
+    let said = "other programs disturbed 5 of 12 trials (up to 30 % of the CPUs): what they took, the lanes lacked; race on an \
+                idle machine";
+    assert_eq!((race[0].as_str(), race[0].weight()), (said, Weight::Figures));
+    // Two lanes that are one filesystem come before all else.
+    let one = "a and b lie on one filesystem: what sets them apart is no filesystem's doing";
+    record.header.warnings.push(one.into());
+    let race = findings(&record).warnings;
+    assert_eq!((race[0].as_str(), race[0].weight()), (one, Weight::Choice));
+    assert_eq!(race[1].as_str(), said);
 }
 
 #[test]
@@ -212,7 +228,7 @@ fn every_group_of_a_job_file_is_judged_and_its_syncs_are_not() {
     }
     let said = |result: &ResultFinding| result.warnings.iter().filter(|text| text.contains("fallocate")).count();
     assert_eq!(results.iter().map(said).collect::<Vec<_>>(), [1, 0, 0], "said once, not per lane and group");
-    assert!(results[0].warnings.contains(&"all 12 trials are marked fallocate=posix was taken as native".into()));
+    assert!(results[0].warnings.contains(&"fallocate=posix was taken as native (all 12 trials)".into()));
 }
 
 #[test]
@@ -295,7 +311,7 @@ fn the_engines_time_is_shared_by_all_workers_that_run_at_once() {
 
 #[test]
 fn what_the_installed_fio_ran_is_judged_like_any_other_work() {
-    let jobs = vec![FioJob { name: "a".into(), directions: vec![Direction::Read, Direction::Write] }];
+    let jobs = vec![FioJob { name: "a".into(), directions: vec![Direction::Read, Direction::Write], direct: false }];
     let run_of = FioRun { file: "a.fio".into(), text: "[a]\nrw=randrw\n".into(), jobs, working_set: Bytes(1 << 20) };
     let workload = Workload { name: "mail".into(), title: "a.fio".into(), kind: Kind::Fio(Box::new(run_of)) };
     let mut record = record(vec![lane("ext4"), lane("xfs")], vec![workload], Rounds::Fixed(6), false);

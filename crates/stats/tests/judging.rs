@@ -5,8 +5,8 @@ mod common;
 use common::{io, lane, record, run, sample, small_files, trial};
 use model::findings::{Limit, Settle, Verdict};
 use model::plan::Rounds;
-use model::record::{EndOutcome, Record};
-use model::trial::Outcome;
+use model::record::{EndOutcome, Record, Unreached};
+use model::trial::{DeviceUse, Outcome, SystemUse};
 use model::workload::Pattern;
 use stats::{judge, resolution};
 
@@ -111,7 +111,8 @@ fn what_no_race_worth_asking_for_settles_is_said_and_no_race_is_proposed_for_it(
     let rounds = findings.results[0].pairs[0].rounds_to_settle.unwrap();
     assert!((21..=200).contains(&rounds), "{:?}", findings.results[0].pairs[0]);
     let answer = findings.answer.unwrap();
-    assert_eq!(answer.settle, Some(Settle::Rounds { rounds, some_only: true }));
+    let settles = matches!(answer.settle, Some(Settle::Rounds { rounds: of, seconds, some_only: true }) if of == rounds && seconds > 0);
+    assert!(settles, "{:?}", answer.settle);
     assert!(answer.next.ends_with(&["--workload", "noisy", "--rounds", &rounds.to_string()].map(str::to_owned)));
 }
 
@@ -120,7 +121,7 @@ fn what_other_programs_disturbed_waits_for_a_quiet_machine() {
     let mut race = three(&[1000.0, 1060.0, 900.0], 6, 0.03, true, 5);
     let disturb = |race: &mut Record, trials: usize| {
         let flag = || "foreign-noise: other programs took 30 % of the CPU time".to_owned();
-        race.trials.iter_mut().take(trials).for_each(|trial| trial.flags = vec![flag()]);
+        race.trials.iter_mut().take(trials).for_each(|trial| trial.flags = vec![flag().into()]);
     };
     let all = race.trials.len();
     disturb(&mut race, all / 2);
@@ -132,10 +133,11 @@ fn what_other_programs_disturbed_waits_for_a_quiet_machine() {
     race.header.plan.budget_seconds = None;
     let next = judge::findings(&race).answer.unwrap().next;
     assert!(!next.contains(&"--budget".to_owned()) && !next.contains(&"--rounds".to_owned()), "{next:?}");
-    // Nothing is left to repeat where all is decided.
+    // Where all is decided nothing is left to repeat, and what is named is said to be disturbed.
     let mut decided = three(&[1000.0, 2000.0, 4000.0], 6, 0.003, true, 5);
     disturb(&mut decided, all);
-    assert!(!judge::findings(&decided).answer.unwrap().disturbed);
+    let answer = judge::findings(&decided).answer.unwrap();
+    assert!(answer.disturbed && answer.settle.is_none() && answer.next[0] == "report", "{answer:?}");
 }
 
 #[test]
@@ -164,7 +166,7 @@ fn what_needs_more_rounds_than_an_adaptive_race_makes_is_told_with_its_rounds() 
 fn nothing_is_judged_before_the_first_look_or_between_looks() {
     let five = judge::judge_workload(&three(&[1000.0, 2000.0, 500.0], 5, 0.01, true, 1), "random-write").remove(0);
     assert!(five.pairs.iter().all(|pair| pair.verdict == Verdict::Undecided && pair.low.is_some()));
-    assert_eq!(five.pairs[0].why.as_deref(), Some("5 rounds done, the first look comes after 6"));
+    assert_eq!(five.pairs[0].why.as_deref(), Some("5 rounds done, verdicts begin after 6"));
     // The seventh round upsets everything, and waits for the look after eight.
     let mut race = three(&[1000.0, 2000.0, 500.0], 6, 0.01, true, 1);
     let six = judge::judge_workload(&race, "random-write").remove(0);
@@ -503,16 +505,30 @@ fn a_workload_that_was_never_reached_is_named_in_the_answer_and_gets_time_next()
     race.trials.retain(|trial| trial.workload == "commit");
     race.end = Some(EndOutcome::Complete);
     let findings = judge::findings(&race);
-    let answer = findings.answer.unwrap();
+    let answer = findings.answer.clone().unwrap();
     assert!(
         answer.not_tested[0].contains("random-read") && answer.not_tested[0].contains("never reached"),
         "{answer:?}"
     );
     assert_eq!(answer.next.last().map(String::as_str), Some("6m"), "twice the three minutes that half of it took");
-    assert!(findings.warnings.iter().any(|warning| warning.contains("--budget")), "{:?}", findings.warnings);
+    let said = |findings: &model::findings::Findings, what: &str| {
+        assert!(findings.warnings.iter().any(|warning| warning.contains(what)), "{:?}", findings.warnings);
+        // What helps is said once, by the answer.
+        assert!(!findings.warnings.iter().any(|warning| warning.contains("--")), "{:?}", findings.warnings);
+    };
+    said(&judge::findings(&race), "the time was up");
+    // The race itself knows how long one is that has room.
+    let unreached = Unreached { workload: "random-read".to_owned(), round_seconds: 40.0, whole_seconds: 1200.0 };
+    race.unreached.push(unreached);
+    let findings = judge::findings(&race);
+    said(&findings, "a round of it takes about 40 s");
+    assert_eq!(findings.answer.unwrap().next.last().map(String::as_str), Some("20m"));
     race.end = Some(EndOutcome::Interrupted);
-    let warnings = judge::findings(&race).warnings;
-    assert!(warnings.iter().any(|warning| warning.contains("--resume")), "{warnings:?}");
+    let findings = judge::findings(&race);
+    said(&findings, "the race ended before it");
+    let answer = findings.answer.unwrap();
+    assert!(matches!(answer.settle, Some(Settle::Resume { .. })), "{answer:?}");
+    assert_eq!(answer.next, ["race", "--resume", "RECORD"]);
 }
 
 #[test]
@@ -525,15 +541,13 @@ fn warm_up_is_cut_from_steady_work_and_said() {
         let slices = (0..40).map(|slice| if slice < 20 { 400.0 } else { 1000.0 + f64::from(slice % 3) });
         trial.groups[0].slices_operations_per_second = slices.collect();
         trial.groups[0].metrics.insert("operations_per_second".into(), 700.5);
+        trial.groups[0].operations = 700;
     }
     let result = judge::judge_workload(&race, "random-read").remove(0);
     assert!((result.estimates[1].mean / 1001.0 - 1.0).abs() < 0.002, "{:?}", result.estimates[1]);
     assert_eq!(result.pairs[0].verdict, Verdict::Tie);
     assert!(
-        result
-            .warnings
-            .iter()
-            .any(|said| said == "xfs: warm-up was cut from 6 of 6 trials, up to 50 % of one (MSER-5)"),
+        result.warnings.iter().any(|said| said == "xfs: warm-up was cut from 6 of 6 trials, up to 50 % of one"),
         "{:?}",
         result.warnings
     );
@@ -560,4 +574,28 @@ fn what_was_decided_stands_when_a_lane_raced_no_further() {
     two.trials.retain(|trial| trial.lane != "btrfs");
     let alone = judge::judge_workload(&two, "random-read").remove(0).pairs[0].clone();
     assert_eq!(others.ratio, alone.ratio, "the rounds of the lanes that go on count all");
+}
+
+#[test]
+fn lanes_beside_a_trial_count_from_two_percent_of_its_own_bytes_in_any_group() {
+    const MIB: u64 = 1 << 20;
+    let system = |own: u64, others: u64, seconds: f64| SystemUse {
+        window_seconds: seconds,
+        device: DeviceUse { write_bytes: own, ..Default::default() },
+        neighbours: DeviceUse { write_bytes: others, ..Default::default() },
+        ..Default::default()
+    };
+    let mut trial = trial("xfs", &small_files(), 1, 1000.0);
+    trial.system = system(45 * MIB, 2 * MIB, 0.6);
+    let said = stats::noise::neighbours(&trial).unwrap();
+    assert_eq!(said, "other lanes moved 2 MiB on the disk beside xfs's 45 MiB (2 % is tolerated)");
+    for (own, others, seconds) in [(200 * MIB, 3 * MIB, 0.6), (MIB, 64 << 10, 0.1), (0, MIB, 30.0), (MIB, 0, 1.0)] {
+        trial.system = system(own, others, seconds);
+        assert_eq!(stats::noise::neighbours(&trial), None, "{own} {others} {seconds}");
+    }
+    // What is much beside one phase is little beside all of them.
+    trial.system = system(200 * MIB, MIB, 2.0);
+    trial.groups[0].system = Some(system(20 * MIB, MIB, 0.1));
+    let said = stats::noise::neighbours(&trial).unwrap();
+    assert!(said.starts_with(&format!("{}: other lanes moved", trial.groups[0].name)), "{said}");
 }

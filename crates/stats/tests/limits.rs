@@ -385,3 +385,99 @@ fn rule_1_an_idle_device_beside_other_programs_is_not_laid_to_the_filesystem() {
     let (what, why) = idle(true);
     assert!(what == Limit::OtherPrograms && why.contains("hypervisor took 10 %"), "{why}");
 }
+
+/// Two lanes beside probes that scatter, as behind a cap that hands out its allowance in steps.
+fn beside_unsteady(workload: &Workload, profile: Profile, rates: [f64; 2], probes: [f64; 6], queue: f64) -> Record {
+    let mut race = race(workload, rates, &[], |trial| trial.system.device.queue_seconds = queue);
+    race.probes =
+        probes.iter().enumerate().map(|(at, &rate)| probe(&workload.name, profile, at as u32, rate)).collect();
+    race
+}
+
+/// What random reads of a disk showed that was held to 6,000 IOPS from outside (method 3.2).
+const CAPPED: [f64; 6] = [4790.0, 4875.0, 5203.0, 6287.0, 6690.0, 7432.0];
+
+#[test]
+fn rule_4_a_capped_disk_is_the_disk_for_reads_and_for_writes() {
+    let write = io("random-write", Pattern::RandWrite, 32, 0);
+    for (workload, profile, group) in [(&read(), Profile::RandRead, "read"), (&write, Profile::RandWrite, "write")] {
+        let (what, why) = limit(&beside_unsteady(workload, profile, [6220.0, 6500.0], CAPPED, 22.0), group);
+        assert_eq!(what, Limit::Device, "{why}");
+        assert_eq!(
+            why.split(", and only").next().unwrap(),
+            "every lane runs at 108 to 113 % of the bare device's 5.75k IOPS, which is not steady (three quarters of its \
+             probes lie within 4.96k IOPS to 7.43k IOPS), with 22 of the 32 requests asked for waiting at the device: the disk set \
+             the pace"
+        );
+    }
+    // Each of the three that have to agree, alone: the probes, one rate, and where the requests wait.
+    let of = |rates, probes, queue| limit(&beside_unsteady(&read(), Profile::RandRead, rates, probes, queue), "read").0;
+    assert_eq!(of([6220.0, 6500.0], [5750.0; 6], 22.0), Limit::Unattributed, "a ceiling that its probes agree on");
+    assert_eq!(of([4850.0, 6500.0], CAPPED, 22.0), Limit::Unattributed, "one of them a third faster");
+    assert_eq!(of([6220.0, 6500.0], CAPPED, 15.0), Limit::Unattributed, "less than half of the requests");
+    assert_eq!(of([8250.0, 8400.0], CAPPED, 22.0), Limit::Unattributed, "beyond what the probes reached");
+    assert_eq!(of([4600.0, 4700.0], CAPPED, 22.0), Limit::Unattributed, "below what most of them reached");
+}
+
+#[test]
+fn two_lanes_at_the_disk_measured_it_whatever_a_third_did() {
+    let race_of = |[ext4, xfs]: [f64; 2], deviation: f64| {
+        let mut race = record(vec![lane("ext4"), lane("xfs"), lane("btrfs")], vec![read()], Rounds::Auto, true);
+        run(&mut race, 6, &[ext4, xfs, 3000.0], deviation, 1);
+        race.trials.iter_mut().for_each(|trial| trial.system.device.queue_seconds = 22.0);
+        for round in [1, 3, 5] {
+            race.probes.push(probe("random-read", Profile::RandRead, round, 6200.0));
+        }
+        let result = judge::judge_workload(&race, "random-read").remove(0);
+        assert_eq!(result.limit, Limit::Unattributed, "{}", result.limit_reason);
+        result
+    };
+    let verdict = |result: &model::findings::ResultFinding, a: &str| {
+        let pair = result.pairs.iter().find(|pair| pair.a == a && pair.b == "ext4").unwrap();
+        (pair.verdict, pair.why.as_deref().unwrap_or_default().to_owned())
+    };
+    let level = race_of([6150.0, 6350.0], 0.04);
+    let measured = (Verdict::None, "the device was measured, not the filesystem".to_owned());
+    assert_eq!(verdict(&level, "xfs"), measured);
+    // Without any noise 6,500 is more than 6,000, whatever the disk can do.
+    let (apart, why) = verdict(&race_of([6000.0, 6500.0], 0.0), "xfs");
+    assert!(apart == Verdict::Faster && why == "both near the disk's rate", "{apart:?}: {why}");
+    for result in [&level, &race_of([6000.0, 6500.0], 0.0)] {
+        let of = result.pairs.iter().filter(|pair| pair.a == "btrfs" || pair.b == "btrfs");
+        assert_eq!(of.filter(|of| matches!(of.verdict, Verdict::Faster | Verdict::Slower)).count(), 2);
+    }
+}
+
+#[test]
+fn at_an_unsteady_ceiling_a_difference_that_paired_rounds_show_stays_one() {
+    let of = |rates: [f64; 2], deviation: f64| {
+        let mut race = record(vec![lane("ext4"), lane("xfs")], vec![read()], Rounds::Auto, true);
+        run(&mut race, 20, &rates, deviation, 3);
+        race.trials.iter_mut().for_each(|trial| trial.system.device.queue_seconds = 22.0);
+        let probes = CAPPED.iter().enumerate();
+        race.probes = probes.map(|(at, &rate)| probe("random-read", Profile::RandRead, at as u32, rate)).collect();
+        (judge::judge_workload(&race, "random-read").remove(0), judge::findings(&race).answer.unwrap())
+    };
+    let (apart, answer) = of([6100.0, 6588.0], 0.02);
+    assert_eq!(apart.limit, Limit::Device, "{}", apart.limit_reason);
+    let pair = &apart.pairs[0];
+    assert!(pair.low.unwrap() > 1.05 && pair.verdict == Verdict::Faster, "{pair:?}");
+    assert_eq!(pair.why.as_deref(), Some("both near the disk's rate"));
+    assert!(answer.cannot_tell.is_empty(), "{answer:?}");
+    let (level, answer) = of([6220.0, 6500.0], 0.15);
+    assert_eq!((level.limit, level.pairs[0].verdict), (Limit::Device, Verdict::None), "{:?}", level.pairs);
+    assert_eq!(answer.cannot_tell, ["random-read 4 KiB"]);
+}
+
+#[test]
+fn how_exact_a_ceiling_is_comes_from_the_figure_that_the_lanes_are_held_against() {
+    // The probes' requests are steady at 5,750 a second, and only their sizes scatter.
+    let mut race = beside_unsteady(&read(), Profile::RandRead, [6420.0, 6500.0], [5750.0; 6], 22.0);
+    assert_eq!(limit(&race, "read").0, Limit::Unattributed);
+    for (probe, rate) in race.probes.iter_mut().zip(CAPPED) {
+        probe.system.device.read_bytes = (probe.system.device.read_bytes as f64 * rate / 5000.0) as u64;
+        probe.bandwidth_bytes_per_second *= rate / 5000.0;
+    }
+    let (what, why) = limit(&race, "read");
+    assert_eq!(what, Limit::Unattributed, "{why}");
+}

@@ -193,8 +193,8 @@ fn a_figure_that_is_no_number_is_left_out_and_said_as_before() {
 fn an_interrupted_race_of_fixed_rounds_is_undecided_until_it_went_on() {
     let mut race = commits(8, [100.0, 300.0], Rounds::Fixed(20));
     for (end, why) in [
-        (Some(EndOutcome::Interrupted), "8 of 20 rounds done, go on with --resume"),
-        (Some(EndOutcome::Failed), "8 of 20 rounds done, go on with --resume"),
+        (Some(EndOutcome::Interrupted), "8 of 20 rounds done"),
+        (Some(EndOutcome::Failed), "8 of 20 rounds done"),
         (None, "8 of 20 rounds done"),
     ] {
         race.end = end;
@@ -210,7 +210,7 @@ fn an_interrupted_race_of_fixed_rounds_is_undecided_until_it_went_on() {
     assert_eq!(pair(&whole).verdict, Verdict::Faster, "interrupted after its last round");
     let mut one = commits(1, [100.0, 300.0], Rounds::Fixed(3));
     one.end = Some(EndOutcome::Interrupted);
-    assert_eq!(pair(&one).why.as_deref(), Some("1 of 3 rounds done, go on with --resume"));
+    assert_eq!(pair(&one).why.as_deref(), Some("1 of 3 rounds done"));
 }
 
 /// A race of three lanes, of which this one failed in these rounds.
@@ -275,7 +275,7 @@ fn rounds_that_hold_a_comparison_are_what_a_look_counts() {
     assert_eq!(pair(&race).verdict, Verdict::Faster, "seven rounds, of which six count, are the look after six");
     race.trials.retain(|trial| trial.round <= 6);
     assert_eq!(judge::rounds_compared(&race, "commit"), 5);
-    assert_eq!(pair(&race).why.as_deref(), Some("5 rounds done, the first look comes after 6"));
+    assert_eq!(pair(&race).why.as_deref(), Some("5 rounds done, verdicts begin after 6"));
     assert_eq!(judge::rounds_compared(&race, "nothing of this name"), 0);
     let workload = race.header.plan.workloads[0].clone();
     race.trials = vec![trial("ext4", &workload, 1, 100.0)];
@@ -310,4 +310,69 @@ fn a_lane_that_the_race_did_not_come_to_has_not_failed_and_is_not_out_for_it() {
         let answer = found.answer.expect("an answer");
         assert_eq!(!answer.choose.contains(&"ext4".to_owned()), is_out, "{answer:?}");
     }
+}
+
+/// btrfs is decided after six rounds and races no further; the disk is faster from then on, for all.
+fn decided_early() -> Record {
+    let lanes = vec![lane("ext4"), lane("xfs"), lane("btrfs")];
+    let mut race = record(lanes, vec![io("commit", Pattern::Append, 1, 1)], Rounds::Auto, true);
+    run(&mut race, 10, &[2000.0, 2010.0, 450.0], 0.01, 1);
+    race.trials.retain(|of| of.lane != "btrfs" || of.round <= 6);
+    for of in race.trials.iter_mut().filter(|of| of.round > 6) {
+        let rate = of.groups[0].metrics.get_mut("operations_per_second").unwrap();
+        *rate *= 1.5;
+    }
+    race.end = Some(EndOutcome::Complete);
+    race
+}
+
+#[test]
+fn two_figures_of_a_row_divide_to_the_ratio_that_is_told() {
+    let race = decided_early();
+    let findings = judge::findings(&race);
+    for result in [&findings.results[0], &only(&race)] {
+        let figure = |lane: &str| result.estimates.iter().find(|of| of.lane == lane).unwrap();
+        for pair in result.pairs.iter().filter(|pair| pair.a == "ext4" || pair.b == "ext4") {
+            let told = pair.ratio.unwrap();
+            let shown = figure(&pair.a).in_row() / figure(&pair.b).in_row();
+            assert!((shown / told - 1.0).abs() < 1e-9, "{pair:?} {:?}", result.estimates);
+        }
+        // Its own mean is kept as it was, and those of the others, which have all rounds, stand as they are.
+        assert!((figure("btrfs").mean / 450.0 - 1.0).abs() < 0.05 && figure("btrfs").rounds == 6);
+        assert!(figure("btrfs").in_row() > 1.1 * figure("btrfs").mean);
+        assert_eq!((figure("ext4").row_mean, figure("xfs").row_mean), (None, None));
+    }
+    let said = stats::compare::compare(&race, &race, "a", "b").warnings;
+    assert!(said.iter().any(|of| of.starts_with("figures here are means over each lane's own rounds")), "{said:?}");
+}
+
+#[test]
+fn latencies_of_a_row_divide_to_the_ratio_too_and_equal_rounds_change_nothing() {
+    let mut race = decided_early();
+    for of in race.trials.iter_mut().flat_map(|of| &mut of.groups) {
+        of.primary_metric = "latency_p99_ns".to_owned();
+        let rate = of.metrics["operations_per_second"];
+        of.metrics.insert("latency_p99_ns".to_owned(), 1e9 / rate);
+    }
+    let result = only(&race);
+    let figure = |lane: &str| result.estimates.iter().find(|of| of.lane == lane).unwrap().in_row();
+    let pair = result.pairs.iter().find(|pair| pair.a == "btrfs" && pair.b == "ext4").unwrap();
+    assert!((figure("ext4") / figure("btrfs") / pair.ratio.unwrap() - 1.0).abs() < 1e-9, "{pair:?}");
+    let mut whole = commits(10, [100.0, 105.0], Rounds::Auto);
+    whole.end = Some(EndOutcome::Complete);
+    assert!(only(&whole).estimates.iter().all(|of| of.row_mean.is_none()));
+}
+
+#[test]
+fn rounds_past_the_look_of_an_interrupted_race_are_in_no_figure_of_a_row() {
+    let mut race = commits(7, [100.0, 120.0], Rounds::Auto);
+    for of in race.trials.iter_mut().filter(|of| of.round == 7) {
+        *of.groups[0].metrics.get_mut("operations_per_second").unwrap() *= if of.lane == "xfs" { 9.0 } else { 2.0 };
+    }
+    let result = only(&race);
+    let [ext4, xfs] = [0, 1].map(|at| result.estimates[at].in_row());
+    let pair = &result.pairs[0];
+    let ratio = if pair.a == "xfs" { xfs / ext4 } else { ext4 / xfs };
+    assert!((ratio / pair.ratio.unwrap() - 1.0).abs() < 1e-9, "{result:?}");
+    assert!((ext4 / 100.0 - 1.0).abs() < 0.05, "{ext4}");
 }

@@ -1,11 +1,12 @@
 // Alles, was die Seite sagt, auf Deutsch.
+import type { Undecided } from "../types";
 import type { Figures, Gap } from "../words/figures";
 import { joined, say, toned, type Said } from "../words/say";
 import { dashboard } from "./de_dashboard";
 import { knowledge } from "./de_knowledge";
 import { swarms } from "./de_swarms";
 import { transactions } from "./de_transactions";
-import type { Difference, Latency, WorkDifference, Words } from "./en";
+import type { Difference, End, Latency, WorkDifference, Words } from "./en";
 
 const list = (parts: readonly Said[], last: "and" | "or"): Said => {
   const before = parts.slice(0, -1);
@@ -36,6 +37,22 @@ const interval = (gap: Gap): string =>
   gap.interval === null ? "" : ` (${gap.factor ? "Faktor " : ""}${gap.interval[0]}–${gap.interval[1]})`;
 const runden = (count: number) => (count === 1 ? "1 Runde" : `${count} Runden`);
 const schritte = (count: number) => (count === 1 ? "1 Schritt" : `${count} Schritte`);
+
+const because: Record<Undecided, string> = {
+  noise: "zu verrauscht für eine Rangfolge",
+  "too-few-rounds": "zu wenige Runden für eine Rangfolge",
+  interrupted: "vor einem Urteil unterbrochen",
+  "out-of-budget": "die Zeit war vor einem Urteil um",
+  "machine-busy": "von anderen Programmen gestört",
+};
+
+const notYet: Record<Undecided, string> = {
+  noise: "Was gemessen wurde, ist zu verrauscht",
+  "too-few-rounds": "Es waren zu wenige Runden",
+  interrupted: "Das Rennen wurde unterbrochen, bevor es unterscheiden konnte",
+  "out-of-budget": "Die Zeit war um, bevor das Rennen unterscheiden konnte",
+  "machine-busy": "Andere Programme störten das meiste, was gemessen wurde",
+};
 
 export const de: Words = {
   name: "Deutsch",
@@ -127,7 +144,9 @@ export const de: Words = {
     byWork: (lanes) => say`${list(lanes, "or")}, je nach Arbeit`,
     level: (lanes) => say`Kein Unterschied zählt: ${lanes.length === 2 ? "" : "gleich ob "}${list(lanes, "or")}`,
     levelWhy: (margin) => say`Kein Unterschied über der Schwelle von ${margin} wurde gefunden.`,
-    levelUnsure: "Kein Unterschied ist neben allen anderen Zeilen sicher.",
+    unnamed: "Dieses Rennen fand keinen Unterschied, den es nennen darf.",
+    yet: (reason, ties) =>
+      say`${notYet[reason]}${ties.length > 0 ? say`; was entschieden ist, liegt gleichauf: ${ties}` : ""}.`,
     none: "Keine Wahl möglich",
     noneYet: "Noch keine Wahl möglich",
     searched: "Wie viele Schreiber jede Bahn trägt, steht unten",
@@ -157,17 +176,23 @@ export const de: Words = {
       harness: (count, of, titles) =>
         say`In ${toned("strong", `${count} von ${of}`)} Tests war Fairlane selbst die Grenze: ${titles}.`,
     },
+    disturbed: "Andere Programme störten die meisten dieser Runden: Messen Sie noch einmal, wenn die Maschine sonst nichts tut, bevor Sie sich darauf verlassen.",
+    reached: (workloads, of) => say`Von ${String(of)} Arbeiten wurden ${String(workloads)} erreicht; nur von ihnen ist die Rede.`,
     cannotTell: (titles) => say`Nicht zu unterscheiden: ${titles}.`,
-    unsure: (titles) => say`Verschieden in der eigenen Zeile, was bei so vielen Zufall sein kann: ${titles}.`,
+    unsure: (titles) => say`Unterschiede, die unter so vielen Zeilen nicht sicher sind: ${titles}.`,
     undecided: (titles, settle) => say`Noch offen: ${titles}; ${settle}.`,
-    settleBy: (option, value, someOnly) =>
-      say`${[{ code: `${option} ${value}` }]} dürfte ${someOnly ? "einiges davon klären, das Übrige brauchte über einen halben Tag" : "das klären"}`,
+    settleFirst: (option, value, about) =>
+      say`${[{ code: `${option} ${value}` }]}${about === null ? "" : ` (etwa ${about})`} ist das Mindeste, was meist entscheidet`,
+    settleResume: (about) => say`${[{ code: "--resume" }]} setzt es fort${about === null ? "" : ` (etwa ${about})`}`,
+    settleBy: (option, value, about, someOnly) =>
+      say`${[{ code: `${option} ${value}` }]}${about === null ? "" : ` (etwa ${about})`} dürfte ${someOnly ? "einiges davon klären, das Übrige brauchte über einen halben Tag" : "das klären"}`,
     settleLong: say`das zu klären brauchte hier über einen halben Tag Messzeit`,
-    settleQuiet: say`andere Programme störten die meisten dieser Runden, also noch einmal messen, wenn sie ruhen`,
+    settleQuiet: say`andere Programme störten die meisten dieser Runden, also noch einmal messen, wenn die Maschine sonst nichts tut`,
     settleMore: say`weitere Runden können das klären`,
     noVerdictAt: (titles, why) => say`Kein Urteil bei ${titles}: ${why}.`,
     notRanked: (lanes, what, against) => say`${lanes}, nicht gegen ${against} gewertet: ${what}.`,
     failedAt: (lane, titles) => say`${lane} scheiterte bei: ${titles}.`,
+    saidOfTheGround: (said) => say`${said}.`,
     notTested: (what) => say`Nicht geprüft: ${what}.`,
     next: "Als Nächstes lohnt sich",
     brief: "Nach Szenario",
@@ -179,14 +204,15 @@ export const de: Words = {
         repeated > 0 ? `${f.whole(repeated)} wegen fremder Störung wiederholt` : "",
         failed > 0 ? `${f.whole(failed)} gescheitert` : "",
         voided > 0 ? `${f.whole(voided)} ungültig, weil die Drossel nicht hielt oder die Maschine schlief` : "",
-        `gleichauf heißt: weniger als ${margin} auseinander`,
+        `gleichauf heißt: sicher weniger als ${margin} auseinander`,
       ]
         .filter((part) => part !== "")
         .join("; ") + ".",
     outcomes: {
       interrupted: "Das Rennen wurde abgebrochen: Das hier beruht auf den vollendeten Runden.",
       failed: "Das Rennen endete mit einem Fehler: Das hier beruht auf den vollendeten Runden.",
-      unfinished: "Das Rennen läuft noch oder ist abgestürzt: Das hier beruht auf den vollendeten Runden.",
+      running: "Das Rennen läuft noch: Das hier beruht auf den Runden, die bisher fertig sind.",
+      unfinished: "Das Rennen wurde getötet oder ist abgestürzt: Das hier beruht auf den vollendeten Runden.",
     },
     throttled: (limits) =>
       say`Die Platte jeder Bahn war gedrosselt (${limits}): Die Zahlen gelten für diese nachgestellte Platte.`,
@@ -205,12 +231,19 @@ export const de: Words = {
       const parts = differences.map((of) => say`${size(of, say` als ${of.other}`)}${interval(of.gap)}`);
       return say`${lane} ${verb} ${list(parts, "and")}`;
     },
-    between: (a, b, latency, low, high) =>
-      say`${a} zu ${b}${latency ? `, ${latencies[latency]},` : ""} zwischen ${low} und ${high}`,
-    soFar: (a, b, factor) => say`${a} bisher beim ${factor.replace("×", "")}-Fachen von ${b}`,
+    between: (a, b, latency, low, high) => {
+      const [less, more] = latency === null ? ["langsamer", "schneller"] : ["weniger", "mehr"];
+      const told = (of: End) => `${of.size} ${of.more ? more : less}`;
+      return latency === null
+        ? say`${a} ist zwischen ${told(low)} und ${told(high)} als ${b}`
+        : say`${a} hat zwischen ${told(low)} und ${told(high)} ${latencies[latency]} als ${b}`;
+    },
+    soFar: (a, b, latency, part) =>
+      latency === null
+        ? say`${a} erreichte ${part} von ${b}`
+        : say`${a} hatte ${part} der ${latencies[latency]} von ${b}`,
     notTogether: (a, b) => say`${a} und ${b} noch nicht zusammen gemessen`,
-    undecided: (early, pairs) =>
-      say`${toned("undecided", early ? "zu wenige Runden für eine Rangfolge" : "zu verrauscht für eine Rangfolge")}, ${pairs}`,
+    undecided: (reason, pairs) => say`${toned("undecided", because[reason])}, ${pairs}`,
     noVerdict: (pairs, why) =>
       say`${pairs}${pairs.length > 0 ? ", " : ""}${toned("none", "kein Urteil")}${why ? say`: ${why}` : ""}`,
     ratios: (a, to) => say`${a} beim ${list(to.map((of) => say`${of.factor.replace("×", "")}-Fachen von ${of.other}`), "and")}`,
@@ -269,6 +302,7 @@ export const de: Words = {
       p50: "p50",
       p99: "p99",
       p999: "p99,9",
+      longest: "Längste, alle Runden",
       meanLatency: "Mittlere Latenz",
       cpu: "CPU je Operation",
       cpuGib: "CPU je GiB",

@@ -84,13 +84,13 @@ export const dashboard: typeof english = {
         slower > 0 ? `${slower} langsamer` : "",
         faster > 0 ? `${faster} schneller` : "",
         tie > 0 ? `${tie} gleichauf` : "",
-        undecided > 0 ? `${undecided} zu verrauscht` : "",
+        undecided > 0 ? `${undecided} offen` : "",
         none > 0 ? `${none} ohne Urteil` : "",
       ]
         .filter((part) => part !== "")
         .join(", ") + ".",
     nothingCommon: "Nichts zu vergleichen: Keine Bahn und Arbeit steht in beiden Aufzeichnungen.",
-    tooNoisy: "zu verrauscht",
+    tooNoisy: "offen",
     forest: "Verhältnisse mit ihren Intervallen",
     forestCaption: (counts, largest) =>
       say`Jedes Zeichen ist die zweite Aufzeichnung gegen die erste, der Balken das 95-%-Intervall; rechts der Linie ist die zweite besser. ${counts} ${largest}`,

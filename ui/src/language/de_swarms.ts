@@ -49,7 +49,7 @@ export const swarms: typeof english = {
   more: (a, b, size, more, interval) =>
     say`${a} trägt ${toned(more ? "faster" : "slower", `${size} ${more ? "mehr" : "weniger"}`)} Schreiber als ${b}${interval === null ? "" : ` (${interval})`}`,
   tie: (a, b) => say`${a} und ${b} liegen ${toned("tie", "gleichauf")}`,
-  noisy: (a, b) => say`${a} und ${b}: ${toned("undecided", "zu verrauscht für eine Rangfolge")}`,
+  noisy: (a, b) => say`${a} und ${b}: ${toned("undecided", "noch offen")}`,
   none: (a, b) => say`${a} und ${b}: ${toned("none", "kein Urteil")}`,
   because: (said, why) => say`${said}: ${why}`,
   and: (parts) => joined(parts, "; "),

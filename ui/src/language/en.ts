@@ -1,5 +1,6 @@
 // Everything that the page says, in English. The other languages have the type of this object: a key that
 // one of them lacks does not compile.
+import type { Undecided } from "../types";
 import type { Figures, Gap } from "../words/figures";
 import { joined, say, toned, type Said } from "../words/say";
 import { dashboard } from "./en_dashboard";
@@ -13,6 +14,12 @@ export interface Difference {
   other: Said;
   /** The latency that is compared; `null`: rates. */
   latency: Latency | null;
+}
+
+/** One end of what an undecided difference may be: how far, and whether above one. */
+export interface End {
+  size: string;
+  more: boolean;
 }
 
 export type Latency = "p50" | "p99" | "p999" | "mean" | "other";
@@ -52,6 +59,24 @@ const size = (of: Difference & Partial<WorkDifference>): Said => {
 };
 const interval = (gap: Gap): string =>
   gap.interval === null ? "" : ` (${gap.interval[0]}–${gap.interval[1]}${gap.factor ? "×" : ""})`;
+
+/** Why lanes have no verdict yet, as the head of a sentence. */
+const because: Record<Undecided, string> = {
+  noise: "too noisy to rank",
+  "too-few-rounds": "too few rounds to rank",
+  interrupted: "interrupted before a verdict",
+  "out-of-budget": "out of time before a verdict",
+  "machine-busy": "disturbed by other programs",
+};
+
+/** Why there is no choice yet, as the beginning of a sentence. */
+const notYet: Record<Undecided, string> = {
+  noise: "What was measured is too noisy",
+  "too-few-rounds": "Too few rounds were raced",
+  interrupted: "The race was interrupted before it could tell",
+  "out-of-budget": "The time was up before the race could tell",
+  "machine-busy": "Other programs disturbed most of what was measured",
+};
 
 export const en = {
   name: "English",
@@ -140,7 +165,9 @@ export const en = {
     level: (lanes: readonly Said[]) =>
       say`No difference counts: ${lanes.length === 2 ? "either " : "any of "}${list(lanes, "or")}`,
     levelWhy: (margin: string) => say`No difference above the margin of ${margin} was found.`,
-    levelUnsure: "No difference is sure beside all other rows.",
+    unnamed: "No difference that this race may name was found.",
+    yet: (reason: Undecided, ties: Said): Said =>
+      say`${notYet[reason]}${ties.length > 0 ? say`; what was decided ties: ${ties}` : ""}.`,
     none: "No choice can be made",
     noneYet: "No choice can be made yet",
     searched: "How many writers each lane sustains stands below",
@@ -169,17 +196,24 @@ export const en = {
       harness: (count: number, of: number, titles: Said) =>
         say`In ${toned("strong", `${count} of ${of}`)} tests Fairlane itself was the limit: ${titles}.`,
     },
+    disturbed: "Other programs disturbed most of these rounds: race again when the machine is idle before relying on this.",
+    reached: (workloads: number, of: number) => say`Of ${String(of)} workloads ${String(workloads)} were reached; this speaks of them alone.`,
     cannotTell: (titles: Said) => say`Could not be told apart: ${titles}.`,
-    unsure: (titles: Said) => say`Apart in their own rows, where chance may have done it among so many: ${titles}.`,
+    unsure: (titles: Said) => say`Differences that are not sure among so many rows: ${titles}.`,
     undecided: (titles: Said, settle: Said) => say`Still undecided: ${titles}; ${settle}.`,
-    settleBy: (option: string, value: string, someOnly: boolean) =>
-      say`${[{ code: `${option} ${value}` }]} should settle ${someOnly ? "some of it, and the rest would take over half a day" : "it"}`,
+    settleBy: (option: string, value: string, about: string | null, someOnly: boolean) =>
+      say`${[{ code: `${option} ${value}` }]}${about === null ? "" : ` (about ${about})`} should settle ${someOnly ? "some of it, and the rest would take over half a day" : "it"}`,
+    settleFirst: (option: string, value: string, about: string | null) =>
+      say`${[{ code: `${option} ${value}` }]}${about === null ? "" : ` (about ${about})`} is the least that usually decides`,
+    settleResume: (about: string | null) =>
+      say`${[{ code: "--resume" }]} goes on with it${about === null ? "" : ` (about ${about})`}`,
     settleLong: say`to settle it would take over half a day of racing here`,
-    settleQuiet: say`other programs disturbed most of these rounds, so race again while they rest`,
+    settleQuiet: say`other programs disturbed most of these rounds, so race again when the machine is idle`,
     settleMore: say`more rounds may settle it`,
     noVerdictAt: (titles: Said, why: Said) => say`No verdict at ${titles}: ${why}.`,
     notRanked: (lanes: Said, what: Said, against: Said) => say`Not ranked against ${against}: ${lanes} ${what}.`,
     failedAt: (lane: Said, titles: Said) => say`${lane} failed at ${titles}.`,
+    saidOfTheGround: (said: Said) => say`${said}.`,
     notTested: (what: Said) => say`Not tested: ${what}.`,
     next: "Worth running next",
     brief: "By scenario",
@@ -191,14 +225,15 @@ export const en = {
         repeated > 0 ? `${f.whole(repeated)} repeated for noise from outside` : "",
         failed > 0 ? `${f.whole(failed)} failed` : "",
         voided > 0 ? `${f.whole(voided)} void: the throttle did not hold, or the machine slept` : "",
-        `lanes tie when they differ by less than ${margin}`,
+        `lanes tie when they surely differ by less than ${margin}`,
       ]
         .filter((part) => part !== "")
         .join("; ") + ".",
     outcomes: {
-      interrupted: "The race was interrupted: this rests on the rounds that were finished.",
-      failed: "The race ended with an error: this rests on the rounds that were finished.",
-      unfinished: "The race still runs or crashed: this rests on the rounds that were finished.",
+      interrupted: "The race was interrupted: these are the figures of the rounds that it finished.",
+      failed: "The race ended with an error: these are the figures of the rounds that it finished.",
+      running: "The race is still running: these are the figures so far.",
+      unfinished: "The race was killed or crashed: these are the figures of the rounds that it finished.",
     } as { [outcome: string]: string },
     throttled: (limits: string) => say`Every lane’s disk was held to ${limits}: the figures are those of that emulated disk.`,
     ownDisks: (disks: Said) =>
@@ -216,12 +251,16 @@ export const en = {
       const parts = differences.map((of) => say`${size(of)} than ${of.other}${interval(of.gap)}`);
       return say`${lane} ${verb} ${list(parts, "and")}`;
     },
-    between: (a: Said, b: Said, latency: Latency | null, low: string, high: string) =>
-      say`${a} to ${b}${latency ? ` in ${latencies[latency]}` : ""} between ${low} and ${high}`,
-    soFar: (a: Said, b: Said, factor: string) => say`${a} to ${b} at ${factor} so far`,
+    between: (a: Said, b: Said, latency: Latency | null, low: End, high: End): Said => {
+      const [less, more] = latency === null ? ["slower", "faster"] : ["less", "more"];
+      const told = (of: End) => `${of.size} ${of.more ? more : less}`;
+      const what = latency === null ? "" : ` ${latencies[latency]}`;
+      return say`${a} ${latency === null ? "is" : "has"} between ${told(low)} and ${told(high)}${what} than ${b}`;
+    },
+    soFar: (a: Said, b: Said, latency: Latency | null, part: string) =>
+      latency === null ? say`${a} ran at ${part} of ${b}` : say`${a} had ${part} of the ${latencies[latency]} of ${b}`,
     notTogether: (a: Said, b: Said) => say`${a} and ${b} not measured together yet`,
-    undecided: (early: boolean, pairs: Said) =>
-      say`${toned("undecided", early ? "too few rounds to rank" : "too noisy to rank")}, ${pairs}`,
+    undecided: (reason: Undecided, pairs: Said) => say`${toned("undecided", because[reason])}, ${pairs}`,
     noVerdict: (pairs: Said, why: Said | null) =>
       say`${pairs}${pairs.length > 0 ? ", " : ""}${toned("none", "no verdict")}${why ? say`: ${why}` : ""}`,
     ratios: (a: Said, to: readonly { factor: string; other: Said }[]) =>
@@ -281,6 +320,7 @@ export const en = {
       p50: "p50",
       p99: "p99",
       p999: "p99.9",
+      longest: "Longest, all rounds",
       meanLatency: "Mean latency",
       cpu: "CPU per operation",
       cpuGib: "CPU per GiB",

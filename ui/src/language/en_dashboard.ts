@@ -80,13 +80,13 @@ export const dashboard = {
         slower > 0 ? `${slower} slower` : "",
         faster > 0 ? `${faster} faster` : "",
         tie > 0 ? `${tie} tie` : "",
-        undecided > 0 ? `${undecided} too noisy to say` : "",
+        undecided > 0 ? `${undecided} undecided` : "",
         none > 0 ? `${none} without verdict` : "",
       ]
         .filter((part) => part !== "")
         .join(", ") + ".",
     nothingCommon: "Nothing to compare: no lane and workload stands in both records.",
-    tooNoisy: "too noisy to say",
+    tooNoisy: "undecided",
     forest: "Ratios with their intervals",
     forestCaption: (counts: string, largest: Said) => say`Each mark is the second record against the first, its bar the 95% interval; to the right of the line the second is better. ${counts} ${largest}`,
     largest: (what: Said, factor: string) => say`Farthest from 1: ${what}, ${factor}.`,

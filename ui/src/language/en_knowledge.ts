@@ -68,7 +68,7 @@ export const knowledge = {
     chosen: (lanes: readonly Said[]): Said =>
       say`${lanes.length < 2 ? "" : lanes.length === 2 ? "either " : "any of "}${list(lanes, "or")}`,
     none: "none of these lanes",
-    undecided: "too noisy to say",
+    undecided: "undecided",
     tooLittle: "too little measured",
     measured: (own: string | null, proxies: string | null): string =>
       [own === null ? "" : `${own} by its own work`, proxies === null ? "" : `${proxies} by similar work`]
@@ -99,8 +99,8 @@ export const knowledge = {
     over99: "over 99%",
     nothingMeasured: "Nothing of its work was measured.",
     tooLittleWhy: (share: string) =>
-      `Only ${share} of its weight was measured, and half is the least that advice can rest on.`,
-    undecidedWhy: "What was measured is too noisy to rank, and nothing sets the lanes apart.",
+      `Only ${share} of its weight was measured, and advice needs half of it.`,
+    undecidedWhy: "What was measured is undecided, so nothing sets the lanes apart.",
     allExcluded: "No lane that was raced meets the constraints.",
     part: (what: Said, share: string) => say`${what} (${share})`,
     reason: (part: Said, pairs: readonly { gap: Gap; lane: Said; atLeast: boolean }[]) =>
@@ -112,9 +112,9 @@ export const knowledge = {
         "and",
       )}.`,
     equals: {
-      tie: "tie, apart by less than the margin",
-      undecided: "too noisy to rank, so nothing is counted",
-      unsure: "apart in its own row, where chance may have done it among so many, so nothing is counted",
+      tie: "tie, surely apart by less than the margin",
+      undecided: "undecided, so nothing is counted",
+      unsure: "apart in its own row, which is not sure among so many, so nothing is counted",
       device: "the disk was measured, which is the same for all lanes",
       cache: "the page cache was measured, not the filesystems",
       harness: "Fairlane itself was measured, not the filesystems",
@@ -122,8 +122,8 @@ export const knowledge = {
     },
     equalParts: (parts: Said, why: string) => say`${parts}: ${why}.`,
     outDone: (lanes: Said, note: Said | null) => say`${lanes}: it could not do the work${note ? say` (${note})` : ""}.`,
-    outMounted: (lanes: Said) => say`${lanes}: no kernel mounts it; it raced inside Fairlane, to be read against.`,
-    outKept: (lanes: Said) => say`${lanes}: it keeps nothing across a reboot; it raced in memory, to be read against.`,
+    outMounted: (lanes: Said) => say`${lanes}: no kernel mounts it; it raced inside Fairlane, for comparison.`,
+    outKept: (lanes: Said) => say`${lanes}: it keeps nothing across a reboot; it raced in memory, for comparison.`,
     outComparable: (lanes: Said, note: Said | null) =>
       say`${lanes}: its speed is not ranked beside the others${note ? say` (${note})` : ""}.`,
     outNeed: (lanes: Said, asked: Said, facts: Said) => say`${lanes}: ${asked}; ${facts}.`,
@@ -136,7 +136,7 @@ export const knowledge = {
     flipWeight: (lane: Said, what: Said, under: boolean, at: string, share: string) =>
       say`${lane}, if ${what} weighed ${under ? "under" : "over"} ${at} (here ${share}).`,
     flipUndecided: (lane: Said, what: Said) =>
-      say`${lane}, if ${what}, too noisy to rank, came out at the end of what is possible.`,
+      say`${lane}, if ${what}, which is undecided, came out at the end of what is possible.`,
     flipWithout: (lane: Said, distance: Said, scenario: Said, need: Said) =>
       say`${lane}${distance}, if ${scenario} could do without ${need}.`,
     flipWith: (lane: Said, distance: Said, needs: Said, several: boolean) =>

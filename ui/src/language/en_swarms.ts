@@ -48,7 +48,7 @@ export const swarms = {
   more: (a: Said, b: Said, size: string, more: boolean, interval: string | null) =>
     say`${a} sustains ${toned(more ? "faster" : "slower", `${size} ${more ? "more" : "fewer"}`)} writers than ${b}${interval === null ? "" : ` (${interval})`}`,
   tie: (a: Said, b: Said) => say`${a} and ${b} ${toned("tie", "tie")}`,
-  noisy: (a: Said, b: Said) => say`${a} and ${b}: ${toned("undecided", "too noisy to rank")}`,
+  noisy: (a: Said, b: Said) => say`${a} and ${b}: ${toned("undecided", "undecided")}`,
   none: (a: Said, b: Said) => say`${a} and ${b}: ${toned("none", "no verdict")}`,
   because: (said: Said, why: Said) => say`${said}: ${why}`,
   and: (parts: readonly Said[]) => joined(parts, "; "),

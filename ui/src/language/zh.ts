@@ -1,7 +1,8 @@
 // 页面所说的一切，简体中文。
+import type { Undecided } from "../types";
 import type { Figures } from "../words/figures";
 import { joined, say, toned, type Said } from "../words/say";
-import type { Difference, Latency, WorkDifference, Words } from "./en";
+import type { Difference, End, Latency, WorkDifference, Words } from "./en";
 import { dashboard } from "./zh_dashboard";
 import { knowledge } from "./zh_knowledge";
 import { swarms } from "./zh_swarms";
@@ -50,6 +51,22 @@ const compared = (of: Difference & Partial<WorkDifference>, other: Said, withInt
   return say`比${other}${toned(tone, `${gap.faster ? "快" : "慢"} ${gap.size}`)}${interval(gap.interval)}`;
 };
 const spaced = (name: Said): Said => say` ${name} `;
+
+const because: Record<Undecided, string> = {
+  noise: "噪声太大，不能排名",
+  "too-few-rounds": "轮次太少，不能排名",
+  interrupted: "判定之前被中断",
+  "out-of-budget": "判定之前时间已用完",
+  "machine-busy": "受到其他程序干扰",
+};
+
+const notYet: Record<Undecided, string> = {
+  noise: "测得的数据噪声太大",
+  "too-few-rounds": "测的轮次太少",
+  interrupted: "还没能分出高下，比赛就被中断了",
+  "out-of-budget": "还没能分出高下，时间就用完了",
+  "machine-busy": "大部分测量受到其他程序干扰",
+};
 
 export const zh: Words = {
   name: "中文",
@@ -130,7 +147,9 @@ export const zh: Words = {
     byWork: (lanes) => say`选 ${list(lanes, "or")}，视具体负载而定`,
     level: (lanes) => say`差别都不作数：选 ${list(lanes, "or")} 均可`,
     levelWhy: (margin) => say`没有发现超过 ${margin} 界限的差别。`,
-    levelUnsure: "与其他各行一并考虑，没有哪个差别是确定的。",
+    unnamed: "这场比赛没有发现可以认定的差别。",
+    yet: (reason, ties) =>
+      say`${notYet[reason]}${ties.length > 0 ? say`；已有判定的都持平：${ties}` : ""}。`,
     none: "无法给出选择",
     noneYet: "暂时无法给出选择",
     searched: "每条赛道能承受多少个写入者，见下文",
@@ -154,17 +173,23 @@ export const zh: Words = {
       harness: (count, of, titles) =>
         say`${of} 项测试中有 ${toned("strong", `${count} 项`)}的瓶颈是 Fairlane 自身：${titles}。`,
     },
+    disturbed: "多数轮次受到其他程序干扰：请在机器空闲时重新测试，再依此决定。",
+    reached: (workloads, of) => say`${String(of)} 项工作中只测到 ${String(workloads)} 项，以上只就这些而言。`,
     cannotTell: (titles) => say`分不出高下：${titles}。`,
-    unsure: (titles) => say`只在各自的行里有差别，项目这么多，可能是偶然：${titles}。`,
+    unsure: (titles) => say`行数这么多，以下差别还不确定：${titles}。`,
     undecided: (titles, settle) => say`尚无定论：${titles}；${settle}。`,
-    settleBy: (option, value, someOnly) =>
-      say`用 ${[{ code: `${option} ${value}` }]} 应可${someOnly ? "定论其中一部分，其余的需要半天以上" : "定论"}`,
+    settleFirst: (option, value, about) =>
+      say`${[{ code: `${option} ${value}` }]}${about === null ? "" : `（约 ${about}）`}是通常能判定的最少轮数`,
+    settleResume: (about) => say`用 ${[{ code: "--resume" }]} 可以继续${about === null ? "" : `（约 ${about}）`}`,
+    settleBy: (option, value, about, someOnly) =>
+      say`用 ${[{ code: `${option} ${value}` }]}${about === null ? "" : `（约 ${about}）`}应可${someOnly ? "定论其中一部分，其余的需要半天以上" : "定论"}`,
     settleLong: say`要定论，在这台机器上需要测半天以上`,
-    settleQuiet: say`其中多数轮次受到其他程序干扰，请在它们停下后重测`,
+    settleQuiet: say`其中多数轮次受到其他程序干扰，请在机器空闲时重测`,
     settleMore: say`再测几轮或可定论`,
     noVerdictAt: (titles, why) => say`${titles} 不作判定：${why}。`,
     notRanked: (lanes, what, against) => say`${lanes} 不与 ${against} 排名：${what}。`,
     failedAt: (lane, titles) => say`${lane} 在以下测试中失败：${titles}。`,
+    saidOfTheGround: (said) => say`${said}。`,
     notTested: (what) => say`未测试：${what}。`,
     next: "接下来值得运行",
     brief: "按使用场景",
@@ -176,14 +201,15 @@ export const zh: Words = {
         repeated > 0 ? `${f.whole(repeated)} 次因外来干扰重做` : "",
         failed > 0 ? `${f.whole(failed)} 次失败` : "",
         voided > 0 ? `${f.whole(voided)} 次因限速未守住或机器休眠而作废` : "",
-        `相差不到 ${margin} 视为持平`,
+        `确定相差不到 ${margin} 视为持平`,
       ]
         .filter((part) => part !== "")
         .join("；") + "。",
     outcomes: {
       interrupted: "比赛被中断：以下只依据已完成的轮次。",
       failed: "比赛因错误而终止：以下只依据已完成的轮次。",
-      unfinished: "比赛仍在进行或已崩溃：以下只依据已完成的轮次。",
+      running: "比赛仍在进行：以下只依据目前已完成的轮次。",
+      unfinished: "比赛被终止或已崩溃：以下只依据已完成的轮次。",
     },
     throttled: (limits) => say`每条赛道的磁盘都被限速（${limits}）：所有数据都是在这块模拟的磁盘上得到的。`,
     ownDisks: (disks) => say`各赛道用的是各自的磁盘（${disks}）：每项判定都针对文件系统与磁盘的组合。`,
@@ -199,11 +225,14 @@ export const zh: Words = {
       const parts = differences.map((of) => compared(of, spaced(of.other), true));
       return say`${lane} ${joined(parts, "，")}`;
     },
-    between: (a, b, latency, low, high) => say`${a} 相对 ${b}${latency ? ` 的${latencies[latency]}` : ""} 在 ${low} 到 ${high} 之间`,
-    soFar: (a, b, factor) => say`${a} 目前是 ${b} 的 ${factor}`,
+    between: (a, b, latency, low, high) => {
+      const [less, more] = latency === null ? ["慢", "快"] : ["低", "高"];
+      const told = (of: End) => `${of.more ? more : less} ${of.size}`;
+      return say`${a} 比${b}${latency === null ? "" : `的${latencies[latency]}`}${told(low)}到${told(high)}之间`;
+    },
+    soFar: (a, b, latency, part) => say`${a}${latency === null ? "" : `的${latencies[latency]}`}为 ${b} 的 ${part}`,
     notTogether: (a, b) => say`${a} 与 ${b} 还没有一同测过`,
-    undecided: (early, pairs) =>
-      say`${toned("undecided", early ? "轮次太少，不能排名" : "噪声太大，不能排名")}，${pairs}`,
+    undecided: (reason, pairs) => say`${toned("undecided", because[reason])}，${pairs}`,
     noVerdict: (pairs, why) =>
       say`${pairs}${pairs.length > 0 ? "，" : ""}${toned("none", "不作判定")}${why ? say`：${why}` : ""}`,
     ratios: (a, to) => say`${a} 是 ${joined(to.map((of) => say`${of.other} 的 ${of.factor}`), "、")}`,
@@ -262,6 +291,7 @@ export const zh: Words = {
       p50: "p50",
       p99: "p99",
       p999: "p99.9",
+      longest: "各轮中最长",
       meanLatency: "平均延迟",
       cpu: "每次操作的 CPU",
       cpuGib: "每 GiB 的 CPU",

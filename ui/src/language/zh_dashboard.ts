@@ -79,13 +79,13 @@ export const dashboard: typeof english = {
         slower > 0 ? `更慢 ${slower} 项` : "",
         faster > 0 ? `更快 ${faster} 项` : "",
         tie > 0 ? `持平 ${tie} 项` : "",
-        undecided > 0 ? `噪声太大 ${undecided} 项` : "",
+        undecided > 0 ? `未定 ${undecided} 项` : "",
         none > 0 ? `不作判定 ${none} 项` : "",
       ]
         .filter((part) => part !== "")
         .join("，") + "。",
     nothingCommon: "没有可比较的：两条记录没有共同的赛道和负载。",
-    tooNoisy: "噪声太大",
+    tooNoisy: "未定",
     forest: "比值及其区间",
     forestCaption: (counts, largest) =>
       say`每个标记是后一条记录与前一条之比，横条为 95% 区间；在线右侧即后者更好。${counts}${largest}`,

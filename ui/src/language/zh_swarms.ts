@@ -49,7 +49,7 @@ export const swarms: typeof english = {
   more: (a, b, size, more, interval) =>
     say`${a} 能承受的写入者比 ${b} ${toned(more ? "faster" : "slower", `${more ? "多" : "少"} ${size}`)}${interval === null ? "" : `（${interval}）`}`,
   tie: (a, b) => say`${a} 与 ${b} ${toned("tie", "持平")}`,
-  noisy: (a, b) => say`${a} 与 ${b}：${toned("undecided", "噪声太大，无法排名")}`,
+  noisy: (a, b) => say`${a} 与 ${b}：${toned("undecided", "尚无定论")}`,
   none: (a, b) => say`${a} 与 ${b}：${toned("none", "无结论")}`,
   because: (said, why) => say`${said}：${why}`,
   and: (parts) => joined(parts, "；"),

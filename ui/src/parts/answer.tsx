@@ -14,7 +14,8 @@ export function Answer({ race }: { race: RacePage }) {
   const ended = Object.hasOwn(w.outcomes, findings.outcome) ? w.outcomes[findings.outcome] : undefined;
   const { ok, repeated, failed } = findings.trials;
   const brief = briefAdvice(ui, findings.advice);
-  const next = findings.answer?.next ?? [];
+  // The statistics do not know where the record lies.
+  const next = (findings.answer?.next ?? []).map((word) => (word === "RECORD" ? (race.record ?? word) : word));
   return (
     <section id="answer" class="answer" aria-labelledby="answer-title">
       <p class="dateline">

@@ -16,13 +16,15 @@ function columns(ui: Ui): Column[] {
       return typeof value === "number" ? format(value) : null;
     };
   const ns = (value: number) => figures.time(value * 1e-9);
-  const seconds = (value: number) => figures.time(value);
+  // CPU time is counted in ticks: none is a window that was shorter than one.
+  const seconds = (value: number) => (value > 0 ? figures.time(value) : "–");
   const share = (value: number) => figures.smallShare(value);
   return [
     { label: c.meanLatency, of: figure("latency_mean_ns", ns) },
     { label: c.p50, of: figure("latency_p50_ns", ns) },
     { label: c.p99, of: figure("latency_p99_ns", ns) },
     { label: c.p999, of: figure("latency_p999_ns", ns) },
+    { label: c.longest, of: figure("latency_max_ns", ns) },
     { label: c.cpu, of: figure("cpu_seconds_per_operation", seconds) },
     { label: c.own, of: figure("agent_cpu_seconds_per_operation", seconds) },
     { label: c.cpuGib, of: figure("cpu_seconds_per_gib", seconds) },

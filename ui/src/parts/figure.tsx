@@ -1,6 +1,7 @@
-// A chart with its words: caption, table, and what saves it. Charts are drawn when they come near the
-// screen, or all before the page is printed.
-import { useCallback, useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+// A chart with its words: caption, table, and what saves it. Charts are drawn with the page, so that one which is
+// photographed at once has them; where that would keep a reader waiting, the rest when they come near the screen, or
+// all before the page is printed.
+import { useCallback, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { canvas, init, type Canvas, type ECharts, type EChartsCoreOption } from "../charts/echarts";
 import { savePng, saveSvg } from "../charts/save";
 import { useUi } from "../ui";
@@ -12,6 +13,24 @@ import { FigureTable, type TableData } from "./table";
  * the others. */
 const PAPER_WIDTH = 800;
 const HALF_PAPER_WIDTH = 400;
+
+/** So many charts are drawn before the browser shows anything, however slow the machine is: those of suite quick. Chosen:
+ * one takes a few milliseconds. */
+const AT_ONCE = 48;
+/** More of them for so long, milliseconds. Chosen: a page opens within a second. */
+const AT_ONCE_MS = 400;
+/** How many were drawn since the browser last showed something, and how long they took. */
+let drawn = { charts: 0, ms: 0 };
+
+/** Draws at once where there is room left for it. */
+function atOnce(draw: () => void): void {
+  if (drawn.charts >= AT_ONCE && drawn.ms > AT_ONCE_MS) return;
+  if (drawn.charts === 0) setTimeout(() => (drawn = { charts: 0, ms: 0 }));
+  const begun = performance.now();
+  draw();
+  drawn.charts += 1;
+  drawn.ms += performance.now() - begun;
+}
 
 interface Drawn {
   print(on: boolean): void;
@@ -77,15 +96,16 @@ export function Figure(props: FigureProps) {
     }
     chart.current.setOption(now.option(canvas(width, dark.current && !paper)), { notMerge: true });
     chart.current.getZr().flush();
-    const drawn = element.querySelector("svg");
-    if (paper) drawn?.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    else drawn?.removeAttribute("viewBox");
+    const picture = element.querySelector("svg");
+    if (paper) picture?.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    else picture?.removeAttribute("viewBox");
     element.setAttribute("role", "img");
     element.setAttribute("aria-label", plain(now.caption));
     element.dataset["drawn"] = "true";
   }, []);
 
-  useEffect(() => {
+  // Before the browser shows the page: what looks at it then sees its charts.
+  useLayoutEffect(() => {
     const element = place.current;
     if (!element) return;
     element.style.height = `${latest.current.height(element.clientWidth || PAPER_WIDTH)}px`;
@@ -103,15 +123,16 @@ export function Figure(props: FigureProps) {
       draw(element);
     });
     sized.observe(element);
-    const drawn: Drawn = {
+    const self: Drawn = {
       print: (on) => {
         // What is not on the page (a closed part, a chart shown as a table) is not drawn for paper either.
         if (element.clientWidth > 0 && (on || chart.current)) draw(element);
       },
     };
-    onPage.add(drawn);
+    onPage.add(self);
+    atOnce(() => draw(element));
     return () => {
-      onPage.delete(drawn);
+      onPage.delete(self);
       seen.disconnect();
       sized.disconnect();
       latest.current.onChart?.(null);

@@ -154,7 +154,7 @@ function Cell({
       </td>
     );
   }
-  const mean = figures.rate(result.unit, estimate.mean);
+  const mean = figures.rate(result.unit, estimate.row_mean ?? estimate.mean);
   const against = rowReference(result, reference);
   const pair = lane === against ? null : pairOf(result, lane, against);
   const beside = against === reference || !pair ? null : <Speak said={say`${words.clause}${words.scoreboard.other(name(against))}`} />;

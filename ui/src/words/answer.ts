@@ -1,6 +1,6 @@
 // The answer, taken apart for the page: what to take, what the others cost, what the race cannot say. All of
 // it was decided before; here it is gathered and counted.
-import type { Answer, Findings, Limit, OperationsFinding, Reason, ResultFinding, Settle } from "../types";
+import type { Answer, Findings, Limit, OperationsFinding, Reason, ResultFinding, Settle, Undecided } from "../types";
 import { referenceOf } from "./statements";
 
 /** A difference as the answer tells it. */
@@ -24,8 +24,10 @@ export interface Claim {
 export type Title = { title: string; group: string | null; result: ResultFinding | null } | { table: OperationsFinding; count: number };
 
 export interface Outcome {
-  choice: "chosen" | "by-work" | "level" | "none" | "none-yet" | "nothing" | "searched" | "alone" | "twice";
+  choice: "chosen" | "by-work" | "level" | "unnamed" | "open" | "none" | "none-yet" | "nothing" | "searched" | "alone" | "twice";
   lanes: string[];
+  /** Of `open`: the one reason, and what ties. */
+  open: { because: Undecided; ties: Title[] } | null;
   /** What sets lanes apart, subject by subject. */
   claims: { subject: string; claims: Claim[]; more: number }[];
   /** Results in which something else than the filesystems was measured. */
@@ -53,18 +55,23 @@ export function outcome(findings: Findings): Outcome {
   const told = findings.results.some(toldSomething);
   const titles = (of: readonly string[]) => gathered(findings, of);
   const choose = answer?.choose ?? [];
+  const level = answer?.level ?? null;
   let choice: Outcome["choice"];
   if ((findings.searches ?? []).length > 0) choice = "searched";
   else if (!answer || !measured) choice = "nothing";
   else if (raced === 1) choice = findings.lanes.length > 1 ? "twice" : "alone";
   else if (!told || choose.length === 0) choice = answer.undecided.length > 0 ? "none-yet" : "none";
-  else if (answer.reasons.length === 0 && choose.length >= raced) choice = "level";
+  // Whether nothing sets them apart, or nothing may, was decided with the answer.
+  else if (answer.reasons.length === 0 && level?.found === "undecided") choice = "open";
+  else if (answer.reasons.length === 0 && level?.found === "unnamed") choice = "unnamed";
+  else if (answer.reasons.length === 0 && level?.found === "tie" && choose.length >= raced) choice = "level";
   // Each of them is better than another at something: "either" would sound as if it did not matter.
   else if (answer.reasons.some((of) => choose.includes(of.lane) && choose.includes(of.against))) choice = "by-work";
   else choice = "chosen";
   return {
     choice,
     lanes: choose,
+    open: level?.found === "undecided" ? { because: level.because, ties: titles(level.ties ?? []) } : null,
     claims: answer ? claimsBySubject(findings, answer) : [],
     limited: limited(findings, answer?.cannot_tell ?? []),
     // What measured something else than the filesystems is said with its limit.

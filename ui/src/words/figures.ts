@@ -27,6 +27,12 @@ export interface UnitWords {
   operations: string;
 }
 
+/** Nothing has no sign. (`signDisplay: "negative"` says so too, in browsers from 2023 on.) */
+function signed(format: Intl.NumberFormat, value: number): string {
+  const text = format.format(value);
+  return /[1-9]/.test(text) ? text : format.format(0);
+}
+
 export class Figures {
   private readonly formats = new Map<string, Intl.NumberFormat>();
 
@@ -56,12 +62,7 @@ export class Figures {
   /** Exactly so many digits behind the point. */
   fixed(value: number, digits: number): string {
     if (!Number.isFinite(value)) return "?";
-    const text = this.format({
-      minimumFractionDigits: digits,
-      maximumFractionDigits: digits,
-      signDisplay: "negative",
-    }).format(value);
-    return minus(text);
+    return minus(signed(this.format({ minimumFractionDigits: digits, maximumFractionDigits: digits }), value));
   }
 
   whole(value: number): string {
@@ -147,6 +148,7 @@ export class Figures {
   time(seconds: number): string {
     if (!Number.isFinite(seconds) || seconds < 0) return "?";
     if (seconds === 0) return `0${GLUE}s`;
+    if (seconds < 0.5e-9) return `<1${GLUE}ns`;
     if (seconds < 999.5e-9) return `${this.significant(seconds * 1e9)}${GLUE}ns`;
     if (seconds < 999.5e-6) return `${this.significant(seconds * 1e6)}${GLUE}µs`;
     if (seconds < 0.9995) return `${this.significant(seconds * 1e3)}${GLUE}ms`;
@@ -175,14 +177,8 @@ export class Figures {
   }
 
   private percentFixed(share: number, digits: number): string {
-    return minus(
-      this.format({
-        style: "percent",
-        minimumFractionDigits: digits,
-        maximumFractionDigits: digits,
-        signDisplay: "negative",
-      }).format(share),
-    );
+    const format = this.format({ style: "percent", minimumFractionDigits: digits, maximumFractionDigits: digits });
+    return minus(signed(format, share));
   }
 
   /** With its sign: `+9 %`. */

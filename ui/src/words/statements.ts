@@ -1,7 +1,7 @@
 // What to say about one result: every pair of lanes is said or follows from what is said. Nothing is
 // judged here: pairs are turned to stand against one reference lane, ties are gathered, and a pair that
 // follows from two others is left out.
-import type { Pair, ResultFinding, Verdict } from "../types";
+import type { Pair, ResultFinding, Undecided, Verdict } from "../types";
 
 /** A pair as it is shown; possibly the other way round than it was judged. */
 export interface Shown {
@@ -10,6 +10,7 @@ export interface Shown {
   ratio: number | null;
   interval: [number, number] | null;
   verdict: Verdict;
+  undecided: Undecided | null;
   why: string | null;
 }
 
@@ -36,7 +37,7 @@ export function statements(result: ResultFinding): Statement[] {
   const tie = pairs.every((pair) => pair.verdict === "tie");
   const unranked = pairs.every((pair) => pair.verdict === "tie" || pair.verdict === "none");
   if (result.limit === "device" && pairs.length > 0 && unranked && measured.length > 1) {
-    const rates = measured.map((estimate) => estimate.mean);
+    const rates = measured.map((estimate) => estimate.row_mean ?? estimate.mean);
     said.push({ kind: "at-the-disk", slowest: Math.min(...rates), fastest: Math.max(...rates), tie });
   } else if (pairs.length === 0) {
     const only = measured[0];
@@ -126,6 +127,7 @@ function straight(pair: Pair): Shown {
     ratio: pair.ratio ?? null,
     interval: pair.low != null && pair.high != null ? [pair.low, pair.high] : null,
     verdict: pair.verdict,
+    undecided: pair.undecided ?? null,
     why: pair.why != null && pair.why.trim() !== "" ? pair.why : null,
   };
 }

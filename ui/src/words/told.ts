@@ -1,14 +1,11 @@
 // Findings as sentences of the reader's language: structure from statements and answer, words from the
 // language.
-import type { Difference, Latency, WorkDifference } from "../language/en";
+import type { Difference, End, Latency, WorkDifference } from "../language/en";
 import type { Findings, NotRanked, Reason, ResultFinding, SelfCheck, Throttle } from "../types";
 import { known, sentence, titlesOf, type Ui } from "../ui";
 import { outcome, type Claim, type Outcome } from "./answer";
 import { joined, name, say, type Said } from "./say";
 import { statements, type Shown, type Statement } from "./statements";
-
-/** Rounds before the first look, after which a figure may be called noisy. */
-const FIRST_LOOK = 6;
 
 /** Characters of a reason on the first screen; the results carry the whole. */
 const BRIEF = 160;
@@ -58,7 +55,9 @@ export function resultSaid(ui: Ui, result: ResultFinding): Said {
       ? say`${said} ${ui.words.statements.atRate(ui.figures.iops(result.shared_rate.operations_per_second))}`
       : said;
   });
-  return say`${joined(parts, ui.words.semicolon)}${ui.words.end}`;
+  // What a lane made of the work belongs to what it came to.
+  const acts = (result.acts ?? []).map((act) => sentence(ui, act));
+  return say`${joined([...parts, ...acts], ui.words.semicolon)}${ui.words.end}`;
 }
 
 function statement(ui: Ui, result: ResultFinding, of: Statement): Said {
@@ -84,7 +83,7 @@ function statement(ui: Ui, result: ResultFinding, of: Statement): Said {
       const pairs = of.pairs.map((pair) => openPair(ui, pair, latency));
       const remarks = of.pairs.map(remark).filter((why) => why !== null);
       const said = [joined(pairs, words.clause), ...[...new Set(remarks)].map((why) => sentence(ui, why))];
-      return w.undecided(result.rounds < FIRST_LOOK, joined(said, words.semicolon));
+      return w.undecided(of.pairs[0]?.undecided ?? "noise", joined(said, words.semicolon));
     }
     case "no-verdict": {
       // All of these pairs are told of one lane.
@@ -109,18 +108,31 @@ function statement(ui: Ui, result: ResultFinding, of: Statement): Said {
 }
 
 function openPair(ui: Ui, pair: Shown, latency: Latency | null): Said {
-  const { words, figures } = ui;
-  const w = words.statements;
+  const w = ui.words.statements;
   const [a, b] = [name(pair.a), name(pair.b)];
   if (pair.interval === null) {
     return pair.ratio === null
       ? // Why there is no ratio is said behind, where it is known.
         remark(pair) === null ? w.notTogether(a, b) : w.against(a, b)
-      : w.soFar(a, b, figures.times(latency === null ? pair.ratio : 1 / pair.ratio));
+      : w.soFar(a, b, latency, part(ui, latency === null ? pair.ratio : 1 / pair.ratio));
   }
   // Of latencies the times themselves are told: a minus means less time.
   const [low, high] = latency === null ? pair.interval : [1 / pair.interval[1], 1 / pair.interval[0]];
-  return w.between(a, b, latency, ...figures.span(low, high));
+  return w.between(a, b, latency, end(ui, low), end(ui, high));
+}
+
+/** One end of what is possible. */
+function end(ui: Ui, ratio: number): End {
+  const more = ratio >= 1;
+  const reach = more ? ratio : 1 / ratio;
+  const gap = ui.figures.gap(ratio, null, more);
+  const size = gap.factor ? `${gap.size}×` : gap.size;
+  return { size: Number.isFinite(reach) && reach <= 100 ? size : ">100×", more };
+}
+
+/** A ratio as a part of the whole, and from two on as a factor. */
+function part(ui: Ui, ratio: number): string {
+  return ratio >= 0.095 && ratio < 1.995 ? ui.figures.percent(ratio, 0) : ui.figures.times(ratio);
 }
 
 /** What the reason of an undecided pair adds to its interval, which is said anyway. What stands beside the pair,
@@ -227,14 +239,18 @@ export function answerSaid(ui: Ui, findings: Findings): ToldAnswer {
     headline: headline(ui, of, lanes),
     why:
       of.choice === "level"
-        ? of.unsure.length > 0
-          ? [w.levelUnsure]
-          : w.levelWhy(figures.margin(findings.margin))
-        : of.choice === "alone"
-          ? [w.aloneWhy]
-          : null,
+        ? w.levelWhy(figures.margin(findings.margin))
+        : of.choice === "unnamed"
+          ? [w.unnamed]
+          : of.choice === "open" && of.open
+            ? w.yet(of.open.because, titlesOf(ui, of.open.ties))
+            : of.choice === "alone"
+              ? [w.aloneWhy]
+              : null,
     claims: items.length > 0 ? { heading: chosenAll ? w.apart : w.costs, items } : null,
     cannot: [
+      ...(answer?.disturbed === true && answer.reasons.length > 0 && of.claims.length > 0 ? [[w.disturbed]] : []),
+      ...(answer?.reached && answer.reached.workloads < answer.reached.of ? [w.reached(answer.reached.workloads, answer.reached.of)] : []),
       ...of.limited.map((one) => {
         const say_ = w.limited[one.limit as "device" | "cache" | "harness"];
         return say_(one.count, findings.results.length, titlesOf(ui, one.titles));
@@ -246,6 +262,7 @@ export function answerSaid(ui: Ui, findings: Findings): ToldAnswer {
       ...of.noVerdict.map((one) => w.noVerdictAt(titlesOf(ui, one.titles), sentence(ui, one.why, BRIEF))),
       ...notRankedSaid(ui, several ? (answer?.not_ranked ?? []) : []),
       ...of.failed.map((one) => w.failedAt(name(one.lane), titlesOf(ui, one.titles))),
+      ...[answer?.cached_disk, answer?.raced].flatMap((said) => (said ? [w.saidOfTheGround(capital(sentence(ui, said)))] : [])),
       ...(answer && answer.not_tested.length > 0
         ? [w.notTested(joined(answer.not_tested.map((what) => known(ui, what)), words.comma))]
         : []),
@@ -253,10 +270,19 @@ export function answerSaid(ui: Ui, findings: Findings): ToldAnswer {
   };
 }
 
+/** With a capital letter in front, where the writing has any. */
+function capital(said: Said): Said {
+  const [first, ...rest] = said;
+  if (first === undefined) return said;
+  if (typeof first !== "string" && "text" in first) return [{ ...first, text: first.text.charAt(0).toUpperCase() + first.text.slice(1) }, ...rest];
+  return said;
+}
+
 function headline(ui: Ui, of: Outcome, lanes: Said[]): Said {
   const w = ui.words.answer;
   switch (of.choice) {
     case "chosen":
+    case "unnamed":
       return w.choice(lanes);
     case "by-work":
       return w.byWork(lanes);
@@ -265,6 +291,7 @@ function headline(ui: Ui, of: Outcome, lanes: Said[]): Said {
     case "none":
       return [w.none];
     case "none-yet":
+    case "open":
       return [w.noneYet];
     case "nothing":
       return [w.nothing];
@@ -282,15 +309,21 @@ function settleSaid(ui: Ui, of: Outcome): Said {
   const w = ui.words.answer;
   const by = of.settle;
   if (by === null) return w.settleMore;
+  const seconds = "seconds" in by ? (by.seconds ?? 0) : 0;
+  const about = seconds > 0 ? ui.figures.duration(seconds) : null;
   switch (by.by) {
+    case "resume":
+      return w.settleResume(about);
+    case "first-rounds":
+      return w.settleFirst("--rounds", String(by.rounds), about);
     case "quiet":
       return w.settleQuiet;
     case "out-of-reach":
       return w.settleLong;
     case "budget":
-      return w.settleBy("--budget", `${by.minutes}m`, by.some_only);
+      return w.settleBy("--budget", `${by.minutes}m`, null, by.some_only);
     case "rounds":
-      return w.settleBy("--rounds", String(by.rounds), by.some_only);
+      return w.settleBy("--rounds", String(by.rounds), about, by.some_only);
   }
 }
 
@@ -299,7 +332,9 @@ function differences(ui: Ui, claims: readonly Claim[]): WorkDifference[] {
   return claims.map((claim) => {
     const again = claim.other === before;
     before = claim.other;
-    const work = workOf(ui, claim.reason, claim.ofTable);
+    const acts = (claim.reason.acts ?? []).map((act) => sentence(ui, act, BRIEF));
+    const named = workOf(ui, claim.reason, claim.ofTable);
+    const work = acts.length === 0 ? named : say`${named}${ui.words.brackets(joined(acts, ui.words.comma))}`;
     return { ...differenceOf(ui, claim.metric, claim.other, claim.ratio, null), work, again, sure: claim.sure };
   });
 }

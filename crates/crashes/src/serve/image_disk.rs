@@ -4,7 +4,6 @@ use super::one_file::Disk;
 use crate::image::{Image, Images};
 use crate::log::Log;
 use crate::survive::Cut;
-use std::path::Path;
 use std::sync::{Arc, Mutex, RwLock};
 
 /// The inode number of the first image.
@@ -28,9 +27,9 @@ impl ImageDisk {
     /// The images of a log.
     ///
     /// # Errors
-    /// What the system answers; a log that is damaged.
-    pub fn open(log: &Path) -> std::io::Result<ImageDisk> {
-        let log = Arc::new(Log::open(log)?);
+    /// What the system answers.
+    pub fn of(log: Log) -> std::io::Result<ImageDisk> {
+        let log = Arc::new(log);
         let bytes = log.disk_bytes();
         let shown = RwLock::new(Shown { inode: FIRST_INODE, image: None });
         Ok(ImageDisk { images: Mutex::new(Images::new(log)?), shown, bytes })

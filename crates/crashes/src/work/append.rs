@@ -1,6 +1,6 @@
 //! Records appended to one file, each made safe by fsync.
 
-use super::{Acknowledge, Found, Terms, content, sync_directory};
+use super::{Acknowledge, Found, Terms, below, content, sync_directory};
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
@@ -60,7 +60,8 @@ pub fn run_telling(folder: &Path, terms: Terms, acknowledge: Acknowledge) -> Res
 
 pub fn check(folder: &Path, terms: Terms, acknowledged: u64) -> Found {
     let mut found = Found::default();
-    let bytes = match std::fs::read(folder.join(NAME)) {
+    // All records and the open one are shorter than that.
+    let bytes = match below::read(folder, NAME, MOST.saturating_mul(acknowledged.saturating_add(2))) {
         Ok(bytes) => bytes,
         Err(error) => {
             found.lost = acknowledged.max(1);

@@ -1,6 +1,6 @@
 //! One file replaced again and again: temporary file, fsync, rename, fsync of the directory.
 
-use super::{Acknowledge, Found, Terms, content, sync_directory};
+use super::{Acknowledge, Found, Terms, below, content, sync_directory};
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
@@ -34,11 +34,12 @@ pub fn run(folder: &Path, terms: Terms, acknowledge: Acknowledge) -> std::io::Re
 
 pub fn check(folder: &Path, terms: Terms, acknowledged: u64) -> Found {
     let mut found = Found::default();
-    let bytes = match std::fs::read(folder.join(NAME)) {
+    let bytes = match below::read(folder, NAME, MOST) {
         Ok(bytes) => bytes,
         Err(error) => {
             found.lost = 1;
-            found.say(|| format!("the replaced file is gone: {error}"));
+            let state = if below::is_missing(&error) { "is gone" } else { "cannot be read" };
+            found.say(|| format!("the replaced file {state}: {error}"));
             return found;
         }
     };

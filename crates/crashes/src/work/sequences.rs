@@ -1,7 +1,7 @@
 //! Short sequences of operations on a small tree, generated from the seed, each followed by calls that
 //! make it safe: most bugs of filesystems that studies of crashes found need no more than three operations.
 
-use super::{Acknowledge, Found, Terms, content, sync_directory};
+use super::{Acknowledge, Found, Terms, below, content, sync_directory};
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,8 +11,10 @@ use std::path::{Path, PathBuf};
 
 /// The names that a sequence works with; the first and the last are there at its beginning.
 const NAMES: [&str; 4] = ["a", "c", "d/c", "d/b"];
-/// Largest file in bytes.
+/// Most bytes that are written at once.
 const MOST: u64 = 12_000;
+/// Bytes of the largest file: what it begins with, and three appends.
+const LARGEST: u64 = 4 * MOST;
 
 /// One operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -210,7 +212,7 @@ fn wanted<'a>(stage: Stage, before: &'a Tree, sequence: &'a Sequence, name: usiz
 /// Looks at the targets of renames of a sequence that is under way: each leads to a file that it led to before or after
 /// one of the operations, whole, or to none where it led to none. Only where every byte of these files was safe before
 /// the sequence began. What is wrong, as a sentence.
-fn torn_renames(own: &Path, before: &Tree, sequence: &Sequence) -> Vec<String> {
+fn torn_renames(read: &dyn Fn(&str) -> std::io::Result<Vec<u8>>, before: &Tree, sequence: &Sequence) -> Vec<String> {
     let mut wrong = Vec::new();
     for operation in &sequence.operations {
         let Operation::Rename(from, to) = operation else { continue };
@@ -218,9 +220,9 @@ fn torn_renames(own: &Path, before: &Tree, sequence: &Sequence) -> Vec<String> {
         if led.iter().flatten().any(|file| sequence.written.contains(file)) {
             continue;
         }
-        let there = match std::fs::read(own.join(NAMES[*to])) {
+        let there = match read(NAMES[*to]) {
             Ok(bytes) => led.iter().flatten().find(|&&file| before.files[file] == bytes).map(|&file| Some(file)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => led.contains(&None).then_some(None),
+            Err(error) if below::is_missing(&error) => led.contains(&None).then_some(None),
             Err(_) => None,
         };
         let (source, target) = (NAMES[*from], NAMES[*to]);
@@ -231,7 +233,7 @@ fn torn_renames(own: &Path, before: &Tree, sequence: &Sequence) -> Vec<String> {
             // Alone, so that what was renamed is at one of its two names.
             Some(now) if sequence.operations.len() == 1 && now != sequence.stages[1].get(to).copied() => {
                 let file = sequence.stages[0][from];
-                if !std::fs::read(own.join(source)).is_ok_and(|bytes| bytes == before.files[file]) {
+                if !read(source).is_ok_and(|bytes| bytes == before.files[file]) {
                     wrong.push(format!("{source} was being renamed to {target}, and the file is at neither name"));
                 }
             }
@@ -250,20 +252,20 @@ fn check(folder: &Path, terms: Terms, acknowledged: u64, bare: bool) -> Found {
             record if record == acknowledged + 1 => Stage::UnderWay,
             _ => Stage::NotBegun,
         };
-        let own = folder_of(folder, record);
+        let read = |name: &str| below::read(folder, &format!("s{record}/{name}"), LARGEST);
         let (operations, end) = (&sequence.operations, sequence.end);
         if stage == Stage::UnderWay {
-            for wrong in torn_renames(&own, &before, &sequence) {
+            for wrong in torn_renames(&read, &before, &sequence) {
                 found.mixed += 1;
                 found.say(|| format!("sequence {record} ({operations:?}, {end:?}, {stage:?}): {wrong}"));
             }
         }
         for (index, name) in NAMES.iter().enumerate() {
             let Some(wanted) = wanted(stage, &before, &sequence, index) else { continue };
-            let there = std::fs::read(own.join(name));
+            let there = read(name);
             let what = match (wanted, there) {
                 (Some(wanted), Ok(bytes)) if bytes == *wanted => continue,
-                (None, Err(error)) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                (None, Err(error)) if below::is_missing(&error) => continue,
                 (Some(wanted), Ok(bytes)) => {
                     found.torn += 1;
                     format!("holds {} bytes, not the {} that were written", bytes.len(), wanted.len())
@@ -278,7 +280,7 @@ fn check(folder: &Path, terms: Terms, acknowledged: u64, bare: bool) -> Found {
                 }
                 (None, Err(error)) => {
                     found.lost += 1;
-                    format!("is gone, but cannot be asked for: {error}")
+                    format!("must be gone, and cannot be asked for: {error}")
                 }
             };
             found.say(|| format!("sequence {record} ({operations:?}, {end:?}, {stage:?}): {name} {what}"));

@@ -6,7 +6,7 @@ use super::syncs::{self, Syncs};
 use super::watch::Watch;
 use crate::clock::{Clock, seconds};
 use crate::histogram::Latencies;
-use crate::workloads::Observer;
+use crate::workloads::{AtLast, Observer};
 use model::oltp::Oltp;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -112,7 +112,7 @@ pub(super) fn run(
     let watches: Vec<Watch> = clients.iter_mut().map(|client| Watch::new(client.session.watched())).collect();
     let look = || watches.iter().for_each(|watch| watch.look(clock.now(), patience));
     std::thread::scope(|scope| {
-        let _over = OverAtLast(&course.state);
+        let _over = AtLast { state: &course.state, becomes: OVER };
         let mut threads = Vec::with_capacity(clients.len());
         let mut pause = |length: Duration| {
             let begun = Instant::now();
@@ -179,15 +179,6 @@ pub(super) fn run(
     came.seconds = seconds(measured.1.saturating_sub(measured.0));
     came.stopped = stopped;
     came
-}
-
-/// Ends the clients whatever happens: a panic of who watches would wait for them for ever.
-struct OverAtLast<'a>(&'a AtomicU8);
-
-impl Drop for OverAtLast<'_> {
-    fn drop(&mut self) {
-        self.0.store(OVER, Ordering::Relaxed);
-    }
 }
 
 /// One client's share: transaction after transaction until it is over.

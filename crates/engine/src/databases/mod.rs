@@ -37,6 +37,7 @@ use clients::{Came, Client};
 use external::{External, Who};
 use house::House;
 use meter::{Counters, Meter};
+use model::Flag;
 use model::agent::Part;
 use model::oltp::{Oltp, Script, Server};
 use server::Running;
@@ -432,28 +433,32 @@ impl Work for OltpWork {
         }
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Flag> {
         let mut notes = Vec::new();
         if self.oltp.fits_the_pool() {
-            notes.push(format!(
+            notes.push(Flag::Note(format!(
                 "fits the pool: the tables' {} lie in the pool of {}, so that reads are served from memory",
                 model::Bytes(self.oltp.data_bytes()),
                 self.oltp.pool
-            ));
+            )));
         }
         if self.retries > 0 {
             let (retries, all) = (self.retries, self.transactions);
-            notes.push(format!("retries: {retries} beside {all} transactions, after a deadlock or a busy database"));
+            notes.push(Flag::Note(format!(
+                "retries: {retries} beside {all} transactions, after a deadlock or a busy database"
+            )));
         }
         if self.oltp.is_external() {
             let unsafe_settings = Oltp::unsafe_stated(&self.settings);
             if !unsafe_settings.is_empty() {
                 let settings = unsafe_settings.join(", ");
-                notes.push(format!("not durable: the server runs with {settings}, and may lose what it acknowledged"));
+                notes.push(Flag::Note(format!(
+                    "not durable: the server runs with {settings}, and may lose what it acknowledged"
+                )));
             }
         }
         if self.lost > 0 {
-            notes.push(format!("lost connections: {} while the server went on", self.lost));
+            notes.push(Flag::Note(format!("lost connections: {} while the server went on", self.lost)));
         }
         notes
     }

@@ -5,6 +5,10 @@
 //! and generation, and in each page of a file one word that occurs nowhere else. It costs a few
 //! loads and stores for each page, and nothing that compresses or deduplicates finds anything in it.
 
+use crate::buffers::Room;
+use crate::compressibility;
+use crate::error::EngineError;
+use model::job::Data;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -29,21 +33,37 @@ const POOL_STREAM: u64 = 0x6f70_6572_6174_6573;
 pub(crate) struct Contents {
     seed: u64,
     /// The pool, and what a block that begins near its end needs of its beginning.
-    room: Vec<u8>,
+    room: Room,
     /// Where the room differs from the pool, and what stood there.
     stamped: Vec<(usize, usize, [u8; WORD_BYTES])>,
 }
 
 impl Contents {
-    /// For blocks of at most `largest_block` bytes.
+    /// For blocks of at most `largest_block` bytes that nothing compresses.
+    #[cfg(test)]
     pub(crate) fn new(seed: u64, largest_block: usize) -> Self {
+        Contents::of(&Data::Incompressible, seed, largest_block).expect("memory")
+    }
+
+    /// For blocks of at most `largest_block` bytes, of bytes that compress so well.
+    ///
+    /// # Errors
+    /// [`EngineError::Memory`] where the memory is not to be had.
+    pub(crate) fn of(data: &Data, seed: u64, largest_block: usize) -> Result<Self, EngineError> {
         let bytes = POOL_BYTES + largest_block;
-        let mut room = vec![0; bytes];
-        Xoshiro256PlusPlus::seed_from_u64(seed ^ POOL_STREAM).fill_bytes(&mut room[..POOL_BYTES]);
+        let mut room = Room::of(bytes)?;
+        let made = match data {
+            Data::Incompressible => None,
+            _ => compressibility::stream(data, PAGE_BYTES, POOL_BYTES, seed ^ POOL_STREAM).ok(),
+        };
+        match made {
+            Some(made) => room[..POOL_BYTES].copy_from_slice(&made[..POOL_BYTES]),
+            None => Xoshiro256PlusPlus::seed_from_u64(seed ^ POOL_STREAM).fill_bytes(&mut room[..POOL_BYTES]),
+        }
         for at in POOL_BYTES..bytes {
             room[at] = room[at - POOL_BYTES];
         }
-        Contents { seed, room, stamped: Vec::with_capacity(largest_block / PAGE_BYTES as usize + 2) }
+        Ok(Contents { seed, room, stamped: Vec::with_capacity(largest_block / PAGE_BYTES as usize + 2) })
     }
 
     /// Bytes of the largest block that it makes.
@@ -96,6 +116,20 @@ pub(crate) fn mix(word: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_compresses_does_so_in_small_and_large_files() {
+        for (data, ratio) in [(Data::Ratio16, 1.6), (Data::Ratio27, 2.7), (Data::Compress(50, 0), 2.0)] {
+            let mut contents = Contents::of(&data, 5, 1 << 20).unwrap();
+            let large = compressibility::zstd_ratio(contents.bytes(3, 1, 0, 1 << 20));
+            assert!((large / ratio - 1.0_f64).abs() < 0.1, "{data}: {large}");
+            let small: f64 =
+                (0..64).map(|file| compressibility::zstd_ratio(contents.bytes(file, 0, 0, 16 << 10))).sum();
+            assert!((small / 64.0 / ratio - 1.0).abs() < 0.2, "{data}: {}", small / 64.0);
+        }
+        let random = compressibility::zstd_ratio(Contents::new(5, 1 << 20).bytes(3, 1, 0, 1 << 20));
+        assert!((0.99..1.01).contains(&random), "{random}");
+    }
 
     #[test]
     fn contents_are_the_same_however_they_are_cut() {

@@ -2,6 +2,7 @@
 
 use super::backend::{Access, FileCalls, Operator, Task};
 use super::contents::Contents;
+use crate::buffers::Room;
 use crate::error::EngineError;
 use model::operations::Operation;
 use rustix::io::Errno;
@@ -21,7 +22,7 @@ const NAME_BYTES: usize = 1 << 20;
 pub(crate) struct InProcess<'a, C: FileCalls> {
     calls: &'a mut C,
     top: PathBuf,
-    room: Vec<u8>,
+    room: Room,
     /// The file that block operations keep open.
     held: Option<C::File>,
     names: Vec<u8>,
@@ -30,12 +31,12 @@ pub(crate) struct InProcess<'a, C: FileCalls> {
 
 impl<'a, C: FileCalls> InProcess<'a, C> {
     /// `room` takes what is read; `top` is for messages.
-    pub(crate) fn new(calls: &'a mut C, top: &Path, room: Vec<u8>) -> Self {
+    pub(crate) fn new(calls: &'a mut C, top: &Path, room: Room) -> Self {
         InProcess { calls, top: top.to_owned(), room, held: None, names: Vec::new(), path: Vec::with_capacity(4096) }
     }
 
     /// Gives the room back.
-    pub(crate) fn into_room(self) -> Vec<u8> {
+    pub(crate) fn into_room(self) -> Room {
         self.room
     }
 

@@ -271,6 +271,7 @@ mod tests {
             threads: 1,
             sharing: Default::default(),
             loops: 1,
+            data: Default::default(),
             files: vec![set("a"), set("b")],
             step: vec![step],
         }

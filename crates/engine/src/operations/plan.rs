@@ -66,6 +66,11 @@ impl Plan {
         &self.operations.files[set]
     }
 
+    /// How well contents compress.
+    pub(crate) fn data(&self) -> &model::job::Data {
+        &self.operations.data
+    }
+
     /// The seed of contents.
     pub(crate) fn seed(&self) -> u64 {
         self.seed

@@ -7,6 +7,7 @@ use super::names::PathOf;
 use super::plan::Plan;
 use super::run::{Kit, Share, lacks};
 use super::work::CallsErrand;
+use crate::buffers::Room;
 use crate::error::EngineError;
 use crate::workloads::heed;
 use model::agent::Part;
@@ -104,9 +105,9 @@ impl Populate<'_> {
             threads: 1,
             stop: self.stop,
         };
-        let mut operator = InProcess::new(calls, top, Vec::new());
+        let mut operator = InProcess::new(calls, top, Room::default());
         let mut kit = Kit::new();
-        kit.prepare(&share);
+        kit.prepare(&share)?;
         Ok(share.run(&mut operator, &mut kit, Start::alone(&mut ()))?.bytes)
     }
 }

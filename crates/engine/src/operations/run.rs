@@ -5,6 +5,7 @@ use super::contents::Contents;
 use super::gate::Start;
 use super::names::{COPY, FILE, LINK, PathOf, RENAMED, SYMLINK, SetNames};
 use super::plan::Plan;
+use crate::buffers::Room;
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::histogram::Latencies;
@@ -52,38 +53,41 @@ pub(crate) struct Outcome {
 pub(crate) struct Kit {
     contents: Option<Contents>,
     /// For what is read.
-    room: Vec<u8>,
+    room: Room,
     /// Of the operations since it was last cleared.
     pub(crate) latencies: Latencies,
 }
 
 impl Kit {
     pub(crate) fn new() -> Self {
-        Kit { contents: None, room: Vec::new(), latencies: Latencies::resident() }
+        Kit { contents: None, room: Room::default(), latencies: Latencies::resident() }
     }
 
     /// Makes what the share's operations need, where it is not there yet.
-    pub(crate) fn prepare(&mut self, share: &Share<'_>) {
-        // One byte more than a file holds: a file that is too long shows without another call. Not
-        // zeros, which the kernel would hand out page by page while the first read is timed.
+    ///
+    /// # Errors
+    /// [`EngineError::Memory`] where the memory is not to be had.
+    pub(crate) fn prepare(&mut self, share: &Share<'_>) -> Result<(), EngineError> {
+        // One byte more than a file holds: a file that is too long shows without another call.
         let reads = matches!(share.step.operation, Operation::Read | Operation::RandomRead);
         let bytes = if reads { share.largest_block() + 1 } else { 0 };
         if self.room.len() < bytes {
-            self.room = vec![1; bytes];
+            self.room = Room::of(bytes)?;
         }
         let contents = match self.contents.take() {
             Some(contents) if contents.largest_block() >= share.largest_block() => contents,
-            _ => Contents::new(share.plan.seed(), share.largest_block()),
+            _ => Contents::of(share.plan.data(), share.plan.seed(), share.largest_block())?,
         };
         self.contents = Some(contents);
+        Ok(())
     }
 
     /// The room for what is read; put back with [`Kit::put_back`].
-    pub(crate) fn take_room(&mut self) -> Vec<u8> {
+    pub(crate) fn take_room(&mut self) -> Room {
         std::mem::take(&mut self.room)
     }
 
-    pub(crate) fn put_back(&mut self, room: Vec<u8>) {
+    pub(crate) fn put_back(&mut self, room: Room) {
         self.room = room;
     }
 }

@@ -35,9 +35,12 @@ pub(super) struct Verify<'a> {
 
 impl<'a> Verify<'a> {
     /// Against the state after the steps so far.
-    pub(super) fn new(plan: &'a Plan, state: &'a State, stop: &'a AtomicBool) -> Self {
-        let contents = Contents::new(plan.seed(), WINDOW);
-        Verify { plan, state, stop, contents, room: vec![0; WINDOW + 1], expected: vec![0; WINDOW] }
+    ///
+    /// # Errors
+    /// [`EngineError::Memory`] where the memory is not to be had.
+    pub(super) fn new(plan: &'a Plan, state: &'a State, stop: &'a AtomicBool) -> Result<Self, EngineError> {
+        let contents = Contents::of(plan.data(), plan.seed(), WINDOW)?;
+        Ok(Verify { plan, state, stop, contents, room: vec![0; WINDOW + 1], expected: vec![0; WINDOW] })
     }
 }
 

@@ -4,24 +4,33 @@ use super::backend::FileCalls;
 use super::gate::{Gate, Start};
 use super::in_process::InProcess;
 use super::kernel::KernelCalls;
-use super::names::TOP;
+use super::names::{PathOf, TOP};
 use super::plan::Plan;
 use super::populate::Populate;
 use super::process::ProcessOperator;
-use super::run::{Kit, Outcome, Share};
+use super::run::{Kit, Outcome, Share, letter_of};
 use super::verify::Verify;
+use crate::beneath;
 use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
 use crate::histogram::Latencies;
 use crate::target::Place;
 use crate::window::{OPERATIONS_PER_SECOND, Window};
+use crate::workloads::direct::{kept, spread};
 use crate::workloads::{Observer, Work};
 use model::agent::Part;
 use model::operations::{Method, Operation, OperationStep, Operations, State, SyncPolicy};
+use model::seen::KeptFiles;
+use rustix::fs::OFlags;
 use rustix::thread::{UnshareFlags, capabilities, set_capabilities};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+/// Files of a step whose form is looked at: few, because a step of some suites takes less than a millisecond.
+const MOST_LOOKED: usize = 8;
 
 /// Operations, prepared. Steps run in their order, each once; between two calls nothing is open.
 pub struct OperationsWork {
@@ -89,7 +98,7 @@ fn carry_out(
         }
         (Place::Directory { path, directory }, Method::ProcessPerOperation) => {
             let directory = std::os::fd::AsFd::as_fd(directory);
-            kit.prepare(share);
+            kit.prepare(share)?;
             share.run(&mut ProcessOperator::new(directory, TOP, &path.join(TOP))?, kit, start)
         }
         // A library has no processes: its own calls are the method there is.
@@ -108,7 +117,7 @@ fn in_process<C: FileCalls>(
     kit: &mut Kit,
     start: Start<'_, '_>,
 ) -> Result<Outcome, EngineError> {
-    kit.prepare(share);
+    kit.prepare(share)?;
     let mut operator = InProcess::new(calls, top, kit.take_room());
     let outcome = share.run(&mut operator, kit, start);
     kit.put_back(operator.into_room());
@@ -198,6 +207,27 @@ impl OperationsWork {
         latencies
     }
 
+    /// How the filesystem keeps some of the files that the step before this moment wrote or read; `None`: it did
+    /// neither, or the filesystem does not tell.
+    fn kept_files(&self, place: &Place, index: usize) -> Option<KeptFiles> {
+        let step = &self.plan.operations.step[index];
+        if !(writes(step.operation) || matches!(step.operation, Operation::Read | Operation::RandomRead)) {
+            return None;
+        }
+        let (_, directory) = place.directory()?;
+        let (set, files) = (self.plan.set_of_step[index], self.plan.operations.files_of(step));
+        let mut path = PathOf::new(&self.plan.names[set]);
+        let some = spread(usize::try_from(files.end - files.start).ok()?, MOST_LOOKED).filter_map(|at| {
+            let number = files.start + at as u64;
+            let file = self.state.set(set).files.at(number).filter(|file| file.present)?;
+            let spec = self.plan.set(set);
+            path.set_file((spec.directory_of(number) + file.shift) % spec.directories, letter_of(file), number);
+            let path = Path::new(TOP).join(OsStr::from_bytes(path.as_c_str().to_bytes()));
+            beneath::open_beneath(directory, &path, OFlags::RDONLY | OFlags::NONBLOCK).ok()
+        });
+        Some(kept(some)).filter(|kept| kept.files > 0)
+    }
+
     /// The part in threads of their own, which begin together.
     fn together(
         &self,
@@ -284,9 +314,12 @@ impl Work for OperationsWork {
     fn ready(&mut self, group: &str, part: Part) -> Result<(), EngineError> {
         let index = self.expect(group, part)?;
         let mut kits = std::mem::take(&mut self.kits);
-        kits.iter_mut().enumerate().for_each(|(thread, kit)| kit.prepare(&self.share(index, part, thread as u64)));
+        let made = kits
+            .iter_mut()
+            .enumerate()
+            .try_for_each(|(thread, kit)| kit.prepare(&self.share(index, part, thread as u64)));
         self.kits = kits;
-        Ok(())
+        made
     }
 
     fn phase(
@@ -316,8 +349,8 @@ impl Work for OperationsWork {
         let outcomes = outcomes.map_err(|error| told_in_full(error, place))?;
         let begun = outcomes.iter().map(|outcome| outcome.begun).min().unwrap_or_default();
         let ended = outcomes.iter().map(|outcome| outcome.ended).max().unwrap_or_default();
-        let last = part.index + 1 == part.of;
-        let sync_seconds = if last && sync == SyncPolicy::End && operation.changes() {
+        // Each part pays for what it leaves to be written, which would else be written beside the next lane's part.
+        let sync_seconds = if sync == SyncPolicy::End && operation.changes() {
             let begun = Clock::get().now();
             place.sync().inspect_err(|_| self.half_done = true)?;
             seconds(Clock::get().now() - begun)
@@ -331,9 +364,18 @@ impl Work for OperationsWork {
             self.written_bytes += bytes;
         }
         let window_seconds = seconds(ended - begun) + sync_seconds;
-        let window = Window {
+        self.parts_done += 1;
+        let mut kept_files = None;
+        if self.parts_done == part.of {
+            self.state.advance(&self.plan.operations, index).map_err(EngineError::Unsuitable)?;
+            (self.next, self.parts_done) = (self.next + 1, 0);
+            // The window is closed: what is looked at now is in no figure.
+            kept_files = self.kept_files(place, index);
+        }
+        Ok(Window {
             group: group.to_owned(),
             primary_metric: OPERATIONS_PER_SECOND,
+            kept_files,
             operations: outcomes.iter().map(|outcome| outcome.operations).sum(),
             bytes,
             seconds: window_seconds,
@@ -344,13 +386,7 @@ impl Work for OperationsWork {
             latencies,
             busiest_thread: busiest(&outcomes, window_seconds),
             ..Window::default()
-        };
-        self.parts_done += 1;
-        if last {
-            self.state.advance(&self.plan.operations, index).map_err(EngineError::Unsuitable)?;
-            (self.next, self.parts_done) = (self.next + 1, 0);
-        }
-        Ok(window)
+        })
     }
 
     fn verify(&mut self, place: &Place) -> Result<f64, EngineError> {
@@ -359,7 +395,7 @@ impl Work for OperationsWork {
             return Err(EngineError::Unsuitable(format!("step {step} is half done; verify before or after it")));
         }
         let begun = Clock::get().now();
-        in_folder(place, Verify::new(&self.plan, &self.state, &self.stop))?;
+        in_folder(place, Verify::new(&self.plan, &self.state, &self.stop)?)?;
         Ok(seconds(Clock::get().now() - begun))
     }
 

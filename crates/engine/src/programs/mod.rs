@@ -1,6 +1,5 @@
 //! Real programs in the lane: each step a process of its own with fixed arguments, never a shell.
 
-mod confined;
 mod layers;
 mod material;
 mod overlay;
@@ -18,6 +17,7 @@ use crate::unprivileged::User;
 use crate::window::{TIME, Window};
 use crate::workloads::{Observer, Work};
 use material::Stuff;
+use model::Flag;
 use model::agent::Part;
 use model::programs::{MATERIAL, MATERIAL_CHECKSUM, OUTPUT_CHECKSUM, OVERLAY_UPPER, ProgramStep, Programs, TOTAL};
 use rustix::fs::{Advice, Gid, Mode, Uid, fadvise, fchown};
@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 pub use process::find;
-pub use store::{folder as material_folder, sweep as sweep_material};
+pub use store::{folder as material_folder, remove_all as remove_material, sweep as sweep_material};
 
 /// The folder of the target in which programs work.
 const TOP: &str = "fairlane-programs";
@@ -60,10 +60,16 @@ pub fn missing(programs: &Programs) -> Option<(String, String)> {
     Some((name.to_owned(), package_of(name).to_owned()))
 }
 
-/// The first line that a program says of its version.
+/// The first line that a program says of its version; `None` also for those that are not on the list of what a suite
+/// may start by itself: it is asked by this process, with its rights.
 pub fn version(name: &str) -> Option<String> {
+    if !model::programs::is_known(name) {
+        return None;
+    }
     let option = if name.starts_with("ff") { "-version" } else { "--version" };
-    let asked = std::process::Command::new(find(name)?).arg(option).stdin(std::process::Stdio::null()).output().ok()?;
+    let mut command = std::process::Command::new(find(name)?);
+    command.arg(option).env_clear().env("LC_ALL", "C").stdin(std::process::Stdio::null());
+    let asked = command.output().ok()?;
     let said = String::from_utf8_lossy(&asked.stdout).into_owned();
     said.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }
@@ -228,8 +234,8 @@ impl Work for ProgramsWork {
     /// Programs hold nothing between steps.
     fn release(&mut self) {}
 
-    fn notes(&self) -> Vec<String> {
-        self.stuff.notes()
+    fn notes(&self) -> Vec<Flag> {
+        self.stuff.notes().into_iter().map(Flag::Note).collect()
     }
 }
 

@@ -24,8 +24,11 @@ const SAID_LETTERS: usize = 1000;
 const LISTENED: u32 = 64;
 
 /// Looks in PATH and where programs usually lie. Relative elements of PATH are left out: programs are started
-/// inside the lane.
+/// inside the lane. `None` also for what is no plain name.
 pub fn find(name: &str) -> Option<PathBuf> {
+    if name.is_empty() || name.contains('/') {
+        return None;
+    }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
     let fixed = ["/usr/local/bin", "/usr/bin", "/bin"].map(PathBuf::from);

@@ -4,8 +4,8 @@
 //! there, and whatever they started is gone when they are, and when the agent is.
 
 use super::cannot;
-use super::confined::{Confined, put_on};
 use crate::beneath::by_descriptor;
+use crate::confined::{Confined, put_on};
 use crate::error::EngineError;
 use crate::unprivileged::{SEAT, User, become_user, is_seated, lanes, show, unprivileged};
 use rustix::fs::{MemfdFlags, Mode, OFlags, memfd_create, open};

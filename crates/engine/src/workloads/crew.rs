@@ -6,6 +6,7 @@ use super::worker::{Call, Counts, Tallied, Task, Until, Worker};
 use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
 use crate::target::Place;
+use model::Flag;
 use model::job::Direction;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -19,7 +20,7 @@ const HEAD_START_NS: u64 = 300_000;
 pub(super) struct Crew {
     members: Vec<Member>,
     written_bytes: u64,
-    notes: Vec<String>,
+    notes: Vec<Flag>,
 }
 
 struct Member {
@@ -56,7 +57,7 @@ struct Answer {
     counts: Box<[Counts; 4]>,
     elapsed_ns: u64,
     written_bytes: u64,
-    notes: Vec<String>,
+    notes: Vec<Flag>,
 }
 
 impl Crew {
@@ -140,7 +141,7 @@ impl Crew {
     }
 
     /// What the engines had to do without.
-    pub(super) fn notes(&self) -> Vec<String> {
+    pub(super) fn notes(&self) -> Vec<Flag> {
         self.notes.clone()
     }
 

@@ -4,6 +4,7 @@ use super::populate::populate;
 use crate::beneath;
 use crate::error::EngineError;
 use crate::target::{Directory, remove_file};
+use model::Flag;
 use model::job::{FadviseHint, Fallocate, Io, SyncMode, file_name};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -65,7 +66,7 @@ pub(super) fn lay_out(
     files: &[FilePlan],
     seed: u64,
     stop: &AtomicBool,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Flag>,
 ) -> Result<u64, EngineError> {
     let mut written = 0;
     for (number, file) in files.iter().enumerate() {
@@ -85,8 +86,9 @@ pub(super) fn lay_out(
             written += file.size;
         } else if !io.create_on_open && !reserve(directory, io, file)? {
             let note = "fallocate: this filesystem cannot reserve blocks; files grow as they are written";
-            if !notes.iter().any(|known| known == note) {
-                notes.push(note.to_owned());
+            let note = Flag::Note(note.to_owned());
+            if !notes.contains(&note) {
+                notes.push(note);
             }
         }
     }

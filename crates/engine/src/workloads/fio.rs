@@ -1,12 +1,13 @@
 //! A job file that the installed fio runs: its figures in our groups.
 
+use super::direct::DirectFiles;
 use super::fio_process::{self, Ended};
 use super::fio_result::FioResult;
 use super::{Observer, Work};
 use crate::error::EngineError;
 use crate::target::Place;
 use crate::window::Window;
-use model::job::FioRun;
+use model::job::{Direction, FioJob, FioRun, group_name};
 use model::trial::JobUse;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,6 +15,8 @@ use std::sync::atomic::AtomicBool;
 
 /// Options that change only what fio prints: it would add up what belongs apart.
 const REPORTING: [&str; 3] = ["group_reporting", "unified_rw_reporting", "per_job_logs"];
+/// Bytes of a write that is watched: at least the alignment that direct I/O asks for.
+const WATCHED_BLOCK: u64 = 4096;
 /// The state of a verification is of no use once the lane is gone, and it would be written into it.
 const NO_STATE_FILES: &str = "[global]\nverify_state_save=0\n";
 
@@ -78,6 +81,20 @@ impl Work for FioWork {
 
     fn jobs(&self) -> Vec<JobUse> {
         self.jobs.clone()
+    }
+
+    /// The files are fio's, and which job made which is not known: where each job that writes asks for direct I/O, all are
+    /// alike.
+    fn watch_writes(&self, place: &Place) -> Vec<(String, u32, u32)> {
+        let writers: Vec<&FioJob> =
+            self.run.jobs.iter().filter(|job| job.directions.contains(&Direction::Write)).collect();
+        let (Some(directory), false) = (place.directory(), writers.is_empty()) else { return Vec::new() };
+        if !writers.iter().all(|job| job.direct) {
+            return Vec::new();
+        }
+        let (watched, cached) = DirectFiles::made_meanwhile(directory).watch_writes(directory, WATCHED_BLOCK);
+        let alone = self.run.jobs.len() == 1;
+        writers.iter().map(|job| (group_name(&job.name, Direction::Write, alone), watched, cached)).collect()
     }
 
     /// fio holds its files only while it runs.

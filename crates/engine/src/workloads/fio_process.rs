@@ -4,6 +4,7 @@
 //! lies in the lane but what the jobs make, and nothing is left elsewhere whatever happens.
 
 use super::heed;
+use crate::confined::{Confined, put_on};
 use crate::error::EngineError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -75,19 +76,25 @@ pub(super) fn run(
 
 fn spawn(program: &Path, directory: BorrowedFd<'_>, [input, result]: [i32; 2]) -> std::io::Result<Child> {
     let parent = rustix::process::getpid();
+    // Its words are a stranger's: whatever an option means that the list of options knows otherwise, nothing but the
+    // lane is changed and no other program started.
+    let confined = Confined::within(program, directory);
+    let ruleset = confined.as_ref().map(Confined::descriptor);
     let directory = directory.as_raw_fd();
     let mut command = Command::new(program);
     command
         .args(["--output-format=json+", "--eta=never"])
         .arg(format!("--output=/proc/self/fd/{result}"))
         .arg(format!("/proc/self/fd/{input}"))
+        // It fills in variables by itself.
+        .env_clear()
         .env("LC_ALL", "C")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
     // SAFETY: the closure runs between fork and exec and makes only the async-signal-safe system
-    // calls prctl, getppid and fcntl; it allocates nothing. Both descriptors are open until `spawn`
-    // returns, because `run` owns their files.
+    // calls prctl, getppid, fcntl and Landlock's; it allocates nothing. All descriptors are open until
+    // `spawn` returns, because `run` and `confined` own them.
     unsafe {
         command.pre_exec(move || {
             // Not SIGKILL: fio ends its workers, which are no children of ours, when it is asked to.
@@ -99,7 +106,10 @@ fn spawn(program: &Path, directory: BorrowedFd<'_>, [input, result]: [i32; 2]) -
             for number in [input, result] {
                 rustix::io::fcntl_setfd(BorrowedFd::borrow_raw(number), FdFlags::empty())?;
             }
-            Ok(())
+            match ruleset {
+                Some(ruleset) => put_on(BorrowedFd::borrow_raw(ruleset)),
+                None => Ok(()),
+            }
         });
     }
     command.spawn()
@@ -172,4 +182,42 @@ fn children_of(main: Pid) -> Vec<Pid> {
 
 fn has_ended(worker: Pid) -> bool {
     state_of(&worker.as_raw_nonzero().to_string()).is_none_or(|(state, _)| matches!(state, 'Z' | 'X'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn fio_starts_no_command_and_writes_nothing_outside_its_folder_whatever_its_text_says() {
+        let Some(program) = find() else {
+            eprintln!("fio's text: skipped, because fio is not installed");
+            return;
+        };
+        if crate::confined::version() < 2 {
+            eprintln!("fio's text: skipped, because this kernel's Landlock is older than version 2");
+            return;
+        }
+        let top = tempfile::tempdir().unwrap();
+        let lane = top.path().join("lane");
+        std::fs::create_dir(&lane).unwrap();
+        let folder = File::open(&lane).unwrap();
+        let mark = top.path().join("mark");
+        let job = |option: &str| format!("[j]\nsize=64k\nrw=write\nioengine=psync\n{option}\n");
+        let stop = AtomicBool::new(false);
+        let ended = run(&program, folder.as_fd(), &job(""), &stop).unwrap();
+        assert!(ended.status.success() && ended.output.contains("\"jobs\""), "{}", ended.said);
+        let shown = mark.display();
+        for option in [
+            format!("exec_prerun=touch {shown}"),
+            format!("exec_prerun=/bin/sh -c 'echo x > {shown}'"),
+            format!("filename={shown}"),
+            format!("write_bw_log={shown}"),
+        ] {
+            let _ = run(&program, folder.as_fd(), &job(&option), &stop);
+            let left: Vec<_> = std::fs::read_dir(top.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            assert_eq!(left, ["lane"], "{option}");
+        }
+    }
 }

@@ -155,7 +155,7 @@ mod tests {
     use serde_json::json;
 
     fn run(names: &[&str]) -> FioRun {
-        let job = |name: &&str| FioJob { name: (*name).to_owned(), directions: vec![Direction::Read] };
+        let job = |name: &&str| FioJob { name: (*name).to_owned(), directions: vec![Direction::Read], direct: false };
         FioRun {
             file: String::new(),
             text: String::new(),

@@ -1,25 +1,30 @@
 //! A job file: its jobs run whole, together, or one group after another, each by its own workers.
 
+mod stint;
+
+use super::direct::DirectFiles;
 use super::files::{self, FilePlan};
 use super::memory;
 use super::steady::primary_metric;
-use super::team::{self, Board, Duty, Hand, Kin, Outcome, Signals, Usage};
-use super::verifier::{self, Verifier};
-use super::worker::{Call, Counts, Tallied, Task, Until, Worker};
-use super::{Observer, Work, heed};
-use crate::clock::{Clock, nanoseconds, seconds};
+use super::team::{self, Board, Duty, Hand, Kin, Outcome, Usage};
+use super::verifier;
+use super::worker::{Counts, Tallied, Task};
+use super::{Observer, Work};
+use crate::clock::{Clock, seconds};
 use crate::compressibility;
 use crate::error::EngineError;
 use crate::io;
 use crate::target::Place;
 use crate::verify::Ledger;
 use crate::window::{OPERATIONS_PER_SECOND, Window};
+use model::Flag;
 use model::job::{Direction, Io, Job, Jobs, Verify, group_name};
 use model::trial::{JobUse, Submission};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use stint::Stint;
 
 /// From the moment when all workers are ready to their common start.
 const HEAD_START_NS: u64 = 500_000;
@@ -36,7 +41,9 @@ pub struct JobsWork {
     laid_out_bytes: u64,
     written_bytes: u64,
     uses: Vec<JobUse>,
-    notes: Vec<String>,
+    notes: Vec<Flag>,
+    /// Of each job that asks for direct I/O: its files, looked at before the run.
+    direct: Vec<Option<DirectFiles>>,
 }
 
 /// One job with its workers.
@@ -83,6 +90,7 @@ impl JobsWork {
             written_bytes: 0,
             uses: Vec::new(),
             notes: Vec::new(),
+            direct: Vec::new(),
         };
         for together in work.crews.chunk_by(|one, other| one.wall == other.wall) {
             memory::check_buffers(together.iter().map(|crew| &crew.job.io).filter(|io| !is_null(io, place)))?;
@@ -151,10 +159,10 @@ impl JobsWork {
             }
             if io.rw.writes() && !io.rw.reads() && !io.overwrite && io.rw.random() {
                 let name = &crew.job.name;
-                self.notes.push(format!(
+                self.notes.push(Flag::Note(format!(
                     "fresh-blocks: job {name} writes at random into files that were only reserved, so that the first \
                      write of each block also allocates it; overwrite=1 measures overwriting"
-                ));
+                )));
             }
         }
         Ok(())
@@ -172,6 +180,20 @@ impl JobsWork {
         };
         files::needs_contents(&crew.job.io)
             && !self.crews[..number].iter().any(|other| ends_before(other) && writes_the_same(other))
+    }
+
+    /// Looks at the files of jobs that ask for direct I/O. Those that a job of another kind works on too, or that the
+    /// job wants to find in the page cache, would tell nothing.
+    fn look_before(&self, place: &Place) -> Vec<Option<DirectFiles>> {
+        let plain: BTreeSet<&String> =
+            self.crews.iter().filter(|crew| !crew.job.io.direct).flat_map(Crew::names).collect();
+        let of = |crew: &Crew| {
+            let io = &crew.job.io;
+            let own =
+                io.direct && io.invalidate && !is_null(io, place) && !crew.names().any(|name| plain.contains(name));
+            place.directory().filter(|_| own).and_then(|at| DirectFiles::let_go(at, crew.plans.iter().flatten()))
+        };
+        self.crews.iter().map(of).collect()
     }
 
     /// Starts the workers of a job; they wait for the common beginning.
@@ -341,7 +363,10 @@ impl JobsWork {
     }
 
     /// One job's windows and use, from its workers' outcomes.
-    fn tally(&mut self, job: usize, outcomes: &[Outcome]) -> Result<Vec<Window>, EngineError> {
+    fn tally(&mut self, place: &Place, job: usize, outcomes: &[Outcome]) -> Result<Vec<Window>, EngineError> {
+        let direct = self.direct.get(job).and_then(Option::as_ref);
+        let cached_files = direct.zip(place.directory()).and_then(|(files, directory)| files.look(directory));
+        let kept_files = direct.and_then(DirectFiles::kept);
         let Crew { job, .. } = &self.crews[job];
         let longest = outcomes.iter().map(|outcome| outcome.elapsed_ns).max().unwrap_or(0);
         let sum = |of: fn(&Usage) -> u64| outcomes.iter().map(|outcome| of(&outcome.usage)).sum::<u64>();
@@ -380,6 +405,8 @@ impl JobsWork {
                 group: group_name(&job.name, direction, self.alone),
                 primary_metric: primary_metric(&job.io, direction),
                 submission,
+                cached_files,
+                kept_files,
                 ..window(job, counts, longest)
             });
         }
@@ -434,6 +461,11 @@ enum Race {
 }
 
 impl Crew {
+    /// Names of its files; workers may share them.
+    fn names(&self) -> impl Iterator<Item = &String> {
+        self.plans.iter().flatten().map(|file| &file.name)
+    }
+
     fn new(job: &Job, wall: usize, seed: u64) -> Result<Crew, EngineError> {
         let io = &job.io;
         let plans: Vec<Vec<FilePlan>> =
@@ -457,121 +489,15 @@ impl Crew {
     }
 }
 
-/// What one worker has to do, in its own thread or process.
-struct Stint {
-    task: Task,
-    ledger: Option<Arc<Ledger>>,
-    /// All jobs of a run share it, so that one reads what another wrote.
-    verify_seed: u64,
-}
-
-impl Stint {
-    fn serve(self, place: &Place, signals: &Signals) -> Result<Outcome, EngineError> {
-        let clock = Clock::get();
-        let io = self.task.io.clone();
-        let plan = self.task.files.clone();
-        let verifier = Verifier::of(&self.task, self.ledger, self.verify_seed)?;
-        // Naps end on time, not up to 50 µs later: the schedule of a rate hangs on it.
-        let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-        let mut worker = Worker::new(place, self.task, verifier)?;
-        if !io.create_on_open && !io.create_only {
-            worker.open(place)?;
-        }
-        if !signals.wait_to_begin(clock) {
-            return Err(EngineError::Interrupted);
-        }
-        pause(io.startdelay_seconds, clock, signals)?;
-        let mut outcome = Outcome::default();
-        if !io.create_only {
-            let mut watch = Watch { signals, before: None };
-            outcome.elapsed_ns = run_loops(&mut worker, place, &io, &plan, signals, &mut watch)?;
-            outcome.usage = watch.before.map(|before| Usage::now().since(before)).unwrap_or_default();
-        }
-        outcome.count(worker.counts());
-        outcome.submission = worker.submission();
-        outcome.written_bytes = worker.written_bytes();
-        outcome.verified_blocks = worker.verified_blocks();
-        outcome.notes = worker.notes();
-        worker.close(place)?;
-        if let (true, Some(directory)) = (io.unlink, place.directory()) {
-            files::remove(directory, &plan)?;
-        }
-        Ok(outcome)
-    }
-}
-
-/// Sees when a worker begins to count, and what it had used by then.
-struct Watch<'a> {
-    signals: &'a Signals,
-    before: Option<Usage>,
-}
-
-impl Observer for Watch<'_> {
-    fn window_opens(&mut self) {
-        if self.before.is_none() {
-            self.before = Some(Usage::now());
-            self.signals.counting.store(true, Ordering::Relaxed);
-        }
-    }
-
-    fn window_closes(&mut self) {}
-}
-
-/// Does the job as often as it says; answers the nanoseconds that counted.
-fn run_loops(
-    worker: &mut Worker,
-    place: &Place,
-    io: &Io,
-    plan: &[FilePlan],
-    signals: &Signals,
-    watch: &mut Watch<'_>,
-) -> Result<u64, EngineError> {
-    let clock = Clock::get();
-    let runtime = io.runtime_seconds.map(nanoseconds).filter(|&runtime| runtime > 0);
-    let ramp = nanoseconds(io.ramp_time_seconds);
-    let begun = clock.now();
-    let mut elapsed = 0;
-    for turn in 0..io.loops.max(1) {
-        let left = runtime.map(|runtime| runtime.saturating_sub(elapsed));
-        if left == Some(0) || signals.end.load(Ordering::Relaxed) {
-            break;
-        }
-        if turn > 0 {
-            worker.close(place)?;
-            if let (true, Some(directory)) = (io.unlink_each_loop, place.directory()) {
-                files::remove(directory, plan)?;
-            }
-            worker.restart();
-        }
-        let ramp_left = ramp.saturating_sub(clock.now() - begun);
-        let mut call = Call { stop: &signals.stop, end: &signals.end, observer: watch };
-        elapsed += worker.drive(place, ramp_left, Until::LoopEnd(left), &mut call)?;
-    }
-    if let (true, Some(directory)) = (io.unlink_each_loop, place.directory()) {
-        worker.close(place)?;
-        files::remove(directory, plan)?;
-    }
-    Ok(elapsed)
-}
-
-/// Waits, but not past a stop.
-fn pause(seconds: f64, clock: Clock, signals: &Signals) -> Result<(), EngineError> {
-    let until = clock.now().saturating_add(nanoseconds(seconds));
-    while clock.now() < until && !signals.end.load(Ordering::Relaxed) {
-        heed(&signals.stop)?;
-        std::thread::sleep(Duration::from_nanos((until.saturating_sub(clock.now())).min(20_000_000)));
-    }
-    Ok(())
-}
-
 impl Work for JobsWork {
     fn run(&mut self, place: &Place, observer: &mut dyn Observer) -> Result<Vec<Window>, EngineError> {
         let board = Board::new(self.crews.len())?;
         self.uses.clear();
+        self.direct = self.look_before(place);
         let outcomes = self.conduct(place, &board, observer);
         let mut windows = Vec::new();
         for (job, outcomes) in outcomes?.iter().enumerate() {
-            windows.extend(self.tally(job, outcomes)?);
+            windows.extend(self.tally(place, job, outcomes)?);
         }
         for (crew, uses) in self.crews.iter().zip(&mut self.uses) {
             uses.compression_ratio = crew.compression_ratio;
@@ -592,6 +518,17 @@ impl Work for JobsWork {
         Ok(seconds(clock.now() - begun))
     }
 
+    fn watch_writes(&self, place: &Place) -> Vec<(String, u32, u32)> {
+        let of = |(crew, direct): (&Crew, &Option<DirectFiles>)| {
+            // Mapped memory is written without O_DIRECT.
+            let io = Some(&crew.job.io).filter(|io| io.rw.writes() && io.ioengine != "mmap")?;
+            let block = io.blocks(Direction::Write).smallest().get();
+            let (watched, cached) = direct.as_ref()?.watch_writes(place.directory()?, block);
+            Some((group_name(&crew.job.name, Direction::Write, self.alone), watched, cached))
+        };
+        self.crews.iter().zip(&self.direct).filter_map(of).collect()
+    }
+
     fn jobs(&self) -> Vec<JobUse> {
         self.uses.clone()
     }
@@ -602,7 +539,7 @@ impl Work for JobsWork {
         self.written_bytes
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Flag> {
         self.notes.clone()
     }
 }

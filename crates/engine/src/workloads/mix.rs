@@ -5,7 +5,8 @@
 
 mod pools;
 
-use super::{Observer, Work, heed};
+use super::{AtLast, Observer, Work, heed};
+use crate::buffers::Room;
 use crate::clock::{Clock, seconds};
 use crate::databases::Random;
 use crate::error::EngineError;
@@ -32,15 +33,6 @@ const GLANCE: Duration = Duration::from_millis(10);
 const WARM_UP: u8 = 0;
 const MEASURED: u8 = 1;
 const OVER: u8 = 2;
-
-/// Ends the threads whatever happens: a panic of who watches would wait for them for ever.
-struct OverAtLast<'a>(&'a AtomicU8);
-
-impl Drop for OverAtLast<'_> {
-    fn drop(&mut self) {
-        self.0.store(OVER, Ordering::Relaxed);
-    }
-}
 
 /// Mixed operations, prepared: the files are there.
 pub struct MixWork {
@@ -88,9 +80,9 @@ struct Hand<'a> {
     phase: &'a AtomicU8,
     random: Random,
     /// For what is read.
-    room: Vec<u8>,
+    room: Room,
     /// What is written comes from here.
-    source: Vec<u8>,
+    source: Room,
     /// Files that steps hold open, by step.
     open: Vec<Option<(usize, OwnedFd)>>,
     written: u64,
@@ -99,7 +91,7 @@ struct Hand<'a> {
 impl<'a> Hand<'a> {
     fn new(work: &'a MixWork, top: BorrowedFd<'a>, phase: &'a AtomicU8, thread: u64) -> Result<Self, EngineError> {
         let mut random = Random::new(work.seed ^ (thread << 32) ^ (work.slices << 52));
-        let mut source = vec![0; ROOM];
+        let mut source = Room::of(ROOM)?;
         source.chunks_exact_mut(8).for_each(|word| word.copy_from_slice(&random.next().to_le_bytes()));
         let open = |step: &MixStep| {
             if step.operation != MixOperation::Append {
@@ -113,7 +105,7 @@ impl<'a> Hand<'a> {
         };
         let open = work.mix.step.iter().map(open).collect::<Result<_, _>>()?;
         // Not zeros, which the kernel would hand out page by page while the first read is timed.
-        Ok(Hand { work, top, phase, random, room: vec![1; ROOM], source, open, written: 0 })
+        Ok(Hand { work, top, phase, random, room: Room::of(ROOM)?, source, open, written: 0 })
     }
 
     /// Turn after turn until it is over.
@@ -309,7 +301,7 @@ impl Work for MixWork {
             .collect::<Result<Vec<_>, _>>()?;
         let clock = Clock::get();
         let (timed, did) = std::thread::scope(|scope| {
-            let _over = OverAtLast(&phase);
+            let _over = AtLast { state: &phase, becomes: OVER };
             let threads: Vec<_> = hands
                 .iter_mut()
                 .map(|hand| {

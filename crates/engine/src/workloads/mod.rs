@@ -3,6 +3,7 @@
 mod append;
 mod appenders;
 mod crew;
+pub(crate) mod direct;
 mod files;
 mod fio;
 mod fio_process;
@@ -33,12 +34,13 @@ use crate::error::EngineError;
 use crate::programs::ProgramsWork;
 use crate::target::Place;
 use crate::window::Window;
+use model::Flag;
 use model::agent::Part;
 use model::trial::JobUse;
 use model::workload::{Kind, Workload};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 /// Told when a measured window opens and closes, so that what is watched beside it covers the same
 /// time. Both calls lie inside the window: they must be short. Any of the threads that work may call.
@@ -52,6 +54,19 @@ pub trait Observer: Send {
     fn work_begins(&mut self) {}
     /// All of that work lies on the device.
     fn work_is_written(&mut self) {}
+}
+
+/// What the threads of a window look at gets its last value whatever becomes of who watches: a panic there would wait
+/// for ever for threads that nobody ends.
+pub(crate) struct AtLast<'a> {
+    pub(crate) state: &'a AtomicU8,
+    pub(crate) becomes: u8,
+}
+
+impl Drop for AtLast<'_> {
+    fn drop(&mut self) {
+        self.state.store(self.becomes, Ordering::Relaxed);
+    }
 }
 
 /// Nobody watches.
@@ -129,6 +144,13 @@ pub trait Work {
         Vec::new()
     }
 
+    /// Watches single direct writes when everything is done: by group, how many were watched and of how many pages were
+    /// seen in the page cache. Empty: the work writes nothing so.
+    fn watch_writes(&self, place: &Place) -> Vec<(String, u32, u32)> {
+        let _ = place;
+        Vec::new()
+    }
+
     /// What each job of a job file used.
     fn jobs(&self) -> Vec<JobUse> {
         Vec::new()
@@ -143,7 +165,7 @@ pub trait Work {
     }
 
     /// What the engine had to do without, one sentence each.
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Flag> {
         Vec::new()
     }
 }

@@ -1,7 +1,7 @@
 //! When the next operation is due: as fast as it goes, at a limited rate, or as an open loop.
 //!
 //! A limit spreads operations evenly and counts latency from the moment of hand-over, as fio does.
-//! The open loop of methods section 4 draws Poisson arrivals and counts latency from the moment at
+//! The open loop of method 4.1 draws Poisson arrivals and counts latency from the moment at
 //! which an operation **should** have begun, so that a stall delays everything that was due
 //! meanwhile instead of hiding it (coordinated omission).
 
@@ -9,6 +9,7 @@ use crate::clock::seconds;
 use crate::histogram::Latencies;
 use crate::pattern::Span;
 use model::job::{Direction, Io, Rate, RateProcess};
+use model::{Flag, Mark};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -231,28 +232,27 @@ impl Pace {
         }
     }
 
-    /// What the open loop found about itself, one sentence each. The words before the colon are
-    /// flags that the statistics know.
-    pub(super) fn notes(&self) -> Vec<String> {
+    /// What the open loop found about itself.
+    pub(super) fn notes(&self) -> Vec<Flag> {
         let mut notes = Vec::new();
         let median_latency_ns = self.latencies.value_at(0.5);
         if self.windows_behind * 2 > self.windows {
-            notes.push(format!(
-                "cannot-sustain-rate: the backlog grew in {} of {} windows, to {:.3} s in the last",
+            notes.push(Mark::CannotSustainRate.with(format!(
+                "the backlog grew in {} of {} windows, to {:.3} s in the last",
                 self.windows_behind,
                 self.windows,
                 seconds(self.behind_ns)
-            ));
+            )));
         }
         let lag = self.lags.value_at(0.99);
         if let (Some(lag), Some(median)) = (lag, median_latency_ns)
             && lag > LAG_SHARE * median
         {
-            notes.push(format!(
-                "harness-bound-submission: the 99th percentile of the submission lag is {:.1} µs, the median latency {:.1} µs",
+            notes.push(Mark::HarnessBoundSubmission.with(format!(
+                "the 99th percentile of the submission lag is {:.1} µs, the median latency {:.1} µs",
                 lag / 1e3,
                 median / 1e3
-            ));
+            )));
         }
         notes
     }
@@ -347,7 +347,7 @@ mod tests {
         pace.started(1_000_000 + second / 2, 1_000_000 + second / 2 + 50_000_000, 0, true);
         pace.started(1_000_000 + second - 100_000_000, 1_000_000 + second, 0, true);
         pace.end(second);
-        assert!(pace.notes()[0].starts_with("cannot-sustain-rate:"), "{:?}", pace.notes());
+        assert!(pace.notes()[0].is(Mark::CannotSustainRate), "{:?}", pace.notes());
         pace.begin(0, second);
         pace.started(second / 2 - 100_000_000, second / 2 + 1, 0, true);
         pace.started(second - 60_000_000, second, 0, true);

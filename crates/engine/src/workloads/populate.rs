@@ -8,7 +8,7 @@ use crate::error::{EngineError, alignment_remedy};
 use crate::io::{Action, Completion, IoEngine, Operation, OperationFlags, Setup};
 use crate::target::{Access, open_file, remove_file};
 use model::job::{Data, Io};
-use rustix::fs::fsync;
+use rustix::fs::{Advice, fadvise, fsync};
 use std::collections::HashMap;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::Path;
@@ -22,7 +22,8 @@ const DEPTH: u32 = 16;
 const POPULATE_STREAM: u64 = 0x0f11_ed00;
 
 /// Makes the file new, `size_bytes` long, of the job's kind of data, and `fsync`s it and its directory.
-/// Direct I/O where the filesystem has it, so that no page cache is left behind.
+/// Direct I/O where the filesystem has it, so that no page cache is left behind; data that compresses goes through the page
+/// cache, because filesystems compress no direct writes.
 ///
 /// # Errors
 /// The first call that fails, `ENOSPC` among them; [`EngineError::Interrupted`].
@@ -34,7 +35,8 @@ pub(super) fn populate(
     seed: u64,
     stop: &AtomicBool,
 ) -> Result<(), EngineError> {
-    let file = match write_blocks(directory, name, size_bytes, io, seed, stop, true) {
+    let direct = io.data == Data::Incompressible;
+    let file = match write_blocks(directory, name, size_bytes, io, seed, stop, direct) {
         Err(error) if !matches!(error, EngineError::Interrupted) && refuses_direct(error.errno()) => {
             write_blocks(directory, name, size_bytes, io, seed, stop, false)?
         }
@@ -51,6 +53,7 @@ pub(super) fn populate(
         write_range(&Writer { engine, file: buffered, path: &path, direct: false, depth: 1, stop }, contents, range)?;
     }
     fsync(&*file).map_err(|errno| EngineError::file("sync", directory.0.join(name), errno))?;
+    let _ = fadvise(&*file, 0, None, Advice::DontNeed);
     fsync(directory.1).map_err(|errno| EngineError::file("sync", directory.0, errno))
 }
 

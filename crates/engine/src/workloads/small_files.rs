@@ -2,7 +2,7 @@
 
 use super::{Observer, Work, heed};
 use crate::beneath;
-use crate::buffers::Buffers;
+use crate::buffers::{Buffers, Room};
 use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
 use crate::histogram::Latencies;
@@ -28,7 +28,7 @@ pub struct SmallFilesWork {
     small: SmallFiles,
     seed: u64,
     buffers: Buffers,
-    room: Vec<u8>,
+    room: Room,
     latencies: Latencies,
     /// The directory [`TOP`], opened on first use.
     top: Option<OwnedFd>,
@@ -67,7 +67,7 @@ impl SmallFilesWork {
             // Memory comes in chunks of one byte at least; empty files write none of it.
             buffers: Buffers::for_writes(size.max(1), 1, seed)?,
             // One byte more than a file holds: a file that is too long shows without another call.
-            room: vec![0; size as usize + 1],
+            room: Room::of(size as usize + 1)?,
             small: small.clone(),
             seed,
             latencies: Latencies::new(),
@@ -209,12 +209,12 @@ impl Work for SmallFilesWork {
             self.buffers.free_all();
         }
         visited?;
-        // What is done once for all files is charged beside them: as the last part's own, it would
-        // make that part an outlier.
-        let sync_seconds = match part.index + 1 == part.of && phase != Phase::Read {
+        // Each part pays for what it leaves to be written, which would else be written beside the next lane's part; it is
+        // charged beside the files, because the last part also removes the directories.
+        let sync_seconds = match phase != Phase::Read {
             true => {
                 let begun = Clock::get().now();
-                if let (Phase::Delete, Some(top)) = (phase, &top) {
+                if let (Phase::Delete, Some(top), true) = (phase, &top, part.index + 1 == part.of) {
                     remove_directories(top, self.small.directories, &path, &self.stop)?;
                 }
                 place.sync()?;

@@ -1,6 +1,7 @@
 //! Steady block I/O in slices of time: one worker in this thread, or several in threads of their own.
 
 use super::crew::Crew;
+use super::direct::DirectFiles;
 use super::files::{self, FilePlan};
 use super::memory;
 use super::populate::populate;
@@ -12,6 +13,7 @@ use crate::error::EngineError;
 use crate::io;
 use crate::target::{Access, Place, open_file};
 use crate::window::{BANDWIDTH, LATENCY_P99, OPERATIONS_PER_SECOND, Window};
+use model::Flag;
 use model::job::{Data, Direction, Io, Pattern, Rate, RateProcess};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,6 +28,8 @@ const BANDWIDTH_FROM_BYTES: u64 = 64 << 10;
 pub struct SteadyWork {
     io: Io,
     workers: Workers,
+    /// Of direct I/O in a directory: what of its files lies in the page cache.
+    direct: Option<DirectFiles>,
     /// What a reader should know of the data.
     notes: Vec<String>,
     stop: Arc<AtomicBool>,
@@ -79,6 +83,12 @@ impl SteadyWork {
                 }
             }
         }
+        let direct = match place.directory() {
+            Some(directory) if io.direct && !null && io.rw != Pattern::Append => {
+                DirectFiles::let_go(directory, plans.iter().flatten())
+            }
+            _ => None,
+        };
         let task = |worker: u32, files: Vec<FilePlan>| Task {
             io: io.clone(),
             worker,
@@ -95,7 +105,7 @@ impl SteadyWork {
             }
             (_, first) => Workers::Crew(Crew::start(place, first.into_iter().chain(tasks).collect(), &stop)?),
         };
-        Ok(SteadyWork { io: io.clone(), workers, notes, stop })
+        Ok(SteadyWork { io: io.clone(), workers, direct, notes, stop })
     }
 
     fn window(&self, direction: Direction, counts: &Counts, slice_ns: u64, elapsed_seconds: f64) -> Window {
@@ -168,9 +178,26 @@ impl Work for SteadyWork {
             }
             Workers::Crew(crew) => crew.slice(place, warm_up, window, directions, observer)?,
         };
-        let windows =
-            directions.iter().zip(&counts).map(|(&direction, counts)| self.window(direction, counts, window, elapsed));
+        // The window is closed: what is looked at now is in no figure.
+        let direct = self.direct.as_ref().zip(place.directory());
+        let cached_files = direct.and_then(|(files, directory)| files.look(directory));
+        let kept_files = self.direct.as_ref().and_then(DirectFiles::kept);
+        let windows = directions.iter().zip(&counts).map(|(&direction, counts)| Window {
+            cached_files,
+            kept_files,
+            ..self.window(direction, counts, window, elapsed)
+        });
         Ok(windows.collect())
+    }
+
+    fn watch_writes(&self, place: &Place) -> Vec<(String, u32, u32)> {
+        let Some(directory) = place.directory().filter(|_| self.io.direct && self.io.rw.writes()) else {
+            return Vec::new();
+        };
+        // Files that grow were not there before.
+        let files = self.direct.clone().unwrap_or_else(|| DirectFiles::made_meanwhile(directory));
+        let (watched, cached) = files.watch_writes(directory, self.io.blocks(Direction::Write).smallest().get());
+        vec![(Direction::Write.name().to_owned(), watched, cached)]
     }
 
     fn written_bytes(&self) -> u64 {
@@ -187,11 +214,11 @@ impl Work for SteadyWork {
         }
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Flag> {
         let of_workers = match &self.workers {
             Workers::One(worker) => worker.notes(),
             Workers::Crew(crew) => crew.notes(),
         };
-        self.notes.iter().cloned().chain(of_workers).collect()
+        self.notes.iter().cloned().map(Flag::Note).chain(of_workers).collect()
     }
 }

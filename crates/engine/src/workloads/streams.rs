@@ -2,7 +2,7 @@
 
 use super::{Observer, Work, heed};
 use crate::beneath;
-use crate::buffers::Buffers;
+use crate::buffers::{Buffers, Room};
 use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
 use crate::extents;
@@ -81,7 +81,7 @@ impl StreamsWork {
         let writes = way == Way::Write;
         let mut buffers =
             writes.then(|| Buffers::for_writes(block, 1, self.seed ^ number.rotate_left(40))).transpose()?;
-        let mut room = if writes { Vec::new() } else { vec![1u8; block as usize] };
+        let mut room = if writes { Room::default() } else { Room::of(block as usize)? };
         let clock = Clock::get();
         while did.bytes < size {
             heed(&self.stop)?;

@@ -11,6 +11,7 @@ use crate::error::EngineError;
 use crate::fork::fork;
 use crate::histogram::Latencies;
 use crate::io;
+use model::Flag;
 use model::trial::Submission;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read, retry_on_intr};
@@ -139,7 +140,7 @@ pub(super) struct Outcome {
     /// Blocks checked while reading.
     pub(super) verified_blocks: u64,
     /// What it had to do without.
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<Flag>,
     /// Why it failed.
     failure: Option<Failure>,
 }

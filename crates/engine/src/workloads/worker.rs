@@ -25,6 +25,7 @@ use crate::target::{Directory, Place, open_device};
 use crate::workloads::append::AppendFiles;
 use model::job::{Direction, Io, Pattern};
 use model::trial::Submission;
+use model::{Flag, Mark};
 use rustix::fs::fsync;
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -420,8 +421,8 @@ impl Worker {
     }
 
     /// What the engine had to do without, and what the open loop found.
-    pub(super) fn notes(&self) -> Vec<String> {
-        let mut notes = self.notes.clone();
+    pub(super) fn notes(&self) -> Vec<Flag> {
+        let mut notes: Vec<Flag> = self.notes.iter().cloned().map(Flag::Note).collect();
         notes.extend(self.pace.notes());
         notes.extend(again_note(self.done_again, self.completed));
         notes
@@ -499,6 +500,6 @@ impl Worker {
 }
 
 /// What the statistics read of operations that io_uring gave back and that were done again, one after another.
-fn again_note(done_again: u64, completed: u64) -> Option<String> {
-    (done_again > 0).then(|| format!("io_uring-again: {done_again} of {completed}"))
+fn again_note(done_again: u64, completed: u64) -> Option<Flag> {
+    (done_again > 0).then(|| Mark::IoUringAgain.with(format!("{done_again} of {completed}")))
 }

@@ -99,6 +99,7 @@ fn prepare(job: &Path, directory: &Path) -> Result<(Box<dyn Work>, Place)> {
         cpus: 2,
         memory_bytes: 8 << 30,
         page_bytes: 4096,
+        space_bytes: 1 << 30,
     };
     let jobs = jobfile::parse(job, &surroundings)?;
     let place = Place::open(&Target::Directory(directory.to_owned()))?;

@@ -42,7 +42,10 @@ pub fn run(options: &Advise) -> Result<(), Failure> {
     let mut warnings = Vec::new();
     for of in &findings {
         if of.outcome != "complete" {
-            warnings.push(format!("the race of {} is {}: advice rests on what was finished", of.started, of.outcome));
+            warnings.push(format!(
+                "the race of {} is {}: advice uses the rounds that were finished",
+                of.started, of.outcome
+            ));
         }
     }
     // Records that are taken together were raced on the same disks.
@@ -72,7 +75,7 @@ fn features(filesystem: &str, format: &str) -> Result<(), Failure> {
         return match format {
             "markdown" => print(&report::features_table(&all)),
             "text" => print(&report::features_text(&all, &style())),
-            _ => Err(Failure::usage("the table of features is told as text or markdown; choose one of them")),
+            _ => Err(Failure::usage("the table of features is shown as text or markdown; choose one of them")),
         };
     }
     match all.iter().find(|of| of.filesystem == filesystem) {

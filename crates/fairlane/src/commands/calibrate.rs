@@ -44,6 +44,7 @@ pub fn run(options: &Calibrate) -> Result<(), Failure> {
         report: false,
         channel: Channel::Plan,
         remark: None,
+        of_size: None,
         most_telling: Vec::new(),
     };
     contest::run(contest, |record| print(record, &kept))

@@ -7,8 +7,9 @@ use super::screen::{style, tilde};
 use crate::failure::Failure;
 use crate::options::Compare;
 use crate::{published, state};
-use model::published::PREFIX;
+use model::published::{PREFIX, Published};
 use report::{Purpose, Style};
+use stats::compare_published::{self, Nothing};
 use std::path::{Path, PathBuf};
 
 /// Compares two records, the second judged against the first; or one with published figures.
@@ -75,7 +76,18 @@ fn is_one_file(paths: &[PathBuf; 2]) -> bool {
 
 /// How what goes to a file or the screen looks.
 pub fn style_of(output: Option<&Path>) -> Style {
-    if output.is_some() { Style::default() } else { style() }
+    if output.is_some() { Style { piped: true, ..Style::default() } } else { style() }
+}
+
+/// The filesystems of an article, each once.
+fn filesystems(published: &Published) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for lane in &published.lane {
+        if !names.contains(&lane.filesystem.as_str()) {
+            names.push(&lane.filesystem);
+        }
+    }
+    names.join(", ")
 }
 
 fn with_published(format: &report::Format, record: &str, name: &str, output: Option<&Path>) -> Result<(), Failure> {
@@ -87,12 +99,26 @@ fn with_published(format: &report::Format, record: &str, name: &str, output: Opt
     let comparison = stats::compare_published::compare_published(&record, &published, suite.as_ref(), &tilde(&path));
     put(&(format.published)(&comparison, &style_of(output)).map_err(Failure::usage)?, output)?;
     match comparison.is_empty() {
-        true => Err(Failure::usage(match suite {
-            Some(suite) => format!(
+        true => Err(Failure::usage(match (suite, compare_published::nothing(&record, &published)) {
+            (Some(_), Nothing::OtherLanes) => format!(
+                "no lane of the record has a filesystem of {PREFIX}{name} ({}); race one of them",
+                filesystems(&published)
+            ),
+            (Some(suite), Nothing::NotMeasured { workload, title }) => format!(
+                "of the work that {PREFIX}{name} has figures for nothing was measured in this record ({title}); race \
+                 --suite {} --workload {workload} first",
+                suite.name
+            ),
+            (Some(suite), Nothing::OtherFigures { title }) => format!(
+                "{title} was raced, but {PREFIX}{name} gives other figures of it than this record holds; race suite {} \
+                 as it is built in",
+                suite.name
+            ),
+            (Some(suite), Nothing::OtherWork) => format!(
                 "the record has no workload and group in common with {PREFIX}{name}; race suite {} first",
                 suite.name
             ),
-            None => format!(
+            (None, _) => format!(
                 "the record has no workload and group in common with {PREFIX}{name}, and its suite {} is not built in \
                  yet; read published/{name}.toml for its figures",
                 published.suite

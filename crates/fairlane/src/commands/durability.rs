@@ -8,7 +8,7 @@ use lanes::Specimen;
 use model::Bytes;
 use model::page::Language;
 use report::PlannedCuts;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Whether a file is a record of durability, by its first line.
 pub fn is_record(path: &Path) -> bool {
@@ -23,7 +23,16 @@ pub fn render(path: &Path, format: &str, language: Option<Language>) -> Result<S
     report::check_durability(format, language).map_err(Failure::usage)?;
     let record = state::load_durability(path)?;
     let found = stats::durability::findings(&record);
-    report::render_durability(&found, format, Some(&tilde(path)), &style()).map_err(Failure::usage)
+    let cases = own_cases(path);
+    report::render_durability(&found, format, Some(&tilde(path)), cases.as_deref(), &style()).map_err(Failure::usage)
+}
+
+/// Where the run of a record kept its images, where the record is among the user's own: anybody may have written another.
+fn own_cases(record: &Path) -> Option<PathBuf> {
+    let folder = state::durability_path().ok()?;
+    let record = record.canonicalize().ok()?;
+    let is_own = record.parent()? == folder.canonicalize().ok()?;
+    is_own.then(|| folder.join(record.file_name().unwrap_or_default()).with_extension("kept"))
 }
 
 /// Refuses where the system lacks what disks of our own need.

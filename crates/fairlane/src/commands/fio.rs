@@ -7,6 +7,7 @@ use super::{outputs, page};
 use crate::conductor::machine;
 use crate::failure::Failure;
 use crate::options::{Fio, OutputFormat};
+use crate::owned;
 use crate::terminal;
 use model::Bytes;
 use model::lane::{Contestant, LaneSpec};
@@ -47,7 +48,8 @@ pub fn run(options: &Fio) -> Result<(), Failure> {
     check_directories(&lanes, workload.working_set_bytes(), &at)?;
     let lane_size = lane_size(options, &workload, planning::any_image(&lanes, &on), &at)?;
     let count = lanes.len() + usize::from(terms.with_self);
-    let notes_of_disks = planning::throttle_note(&throttles, &lanes);
+    let mut said: Vec<String> = planning::same_filesystem_note(&lanes).into_iter().collect();
+    said.extend(planning::throttle_note(&throttles, &lanes));
     let plan = plan(options, workload, (lanes, throttles), on, (lane_size, rounds(options.rounds, count)));
     if !terms.quiet {
         for note in notes(&plan.workloads[0]) {
@@ -57,13 +59,14 @@ pub fn run(options: &Fio) -> Result<(), Failure> {
     let elsewhere = options.output.is_some() || options.output_format == OutputFormat::Json;
     let contest = Contest {
         plan,
-        notes: notes_of_disks.into_iter().collect(),
+        notes: said,
         resumed: None,
         terms,
         record: options.record.as_deref(),
         report: !options.no_report,
         channel: if elsewhere { Channel::Err } else { Channel::Out },
         remark: Some(first_look),
+        of_size: None,
         most_telling: Vec::new(),
     };
     contest::run(contest, |record| answer(options, record))
@@ -98,7 +101,12 @@ fn read(options: &Fio) -> Result<(Workload, String), Failure> {
                         outputs::check(&[("--output", output)], &[("a job file", file)])
                             .map_err(|failure| Error::new(ErrorKind::InvalidInput, failure.message))?;
                     }
-                    text_of(std::fs::File::open(file)?)?
+                    // What the job file includes is a stranger's word: a file of the user's, and no pipe or device.
+                    let file = match own_text.is_none() {
+                        true => owned::open_text(file)?,
+                        false => owned::open_as_owner(file)?,
+                    };
+                    text_of(file)?
                 }
             };
             let rest = left.get().checked_sub(text.len() as u64);
@@ -116,6 +124,8 @@ fn read(options: &Fio) -> Result<(Workload, String), Failure> {
         cpus: here.cpus,
         memory_bytes: here.memory_bytes,
         page_bytes: rustix::param::page_size() as u64,
+        // Jobs fill at most half of a lane.
+        space_bytes: options.lane_size.unwrap_or(USUAL_LANE_SIZE).get() / 2,
     };
     let refused = |error: jobfile::JobFileError| Failure::usage(error.to_string());
     let kind = match options.with_fio {
@@ -351,6 +361,7 @@ mod tests {
             needed_bytes: None,
             workloads: 1,
             rounds,
+            ranks: true,
             rounds_until_the_time_is_up: false,
             seconds: Some(1200.0),
             seconds_per_round: Vec::new(),

@@ -58,6 +58,8 @@ pub struct Setting {
     pub lanes: f64,
     /// Of these, those that are formatted and mounted.
     pub formatted: f64,
+    /// Bytes that mkfs writes into each of these beyond what a visit takes anyhow.
+    pub mkfs_bytes: f64,
     /// Images and devices whose ceilings are measured.
     pub probed: f64,
     /// All lanes are mounted at the same time and wait for quiet together.
@@ -108,14 +110,20 @@ const USUAL_START_SECONDS: (f64, f64) = (0.3e-3, 2e-3);
 
 /// What starting a process that does nothing takes here, the median of some; `None`: there is none.
 pub fn process_seconds() -> Option<f64> {
+    let program = idle_program()?;
     let start = || {
         let begun = std::time::Instant::now();
-        let started = std::process::Command::new("true").stdin(std::process::Stdio::null()).status();
+        let started = std::process::Command::new(&program).stdin(std::process::Stdio::null()).status();
         started.is_ok().then(|| begun.elapsed().as_secs_f64())
     };
     let mut all: Vec<f64> = (0..TRIAL_STARTS).map_while(|_| start()).collect();
     all.sort_by(f64::total_cmp);
     (all.len() == TRIAL_STARTS).then(|| all[TRIAL_STARTS / 2].clamp(USUAL_START_SECONDS.0, USUAL_START_SECONDS.1))
+}
+
+/// The program that does nothing.
+fn idle_program() -> Option<std::path::PathBuf> {
+    lanes::command::find_program("true")
 }
 
 impl Setting {
@@ -174,7 +182,9 @@ impl Setting {
 
     /// mkfs, mount, the last sync and unmount of one lane, on average.
     fn visit(&self) -> Work {
-        Work::seconds(self.rates.visit_seconds * self.formatted / self.lanes.max(1.0))
+        let mkfs = self.mkfs_bytes / self.rates.sequential;
+        let visit = Work { seconds: self.rates.visit_seconds + mkfs, bytes: self.mkfs_bytes };
+        visit * (self.formatted / self.lanes.max(1.0))
     }
 
     fn remount_seconds(&self) -> f64 {
@@ -239,6 +249,12 @@ mod tests {
     use super::*;
     use model::Throttle;
 
+    #[test]
+    fn the_program_whose_start_is_timed_is_the_systems() {
+        // A name alone would also be looked for where PATH says `.`.
+        assert!(idle_program().is_some_and(|path| path.is_absolute() && path.is_file()));
+    }
+
     /// Round figures, so that sums can be followed.
     const RATES: Rates = Rates {
         sequential: 1e9,
@@ -258,6 +274,7 @@ mod tests {
         rates: RATES,
         lanes: 3.0,
         formatted: 3.0,
+        mkfs_bytes: 0.0,
         probed: 3.0,
         side_by_side: true,
         quiet_seconds: 0.5,
@@ -316,6 +333,14 @@ mod tests {
         // Ten requests of 1 MiB take 2.5 s at 4 MiB/s, for every lane.
         let slow = held("", ["100MB/s", "4MiB/s", ""]);
         assert!(slow.round.seconds > 3.0 * 4.0 * 2.5, "{slow:?}");
+    }
+
+    #[test]
+    fn mkfs_of_larger_lanes_is_charged_for_what_it_writes() {
+        let large = Setting { mkfs_bytes: 300e6, ..IMAGES };
+        let of = |setting: &Setting| setting.course(&workload(STEADY), None).round;
+        near(of(&large).seconds, of(&IMAGES).seconds + 3.0 * 0.3);
+        near(of(&large).bytes, of(&IMAGES).bytes + 3.0 * 300e6);
     }
 
     const STEADY: &str = "kind = \"io\"\nrw = \"randread\"\nbs = \"4KiB\"\nsize = \"1000MB\"\nnumjobs = 2\nslices = 4\nslice_seconds = 0.25";

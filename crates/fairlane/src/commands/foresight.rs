@@ -39,14 +39,17 @@ pub fn foresight(plan: &Plan, summary: &PlanSummary, lanes: usize, known: Option
     let half = reached.get(planned.len() / 2);
     let difference = *half.or(reached.last())?;
     let smaller = ROUND_FIGURES.into_iter().find(|&asked| asked <= difference / 2.0);
-    let needs = smaller.and_then(|asked| Some((asked, resolution::seconds_for(&works, asked, &contest)?)));
+    let needs = smaller.and_then(|asked| {
+        let cost = resolution::cost_of(&works, asked, &contest)?;
+        Some((asked, cost.seconds, cost.rounds))
+    });
     let calibrated = plan.workloads.iter().filter(|workload| measured(workload).is_some());
     let titles: Vec<String> = calibrated.map(|workload| workload.title.clone()).collect();
     Some(Foresight {
         difference,
         of: half.is_none().then_some((reached.len() as u32, planned.len() as u32)),
         seconds: budget,
-        smaller: needs.filter(|&(_, seconds)| seconds > budget),
+        smaller: needs.filter(|&(_, seconds, rounds)| rounds.is_some() || seconds > budget),
         noise: match titles.len() {
             0 => KnownNoise::None,
             some if some == plan.workloads.len() => KnownNoise::All,
@@ -108,6 +111,7 @@ mod tests {
             needed_bytes: None,
             workloads: plan.workloads.len() as u32,
             rounds: (6, 20),
+            ranks: true,
             rounds_until_the_time_is_up: false,
             seconds: plan.budget_seconds,
             seconds_per_round: vec![2.0; plan.workloads.len()],
@@ -131,7 +135,7 @@ mod tests {
         let (short, long) = (of(120.0, 3, None).unwrap(), of(600.0, 3, None).unwrap());
         assert!(short.difference > long.difference && short.noise == KnownNoise::None, "{short:?} {long:?}");
         assert_eq!(short.of, None, "every workload reaches a look");
-        let (asked, seconds) = short.smaller.unwrap();
+        let (asked, seconds, _) = short.smaller.unwrap();
         assert!(asked <= short.difference / 2.0 && seconds > 120.0, "{short:?}");
         assert_eq!(of(120.0, 1, None), None, "one lane is compared with nothing");
         assert_eq!(of(1.0, 3, None), None, "not even the first look is reached");
@@ -176,8 +180,8 @@ mod tests {
 
     #[test]
     fn where_few_workloads_reach_a_look_nothing_is_said_of_the_others() {
-        // A first look takes 12 s of each of seven workloads.
-        let (two, four) = (of(25.0, 3, None).unwrap(), of(49.0, 3, None).unwrap());
-        assert_eq!((two.of, four.of), (Some((2, 7)), None), "{two:?} {four:?}");
+        // A first look takes 12 s of each of eight workloads.
+        let (two, five) = (of(25.0, 3, None).unwrap(), of(61.0, 3, None).unwrap());
+        assert_eq!((two.of, five.of), (Some((2, 8)), None), "{two:?} {five:?}");
     }
 }

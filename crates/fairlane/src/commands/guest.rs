@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::options::GuestKeeper;
+use crate::signals;
 use crate::terminal;
 use lanes::guest::init::Role;
 use lanes::guest::worker::{self, Looking};
@@ -45,10 +46,7 @@ fn watch(devices: &Devices, swarm: bool) -> Looking {
 pub fn keep(options: &GuestKeeper) -> Result<(), Failure> {
     let _ = rustix::thread::set_name(c"fairlane-keeper");
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))
-            .map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
-    }
+    signals::stop(&stop)?;
     let GuestKeeper { parent, folder, apart, whole_registers, command } = options;
     let status = keeper::keep(*parent, folder, command, *apart, *whole_registers, &stop).map_err(Failure::failed)?;
     std::process::exit(i32::from(status));

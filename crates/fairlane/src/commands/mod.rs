@@ -15,6 +15,7 @@ mod foresight;
 pub mod gate;
 pub mod guest;
 pub mod integrity;
+mod lane_size;
 mod outputs;
 pub mod page;
 pub mod planning;

@@ -23,7 +23,8 @@ type Writer = fn(&Page, &mut dyn Write) -> io::Result<()>;
 ///
 /// # Errors
 /// When a built-in file is wrong.
-pub fn race(record: &Record, findings: Findings, path: &Path) -> Result<RacePage, Failure> {
+pub fn race(record: &Record, mut findings: Findings, path: &Path) -> Result<RacePage, Failure> {
+    state::mark_running(&mut findings, record, path);
     let shown = tilde(path);
     let published = published::beside(record, &shown)?;
     let mut race = stats::page::race(record, findings, published);

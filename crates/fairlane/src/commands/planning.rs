@@ -8,6 +8,7 @@ use crate::terminal;
 use lanes::availability::{self, Availability};
 use lanes::guest::{GuestKind, Kernel};
 use model::Bytes;
+use model::job::Data;
 use model::lane::{Contestant, LaneSpec, Venue};
 use model::oltp::Distribution;
 use model::plan::{Ground, GuestTerms, Plan, Rounds};
@@ -180,7 +181,7 @@ pub fn ground(on: Option<&Path>, lanes: &[LaneSpec]) -> Result<Ground, Failure> 
     }
     if on == Path::new("library") {
         return Err(Failure::usage(
-            "--on library: rsext4 is the library there is, and it stands on images like the others; race it as a lane: rsext4",
+            "--on library: rsext4 is the library there is, and it is on an image like the others; race it as a lane: rsext4",
         ));
     }
     if guest_venue(on).is_some() {
@@ -243,6 +244,75 @@ pub fn new_seed() -> u64 {
 pub fn throttles(terms: &Terms, lanes: &[LaneSpec]) -> Result<Throttles, Failure> {
     let names: Vec<&str> = lanes.iter().map(|lane| lane.name.as_str()).collect();
     Throttles::read(&terms.throttle, &names).map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// Names of the lanes whose options compress.
+pub fn compressing(lanes: &[LaneSpec]) -> Vec<&str> {
+    let compresses = |option: &String| model::lane::is_compression(option);
+    let with = lanes.iter().filter(|lane| lane.mount_options.iter().chain(&lane.mkfs_options).any(compresses));
+    with.map(|lane| lane.name.as_str()).collect()
+}
+
+/// Where a lane compresses: what the data of this race lets it show. `listed`: workloads that the suite races with
+/// compressible data too where nobody chose others.
+pub fn compression_note(lanes: &[LaneSpec], workloads: &[Workload], listed: &[String]) -> Option<String> {
+    let data = |workload: &Workload| workload.data().cloned();
+    let lanes = compressing(lanes);
+    let compressible = workloads.iter().filter_map(data).filter(|data| *data != Data::Incompressible).count();
+    let with_data = workloads.iter().filter_map(data).count();
+    if lanes.is_empty() || (compressible > 0 && compressible == with_data) {
+        return None;
+    }
+    let lanes = lanes.join(", ");
+    let raced = |name: &&String| workloads.iter().any(|workload| workload.name == **name);
+    Some(match (compressible, listed.iter().find(raced)) {
+        (0, None) => format!(
+            "{lanes}: data is compressed, and what this race writes cannot be: it shows what trying costs, and nothing of what \
+             compression gains; --data 2.7:1 writes what can be"
+        ),
+        (0, Some(name)) => format!(
+            "{lanes}: data is compressed, and what this race writes cannot be: it shows what trying costs, and nothing of what \
+             compression gains; --data 2.7:1 writes what can be, or add --workload {name}-compressible"
+        ),
+        (some, _) => format!(
+            "{lanes}: data is compressed: {some} of {} workloads write what compresses (2.7:1 with zstd -3), the others what \
+             cannot be compressed",
+            workloads.len()
+        ),
+    })
+}
+
+/// Directories that lie on one filesystem, or are one: what sets them apart is no filesystem.
+pub fn same_filesystem_note(lanes: &[LaneSpec]) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+    let looked = |lane: &LaneSpec| match &lane.contestant {
+        Contestant::Directory(path) => {
+            let real = path.canonicalize().ok()?;
+            Some((lane.name.clone(), real.metadata().ok()?.dev(), real))
+        }
+        _ => None,
+    };
+    let directories: Vec<_> = lanes.iter().filter_map(looked).collect();
+    let pair = directories.iter().enumerate().find_map(|(place, first)| {
+        let other = directories[place + 1..].iter().find(|other| other.1 == first.1)?;
+        Some((first, other))
+    });
+    pair.map(|(first, other)| {
+        let what = if first.2 == other.2 { "are one directory" } else { "lie on one filesystem" };
+        format!("{} and {} {what}: what sets them apart is no filesystem's doing", first.0, other.0)
+    })
+}
+
+/// Where a size of lanes was asked for that no lane takes.
+pub fn lane_size_note(asked: Option<Bytes>, lanes: &[LaneSpec], on: &Ground) -> Option<String> {
+    let has_own = |lane: &LaneSpec| {
+        matches!(lane.contestant, Contestant::Directory(_))
+            || matches!(lane.venue, Some(Venue::Device(_)))
+            || (lane.venue.is_none() && matches!(on, Ground::Device(_)))
+    };
+    (asked.is_some() && lanes.iter().all(has_own)).then(|| {
+        "--lane-size is the size of images, and directories and devices have their own: it changes nothing".to_owned()
+    })
 }
 
 /// What a reader must know of the disks that were raced on; it stands in the plan and in the record.

@@ -11,6 +11,7 @@ use crate::powercut::bench::Bench;
 use crate::powercut::cutting::{Job, cut};
 use crate::powercut::notebook::Notebook;
 use crate::powercut::{described, kept, speed};
+use crate::signals;
 use crate::{state, terminal};
 use crashes::work::{KINDS, Kind};
 use lanes::Specimen;
@@ -73,7 +74,7 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
         controls,
     };
     let mut book = Notebook::begin(&path, header)?;
-    let keep_in = path.with_extension("kept");
+    let keep_in = keep_in(&path);
     let worked = Bench::begin(&on, &planning::run_id()).and_then(|mut bench| {
         let worked = all(options, seed, &specimens, &kinds, &keep_in, &mut bench, &mut book, &stop);
         let ended = bench.end();
@@ -190,7 +191,10 @@ fn give_up(book: &mut Notebook, failed: Failed, quiet: bool) -> Result<(), Failu
 pub fn show(book: &Notebook, format: &str) -> Result<(), Failure> {
     let found = stats::durability::findings(book.record());
     let shown = tilde(book.path());
-    print(&report::render_durability(&found, format, Some(&shown), &style()).map_err(Failure::usage)?)?;
+    // This run kept them itself, a moment ago.
+    let cases = keep_in(book.path());
+    let text = report::render_durability(&found, format, Some(&shown), Some(&cases), &style());
+    print(&text.map_err(Failure::usage)?)?;
     match found.untrusted.is_empty() {
         true => Ok(()),
         false => Err(Failure::failed(
@@ -200,16 +204,18 @@ pub fn show(book: &Notebook, format: &str) -> Result<(), Failure> {
     }
 }
 
+/// Where the images of a record are kept.
+fn keep_in(record: &Path) -> PathBuf {
+    record.with_extension("kept")
+}
+
 /// A flag that Ctrl-C and its kin set.
 ///
 /// # Errors
 /// Where signals cannot be caught.
 pub fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))
-            .map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
-    }
+    signals::stop(&stop)?;
     Ok(stop)
 }
 

@@ -58,7 +58,8 @@ fn planned(line: &str, folder: &std::path::Path) -> Plan {
         .map(|word| word.replace("{a}", &place("a")).replace("{b}", &place("b")))
         .collect();
     let Command::Race(options) = Options::try_parse_from(&words).unwrap().command else { panic!("{line} is no race") };
-    race::plan(&options, &mut Vec::new(), &mut Vec::new()).unwrap_or_else(|error| panic!("{line}: {}", error.message))
+    race::plan(&options, &mut Vec::new(), &mut Vec::new(), &mut None)
+        .unwrap_or_else(|error| panic!("{line}: {}", error.message))
 }
 
 /// A lane as its race's header has it.
@@ -156,8 +157,10 @@ fn record(plan: &Plan, came: Came) -> Record {
         },
         rates: Vec::new(),
         probes: Vec::new(),
+        disks: Vec::new(),
         trials,
         steps: Vec::new(),
+        unreached: Vec::new(),
         end: Some(end),
         resumes: 0,
         warnings: Vec::new(),
@@ -190,7 +193,7 @@ fn words_of(line: &str) -> Vec<String> {
 fn printed(record: &Record, findings: &Findings, advice: &[String]) -> Vec<String> {
     let path = "~/.local/state/fairlane/runs/it's one.jsonl";
     let input = Input { findings, record, record_path: Some(path) };
-    let style = Style { colour: false, width: 100 };
+    let style = Style { colour: false, width: 100, ..Style::default() };
     let mut texts: Vec<String> =
         ["text", "markdown"].map(|format| report::render(&input, format, &style).unwrap()).to_vec();
     let report::Render::Spoken(memo) = report::format_named("memo").unwrap().render else {
@@ -224,7 +227,7 @@ fn refused(words: &[String]) -> Option<String> {
         return None;
     }
     let planned = || -> Result<usize, Failure> {
-        let plan = race::plan(&race, &mut Vec::new(), &mut Vec::new())?;
+        let plan = race::plan(&race, &mut Vec::new(), &mut Vec::new(), &mut None)?;
         contest::check_libraries(&plan)?;
         contest::check_guests(&plan)?;
         let lanes = plan.lanes.len() + usize::from(plan.with_self);
@@ -287,7 +290,13 @@ fn every_command_that_is_proposed_can_be_run_as_it_is_written() {
                 };
                 for whole in [true, false] {
                     told.push(
-                        report::render_advice(&report, "text", &Style { colour: false, width: 100 }, whole).unwrap(),
+                        report::render_advice(
+                            &report,
+                            "text",
+                            &Style { colour: false, width: 100, ..Style::default() },
+                            whole,
+                        )
+                        .unwrap(),
                     );
                 }
             }

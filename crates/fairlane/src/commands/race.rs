@@ -1,6 +1,7 @@
 //! `fairlane race`: options become a plan, a plan becomes a race.
 
 use super::contest::{self, Contest};
+use super::lane_size;
 use super::planning::{self, Tail};
 use super::resume::resume;
 use super::screen::Channel;
@@ -8,24 +9,20 @@ use super::without_root;
 use crate::failure::Failure;
 use crate::options::{FindMaxBy, Race};
 use crate::suites;
-use model::Bytes;
 use model::appenders::{MOST_PROCESSES, SwarmMethod};
 use model::lane::LaneSpec;
 use model::plan::{Plan, Rounds};
 use model::search::{Criterion, FindMax};
 use model::workload::{Kind, Suite};
 
-/// Size of a lane where neither the user nor the suite says one.
-const USUAL_LANE_SIZE: Bytes = Bytes(2 << 30);
-
 /// Races, or with `--dry-run` says what a race would touch.
 ///
 /// # Errors
 /// With the documented exit statuses.
 pub fn run(options: &Race) -> Result<(), Failure> {
-    let resumed = options.resume.as_deref().map(|name| resume(name, &options.lanes, &options.set)).transpose()?;
+    let resumed = options.resume.as_deref().map(|name| resume(name, options)).transpose()?;
     let mut notes = Vec::new();
-    let mut most_telling = Vec::new();
+    let (mut most_telling, mut of_size) = (Vec::new(), None);
     let plan = match &resumed {
         Some(resumed) => Plan {
             budget_seconds: options.terms.budget.or(resumed.record.header.plan.budget_seconds),
@@ -33,7 +30,7 @@ pub fn run(options: &Race) -> Result<(), Failure> {
             lanes: resumed.lanes.clone(),
             ..resumed.record.header.plan.clone()
         },
-        None => plan(options, &mut notes, &mut most_telling)?,
+        None => plan(options, &mut notes, &mut most_telling, &mut of_size)?,
     };
     let contest = Contest {
         plan,
@@ -44,14 +41,20 @@ pub fn run(options: &Race) -> Result<(), Failure> {
         report: !options.no_report,
         channel: Channel::Out,
         remark: None,
+        of_size,
         most_telling,
     };
     contest::run(contest, |_| Ok(()))
 }
 
 /// Options become a plan; nothing is touched yet. `notes`: what had to differ from what was asked.
-/// `most_telling`: what comes first where the time is too short.
-pub(super) fn plan(options: &Race, notes: &mut Vec<String>, most_telling: &mut Vec<String>) -> Result<Plan, Failure> {
+/// `most_telling`: what comes first where the time is too short. `of_size`: why lanes are as large as they are.
+pub(super) fn plan(
+    options: &Race,
+    notes: &mut Vec<String>,
+    most_telling: &mut Vec<String>,
+    of_size: &mut Option<String>,
+) -> Result<Plan, Failure> {
     let mut suite = suites::find(&options.suite)?;
     let terms = &options.terms;
     let fallback = without_root::choose(&options.lanes, terms.on.as_deref(), terms.guest_memory);
@@ -66,16 +69,38 @@ pub(super) fn plan(options: &Race, notes: &mut Vec<String>, most_telling: &mut V
     let lanes = planning::lanes_of_suite(&named, guest.as_deref(), (&suite, &options.suite), notes)?;
     let throttles = planning::throttles(terms, &lanes)?;
     let on = planning::ground(place.as_deref(), &lanes)?;
-    let lane_size = options.lane_size.or(suite.lane_size).unwrap_or(USUAL_LANE_SIZE);
+    // A number of rounds is a promise, and has no time of its own.
+    let until_decided =
+        !options.as_published && options.find_max.is_none() && !matches!(options.rounds, Some(Rounds::Fixed(_)));
+    let time = terms.budget.or(suite.budget_seconds.filter(|_| until_decided));
+    let asked = options.lane_size.or(suite.lane_size);
+    let chosen = lane_size::choose(asked, time, &lanes, terms.with_self, &on);
+    let lane_size = chosen.size;
+    *of_size = chosen.why;
     let mut reduced = Vec::new();
     if options.as_published {
         reduced = suites::do_as_published(&mut suite, planning::room(&lanes, &on, lane_size))?;
     }
     // What is set by hand has the last word.
-    for assignment in &options.set {
-        suites::set(&mut suite, assignment)?;
+    let data = options.data.iter().map(|data| format!("data={data}"));
+    let set: Vec<String> = data.chain(options.set.iter().cloned()).collect();
+    for (at, assignment) in set.iter().enumerate() {
+        // A refusal names the option that was typed.
+        let typed = |message: String| match (at, &options.data) {
+            (0, Some(_)) => message.replace("--set data=", "--data "),
+            _ => message,
+        };
+        suites::set(&mut suite, assignment).map_err(|no| Failure { message: typed(no.message), ..no })?;
+    }
+    let compressible_too = suite.compressible_too.clone();
+    let asked_for = |name: &String| compressible_too.iter().any(|of| *name == format!("{of}-compressible"));
+    if options.workloads.iter().any(asked_for) || !(options.as_published || planning::compressing(&lanes).is_empty()) {
+        suites::add_compressible(&mut suite);
     }
     suites::choose(&mut suite, &options.workloads)?;
+    notes.extend(planning::compression_note(&lanes, &suite.workload, &compressible_too));
+    notes.extend(planning::same_filesystem_note(&lanes));
+    notes.extend(planning::lane_size_note(options.lane_size, &lanes, &on));
     planning::check_sockets(&suite.workload, &options.set)?;
     let chosen = |name: &String| suite.workload.iter().any(|workload| workload.name == *name);
     notes.extend(reduced.into_iter().filter(|(name, _)| chosen(name)).map(|(_, note)| note));
@@ -101,7 +126,7 @@ pub(super) fn plan(options: &Race, notes: &mut Vec<String>, most_telling: &mut V
     command_line.extend(lanes.iter().map(LaneSpec::to_line));
     command_line.extend(["--suite".to_owned(), options.suite.clone()]);
     command_line.extend(options.workloads.iter().flat_map(|name| ["--workload".to_owned(), name.clone()]));
-    command_line.extend(options.set.iter().flat_map(|assignment| ["--set".to_owned(), assignment.clone()]));
+    command_line.extend(set.into_iter().flat_map(|assignment| ["--set".to_owned(), assignment]));
     if options.as_published {
         command_line.push("--as-published".to_owned());
     }

@@ -36,12 +36,14 @@ pub fn run(options: &Report) -> Result<(), Failure> {
         outputs::check(&[("-o", output)], &[("the record", &path)])?;
     }
     let record = state::load_to_show(&path)?;
-    let findings = knowledge::findings(&record)?;
+    let mut findings = knowledge::findings(&record)?;
+    state::mark_running(&mut findings, &record, &path);
     match &format.render {
         Render::Text(render) => {
             let shown = tilde(&path);
             let input = report::Input { findings: &findings, record: &record, record_path: Some(&shown) };
-            let style = if output.is_none() { style() } else { report::Style::default() };
+            let style =
+                if output.is_none() { style() } else { report::Style { piped: true, ..report::Style::default() } };
             put(&render(&input, &style).map_err(Failure::usage)?, output)
         }
         Render::Spoken(render) => {

@@ -3,8 +3,10 @@
 use super::planning;
 use crate::conductor::machine;
 use crate::failure::Failure;
+use crate::options::Race;
 use crate::state;
 use model::lane::{Contestant, Lane, LaneSpec};
+use model::plan::Ground;
 use model::record::Record;
 use model::workload::{Kind, Workload};
 use std::path::{Path, PathBuf};
@@ -20,12 +22,13 @@ pub struct Resumed {
 }
 
 /// Finds a record and asks whether it may go on here. A record is a file that somebody may have written to have root
-/// do something: what it may not choose by itself must be typed again, lanes (`typed`) and servers (`set`).
+/// do something: what it may not choose by itself must be typed again: lanes, servers (`--set`) and folders (`--on`).
 ///
 /// # Errors
 /// When there is no such record, it is complete, it was begun by another version or machine, or what it asks for was
 /// not typed again.
-pub fn resume(name: &str, typed: &[String], set: &[String]) -> Result<Resumed, Failure> {
+pub fn resume(name: &str, options: &Race) -> Result<Resumed, Failure> {
+    let set = &options.set;
     let path = state::resolve(name)?;
     let record = state::load(&path)?;
     if record.end == Some(model::record::EndOutcome::Complete) {
@@ -51,7 +54,8 @@ pub fn resume(name: &str, typed: &[String], set: &[String]) -> Result<Resumed, F
         )));
     }
     for workload in &record.header.plan.workloads {
-        check_again(workload).map_err(|what| Failure::usage(format!("{} cannot go on: {what}", path.display())))?;
+        check_again(workload, here.memory_bytes)
+            .map_err(|what| Failure::usage(format!("{} cannot go on: {what}", path.display())))?;
     }
     let workloads = &record.header.plan.workloads;
     let is_socket = |assignment: &&String| assignment.split('=').next().is_some_and(|key| key.ends_with("socket"));
@@ -62,20 +66,37 @@ pub fn resume(name: &str, typed: &[String], set: &[String]) -> Result<Resumed, F
         )));
     }
     planning::check_sockets(workloads, set)?;
-    let lanes = lanes_again(&record.header.plan.lanes, typed, name)?;
+    let trusted = !lanes::host::is_root() || state::is_kept(&path);
+    let runs_fio = |workload: &Workload| matches!(workload.kind, Kind::Fio(_));
+    if !trusted && !options.terms.allow_programs && workloads.iter().any(runs_fio) {
+        let line = ["fairlane", "race", "--resume", name, "--allow-programs"].map(str::to_owned);
+        return Err(Failure::usage(format!(
+            "the record has the installed fio run a job file as root, and it is not among your own records; read it, and \
+             allow it: {}",
+            report::shell_line(&line)
+        )));
+    }
+    let lanes = lanes_again(&record.header.plan.lanes, &options.lanes, name, trusted)?;
+    place_again(&record.header.plan.on, options.terms.on.as_deref(), name, trusted)?;
     Ok(Resumed { path, record, lanes })
 }
 
 /// The lanes to go on with: the record's, where none of them has to be typed again, or those that were typed, where
 /// they are the same. `name`: the record as the command line names it.
-fn lanes_again(recorded: &[LaneSpec], typed: &[String], name: &str) -> Result<Vec<LaneSpec>, Failure> {
+/// `trusted`: it may name folders.
+fn lanes_again(recorded: &[LaneSpec], typed: &[String], name: &str, trusted: bool) -> Result<Vec<LaneSpec>, Failure> {
     let line = || {
         let begin = ["fairlane", "race", "--resume", name].map(str::to_owned);
         let words: Vec<String> = begin.into_iter().chain(recorded.iter().map(LaneSpec::to_line)).collect();
         report::shell_line(&words)
     };
     if typed.is_empty() {
-        let must = recorded.iter().find_map(|lane| lanes::plain::must_be_typed(lane).map(|why| (lane, why)));
+        let names_folder = |lane: &LaneSpec| {
+            let folder = matches!(lane.venue, Some(model::lane::Venue::Image(Some(_))));
+            (folder && !trusted).then_some("it names a folder, in which root makes its images")
+        };
+        let why = |lane: &LaneSpec| lanes::plain::must_be_typed(lane).or_else(|| names_folder(lane));
+        let must = recorded.iter().find_map(|lane| why(lane).map(|why| (lane, why)));
         return match must {
             None => Ok(recorded.to_vec()),
             Some((lane, why)) => Err(Failure::usage(format!(
@@ -108,20 +129,43 @@ fn lanes_again(recorded: &[LaneSpec], typed: &[String], name: &str) -> Result<Ve
     }
 }
 
+/// Where the images stand: root makes them where a record of its own says, in the working directory, or where they were
+/// typed again.
+fn place_again(recorded: &Ground, typed: Option<&Path>, name: &str, trusted: bool) -> Result<(), Failure> {
+    let (Ground::Images(place) | Ground::Device(place)) = recorded;
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let line = || {
+        let words = ["fairlane", "race", "--resume", name, "--on", &place.display().to_string()].map(str::to_owned);
+        report::shell_line(&words)
+    };
+    let here = || std::env::current_dir().is_ok_and(|here| real(&here) == real(place));
+    match typed {
+        Some(typed) if real(typed) == real(place) => Ok(()),
+        Some(_) => Err(Failure::usage(format!("this record's lanes are elsewhere; name that place: {}", line()))),
+        None if trusted || matches!(recorded, Ground::Device(_)) || here() => Ok(()),
+        None => Err(Failure::usage(format!(
+            "the record says where root is to make its images, and it is not among your own records; read it, and name \
+             the place again: {}",
+            line()
+        ))),
+    }
+}
+
 /// A record is a file that somebody may have edited, and resuming may run as root: what it makes the
 /// engine or fio do is checked as when it was begun.
-fn check_again(workload: &Workload) -> Result<(), String> {
+fn check_again(workload: &Workload, memory_bytes: u64) -> Result<(), String> {
     workload.check()?;
     let Kind::Fio(run) = &workload.kind else { return Ok(()) };
     let surroundings = jobfile::Surroundings {
         read: &|_| Ok(run.text.clone()),
         variable: &|_| None,
         cpus: 1,
-        memory_bytes: 0,
+        memory_bytes,
         page_bytes: 4096,
+        space_bytes: 0,
     };
     let again = jobfile::for_fio(Path::new(&run.file), &surroundings).map_err(|error| error.to_string())?;
-    match again.text == run.text {
+    match again == **run {
         true => Ok(()),
         false => Err("its job file is not as Fairlane writes it; begin again from the job file".to_owned()),
     }

@@ -2,6 +2,7 @@
 //! something else), progress on standard error and only on a terminal.
 
 use crate::failure::Failure;
+use crate::owner::Owner;
 use crate::terminal::{self, Clean};
 use model::event::Event;
 use report::{PlanSummary, Screen, ScreenOptions, Style};
@@ -109,7 +110,14 @@ fn style_on(stream: &(impl IsTerminal + std::os::fd::AsFd)) -> Style {
     let terminal = stream.is_terminal();
     let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-    Style { colour: terminal && wanted, width: terminal_width(stream).unwrap_or(Style::default().width) }
+    let width = terminal_width(stream).unwrap_or(Style::default().width);
+    Style { colour: terminal && wanted, width, piped: !terminal, sudo: types_sudo() }
+}
+
+/// Whether who reads this has to ask for root's rights, and can.
+fn types_sudo() -> bool {
+    let is_other = !lanes::host::is_root() || Owner::current().ids().is_some();
+    is_other && lanes::command::find_on_path("sudo").is_some()
 }
 
 fn terminal_width(stream: &(impl IsTerminal + std::os::fd::AsFd)) -> Option<usize> {

@@ -19,12 +19,17 @@ pub fn run(options: &Suites) -> Result<(), Failure> {
             }
         },
         None => {
+            let suites =
+                BUILT_IN.iter().map(|(name, _)| Ok((*name, find(name)?))).collect::<Result<Vec<_>, Failure>>()?;
+            let widest = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or(0) + 2;
+            let names = widest(&mut suites.iter().map(|(name, _)| name.len()));
+            let works = suites.iter().flat_map(|(_, suite)| &suite.workload);
+            let works = widest(&mut works.map(|workload| workload.name.len()));
             let mut text = String::new();
-            for (name, _) in BUILT_IN {
-                let suite = find(name)?;
-                text.push_str(&format!("{name:<14}{}\n", suite.about));
+            for (name, suite) in &suites {
+                text.push_str(&format!("{name:<names$}{}\n", suite.about));
                 for workload in &suite.workload {
-                    text.push_str(&format!("{:<14}  {:<18}{}\n", "", workload.name, workload.title));
+                    text.push_str(&format!("{:<names$}  {:<works$}{}\n", "", workload.name, workload.title));
                 }
             }
             text.push_str("\nfairlane suites NAME prints one as TOML; change a copy and race it with --suite FILE.\n");

@@ -1,6 +1,8 @@
 //! What a race will write and for how long, said before it does.
 
 use super::forecast::{self, Course, Disks, Setting, Work};
+use super::lane_size;
+use crate::conductor::disk_probe;
 use crate::conductor::quiet::quiet_of;
 use crate::conductor::time::Expected;
 use lanes::Stage;
@@ -22,16 +24,15 @@ pub fn summary(plan: &Plan, stage: &Stage, keep: bool) -> PlanSummary {
     let setting = setting(plan, stage);
     // Of a search a pass is a round, of so many steps.
     let steps = if plan.find_max.is_some() { STEPS_OF_A_PASS } else { 1.0 };
-    let course = |workload: &Workload| {
-        let of = setting.course(workload, whole_seconds(workload));
-        Course { round: of.round * steps, ..of }
-    };
-    let courses: Vec<Course> = plan.workloads.iter().map(course).collect();
+    let searched = |of: Course| Course { round: of.round * steps, ..of };
+    let courses: Vec<Course> = courses(plan, &setting).into_iter().map(searched).collect();
     let raced = |rounds: u32| courses.iter().fold(Work::default(), |sum, course| sum + course.of_rounds(rounds));
     let (least, most) = (raced(rounds.0), raced(rounds.1));
     // A race ends when all is decided or the time is up: the forecast is the longer of the two ends, but
     // every workload is raced to its first look where there is time for it.
-    let seconds = plan.budget_seconds.map_or(most.seconds, |budget| budget.min(most.seconds));
+    // The first workload's first round is raced whatever the budget.
+    let first = courses.first().map_or(0.0, |course| course.of_rounds(1).seconds);
+    let seconds = plan.budget_seconds.map_or(most.seconds, |budget| budget.max(first).min(most.seconds));
     let share = if most.seconds > 0.0 { seconds / most.seconds } else { 0.0 };
     let images = stage.bytes_to_write();
     PlanSummary {
@@ -40,6 +41,7 @@ pub fn summary(plan: &Plan, stage: &Stage, keep: bool) -> PlanSummary {
         needed_bytes: Some(images),
         workloads: plan.workloads.len() as u32,
         rounds,
+        ranks: stage.lane_count() > 1 && plan.find_max.is_none() && !plan.calibration,
         rounds_until_the_time_is_up: plan.calibration && plan.budget_seconds.is_some(),
         seconds: Some(seconds),
         seconds_per_round: courses.iter().map(|course| course.round.seconds).collect(),
@@ -56,22 +58,27 @@ pub fn summary(plan: &Plan, stage: &Stage, keep: bool) -> PlanSummary {
 /// What each workload is expected to take.
 pub fn expected(plan: &Plan, stage: &Stage) -> Vec<Expected> {
     let setting = setting(plan, stage);
-    let course = |workload: &Workload| setting.course(workload, whole_seconds(workload));
     let of = |course: Course| Expected {
         once: course.once.seconds,
         round: course.round.seconds,
         probe: course.probe.seconds,
     };
-    plan.workloads.iter().map(|workload| of(course(workload))).collect()
+    courses(plan, &setting).into_iter().map(of).collect()
+}
+
+/// The parts of each workload; with the first one the disk itself is looked at.
+fn courses(plan: &Plan, setting: &Setting) -> Vec<Course> {
+    let course = |workload: &Workload| setting.course(workload, whole_seconds(workload));
+    let mut courses: Vec<Course> = plan.workloads.iter().map(course).collect();
+    if let Some(first) = courses.first_mut().filter(|_| setting.probed > 0.0 && !plan.is_throttled()) {
+        first.once += Work { seconds: disk_probe::USUAL_SECONDS, bytes: 0.0 };
+    }
+    courses
 }
 
 /// Where the race takes place, as far as a forecast asks.
 fn setting(plan: &Plan, stage: &Stage) -> Setting {
-    let rotational = stage
-        .host()
-        .and_then(|host| host.disk.as_deref())
-        // A virtual disk is called rotational by default, whatever it stands on.
-        .is_some_and(|disk| !disk.starts_with("vd") && lanes::host::describe_disk(disk).rotational);
+    let rotational = stage.host().and_then(|host| host.disk.as_deref()).is_some_and(lane_size::spins);
     let by_processes = |workload: &Workload| matches!(&workload.kind, Kind::Operations(of) if of.method == Method::ProcessPerOperation);
     let lanes = stage.lanes();
     let in_guests = lanes.iter().filter(|lane| !lane.kernel.is_empty()).count();
@@ -92,12 +99,24 @@ fn setting(plan: &Plan, stage: &Stage) -> Setting {
         rates,
         lanes: lanes.len() as f64,
         formatted: formatted as f64,
+        mkfs_bytes: mkfs_bytes(&lanes, formatted),
         probed: stage.blocks() as f64,
         side_by_side: stage.side_by_side(),
         quiet_seconds: quiet_of(plan).as_secs_f64(),
         disks: Disks { bare: plan.throttle, lanes: lanes.iter().map(|lane| plan.throttle_of(&lane.name)).collect() },
         cpus: std::thread::available_parallelism().map_or(1.0, |cpus| cpus.get() as f64),
     }
+}
+
+/// Of what lies beyond a small lane an ext filesystem writes about this share in each mkfs: an inode of 256 bytes for
+/// each 16 KiB, and its journal (384 MiB of 16 GiB, 96 MiB of 2 GiB; mke2fs 1.47).
+const EXT_TABLES: f64 = 1.0 / 48.0;
+
+/// Bytes that mkfs writes into lanes larger than usual, on average over all that are formatted.
+fn mkfs_bytes(lanes: &[model::lane::Lane], formatted: usize) -> f64 {
+    let ext = lanes.iter().filter(|lane| lane.filesystem.starts_with("ext") && lane.venue != "directory");
+    let beyond = ext.map(|lane| lane.size_bytes.saturating_sub(lane_size::USUAL.get()) as f64 * EXT_TABLES);
+    beyond.sum::<f64>() / formatted.max(1) as f64
 }
 
 /// What work that runs whole says itself of how long it takes.

@@ -151,7 +151,11 @@ impl AgentProcess {
                 {
                     // Operations on files say themselves what is lacking.
                     let told = reason.contains("the lane is full");
-                    let remedy = if told { "" } else { "; the lane is full: raise --lane-size" };
+                    let remedy = if told {
+                        ""
+                    } else {
+                        "; the lane is full: raise --lane-size, or free space where it is a directory"
+                    };
                     return Err(CallError::Refused(format!("{reason}{remedy}")));
                 }
                 Ok(Ok(Reply::Failed { reason, .. })) => return Err(CallError::Refused(reason)),

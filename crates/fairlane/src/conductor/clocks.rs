@@ -5,6 +5,7 @@
 //! measures nothing: it stands in records as the time of day, and where somebody sets it, that is only remarked.
 
 use model::trial::{OTHER_CLOCK, SUSPENDED};
+use model::{Flag, Mark};
 use rustix::time::{ClockId, clock_gettime};
 
 /// Where the kernel names the clock that its own time comes from.
@@ -37,7 +38,7 @@ pub struct Disturbance {
     /// Why what was measured meanwhile is void, one sentence.
     pub void: Option<String>,
     /// Remarks.
-    pub flags: Vec<String>,
+    pub flags: Vec<Flag>,
     /// The kernel gave its clock source up: who has looked at the old one must look again.
     pub other_clock: bool,
 }
@@ -63,19 +64,21 @@ impl Clocks {
         if slept > doubt + LEAST_SLEEP {
             let time = model::units::human_seconds(slept as f64 / 1e9);
             found.void = Some(format!("{SUSPENDED} for {time} during this trial"));
-            found.flags.push(format!("suspended: {SUSPENDED} for {time}"));
+            found.flags.push(Mark::Suspended.with(format!("{SUSPENDED} for {time}")));
         }
         if self.source != earlier.source {
             let sources = format!("{OTHER_CLOCK} from {} to {}", earlier.source, self.source);
             found.void.get_or_insert_with(|| format!("{sources} during this trial"));
-            found.flags.push(format!("clock-source: {sources}"));
+            found.flags.push(Mark::ClockSource.with(sources));
             found.other_clock = true;
         }
         let stepped = (self.wall - self.boot) - (earlier.wall - earlier.boot);
         if stepped.abs() > doubt + LEAST_STEP {
             let (time, way) =
                 (model::units::human_seconds(stepped.abs() as f64 / 1e9), if stepped > 0 { "forward" } else { "back" });
-            found.flags.push(format!("clock-set: the time of day was set {time} {way}; nothing is measured with it"));
+            found.flags.push(
+                Mark::ClockSet.with(format!("the time of day was set {time} {way}; nothing is measured with it")),
+            );
         }
         found
     }
@@ -121,7 +124,7 @@ mod tests {
         let found = after.since(&before);
         assert_eq!(found.void.as_deref(), Some("the machine slept for 60 min during this trial"));
         assert_eq!((found.flags.len(), found.other_clock), (1, false), "{found:?}");
-        assert!(found.flags[0].starts_with("suspended: "), "{found:?}");
+        assert!(found.flags[0].is(Mark::Suspended), "{found:?}");
     }
 
     #[test]
@@ -130,7 +133,7 @@ mod tests {
         for (wall, way) in [(4_700, "60 min forward"), (1_070, "30 s back")] {
             let found = at(100 * SECOND, 100 * SECOND, wall * SECOND).since(&before);
             assert_eq!(found.void, None);
-            assert!(found.flags[0].starts_with("clock-set: ") && found.flags[0].contains(way), "{found:?}");
+            assert!(found.flags[0].figures(Mark::ClockSet).is_some_and(|said| said.contains(way)), "{found:?}");
         }
     }
 

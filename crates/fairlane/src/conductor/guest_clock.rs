@@ -2,6 +2,7 @@
 
 use super::round::Track;
 use super::visit::Visit;
+use model::{Flag, Mark};
 
 /// By which share a guest's clock may run fast or slow.
 const MOST_DRIFT: f64 = 0.005;
@@ -32,15 +33,15 @@ impl Track<'_> {
 
 /// A clock that could not be read may have been wrong.
 fn unchecked(visit: &mut Visit) {
-    let flag = "guest-clock-unchecked".to_owned();
+    let flag = Flag::from(Mark::GuestClockUnchecked);
     if !visit.flags.contains(&flag) {
         visit.flags.push(flag);
     }
 }
 
-fn flag(drift: f64) -> String {
+fn flag(drift: f64) -> Flag {
     let (share, way) = (drift.abs() * 100.0, if drift > 0.0 { "fast" } else { "slow" });
-    format!("guest-clock: the guest's clock ran {share:.1} % {way}")
+    Mark::GuestClock.with(format!("the guest's clock ran {share:.1} % {way}"))
 }
 
 #[cfg(test)]
@@ -52,12 +53,12 @@ mod tests {
         let mut visit = Visit::new(0, 0, 1);
         unchecked(&mut visit);
         unchecked(&mut visit);
-        assert_eq!(visit.flags, ["guest-clock-unchecked"]);
+        assert_eq!(visit.flags, [Flag::from(Mark::GuestClockUnchecked)]);
     }
 
     #[test]
     fn a_drift_is_told_with_its_way() {
-        assert_eq!(flag(0.012), "guest-clock: the guest's clock ran 1.2 % fast");
-        assert_eq!(flag(-0.006), "guest-clock: the guest's clock ran 0.6 % slow");
+        assert_eq!(flag(0.012), Flag::from("guest-clock: the guest's clock ran 1.2 % fast"));
+        assert_eq!(flag(-0.006), Flag::from("guest-clock: the guest's clock ran 0.6 % slow"));
     }
 }

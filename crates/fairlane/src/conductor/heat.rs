@@ -1,6 +1,7 @@
 //! Whether the CPU slowed itself down because it was hot: then the same work costs more time, in
 //! whichever lane had the bad luck.
 
+use model::{Flag, Mark};
 use std::fs;
 use std::path::Path;
 
@@ -24,9 +25,9 @@ pub fn throttle_events(cpus: &Path) -> Option<u64> {
 }
 
 /// The flag of a round's trials during which the CPUs slowed down.
-pub fn flag(before: Option<u64>, after: Option<u64>) -> Option<String> {
+pub fn flag(before: Option<u64>, after: Option<u64>) -> Option<Flag> {
     let times = after?.checked_sub(before?).filter(|&times| times > 0)?;
-    Some(format!("cpu-throttled: the CPUs slowed down for heat {times} times during this round"))
+    Some(Mark::CpuThrottled.with(format!("the CPUs slowed down for heat {times} times during this round")))
 }
 
 #[cfg(test)]
@@ -49,7 +50,7 @@ mod tests {
 
     #[test]
     fn only_what_happened_during_the_round_marks_it() {
-        assert!(flag(Some(7), Some(9)).unwrap().contains("2 times"));
+        assert!(flag(Some(7), Some(9)).unwrap().to_string().contains("2 times"));
         for (before, after) in [(Some(7), Some(7)), (None, Some(9)), (Some(7), None), (Some(9), Some(1))] {
             assert_eq!(flag(before, after), None);
         }

@@ -6,6 +6,7 @@ pub mod agent_process;
 pub mod clocks;
 pub mod course;
 mod database;
+pub mod disk_probe;
 mod guest_clock;
 mod heat;
 pub mod hold;
@@ -37,8 +38,9 @@ use model::event::Event;
 use model::findings::ResultFinding;
 use model::plan::{LOOKS, Plan, Rounds};
 use model::record::{EndOutcome, Line, Record};
-use model::trial::{OTHER_CLOCK, Outcome, Trial};
+use model::trial::{Outcome, Trial};
 use model::workload::{Kind, Workload};
+use model::{Flag, Mark};
 use record_file::RecordFile;
 use round::Track;
 use slices::Longer;
@@ -47,7 +49,7 @@ use std::time::{Duration, Instant};
 use time::Expected;
 use visit::Visit;
 
-/// A noisy round is run again, but at most this share of them (methods section 1).
+/// A noisy round is run again, but at most this share of them (method 3.1).
 const REPEATS_SHARE: f64 = 0.2;
 /// A lane that failed so often in one workload is left out of its later rounds. Chosen: once may be a
 /// disturbance, and each round that a lane fails in costs the others their time; a lane that fails in one
@@ -117,7 +119,9 @@ impl Race<'_> {
             // disk too slow for all of them, some workloads decided are worth more than none.
             let share = self.budget().map(|budget| {
                 let elapsed = self.elapsed_seconds();
-                elapsed + (budget - elapsed).max(0.0) / (count - index) as f64
+                let equal = elapsed + (budget - elapsed).max(0.0) / (count - index) as f64;
+                // Nor may it take what the first looks of the others need.
+                equal.min(budget - (index + 1..count).map(|later| self.seconds_to(later, LOOKS[0])).sum::<f64>())
             });
             while let Some(look) = self.next_look(index) {
                 let deadline = if look <= LOOKS[0] { self.budget() } else { share };
@@ -229,6 +233,7 @@ impl Race<'_> {
         let mut attempt = attempts_so_far + 1;
         loop {
             self.renew_guests(index, round)?;
+            self.renew_agents();
             if attempt == 1 && (round > 1 || !self.is_probed(index)) {
                 let racing = self.lanes_in(index);
                 let places = racing.into_iter().map(|lane| (lane, self.ground_of(lane, index, round))).collect();
@@ -253,13 +258,12 @@ impl Race<'_> {
             let beside = checked + self.track.longer.seconds;
             self.round_seconds[index] = (begun.elapsed().as_secs_f64() - beside).max(0.0);
             let broken = self.void(&mut trials, &work);
-            self.renew_agents(&trials);
             let noise = self.noise(&trials);
             let repeats = self.may_repeat(index);
             if let Some(noise) = noise.as_ref().filter(|_| !repeats) {
-                trials.iter_mut().for_each(|trial| trial.flags.push(format!("foreign-noise: {noise}")));
+                trials.iter_mut().for_each(|trial| trial.flags.push(noise.flag()));
             }
-            let noise = broken.or(noise).filter(|_| repeats);
+            let noise = broken.or(noise.map(|noise| noise.reason)).filter(|_| repeats);
             if let Some(noise) = &noise {
                 repeat(&mut trials, noise);
             }
@@ -333,9 +337,14 @@ impl Race<'_> {
         places: Vec<(usize, usize)>,
         seed: u64,
     ) -> Result<(), Failure> {
-        let mut probes = Vec::new();
+        let is_first = self.plan().workloads.first().is_some_and(|first| first.name == workload.name);
+        let sizes: Vec<u64> = self.record.header.lanes.iter().map(|lane| lane.size_bytes).collect();
+        let (mut probes, mut disks) = (Vec::new(), Vec::new());
         for _ in 0..ATTEMPTS_ON_A_MACHINE_THAT_SLEEPS {
             let before = Clocks::now();
+            if is_first && disk_probe::due(round) {
+                disks = self.track.probe_disks(workload, round, &places, &sizes, seed)?;
+            }
             if round == 1 {
                 probes.extend(self.track.probe_null(workload, seed)?);
             }
@@ -345,13 +354,18 @@ impl Race<'_> {
             match Clocks::now().since(&before).void {
                 None => break,
                 // No ceiling is better than one that nobody measured.
-                Some(_) => probes.clear(),
+                Some(_) => {
+                    probes.clear();
+                    disks.clear();
+                }
             }
         }
-        if probes.is_empty() {
+        let disks = disks.into_iter().map(|disk| Line::Disk(Box::new(disk)));
+        let lines: Vec<Line> = disks.chain(probes.into_iter().map(|probe| Line::Probe(Box::new(probe)))).collect();
+        if lines.is_empty() {
             return Ok(());
         }
-        self.append_all(probes.into_iter().map(|probe| Line::Probe(Box::new(probe))).collect())
+        self.append_all(lines)
     }
 
     /// Where lanes of several guests are compared, each round begins with guests that were just started, on images
@@ -371,26 +385,28 @@ impl Race<'_> {
         track.stage.renew_guests(index + round as usize, &mut track.journal).map_err(crate::commands::lane_failure)
     }
 
-    fn noise(&self, trials: &[Trial]) -> Option<String> {
+    /// What disturbed a round: other programs, or lanes beside the one that worked.
+    fn noise(&self, trials: &[Trial]) -> Option<Noise> {
         let overhead = stats::noise::HostOverhead::from_probes(&self.record.probes);
         // A guest runs nothing but the work, and counts its CPU time in ticks: what seems to be others' there is
         // the kernel's own. Others work on this machine, beside the guest.
         let number = |lane: &str| self.track.names.iter().position(|name| name == lane);
         trials.iter().filter(|trial| trial.outcome == Outcome::Ok).find_map(|trial| {
             let lane = number(&trial.lane)?;
-            match self.track.stage.in_guest(lane) {
-                false => stats::noise::foreign(&trial.system, &overhead),
-                true => stats::noise::foreign(self.track.beside.get(&lane)?, &overhead),
-            }
+            let outside = match self.track.stage.in_guest(lane) {
+                false => Some(&trial.system),
+                true => self.track.beside.get(&lane),
+            };
+            let foreign = outside.and_then(|system| stats::noise::foreign(system, &overhead));
+            let foreign = foreign.map(|reason| Noise { mark: Mark::ForeignNoise, reason });
+            foreign.or_else(|| Some(Noise { mark: Mark::NeighbourActive, reason: stats::noise::neighbours(trial)? }))
         })
     }
 
-    /// Agents that began to trust a clock that the kernel has given up begin anew.
-    fn renew_agents(&mut self, trials: &[Trial]) {
-        let of_old_clock = |trial: &Trial| trial.reason.as_deref().is_some_and(|why| why.starts_with(OTHER_CLOCK));
-        if trials.iter().any(of_old_clock) {
-            self.track.agents.iter_mut().filter_map(Option::take).for_each(agent_process::AgentProcess::end);
-        }
+    /// Each round begins with agents that were just started. Two processes that do the same may differ for as
+    /// long as they live: over a whole race that would be the lane's own (method 1.3).
+    fn renew_agents(&mut self) {
+        self.track.agents.iter_mut().filter_map(Option::take).for_each(agent_process::AgentProcess::end);
     }
 
     /// Trials during which the machine slept, and those in which the throttle did not hold, are in no figure; answers the
@@ -482,10 +498,12 @@ impl Race<'_> {
         for line in lines {
             match line {
                 Line::Probe(probe) => self.record.probes.push(*probe),
+                Line::Disk(disk) => self.record.disks.push(*disk),
                 Line::Rate(rate) => self.record.rates.push(*rate),
                 Line::Note { said } => self.record.warnings.push(said),
                 Line::Trial(trial) => self.record.trials.push(*trial),
                 Line::Step(step) => self.record.steps.push(*step),
+                Line::Unreached(unreached) => self.record.unreached.push(unreached),
                 Line::End { outcome, .. } => self.record.end = Some(outcome),
                 Line::Header(_) | Line::Resume { .. } => {}
             }
@@ -498,6 +516,18 @@ impl Race<'_> {
 fn disturbed(trials: &[Trial]) -> Option<String> {
     let void = trials.iter().find(|trial| trial.outcome == Outcome::Void)?;
     Some(format!("{}: {}", void.lane, void.reason.as_deref().unwrap_or_default()))
+}
+
+/// Why a round is raced again, or its trials are marked.
+struct Noise {
+    mark: Mark,
+    reason: String,
+}
+
+impl Noise {
+    fn flag(&self) -> Flag {
+        self.mark.with(self.reason.clone())
+    }
 }
 
 /// What counted is run again, for this reason.
@@ -540,7 +570,7 @@ mod tests {
         };
         let mut trials = [trial("ext4", 0), trial("xfs", 60_000_000_000)];
         assert_eq!([trials[0].outcome, trials[1].outcome], [Outcome::Ok, Outcome::Void]);
-        assert!(trials[1].flags.iter().any(|flag| flag.starts_with("suspended: ")), "{:?}", trials[1].flags);
+        assert!(trials[1].flags.iter().any(|flag| flag.is(Mark::Suspended)), "{:?}", trials[1].flags);
         let reason = disturbed(&trials).unwrap();
         assert_eq!(reason, "xfs: the machine slept for 60 s during this trial");
         repeat(&mut trials, &reason);

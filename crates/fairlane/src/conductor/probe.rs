@@ -21,7 +21,7 @@ const JOB_SLICE_SECONDS: f64 = 0.25;
 /// Deeper queues than this tell nothing more about a disk.
 const MOST_PROBE_DEPTH: u32 = 1024;
 
-/// The rounds in which the raw profiles run (methods section 1).
+/// The rounds in which the raw profiles run (method 1.1).
 pub fn due(round: u32) -> bool {
     matches!(round, 1 | 3 | 5)
 }

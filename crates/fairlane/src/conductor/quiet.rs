@@ -1,11 +1,11 @@
-//! Idle lanes are quiet before a measurement (methods section 1).
+//! Idle lanes are quiet before a measurement (method 1.2).
 
 use lanes::Stage;
 use model::plan::Plan;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long the lanes' devices must have been quiet (methods section 1).
+/// How long the lanes' devices must have been quiet (method 1.2).
 const QUIET: Duration = Duration::from_millis(500);
 /// The same for a first answer, which has little time.
 const QUIET_FOR_A_FIRST_ANSWER: Duration = Duration::from_millis(250);

@@ -10,16 +10,16 @@ use super::slices::Longer;
 use super::visit::Visit;
 use crate::failure::{Failure, Status};
 use lanes::{Cold, Journal, LaneFailure, Stage};
-use model::Throttle;
 use model::agent::{Part, Reply, Request, Target};
 use model::event::Event;
 use model::trial::SystemUse;
 use model::workload::{Kind, Streams, Workload};
+use model::{Mark, Throttle};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Parts of a phase that alternate between lanes (methods section 1: 4 to 10 slices).
+/// Parts of a phase that alternate between lanes (method 1.1: 4 to 10 slices).
 const PHASE_PARTS: u32 = 10;
 
 /// How long a lane in a guest may take to let go after Ctrl-C, before its guest is ended.
@@ -288,8 +288,8 @@ impl Track<'_> {
 
     /// Once-only work: every phase runs in parts that alternate between the lanes, as steady work
     /// does, because whole phases are shorter than a burst of noise. Reading begins with a cold
-    /// cache, and no file is read twice, so that every part is as cold as the first. The `syncfs` of
-    /// creating and deleting comes with the last part and is charged to the phase.
+    /// cache, and no file is read twice, so that every part is as cold as the first. Every part of
+    /// creating and deleting ends with a `syncfs` that is charged to it, so that no lane writes beside the next.
     fn once(&mut self, workload: &Workload, visits: &mut [Visit], seed: u64, threads: bool) -> Result<(), Failure> {
         for visit in visits.iter_mut() {
             self.open(workload, visit, seed)?;
@@ -365,11 +365,11 @@ impl Track<'_> {
         self.stage.lift(visit.ground)?;
         let flag = match self.stage.make_cold(visit.lane)? {
             Cold::Cold => None,
-            Cold::Warm => Some("warm-cache"),
-            Cold::Guest => Some("warm-cache: the guest's cache is empty, and its disk lies in the host's"),
+            Cold::Warm => Some(Mark::WarmCache.into()),
+            Cold::Guest => Some(Mark::WarmCache.with("the guest's cache is empty, and its disk lies in the host's")),
         };
         if let Some(flag) = flag.filter(|_| !visit.checking) {
-            visit.flags.push(flag.to_owned());
+            visit.flags.push(flag);
         }
         self.attach(visit)
     }

@@ -22,6 +22,7 @@ impl Race<'_> {
         let passes = search::passes_of(self.plan().rounds);
         for pass in 1..=passes {
             self.renew_guests(index, pass)?;
+            self.renew_agents();
             // Lanes take turns at the same image, and at who comes first.
             let order = stats::order::round_order(self.track.names.len(), self.plan().seed, index as u64, pass);
             for (place, lane) in order.into_iter().enumerate() {

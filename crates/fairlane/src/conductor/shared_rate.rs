@@ -1,4 +1,4 @@
-//! Latency at a shared rate (methods section 4): the lanes' maxima come first, measured in the same
+//! Latency at a shared rate (method 4.1): the lanes' maxima come first, measured in the same
 //! race, and every round then sends all lanes the same open loop.
 
 use super::{Race, repeat};
@@ -35,7 +35,7 @@ impl Race<'_> {
             trials.iter_mut().for_each(|trial| trial.round = BEFORE_ROUNDS);
             let broken = self.void(&mut trials, &work);
             let noise = self.noise(&trials);
-            let disturbed = broken.or(noise);
+            let disturbed = broken.or(noise.map(|noise| noise.reason));
             let again = disturbed.clone().filter(|_| self.may_repeat(index));
             if again.is_none() && trials.iter().all(|trial| trial.outcome == Outcome::Ok) {
                 let rate = shared_rate(&workload.name, share, &trials, disturbed)?;

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 pub(super) const WARM_UP_SECONDS: f64 = 0.03;
 
 /// So often the slices of a round are made once more where a lane has not settled by its middle; after
-/// that it is marked (methods section 2).
+/// that it is marked (method 2.3).
 const EXTENSIONS: usize = 3;
 
 /// How long a round may be made where a lane has not settled, and how much longer it was made.

@@ -9,7 +9,7 @@ use model::workload::Workload;
 
 impl Track<'_> {
     /// Done once, steps alternate between the lanes, long ones in parts, for the same reason as slices
-    /// do. Where all steps are done several times, each time is a slice: a lane does all of them, and
+    /// do; what a lane wrote reaches the disk before the next lane's turn, in no step's time. Where all steps are done several times, each time is a slice: a lane does all of them, and
     /// what it wrote reaches the disk before the next lane begins.
     ///
     /// With `check` all steps are done once before that, and what they wrote is read back after a
@@ -96,6 +96,10 @@ impl Track<'_> {
                 for turn in 0..lanes {
                     let visit = &mut visits[(number + index as usize + turn) % lanes];
                     self.phase(visit, step.group(), Part { index, of }, threads && index == 0)?;
+                    if lanes > 1 {
+                        // What it leaves to be written would be written beside the next lane.
+                        self.sync(visit)?;
+                    }
                 }
             }
         }

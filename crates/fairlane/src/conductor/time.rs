@@ -4,7 +4,7 @@
 use super::{Race, probe};
 use crate::failure::Failure;
 use model::plan::{LOOKS, Rounds};
-use model::record::Line;
+use model::record::{Line, Unreached};
 
 /// What a workload is expected to take before anybody has seen it take anything, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -75,9 +75,11 @@ impl Race<'_> {
         self.record.probes.iter().any(|probe| probe.workload == *name)
     }
 
-    /// Names the workloads that the budget had no room for, and the budget that has.
+    /// Records the workloads that the budget had no room for, and how long a race is that has.
     pub(super) fn name_what_did_not_fit(&mut self) -> Result<(), Failure> {
-        let Some(budget) = self.budget() else { return Ok(()) };
+        if self.budget().is_none() {
+            return Ok(());
+        }
         let unraced: Vec<usize> =
             (0..self.plan().workloads.len()).filter(|&index| self.trials_of(index).next().is_none()).collect();
         let rounds = match self.plan().rounds {
@@ -87,40 +89,21 @@ impl Race<'_> {
         };
         let elapsed = self.elapsed_seconds();
         let whole = elapsed + unraced.iter().map(|&index| self.expected[index].of_rounds(rounds)).sum::<f64>();
-        let said = |&index: &usize| {
-            did_not_fit(&self.plan().workloads[index].title, self.next_round_seconds(index), budget - elapsed, whole)
+        let unreached = |&index: &usize| {
+            Line::Unreached(Unreached {
+                workload: self.plan().workloads[index].name.clone(),
+                round_seconds: self.next_round_seconds(index),
+                whole_seconds: whole,
+            })
         };
-        let notes: Vec<Line> = unraced.iter().map(|index| Line::Note { said: said(index) }).collect();
+        let notes: Vec<Line> = unraced.iter().map(unreached).collect();
         if notes.is_empty() { Ok(()) } else { self.append_all(notes) }
     }
-}
-
-/// The sentence for a workload that was not raced; `whole`: seconds of a race that has room for it.
-fn did_not_fit(title: &str, round: f64, left: f64, whole: f64) -> String {
-    let minutes = (whole / 60.0).ceil().max(1.0);
-    let left = match left.round() {
-        seconds if seconds >= 1.0 => format!("{} of the budget were left", model::units::human_seconds(seconds)),
-        _ => "the budget was used up".to_owned(),
-    };
-    format!(
-        "{title} was not raced: a round of it takes about {}, and {left}; --budget {minutes:.0}m has room for it",
-        model::units::human_seconds(round)
-    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_did_not_fit_is_named_with_a_budget_that_has_room() {
-        assert_eq!(
-            did_not_fit("random read", 40.0, 12.0, 421.0),
-            "random read was not raced: a round of it takes about 40 s, and 12 s of the budget were left; --budget 8m has \
-             room for it"
-        );
-        assert!(did_not_fit("a", 0.5, -3.0, 10.0).contains("and the budget was used up; --budget 1m"));
-    }
 
     #[test]
     fn ceilings_are_expected_in_three_of_the_rounds() {

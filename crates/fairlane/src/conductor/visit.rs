@@ -3,6 +3,7 @@
 use super::clocks;
 use super::course::Gathered;
 use lanes::guest::Clocks;
+use model::Flag;
 use model::agent::{Devices, LibraryTarget};
 use model::trial::{Group, JobUse, Outcome, SystemUse, Trial};
 use model::workload::Workload;
@@ -37,7 +38,7 @@ pub struct Visit {
     /// What each job of a job file used.
     pub jobs: Vec<JobUse>,
     /// Remarks.
-    pub flags: Vec<String>,
+    pub flags: Vec<Flag>,
     /// Why it failed.
     pub failure: Option<String>,
     /// The step from which on nothing is done, because the filesystem cannot do it, and why. What was

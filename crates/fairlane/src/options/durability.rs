@@ -5,10 +5,11 @@ use model::Bytes;
 use std::path::PathBuf;
 
 const POWERCUT_HELP: &str = "\
-Each lane is the kernel's own filesystem on a disk that Fairlane records. Work acknowledges a record
-once every fsync that makes it safe has returned; then the power is cut, thousands of times, and each
-time any part of what no flush confirmed is on the disk. ext4 with its defaults must keep everything
-and ext4,nobarrier must lose something, or the run is refused as untrusted.
+Each lane is the kernel's own filesystem on a disk that Fairlane records.
+Work acknowledges a record once every fsync that makes it safe has returned.
+Then the power is cut, thousands of times: each time any part of what no flush confirmed is on the disk.
+ext4 with its defaults must keep everything and ext4,nobarrier must lose something;
+otherwise the run is refused as untrusted.
 
   fairlane powercut                                      ext4, ext4,nobarrier, xfs, btrfs
   fairlane powercut ext4 ext4,nobarrier xfs btrfs 'ext4(-O ^has_journal)' --cuts 2000
@@ -71,10 +72,11 @@ pub struct Powercut {
 }
 
 const INTEGRITY_HELP: &str = "\
-Blocks of data, then of metadata, are overwritten while the lane is unmounted; then every file is read and
-compared, and the filesystem's own check looks. A lane called raid1 stands on two devices of which one
-is damaged. Then a full disk: what can still be deleted, and does the space come back? Then a disk that
-refuses a write or a flush: is fsync told, and what is left?
+Blocks of data, then of metadata, are overwritten while the lane is unmounted.
+Then every file is read and compared, and the filesystem's own check looks.
+A lane called raid1 stands on two devices of which one is damaged.
+Then a full disk: what can still be deleted, and does the space come back?
+Then a disk that refuses a write or a flush: is fsync told, and what is left?
 
   fairlane integrity                                     ext4, xfs, btrfs, and btrfs as raid1
   fairlane integrity btrfs 'raid1=btrfs(-m raid1 -d raid1)' --blocks 64";
@@ -86,7 +88,7 @@ pub struct Integrity {
     /// The lanes, as `fairlane race` takes them; one with `raid1` among its mkfs options gets two devices
     #[arg(value_name = "LANE")]
     pub lanes: Vec<String>,
-    /// Damaged blocks of 4 KiB, of data and of metadata
+    /// Blocks of 4 KiB to damage, of data and then of metadata; fewer where a lane has fewer in use
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub blocks: u32,
     /// Size of each lane; the file behind it is sparse

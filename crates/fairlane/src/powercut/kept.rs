@@ -1,6 +1,6 @@
 //! A failing image, kept as what makes it again: the log up to its cut, and which cut it is.
 
-use super::bench::Bench;
+use super::bench::{Bench, unmount};
 use super::cannot;
 use super::recording::SECTOR_BYTES;
 use crate::commands::{durability, lane_failure, planning};
@@ -10,12 +10,14 @@ use crashes::Replayer;
 use crashes::log::Log;
 use crashes::serve::FILE;
 use crashes::survive::Cut;
-use crashes::work::{self, Terms};
+use crashes::work::{self, Found, Kind, MOST_RECORDS, Terms};
 use lanes::loop_device::LoopDevice;
-use lanes::{Consistency, Specimen, mount};
+use lanes::{Consistency, LaneFailure, Specimen, mount};
 use model::lane::{LaneError, LaneSpec};
 use serde::{Deserialize, Serialize};
+use std::fs::File;
 use std::io::Write as _;
+use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -98,7 +100,7 @@ pub fn check_format(format: &str) -> Result<(), Failure> {
     match LOOK_FORMATS.contains(&format) {
         true => Ok(()),
         false => Err(Failure::usage(format!(
-            "a look at one image is not told as `{}`; choose one of {}",
+            "one image is not shown as `{}`; choose one of {}",
             report::clean_text(format),
             LOOK_FORMATS.join(", ")
         ))),
@@ -142,6 +144,14 @@ impl Look {
 /// again. It is mounted and never formatted, so that its options of mkfs are nothing but words.
 fn lane_of(case: &Case, typed: &[String]) -> Result<LaneSpec, Failure> {
     let lane: LaneSpec = case.lane.parse().map_err(|error: LaneError| Failure::usage(error.to_string()))?;
+    // Before it is resolved: a file that a stranger names would be read, and quoted, with root's rights.
+    if !lanes::plain::stands_on_a_disk(&lane) {
+        return Err(Failure::usage(
+            "the kept image is of a lane that the kernel mounts from no disk, and no run keeps such a one; name a folder \
+             that a report names",
+        ));
+    }
+    lanes::plain::check_kept(&lane).map_err(lane_failure)?;
     let again = || report::shell_line(&[lane.to_line()]);
     match typed {
         [] if lanes::plain::has_plain_options(&lane) => Ok(lane),
@@ -155,36 +165,108 @@ fn lane_of(case: &Case, typed: &[String]) -> Result<LaneSpec, Failure> {
     }
 }
 
+/// A kept image as its folder has it: a stranger may have written all of it.
+struct Kept {
+    case: Case,
+    kind: &'static Kind,
+    specimen: Specimen,
+    log: File,
+    /// Records acknowledged by the cut, which are no more than there are.
+    acknowledged: u64,
+}
+
+impl Kept {
+    /// Reads what a folder keeps, and refuses what no run keeps.
+    fn read(folder: &Path, cut: Option<Cut>, typed: &[String]) -> Result<Kept, Failure> {
+        let text = owned::read(&folder.join(CASE), LARGEST_CASE_BYTES).map_err(|error| {
+            Failure::usage(format!("{} keeps no failing image ({error}); a report names the folders", folder.display()))
+        })?;
+        let damaged = |why: &dyn std::fmt::Display| {
+            Failure::usage(format!("{} is damaged: {why}; keep the image again", folder.join(CASE).display()))
+        };
+        let mut case: Case = serde_json::from_slice(&text).map_err(|error| damaged(&error))?;
+        let specimen = Specimen::resolve(&lane_of(&case, typed)?).map_err(lane_failure)?;
+        let kind = work::find(&case.workload)
+            .ok_or_else(|| Failure::usage(format!("this version knows no work {}", case.workload)))?;
+        // As the command line takes it: sectors have two sizes.
+        if case.cut.to_string().parse() != Ok(case.cut) {
+            return Err(damaged(&format!("there is no cut {}", case.cut)));
+        }
+        let unread = |error: std::io::Error| {
+            let path = folder.join(LOG);
+            Failure::usage(format!("{} cannot be read: {error}; name a folder that a report names", path.display()))
+        };
+        let log = owned::open_to_read(&folder.join(LOG)).map_err(unread)?;
+        let index = Log::open_strangers(Path::new(&format!("/proc/self/fd/{}", log.as_raw_fd()))).map_err(unread)?;
+        if let Some(cut) = cut {
+            case.cut = within(cut, index.end().max(case.cut.tick))?;
+        }
+        let Terms { records, only, .. } = case.terms;
+        let acknowledged = index.acknowledged_by(case.cut.tick);
+        if records > MOST_RECORDS || acknowledged > records || only.is_some_and(|one| !(1..=records).contains(&one)) {
+            return Err(damaged(&format!(
+                "it is of {records} records, of which the log acknowledges {acknowledged}; works have {MOST_RECORDS} at most"
+            )));
+        }
+        Ok(Kept { case, kind, specimen, log, acknowledged })
+    }
+}
+
 /// Makes a kept image again and does with it what the run did: mounts it as its lane, looks at the records, unmounts it
 /// and has it checked. Then it is mounted again, and left so. `typed`: the lane, where it was named again.
 ///
 /// # Errors
-/// A folder that keeps no image; a cut that the log does not reach; what the system answers.
+/// A folder that keeps no image; a cut that the log does not reach; an image that concerns disks other than itself; what
+/// the system answers.
 pub fn look(folder: &Path, cut: Option<Cut>, typed: &[String], on: &Path) -> Result<Look, Failure> {
-    let text = owned::read(&folder.join(CASE), LARGEST_CASE_BYTES).map_err(|error| {
-        Failure::usage(format!("{} keeps no failing image ({error}); a report names the folders", folder.display()))
-    })?;
-    let mut case: Case = serde_json::from_slice(&text)
-        .map_err(|error| Failure::usage(format!("{} is damaged: {error}", folder.join(CASE).display())))?;
-    let specimen = Specimen::resolve(&lane_of(&case, typed)?).map_err(lane_failure)?;
-    let kind = work::find(&case.workload)
-        .ok_or_else(|| Failure::usage(format!("this version knows no work {}", case.workload)))?;
-    let log = std::path::absolute(folder.join(LOG)).map_err(cannot("find the log"))?;
-    if let Some(cut) = cut {
-        case.cut = within(cut, case.cut, &log)?;
-    }
+    let kept = Kept::read(folder, cut, typed)?;
     durability::check_system()?;
-    durability::check_tools(std::slice::from_ref(&specimen))?;
+    Specimen::check_partitions_stay_unread().map_err(lane_failure)?;
+    durability::check_tools(std::slice::from_ref(&kept.specimen))?;
     let mut bench = Bench::begin(on, &planning::run_id())?;
     let fuse = bench.mount_place("image")?;
     let disk = bench.loop_place(fuse.path.join(FILE))?;
     let lane = bench.mount_place("lane")?;
-    let mut replayer = Replayer::start(&fuse.path, &log).map_err(cannot("show the crash image"))?;
+    let shown = Replayer::start_strangers(&fuse.path, &kept.log)
+        .map_err(cannot("show the crash image"))
+        .map(|mut replayer| (see(&kept, &mut replayer, &disk.path, &lane.path), replayer));
+    let failure = match shown {
+        Ok((Ok(seen), _)) => {
+            bench.keep()?;
+            return Ok(seen);
+        }
+        Ok((Err(failure), replayer)) => {
+            unmount(&lane.path)?;
+            unmount(&fuse.path)?;
+            replayer.wait();
+            failure
+        }
+        Err(failure) => {
+            unmount(&fuse.path)?;
+            failure
+        }
+    };
+    bench.end()?;
+    Err(failure)
+}
+
+/// Shows the image as a file at `disk`, and does with it what the run did at `lane`.
+fn see(kept: &Kept, replayer: &mut Replayer, disk: &Path, lane: &Path) -> Result<Look, Failure> {
+    let Kept { case, kind, specimen, .. } = kept;
     let acknowledged = replayer.show(case.cut).map_err(cannot("make the crash image"))?;
-    let device = LoopDevice::attach(&disk.path, Some(SECTOR_BYTES)).map_err(lane_failure)?;
+    // Who serves the image has read the log again, and only its bounds; from here on nothing of the folder is read.
+    if acknowledged != kept.acknowledged {
+        return Err(Failure::failed(
+            "the log of the kept image changed while it was read; copy the folder to where nobody else writes, and look at \
+             the copy",
+        ));
+    }
+    // Before there is a device of it, which udev looks at.
+    specimen.check_strangers_image(disk, None).map_err(lane_failure)?;
+    let device = LoopDevice::attach(disk, Some(SECTOR_BYTES)).map_err(lane_failure)?;
     let mut seen = Look {
-        lane: case.lane,
-        workload: case.workload,
+        lane: case.lane.clone(),
+        workload: case.workload.clone(),
         cut: case.cut.to_string(),
         acknowledged,
         repaired: None,
@@ -192,28 +274,36 @@ pub fn look(folder: &Path, cut: Option<Cut>, typed: &[String], on: &Path) -> Res
         wrong: None,
         complaint: None,
         mounted: None,
-        image: disk.path.clone(),
+        image: disk.to_owned(),
     };
     let stop = AtomicBool::new(false);
     let said = |told: Consistency| match told {
         Consistency::Complaint(words) => Some(words),
         Consistency::Clean | Consistency::Unknown => None,
     };
+    let path = device.path();
     if specimen.is_repaired_before_mount() {
-        seen.repaired = said(specimen.repair(&device.path(), &stop).map_err(lane_failure)?);
+        seen.repaired = said(specimen.repair(&path, &stop).map_err(lane_failure)?);
+        // The repair may have made the superblock another one.
+        device.drop_cache().map_err(lane_failure)?;
+        specimen.check_strangers_image(disk, Some(&path)).map_err(lane_failure)?;
     }
-    let mounted = specimen.mount(&device.path(), &lane.path).and_then(|()| {
-        let found = (kind.check)(&lane.path.join("work"), case.terms, acknowledged);
+    // Whatever the options say: what lies in the image is a stranger's.
+    let mount = || specimen.mount_strangers(&path, lane);
+    let mounted = mount().and_then(|()| {
+        let found = checked(kind, lane, case.terms, acknowledged)?;
         seen.wrong = Some(found.first).filter(|first| !first.is_empty());
-        mount::unmount_patiently(&lane.path)?;
+        mount::unmount_patiently(lane)?;
         // The checker reads through the cache of the device, which filesystems go past.
         device.drop_cache()?;
-        seen.complaint = said(specimen.check(&device.path(), &stop)?);
-        specimen.mount(&device.path(), &lane.path)
+        seen.complaint = said(specimen.check(&path, &stop)?);
+        // The journal, which the first mount put into effect, may have held another superblock.
+        specimen.check_strangers_image(disk, Some(&path))?;
+        mount()
     });
     match mounted {
         Ok(()) => {
-            seen.mounted = Some(lane.path.clone());
+            seen.mounted = Some(lane.to_owned());
             device.leave();
         }
         Err(failure) => {
@@ -221,16 +311,21 @@ pub fn look(folder: &Path, cut: Option<Cut>, typed: &[String], on: &Path) -> Res
             drop(device);
         }
     }
-    bench.keep()?;
     Ok(seen)
 }
 
-/// A cut that the log reaches: behind its end nothing was recorded. `own`: the one that it was kept for.
-fn within(cut: Cut, own: Cut, log: &Path) -> Result<Cut, Failure> {
-    let read = Log::open(log).map_err(|error| {
-        Failure::usage(format!("{} cannot be read: {error}; name a folder that a report names", log.display()))
-    })?;
-    let end = read.end().max(own.tick);
+/// Looks at the records in a thread that can change nothing but what is mounted there.
+fn checked(kind: &Kind, lane: &Path, terms: Terms, acknowledged: u64) -> Result<Found, LaneFailure> {
+    let look = || {
+        lanes::confine_this_thread(lane)?;
+        Ok((kind.check)(&lane.join("work"), terms, acknowledged))
+    };
+    let gone = |_| Err(LaneFailure::Failed("a thread that looked at the records failed".to_owned()));
+    std::thread::scope(|scope| scope.spawn(look).join().unwrap_or_else(gone))
+}
+
+/// A cut that the log reaches: behind its end nothing was recorded.
+fn within(cut: Cut, end: u64) -> Result<Cut, Failure> {
     match cut.tick <= end {
         true => Ok(cut),
         false => Err(Failure::usage(format!("there is no tick {} in this log; take one of 0 to {end}", cut.tick))),

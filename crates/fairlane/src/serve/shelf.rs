@@ -8,7 +8,7 @@
 use super::api::{Refusal, json};
 use crate::commands::page;
 use crate::commands::screen::tilde;
-use crate::{knowledge, state};
+use crate::{knowledge, owned, state};
 use axum::body::Bytes;
 use axum::http::StatusCode;
 use model::page::{EntryWorkload, RecordEntry, RecordList};
@@ -158,18 +158,22 @@ fn open_here(folder: &Path, name: &str) -> Result<File, (StatusCode, &'static st
     if !name.ends_with(END) || name.contains(['/', '\0']) {
         return Err(no(NOTHING));
     }
-    let directory = rustix::fs::open(folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
-        .map_err(|_| no(NOTHING))?;
     // Of a pipe or a device nothing is waited for.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-    let opened = match rustix::fs::openat2(&directory, name, flags, Mode::empty(), beneath) {
-        // Before Linux 5.6, and where a sandbox knows no newer calls: then without any link.
-        Err(Errno::NOSYS | Errno::PERM) => {
-            rustix::fs::openat(&directory, name, flags | OFlags::NOFOLLOW, Mode::empty())
+    // Under sudo with the rights of the user whose folder it is: it may be a link into one of root's.
+    let opened = owned::as_owner(|| {
+        let at = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = rustix::fs::open(folder, at, Mode::empty()).map_err(|_| Errno::NOENT)?;
+        match rustix::fs::openat2(&directory, name, flags, Mode::empty(), beneath) {
+            // Before Linux 5.6, and where a sandbox knows no newer calls: then without any link.
+            Err(Errno::NOSYS | Errno::PERM) => {
+                Ok(rustix::fs::openat(&directory, name, flags | OFlags::NOFOLLOW, Mode::empty())?)
+            }
+            opened => Ok(opened?),
         }
-        opened => opened,
-    };
+    });
+    let opened = opened.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO));
     let file = match opened {
         Ok(file) => File::from(file),
         Err(Errno::NOENT | Errno::NAMETOOLONG) => return Err(no(NOTHING)),
@@ -341,16 +345,19 @@ fn too_large(bytes: u64) -> String {
 
 /// Names of the files that are called like records; of those that are no text what can be read of them.
 fn names_in(folder: &Path) -> Result<Vec<Result<String, String>>, Refusal> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
+    let listed = owned::as_owner(|| {
+        let entries = fs::read_dir(folder)?.flatten();
+        Ok(entries.map(|entry| entry.file_name()).collect::<Vec<_>>())
+    });
+    let named = match listed {
+        Ok(named) => named,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => {
             let sentence = format!("cannot list {}: {error}", model::text::escaped_path(folder));
             return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, sentence));
         }
     };
-    let named = entries.flatten().map(|entry| entry.file_name());
-    let like_a_record = named.filter(|name| name.as_encoded_bytes().ends_with(END.as_bytes()));
+    let like_a_record = named.into_iter().filter(|name| name.as_encoded_bytes().ends_with(END.as_bytes()));
     let text = |name: std::ffi::OsString| name.into_string().map_err(|name| name.to_string_lossy().into_owned());
     Ok(like_a_record.map(text).collect())
 }

@@ -87,7 +87,7 @@ pub(super) const ROWS: &[Row] = &[
     note("mem", &["iomem"], BUFFERS).outside(Outside::Path),
     note("mem_align", &["iomem_align"], BUFFERS),
     note("hugepage-size", &[], BUFFERS),
-    note("lockmem", &[], BUFFERS),
+    note("lockmem", &[], BUFFERS).outside(Outside::Refuse("it takes memory from the whole machine")),
     note("thp", &[], BUFFERS),
     note("fixedbufs", &[], IN_KERNEL).bare(),
     note("registerfiles", &[], IN_KERNEL).bare(),

@@ -29,7 +29,6 @@ pub(super) const ROWS: &[Row] = &[
     refuse("zone_reset_frequency", &[], OFF),
     // Queue.
     refuse("serialize_overlap", &[], OFF),
-    refuse("io_submit_mode", &[], &["inline"]).instead("write io_submit_mode=inline, or use --with-fio"),
     refuse("atomic", &[], OFF),
     refuse("nowait", &[], OFF),
     refuse("force_async", &[], OFF),

@@ -27,6 +27,7 @@ pub(super) const ROWS: &[Row] = &[
     // Engine and queue.
     work("ioengine", &[], take::ioengine).outside(Outside::Engine),
     work("iodepth", &[], take::iodepth),
+    work("io_submit_mode", &[], take::io_submit_mode),
     work("iodepth_batch", &["iodepth_batch_submit"], take::iodepth_batch),
     work("iodepth_batch_complete_min", &["iodepth_batch_complete"], take::iodepth_batch_complete_min),
     work("iodepth_low", &[], take::iodepth_low),

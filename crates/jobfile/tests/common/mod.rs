@@ -18,6 +18,7 @@ pub fn with_files<T>(files: &[(&str, &str)], act: impl Fn(&Path, &Surroundings) 
         cpus: 4,
         memory_bytes: 3 << 30,
         page_bytes: 4096,
+        space_bytes: 1 << 30,
     };
     act(Path::new(files[0].0), &surroundings)
 }

@@ -39,8 +39,6 @@ const GREETING_PATIENCE: Duration = Duration::from_secs(1);
 const CONSOLE_DELAY: Duration = Duration::from_millis(100);
 /// How long a guest that was told to power off may take.
 const END_PATIENCE: Duration = Duration::from_secs(10);
-/// Memory of a guest that was given none: what the trials of the reference races need, with room for workers.
-pub(crate) const USUAL_MEMORY: Bytes = Bytes(512 * Bytes::MIB);
 
 /// What it takes to start a guest.
 #[derive(Debug, Clone)]
@@ -495,7 +493,7 @@ fn check_memory(machine: &Machine) -> Result<(), LaneFailure> {
 /// # Errors
 /// [`LaneFailure::Failed`] with what is free.
 pub fn check_room_for_uml(memory: Option<Bytes>) -> Result<(), LaneFailure> {
-    let memory = memory.unwrap_or(USUAL_MEMORY);
+    let memory = memory.unwrap_or(model::lane::USUAL_GUEST_MEMORY);
     let Ok(room) = rustix::fs::statvfs("/dev/shm") else {
         return Err(failed("there is no /dev/shm, where user-mode Linux keeps its memory; mount a tmpfs there"));
     };

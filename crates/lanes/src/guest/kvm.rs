@@ -32,7 +32,7 @@ pub fn works_here(stop: &AtomicBool) -> Result<(), String> {
     let boot = Boot {
         machine,
         // A name that the trial extends; the keeper removes it.
-        folder: std::env::temp_dir().join(format!("fairlane-{}", std::process::id())),
+        folder: crate::host::temporary_folder().join(format!("fairlane-{}", std::process::id())),
         program: PathBuf::from("/proc/self/exe"),
         modules: Vec::new(),
         programs: Vec::new(),

@@ -23,7 +23,6 @@ pub mod uml;
 pub mod worker;
 
 pub use clocks::Clocks;
-pub(crate) use host::USUAL_MEMORY;
 pub use host::{AgentLink, Begun, Boot, Guest, check_room_for_uml};
 pub use kernel::{GuestKind, Kernel, has_image};
 pub use machine::Machine;

@@ -74,6 +74,23 @@ impl Modules {
         self.files.contains_key(&name) || self.builtin.contains(&name)
     }
 
+    /// The module that mounts a filesystem: its own, or of ext2 the driver of ext4, where that one says so by its alias.
+    /// `None`: the kernel has none.
+    pub fn of_filesystem(&self, name: &'static str) -> Option<&'static str> {
+        const ALIAS: &str = "fs-ext2";
+        if self.has(name) {
+            return Some(name);
+        }
+        let says_so = || match self.files.get("ext4") {
+            Some(path) => unpacked(path).is_ok_and(|bytes| words(&bytes, "alias").iter().any(|alias| alias == ALIAS)),
+            None => {
+                let told = std::fs::read(self.folder.join("modules.builtin.modinfo")).unwrap_or_default();
+                words(&told, "ext4.alias").iter().any(|alias| alias == ALIAS)
+            }
+        };
+        (name == "ext2" && says_so()).then_some("ext4")
+    }
+
     /// Whether nothing is known of what the kernel has in itself.
     pub fn knows_builtin(&self) -> bool {
         !self.builtin.is_empty()

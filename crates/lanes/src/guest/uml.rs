@@ -191,10 +191,11 @@ fn sweep(folders: &Path) {
 
 /// A folder that nobody else has, below the one for temporary files.
 fn new_folder() -> io::Result<PathBuf> {
-    sweep(&std::env::temp_dir());
+    let place = crate::host::temporary_folder();
+    sweep(&place);
     let mut bytes = [0; 8];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
-    let folder = std::env::temp_dir().join(format!("{FOLDER_PREFIX}{:016x}", u64::from_ne_bytes(bytes)));
+    let folder = place.join(format!("{FOLDER_PREFIX}{:016x}", u64::from_ne_bytes(bytes)));
     DirBuilder::new().mode(0o700).create(&folder)?;
     Ok(folder)
 }

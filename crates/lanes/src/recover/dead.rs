@@ -1,10 +1,11 @@
 //! Disks that processes of ours served, of runs that no journal knows: it lay in another directory, or is lost.
 
 use super::remove_run_directory;
-use crate::failure::{LaneFailure, cannot};
+use crate::failure::{LaneFailure, cannot, failed};
 use crate::loop_device;
 use crate::mount::unmount_patiently;
-use crate::mountinfo;
+use crate::mountinfo::{self, MountEntry};
+use crate::run_folder::can_be_replaced;
 use crate::undo::{RUN_DIRECTORY_PREFIX, is_run_id};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -17,8 +18,7 @@ const SERVED: (&str, &str) = ("fuse", "fairlane");
 /// command line.
 pub(super) fn folders() -> Vec<PathBuf> {
     let mounts = mountinfo::read().unwrap_or_default();
-    let mut ours =
-        mounts.iter().filter(|mount| (mount.filesystem.as_str(), mount.source.as_str()) == SERVED).peekable();
+    let mut ours = mounts.iter().filter(|mount| is_served_by_root(mount)).peekable();
     if !crate::host::is_root() || ours.peek().is_none() {
         return Vec::new();
     }
@@ -33,7 +33,16 @@ pub(super) fn folders() -> Vec<PathBuf> {
     folders.dedup();
     // A run that ends takes its disks away itself: for a moment they are mounted and their servers gone.
     folders.retain(|folder| !run_lives(folder));
+    // No journal says that a run made the folder. Where others could have put it, it proves nothing: root's runs stand in
+    // places that only root writes, or are reached through one below /run.
+    folders.retain(|folder| folder.parent().is_some_and(|parent| matches!(can_be_replaced(parent), Ok(false))));
     folders
+}
+
+/// Whether a process of root's serves it: anybody may mount a FUSE filesystem under any name, and the kernel says whose it is.
+fn is_served_by_root(mount: &MountEntry) -> bool {
+    (mount.filesystem.as_str(), mount.source.as_str()) == SERVED
+        && mount.super_options.iter().any(|option| option == "user_id=0")
 }
 
 /// Whether the process that a run folder is named after still runs. A number that somebody else has by now
@@ -72,6 +81,25 @@ fn served_place(line: &[u8]) -> Option<PathBuf> {
 pub(super) fn take_away(folder: &Path) -> Result<Vec<String>, LaneFailure> {
     let mut cleaned = Vec::new();
     let mounts = mountinfo::read().map_err(|error| cannot("read /proc/self/mountinfo", error))?;
+    let served: Vec<&Path> =
+        mountinfo::below(&mounts, folder).filter(|of| is_served_by_root(of)).map(|of| of.target.as_path()).collect();
+    let backed = |number: u32| {
+        let attached = loop_device::attached();
+        attached.into_iter().any(|(of, backing)| of == number && served.iter().any(|place| backing.starts_with(place)))
+    };
+    let is_ours = |mount: &MountEntry| {
+        let of_loop = mount.source.strip_prefix("/dev/loop").and_then(|number| number.parse().ok());
+        is_served_by_root(mount) || of_loop.is_some_and(backed)
+    };
+    // Somebody's disk in there is left alone, and the folder with it.
+    if let Some(foreign) = mountinfo::below(&mounts, folder).find(|mount| !is_ours(mount)) {
+        return Err(failed(format!(
+            "{} is mounted from {}, which is no disk of Fairlane's, so {} is left alone; unmount it yourself",
+            foreign.target.display(),
+            foreign.source,
+            folder.display()
+        )));
+    }
     for mount in mountinfo::below(&mounts, folder).rev() {
         for (number, backing) in loop_device::attached() {
             if backing.starts_with(&mount.target) {
@@ -103,6 +131,37 @@ mod tests {
         // This test is no command of ours, and nobody has a number that high.
         assert!(!of(format!("/a/.fairlane-1a20-{:x}", std::process::id())));
         assert!(!of("/a/.fairlane-1a20-7fffffff".to_owned()) && !of("/a/.fairlane-lanes-stays".to_owned()));
+    }
+
+    #[test]
+    fn a_disk_that_anybody_else_serves_under_our_name_is_none_of_ours() {
+        let line = |options: &str| format!("40 22 0:44 / /a/.fairlane-1a-b/m rw,nosuid - fuse fairlane rw,{options}\n");
+        let is_ours = |options: &str| is_served_by_root(&mountinfo::parse(line(options).as_bytes())[0]);
+        assert!(is_ours("user_id=0,group_id=0,default_permissions"));
+        for options in ["user_id=1000,group_id=0", "group_id=0", "user_id=01"] {
+            assert!(!is_ours(options), "{options}");
+        }
+    }
+
+    #[test]
+    fn a_folder_in_which_somebodys_disk_is_mounted_is_left_alone() {
+        if !crate::host::is_root() {
+            eprintln!("skipped: mounting needs root");
+            return;
+        }
+        let top = PathBuf::from(format!("/run/fairlane-dead-{}", std::process::id()));
+        let folder = top.join(".fairlane-1a-b");
+        let inside = folder.join("m");
+        std::fs::create_dir_all(&inside).unwrap();
+        std::fs::write(folder.join("important"), "data").unwrap();
+        crate::mount::mount("tmpfs", "theirs", &[], &inside).unwrap();
+        let refused = take_away(&folder).unwrap_err().to_string();
+        let mounted = crate::mount::is_mounted(&inside).unwrap();
+        unmount_patiently(&inside).unwrap();
+        assert!(mounted && refused.contains("is no disk of Fairlane's"), "{refused}");
+        let kept = std::fs::read_to_string(folder.join("important"));
+        std::fs::remove_dir_all(&top).unwrap();
+        assert_eq!(kept.unwrap(), "data");
     }
 
     #[test]

@@ -217,6 +217,15 @@ pub struct NotMeasured {
     pub share: f64,
     /// A suite that measures it, that of `next` where it does; `None`: none does yet.
     pub suite: Option<String>,
+    /// Name of that suite's workload, as `--workload` takes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<String>,
+    /// What a person calls that workload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Titles of work of that kind that was raced and does not stand for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub raced: Vec<String>,
 }
 
 /// Something that a lane can be given without making it anew, and was raced without.

@@ -32,7 +32,7 @@ pub struct TransactionsRow {
     pub group: String,
     /// Rounds that count.
     pub rounds: u32,
-    /// Transactions per second, median over rounds.
+    /// Transactions per second: the mean over rounds that the verdicts rest on.
     pub transactions_per_second: Option<f64>,
     /// Transactions per second in the first tenth of a window that begins cold, median over rounds: what follows is
     /// ever warmer.

@@ -68,6 +68,9 @@ pub struct FioJob {
     pub name: String,
     /// Directions that yield figures.
     pub directions: Vec<Direction>,
+    /// It asks for direct I/O.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub direct: bool,
 }
 
 impl Jobs {

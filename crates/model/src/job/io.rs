@@ -36,10 +36,10 @@ pub struct Io {
     /// latency in work measured in slices, and a group of its own in job files, as in fio.
     #[serde(default)]
     pub fdatasync: u32,
-    /// Slices per trial (methods section 1: 4 to 10). Job files run whole and ignore it.
+    /// Slices per trial (method 1.1: 4 to 10). Job files run whole and ignore it.
     #[serde(default = "default_slices")]
     pub slices: u32,
-    /// Measured seconds per slice (methods section 1: 0.1 to 0.25). Job files ignore it.
+    /// Measured seconds per slice (method 1.1: 0.1 to 0.25). Job files ignore it.
     #[serde(default = "default_slice_seconds")]
     pub slice_seconds: f64,
 
@@ -91,8 +91,9 @@ pub struct Io {
     pub randrepeat: bool,
 
     // Workers and files.
-    /// Workers that do this job at the same time.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    /// Workers that do this job at the same time; "cpus": as many as there are CPUs, 2 to 8.
+    #[serde(default = "one", skip_serializing_if = "is_one", deserialize_with = "crate::threads::read")]
+    #[schemars(schema_with = "crate::threads::schema")]
     pub numjobs: u32,
     /// Workers of a job file are threads; otherwise processes. Workers of work measured in slices
     /// are threads, whatever this says.
@@ -234,7 +235,7 @@ pub struct Io {
     #[serde(default, skip_serializing_if = "is_default")]
     pub rate_process: RateProcess,
     /// Latency at a shared rate: the open loop runs at this share of the slowest lane's maximum,
-    /// which is measured in the same race (methods section 4: 0.7). Only in suites.
+    /// which is measured in the same race (method 4.1: 0.7). Only in suites.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_of_slowest: Option<f64>,
 

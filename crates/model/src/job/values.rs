@@ -150,7 +150,7 @@ pub enum RateProcess {
     /// A limit, at equal distances; latency from the moment of submission, as in fio.
     #[default]
     Linear,
-    /// The open loop of methods section 4: Poisson arrivals; latency from the intended start.
+    /// The open loop of method 4.1: Poisson arrivals; latency from the intended start.
     Poisson,
 }
 

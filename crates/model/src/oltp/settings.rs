@@ -243,6 +243,12 @@ pub(super) fn check(oltp: &Oltp) -> Result<(), String> {
         if value.contains(['/', '\\', '~', '$', '%']) || value.contains("..") {
             return Err(format!("the value of {written} names a path, and a server stays in its lane; remove it"));
         }
+        // What the engine takes of a pragma's value, told before anything is made.
+        let plain_value =
+            !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+        if oltp.server == Server::Sqlite && !plain_value {
+            return Err(format!("`{value}` is no value of the pragma {written}; write letters, digits, _, - and ."));
+        }
         if !seen.insert(key) {
             return Err(format!("{written} is set twice, in two spellings; write it once"));
         }

@@ -1,7 +1,9 @@
 //! What is wrong with the parameters of operations, in sentences with their remedies.
 
+use super::Method;
 use super::states::{State, range_words};
 use super::{FileSet, FileSize, LARGEST_FILE, Names, Operation, OperationStep, Operations, SyncPolicy};
+use crate::job::Data;
 use crate::{Bytes, nearest};
 
 /// Files of one set, at most.
@@ -55,6 +57,15 @@ pub(super) fn check(operations: &Operations) -> Result<(), Mistake> {
     }
     if operations.loops == 0 || operations.loops > 1000 {
         return own("loops", "loops must lie between 1 and 1000");
+    }
+    if matches!(operations.data, Data::Zero | Data::Pattern(_) | Data::Compress(100.., _)) {
+        return own(
+            "data",
+            "files hold bytes that can be told apart; write incompressible, 1.6:1, 2.7:1 or compress:50",
+        );
+    }
+    if operations.data != Data::Incompressible && operations.method != Method::InProcess {
+        return own("data", "processes write what cannot be compressed; leave data or method out");
     }
     if operations.files.is_empty() {
         return own("files", "there is no set of files; add a [[workload.files]] table");

@@ -61,6 +61,7 @@ impl Operations {
                 threads: 1,
                 sharing: Sharing::Private,
                 loops: 1,
+                data: self.data.clone(),
                 files: self.files.iter().map(|set| self.small(set)).collect(),
                 step: Vec::new(),
             },

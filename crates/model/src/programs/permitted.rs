@@ -143,6 +143,11 @@ impl Programs {
     }
 }
 
+/// Whether a suite may start a program of this name by itself, with words of the forms of the table.
+pub fn is_known(name: &str) -> bool {
+    TABLE.iter().any(|form| form.name == name)
+}
+
 /// Whether a suite may start this by itself.
 pub fn is_permitted(words: &[String]) -> bool {
     refusal(words).is_none()
@@ -151,7 +156,7 @@ pub fn is_permitted(words: &[String]) -> bool {
 /// Why a program may not be started; `None`: it may.
 fn refusal(words: &[String]) -> Option<String> {
     let (name, arguments) = words.split_first()?;
-    if !TABLE.iter().any(|form| form.name == name) {
+    if !is_known(name) {
         let mut known: Vec<&str> = TABLE.iter().map(|form| form.name).collect();
         known.dedup();
         let name = name.escape_debug();

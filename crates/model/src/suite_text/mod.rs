@@ -5,6 +5,7 @@ mod shape;
 mod tests;
 mod tree;
 
+use crate::bounds::MOST_WORKLOADS;
 use crate::nearest;
 use crate::operations::{At, Mistake};
 use crate::workload::{AS_PUBLISHED, Kind, Suite, Workload, no_job_file};
@@ -14,9 +15,6 @@ use tree::{Node, Value};
 
 /// Kinds of workloads that a suite may hold.
 const KINDS: [&str; 8] = ["io", "small-files", "operations", "appenders", "oltp", "streams", "programs", "mix"];
-
-/// Workloads of a suite at most: each is looked at beside the others.
-const MOST_WORKLOADS: usize = 1000;
 
 /// What is wrong with the text of a suite: one sentence with the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -56,12 +54,14 @@ impl Suite {
         if nodes.is_empty() {
             return Err(SuiteMistake::at(&tree, "the suite lists no workload; add a [[workload]] table"));
         }
-        if nodes.len() > MOST_WORKLOADS {
+        // With other data some are raced twice.
+        let twice = tree.get("compressible_too").map_or(0, |names| names.list().len());
+        if nodes.len() + twice > MOST_WORKLOADS {
             return Err(SuiteMistake::at(
                 &tree,
                 format!(
                     "the suite lists {} workloads, and no race takes more than {MOST_WORKLOADS}; part it",
-                    nodes.len()
+                    nodes.len() + twice
                 ),
             ));
         }
@@ -81,8 +81,39 @@ impl Suite {
             let published = node.entry(AS_PUBLISHED).map(|entry| entry.line);
             suite.published(workload).map_err(|what| SuiteMistake { line: published.or(Some(node.line)), what })?;
         }
+        check_lists(&suite, &tree)?;
         Ok(suite)
     }
+}
+
+/// The names of workloads that a suite lists beside them: each is one, and what is raced with other data too has data.
+fn check_lists(suite: &Suite, tree: &Node) -> Result<(), SuiteMistake> {
+    for (key, names) in [("most_telling", &suite.most_telling), ("compressible_too", &suite.compressible_too)] {
+        let wrong = |what: String| SuiteMistake { line: tree.entry(key).map(|entry| entry.line), what };
+        for name in names {
+            let Some(workload) = suite.workload.iter().find(|workload| workload.name == *name) else {
+                let meant = nearest(name, suite.workload.iter().map(|workload| workload.name.as_str()))
+                    .map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));
+                return Err(wrong(format!("{key} lists `{name}`, and no workload has that name{meant}")));
+            };
+            let twin = workload.with_compressible_data();
+            if key == "compressible_too" {
+                let Some(twin) = twin else {
+                    return Err(wrong(format!(
+                        "compressible_too lists {name}, whose data is of one kind; list workloads of kind io or operations \
+                         whose data does not compress"
+                    )));
+                };
+                if suite.workload.iter().any(|workload| workload.name == twin.name) {
+                    return Err(wrong(format!(
+                        "{} is the name of {name} with other data; rename the workload",
+                        twin.name
+                    )));
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// What is wrong with keys and values of a workload's table; it stands in no file.

@@ -52,6 +52,25 @@ fn the_text_itself_is_sound() {
 }
 
 #[test]
+fn only_work_whose_data_does_not_compress_is_raced_with_other_data_too() {
+    let listed = |text: &str| text.replacen("about", "compressible_too = [\"reads\", \"mail\"]\nabout", 1);
+    let suite = Suite::from_toml(&listed(TEXT)).unwrap();
+    assert_eq!(suite.compressible_too, ["reads", "mail"]);
+    for (text, says) in [
+        (TEXT.replacen("bs = \"4KiB\"", "bs = \"4KiB\"\ndata = \"2.7:1\"", 1), "reads, whose data is of one kind"),
+        (TEXT.replacen("threads = 2", "method = \"process-per-operation\"", 1), "mail, whose data is of one kind"),
+        (TEXT.replacen("name = \"reads\"", "name = \"mail-compressible\"", 1), "no workload has that"),
+    ] {
+        let said = Suite::from_toml(&listed(&text)).expect_err(says).in_file("s.toml");
+        assert!(said.starts_with("s.toml:2: compressible_too") && said.contains(says), "{said}");
+    }
+    let taken = TEXT.replacen("name = \"reads\"", "name = \"mail-compressible\"", 1);
+    let said =
+        Suite::from_toml(&taken.replacen("about", "compressible_too = [\"mail\"]\nabout", 1)).expect_err("taken");
+    assert!(said.what.contains("mail-compressible is the name of mail with other data"), "{said}");
+}
+
+#[test]
 fn every_slip_is_told_with_its_line_its_key_and_what_is_allowed() {
     for (from, to, line, says) in [
         // Keys.
@@ -150,6 +169,19 @@ fn every_slip_is_told_with_its_line_its_key_and_what_is_allowed() {
         ("name = \"logs\"", "name = \"spool\"", 16, &["two sets are named \"spool\""]),
         ("name = \"reads\"", "name = \"mail\"", 31, &["two workloads are named mail"]),
         ("bs = \"4KiB\"", "bs = \"0\"", 35, &["workload reads: bs must"]),
+        // Lists of workloads.
+        (
+            "about = \"a test\"",
+            "about = \"a test\"\nmost_telling = [\"mial\"]",
+            3,
+            &["most_telling lists `mial`", "did you mean \"mail\"?"],
+        ),
+        (
+            "about = \"a test\"",
+            "compressible_too = [\"red\"]\nabout = \"a test\"",
+            2,
+            &["compressible_too lists `red`"],
+        ),
         // TOML itself.
         ("threads = 2", "threads = ", 8, &[""]),
     ] {

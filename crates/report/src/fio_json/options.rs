@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn options_of_a_file_that_fio_ran_are_those_of_its_section() {
         let text = "; a comment\n[global]\nblocksize=8k\nthread\n[a]\nreadwrite=randread\niodepth=16\n[b]\niodepth=2\n";
-        let of = |name: &str| FioJob { name: name.into(), directions: vec![Direction::Read] };
+        let of = |name: &str| FioJob { name: name.into(), directions: vec![Direction::Read], direct: false };
         let run =
             FioRun { file: String::new(), text: text.into(), jobs: vec![of("a"), of("b")], working_set: Bytes(0) };
         let a = JobOptions::of_fio(&run, &run.jobs[0]);

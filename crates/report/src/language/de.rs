@@ -22,12 +22,17 @@ pub(super) static WORDS: Words = Words {
     take_one: "Nehmen Sie {lanes}.",
     take_by_work: "Nehmen Sie {lanes}; welches davon, hängt davon ab, welche Arbeit Ihnen am wichtigsten ist.",
     take_alike: "Nehmen Sie {lanes}: Dieses Rennen fand dazwischen keinen Unterschied von mehr als {margin}.",
-    take_open: "Nehmen Sie {lanes}: Das Gemessene schwankt zu stark, um zwischen ihnen zu wählen.",
-    undecided_kernels: "Noch keine Entscheidung: Die Messwerte schwanken zu stark, um diese Kernel zu ordnen.",
+    take_unnamed: "Nehmen Sie {lanes}: Dieses Rennen darf dazwischen keinen Unterschied nennen.",
+    take_open: "Nehmen Sie {lanes}; zwischen ihnen entscheidet noch nichts: {why}.",
     of_kernels: "Es ist ein Dateisystem auf mehreren Kerneln: {list}.",
-    disturbed: "Andere Programme störten die meisten dieser Runden: Messen Sie noch einmal, während sie ruhen, bevor Sie sich \
-                darauf verlassen.",
-    undecided_yet: "Noch keine Entscheidung: Die Messwerte schwanken zu stark, um diese Dateisysteme zu ordnen.",
+    disturbed: "Andere Programme störten die meisten dieser Runden: Messen Sie noch einmal, wenn die Maschine sonst nichts \
+                tut, bevor Sie sich darauf verlassen.",
+    undecided_yet: "Noch keine Entscheidung: {why}.",
+    why_noise: "die Messwerte schwanken zu stark",
+    why_few: "es waren zu wenige Runden",
+    why_interrupted: "das Rennen wurde unterbrochen, bevor es etwas sagen konnte",
+    why_time: "die Zeit war um, bevor das Rennen etwas sagen konnte",
+    why_busy: "andere Programme störten das meiste, was gemessen wurde",
     undecided_disk: "Keine Entscheidung: In jedem Test war die Platte die Grenze, alle sind bei dieser Arbeit auf ihr \
                      gleich schnell.",
     undecided_apart: "Keine Entscheidung: Keine zwei dieser Dateisysteme dürfen gegeneinander gewertet werden.",
@@ -39,7 +44,9 @@ pub(super) static WORDS: Words = Words {
                  schwanken, und wählt nichts aus.",
     interrupted: "Das Rennen wurde unterbrochen; was hier steht, beruht auf den abgeschlossenen Runden.",
     failed_race: "Das Rennen endete mit einem Fehler; was hier steht, beruht auf den abgeschlossenen Runden.",
-    unfinished: "Das Rennen läuft noch oder ist abgestürzt; was hier steht, beruht auf den abgeschlossenen Runden.",
+    unfinished: "Das Rennen wurde getötet oder ist abgestürzt; was hier steht, beruht auf den abgeschlossenen Runden.",
+    running: "Das Rennen läuft noch; was hier steht, beruht auf den bisher abgeschlossenen Runden.",
+    nothing_yet: "Noch keine Entscheidung: Das Rennen läuft noch, und gemessen ist bisher nichts.",
     ended_as: "Das Rennen endete als {outcome}; was hier steht, beruht auf den abgeschlossenen Runden.",
     resume: "{command} setzt es fort.",
 
@@ -96,6 +103,7 @@ pub(super) static WORDS: Words = Words {
     some_steps: "{title} ({count} von {of} Schritten)",
 
     costs_nothing: "Kein Test zeigt {lanes} langsamer als ein anderes, mit dem verglichen werden darf.",
+    costs_unsure: "In manchen Zeilen ist {lanes} langsamer als ein anderes; nichts davon ist unter so vielen Zeilen sicher.",
     not_ranked: "{lanes}, gegen {other} nicht gewertet: {what}.",
     lacks_journal: "{lanes}: Ein Absturz oder Stromausfall kann das Dateisystem beschädigen; dann muss es ganz geprüft \
                     werden.",
@@ -107,7 +115,7 @@ pub(super) static WORDS: Words = Words {
     extra_writes: "Auf die Platte geschriebene Bytes je Byte der Arbeit, {when} am weitesten auseinander: {list}.",
 
     failed_at: "{lane} konnte dies nicht: {works} ({reason}).",
-    ties: "Weniger als {margin} auseinander: {works}.",
+    ties: "Sicher weniger als {margin} auseinander: {works}.",
     disk_measured: "Die Platte selbst war die Grenze, für alle dieselbe: {works}.",
     fairlane_measured: "Gemessen wurde Fairlane selbst, nicht die Dateisysteme: {works}.",
     memory_did_it: "Der Arbeitsspeicher tat die Arbeit, nicht die Platte: {works}.",
@@ -115,10 +123,16 @@ pub(super) static WORDS: Words = Words {
     different_disks: "Die Dateisysteme lagen auf verschiedenen Platten; ein Unterschied kann der der Platten sein.",
     flushes_short: "{lanes}: In User-mode Linux, wo gemessen wurde, erreichte kein Flush eine Platte; das liegt am Ort und \
                     nicht am Dateisystem, und was ein Flush auf einer Platte kostet, steckt in keiner dieser Zahlen.",
-    noisy: "Zu starke Schwankungen: {works}.",
+    open_noise: "Zu starke Schwankungen: {works}.",
+    open_few: "Zu wenige Runden: {works}.",
+    open_interrupted: "Vor einem Urteil unterbrochen: {works}.",
+    open_time: "Vor einem Urteil war die Zeit um: {works}.",
+    open_busy: "Andere Programme störten das meiste davon: {works}.",
+    about: "etwa {time}",
     settle: "{command} sollte es klären.",
     settle_some: "{command} sollte einiges davon klären; das Übrige brauchte über einen halben Tag.",
-    settle_quiet: "Andere Programme störten die meisten dieser Runden, also noch einmal messen, wenn sie ruhen.",
+    settle_first: "{command} ist das Mindeste, was meist entscheidet.",
+    settle_quiet: "Noch einmal messen, wenn die Maschine sonst nichts tut.",
     settle_out_of_reach: "Das zu klären brauchte hier über einen halben Tag Messzeit.",
     self_apart: "{lane} schnitt gegen sich selbst in {count} von {all} Tests verschieden ab: Unterschieden dieser \
                  Größe ist nicht zu trauen.",
@@ -130,7 +144,7 @@ pub(super) static WORDS: Words = Words {
     flip: "{scenario}: {lanes}; es wäre {other}, {condition}.",
     if_less: "wenn „{what}“ weniger als {at} der Arbeit wäre (angenommen: {share})",
     if_more: "wenn „{what}“ mehr als {at} der Arbeit wäre (angenommen: {share})",
-    if_noise: "wenn „{what}“, wo die Werte noch zu stark schwanken, am äußersten Ende des Möglichen läge",
+    if_noise: "wenn „{what}“, was noch offen ist, am äußersten Ende des Möglichen läge",
     if_without: "wenn die Forderung {need} wegfiele",
     if_with: "wenn auch {needs} verlangt wäre",
     closest: "Am knappsten ist {lane} gegenüber {other}: {claim}.",

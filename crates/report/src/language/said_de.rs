@@ -40,6 +40,12 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
         "at_the_ceiling",
         "{who} erreicht {share} von {ceiling}: dieser Test kann diese Dateisysteme nicht unterscheiden{by_cpu}",
     ),
+    (
+        "at_an_unsteady_ceiling",
+        "{who} erreicht {share} von {ceiling}; diese Obergrenze ist nicht beständig (drei Viertel ihrer Proben liegen bei \
+         {probes}), und {queue} der {depth} verlangten Anfragen warten am Gerät: die Platte gab das Tempo vor, und nur \
+         ein Unterschied, den die Runden Paar für Paar zeigen, unterscheidet diese Dateisysteme{by_cpu}",
+    ),
     ("by_cpu", "; nach CPU-Zeit je Operation: {list}"),
     ("emulated_disk", "dem, was die nachgebildete Platte zulässt ({limits})"),
     ("bare_device", "dem, was das bloße Gerät leistet ({figure})"),
@@ -117,13 +123,13 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("cannot_sustain", "diese Rate hält nicht durch: {who}"),
     ("engine_was_measured", "gemessen wurde die Lastmaschine, nicht das Dateisystem"),
     ("device_was_measured", "gemessen wurde das Gerät, nicht das Dateisystem"),
+    ("both_near_the_disk", "beide nahe an dem, was die Platte leistet"),
     ("cache_not_device", "der Seitencache antwortete, nicht das Gerät"),
     ("one_round", "eine Runde: kein Intervall zwischen Läufen"),
     ("missed_the_disk", "gemessen wurden Bytes, die nicht über die Platte gingen, nicht das Dateisystem darauf"),
     ("cache_took_not_device", "der Seitencache nahm die Daten auf, nicht das Gerät"),
     ("rounds_done_of", "{done} von {planned} Runden fertig"),
-    ("rounds_done_of_resume", "{done} von {planned} Runden fertig, --resume setzt das Rennen fort"),
-    ("rounds_done", "{done} Runden fertig, zum ersten Mal wird nach {first} geurteilt"),
+    ("rounds_done", "{done} Runden fertig, Urteile gibt es ab {first}"),
     ("difference_between", "nach {rounds} Runden liegt der Unterschied zwischen {low} % und {high} %"),
     (
         "correlated",
@@ -148,25 +154,137 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ),
     ("failed_in_rounds", "{lane} scheiterte in {failed} von {of} Runden: {reason}"),
     ("void_trials", "{lane}: {count} von {of} Versuchen sind ungültig: {reason}"),
-    ("marked", "{lane}: {count} von {of} Versuchen tragen den Vermerk {mark}"),
-    ("all_marked", "alle {count} Versuche tragen den Vermerk {mark}"),
-    ("mark_with_example", "{kind} (einer davon:{example})"),
+    ("one_filesystem", "{lanes}: was sie unterscheidet, liegt an keinem Dateisystem"),
+    ("all_trials", "alle {count} Versuche"),
+    ("some_trials", "{count} von {of} Versuchen"),
+    ("marked_trials", "{count} von {of} Versuchen ({lanes})"),
+    ("marked_trials_of", "{lane} {count}"),
+    ("for_one", " (in einem davon {figures})"),
+    (
+        "cannot_sustain_rate",
+        "zurückgeblieben hinter der verlangten Rate{one}: {trials}; ihre Latenzen sind die einer wachsenden Warteschlange: verlangen Sie eine niedrigere Rate",
+    ),
+    (
+        "harness_bound_submission",
+        "Fairlane selbst kam zu spät{one}: {trials}; deren Latenzen sind zum Teil seine eigenen: verlangen Sie eine niedrigere Rate oder lassen Sie ihm mehr CPUs",
+    ),
+    ("foreign_noise", "von anderen Programmen gestört{one}: {trials}; messen Sie auf einer ruhigen Maschine"),
+    (
+        "neighbour_active",
+        "währenddessen benutzten andere Bahnen noch die Platte{one}, was bremst: {trials}; messen Sie weniger Bahnen zugleich oder jede für sich",
+    ),
+    ("trials_unsteady", "am Ende änderte sich die Rate noch{one}: {trials}; geben Sie der Arbeit mehr Zeit"),
+    (
+        "cpu_throttled",
+        "die CPUs wurden vor Hitze langsamer{one}, was alles Rechnen bremst: {trials}; kühlen Sie die Maschine oder lassen Sie sie vorher ruhen",
+    ),
+    ("suspended", "die Maschine schlief{one}: {trials}; halten Sie sie wach und messen Sie neu"),
+    ("clock_source", "der Kernel wechselte seine Uhr{one}: {trials}; deren Zeiten ist nicht zu trauen: messen Sie neu"),
+    ("clock_set", "jemand stellte die Uhrzeit{one}: {trials}; die Messwerte gelten"),
+    (
+        "guest_clock",
+        "die Uhr des Gasts ging vor oder nach{one}: {trials}; deren Messwerte liegen um ebenso viel daneben: messen Sie auf einem Wirt mit freien CPUs",
+    ),
+    (
+        "guest_clock_unchecked",
+        "die Uhr des Gasts war nicht zu lesen{one}: {trials}; deren Messwerte gelten, wenn sie so schnell ging wie die des Wirts",
+    ),
+    (
+        "image_unchecked",
+        "ob die Images noch ganz beschrieben waren, ist auf dieser Platte nicht zu sehen{one}: {trials}; wer auf unbeschriebene Blöcke traf, wirkt langsamer, als er ist",
+    ),
+    (
+        "image_unwritten",
+        "die Images hatten wieder unbeschriebene Blöcke{one}: {trials}; wer auf sie traf, wirkt langsamer, als er ist; auf einem Gerät (--on /dev/… --erase /dev/…) gibt es keine",
+    ),
+    (
+        "warm_cache",
+        "was als kalt gelesen wurde, kann aus dem Speicher gekommen sein, weil niemand den Cache unter einem Verzeichnis leert: {trials}; messen Sie Bahnen auf Images, als root oder mit --on qemu",
+    ),
+    (
+        "warm_cache_of_host",
+        "was als kalt gelesen wurde, kam aus dem Page-Cache des Wirts: {trials}; der Cache des Gasts ist leer, doch seine Platte liegt im Speicher des Wirts; messen Sie Lesen von der Platte auf dem Wirt",
+    ),
+    (
+        "io_uring_again",
+        "io_uring gab Operationen zurück, die dann einzeln ausgeführt wurden{one}: {trials}; die Messwerte gelten",
+    ),
+    ("note", "{text} ({trials})"),
+    ("note_of_one", "{text}, zum Beispiel (so sagen {trials})"),
+    (
+        "race_disturbed",
+        "{who} störten {count} von {of} Versuchen{most}: was sie nahmen, fehlte den Bahnen; messen Sie auf einer ruhigen Maschine",
+    ),
+    ("foreign_programs", "andere Programme"),
+    ("the_hypervisor", "Eingriffe des Hypervisors"),
+    ("both_disturbers", "andere Programme und der Hypervisor"),
+    ("up_to_cpus", " (bis zu {share} der CPUs)"),
     ("figures_left_out", "{lane}: {count} von {of} Messwerten sind keine positiven Zahlen und wurden weggelassen"),
     ("figures_missing", "{lane}: {count} von {of} Versuchen enthalten kein {metric} für {group}"),
     (
         "warm_up_cut",
-        "{lane}: bei {count} von {of} Versuchen wurde das Warmlaufen abgeschnitten, höchstens {share} eines Versuchs (MSER-5)",
+        "{lane}: bei {count} von {of} Versuchen wurde das Warmlaufen abgeschnitten, höchstens {share} eines Versuchs",
     ),
+    ("scatter_too_much", "{rounds} Runden streuen zu sehr, um etwas zu sagen"),
+    ("slices", "Abschnitte"),
+    ("parts", "Teile"),
+    (
+        "stalls",
+        "{lane} stockt in {count} von {of} Runden: das Mittel über die ganze Zeit liegt {percent} % unter dem Median der \
+         {slices}; hier entscheiden die Mittel",
+    ),
+    (
+        "bursts",
+        "{lane} arbeitet in {count} von {of} Runden in Schüben: das Mittel über die ganze Zeit liegt {percent} % über dem \
+         Median der {slices}; hier entscheiden die Mittel",
+    ),
+    ("took_longer_once", "in Runde {round} von {of} brauchte {lane} {seconds} länger, als die übrigen {slices} sagen"),
+    ("took_less_once", "in Runde {round} von {of} brauchte {lane} {seconds} weniger, als die übrigen {slices} sagen"),
+    (
+        "stalls_in_steps",
+        "{lane} stockt: das Mittel über die ganze Zeit liegt unter dem Median der {slices}; hier entscheiden die Mittel",
+    ),
+    (
+        "bursts_in_steps",
+        "{lane} arbeitet in Schüben: das Mittel über die ganze Zeit liegt über dem Median der {slices}; hier entscheiden \
+         die Mittel",
+    ),
+    ("means_decide_all_of_it", "hier entscheiden Mittel über die ganze Zeit, wie im Rest dieser Arbeit"),
     ("not_steady", "{lane}: {count} von {of} Versuchen sind nicht stetig: {reason}"),
     (
         "not_direct",
-        "{lane}: {share} dessen, was mit O_DIRECT geschrieben wurde, ging durch den Seitencache; gemessen wurde gepufferte E/A",
+        "{lane}: was mit O_DIRECT geschrieben wurde, ging durch den Seitencache; gemessen wurde gepufferte E/A",
     ),
     (
         "not_direct_with_checksums",
-        "{lane}: {share} dessen, was mit O_DIRECT geschrieben wurde, ging durch den Seitencache; gemessen wurde gepufferte E/A; \
+        "{lane}: was mit O_DIRECT geschrieben wurde, ging durch den Seitencache; gemessen wurde gepufferte E/A; \
          Btrfs tut das bei Dateien mit Prüfsummen der Daten seit Linux 6.15: daneben die Option nodatasum antreten lassen",
     ),
+    (
+        "not_direct_in_directory",
+        "{lane}: was mit O_DIRECT geschrieben wurde, ging durch den Seitencache; gemessen wurde gepufferte E/A; \
+         Btrfs tut das bei Dateien mit Prüfsummen der Daten seit Linux 6.15: daneben ein Verzeichnis mit chattr +C antreten \
+         lassen",
+    ),
+    (
+        "read_not_direct",
+        "{lane}: {share} dessen, was mit O_DIRECT gelesen wurde, lag danach im Seitencache; gemessen wurde gepufferte E/A",
+    ),
+    (
+        "read_not_direct_compressed",
+        "{lane}: {share} dessen, was mit O_DIRECT gelesen wurde, lag danach im Seitencache; gemessen wurde gepufferte E/A; \
+         die Dateien sind komprimiert",
+    ),
+    ("buffers_writes", "{lane} puffert diese direkten Schreibzugriffe"),
+    ("buffers_reads", "{lane} puffert diese direkten Lesezugriffe"),
+    (
+        "not_compressed",
+        "{lane} komprimiert und legte diese Dateien doch ab, wie sie sind, obwohl ihre Daten sich komprimieren lassen: Was es \
+         komprimiert, wählt das Dateisystem; bei Btrfs versucht compress-force es mit allem",
+    ),
+    ("keeps_inline", "{lane} bewahrt diese Dateien in den Metadaten auf"),
+    ("keeps_compressed", "{lane} bewahrt diese Dateien komprimiert auf"),
+    ("keeps_in_tails", "{lane} bewahrt diese Dateien in gemeinsamen Blöcken auf"),
     ("parts_range", "die Teile streuen über {percent} % ihres Mittels"),
     ("rises", "von Anfang bis Ende steigt es um {percent} % seines Mittels"),
     ("falls", "von Anfang bis Ende fällt es um {percent} % seines Mittels"),
@@ -225,6 +343,8 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
         "overwrites_in_place",
         "{lane}: mit {option} werden Daten an Ort und Stelle überschrieben und haben keine Prüfsummen",
     ),
+    ("no_metadata_checksums", "{lane}: seine Metadaten haben keine Prüfsummen"),
+    ("metadata_once", "{lane}: seine Metadaten liegen einmal vor, nicht zweimal"),
     ("lazy_timestamps", "{lane}: mit {option} kann ein Absturz bis zu einen Tag an Zeitstempeln zurücknehmen"),
     (
         "commits_every",
@@ -269,8 +389,9 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("as_published_often", "wie veröffentlicht: die Methode des Artikels, öfter ausgeführt als im Artikel"),
     ("taken_up_once", "das Rennen wurde unterbrochen und einmal wieder aufgenommen"),
     ("taken_up_often", "das Rennen wurde unterbrochen und {times}-mal wieder aufgenommen"),
-    ("not_raced_for_time", "{work} kam nicht mehr an die Reihe: die Zeit war um; --budget gibt mehr"),
-    ("not_raced_at_all", "{work} kam nicht mehr an die Reihe: das Rennen endete vorher; --resume setzt es fort"),
+    ("no_time_for", "{work} kam nicht mehr an die Reihe: eine Runde davon dauert etwa {round}, und die Zeit war um"),
+    ("not_raced_for_time", "{work} kam nicht mehr an die Reihe: die Zeit war um"),
+    ("not_raced_at_all", "{work} kam nicht mehr an die Reihe: das Rennen endete vorher"),
     ("never_reached", "{work} (nie erreicht)"),
     (
         "lane_broke_a_promise",
@@ -412,4 +533,56 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("neither_gave_way", "weder {a} noch {b} gab nach, bevor mehr Schreiber nicht mehr versucht werden konnten"),
     ("passes_done_of", "{done} von {planned} Durchgängen fertig"),
     ("one_pass", "ein Durchgang: kein Intervall zwischen Durchgängen"),
+    // What the disk is, and what was raced on.
+    (
+        "disk_is_memory",
+        "diese Platte ist Arbeitsspeicher: {device} hält ihre Blöcke im Speicher dieser Maschine, also ist hier keine Zahl \
+         die einer Platte",
+    ),
+    (
+        "disk_is_page_cache",
+        "diese Platte antwortet aus dem Seitencache dieser Maschine: {device} ist ein Loop-Gerät ohne direkten Zugriff, also \
+         ist hier keine Zahl die einer Platte",
+    ),
+    (
+        "disk_is_a_cache",
+        "diese Platte antwortet aus einem Cache: {list}; was Schreibvorgänge hier zeigen, ist dieser Cache",
+    ),
+    (
+        "disk_is_a_cache_or_an_allowance",
+        "diese Platte antwortet aus einem Cache, oder jemand gewährt ihr anfangs mehr: {list}; kurze Schreibvorgänge zeigen \
+         das",
+    ),
+    ("disk_flush_lowers", "sie nahm Schreibvorgänge mit {write} an, den Flush danach mitgezählt mit {flushed}"),
+    ("disk_writes_above_reads", "sie schrieb mit {write}, den Flush eingeschlossen, und las dasselbe mit {read}"),
+    ("disk_writes_fall", "ihre Schreibrate fiel von {first} auf {last} binnen {seconds}"),
+    (
+        "loop_is_not_the_disk",
+        "mkfs und das Dateisystem sehen ein Loop-Gerät und nicht {disk}: {list}; ein Rennen auf dem Gerät selbst (--on \
+         /dev/… --erase /dev/…) zeigt, was das ändert",
+    ),
+    ("no_such_size", "keiner"),
+    ("logical_blocks_differ", "logische Blöcke von {here}, bei der Platte {there}"),
+    ("physical_blocks_differ", "physische Blöcke von {here}, bei der Platte {there}"),
+    ("minimum_io_differs", "kleinste gute Anfrage: {here}, bei der Platte {there}"),
+    ("optimal_io_differs", "beste Größe einer Anfrage: {here}, bei der Platte {there}"),
+    (
+        "loop_has_a_write_cache",
+        "ein Schreibcache, wo die Platte keinen hat, der einen Flush braucht: jeder Flush kostet hier, was er dort nicht \
+         kosten würde",
+    ),
+    ("loop_has_no_write_cache", "kein Schreibcache, wo die Platte einen hat: es wird kein Flush gesandt"),
+    ("loop_has_fua", "einzelne dauerhafte Schreibvorgänge (FUA), die die Platte nicht hat"),
+    ("loop_has_no_fua", "keine einzelnen dauerhaften Schreibvorgänge (FUA), die die Platte hat: jedem folgt ein Flush"),
+    ("loop_discards", "es nimmt Discards an, die Platte nicht"),
+    ("loop_does_not_discard", "es nimmt keine Discards an, die Platte schon"),
+    ("loop_spins", "es gilt als drehend, die Platte nicht"),
+    ("loop_does_not_spin", "es gilt nicht als drehend, die Platte schon"),
+    ("raced_there", "gemessen {places}"),
+    ("on_fresh_filesystems_of", "auf frischen Dateisystemen von {size}"),
+    ("on_fresh_filesystems_of_in", "auf frischen Dateisystemen von {size} in {guest}"),
+    ("on_fresh_filesystems_on", "auf frischen Dateisystemen auf {device}"),
+    ("in_a_directory_as_it_is", "in {path}, wie es ist"),
+    ("in_directories_as_they_are", "in Verzeichnissen, wie sie sind"),
+    ("in_memory_alone", "im Arbeitsspeicher"),
 ];

@@ -45,7 +45,10 @@ pub fn sentences(findings: &Findings) -> BTreeMap<Language, Sentences> {
 /// Every sentence of the findings.
 fn said(findings: &Findings) -> Vec<&Sentence> {
     let answer = findings.answer.iter();
-    let of_answer = answer.flat_map(|of| of.not_tested.iter().chain(of.not_ranked.iter().map(|fact| &fact.what)));
+    let of_answer = answer.flat_map(|of| {
+        let ground = of.raced.iter().chain(&of.cached_disk);
+        of.not_tested.iter().chain(of.not_ranked.iter().map(|fact| &fact.what)).chain(ground)
+    });
     let of_results = findings.results.iter().flat_map(|of| {
         let whys = of.pairs.iter().filter_map(|pair| pair.why.as_ref());
         let failures = of.estimates.iter().filter_map(|lane| lane.failure.as_ref());

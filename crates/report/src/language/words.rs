@@ -59,16 +59,26 @@ words! {
     take_by_work;
     /// `{lanes}`, `{margin}`: several that nothing sets apart.
     take_alike;
-    /// `{lanes}`.
+    /// `{lanes}`: several, and what sets them apart may not be named.
+    take_unnamed;
+    /// `{lanes}`, `{why}`.
     take_open;
-    /// One filesystem on several kernels: too noisy.
-    undecided_kernels;
     /// `{list}`: lanes with their kernels.
     of_kernels;
     /// Most rounds were disturbed.
     disturbed;
-    /// Too noisy.
+    /// `{why}`.
     undecided_yet;
+    /// A reason: the rounds differ too much.
+    why_noise;
+    /// A reason: too few rounds.
+    why_few;
+    /// A reason: interrupted.
+    why_interrupted;
+    /// A reason: the budget was used up.
+    why_time;
+    /// A reason: other programs.
+    why_busy;
     /// The disk was measured everywhere.
     undecided_disk;
     /// No two may be ranked.
@@ -89,6 +99,10 @@ words! {
     failed_race;
     /// The race did not end by itself.
     unfinished;
+    /// The race goes on.
+    running;
+    /// The race goes on, and no figure is there yet.
+    nothing_yet;
     /// `{outcome}`: the race did not end by itself.
     ended_as;
     /// `{command}`.
@@ -201,6 +215,8 @@ words! {
     // Costs.
     /// `{lanes}`.
     costs_nothing;
+    /// `{lanes}`.
+    costs_unsure;
     /// `{lanes}`, `{other}`, `{what}`.
     not_ranked;
     /// `{lanes}`.
@@ -234,12 +250,24 @@ words! {
     different_disks;
     /// `{lanes}`: no flush of theirs reached a disk.
     flushes_short;
-    /// `{works}`.
-    noisy;
+    /// `{works}`: the rounds differ too much.
+    open_noise;
+    /// `{works}`: too few rounds.
+    open_few;
+    /// `{works}`: interrupted.
+    open_interrupted;
+    /// `{works}`: the budget was used up.
+    open_time;
+    /// `{works}`: other programs.
+    open_busy;
+    /// `{time}`: stands in brackets behind a command.
+    about;
     /// `{command}`.
     settle;
     /// `{command}`: it settles some of it.
     settle_some;
+    /// `{command}`: too few rounds were asked for.
+    settle_first;
     /// Other programs disturbed it.
     settle_quiet;
     /// More racing than is worth it.

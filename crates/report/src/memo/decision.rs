@@ -7,7 +7,10 @@ use crate::figures;
 use crate::language::{Tongue, fill};
 use crate::layout::Phrase;
 use crate::statements::shown_against;
-use model::findings::{Answer, Estimate, Findings, Limit, NotRanked, Pair, Reason, ResultFinding, Verdict};
+use model::Sentence;
+use model::findings::{
+    Answer, Estimate, Findings, Level, Limit, NotRanked, Pair, Reason, ResultFinding, Undecided, Verdict,
+};
 use model::lane::Lane;
 
 /// Columns of a kernel's release.
@@ -31,7 +34,8 @@ impl<'a> Decision<'a> {
             return Decision::None(words.searched);
         }
         let Some(answer) = findings.answer.as_ref().filter(|_| measured_anything(findings)) else {
-            return Decision::None(words.nothing_measured);
+            let running = findings.outcome == "running";
+            return Decision::None(if running { words.nothing_yet } else { words.nothing_measured });
         };
         match raced(findings).count() {
             1 if findings.lanes.len() > 1 => return Decision::None(words.same_twice),
@@ -85,22 +89,24 @@ impl<'a> Decision<'a> {
     fn alone(&self, findings: &Findings, tongue: &Tongue) -> Phrase {
         let words = tongue.words;
         let lanes = match self {
-            Decision::None(why) if *why == words.undecided_yet && kernels(findings).is_some() => {
-                return Phrase::of(words.undecided_kernels);
+            Decision::None(template) => {
+                return fill(template, &[("why", Phrase::of(why_open(findings, &|_| true, tongue)))]);
             }
-            Decision::None(why) => return Phrase::of(why),
             Decision::Take(lanes) => lanes,
         };
         let said = tongue.listed(named(lanes), words.or);
         let between = |reason: &Reason| self.takes(&reason.lane) && self.takes(&reason.against);
+        let level = findings.answer.as_ref().and_then(|answer| answer.level.as_ref());
         let template = match lanes.len() {
             1 => words.take_one,
             _ if reasons(findings).any(between) => words.take_by_work,
             _ if is_open(findings, lanes) => words.take_open,
-            _ => words.take_alike,
+            _ if level == Some(&Level::Tie) => words.take_alike,
+            _ => words.take_unnamed,
         };
         let margin = Phrase::of(tongue.figure(&figures::margin(findings.margin)));
-        fill(template, &[("lanes", said), ("margin", margin)])
+        let why = Phrase::of(why_open(findings, &|lane| lanes.contains(&lane), tongue));
+        fill(template, &[("lanes", said), ("margin", margin), ("why", why)])
     }
 
     fn takes(&self, lane: &str) -> bool {
@@ -142,6 +148,22 @@ fn is_open_pair(pair: &Pair) -> bool {
     pair.verdict == Verdict::Undecided || (matches!(pair.verdict, Verdict::Faster | Verdict::Slower) && !pair.over_race)
 }
 
+/// Why pairs of such lanes are open, in a few words; those that differ in their own rows alone are so for noise.
+fn why_open(findings: &Findings, such: &dyn Fn(&str) -> bool, tongue: &Tongue) -> &'static str {
+    let of = |result: &ResultFinding| {
+        let pairs = result.pairs.iter().filter(|pair| such(&pair.a) && such(&pair.b));
+        Undecided::first(pairs.filter_map(|pair| pair.undecided))
+    };
+    let never = crate::answer::never_reached(findings);
+    match Undecided::of_most(findings.results.iter().filter_map(of).chain(never)).unwrap_or(Undecided::Noise) {
+        Undecided::Noise => tongue.words.why_noise,
+        Undecided::TooFewRounds => tongue.words.why_few,
+        Undecided::Interrupted => tongue.words.why_interrupted,
+        Undecided::OutOfBudget => tongue.words.why_time,
+        Undecided::MachineBusy => tongue.words.why_busy,
+    }
+}
+
 /// Whether more rounds may tell some of these lanes apart.
 fn is_open(findings: &Findings, lanes: &[&str]) -> bool {
     let among = |lane: &String| lanes.contains(&lane.as_str());
@@ -170,7 +192,8 @@ pub(super) fn brings(findings: &Findings, decision: &Decision, tongue: &Tongue) 
         let first = Some(reason.against.as_str()).filter(|lane| decision.takes(lane));
         let mut winners = first.into_iter().chain(decision.taken().iter().copied());
         let Some(lane) = winners.find(beats) else { continue };
-        said.add(findings, result, lane, &reason.lane, tongue);
+        let acts = if lane == reason.against { &reason.acts } else { &result.acts };
+        said.add(findings, (result, acts), (lane, &reason.lane), tongue);
     }
     said.points(tongue)
 }
@@ -180,13 +203,20 @@ pub(super) fn costs(findings: &Findings, decision: &Decision, tongue: &Tongue) -
     let mut said = Claims::default();
     for reason in reasons(findings).filter(|reason| decision.takes(&reason.lane)) {
         if let Some(result) = result_of(findings, reason) {
-            said.add(findings, result, &reason.lane, &reason.against, tongue);
+            said.add(findings, (result, &reason.acts), (&reason.lane, &reason.against), tongue);
         }
     }
     let mut points = said.points(tongue);
     if points.is_empty() && !decision.taken().is_empty() {
         let lanes = tongue.listed(named(decision.taken()), tongue.words.or);
-        points.push(fill(tongue.words.costs_nothing, &[("lanes", lanes)]));
+        let slower = |pair: &Pair| match pair.verdict {
+            Verdict::Slower => decision.takes(&pair.a),
+            Verdict::Faster => decision.takes(&pair.b),
+            _ => false,
+        };
+        let somewhere = findings.results.iter().flat_map(|result| &result.pairs).any(slower);
+        let template = if somewhere { tongue.words.costs_unsure } else { tongue.words.costs_nothing };
+        points.push(fill(template, &[("lanes", lanes)]));
     }
     points.extend(promises(findings, decision, tongue));
     points.extend(figures_apart(findings, decision, tongue));
@@ -197,14 +227,28 @@ fn result_of<'a>(findings: &'a Findings, reason: &Reason) -> Option<&'a ResultFi
     findings.results.iter().find(|of| of.workload == reason.workload && of.group == reason.group)
 }
 
+/// A difference with what one of the two lanes made of the work.
+fn beside(claim: Phrase, acts: &[Sentence], tongue: &Tongue) -> Phrase {
+    acts.iter().fold(claim, |said, act| {
+        let inside = Phrase::of(crate::words::sentence(&tongue.sentence(act)));
+        fill(tongue.words.brackets, &[("text", said), ("inside", inside)])
+    })
+}
+
 /// Differences, gathered by the two lanes.
 #[derive(Default)]
 struct Claims<'a>(Vec<(&'a str, &'a str, Vec<Phrase>)>);
 
 impl<'a> Claims<'a> {
-    fn add(&mut self, findings: &Findings, result: &ResultFinding, lane: &'a str, other: &'a str, tongue: &Tongue) {
+    fn add(
+        &mut self,
+        findings: &Findings,
+        (result, acts): (&ResultFinding, &[Sentence]),
+        (lane, other): (&'a str, &'a str),
+        tongue: &Tongue,
+    ) {
         let Some(distance) = Distance::over_race(result, lane, other) else { return };
-        let said = claim(findings, result, distance, tongue);
+        let said = beside(claim(findings, result, distance, tongue), acts, tongue);
         match self.0.iter_mut().find(|(a, b, _)| (*a, *b) == (lane, other)) {
             Some((.., claims)) => claims.push(said),
             None => self.0.push((lane, other, vec![said])),

@@ -11,7 +11,9 @@ use crate::operations::others;
 use crate::statements::{Statement, statements};
 use crate::words::sentence;
 use model::Sentence;
-use model::findings::{Advice, Findings, Flip, Limit, OperationsFinding, Pair, ResultFinding, Settle, Verdict};
+use model::findings::{
+    Advice, Findings, Flip, Limit, OperationsFinding, Pair, ResultFinding, Settle, Undecided, Verdict,
+};
 use model::scenario::Need;
 
 /// Pieces of work of one list, at most.
@@ -44,9 +46,22 @@ pub(super) fn untold(findings: &Findings, decision: &Decision, settle: Option<&s
     if findings.answer.as_ref().is_some_and(|answer| answer.different_disks) {
         points.push(Phrase::of(words.different_disks));
     }
-    let noisy = works(findings, tongue, |result| open(findings, result).next().is_some());
-    if !noisy.is_empty() {
-        points.push(list(noisy, words.noisy));
+    points.extend(findings.answer.iter().flat_map(|answer| &answer.cached_disk).map(|said| whole(said, tongue)));
+    let reasons = [
+        (Undecided::Interrupted, words.open_interrupted),
+        (Undecided::OutOfBudget, words.open_time),
+        (Undecided::TooFewRounds, words.open_few),
+        (Undecided::MachineBusy, words.open_busy),
+        (Undecided::Noise, words.open_noise),
+    ];
+    let before = points.len();
+    for (reason, template) in reasons {
+        let works = works(findings, tongue, |result| reason_of(findings, result) == Some(reason));
+        if !works.is_empty() {
+            points.push(list(works, template));
+        }
+    }
+    if points.len() > before {
         points.extend(settled(findings.answer.as_ref().and_then(|answer| answer.settle), settle, tongue));
     }
     let measured = [
@@ -116,19 +131,37 @@ fn open<'a>(findings: &'a Findings, result: &'a ResultFinding) -> impl Iterator<
     undecided.filter(|pair| is_contestant(findings, &pair.a) && is_contestant(findings, &pair.b))
 }
 
+/// Why a result is open; `None`: it is not. What ended the race is named before noise.
+fn reason_of(findings: &Findings, result: &ResultFinding) -> Option<Undecided> {
+    Undecided::first(open(findings, result).map(|pair| pair.undecided.unwrap_or(Undecided::Noise)))
+}
+
 /// What should settle it. `command`: the next one, where a line has room for it; otherwise its option alone is named.
 fn settled(by: Option<Settle>, command: Option<&str>, tongue: &Tongue) -> Option<Phrase> {
     let words = tongue.words;
     let (template, option) = match by? {
+        // The note above says how the race goes on.
+        Settle::Resume { .. } => return None,
         Settle::Quiet => return Some(Phrase::of(words.settle_quiet)),
         Settle::OutOfReach => return Some(Phrase::of(words.settle_out_of_reach)),
         by @ (Settle::Budget { some_only: true, .. } | Settle::Rounds { some_only: true, .. }) => {
             (words.settle_some, by.option()?)
         }
+        by @ Settle::FirstRounds { .. } => (words.settle_first, by.option()?),
         by => (words.settle, by.option()?),
     };
     let named = command.map_or_else(|| format!("{} {}", option.0, option.1), str::to_owned);
-    Some(fill(template, &[("command", Phrase::default().tone(Tone::Name, &named))]))
+    let named = Phrase::default().tone(Tone::Name, &named);
+    // A budget is the time itself.
+    let time = by.and_then(|by| by.seconds()).filter(|_| option.0 != "--budget");
+    let named = time.map_or(named.clone(), |seconds| tongue.with(named, about(seconds, tongue)));
+    Some(fill(template, &[("command", named)]))
+}
+
+/// `about 6 min`.
+pub(super) fn about(seconds: u32, tongue: &Tongue) -> Phrase {
+    let time = tongue.figure(&figures::duration(f64::from(seconds)));
+    fill(tongue.words.about, &[("time", Phrase::of(time))])
 }
 
 /// Work at which lanes tie; which lanes, where others do not.
@@ -192,8 +225,21 @@ fn self_check(findings: &Findings, tongue: &Tongue) -> Option<Phrase> {
     (apart > 0).then(|| fill(tongue.words.self_apart, &values))
 }
 
-/// What was not tested.
+/// A sentence of the statistics as one of the memo's.
+fn whole(said: &Sentence, tongue: &Tongue) -> Phrase {
+    let text = sentence(&tongue.sentence(said));
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase()).into_iter();
+    fill(tongue.words.not_tested, &[("list", Phrase::of(first.chain(letters).collect::<String>()))])
+}
+
+/// On what it was raced, and what was not tested.
 pub(super) fn untested(findings: &Findings, tongue: &Tongue) -> Vec<Phrase> {
+    let raced = findings.answer.iter().flat_map(|answer| &answer.raced).map(|said| whole(said, tongue));
+    raced.chain(not_tested(findings, tongue)).collect()
+}
+
+fn not_tested(findings: &Findings, tongue: &Tongue) -> Vec<Phrase> {
     let listed = findings.answer.iter().flat_map(|answer| &answer.not_tested);
     let listed: Vec<Phrase> = listed.map(|text| Phrase::of(shorten(&tongue.sentence(text), NAME_COLUMNS))).collect();
     match listed.is_empty() {

@@ -208,7 +208,9 @@ fn lines_of(words: &[String]) -> Option<Vec<String>> {
 /// The command that is worth running next where that is a race.
 pub(super) fn next(findings: &Findings) -> Option<String> {
     let next = &findings.answer.as_ref()?.next;
-    let races = next.first().is_some_and(|word| word == "race" || word == "fio");
+    // How a race goes on that did not end stands in the note.
+    let resumes = next.iter().any(|word| word == "--resume");
+    let races = next.first().is_some_and(|word| word == "race" || word == "fio") && !resumes;
     races.then(|| clean(&format!("fairlane {}", shell_line(next))))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::figures;
 use crate::layout::{GLUE, Phrase, Tone};
-use crate::words::{listed, names, sentence};
+use crate::words::{listed, listed_names, names, sentence};
 use model::findings::{
     Advice, AdviceNote, AdviceReason, Equal, Excluded, Flip, LaneFact, NoAdvice, NotMeasured, RacedWithout,
 };
@@ -140,15 +140,21 @@ fn none(advice: &Advice) -> Phrase {
             ))
         }
         Some(NoAdvice::TooLittleMeasured) if advice.measured_share <= 0.0 => {
-            Phrase::default().tone(Tone::NoVerdict, "no advice").say(": nothing of its work was measured")
+            let other = advice.not_measured.iter().any(|part| !part.raced.is_empty());
+            let said = if other {
+                ": what was raced stands for none of its work"
+            } else {
+                ": nothing of its work was measured"
+            };
+            Phrase::default().tone(Tone::NoVerdict, "no advice").say(said)
         }
         Some(NoAdvice::TooLittleMeasured) => Phrase::default().tone(Tone::NoVerdict, "no advice").say(format!(
-            ": only {} of its weight was measured, and half is the least that advice can rest on",
+            ": only {} of its weight was measured, and advice needs half of it",
             figures::share(advice.measured_share)
         )),
         Some(NoAdvice::Undecided) => Phrase::default()
             .tone(Tone::Undecided, "no advice yet")
-            .say(": what was measured is too noisy to rank, and nothing sets the lanes apart"),
+            .say(": what was measured is undecided, so nothing sets the lanes apart"),
         Some(NoAdvice::NotComparable) => Phrase::default().tone(Tone::NoVerdict, "no advice").say(
             ": the lanes that are left may not be ranked with each other; race them on one disk and with the same \
              promises, or fewer of them",
@@ -178,9 +184,9 @@ fn weighed(what: &str, share: f64) -> Phrase {
 /// Why no difference counts in some parts.
 pub(crate) fn equal(because: Equal, parts: &[(&str, f64)]) -> Phrase {
     let why = match because {
-        Equal::Tie => "tie, apart by less than the margin",
-        Equal::Undecided => "too noisy to rank, so nothing is counted",
-        Equal::Unsure => "apart in its own row, where chance may have done it among so many, so nothing is counted",
+        Equal::Tie => "tie, surely apart by less than the margin",
+        Equal::Undecided => "undecided, so nothing is counted",
+        Equal::Unsure => "apart in its own row, which is not sure among so many, so nothing is counted",
         Equal::Device => "the disk was measured, which is the same for all lanes",
         Equal::Cache => "the page cache was measured, not the filesystems",
         Equal::Harness => "Fairlane itself was measured, not the filesystems",
@@ -196,8 +202,8 @@ pub(crate) fn excluded(scenario: &str, lanes: &[&str], sources: &str, out: &Excl
     let said = match out.constraint.as_str() {
         "done" => said.say(format!("it could not do the work ({})", sentence(note))),
         "measured" => said.say(format!("less than half of the work was measured in it ({})", sentence(note))),
-        "mounted" => return said.say("no kernel mounts it; it raced inside Fairlane, to be read against"),
-        "kept" => return said.say("it keeps nothing across a reboot; it raced in memory, to be read against"),
+        "mounted" => return said.say("no kernel mounts it; it raced inside Fairlane, for comparison"),
+        "kept" => return said.say("it keeps nothing across a reboot; it raced in memory, for comparison"),
         "comparable" => said.say(format!("its speed is not ranked beside the others ({})", sentence(note))),
         need => {
             let asked = match &out.why {
@@ -241,7 +247,7 @@ pub(crate) fn flip(flip: &Flip, scenario: &str) -> Phrase {
         }
         Flip::Undecided { what, lane } => Phrase::default()
             .name(lane)
-            .say(format!(", if {}, too noisy to rank, came out at the end of what is possible", sentence(what))),
+            .say(format!(", if {}, which is undecided, came out at the end of what is possible", sentence(what))),
         Flip::Without { need, lane, ratio } => Phrase::default().name(lane).say(format!(
             "{}, if {} could do without {}",
             distance(*ratio),
@@ -266,9 +272,28 @@ fn distance(ratio: f64) -> String {
     format!(" ({} {})", figures::gap(ratio, None, ahead).size, if ahead { "ahead" } else { "behind" })
 }
 
+/// A part that was not measured: its workload, how to race that, and what was raced and is other work.
+fn missing_part(part: &NotMeasured) -> Phrase {
+    let said = weighed(&part.what, part.share);
+    match (&part.title, &part.workload) {
+        (Some(title), Some(name)) if !part.raced.is_empty() => {
+            let raced: Vec<String> = part.raced.iter().map(|title| sentence(title)).collect();
+            let is = if raced.len() == 1 { "is" } else { "are" };
+            said.say(format!(
+                " [{}, --workload{GLUE}{}; {}, which was raced, {is} other work]",
+                sentence(title),
+                sentence(name),
+                listed_names(&raced)
+            ))
+        }
+        (Some(title), Some(name)) => said.say(format!(" [{}, --workload{GLUE}{}]", sentence(title), sentence(name))),
+        _ => said,
+    }
+}
+
 /// What was not measured, gathered by the suite that does.
 pub(crate) fn missing(suite: Option<&str>, parts: &[&NotMeasured]) -> Phrase {
-    let listed = Phrase::default().join(parts.iter().map(|part| weighed(&part.what, part.share)), ", ");
+    let listed = Phrase::default().join(parts.iter().map(|part| missing_part(part)), ", ");
     match suite {
         Some(suite) => listed.say(format!(": suite {}", sentence(suite))),
         None => listed.say(": no suite measures it yet"),
@@ -314,9 +339,7 @@ pub(crate) fn brief(advices: &[&Advice]) -> Phrase {
     let said = match &first.lane {
         Some(lane) if leaning => chosen(first, lane).say(", by similar work alone,"),
         Some(lane) => chosen(first, lane),
-        None if first.no_advice == Some(NoAdvice::Undecided) => {
-            Phrase::default().tone(Tone::Undecided, "too noisy to say")
-        }
+        None if first.no_advice == Some(NoAdvice::Undecided) => Phrase::default().tone(Tone::Undecided, "undecided"),
         None if first.no_advice == Some(NoAdvice::NotComparable) => {
             Phrase::default().tone(Tone::NoVerdict, "no ranking of these lanes")
         }

@@ -126,7 +126,7 @@ pub(crate) fn search_pair(pair: &Pair) -> Phrase {
             a.say(" sustains ").tone(tone, what).say(" writers than ").and(b).say(format!("{range}{why}"))
         }
         (Verdict::Tie, _) => a.say(" and ").and(b).say(" ").tone(Tone::Tie, "tie").say(why),
-        (Verdict::Undecided, _) => a.say(" and ").and(b).say(": ").tone(Tone::Undecided, "too noisy to rank").say(why),
+        (Verdict::Undecided, _) => a.say(" and ").and(b).say(": ").tone(Tone::Undecided, "undecided").say(why),
         _ => {
             let ratio = pair.ratio.map(|ratio| format!(" {}", figures::times(ratio))).unwrap_or_default();
             a.say(" by ").and(b).say(format!("{ratio}, ")).tone(Tone::NoVerdict, "no verdict").say(why)

@@ -30,7 +30,7 @@ pub(crate) fn legend(found: &Calibration) -> String {
     let resolves = match found.results.iter().any(|result| !result.resolves.is_empty()) {
         true => {
             " Minutes: the smallest difference that a race of this suite between two lanes finds in that time, four \
-             times out of five; the suite's workloads share it."
+             times out of five; the suite's workloads share it, and what is beyond 20 rounds takes --rounds."
         }
         false => "",
     };
@@ -94,6 +94,9 @@ pub(crate) fn false_alarms(found: &Calibration) -> String {
     let worth = races.worth.map_or_else(String::new, |worth| {
         format!(" Results of one workload share its rounds, so all count as {worth:.0} independent races at the least.")
     });
+    if races.races == 1 {
+        return format!("one race between equal lanes, which says little: {}.", one_race(races));
+    }
     format!(
         "{} races between equal lanes: {} called different ({}; {} to {} with 95{GLUE}% confidence, at most 5{GLUE}% is \
          promised), {} called a tie, {} undecided.{worth}{beyond}",
@@ -105,6 +108,15 @@ pub(crate) fn false_alarms(found: &Calibration) -> String {
         races.ties,
         races.undecided,
     )
+}
+
+/// What became of the only race.
+fn one_race(races: &EqualRaces) -> &'static str {
+    match (races.called_different, races.ties) {
+        (0, 0) => "undecided",
+        (0, _) => "a tie",
+        _ => "called different",
+    }
 }
 
 /// What a later report quotes.

@@ -23,7 +23,7 @@ pub(crate) fn figures_legend(margin: f64, shown: &[bool]) -> String {
     let meanings: String =
         meanings.iter().zip(shown).filter(|(_, shown)| **shown).map(|(meaning, _)| *meaning).collect();
     format!(
-        "Mean over rounds with its 95{GLUE}% interval.{meanings} Two lanes tie when they differ by less than {}.",
+        "Mean over the lane's own rounds with its 95{GLUE}% interval.{meanings} Two lanes tie when they surely differ by less than {}.",
         figures::margin(margin)
     )
 }

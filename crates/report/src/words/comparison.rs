@@ -49,7 +49,8 @@ pub(crate) fn change(row: &ComparisonRow) -> Phrase {
         }
         (Verdict::Tie, None) => Phrase::default().tone(Tone::Tie, "tie"),
         (Verdict::Undecided, Some((low, high))) => {
-            let (low, high) = figures::span(low, high);
+            let words = if latency.is_some() { ["less", "more"] } else { ["slower", "faster"] };
+            let (low, high) = figures::span(low, high, words);
             Phrase::default().tone(Tone::Undecided, "too noisy to say").say(format!(", between {low} and {high}"))
         }
         (Verdict::Undecided, None) => {
@@ -115,7 +116,7 @@ pub(crate) fn summary(comparison: &Comparison) -> Phrase {
         .map(|(count, tone, word)| Phrase::of(format!("{count} ")).tone(tone, word));
     let shown: Vec<Phrase> = shown.collect();
     if shown.is_empty() {
-        return Phrase::of("Nothing to compare: no lane and workload stands in both records.");
+        return Phrase::of("Nothing to compare: no lane and workload is in both records.");
     }
     Phrase::of("B against A: ").join(shown, ", ").say(".")
 }

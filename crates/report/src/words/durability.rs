@@ -16,6 +16,9 @@ pub(crate) const UNTRUSTED: &str = "UNTRUSTED";
 pub(crate) const BEWARE: &str = "BEWARE";
 pub(crate) const CHECKER: &str = "CHECKER";
 pub(crate) const LOOK: &str = "LOOK";
+/// Instead of a line to paste: root would look at what a stranger wrote.
+pub(crate) const LOOK_WHERE_IT_RAN: &str = "The image was kept where this was run. This record is not among your own; \
+    look only at images that a run of yours kept.";
 pub(crate) const COST: &str = "COST";
 pub(crate) const DAMAGE: &str = "DAMAGE";
 pub(crate) const FULL: &str = "FULL DISK";
@@ -77,7 +80,7 @@ pub(crate) fn lane(found: &LaneDurability, first: &str) -> Phrase {
         }
         DurabilityVerdict::Unknown => phrase.say(" was not cut"),
         DurabilityVerdict::Kept => phrase.say(format!(
-            " kept every acknowledged record: 0 of {} cuts{}, so below {} at 95 %",
+            " lost no acknowledged record in {} cuts{}; the true rate is probably below {}",
             found.proven_cuts,
             basis(found),
             small_share(found.below.unwrap_or(1.0))
@@ -177,7 +180,11 @@ pub(crate) fn counted(figure: Option<u64>) -> String {
 /// The speed in a cell, beside that of the first lane where `any` was measured.
 pub(crate) fn speed(found: &LaneDurability, first: &str, any: bool) -> String {
     match found.speed {
-        Some(speed) => format!("x{:.2} (x{:.2} to x{:.2})", speed.ratio, speed.low, speed.high),
+        Some(speed) => {
+            let [ratio, low, high] = [speed.ratio, speed.low, speed.high].map(|figure| format!("x{figure:.2}"));
+            // One kind of work has no range.
+            if low == high { ratio } else { format!("{ratio} ({low} to {high})") }
+        }
         None if any && found.lane == first => "x1".to_owned(),
         None => "not measured".to_owned(),
     }
@@ -349,6 +356,7 @@ pub(crate) fn fault(found: &Fault) -> Phrase {
         return phrase.say(format!("; whether its {count} acknowledged records are whole cannot be read."));
     }
     let lost = match (found.lost_mounted, found.lost) {
+        (0, 0) if count == 0 => "; no record had been acknowledged.".to_owned(),
         (0, 0) => format!("; all {count} acknowledged records whole, before and after a new mount."),
         (mounted, 0) => {
             format!("; {mounted} of {count} acknowledged records could not be read before a new mount, all after it.")

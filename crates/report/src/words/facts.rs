@@ -14,7 +14,7 @@ pub(crate) fn ceilings(ceilings: &[Ceiling]) -> Option<Phrase> {
     let best = |profile: Profile| {
         ceilings
             .iter()
-            .filter(|ceiling| ceiling.profile == profile)
+            .filter(|ceiling| ceiling.profile == profile && ceiling.operations_per_second > 0.0)
             .max_by(|x, y| x.bandwidth_bytes_per_second.total_cmp(&y.bandwidth_bytes_per_second))
     };
     let mut parts = Vec::new();
@@ -41,7 +41,8 @@ pub(crate) fn ceilings(ceilings: &[Ceiling]) -> Option<Phrase> {
 
 /// What the engine does without any device, the slowest of its workloads; `None`: not measured.
 pub(crate) fn null_ceiling(ceilings: &[Ceiling]) -> Option<String> {
-    let null = ceilings.iter().filter(|ceiling| ceiling.profile == Profile::Null);
+    let counts = |ceiling: &&Ceiling| ceiling.profile == Profile::Null && ceiling.operations_per_second > 0.0;
+    let null = ceilings.iter().filter(counts);
     let least = null.map(|ceiling| ceiling.operations_per_second).reduce(f64::min)?;
     Some(format!("Fairlane's own limit without a disk: at least {}", figures::rate("operations/s", least)))
 }

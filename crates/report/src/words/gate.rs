@@ -169,7 +169,8 @@ pub(crate) fn row(gate: &Gate, row: &GateRow, brief: bool) -> Phrase {
         (_, _, Some(interval)) => {
             // Of latencies the times themselves are told: a minus means less time.
             let (low, high) = if latency.is_some() { words::turned(interval) } else { interval };
-            let (low, high) = figures::span(low, high);
+            let words = if latency.is_some() { ["less", "more"] } else { ["slower", "faster"] };
+            let (low, high) = figures::span(low, high, words);
             let of = latency.map(|latency| format!("{latency} ")).unwrap_or_default();
             let between = Phrase::of(format!("{of}between {low} and {high}"));
             if brief { between } else { word.say(", ").and(between) }

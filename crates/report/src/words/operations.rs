@@ -4,6 +4,7 @@ use crate::clean::shorten;
 use crate::figures;
 use crate::layout::{GLUE, Phrase, Tone};
 use crate::words;
+use crate::words::questions::TOO_NOISY;
 use model::findings::{Findings, OperationsFinding, OperationsPair, Verdict};
 
 pub(crate) const TOTAL: &str = "all steps";
@@ -21,7 +22,7 @@ pub(crate) const MISSING: &str = "-";
 
 /// Steps from which on a reader is told how many verdicts chance alone may make.
 const MANY_STEPS: usize = 10;
-/// The error that each step's verdicts hold together (methods section 2).
+/// The error that each step's verdicts hold together (method 2.1).
 const ERROR_PER_STEP: f64 = 0.05;
 
 /// The line above a table: which lane the others are held against, and what the factors mean.
@@ -60,7 +61,7 @@ pub(crate) fn legend(findings: &Findings, table: &OperationsFinding) -> Phrase {
             0 | 1 => "undecided, as one round shows no noise",
             _ => "undecided, with the interval",
         };
-        said = said.say(format!(" Tie: less than {margin} apart; ?: {undecided}."));
+        said = said.say(format!(" Tie: surely less than {margin} apart; ?: {undecided}."));
     }
     match &table.floor {
         Some(floor) => said.and(floor_legend(findings, table, floor)),
@@ -118,11 +119,12 @@ pub(crate) fn verdict(
         (Verdict::Slower, _) => said.tone(Tone::Slower, sized("slower")),
         (Verdict::Tie, _) => said.tone(Tone::Tie, "tie"),
         (Verdict::Undecided, _) => match (interval, ratio) {
+            (Some((low, high)), _) if figures::is_too_noisy(low, high) => said.tone(Tone::Undecided, TOO_NOISY),
             (Some((low, high)), _) => {
                 let between = format!("? {}{GLUE}to{GLUE}{}", figures::times(low), figures::times(high));
                 said.tone(Tone::Undecided, between)
             }
-            (None, Some(ratio)) => said.tone(Tone::Undecided, format!("? {}", figures::times(ratio))),
+            (None, Some(ratio)) => said.tone(Tone::Undecided, format!("? {}{GLUE}so{GLUE}far", figures::times(ratio))),
             (None, None) => said.tone(Tone::Undecided, "?"),
         },
         (Verdict::None, Some(ratio)) => {
@@ -233,7 +235,7 @@ pub(crate) fn limited(limit: &str, groups: &[&str], all: bool) -> String {
         return format!("{limit}: all of these");
     }
     let names: Vec<String> = groups.iter().map(|group| shorten(group, 40)).collect();
-    format!("{limit}: {}", names.join(", "))
+    format!("{limit}: {}", names.join("; "))
 }
 
 /// A total over fewer steps than the table has.

@@ -5,6 +5,7 @@ use crate::figures;
 use crate::layout::Phrase;
 use crate::plan::{Contestants, Foresight, Ground, KnownNoise, PlanSummary};
 use crate::words;
+use model::plan::LOOKS;
 
 /// Writing images is told beside the time to race from this share of it on.
 const TELLING_SHARE: f64 = 0.1;
@@ -83,7 +84,10 @@ pub(crate) fn work(plan: &PlanSummary) -> Phrase {
         false => format!("{least} to {most} rounds"),
     };
     let each = if plan.workloads == 1 { "" } else { " each" };
-    let mut said = format!("plan: {workloads}, {rounds}{each}");
+    let mut said = match room(plan) {
+        Some(room) => format!("plan: {workloads}, {room}"),
+        None => format!("plan: {workloads}, {rounds}{each}"),
+    };
     match plan.seconds {
         // The time to race does not count what comes before it.
         Some(seconds) if plan.budget_seconds == Some(seconds) => {
@@ -96,9 +100,37 @@ pub(crate) fn work(plan: &PlanSummary) -> Phrase {
         None => {}
     }
     if let (Some(budget), true) = (plan.budget_seconds, plan.seconds != plan.budget_seconds) {
-        said.push_str(&format!(", at most {} (--budget)", figures::duration(budget)));
+        let ends = if plan.seconds.is_some_and(|seconds| seconds > budget) { "ended after" } else { "at most" };
+        said.push_str(&format!(", {ends} {} (--budget)", figures::duration(budget)));
     }
     Phrase::of(said)
+}
+
+/// What an adaptive race has time for that cannot make six rounds of all of its work; `None`: it can, or nobody knows.
+fn room(plan: &PlanSummary) -> Option<String> {
+    let budget = plan.budget_seconds?;
+    let short = plan.rounds.0 < plan.rounds.1 && plan.ranks && !plan.rounds_until_the_time_is_up;
+    if !short || plan.first_look_seconds <= budget || plan.seconds_per_round.is_empty() {
+        return None;
+    }
+    // As the race does: first looks in its order, as long as they fit.
+    let mut left = budget;
+    let mut looks = 0;
+    for seconds in plan.seconds_per_round.iter().map(|seconds| seconds * f64::from(ENOUGH_ROUNDS)) {
+        if seconds <= left {
+            (left, looks) = (left - seconds, looks + 1);
+        }
+    }
+    let fewest = plan.seconds_per_round.iter().copied().fold(f64::INFINITY, f64::min);
+    let rounds = if fewest > 0.0 { (budget / fewest) as u32 } else { 0 };
+    Some(match (looks, rounds) {
+        (0, 0) => "with time for no whole round".to_owned(),
+        (0, rounds) => format!("with time for about {}, and no verdict comes before six", words::rounds(rounds)),
+        (looks, _) if plan.workloads == 1 || looks == plan.seconds_per_round.len() => {
+            format!("with time for about {ENOUGH_ROUNDS} rounds, the fewest that decide")
+        }
+        (looks, _) => format!("with time for {ENOUGH_ROUNDS} rounds, the fewest that decide, of about {looks} of them"),
+    })
 }
 
 /// What a reader should know about the work before it begins.
@@ -111,14 +143,41 @@ pub(crate) fn remarks(plan: &PlanSummary) -> Vec<Phrase> {
     let auto = plan.rounds.0 < plan.rounds.1;
     let short = plan.budget_seconds.filter(|budget| auto && plan.first_look_seconds * TOO_SHORT > *budget).map(|_| {
         format!(
-            "the first look at all of it takes about {}; some of it will stay without a verdict, raise --budget or \
-             choose with --workload.",
+            "six rounds of all of it, the fewest that decide, take about {}: some of it will stay undecided; raise \
+             --budget or choose with --workload.",
             figures::duration(plan.first_look_seconds)
         )
     });
     let notes = plan.notes.iter().map(|note| format!("{}.", words::sentence(note)));
     let told = plan.resolves.as_ref().map(foresight);
-    published.into_iter().chain(short).chain(told).chain(notes).map(Phrase::of).collect()
+    published.into_iter().chain(short).chain(few_rounds(plan)).chain(told).chain(notes).map(Phrase::of).collect()
+}
+
+/// The rounds from which on a verdict is likely.
+const ENOUGH_ROUNDS: u32 = LOOKS[0];
+
+/// Why so few rounds will hardly decide anything; `None`: they may.
+fn few_rounds(plan: &PlanSummary) -> Option<String> {
+    let (rounds, most) = plan.rounds;
+    if !plan.ranks || plan.as_published || rounds < most || rounds == 0 {
+        return None;
+    }
+    let round: f64 = plan.seconds_per_round.iter().sum();
+    if rounds < ENOUGH_ROUNDS {
+        let time = match round > 0.0 {
+            true => format!(" (about {})", figures::duration(round * f64::from(ENOUGH_ROUNDS))),
+            false => String::new(),
+        };
+        let few = if rounds == 1 {
+            "one round gives no verdicts".to_owned()
+        } else {
+            format!("{rounds} rounds seldom decide")
+        };
+        return Some(format!("{few}: --rounds {ENOUGH_ROUNDS}{time} is the least that usually decides."));
+    }
+    let room = plan.budget_seconds.filter(|_| round > 0.0).map(|budget| (budget / round) as u32)?;
+    (room < ENOUGH_ROUNDS)
+        .then(|| format!("the time has room for about {room} of {rounds} rounds, and fewer than six seldom decide."))
 }
 
 /// What the time is enough for.
@@ -126,10 +185,11 @@ fn foresight(of: &Foresight) -> String {
     let percent = |share: f64| match 100.0 * share {
         percent if percent < 9.5 => format!("{percent:.1} %").replace(".0 %", " %"),
         percent if percent <= 100.0 => format!("{percent:.0} %"),
-        _ => format!("a factor of {}", factor(share)),
+        _ => format!("{}x", factor(share)),
     };
-    let smaller = of.smaller.map_or(String::new(), |(difference, seconds)| {
-        format!("; {} needs about {}", percent(difference), figures::duration(seconds))
+    let smaller = of.smaller.map_or(String::new(), |(difference, seconds, rounds)| {
+        let with = rounds.map_or(String::new(), |rounds| format!(" with --rounds {rounds}"));
+        format!("; {} needs about {}{with}", percent(difference), figures::duration(seconds))
     });
     let noise = match &of.noise {
         KnownNoise::All => "the noise is this machine's, as calibrated".to_owned(),
@@ -142,18 +202,18 @@ fn foresight(of: &Foresight) -> String {
         }
         KnownNoise::None => "ordinary noise is assumed; `fairlane calibrate` measures this machine's".to_owned(),
     };
-    let work = of
-        .of
-        .map_or(String::new(), |(some, all)| format!(" in {some} of {all} workloads, and the others reach no look"));
+    let work = of.of.map_or(String::new(), |(some, all)| {
+        format!(" in {some} of {all} workloads, and the others get too few rounds")
+    });
     let time = figures::duration(of.seconds);
     match of.difference <= 1.0 {
         true => format!(
-            "in {time} differences of about {} can be resolved{work}{smaller} ({noise}).",
+            "in {time} differences of about {} can be detected{work}{smaller} ({noise}).",
             percent(of.difference)
         ),
         // So noisy that a percentage of it would pass for a precision.
         false => format!(
-            "in {time} nothing smaller than a factor of {} can be told{work}{smaller} ({noise}).",
+            "in {time} only differences above {}x can be detected{work}{smaller} ({noise}).",
             factor(of.difference)
         ),
     }

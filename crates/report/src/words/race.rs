@@ -11,10 +11,13 @@ pub(crate) fn outcome(outcome: &str) -> Option<String> {
         "complete" => return None,
         "interrupted" => "The race was interrupted".to_owned(),
         "failed" => "The race ended with an error".to_owned(),
-        "unfinished" => "The race still runs or crashed".to_owned(),
+        "running" => {
+            return Some("The race is still running: these are the figures so far.".to_owned());
+        }
+        "unfinished" => "The race was killed or crashed".to_owned(),
         other => format!("The race ended as \"{}\"", shorten(other, 40)),
     };
-    Some(format!("{what}: what stands here rests on the rounds that were finished."))
+    Some(format!("{what}: these are the figures of the rounds that it finished."))
 }
 
 /// The command that goes on with a race that did not end by itself.
@@ -48,8 +51,8 @@ pub(crate) fn heading(suite: &str, lanes: &[&str], started: &str, resumes: u32, 
     let suite = if suite.trim().is_empty() { UNKNOWN_SUITE.to_owned() } else { shorten(suite, 60) };
     let taken_up = match resumes {
         0 => String::new(),
-        1 => ", taken up again once".to_owned(),
-        times => format!(", taken up again {times} times"),
+        1 => ", continued once".to_owned(),
+        times => format!(", continued {times} times"),
     };
     let said = names(lanes, ", ").say(format!("; suite {suite}, raced {}{taken_up}", shorten(started, 40)));
     if ended == "complete" { said } else { said.say(", ").tone(Tone::Failed, shorten(ended, 40)) }
@@ -62,7 +65,7 @@ pub(crate) fn self_check(lane: &str, counts: &SelfCheck) -> Phrase {
     let parts = [
         (counts.apart, Tone::Failed, "apart"),
         (counts.ties, Tone::Tie, "tie"),
-        (counts.undecided, Tone::Undecided, "too noisy to rank"),
+        (counts.undecided, Tone::Undecided, "undecided"),
         (counts.none, Tone::NoVerdict, "no verdict"),
     ];
     let parts = parts.into_iter().filter(|(count, ..)| *count > 0).map(|(count, tone, word)| {

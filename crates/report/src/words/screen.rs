@@ -49,6 +49,6 @@ pub(crate) fn repeated(reason: &str) -> String {
 }
 
 /// Where the rest of the warnings is.
-pub(crate) fn more_warnings(count: usize) -> String {
-    format!("{count} more in the report: fairlane report")
+pub(crate) fn more_warnings(count: usize, command: &str) -> String {
+    format!("{count} more in the report: {command}")
 }

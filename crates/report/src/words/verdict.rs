@@ -3,9 +3,9 @@
 use crate::clean::shorten;
 use crate::figures;
 use crate::layout::{Phrase, Tone};
-use crate::statements::{Shown, Statement, reference_of, shown_against};
+use crate::statements::{Shown, Statement};
 use crate::words::{difference, failed, latency, listed, names, sentence, turned};
-use model::findings::{Limit, ResultFinding, Verdict};
+use model::findings::{Limit, ResultFinding, Undecided, Verdict};
 
 /// Columns of a reason inside a verdict line.
 const BRIEF_REASON_COLUMNS: usize = 100;
@@ -26,54 +26,10 @@ pub(crate) fn limit(limit: Limit) -> &'static str {
     }
 }
 
-/// What limited a result, under the heading "limited by".
-pub(crate) fn limit_noun(limit: Limit) -> &'static str {
-    match limit {
-        Limit::Device => "the disk",
-        Limit::OwnDisk => "each lane's own disk",
-        Limit::WriteAmplification => "extra disk writes",
-        Limit::FilesystemCpu => "filesystem CPU",
-        Limit::FilesystemSerialised => "the filesystem: it keeps the disk waiting",
-        Limit::Flush => "flushes",
-        Limit::Cache => "memory: the cache answered",
-        Limit::Harness => "Fairlane itself",
-        Limit::OtherPrograms => "not known: other programs were at work",
-        Limit::Unattributed => "not known",
-    }
-}
-
 /// What set the pace of a result, in the few words that fit at the right edge; `None`: nothing did.
 pub(crate) fn pace(result: &ResultFinding) -> Option<String> {
     let rate = result.shared_rate.as_ref().filter(|_| result.limit == Limit::Unattributed)?;
     Some(format!("at {} of the slowest lane's maximum", figures::per_operation(rate.share)))
-}
-
-/// What stands below a lane's figure in a table: how far it is from the reference, which the row's own
-/// reference is where that is another one. `None`: nothing is to be said.
-pub(crate) fn brief(result: &ResultFinding, lane: &str, reference: &str) -> Option<Phrase> {
-    let own = reference_of(result)?;
-    let pair = shown_against(result, lane, own)?;
-    match pair.verdict {
-        Verdict::Faster | Verdict::Slower => {
-            let faster = pair.verdict == Verdict::Faster;
-            let tone = if faster { Tone::Faster } else { Tone::Slower };
-            let size = difference(&result.metric, pair.ratio?, None, faster).0;
-            let said = Phrase::default().tone(tone, size);
-            Some(if own == reference { said } else { said.say(" than ").name(own) })
-        }
-        Verdict::Tie => Some(Phrase::default().tone(Tone::Tie, "tie")),
-        Verdict::Undecided => Some(Phrase::default().tone(Tone::Undecided, "undecided")),
-        Verdict::None if result.estimates.iter().any(|of| of.lane == lane && of.failure.is_some()) => None,
-        Verdict::None => Some(Phrase::default().tone(Tone::NoVerdict, "no verdict")),
-    }
-}
-
-/// What a table of figures and differences means.
-pub(crate) fn compact_legend(reference: &str, margin: f64) -> Phrase {
-    Phrase::of("Differences are against ").name(reference).say(format!(
-        "; tie: less than {} apart; bold: the best. Where the disk is the limit, no filesystem can differ.",
-        figures::margin(margin)
-    ))
 }
 
 /// All statements about a result as one sentence.
@@ -88,11 +44,8 @@ pub(crate) fn statements(result: &ResultFinding, statements: &[Statement]) -> Ph
         }
     });
     let said = Phrase::default().join(parts, "; ");
-    match result.buffered.as_slice() {
-        [] => said,
-        [one] => said.say("; ").name(one).say(" buffers these direct writes"),
-        several => said.say("; ").and(names(several, ", ")).say(" buffer these direct writes"),
-    }
+    // What a lane made of the work belongs to what it came to.
+    result.acts.iter().fold(said, |said, act| said.say("; ").say(sentence(act)))
 }
 
 fn statement(result: &ResultFinding, statement: &Statement) -> Phrase {
@@ -156,38 +109,53 @@ fn apart(result: &ResultFinding, pair: &Shown) -> Phrase {
 }
 
 fn undecided(result: &ResultFinding, pairs: &[Shown]) -> Phrase {
-    let latency = latency(&result.metric);
-    let intervals = pairs.iter().map(|pair| {
-        let ratio = Phrase::default().name(pair.a).say("/").name(pair.b);
-        // Of latencies the times themselves are told: a minus means less time.
-        let ratio = match latency.filter(|_| pair.ratio.is_some()) {
-            Some(latency) => ratio.say(format!(" {latency}")),
-            None => ratio,
-        };
-        let of = |pair: &Shown| match latency {
-            Some(_) => (pair.interval.map(turned), pair.ratio.map(f64::recip)),
-            None => (pair.interval, pair.ratio),
-        };
-        match of(pair) {
-            (Some((low, high)), _) => {
-                let (low, high) = figures::span(low, high);
-                ratio.say(format!(" between {low} and {high}"))
-            }
-            (None, Some(so_far)) => ratio.say(format!(" at {} so far", figures::times(so_far))),
-            (None, None) => ratio.say(" not measured together yet"),
-        }
-    });
-    // Before the first look nothing has shown itself to be noisy yet.
-    let early = result.rounds < model::plan::LOOKS[0];
-    let word = if early { "too few rounds to rank" } else { "too noisy to rank" };
-    let mut said = Phrase::default().tone(Tone::Undecided, word).say(", ").join(intervals, ", ");
-    let mut remarks: Vec<String> = pairs.iter().filter_map(remark).collect();
+    let reason = pairs.iter().find_map(|pair| pair.undecided).unwrap_or(Undecided::Noise);
+    let once = result.rounds == 1;
+    let said = Phrase::default().tone(Tone::Undecided, why_undecided(reason, once)).say(": ");
+    let mut said = said.join(pairs.iter().map(|pair| possible(result, pair)), ", ");
+    // That there was one round is said.
+    let mut remarks: Vec<String> = pairs.iter().filter_map(remark).filter(|_| !once).collect();
     remarks.dedup();
     for remark in remarks {
         said = said.say(format!("; {remark}"));
     }
     // What would settle it is one figure for the whole race, and stands in its answer.
     said
+}
+
+/// Why there is no verdict yet, as the head of a sentence.
+fn why_undecided(reason: Undecided, once: bool) -> &'static str {
+    match reason {
+        Undecided::Noise => "too noisy to rank",
+        Undecided::TooFewRounds if once => "one round, no verdict",
+        Undecided::TooFewRounds => "too few rounds to rank",
+        Undecided::Interrupted => "interrupted before a verdict",
+        Undecided::OutOfBudget => "out of time before a verdict",
+        Undecided::MachineBusy => "disturbed by other programs",
+    }
+}
+
+/// What is known of two undecided lanes: `xfs is between 3 % slower and 9 % faster than ext4`, `xfs ran at 57 % of ext4`.
+fn possible(result: &ResultFinding, pair: &Shown) -> Phrase {
+    let of_time = latency(&result.metric);
+    let (a, b) = (Phrase::default().name(pair.a), Phrase::default().name(pair.b));
+    match (pair.interval, pair.ratio, of_time) {
+        (Some((low, high)), _, None) => {
+            let (low, high) = (figures::apart(low, ["slower", "faster"]), figures::apart(high, ["slower", "faster"]));
+            a.say(format!(" is between {low} and {high} than ")).and(b)
+        }
+        // Of latencies the times themselves are told.
+        (Some(interval), _, Some(latency)) => {
+            let (low, high) = turned(interval);
+            let (low, high) = (figures::apart(low, ["less", "more"]), figures::apart(high, ["less", "more"]));
+            a.say(format!(" has between {low} and {high} {latency} than ")).and(b)
+        }
+        (None, Some(ratio), None) => a.say(format!(" ran at {} of ", figures::part(ratio))).and(b),
+        (None, Some(ratio), Some(latency)) => {
+            a.say(format!(" had {} of the {latency} of ", figures::part(ratio.recip()))).and(b)
+        }
+        (None, None, _) => a.say(" and ").and(b).say(" were not measured together yet"),
+    }
 }
 
 /// What the reason of an undecided pair adds to the interval that is said anyway. What stands

@@ -58,7 +58,14 @@ fn out(lane: &str, constraint: &str, why: Option<&str>, facts: Vec<LaneFact>, so
 }
 
 fn missing(what: &str, share: f64, suite: Option<&str>) -> NotMeasured {
-    NotMeasured { what: what.to_owned(), share, suite: suite.map(str::to_owned) }
+    NotMeasured {
+        what: what.to_owned(),
+        share,
+        suite: suite.map(str::to_owned),
+        workload: None,
+        title: None,
+        raced: Vec::new(),
+    }
 }
 
 const POWER: &str = "promises that a committed transaction survives a power cut";

@@ -34,6 +34,7 @@ pub fn pair(a: &str, b: &str, (ratio, low, high): (f64, f64, f64), verdict: Verd
         why: None,
         minutes_to_settle: None,
         rounds_to_settle: None,
+        undecided: None,
         over_race: matches!(verdict, Verdict::Faster | Verdict::Slower),
         // As if the interval that holds together with all others were the row's own.
         at_least: match verdict {
@@ -55,6 +56,7 @@ pub fn unmeasured(a: &str, b: &str, why: &str) -> Pair {
         why: Some(why.into()),
         minutes_to_settle: None,
         rounds_to_settle: None,
+        undecided: None,
         over_race: false,
         at_least: None,
     }
@@ -66,6 +68,7 @@ pub fn undecided(a: &str, b: &str, figures: (f64, f64, f64), minutes: f64) -> Pa
     Pair {
         minutes_to_settle: Some(minutes),
         rounds_to_settle: None,
+        undecided: Some(Undecided::Noise),
         why: Some(format!("after 8 rounds the difference lies between {low} and {high}").into()),
         ..pair(a, b, figures, Verdict::Undecided)
     }
@@ -79,6 +82,7 @@ pub fn estimate(lane: &str, mean: f64) -> Estimate {
     Estimate {
         lane: lane.to_owned(),
         mean,
+        row_mean: None,
         low: Some(mean * 0.97),
         high: Some(mean * 1.031),
         rounds: 8,
@@ -91,6 +95,8 @@ pub fn estimate(lane: &str, mean: f64) -> Estimate {
         latency_p50_ns: None,
         latency_p99_ns: Some(2.1e6),
         latency_p999_ns: None,
+        latency_max_ns: None,
+        mean_to_median: None,
         latency_mean_ns: None,
         cpu_share: None,
         cpu_system_share: None,
@@ -130,13 +136,23 @@ pub fn result(
 ) -> ResultFinding {
     ResultFinding {
         buffered: Vec::new(),
+        kept: Vec::new(),
+        acts: Vec::new(),
         workload: workload.to_owned(),
         title: title.to_owned(),
         group: group.to_owned(),
         section: None,
         missed_the_disk: false,
+        by_means: false,
+        stalls_matter: false,
         metric: if bandwidth { "bandwidth_bytes_per_second" } else { "operations_per_second" }.to_owned(),
         unit: if bandwidth { "B/s" } else { "operations/s" }.to_owned(),
+        counts: match workload {
+            "commit" => Counts::Commits,
+            "small-files" => Counts::Files,
+            "random-read" | "random-write" => Counts::Requests,
+            _ => Counts::Operations,
+        },
         higher_is_better: true,
         shared_rate: None,
         rounds: 8,
@@ -172,6 +188,7 @@ pub fn lane(name: &str, filesystem: &str) -> Lane {
         flushes_stop_short: false,
         geometry: vec!["journal: 64 MiB".to_owned()],
         definition_sha256: String::new(),
+        queue: None,
     }
 }
 
@@ -201,6 +218,8 @@ pub fn machine() -> Machine {
             scheduler: "none".to_owned(),
             host_filesystem: "ext4".to_owned(),
             host_mount_options: "rw,relatime".to_owned(),
+            queue: None,
+            behind: None,
         },
         tools: vec!["mkfs.ext4 1.47.0".to_owned()],
     }
@@ -231,7 +250,10 @@ pub fn ceilings() -> Vec<Ceiling> {
 }
 
 /// A race of these lanes without results.
-pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, answer: Option<Answer>) -> Findings {
+pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, mut answer: Option<Answer>) -> Findings {
+    if let Some(answer) = &mut answer {
+        answer.level = stats::level::level(answer, &results, None);
+    }
     let mut command_line = vec!["fairlane".to_owned(), "race".to_owned()];
     command_line.extend(lanes.iter().filter(|lane| !lane.is_self).map(|lane| lane.spec.clone()));
     command_line.extend(["--suite", "quick", "--seed", "42"].map(str::to_owned));
@@ -248,6 +270,7 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, answer: Option<Answer
         machine: machine(),
         lanes,
         ceilings: ceilings(),
+        disk: None,
         results,
         operations: Vec::new(),
         swarms: Vec::new(),
@@ -284,18 +307,31 @@ fn fact(what: &str) -> Sentence {
     }
 }
 
+/// As the statistics say it of images.
+pub fn raced() -> Sentence {
+    let size = vec![("size", model::sentence::Value::Bytes((2_u64 << 30) as f64))];
+    let place = Sentence::of("on_fresh_filesystems_of", "on fresh filesystems of {size}", size);
+    let places = model::sentence::Value::List(vec![place.into()]);
+    Sentence::of("raced_there", "raced {places}", vec![("places", places)])
+}
+
 pub fn answer(choose: &[&str], reasons: Vec<Reason>) -> Answer {
     Answer {
         choose: choose.iter().map(|lane| (*lane).to_owned()).collect(),
         reasons,
+        level: None,
         undecided: Vec::new(),
         unsure: Vec::new(),
         cannot_tell: Vec::new(),
         different_disks: false,
         disturbed: false,
+        reached: None,
         not_ranked: Vec::new(),
+        raced: Some(raced()),
+        cached_disk: None,
         not_tested: ["power cut", "aging", "your database"].map(Into::into).to_vec(),
         next: ["race", "ext4", "xfs", "--budget", "12m"].map(str::to_owned).to_vec(),
+        next_adds: Vec::new(),
         settle: Some(Settle::Budget { minutes: 12, some_only: false }),
     }
 }
@@ -303,6 +339,7 @@ pub fn answer(choose: &[&str], reasons: Vec<Reason>) -> Answer {
 pub fn reason(lane: &str, against: &str, (workload, title, group): (&str, &str, &str), ratio: f64) -> Reason {
     Reason {
         buffers: None,
+        acts: Vec::new(),
         lane: lane.to_owned(),
         against: against.to_owned(),
         title: title.to_owned(),
@@ -373,7 +410,9 @@ pub fn record(findings: &Findings) -> Record {
         header,
         rates: Vec::new(),
         steps: Vec::new(),
+        unreached: Vec::new(),
         probes: Vec::new(),
+        disks: Vec::new(),
         trials: trials.collect(),
         end: Some(EndOutcome::Complete),
         resumes: 0,
@@ -434,7 +473,7 @@ fn repeated(lane: &str, position: u32) -> Trial {
         reason: Some("=cmd|' /C calc'!A0, \"quoted\"".to_owned()),
         groups: Vec::new(),
         jobs: Vec::new(),
-        flags: vec!["neighbour-active".to_owned()],
+        flags: vec!["neighbour-active".into()],
         ..trial(lane, 2, position)
     }
 }

@@ -240,6 +240,7 @@ pub fn as_published() -> Findings {
     let (mut results, mut table) = table(&lanes, &[(0, 150.0), (1, 151.0), (2, 140.0)], &small);
     for pair in results.iter_mut().flat_map(|result| &mut result.pairs) {
         (pair.low, pair.high, pair.verdict) = (None, None, Verdict::Undecided);
+        pair.undecided = Some(Undecided::TooFewRounds);
         pair.why = Some("one round: no interval between runs".into());
     }
     for (row, result) in table.rows.iter_mut().zip(&mut results) {

@@ -244,7 +244,8 @@ pub fn alone() -> Findings {
 pub fn interrupted() -> Findings {
     let early = Pair { low: None, high: None, ..undecided("xfs", "ext4", (1.04, 0.0, 0.0), 4.0) };
     let one_round = "one round: no interval between runs".to_owned();
-    let early = Pair { minutes_to_settle: None, why: Some(one_round.into()), ..early };
+    let undecided = Some(Undecided::Interrupted);
+    let early = Pair { minutes_to_settle: None, why: Some(one_round.into()), undecided, ..early };
     let why = "different venue: ext4 is image, xfs is device";
     let mut first = result(
         COMMIT,
@@ -277,8 +278,8 @@ pub fn interrupted() -> Findings {
     let mut told = answer(&["ext4", "xfs"], Vec::new());
     told.undecided = vec![COMMIT.1.to_owned()];
     told.cannot_tell = vec![SEQ_READ.1.to_owned()];
-    told.next = Vec::new();
-    told.settle = None;
+    told.next = ["race", "--resume", "RECORD"].map(str::to_owned).to_vec();
+    told.settle = Some(Settle::Resume { seconds: 120 });
     let mut findings = race(vec![lane("ext4", "ext4"), lane("xfs", "xfs")], results, Some(told));
     findings.outcome = "interrupted".to_owned();
     findings.ceilings = Vec::new();
@@ -418,7 +419,7 @@ pub fn comparison() -> Comparison {
             why: why.map(str::to_owned),
         }
     };
-    let caveat = "two races run apart have no pairs: what changed between them is part of the difference";
+    let caveat = "these two races ran one after the other, not side by side: what changed between them is part of the difference";
     let mut early = row(CREATE, "=xfs|`", 21_000.0, 23_000.0, Verdict::Undecided, None);
     (early.low, early.high) = (None, None);
     Comparison {

@@ -1,6 +1,6 @@
 //! Simulates the sequential looks: recomputes the constants of `stats::sequential`, and prints how
 //! often a family of equal lanes gets a false `faster` under every rule that a user meets, how soon
-//! true differences are decided, and whether forecasts and planned resolutions come true.
+//! true differences are decided, whether forecasts and planned resolutions come true, and what stalls do.
 //!
 //! `cargo run --release -p stats --example sequential [FAMILIES [SEED]]`: Markdown tables. 200,000
 //! families (the default) take 70 s of two CPUs.
@@ -11,6 +11,7 @@ mod sample;
 mod errors;
 mod power;
 mod race;
+mod stalls;
 mod tables;
 mod whole_race;
 
@@ -25,4 +26,5 @@ fn main() {
     tables::widths(families as usize / 50, seed);
     tables::power(families as usize / 50, seed);
     tables::forecasts(families as usize / 50, seed);
+    stalls::table(families as usize / 20, seed);
 }

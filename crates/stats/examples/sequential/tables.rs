@@ -1,4 +1,4 @@
-//! The tables of `docs/method.md`.
+//! The tables of `docs/simulation.md`.
 
 use crate::errors::{Counts, Judged, errors};
 use crate::power::Question;

@@ -150,7 +150,7 @@ pub fn advise(races: &[Race], scenario: &Scenario, needs: &[Need], known: &Knowl
         measured_share: measured_share.min(1.0),
         own_share: own_share.min(1.0),
         too_few_rounds_share: too_few_rounds_share.min(1.0),
-        not_measured: missing.iter().map(|weight| not_measured(weight, suite, known)).collect(),
+        not_measured: missing.iter().map(|weight| not_measured(weight, suite, known, races)).collect(),
         not_raced: others.iter().filter(|_| blocked > 0).map(|lane| lane.name.clone()).collect(),
         next: proposal.map(|Proposal { next, .. }| next).unwrap_or_default(),
         excluded,
@@ -353,9 +353,17 @@ fn unmeasured(parts: &[Part], lane: &Lane) -> Option<AdviceNote> {
 }
 
 /// A part that was not measured, with the suite that is proposed where it measures the part.
-fn not_measured(weight: &Weight, proposed: Option<&str>, known: &Knowledge) -> NotMeasured {
+fn not_measured(weight: &Weight, proposed: Option<&str>, known: &Knowledge, races: &[Race]) -> NotMeasured {
     let suite = proposal::suite_of(known.suites, weight, proposed);
-    NotMeasured { what: weight.what.clone(), share: weight.share, suite: suite.map(str::to_owned) }
+    let workload = suite.and_then(|suite| proposal::workload_of(known.suites, suite, weight));
+    NotMeasured {
+        what: weight.what.clone(),
+        share: weight.share,
+        suite: suite.map(str::to_owned),
+        workload: workload.map(|of| of.name.clone()),
+        title: workload.map(|of| of.title.clone()),
+        raced: work::of_its_kind(weight, races),
+    }
 }
 
 /// Filesystems that were not raced and meet every need, as far as the table knows.

@@ -5,7 +5,7 @@ use super::Race;
 use crate::answer;
 use crate::comparable::LIBRARY;
 use model::Bytes;
-use model::lane::{Contestant, Lane, LaneSpec, Venue};
+use model::lane::{Contestant, Lane, LaneSpec, USUAL_GUEST_MEMORY, Venue};
 use model::oltp::Server;
 use model::operations::Ability;
 use model::plan::Plan;
@@ -29,6 +29,8 @@ pub struct KnownSuite {
 pub struct KnownWorkload {
     /// Its name, as `--workload` takes it.
     pub name: String,
+    /// What a person calls it.
+    pub title: String,
     /// Bytes that it keeps on a lane, which it may fill by half.
     pub work_bytes: u64,
     /// An in-process library can do it.
@@ -195,7 +197,9 @@ impl<'a> Wanted<'a> {
         let in_memory = lanes.iter().filter(|spec| lives_in_guest(spec) && is_tmpfs(spec)).count() as u64;
         let memory = work.saturating_mul(2 * in_memory).next_multiple_of(64 << 20);
         let given = options.iter().position(|option| option == "--guest-memory");
-        let has = given.and_then(|at| options.get(at + 1)?.parse::<Bytes>().ok()).map_or(GUEST_BYTES, Bytes::get);
+        let has = given
+            .and_then(|at| options.get(at + 1)?.parse::<Bytes>().ok())
+            .map_or(USUAL_GUEST_MEMORY.get(), Bytes::get);
         if has < memory {
             if let Some(at) = given {
                 options.drain(at..(at + 2).min(options.len()));
@@ -209,9 +213,6 @@ impl<'a> Wanted<'a> {
         Some(options)
     }
 }
-
-/// Memory of a guest where nobody says how much (`--guest-memory`).
-const GUEST_BYTES: u64 = 512 << 20;
 
 fn lives_in_guest(spec: &LaneSpec) -> bool {
     matches!(spec.venue, Some(Venue::Uml | Venue::Qemu(_)))
@@ -227,6 +228,13 @@ fn share(weight: &&Weight) -> f64 {
 }
 
 /// The pattern of the workloads with which a suite measures a part; `None`: it does not.
+/// The workload of this suite that stands for a part; `None`: several do, or none.
+pub(super) fn workload_of<'a>(suites: &'a [KnownSuite], suite: &str, weight: &Weight) -> Option<&'a KnownWorkload> {
+    let suite = suites.iter().find(|of| of.name == suite)?;
+    let name = series_of(suite, weight)?;
+    suite.workloads.iter().find(|workload| workload.name == name)
+}
+
 fn series_of<'a>(suite: &KnownSuite, weight: &'a Weight) -> Option<&'a str> {
     let series = weight.series.iter().find(|series| series.suite == suite.name)?;
     Some(&series.workload)

@@ -9,7 +9,7 @@ use crate::say::{advice as said, text};
 use crate::series;
 use crate::throttle;
 use model::Sentence;
-use model::findings::{Equal, Limit, Pair, ResultFinding, Verdict};
+use model::findings::{Counts, Equal, Limit, Pair, ResultFinding, Verdict};
 use model::scenario::{Matcher, Scenario, Weight};
 use std::collections::BTreeMap;
 
@@ -107,6 +107,27 @@ pub fn was_raced(weight: &Weight, races: &[Race]) -> bool {
     races.iter().any(stands)
 }
 
+/// Titles of work that was raced and may be taken for a part: commits of another kind, where the part is commits. Appending
+/// to a file and overwriting a log that lies there are different work for a filesystem, so that it does not stand for it.
+pub fn of_its_kind(weight: &Weight, races: &[Race]) -> Vec<String> {
+    let mut titles: Vec<String> = Vec::new();
+    if weight.what != COMMITS {
+        return titles;
+    }
+    for race in races {
+        let is_other = |result: &&ResultFinding| {
+            let stands = |of: &Matcher| of.matches(&race.findings.suite, &result.workload, &result.group);
+            result.counts == Counts::Commits && was_measured(result) && !weight.series.iter().any(stands)
+        };
+        titles.extend(race.findings.results.iter().filter(is_other).map(|result| result.title.clone()));
+    }
+    titles.dedup();
+    titles
+}
+
+/// What scenarios call writes that wait for their flush.
+const COMMITS: &str = "commits";
+
 /// Fewer rounds than can be resampled say nothing about a difference.
 fn was_measured(result: &ResultFinding) -> bool {
     result.rounds as usize >= FEWEST_ROUNDS && result.estimates.iter().any(|estimate| estimate.failure.is_none())
@@ -167,6 +188,8 @@ impl Series<'_> {
         match (pair.verdict, near.filter(|ratio| ratio.is_finite() && *ratio > 0.0)) {
             (Verdict::Faster | Verdict::Slower, _) if !pair.over_race => Err(Equal::Unsure),
             (Verdict::Faster | Verdict::Slower, Some(ratio)) => Ok(if straight { ratio.ln() } else { -ratio.ln() }),
+            // Where another pair at the disk's rate differs all the same.
+            (Verdict::Tie | Verdict::None, _) if self.result.limit == Limit::Device => Err(Equal::Device),
             (Verdict::Tie, _) => Err(Equal::Tie),
             (Verdict::Undecided, _) => Err(Equal::Undecided),
             _ => Err(Equal::NoVerdict),

@@ -131,16 +131,16 @@ fn same_lane((a, mine): (&Named, &Lane), (b, theirs): (&Named, &Lane)) -> Result
             words::list(&different)
         ));
     }
-    if mine.flushes_stop_short != theirs.flushes_stop_short {
-        return Err(format!(
-            "flushes of lane {lane} reach a disk in one of {of_a} and {of_b} alone; race both sides with --guest-sync or \
-             neither"
-        ));
-    }
     if mine.venue != theirs.venue {
         return Err(format!(
             "lane {lane} stands on another venue ({} in {of_a}, {} in {of_b}); race both sides on the same",
             mine.venue, theirs.venue
+        ));
+    }
+    if mine.flushes_stop_short != theirs.flushes_stop_short {
+        return Err(format!(
+            "flushes of lane {lane} reach a disk in one of {of_a} and {of_b} alone; race both sides with --guest-sync or \
+             neither"
         ));
     }
     if let (Some(before), Some(after)) = (guest_of(mine), guest_of(theirs))
@@ -365,7 +365,7 @@ pub fn remarks(sides: [&Side; 2]) -> Vec<String> {
         said.extend(how.map(|how| format!("{} {how}; the rounds that it finished count", named.name)));
         said.extend(record.warnings.iter().map(|warning| format!("{}: {warning}", named.name)));
         if record.resumes > 0 {
-            said.push(format!("{} was interrupted and taken up again: it may hold more than one boot", named.name));
+            said.push(format!("{} was interrupted and continued: it may hold more than one boot", named.name));
         }
     }
     let shared: Vec<String> = sides.iter().filter_map(|side| boots(side)).collect();

@@ -6,6 +6,7 @@ use crate::judge;
 use crate::pair;
 use crate::say as said;
 use crate::series::{LaneSeries, Series};
+use crate::stalls::Means;
 use crate::words;
 use model::findings::{Limit, ResultFinding};
 
@@ -55,6 +56,13 @@ pub struct Judged<'a> {
     pub named: &'a Named<'a>,
     results: Vec<ResultFinding>,
     series: Series<'a>,
+}
+
+/// Lets means decide in all records where they do in one.
+pub fn by_the_same_figures<'b, 'a: 'b>(judged: impl Iterator<Item = &'b mut Judged<'a>>) {
+    let mut all: Vec<&mut Judged> = judged.collect();
+    let means: Vec<Means> = all.iter().map(|of| of.series.means.clone()).collect();
+    all.iter_mut().for_each(|of| of.series.decide_as(&means));
 }
 
 impl<'a> Judged<'a> {
@@ -113,8 +121,10 @@ impl<'a> Judged<'a> {
             let came = if result.shared_rate.is_none() { Came::Behind } else { Came::NoFigure };
             return Replicate::without(came, "it cannot sustain the rate");
         }
-        let estimate = result.estimates.iter().find(|estimate| estimate.lane == lane);
-        let mean = estimate.filter(|of| of.rounds > 0 && of.mean > 0.0 && of.mean.is_finite()).map(|of| of.mean);
+        // As in the record's own report, but by means where they decide in any of the records.
+        let stalled = self.series.stalled(group, metric);
+        let level = of.level(group, metric, &stalled);
+        let mean = level.filter(|of| of.count > 0 && of.mean > 0.0 && of.mean.is_finite()).map(|of| of.mean);
         let Some(mean) = mean.filter(|_| result.metric == metric) else {
             return Replicate::without(Came::NoFigure, format!("its trials hold no {}", metric.replace('_', " ")));
         };

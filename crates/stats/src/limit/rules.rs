@@ -1,6 +1,6 @@
 //! The rules in order, each with a sentence that names its figures.
 
-use super::{Disturbed, LaneUse, Raw, Sight, of_several_kinds, only_writes, paced, plain};
+use super::{BEYOND_THE_CEILING, Disturbed, Exact, LaneUse, Raw, Sight, of_several_kinds, only_writes, paced, plain};
 use crate::impossible::HARDLY_ANY_AT_THE_DEVICE;
 use crate::say::{self, limit as said, name, names};
 use model::findings::Limit;
@@ -14,7 +14,8 @@ type Rule = fn(&Sight) -> Option<(Limit, Sentence)>;
 const RULES: [Rule; 4] = [harness, cache, beyond_the_disk, kept_in_memory];
 
 /// Rules 4 to 8 in order, for work of one kind that runs as fast as it goes.
-const CAUSES: [Rule; 6] = [device, own_disk, write_amplification, flush, filesystem_cpu, filesystem_serialised];
+const CAUSES: [Rule; 7] =
+    [device, unsteady_device, own_disk, write_amplification, flush, filesystem_cpu, filesystem_serialised];
 
 /// Rules 4 and 5, for work of several kinds at once on a disk whose limits are known for each.
 const LIMITS: [Rule; 3] = [device, own_disk, write_amplification];
@@ -39,6 +40,19 @@ pub(super) fn first(sight: &Sight) -> (Limit, Sentence) {
         Some(wrong) if limit == Limit::Unattributed => (limit, wrong),
         Some(wrong) => (limit, say::pair::clauses(Value::Clauses(vec![reason.into(), wrong.into()]))),
         None => (limit, reason),
+    }
+}
+
+impl Raw {
+    /// The figures of the probes that lie there among all.
+    fn at(&self, place: fn(&Exact) -> f64) -> Raw {
+        let [operations, bandwidth, iops] = self.exact.map(|of| place(&of));
+        Raw {
+            operations_per_second: self.operations_per_second * operations,
+            bandwidth: self.bandwidth * bandwidth,
+            iops: self.iops * iops,
+            ..*self
+        }
     }
 }
 
@@ -185,7 +199,36 @@ impl Sight<'_> {
         !self.workload.flush_bound()
             && !self.ceiling_is_wrong()
             && !self.lanes.is_empty()
-            && self.lanes.iter().all(|lane| lane.device_use.is_some_and(|share| share >= 0.95))
+            && self.lanes.iter().all(|lane| {
+                // Beyond the median of probes that do not agree nothing is known exactly.
+                let most = if lane.throttle.is_none() { BEYOND_THE_CEILING + 1e-9 } else { f64::INFINITY };
+                lane.device_use.is_some_and(|share| share >= 0.95 && share <= most)
+            })
+    }
+
+    /// Whether these lanes, which are held to nothing, ran at the rate of one disk as exactly as that is known: rule 4
+    /// with most of the probes in place of their median, at one rate, and with their requests at the device.
+    fn ran_at_one_disk(&self, lanes: &[&LaneUse]) -> bool {
+        if self.raw.is_none() || self.workload.flush_bound() {
+            return false;
+        }
+        let depth = f64::from(self.steady_depth());
+        let within = |lane: &&LaneUse| {
+            let exactly = lane.device_use.is_some_and(|share| (0.95..=BEYOND_THE_CEILING).contains(&share));
+            let near = lane.device_use.is_some_and(|share| {
+                share >= 0.95 * lane.exact.low && share <= BEYOND_THE_CEILING * lane.exact.best && depth >= 2.0
+            });
+            let waits = lane.queue.is_some_and(|queue| queue >= WAITING_AT_THE_DEVICE * depth);
+            lane.throttle.is_none() && (exactly || (near && waits))
+        };
+        let (low, high) = extremes(lanes.iter().filter_map(|lane| lane.device_use));
+        lanes.iter().all(within) && high <= ONE_RATE * low && self.write_alike(lanes.iter().copied())
+    }
+
+    /// Whether rules 4 to 8 are asked of this work.
+    fn has_causes(&self) -> bool {
+        let shared = matches!(self.workload.kind, Kind::Oltp(_) | Kind::Mix(_));
+        !shared && !paced(self.workload) && !of_several_kinds(self.workload)
     }
 
     /// Whether these lanes write within 5 % of the same amount per byte of the application.
@@ -264,14 +307,66 @@ fn kept_in_memory(sight: &Sight) -> Option<(Limit, Sentence)> {
     Some((Limit::Cache, said::cache_took(name(&lane.name), Value::Share(lane.write_share?))))
 }
 
+/// Whether rule 4 holds as it stands, with a ceiling that is known exactly.
+pub(super) fn is_exactly_at_the_device(sight: &Sight) -> bool {
+    sight.all_at_the_ceiling() && !sight.disks_differ() && sight.write_alike(&sight.lanes)
+}
+
 /// Rule 4.
 fn device(sight: &Sight) -> Option<(Limit, Sentence)> {
-    if !sight.all_at_the_ceiling() || sight.disks_differ() || !sight.write_alike(&sight.lanes) {
+    if !is_exactly_at_the_device(sight) {
         return None;
     }
     let who: Value = if sight.lanes.len() == 1 { name(&sight.lanes[0].name) } else { said::every_lane().into() };
     let reason = said::at_the_ceiling(who, uses(&sight.lanes), sight.ceiling()?, by_cpu(&sight.lanes));
     Some((Limit::Device, reason))
+}
+
+/// Lanes whose shares of the ceiling lie so close together ran at one rate: the span of rule 4, from 95 % to what is
+/// impossible (110 %).
+const ONE_RATE: f64 = 1.1 / 0.95;
+/// Of the requests asked for so many wait at the device where the device sets the pace; where fewer do, the filesystem
+/// keeps it waiting (rule 8).
+const WAITING_AT_THE_DEVICE: f64 = 0.5;
+
+/// Rule 4 where the ceiling is not exact. A disk that somebody holds to a rate hands out its allowance in steps, and
+/// short slices catch more or less of it, the probes' as well as the lanes': their medians may lie further apart than
+/// rule 4 allows. Then the disk was measured where three things agree: every lane lies between the probes' lower
+/// quartile and the best of them, with rule 4's tolerance; all ran at one rate; and the requests waited at the device.
+/// A pair whose own rounds show a difference keeps it ([`super::Limited::keeps_differences`]).
+fn unsteady_device(sight: &Sight) -> Option<(Limit, Sentence)> {
+    let all: Vec<&LaneUse> = sight.lanes.iter().collect();
+    let raw = sight.raw.as_ref().filter(|_| !all.is_empty() && sight.ran_at_one_disk(&all))?;
+    let depth = sight.steady_depth();
+    let (low, high) = extremes(all.iter().filter_map(|lane| lane.queue));
+    let queue = if high - low >= 1.0 {
+        said::from_to(Value::Number(low, 0), Value::Number(high, 0)).into()
+    } else {
+        Value::Number(high, 0)
+    };
+    let probes = said::from_to(sight.bare(&raw.at(|of| of.low)), sight.bare(&raw.at(|of| of.best)));
+    let who: Value = if all.len() == 1 { name(&all[0].name) } else { said::every_lane().into() };
+    let ceiling = said::bare_device(sight.bare(raw));
+    let reason = said::at_an_unsteady_ceiling(who, uses(all), ceiling, probes, queue, depth, by_cpu(&sight.lanes));
+    Some((Limit::Device, reason))
+}
+
+/// Pairs of lanes that both ran at the rate of the one disk, where others did not: of them the disk was measured,
+/// unless their own rounds show a difference.
+pub(super) fn at_one_disk(sight: &Sight) -> Vec<[String; 2]> {
+    if !sight.has_causes() {
+        return Vec::new();
+    }
+    let mut pairs = Vec::new();
+    for (place, a) in sight.lanes.iter().enumerate() {
+        let others = sight.lanes[..place].iter().filter(|b| sight.ran_at_one_disk(&[a, b]));
+        pairs.extend(others.map(|b| [a.name.clone(), b.name.clone()]));
+    }
+    pairs
+}
+
+fn extremes(figures: impl Iterator<Item = f64>) -> (f64, f64) {
+    figures.fold((f64::MAX, f64::MIN), |(low, high), at| (low.min(at), high.max(at)))
 }
 
 /// The use of the device over the lanes.

@@ -2,6 +2,7 @@
 
 use super::{DIGITS, LATENCY_DIGITS};
 use crate::course::{digits, evenly, milliseconds};
+use model::Flag;
 use model::page::Trials;
 use model::record::Record;
 use model::trial::{Group, Outcome, Trial};
@@ -75,7 +76,7 @@ fn chosen(rows: &[Row]) -> Vec<usize> {
 
 /// Why it failed, was repeated or is void, and its flags.
 fn remark(trial: &Trial) -> Option<String> {
-    let said: Vec<&str> = trial.reason.iter().chain(&trial.flags).map(String::as_str).collect();
+    let said: Vec<String> = trial.reason.iter().cloned().chain(trial.flags.iter().map(Flag::to_string)).collect();
     let said = said.join("; ");
     match said.char_indices().nth(MOST_REMARK) {
         _ if said.is_empty() => None,

@@ -12,7 +12,7 @@ templates! {
     too_late(writers, lateness, period) = "with {writers} writers p99 lateness is {lateness}, in a period of {period}";
     backlog_grows(writers, backlog) = "with {writers} writers the backlog grows, to {backlog} at the end";
     load_too_high(writers, load, cpus) = "with {writers} writers the load average comes to {load} on {cpus} CPUs";
-    load_unknown(writers) = "with {writers} writers: the load average is not known, because nobody could look at it for half a minute";
+    load_unknown(writers) = "with {writers} writers: the load average is not known, because it could not be read for half a minute";
     harness_late(writers, lateness, own) =
         "with {writers} writers p99 lateness is {lateness}, and {own} of it is Fairlane's and the scheduler's own";
     harness_falls_too(writers) =

@@ -24,6 +24,10 @@ templates! {
          the figure: the page cache took them";
     at_the_ceiling(who, share, ceiling, by_cpu) =
         "{who} runs at {share} of {ceiling}: this test cannot tell these filesystems apart{by_cpu}";
+    at_an_unsteady_ceiling(who, share, ceiling, probes, queue, depth, by_cpu) =
+        "{who} runs at {share} of {ceiling}, which is not steady (three quarters of its probes lie within {probes}), with {queue} of \
+         the {depth} requests asked for waiting at the device: the disk set the pace, and only a difference that rounds \
+         show pair by pair tells these filesystems apart{by_cpu}";
     by_cpu(list) = "; by CPU per operation: {list}";
     emulated_disk(limits) = "the emulated disk's {limits}";
     bare_device(figure) = "the bare device's {figure}";

@@ -9,14 +9,15 @@ templates! {
     cannot_sustain(who) = "{who} cannot sustain this rate";
     engine_was_measured() = "the engine was measured, not the filesystem";
     device_was_measured() = "the device was measured, not the filesystem";
+    both_near_the_disk() = "both near the disk's rate";
     cache_not_device() = "the page cache answered, not the device";
     one_round() = "one round: no interval between runs";
     missed_the_disk() = "bytes that did not pass the disk were measured, not the filesystem on it";
     cache_took_not_device() = "the page cache took the data, not the device";
     rounds_done_of(done, planned) = "{done} of {planned} rounds done";
-    rounds_done_of_resume(done, planned) = "{done} of {planned} rounds done, go on with --resume";
-    rounds_done(done, first) = "{done} rounds done, the first look comes after {first}";
+    rounds_done(done, first) = "{done} rounds done, verdicts begin after {first}";
     difference_between(rounds, low, high) = "after {rounds} rounds the difference lies between {low} % and {high} %";
+    scatter_too_much(rounds) = "{rounds} rounds scatter too much to say anything";
     correlated(a, b, lag, rounds, worth, wider) =
         "{a} against {b}: the rounds are correlated (lag 1: {lag}), {rounds} rounds are worth {worth}; the interval was \
          made {wider} times wider";
@@ -30,27 +31,60 @@ templates! {
         "{lane} stood still in {count} of {of} rounds: they have no latency, and its mean is that of the others";
     every_lane_stood_still(count, of) =
         "every lane stood still in {count} of {of} rounds: such rounds say nothing of any of them and were left out";
+    slices() = "slices";
+    parts() = "parts";
+    stalls(lane, count, of, percent, slices) =
+        "{lane} stalls in {count} of {of} rounds: its mean over all of the time is {percent} % below the median of its \
+         {slices}; means decide here";
+    bursts(lane, count, of, percent, slices) =
+        "{lane} works in bursts in {count} of {of} rounds: its mean over all of the time is {percent} % above the median of \
+         its {slices}; means decide here";
+    took_longer_once(round, of, lane, seconds, slices) =
+        "in round {round} of {of} {lane} took {seconds} longer than its other {slices} say";
+    took_less_once(round, of, lane, seconds, slices) =
+        "in round {round} of {of} {lane} took {seconds} less than its other {slices} say";
+    stalls_in_steps(lane, slices) =
+        "{lane} stalls: its mean over all of the time is below the median of its {slices}; means decide here";
+    bursts_in_steps(lane, slices) =
+        "{lane} works in bursts: its mean over all of the time is above the median of its {slices}; means decide here";
+    means_decide_all_of_it() = "means over all of the time decide here, as in the rest of this work";
     failed_in_rounds(lane, failed, of, reason) = "{lane} failed in {failed} of {of} rounds: {reason}";
     void_trials(lane, count, of, reason) = "{lane}: {count} of {of} trials are void: {reason}";
-    marked(lane, count, of, mark) = "{lane}: {count} of {of} trials are marked {mark}";
-    all_marked(count, mark) = "all {count} trials are marked {mark}";
-    mark_with_example(kind, example) = "{kind} (one of them:{example})";
     figures_left_out(lane, count, of) =
         "{lane}: {count} of {of} figures are no positive number and were left out";
-    figures_missing(lane, count, of, metric, group) = "{lane}: {count} of {of} trials hold no {metric} for {group}";
+    figures_missing(lane, count, of, metric, group) = "{lane}: {count} of {of} trials have no {metric} for {group}";
     warm_up_cut(lane, count, of, share) =
-        "{lane}: warm-up was cut from {count} of {of} trials, up to {share} of one (MSER-5)";
+        "{lane}: warm-up was cut from {count} of {of} trials, up to {share} of one";
     not_steady(lane, count, of, reason) = "{lane}: {count} of {of} trials are not steady: {reason}";
     parts_range(percent) = "its parts range over {percent} % of their mean";
     rises(percent) = "it rises by {percent} % of its mean from start to end";
     falls(percent) = "it falls by {percent} % of its mean from start to end";
     still_changing(windows) = "it was still changing in its second half ({windows} windows)";
     no_reason() = "no reason given";
-    not_direct(lane, share) =
-        "{lane}: {share} of what was written with O_DIRECT went through the page cache, so that buffered I/O was measured";
-    not_direct_with_checksums(lane, share) =
-        "{lane}: {share} of what was written with O_DIRECT went through the page cache, so that buffered I/O was measured; \
+    not_direct(lane) =
+        "{lane}: what was written with O_DIRECT went through the page cache, so that buffered I/O was measured";
+    not_direct_with_checksums(lane) =
+        "{lane}: what was written with O_DIRECT went through the page cache, so that buffered I/O was measured; \
          Btrfs does so for files with checksums of data since Linux 6.15: race the option nodatasum beside it";
+    not_direct_in_directory(lane) =
+        "{lane}: what was written with O_DIRECT went through the page cache, so that buffered I/O was measured; \
+         Btrfs does so for files with checksums of data since Linux 6.15: race a directory with chattr +C beside it";
+    read_not_direct(lane, share) =
+        "{lane}: {share} of what was read with O_DIRECT lay in the page cache afterwards, so that buffered I/O was measured";
+    read_not_direct_compressed(lane, share) =
+        "{lane}: {share} of what was read with O_DIRECT lay in the page cache afterwards, so that buffered I/O was measured; \
+         its files are compressed";
+
+    not_compressed(lane) =
+        "{lane} compresses, and stored these files as they are, although their data compresses: the filesystem chooses \
+         what it compresses; of Btrfs compress-force tries everything";
+
+    // What a lane made of the work, beside its verdict.
+    buffers_writes(lane) = "{lane} buffers these direct writes";
+    buffers_reads(lane) = "{lane} buffers these direct reads";
+    keeps_inline(lane) = "{lane} keeps these files in its metadata";
+    keeps_compressed(lane) = "{lane} keeps these files compressed";
+    keeps_in_tails(lane) = "{lane} keeps these files in blocks that files share";
 
     // Who may be ranked.
     different_promises(each) = "different promises: {each}";
@@ -89,6 +123,8 @@ templates! {
     older_state(lane, option) = "{lane}: with {option} an older state may be mounted";
     overwrites_in_place(lane, option) =
         "{lane}: with {option} data is overwritten in place and has no checksums";
+    no_metadata_checksums(lane) = "{lane}: its metadata has no checksums";
+    metadata_once(lane) = "{lane}: its metadata is kept once, not twice";
     lazy_timestamps(lane, option) = "{lane}: with {option} a crash may take up to a day of timestamps back";
     commits_every(lane, option, seconds, usual) =
         "{lane}: with {option} a crash may lose what was written in the last {seconds} s and not synced ({usual} s are usual)";

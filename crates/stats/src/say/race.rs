@@ -6,10 +6,13 @@ templates! {
         "as published: the article's own method, run once; one round shows no noise and gives no verdicts, race \
          without --as-published for them";
     as_published_often() = "as published: the article's own method, run more often than the article did";
-    taken_up_once() = "the race was interrupted and taken up again once";
-    taken_up_often(times) = "the race was interrupted and taken up again {times} times";
-    not_raced_for_time(work) = "{work} was not raced: the time was up; give it more with --budget";
-    not_raced_at_all(work) = "{work} was not raced: the race ended before it; go on with --resume";
+    // As the race itself wrote it into its record.
+    one_filesystem(lanes) = "{lanes}: what sets them apart is no filesystem's doing";
+    taken_up_once() = "the race was interrupted and continued once";
+    taken_up_often(times) = "the race was interrupted and continued {times} times";
+    no_time_for(work, round) = "{work} was not raced: a round of it takes about {round}, and the time was up";
+    not_raced_for_time(work) = "{work} was not raced: the time was up";
+    not_raced_at_all(work) = "{work} was not raced: the race ended before it";
     never_reached(work) = "{work} (never reached)";
     histograms_unreadable(lane, count) = "{lane}: {count} latency histograms cannot be read and were left out";
     quota_of_streams(cap) =
@@ -21,7 +24,7 @@ templates! {
     no_round_completed() = "the race did not come to it";
     stood_still_always() = "it stood still in every round";
     no_trial_measured(metric) = "no trial measured {metric}";
-    no_time_of_step(step) = "no round holds a time of {step}";
+    no_time_of_step(step) = "no round has a time of {step}";
     settings_differ(work, each) =
         "{work}: the databases say other settings of themselves in different lanes ({each}); do not compare what their \
          commits cost";

@@ -12,7 +12,7 @@ mod outcome;
 use crate::comparable::comparable;
 use crate::correlation;
 use crate::estimate::{self, Level};
-use crate::pair::finite;
+use crate::pair::{self, finite};
 use crate::ranking;
 use crate::say::{appenders as said, name, names, pair as pair_said};
 use crate::sequential::{self, Rule, Standing};
@@ -247,6 +247,7 @@ impl<'a> View<'a> {
                 why: None,
                 minutes_to_settle: None,
                 rounds_to_settle: None,
+                undecided: None,
                 over_race: false,
                 at_least: None,
             };
@@ -286,6 +287,9 @@ impl<'a> View<'a> {
                 Standing::AtLook { last, .. } => match rule.verdict(interval.mean, interval.half, last) {
                     // A lane that sustains at least so many may sustain more: that is no tie.
                     Verdict::Tie if !open.is_empty() => (Verdict::Undecided, None),
+                    Verdict::Undecided if interval.half > pair::says_something() => {
+                        (Verdict::Undecided, Some(pair_said::scatter_too_much(interval.count)))
+                    }
                     Verdict::Undecided => {
                         let percent = |log: f64| Value::Signed(100.0 * log.clamp(-50.0, 50.0).exp_m1(), 0);
                         let (low, high) = (interval.mean - interval.half, interval.mean + interval.half);

@@ -1,8 +1,8 @@
 //! What came of one step of a search.
 
-use crate::limit::HARNESS_BOUND;
 use crate::load;
 use crate::say::{appenders as said, text};
+use model::Mark;
 use model::Sentence;
 use model::search::{Criterion, SearchStep, StepOutcome};
 use model::sentence::Value;
@@ -40,7 +40,7 @@ fn is_own(trial: &Trial, late: &Lateness) -> bool {
 }
 
 fn is_flagged(trial: &Trial) -> bool {
-    trial.flags.iter().any(|flag| flag.starts_with(HARNESS_BOUND))
+    trial.flags.iter().any(|flag| flag.is(Mark::HarnessBoundSubmission))
 }
 
 /// What runs without a filesystem have shown.

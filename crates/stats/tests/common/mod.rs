@@ -34,6 +34,7 @@ pub fn lane(name: &str) -> Lane {
         flushes_stop_short: false,
         geometry: Vec::new(),
         definition_sha256: String::new(),
+        queue: None,
     }
 }
 
@@ -95,8 +96,10 @@ pub fn record(lanes: Vec<Lane>, workloads: Vec<Workload>, rounds: Rounds, first_
         },
         rates: Vec::new(),
         probes: Vec::new(),
+        disks: Vec::new(),
         trials: Vec::new(),
         steps: Vec::new(),
+        unreached: Vec::new(),
         end: Some(EndOutcome::Complete),
         resumes: 0,
         warnings: Vec::new(),
@@ -222,6 +225,7 @@ fn kind_of(step: Vec<OperationStep>) -> Kind {
         threads: 1,
         sharing: Sharing::Private,
         loops: 1,
+        data: Default::default(),
         files: vec![set],
         step,
     }))

@@ -29,6 +29,7 @@ use board::{Action, Board, Fault, Role, Sum, Times};
 use hand::{Files, Hand, Shape};
 use model::appenders::{Appenders, SwarmMethod};
 use model::trial::Lateness;
+use model::{Flag, Mark};
 use names::Name;
 use processes::{Crowd, Deal, Ground, Urgent};
 use rustix::fs::{Mode, OFlags, fstatvfs, mkdirat, openat};
@@ -66,7 +67,7 @@ pub struct AppendersWork {
     carriers: Option<u32>,
     /// The open files of all writers, where they share threads and files stay open.
     files: Vec<OwnedFd>,
-    notes: Vec<String>,
+    notes: Vec<Flag>,
     stop: Arc<AtomicBool>,
 }
 
@@ -92,10 +93,10 @@ impl AppendersWork {
         let board = Board::new(swarm.writers, swarm.readers, swarm.files_of_all())?;
         let mut notes = Vec::new();
         if let (Some(carriers), SwarmMethod::Multiplexed) = (carriers, swarm.method) {
-            notes.push(format!(
+            notes.push(Flag::Note(format!(
                 "writers-in-processes: the writers share {carriers} processes in place of threads, because one process may \
                  not have so many descriptors"
-            ));
+            )));
         }
         Ok(AppendersWork { swarm: swarm.clone(), shape, board, carriers, files: Vec::new(), notes, stop })
     }
@@ -287,22 +288,22 @@ impl AppendersWork {
         for window in windows {
             let Some(lateness) = &window.lateness else { continue };
             if lateness.backlog_grew {
-                self.notes.push(format!(
-                    "cannot-sustain-rate: the backlog of {} writers grew, to {:.3} s at the end",
+                self.notes.push(Mark::CannotSustainRate.with(format!(
+                    "the backlog of {} writers grew, to {:.3} s at the end",
                     lateness.writers, lateness.backlog_seconds
-                ));
+                )));
             }
             let own = lateness.scheduling_ns.and_then(|own| own.p99);
             let all = window.latencies.summary().and_then(|all| all.p99);
             if let (Some(own), Some(all)) = (own, all)
                 && own > OWN_SHARE * all
             {
-                self.notes.push(format!(
-                    "harness-bound-submission: turns begin up to {:.2} ms late (p99) by the harness and the scheduler alone, \
-                     and records are up to {:.2} ms late",
+                self.notes.push(Mark::HarnessBoundSubmission.with(format!(
+                    "turns begin up to {:.2} ms late (p99) by the harness and the scheduler alone, and records are up to \
+                     {:.2} ms late",
                     own / 1e6,
                     all / 1e6
-                ));
+                )));
             }
         }
     }
@@ -379,7 +380,7 @@ impl Work for AppendersWork {
         self.files = Vec::new();
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Flag> {
         self.notes.clone()
     }
 }

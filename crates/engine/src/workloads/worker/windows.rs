@@ -1,5 +1,5 @@
 //! Windows inside a slice: how many operations there were by the end of each, so that it can be told
-//! whether the work is steady (methods section 2).
+//! whether the work is steady (method 2.3).
 //!
 //! The loop notes its counts when it looks at the clock anyway and the end of a window has passed. After a
 //! stall one note stands for several windows, so the counts at their ends are read off afterwards.

@@ -3,6 +3,7 @@
 use super::Survey;
 use super::programs::{self, NoServices};
 use crate::failure::Failure;
+use crate::signals;
 use crate::terminal::say;
 use model::packages::Distribution;
 use std::process::{Command, Stdio};
@@ -43,10 +44,7 @@ fn programs_without_services() -> Result<(), Failure> {
 /// The signals of a terminal and of a session's end do not end this process from here on.
 fn hold_signals() -> Result<(), Failure> {
     let noticed = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-        signal_hook::flag::register(signal, std::sync::Arc::clone(&noticed))
-            .map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
-    }
+    signals::stop(&noticed)?;
     Ok(())
 }
 
@@ -79,7 +77,7 @@ fn packages(packages: &[&str], quiet: Option<&NoServices>) -> Result<(), Failure
     }
     let client = if distribution.has_apt() { "apt-cache" } else { manager };
     let (names, lacking): (Vec<String>, Vec<String>) =
-        names.into_iter().partition(|name| is_offered(Command::new(client), distribution, name));
+        names.into_iter().partition(|name| is_offered(Command::new(found(client)), distribution, name));
     if !lacking.is_empty() {
         say!("{}", left_out(&lacking));
     }
@@ -137,14 +135,24 @@ pub fn has(program: &str) -> bool {
     lanes::command::find_program(program).is_some()
 }
 
+/// Where a program lies: relative elements of PATH lead root into somebody's folder.
+pub(super) fn found(program: &str) -> std::path::PathBuf {
+    lanes::command::find_program(program).unwrap_or_else(|| program.into())
+}
+
 fn run(root: bool, manager: &str, arguments: &[&str]) -> Result<(), Failure> {
-    // Behind sudo, which drops variables.
-    let mut command = Command::new(if root { "env" } else { "sudo" });
-    if !root {
-        command.arg("env");
-    }
+    const QUIET: (&str, &str) = ("DEBIAN_FRONTEND", "noninteractive");
+    let mut command = match root {
+        true => Command::new(found(manager)),
+        false => {
+            // Behind sudo, which drops variables.
+            let mut behind = Command::new(found("sudo"));
+            behind.args(["env", &format!("{}={}", QUIET.0, QUIET.1), manager]);
+            behind
+        }
+    };
     let status = command
-        .args(["DEBIAN_FRONTEND=noninteractive", manager])
+        .env(QUIET.0, QUIET.1)
         .args(arguments)
         .stdout(Stdio::null())
         .status()

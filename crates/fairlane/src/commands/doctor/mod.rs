@@ -197,6 +197,12 @@ impl Survey {
 fn checkers() -> Vec<(&'static Filesystem, Availability)> {
     let mut all = lanes::survey_checkers();
     all.retain(|(row, _)| availability::of(row) != Availability::KernelLacks);
+    // Without its mkfs there is nothing to check.
+    for (row, state) in &mut all {
+        if *state == Availability::Ready {
+            *state = availability::of(row);
+        }
+    }
     all
 }
 

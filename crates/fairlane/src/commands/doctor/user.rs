@@ -97,7 +97,7 @@ impl Client {
             if archive.extension().is_none_or(|extension| extension != "deb") {
                 continue;
             }
-            let mut extract = Command::new("dpkg-deb");
+            let mut extract = Command::new(super::install::found("dpkg-deb"));
             extract.arg("-x").arg(&archive).arg(folder);
             output_of(extract)?;
             let _ = std::fs::remove_file(&archive);
@@ -159,7 +159,7 @@ impl Client {
     }
 
     fn command(&self, program: &str) -> Command {
-        let mut command = Command::new(program);
+        let mut command = Command::new(super::install::found(program));
         if self.own_lists {
             for (key, folder) in [("Dir::State::Lists", "lists"), ("Dir::Cache", "cache")] {
                 command.arg("-o").arg(format!("{key}={}", self.downloads.join(folder).display()));

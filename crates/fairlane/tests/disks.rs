@@ -1,0 +1,225 @@
+//! Races on disks that are somebody's memory, somebody's page cache, or held to a rate from outside.
+
+mod common;
+
+use common::{Place, root};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Random reads and writes as suite `quick` has them, in smaller files.
+const SUITE: &str = r#"
+name = "disk"
+about = "a test"
+not_tested = ["everything else"]
+first_answer = true
+
+[[workload]]
+name = "random-read"
+title = "random read 4 KiB"
+kind = "io"
+rw = "randread"
+bs = "4KiB"
+size = "64MiB"
+ioengine = "io_uring"
+iodepth = 32
+direct = true
+slices = 6
+slice_seconds = 0.1
+
+[[workload]]
+name = "random-write"
+title = "random overwrite 4 KiB"
+kind = "io"
+rw = "randwrite"
+bs = "4KiB"
+size = "64MiB"
+ioengine = "io_uring"
+iodepth = 32
+direct = true
+slices = 6
+slice_seconds = 0.1
+"#;
+
+/// Limits on the number of a device meet whoever takes that number, and rates are looked at: one test at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A loop device over a file, with an ext4 on it that is mounted at `mount`. Dropping it undoes all of it.
+struct Disk {
+    file: PathBuf,
+    mount: PathBuf,
+    device: String,
+    /// The limits that were set, as files of blkio.
+    limited: Vec<PathBuf>,
+}
+
+fn tool(program: &str, arguments: &[&str]) -> String {
+    let done = Command::new(program).args(arguments).output().expect(program);
+    assert!(done.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8_lossy(&done.stdout).trim().to_owned()
+}
+
+impl Disk {
+    fn new(place: &Place, file: PathBuf, mebibytes: u64, direct: bool) -> Disk {
+        std::fs::File::create(&file).unwrap().set_len(mebibytes << 20).unwrap();
+        let mount = place.path().join("disk");
+        std::fs::create_dir(&mount).unwrap();
+        let mut disk = Disk { file, mount, device: String::new(), limited: Vec::new() };
+        let how: &[&str] = if direct { &["--direct-io=on"] } else { &[] };
+        disk.device = tool("losetup", &[how, &["--find", "--show", &disk.file.to_string_lossy()]].concat());
+        tool("mkfs.ext4", &["-q", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0", &disk.device]);
+        tool("mount", &[&disk.device, &disk.mount.to_string_lossy()]);
+        disk
+    }
+
+    fn name(&self) -> &str {
+        self.device.trim_start_matches("/dev/")
+    }
+
+    /// Holds it to so many requests a second in either direction, as somebody outside would.
+    fn hold(&mut self, blkio: &Path, requests: u32) {
+        let number = std::fs::read_to_string(format!("/sys/class/block/{}/dev", self.name())).unwrap();
+        for direction in ["read", "write"] {
+            let file = blkio.join(format!("blkio.throttle.{direction}_iops_device"));
+            self.limited.push(file.clone());
+            std::fs::write(file, format!("{} {requests}", number.trim())).unwrap();
+        }
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // A limit would outlive the device and be the next one's.
+        if let Ok(number) = std::fs::read_to_string(format!("/sys/class/block/{}/dev", self.name())) {
+            for file in &self.limited {
+                let _ = std::fs::write(file, format!("{} 0", number.trim()));
+            }
+        }
+        let _ = Command::new("umount").arg(&self.mount).status();
+        if !self.device.is_empty() {
+            let _ = Command::new("losetup").args(["-d", &self.device]).status();
+        }
+        let _ = std::fs::remove_file(&self.file);
+    }
+}
+
+/// Races in a folder of that disk; answers the findings and what was printed.
+fn race(place: &Place, disk: &Disk, more: &[&str]) -> (serde_json::Value, String) {
+    let suite = place.path().join("disk.toml");
+    std::fs::write(&suite, SUITE).unwrap();
+    let _ = std::fs::remove_file(place.path().join("r.jsonl"));
+    let (suite, on) = (suite.to_string_lossy().into_owned(), disk.mount.to_string_lossy().into_owned());
+    let race = ["race", "ext4", "xfs", "--suite", &suite, "--on", &on, "-o", "r.jsonl", "--no-report"];
+    let (out, _) = place.expect(0, &[&race[..], more].concat());
+    let (json, _) = place.expect(0, &["report", "r.jsonl", "--format", "json"]);
+    (serde_json::from_str(&json).unwrap(), out)
+}
+
+#[test]
+fn random_reads_and_random_writes_of_a_capped_disk_are_both_called_the_disk() {
+    if !root() {
+        return;
+    }
+    let blkio = Path::new("/sys/fs/cgroup/blkio");
+    if !blkio.join("blkio.throttle.read_iops_device").exists() {
+        eprintln!("skipped: blkio of cgroup v1 is not mounted at {}", blkio.display());
+        return;
+    }
+    let _alone = alone();
+    let place = Place::new();
+    let mut disk = Disk::new(&place, place.path().join("file"), 900, true);
+    disk.hold(blkio, 3000);
+    // Beside other programs all probes of a race may fall into slow moments, and then the ceiling is doubted.
+    for attempt in 1..=3 {
+        let (findings, out) = race(&place, &disk, &["--rounds", "6", "--lane-size", "320MiB"]);
+        let results = findings["results"].as_array().unwrap();
+        assert_eq!(results.len(), 2);
+        // Both ceilings are shown.
+        assert!(out.contains("random read") && out.contains("random write"), "{out}");
+        let other = results.iter().find(|result| result["limit"] != "device");
+        let Some(other) = other else { return };
+        let disturbed = out.contains("foreign-noise") || out.contains("other programs");
+        assert!(disturbed && attempt < 3, "{}: {}\n{out}", other["workload"], other["limit_reason"]);
+    }
+}
+
+#[test]
+fn a_disk_in_memory_is_called_memory() {
+    if !root() || !Path::new("/dev/shm").is_dir() {
+        return;
+    }
+    let shared = rustix::fs::statvfs("/dev/shm").unwrap();
+    if shared.f_bavail * shared.f_frsize < 1 << 30 {
+        println!("a disk in memory: skipped, because /dev/shm has no 1 GiB free");
+        return;
+    }
+    let _alone = alone();
+    let place = Place::new();
+    let file = PathBuf::from(format!("/dev/shm/fairlane-test-disk-{}", std::process::id()));
+    let disk = Disk::new(&place, file, 900, false);
+    let (findings, out) = race(&place, &disk, &["--rounds", "2", "--lane-size", "320MiB", "--workload", "random-read"]);
+    let said = format!("this disk is memory: {} keeps its blocks in this machine's memory", disk.name());
+    assert!(findings["warnings"][0].as_str().unwrap().starts_with(&said), "{:#}", findings["warnings"]);
+    assert!(findings["answer"]["cached_disk"].as_str().unwrap().starts_with(&said));
+    assert_eq!(findings["machine"]["device"]["behind"]["kind"], "memory");
+    assert_eq!(findings["disk"]["signs"][0]["sign"], "behind");
+    // In ANSWER, whose lines are as wide as the terminal.
+    let answer = out.split("ANSWER").nth(1).unwrap().split("WARNINGS").next().unwrap();
+    let answer = answer.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(answer.contains("This disk is memory: "), "{answer}");
+    assert!(answer.contains("Raced on fresh filesystems of 320 MiB."), "{answer}");
+}
+
+#[test]
+fn a_disk_in_the_page_cache_is_called_one_and_its_figures_are_kept() {
+    if !root() {
+        return;
+    }
+    let _alone = alone();
+    let place = Place::new();
+    let disk = Disk::new(&place, place.path().join("file"), 1500, false);
+    let (findings, _) = race(&place, &disk, &["--rounds", "3", "--lane-size", "640MiB", "--workload", "random-read"]);
+    let said = format!("this disk answers from this machine's page cache: {}", disk.name());
+    assert!(findings["warnings"][0].as_str().unwrap().starts_with(&said), "{:#}", findings["warnings"]);
+    assert_eq!(findings["machine"]["device"]["behind"]["kind"], "page-cache");
+    let figures = &findings["disk"];
+    let figure = |name: &str| figures[name].as_f64().unwrap();
+    assert_eq!(figures["looks"], 2, "{figures:#}");
+    assert!(figure("written_bytes") > 0.0 && figure("read_bytes_per_second") > 0.0, "{figures:#}");
+    let (write, flushed) = (figure("write_bytes_per_second"), figure("flushed_bytes_per_second"));
+    assert!(flushed > 0.0 && flushed <= write, "{figures:#}");
+    let record = std::fs::read_to_string(place.path().join("r.jsonl")).unwrap();
+    let lines: Vec<serde_json::Value> = record.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let looks: Vec<_> = lines.iter().filter(|line| line["kind"] == "disk").collect();
+    assert_eq!(looks.len(), 2);
+    assert!(looks[0]["write_bytes_per_second"].as_array().unwrap().len() >= 9, "{:#}", looks[0]);
+    // What the filesystems saw, and what carries them.
+    for queue in [&lines[0]["lanes"][0]["queue"], &lines[0]["machine"]["device"]["queue"]] {
+        assert!(queue["logical_block_bytes"].as_u64().unwrap() >= 512, "{queue:#}");
+        assert!(queue["write_cache"].is_string() && queue["fua"].is_boolean(), "{queue:#}");
+    }
+}
+
+#[test]
+fn the_plan_says_how_large_lanes_are_and_why() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let plan = |more: &[&str]| {
+        let (out, _) = place.expect(0, &[&["race", "ext4", "xfs", "--dry-run"], more].concat());
+        out.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let short = plan(&[]);
+    assert!(short.contains("as 2 GiB images"), "{short}");
+    assert!(short.contains("lanes of 2 GiB: the time is short (larger ones from --budget 10m on)"), "{short}");
+    let long = plan(&["--budget", "1h"]);
+    assert!(long.contains("; --lane-size takes any other") && !long.contains("the time is short"), "{long}");
+    let asked = plan(&["--budget", "1h", "--lane-size", "1GiB"]);
+    assert!(asked.contains("as 1 GiB images") && !asked.contains("lanes of"), "{asked}");
+    let fixed = plan(&["--rounds", "6"]);
+    assert!(fixed.contains("as 2 GiB images") && !fixed.contains("lanes of"), "{fixed}");
+}

@@ -1,0 +1,148 @@
+//! Under sudo, links, pipes and folders of a user lead root nowhere that he may not go himself.
+
+mod common;
+#[path = "common/server.rs"]
+mod server;
+
+use common::{Place, assert_one_sentence, root};
+use server::Server;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Nobody's id.
+const USER: u32 = 54321;
+
+/// Root, called by a user who has a home; and what is root's alone.
+struct Sudo {
+    place: Place,
+    home: PathBuf,
+    secret: PathBuf,
+}
+
+impl Sudo {
+    fn new() -> Sudo {
+        let place = Place::new();
+        fs::set_permissions(place.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        let (home, secret) = (place.path().join("home"), place.path().join("secret"));
+        fs::create_dir(&home).unwrap();
+        fs::create_dir(&secret).unwrap();
+        fs::set_permissions(&secret, PermissionsExt::from_mode(0o700)).unwrap();
+        fs::write(secret.join("payroll-2026.jsonl"), "TOPSECRET = [\n").unwrap();
+        chown(&home, Some(USER), Some(USER)).unwrap();
+        Sudo { place, home, secret }
+    }
+
+    fn fairlane(&self, arguments: &[&str]) -> Command {
+        let mut command = self.place.fairlane(arguments);
+        command.current_dir(&self.home).env("XDG_STATE_HOME", self.home.join("state")).env_remove("SUDO_HOME");
+        command.env("SUDO_UID", USER.to_string()).env("SUDO_GID", USER.to_string()).stdin(Stdio::null());
+        command
+    }
+
+    /// What it says on both of its outputs, and its status.
+    fn said(&self, arguments: &[&str]) -> (Option<i32>, String) {
+        let output = self.fairlane(arguments).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8_lossy(&text).into_owned())
+    }
+
+    fn of_user(&self, name: &str, make: impl FnOnce(&Path)) -> PathBuf {
+        let path = self.home.join(name);
+        make(&path);
+        std::os::unix::fs::lchown(&path, Some(USER), Some(USER)).unwrap();
+        path
+    }
+}
+
+fn pipe(path: &Path, mode: u32) {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(mode), 0).unwrap();
+}
+
+#[test]
+fn what_a_job_file_includes_is_read_with_the_users_rights() {
+    if !root() {
+        return;
+    }
+    let sudo = Sudo::new();
+    let secret = sudo.secret.join("payroll-2026.jsonl");
+    let open = sudo.place.path().join("root-alone");
+    fs::write(&open, "TOPSECRET = [\n").unwrap();
+    fs::set_permissions(&open, PermissionsExt::from_mode(0o600)).unwrap();
+    sudo.of_user("link", |path| symlink(&open, path).unwrap());
+    sudo.of_user("pipe", |path| pipe(path, 0o644));
+    for named in [secret.to_str().unwrap(), open.to_str().unwrap(), "link", "pipe", "/dev/null"] {
+        sudo.of_user("j.fio", |path| fs::write(path, format!("include {named}\n[a]\nrw=read\nsize=1m\n")).unwrap());
+        let (status, said) = sudo.said(&["fio", "j.fio", "--dry-run"]);
+        assert_eq!(status, Some(2), "{named}: {said}");
+        assert!(!said.contains("TOPSECRET"), "{named}: {said}");
+        assert!(said.contains("Permission denied") || said.contains("no regular file"), "{named}: {said}");
+    }
+}
+
+#[test]
+fn a_pipe_of_roots_is_not_read_through_a_users_link() {
+    if !root() {
+        return;
+    }
+    let sudo = Sudo::new();
+    let theirs = sudo.place.path().join("pipe-of-root");
+    pipe(&theirs, 0o600);
+    sudo.of_user("s.toml", |path| symlink(&theirs, path).unwrap());
+    let (status, said) = sudo.said(&["race", "--suite", "s.toml", "--dry-run"]);
+    assert_eq!(status, Some(2), "{said}");
+    assert_one_sentence(&said, &["s.toml", "Permission denied"]);
+}
+
+#[test]
+fn names_in_a_folder_of_roots_stay_there() {
+    if !root() {
+        return;
+    }
+    let sudo = Sudo::new();
+    fs::create_dir_all(sudo.home.join("state/fairlane")).unwrap();
+    for folder in ["state", "state/fairlane"] {
+        chown(sudo.home.join(folder), Some(USER), Some(USER)).unwrap();
+    }
+    sudo.of_user("state/fairlane/runs", |path| symlink(&sudo.secret, path).unwrap());
+    let (_, said) = sudo.said(&["records"]);
+    assert!(!said.contains("payroll"), "{said}");
+    let server = Server::of(&mut sudo.fairlane(&["serve", "--listen", "127.0.0.1:0"]));
+    for path in ["/api/records", "/api/race/payroll-2026.jsonl/record", "/api/race/payroll-2026.jsonl"] {
+        let answer = server.get(path);
+        assert!(!answer.text().contains("TOPSECRET") && (path != "/api/records" || !answer.text().contains("payroll")));
+    }
+}
+
+#[test]
+fn a_record_of_somebody_elses_chooses_no_folder_for_roots_images() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    let race = ["race", "ext4", "--suite", &suite, "--workload", "commit", "--rounds", "1", "--lane-size", "320MiB"];
+    place.expect(0, &[&race[..], &["-o", "r.jsonl"]].concat());
+    let text = fs::read_to_string(place.path().join("r.jsonl")).unwrap();
+    let elsewhere = place.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let here = place.path().canonicalize().unwrap();
+    let moved = text
+        .lines()
+        .filter(|line| !line.contains("\"kind\":\"end\""))
+        .map(|line| line.replace(&format!("{{\"images\":\"{}\"}}", here.display()), "{\"images\":\"/srv\"}") + "\n");
+    let moved: String = moved.collect();
+    assert!(
+        moved.contains("{\"images\":\"/srv\"}"),
+        "the plan names its folder otherwise by now: {}",
+        &moved[..2000.min(moved.len())]
+    );
+    fs::write(place.path().join("moved.jsonl"), moved).unwrap();
+    let (_, err) = place.expect(2, &["race", "--resume", "moved.jsonl", "--quiet"]);
+    assert_one_sentence(&err, &["where root is to make its images", "--on /srv"]);
+    let (_, err) = place.expect(2, &["race", "--resume", "moved.jsonl", "--on", "elsewhere", "--quiet"]);
+    assert_one_sentence(&err, &["are elsewhere", "--on /srv"]);
+    assert!(fs::read_dir(&elsewhere).unwrap().next().is_none());
+}

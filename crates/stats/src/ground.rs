@@ -1,0 +1,37 @@
+//! On what lanes were raced, as the answer says it.
+
+use crate::say::{disk as said, name};
+use model::Sentence;
+use model::lane::Lane;
+use model::sentence::Value;
+
+/// `Raced on fresh filesystems of 2 GiB.`; `None`: nothing was.
+pub(crate) fn raced(lanes: &[&Lane]) -> Option<Sentence> {
+    let mut places: Vec<Sentence> = Vec::new();
+    let directories: Vec<&str> = venue(lanes, "directory").map(|lane| lane.ground.as_str()).collect();
+    let alone = directories.iter().all(|path| *path == directories[0]);
+    for lane in lanes {
+        let size = || Value::Bytes(lane.size_bytes as f64);
+        let is_device = std::path::Path::new(&lane.ground).starts_with("/dev");
+        let place = match lane.venue.as_str() {
+            "device" => said::on_fresh_filesystems_on(name(&lane.ground)),
+            "library" if is_device => said::on_fresh_filesystems_on(name(&lane.ground)),
+            "image" | "library" => said::on_fresh_filesystems_of(size()),
+            "qemu" => said::on_fresh_filesystems_of_in(size(), name("QEMU")),
+            "uml" => said::on_fresh_filesystems_of_in(size(), name("user-mode Linux")),
+            "directory" if alone => said::in_a_directory_as_it_is(name(&lane.ground)),
+            "directory" => said::in_directories_as_they_are(),
+            "memory" => said::in_memory_alone(),
+            _ => continue,
+        };
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    let places: Vec<Value> = places.into_iter().map(Value::from).collect();
+    (!places.is_empty()).then(|| said::raced_there(Value::List(places)))
+}
+
+fn venue<'a>(lanes: &'a [&'a Lane], venue: &'a str) -> impl Iterator<Item = &'a Lane> {
+    lanes.iter().copied().filter(move |lane| lane.venue == venue)
+}
