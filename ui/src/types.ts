@@ -272,6 +272,7 @@ export type Limit =
   | "own-disk"
   | "write-amplification"
   | "filesystem-cpu"
+  | "cpu"
   | "filesystem-serialised"
   | "flush"
   | "cache"

@@ -44,7 +44,10 @@ fn command() -> clap::Command {
     let is_number = |arg: &clap::Arg| {
         arg.get_value_names().is_some_and(|names| names.iter().any(|name| NUMBERS.contains(&name.as_str())))
     };
-    Options::command().mut_subcommands(|command| {
+    // Every calibration races a lane against itself.
+    let options = Options::command()
+        .mut_subcommand("calibrate", |calibrate| calibrate.mut_arg("with_self", |arg| arg.hide(true)));
+    options.mut_subcommands(|command| {
         command.mut_args(|arg| if is_number(&arg) { arg.allow_hyphen_values(true) } else { arg })
     })
 }

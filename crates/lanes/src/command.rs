@@ -361,7 +361,9 @@ const BANNERS: [&str; 4] = ["mke2fs ", "btrfs-progs v", "e2fsck ", "Pass "];
 fn last_words(text: &str) -> String {
     let banner = |line: &&str| BANNERS.iter().any(|banner| line.starts_with(banner));
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !banner(line));
-    let lines: Vec<&str> = lines.take(3).collect();
+    let usage = |line: &str| line.to_ascii_lowercase().starts_with("usage");
+    let fact = lines.enumerate().take_while(|(at, line)| *at == 0 || !usage(line));
+    let lines: Vec<&str> = fact.map(|(_, line)| line).take(3).collect();
     let mut joined: String = lines.join("; ").chars().filter(|c| !c.is_control()).collect();
     if joined.chars().count() > 400 {
         joined = joined.chars().take(400).collect::<String>() + "…";

@@ -459,9 +459,10 @@ impl Stage {
                 model::units::human_bytes(free as f64)
             ));
         }
+        let mut guests: Vec<(String, Vec<String>)> = Vec::new();
         for slot in &self.guests {
             let what = slot.describe(&self.settings);
-            warnings.push(match slot.kind {
+            let known = match slot.kind {
                 GuestKind::Uml => {
                     let durable = match self.settings.guest.sync {
                         true => "images are opened O_SYNC, so each write waits for the disk",
@@ -475,15 +476,21 @@ impl Stage {
                         _ => "",
                     };
                     format!(
-                        "{what}: compares the filesystems' code, not your disk; its disks lie in the host's page cache, and {durable}{registers}"
+                        "compares the filesystems' code, not your disk; its disks lie in the host's page cache, and {durable}{registers}"
                     )
                 }
-                GuestKind::Qemu if slot.is_emulated() => format!(
-                    "{what}: work that is bound by the CPU is many times slower than on hardware; flushes and the disk count"
-                ),
-                GuestKind::Qemu => format!("{what}: flushes and the disk count"),
-            });
+                GuestKind::Qemu if slot.is_emulated() => {
+                    "work that is bound by the CPU is many times slower than on hardware; flushes and the disk count"
+                        .into()
+                }
+                GuestKind::Qemu => "flushes and the disk count".to_owned(),
+            };
+            match guests.iter_mut().find(|(of_others, _)| *of_others == known) {
+                Some((_, others)) => others.push(what),
+                None => guests.push((known, vec![what])),
+            }
         }
+        warnings.extend(guests.into_iter().map(|(known, guests)| format!("{}: {known}", guests.join(", "))));
         warnings
     }
 }

@@ -228,6 +228,8 @@ pub enum Limit {
     WriteAmplification,
     /// The filesystem's CPU time.
     FilesystemCpu,
+    /// The CPUs, which the work's own programs fill together with the filesystem.
+    Cpu,
     /// The filesystem does not keep the device's queue filled.
     FilesystemSerialised,
     /// Flushes.

@@ -263,9 +263,12 @@ mod tests {
                     (the noise of commit 4 KiB and reads[2J is this machine's, as calibrated; ordinary noise is assumed \
                     of the rest).";
         assert!(lines(&plan).ends_with(said), "{}", lines(&plan));
-        plan.resolves = Some(Foresight { difference: 7.61, smaller: Some((4.0, 600.0, Some(80))), ..of.clone() });
-        let said = "in 3 min only differences above 8.6x can be detected; 5x needs about 10 min with --rounds 80 (the noise is this \
+        plan.resolves = Some(Foresight { difference: 1.61, smaller: Some((0.5, 600.0, Some(80))), ..of.clone() });
+        let said = "in 3 min only differences above 2.6x can be detected; 50 % needs about 10 min with --rounds 80 (the noise is this \
                     machine's, as calibrated).";
+        assert!(lines(&plan).ends_with(said), "{}", lines(&plan));
+        plan.resolves = Some(Foresight { difference: 7.61, smaller: Some((0.5, 600.0, None)), ..of.clone() });
+        let said = "in 3 min next to nothing can be detected; 50 % needs about 10 min (the noise is this machine's, as calibrated).";
         assert!(lines(&plan).ends_with(said), "{}", lines(&plan));
         plan.resolves = Some(Foresight { noise: KnownNoise::None, ..of });
         assert!(lines(&plan).contains("(ordinary noise is assumed; `fairlane calibrate`"), "{}", lines(&plan));

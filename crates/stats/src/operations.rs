@@ -230,10 +230,10 @@ fn in_row(figure: &mut OperationFigure, result: Option<&ResultFinding>) {
         return;
     }
     for seconds in [&mut figure.seconds, &mut figure.low, &mut figure.high] {
-        *seconds = seconds.map(|seconds| seconds / faster);
+        *seconds = seconds.and_then(|seconds| finite(seconds / faster));
     }
     for rate in [&mut figure.operations_per_second, &mut figure.bandwidth_bytes_per_second] {
-        *rate = rate.map(|rate| rate * faster);
+        *rate = rate.and_then(|rate| finite(rate * faster));
     }
 }
 

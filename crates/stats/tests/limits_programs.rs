@@ -45,7 +45,7 @@ fn a_busy_client_of_a_database_is_no_harness_and_full_cpus_are_not_laid_to_the_f
         trial.system.device.flush_seconds = 0.0;
     });
     let (what, why) = limit(&race, GROUP);
-    assert_eq!(what, Limit::Unattributed, "{why}");
+    assert_eq!(what, Limit::Cpu, "{why}");
     assert!(why.contains("97 %"), "{why}");
 }
 

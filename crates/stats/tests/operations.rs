@@ -454,3 +454,26 @@ fn load_is_a_share_of_the_machine_and_of_the_devices_time() {
     assert!((ext4.latency_mean_ns.unwrap() / 1e7 - 1.0).abs() < 0.02);
     assert_eq!(floor.device_busy_share, None, "memory has no device");
 }
+
+#[test]
+fn steps_of_a_lane_that_was_decided_early_stand_at_its_ratio_to_the_reference() {
+    let seconds = [[1.0, 0.02, 0.2], [1.005, 0.02, 0.2], [4.0, 0.08, 0.8]];
+    let mut race = raced(vec![lane("ext4"), lane("xfs"), lane("btrfs")], &seconds, |_| {});
+    race.trials.retain(|of| of.round <= 6);
+    // The disk is faster from then on, for all; btrfs races no further.
+    let workload = work();
+    for round in 7..=10 {
+        for (at, name) in ["ext4", "xfs"].into_iter().enumerate() {
+            race.trials.push(operations_trial(name, &workload, round, &seconds[at].map(|of| of / 1.5)));
+        }
+    }
+    race.end = Some(model::record::EndOutcome::Complete);
+    let findings = judge::findings(&race);
+    let create = &findings.operations[0].rows[0];
+    let seconds = |name: &str| create.figures.iter().find(|of| of.lane == name).unwrap().seconds.unwrap();
+    let result = findings.results.iter().find(|of| of.group == create.group).unwrap();
+    let pair = result.pairs.iter().find(|of| [&of.a, &of.b] == ["btrfs", "ext4"]).unwrap();
+    let told = pair.ratio.unwrap();
+    assert!((seconds("ext4") / seconds("btrfs") / told - 1.0).abs() < 1e-9, "{create:?} {pair:?}");
+    assert!(seconds("btrfs") < 3.6, "its own rounds took 4 s");
+}

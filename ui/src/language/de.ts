@@ -127,6 +127,7 @@ export const de: Words = {
       says: "Die Platte war ausgelastet, und die Dateisysteme schreiben unterschiedlich viel.",
     },
     "filesystem-cpu": { mark: "CPU", says: "Begrenzt durch die CPU-Zeit des Dateisystems." },
+    cpu: { mark: "CPUs", says: "Begrenzt durch die CPUs, den Anteil der Arbeit selbst eingeschlossen." },
     "filesystem-serialised": { mark: "wartet", says: "Das Dateisystem lässt die Platte warten." },
     flush: { mark: "Flush", says: "Begrenzt durch Flushes." },
     cache: { mark: "Cache", says: "Aus dem Speicher beantwortet, nicht von der Platte." },

@@ -147,6 +147,7 @@ export const en = {
     "own-disk": { mark: "own disks", says: "Each lane’s own disk was measured: the verdict is of filesystem and disk together." },
     "write-amplification": { mark: "extra writes", says: "The disk was full, and the lanes write different amounts to it." },
     "filesystem-cpu": { mark: "CPU", says: "Limited by the filesystem’s CPU time." },
+    cpu: { mark: "CPUs", says: "Limited by the CPUs, the work’s own part included." },
     "filesystem-serialised": { mark: "waits", says: "The filesystem keeps the disk waiting." },
     flush: { mark: "flush", says: "Limited by flushes." },
     cache: { mark: "cache", says: "Answered from memory, not from the disk." },

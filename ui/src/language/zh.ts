@@ -133,6 +133,7 @@ export const zh: Words = {
     "own-disk": { mark: "各自磁盘", says: "测到的是每条赛道各自的磁盘：判定针对文件系统与磁盘的组合。" },
     "write-amplification": { mark: "写放大", says: "磁盘已满负荷，而各赛道写入磁盘的量不同。" },
     "filesystem-cpu": { mark: "CPU", says: "受限于文件系统的 CPU 时间。" },
+    cpu: { mark: "全部 CPU", says: "受限于全部 CPU，其中也包括负载自身的开销。" },
     "filesystem-serialised": { mark: "等待", says: "文件系统让磁盘空等。" },
     flush: { mark: "刷盘", says: "受限于刷盘（flush）。" },
     cache: { mark: "缓存", says: "由内存而非磁盘应答。" },

@@ -144,6 +144,7 @@ export function limitOf(limit: Limit): Limit {
     "own-disk",
     "write-amplification",
     "filesystem-cpu",
+    "cpu",
     "filesystem-serialised",
     "flush",
     "cache",

@@ -80,6 +80,14 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
         "{who} machen {share} der Flushes, die das bloße Gerät nach je einem Schreiben schafft ({bare}; Bahnen: {list} \
          Flushes/s)",
     ),
+    (
+        "flushes_like_the_device",
+        "{who} macht etwa so viele Flushes wie das bloße Gerät nach je einem Schreiben ({bare}; Bahnen: {list} Flushes/s)",
+    ),
+    (
+        "flush_like_the_device",
+        "{who} machen etwa so viele Flushes wie das bloße Gerät nach je einem Schreiben ({bare}; Bahnen: {list} Flushes/s)",
+    ),
     ("spends_time_in_flushes", "{who} verbringt {share} der Zeit in Flushes ({list} Flushes/s)"),
     ("spend_time_in_flushes", "{who} verbringen {share} der Zeit in Flushes ({list} Flushes/s)"),
     ("trials_of_lane", "{count} von {of} Versuchen von {lane}"),

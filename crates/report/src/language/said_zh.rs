@@ -42,6 +42,8 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("writes_differ", "每条赛道都达到{ceiling}的 {share}，但应用每写 1 字节，它们实际写到设备的量不同（{list}）"),
     ("makes_flushes", "{who} 的刷盘次数达到裸设备“每写一次刷一次”的 {share}（{bare}；各赛道每秒刷盘：{list}）"),
     ("make_flushes", "{who} 的刷盘次数达到裸设备“每写一次刷一次”的 {share}（{bare}；各赛道每秒刷盘：{list}）"),
+    ("flushes_like_the_device", "{who} 的刷盘频率与裸设备“每写一次刷一次”时相当（{bare}；各赛道每秒刷盘：{list}）"),
+    ("flush_like_the_device", "{who} 的刷盘频率与裸设备“每写一次刷一次”时相当（{bare}；各赛道每秒刷盘：{list}）"),
     ("spends_time_in_flushes", "{who} 有 {share} 的时间花在刷盘上（每秒刷盘：{list}）"),
     ("spend_time_in_flushes", "{who} 有 {share} 的时间花在刷盘上（每秒刷盘：{list}）"),
     ("trials_of_lane", "{lane} 的 {of} 次试验中的 {count} 次"),

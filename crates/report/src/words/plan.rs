@@ -180,6 +180,9 @@ fn few_rounds(plan: &PlanSummary) -> Option<String> {
         .then(|| format!("the time has room for about {room} of {rounds} rounds, and fewer than six seldom decide."))
 }
 
+/// Three times as much (a share of 2) and more is seen without a race.
+const NEXT_TO_NOTHING: f64 = 2.0;
+
 /// What the time is enough for.
 fn foresight(of: &Foresight) -> String {
     let percent = |share: f64| match 100.0 * share {
@@ -206,13 +209,14 @@ fn foresight(of: &Foresight) -> String {
         format!(" in {some} of {all} workloads, and the others get too few rounds")
     });
     let time = figures::duration(of.seconds);
-    match of.difference <= 1.0 {
-        true => format!(
+    match of.difference {
+        ..=1.0 => format!(
             "in {time} differences of about {} can be detected{work}{smaller} ({noise}).",
             percent(of.difference)
         ),
+        NEXT_TO_NOTHING.. => format!("in {time} next to nothing can be detected{work}{smaller} ({noise})."),
         // So noisy that a percentage of it would pass for a precision.
-        false => format!(
+        _ => format!(
             "in {time} only differences above {}x can be detected{work}{smaller} ({noise}).",
             factor(of.difference)
         ),

@@ -41,6 +41,7 @@ pub(crate) fn limit(limit: Limit) -> &'static str {
         Limit::OwnDisk => "their own disks",
         Limit::WriteAmplification => "extra writes",
         Limit::FilesystemCpu => "filesystem CPU",
+        Limit::Cpu => "the CPUs",
         Limit::FilesystemSerialised => "the filesystem",
         Limit::Flush => "flushes",
         Limit::Cache => "memory",

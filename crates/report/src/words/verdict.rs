@@ -17,6 +17,7 @@ pub(crate) fn limit(limit: Limit) -> &'static str {
         Limit::OwnDisk => "each limited by its own disk",
         Limit::WriteAmplification => "limited by extra disk writes",
         Limit::FilesystemCpu => "limited by filesystem CPU",
+        Limit::Cpu => "limited by the CPUs, the work's own part included",
         Limit::FilesystemSerialised => "filesystem keeps the disk waiting",
         Limit::Flush => "limited by flushes",
         Limit::Cache => "answered from memory, not the disk",

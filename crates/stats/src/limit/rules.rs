@@ -444,7 +444,12 @@ fn flush(sight: &Sight) -> Option<(Limit, Sentence)> {
     let who = sight.who(&of);
     // Of a lane with limits of its own no bare device's flushes are known.
     let known = known && of.iter().all(|lane| lane.device_use.is_some());
+    // Above the bare device's own rate a share says no more than "as fast": it was measured in other moments.
+    let at_its_rate = |lane: &&LaneUse| lane.device_use.is_some_and(|share| share >= 0.8);
+    let as_fast = of.iter().all(at_its_rate) && of.iter().any(|lane| lane.device_use > Some(1.0));
     let reason = match sight.raw.filter(|_| known) {
+        Some(raw) if as_fast && one => said::flushes_like_the_device(who, sight.bare(&raw), rates),
+        Some(raw) if as_fast => said::flush_like_the_device(who, sight.bare(&raw), rates),
         Some(raw) if one => said::makes_flushes(who, uses(of), sight.bare(&raw), rates),
         Some(raw) => said::make_flushes(who, uses(of), sight.bare(&raw), rates),
         None => {
@@ -492,13 +497,13 @@ fn filesystem_cpu(sight: &Sight) -> Option<(Limit, Sentence)> {
     Some((Limit::FilesystemCpu, with_spare(each, &of)))
 }
 
-/// All CPUs are full, and whose work fills them is not known.
+/// All CPUs are full, of a server's or the operations' own work as much as of the filesystem's.
 fn full_cpus(sight: &Sight) -> Option<(Limit, Sentence)> {
     let full = |lane: &LaneUse| lane.cpu_share.filter(|&share| share >= 0.90);
     let of = sight.majority_or_slowest(|lane| full(lane).is_some())?;
     let each =
         of.iter().filter_map(|lane| Some(said::lane_fills_cpus(name(&lane.name), Value::Share(full(lane)?)).into()));
-    Some((Limit::Unattributed, say::pair::clauses(Value::Clauses(each.collect()))))
+    Some((Limit::Cpu, say::pair::clauses(Value::Clauses(each.collect()))))
 }
 
 /// Rule 8. The depth means something only where more than one I/O is kept in flight and the

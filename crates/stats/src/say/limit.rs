@@ -52,6 +52,12 @@ templates! {
     make_flushes(who, share, bare, list) =
         "{who} make {share} of the flushes that the bare device makes when each follows a write ({bare}; lanes: \
          {list} flushes/s)";
+    flushes_like_the_device(who, bare, list) =
+        "{who} flushes about as often as the bare device does when each flush follows a write ({bare}; lanes: {list} \
+         flushes/s)";
+    flush_like_the_device(who, bare, list) =
+        "{who} flush about as often as the bare device does when each flush follows a write ({bare}; lanes: {list} \
+         flushes/s)";
     spends_time_in_flushes(who, share, list) = "{who} spends {share} of the time in flushes ({list} flushes/s)";
     spend_time_in_flushes(who, share, list) = "{who} spend {share} of the time in flushes ({list} flushes/s)";
     trials_of_lane(count, of, lane) = "{count} of {of} trials of {lane}";
