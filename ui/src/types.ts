@@ -426,7 +426,7 @@ export interface RacePage {
   /**
    * What the system did, in the order of the plan's workloads.
    */
-  courses: Course[];
+  courses: Timeline[];
   /**
    * What lies behind each result, in the order of `findings.results`.
    */
@@ -462,13 +462,13 @@ export interface RacePage {
  * What the system did while one workload was raced.
  *
  * This interface was referenced by `Page`'s JSON-Schema
- * via the `definition` "Course".
+ * via the `definition` "Timeline".
  */
-export interface Course {
+export interface Timeline {
   /**
    * One per lane, in the order of the findings' lanes.
    */
-  lanes: LaneCourse[];
+  lanes: LaneTimeline[];
   /**
    * What a person calls it.
    */
@@ -483,9 +483,9 @@ export interface Course {
  * order, at most 2,000 points; of more the smallest and the largest of each stretch are kept.
  *
  * This interface was referenced by `Page`'s JSON-Schema
- * via the `definition` "LaneCourse".
+ * via the `definition` "LaneTimeline".
  */
-export interface LaneCourse {
+export interface LaneTimeline {
   /**
    * Name of the lane.
    */
@@ -649,7 +649,7 @@ export interface Findings {
    */
   schema: number;
   /**
-   * One per search for the largest swarm that the lanes sustain.
+   * One per search for the largest appenders that the lanes sustain.
    */
   searches?: SearchFinding[];
   /**
@@ -665,9 +665,9 @@ export interface Findings {
    */
   suite: string;
   /**
-   * One per workload of a swarm of writers: how late they were, and what the system did meanwhile.
+   * One per workload of appenders: how late they were, and what the system did meanwhile.
    */
-  swarms?: SwarmFinding[];
+  swarms?: AppendersFinding[];
   /**
    * The disk that the device of every lane was held to that had none of its own.
    */
@@ -2189,7 +2189,7 @@ export interface SharedRate {
   workload: string;
 }
 /**
- * The largest swarm that each lane sustains.
+ * The largest appenders that each lane sustains.
  *
  * This interface was referenced by `Page`'s JSON-Schema
  * via the `definition` "SearchFinding".
@@ -2312,12 +2312,12 @@ export interface SearchPass {
   too_many?: number | null;
 }
 /**
- * A workload of a swarm of writers as one table.
+ * A workload of appenders as one table.
  *
  * This interface was referenced by `Page`'s JSON-Schema
- * via the `definition` "SwarmFinding".
+ * via the `definition` "AppendersFinding".
  */
-export interface SwarmFinding {
+export interface AppendersFinding {
   /**
    * Files of each.
    */
@@ -2333,7 +2333,7 @@ export interface SwarmFinding {
   /**
    * One per lane and group: appends, and reads where there are readers.
    */
-  rows: SwarmRow[];
+  rows: AppendersRow[];
   /**
    * What a person calls it.
    */
@@ -2348,12 +2348,12 @@ export interface SwarmFinding {
   writers: number;
 }
 /**
- * One lane's swarm.
+ * One lane's appenders.
  *
  * This interface was referenced by `Page`'s JSON-Schema
- * via the `definition` "SwarmRow".
+ * via the `definition` "AppendersRow".
  */
-export interface SwarmRow {
+export interface AppendersRow {
   /**
    * Rounds in which the backlog grew.
    */

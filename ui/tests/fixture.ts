@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type {
   Advice,
-  Course,
+  Timeline,
   Detail,
   Findings,
   Language,
@@ -70,7 +70,7 @@ export function details(findings: Findings, rounds: number, seed = 7): Detail[] 
   }));
 }
 
-export function courses(findings: Findings, points: number, seed = 11): Course[] {
+export function courses(findings: Findings, points: number, seed = 11): Timeline[] {
   const next = generator(seed);
   const workloads = [...new Map(findings.results.map((result) => [result.workload, result])).values()];
   return workloads.map((result) => ({

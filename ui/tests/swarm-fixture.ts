@@ -1,10 +1,10 @@
 // A race with a swarm of writers and a search, drawn from functions of time.
-import type { LaneCourse, RacePage, SearchFinding, SwarmFinding, SwarmRow } from "../src/types";
+import type { LaneTimeline, RacePage, SearchFinding, AppendersFinding, AppendersRow } from "../src/types";
 import { quick } from "./fixture";
 
 const MIB = 1048576;
 
-function course(lane: string, at: number): LaneCourse {
+function course(lane: string, at: number): LaneTimeline {
   const points = 146;
   const list = (of: (second: number) => number) => Array.from({ length: points }, (_, point) => of((point + 1) * 0.48));
   const burst = (second: number) => (second % 30 > 24 ? 1 : 0);
@@ -24,7 +24,7 @@ function course(lane: string, at: number): LaneCourse {
   };
 }
 
-function row(lane: string, p99: number): SwarmRow {
+function row(lane: string, p99: number): AppendersRow {
   return {
     lane,
     group: "append",
@@ -46,7 +46,7 @@ function row(lane: string, p99: number): SwarmRow {
   };
 }
 
-const SWARM: SwarmFinding = {
+const SWARM: AppendersFinding = {
   workload: "appenders-4000",
   title: "4000 writers at 0.5 s",
   writers: 4000,

@@ -1,6 +1,6 @@
 //! The agent's state: the target, the workload on it, and what it has yielded so far.
 
-use engine::{EngineError, Observer, Place, Tally, Window, Work};
+use engine::{EngineError, Observer, OpenTarget, Tally, Window, Work};
 use model::agent::{Devices, Part, Reply, Request, Target};
 use model::trial::{Group, SystemUse};
 use model::workload::{Kind, Workload};
@@ -20,7 +20,7 @@ pub(crate) struct Session {
 }
 
 struct Attached {
-    place: Place,
+    place: OpenTarget,
     sampler: Sampler,
 }
 
@@ -134,7 +134,7 @@ impl Session {
 
     fn attach(&mut self, target: &Target, devices: &Devices) -> Result<Reply, Refusal> {
         self.detach()?;
-        let place = Place::open(target)?;
+        let place = OpenTarget::open(target)?;
         self.attached = Some(Attached { place, sampler: Sampler::new(devices).with_programs(devices) });
         Ok(Reply::Done)
     }

@@ -4,9 +4,9 @@
 //! its input ends, it has what the dead run left taken away ([`Hooks::orphaned`]), and it ends itself when its own
 //! file is unmounted.
 
+use crate::crash_model::Cut;
 use crate::log::Log;
 use crate::serve::{Disk, ImageDisk, RecordingDisk, WatchingDisk, mount_and_serve};
-use crate::survive::Cut;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

@@ -4,8 +4,8 @@
 //! mapping of it, into which the surviving writes are put and into which the filesystem's recovery
 //! writes. The kernel copies the pages that are touched, and dropping the mapping forgets them.
 
+use crate::crash_model::{Cut, Piece, survivors};
 use crate::log::{Log, What};
-use crate::survive::{Cut, Piece, survivors};
 use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 use rustix::param::page_size;

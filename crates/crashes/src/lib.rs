@@ -8,10 +8,10 @@
 //! To add a kind of work: one file in `work` and one row in its table.
 
 pub mod control;
+pub mod crash_model;
 pub mod image;
 pub mod log;
 pub mod serve;
-pub mod survive;
 pub mod work;
 
 pub use control::{Recorder, Replayer, Watcher};

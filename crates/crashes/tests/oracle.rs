@@ -2,9 +2,9 @@
 
 mod plain;
 
+use crashes::crash_model::{Cut, Survival, cuts, survivors, variety};
 use crashes::image::Images;
 use crashes::log::{Entry, Log, LogWriter, What};
-use crashes::survive::{Cut, Survival, cuts, survivors, variety};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Workload and directory in, samples out: Fairlane's load generator.
 //!
-//! [`Place::open`] takes a target, [`prepare`] makes a workload's files in it, and the [`Work`] it
+//! [`OpenTarget::open`] takes a target, [`prepare`] makes a workload's files in it, and the [`Work`] it
 //! answers runs slices or phases, each yielding a [`Window`]; a [`Tally`] makes a trial's group of
 //! them. I/O engines are rows of [`io::ENGINES`], workload kinds arms of [`prepare`].
 //!
@@ -38,8 +38,8 @@ pub use error::EngineError;
 pub use histogram::Latencies;
 pub use operations::rsext4::Library;
 pub use operations::{MissingTool, OperationsWork, missing_tools};
-pub use target::Place;
+pub use target::OpenTarget;
 pub use window::{BANDWIDTH, LATE, LATE_WRITERS, LATENESS_P50, LATENESS_P99};
 pub use window::{OPERATIONS_PER_SECOND, PROCESS_STARTUP, Tally, Window};
 pub use workloads::{AppendersWork, FioWork, JobsWork, MixWork, Observer, SmallFilesWork, SteadyWork, Work};
-pub use workloads::{check_limits, check_process_limit, prepare, prepare_noted, swarm_allowance};
+pub use workloads::{appenders_allowance, check_limits, check_process_limit, prepare, prepare_noted};

@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 /// A target, opened. It is held open until dropped, so that an unmount meanwhile is refused.
 #[derive(Debug)]
-pub enum Place {
+pub enum OpenTarget {
     /// A directory.
     Directory {
         /// Its path, for messages.
@@ -30,27 +30,27 @@ pub enum Place {
         /// Its size.
         size_bytes: u64,
     },
-    /// A filesystem that this process itself is, mounted until [`Place::close`].
+    /// A filesystem that this process itself is, mounted until [`OpenTarget::close`].
     Library(Library),
     /// Nowhere.
     Null,
 }
 
-impl Place {
+impl OpenTarget {
     /// Opens a target.
     ///
     /// # Errors
     /// Where there is no such directory or block device, or it may not be opened.
-    pub fn open(target: &Target) -> Result<Place, EngineError> {
+    pub fn open(target: &Target) -> Result<OpenTarget, EngineError> {
         match target {
-            Target::Null => Ok(Place::Null),
-            Target::Library(library) => Library::open(library).map(Place::Library),
+            Target::Null => Ok(OpenTarget::Null),
+            Target::Library(library) => Library::open(library).map(OpenTarget::Library),
             Target::Directory(path) => {
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
                 let directory = open(path, flags, Mode::empty())
                     .map_err(|errno| EngineError::file("open directory", path, errno))?;
                 is_ours(path, &directory)?;
-                Ok(Place::Directory { path: path.clone(), directory })
+                Ok(OpenTarget::Directory { path: path.clone(), directory })
             }
             Target::Device(path) => {
                 let error = |errno| EngineError::file("open device", path, errno);
@@ -63,7 +63,7 @@ impl Place {
                     )));
                 }
                 let size_bytes = rustix::fs::seek(&device, rustix::fs::SeekFrom::End(0)).map_err(error)?;
-                Ok(Place::Device { path: path.clone(), size_bytes })
+                Ok(OpenTarget::Device { path: path.clone(), size_bytes })
             }
         }
     }
@@ -72,18 +72,20 @@ impl Place {
     ///
     /// # Errors
     /// Where no descriptor is left.
-    pub fn try_clone(&self) -> Result<Place, EngineError> {
+    pub fn try_clone(&self) -> Result<OpenTarget, EngineError> {
         Ok(match self {
-            Place::Null => Place::Null,
-            Place::Library(library) => Place::Library(library.clone()),
-            Place::Device { path, size_bytes } => Place::Device { path: path.clone(), size_bytes: *size_bytes },
-            Place::Directory { path, directory } => {
+            OpenTarget::Null => OpenTarget::Null,
+            OpenTarget::Library(library) => OpenTarget::Library(library.clone()),
+            OpenTarget::Device { path, size_bytes } => {
+                OpenTarget::Device { path: path.clone(), size_bytes: *size_bytes }
+            }
+            OpenTarget::Directory { path, directory } => {
                 let error = |error: std::io::Error| EngineError::File {
                     action: "open directory",
                     path: path.clone(),
                     errno: error.raw_os_error().unwrap_or(libc::EMFILE),
                 };
-                Place::Directory { path: path.clone(), directory: directory.try_clone().map_err(error)? }
+                OpenTarget::Directory { path: path.clone(), directory: directory.try_clone().map_err(error)? }
             }
         })
     }
@@ -95,14 +97,14 @@ impl Place {
     /// Where a library cannot unmount; what it had not written is lost then.
     pub fn close(self) -> Result<(), EngineError> {
         match self {
-            Place::Library(library) => library.unmount(),
-            Place::Directory { .. } | Place::Device { .. } | Place::Null => Ok(()),
+            OpenTarget::Library(library) => library.unmount(),
+            OpenTarget::Directory { .. } | OpenTarget::Device { .. } | OpenTarget::Null => Ok(()),
         }
     }
 
     /// Whether there is no target.
     pub fn is_null(&self) -> bool {
-        matches!(self, Place::Null)
+        matches!(self, OpenTarget::Null)
     }
 
     /// Writes everything dirty of the target's filesystem (`syncfs`) or device (`fsync`) to stable
@@ -113,12 +115,12 @@ impl Place {
     pub fn sync(&self) -> Result<f64, EngineError> {
         let begun = Clock::get().now();
         match self {
-            Place::Null => {}
-            Place::Library(library) => library.sync()?,
-            Place::Directory { path, directory } => {
+            OpenTarget::Null => {}
+            OpenTarget::Library(library) => library.sync()?,
+            OpenTarget::Directory { path, directory } => {
                 syncfs(directory).map_err(|errno| EngineError::file("sync the filesystem of", path, errno))?;
             }
-            Place::Device { path, .. } => {
+            OpenTarget::Device { path, .. } => {
                 let error = |errno| EngineError::file("sync", path, errno);
                 let device = open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty()).map_err(error)?;
                 fsync(&device).map_err(error)?;
@@ -129,7 +131,7 @@ impl Place {
 
     pub(crate) fn directory(&self) -> Option<(&Path, BorrowedFd<'_>)> {
         match self {
-            Place::Directory { path, directory } => Some((path, directory.as_fd())),
+            OpenTarget::Directory { path, directory } => Some((path, directory.as_fd())),
             _ => None,
         }
     }

@@ -1,4 +1,4 @@
-//! A swarm of writers on real filesystems: what they append is there after a remount, in order, and whatever
+//! Appenders on real filesystems: what they append is there after a remount, in order, and whatever
 //! goes wrong ends with its reason and leaves nobody behind.
 
 #[macro_use]
@@ -7,7 +7,7 @@ mod alone;
 mod common;
 
 use common::*;
-use engine::{EngineError, LATE, LATENESS_P99, Place, Window, Work};
+use engine::{EngineError, LATE, LATENESS_P99, OpenTarget, Window, Work};
 use model::agent::Target;
 use model::workload::{Suite, Workload};
 use std::path::Path;
@@ -23,20 +23,20 @@ alone_tests!(
     what_is_stopped_ends_at_once_and_leaves_no_process,
     a_stall_delays_everything_that_was_due_meanwhile,
     what_is_not_done_long_after_the_window_is_missed_and_a_backlog,
-    a_swarm_runs_without_a_filesystem_and_a_bare_device_is_refused,
+    appenders_runs_without_a_filesystem_and_a_bare_device_is_refused,
 );
 
-fn swarm(text: &str) -> Workload {
+fn appenders(text: &str) -> Workload {
     let text =
         format!("name = \"t\"\nabout = \"t\"\n[[workload]]\nname = \"w\"\ntitle = \"w\"\nkind = \"appenders\"\n{text}");
     Suite::from_toml(&text).unwrap_or_else(|error| panic!("{error}\n{text}")).workload.remove(0)
 }
 
-fn prepare_it(place: &Place, workload: &Workload) -> Result<Box<dyn Work>, EngineError> {
+fn prepare_it(place: &OpenTarget, workload: &Workload) -> Result<Box<dyn Work>, EngineError> {
     engine::prepare(place, workload, 42, Arc::new(AtomicBool::new(false)))
 }
 
-fn run(work: &mut dyn Work, place: &Place, seconds: f64) -> Result<Vec<Window>, EngineError> {
+fn run(work: &mut dyn Work, place: &OpenTarget, seconds: f64) -> Result<Vec<Window>, EngineError> {
     work.slice(place, 0.1, seconds, &mut ())
 }
 
@@ -46,7 +46,7 @@ fn bytes_below(path: &Path) -> u64 {
     entries.map(|path| if path.is_dir() { bytes_below(&path) } else { path.metadata().unwrap().len() }).sum()
 }
 
-/// Processes of a swarm that are children of this one, zombies included.
+/// Processes of appenders that are children of this one, zombies included.
 fn children() -> usize {
     let own = std::process::id().to_string();
     let is_child = |pid: &str| {
@@ -74,15 +74,15 @@ fn every_turn_is_done_once_and_everything_is_read_back_in_order() {
         "method = \"processes\"",
         "method = \"processes\"\nreopen = true\njitter = 0.3\nreaders = 4\nfsync_records = 2",
     ] {
-        let workload = swarm(&format!("{small}{more}"));
-        let model::workload::Kind::Appenders(swarm) = &workload.kind else { unreachable!() };
+        let workload = appenders(&format!("{small}{more}"));
+        let model::workload::Kind::Appenders(appenders) = &workload.kind else { unreachable!() };
         for folder in [on_disk(), in_memory()] {
             let place = directory(folder.path());
             let mut work = prepare_it(&place, &workload).unwrap_or_else(|error| panic!("{more}: {error}"));
             let windows = run(&mut *work, &place, 0.4).unwrap_or_else(|error| panic!("{more}: {error}"));
             let lateness = windows[0].lateness.clone().unwrap();
             // Eight periods in the window: each writer is due eight times there, one more or less with jitter.
-            let files = u64::from(swarm.files);
+            let files = u64::from(appenders.files);
             let due = lateness.due / files;
             assert!(lateness.due.is_multiple_of(files) && (8 * 60 - 60..=8 * 60 + 60).contains(&due), "{more}: {due}");
             assert_eq!(windows[0].operations + lateness.missed, lateness.due, "{more}");
@@ -91,12 +91,12 @@ fn every_turn_is_done_once_and_everything_is_read_back_in_order() {
             assert_eq!(lateness.interval_p99_ns.len(), 1, "{more}");
             assert!(lateness.interval_max_ns[0] > 0.0);
             assert!(windows[0].group().metrics.contains_key(LATE));
-            if swarm.readers > 0 {
+            if appenders.readers > 0 {
                 assert_eq!((windows.len(), windows[1].group.as_str()), (2, "read"), "{more}");
                 assert!(windows[1].operations > 0 && windows[1].bytes > 0, "{more}");
             }
             work.release();
-            let top = folder.path().join("fairlane-swarm");
+            let top = folder.path().join("fairlane-appenders");
             assert_eq!(bytes_below(&top), work.written_bytes(), "{more}");
             work.verify(&place).unwrap_or_else(|error| panic!("{more}: {error}"));
             // A second window goes on where the first one ended.
@@ -113,7 +113,8 @@ fn a_lost_a_changed_and_a_surplus_record_are_found() {
     if alone::elsewhere("a_lost_a_changed_and_a_surplus_record_are_found") {
         return;
     }
-    let workload = swarm("writers = 3\nperiod_seconds = 0.02\nseconds = 0.2\nwarm_up_seconds = 0\nrecord_sizes = [48]");
+    let workload =
+        appenders("writers = 3\nperiod_seconds = 0.02\nseconds = 0.2\nwarm_up_seconds = 0\nrecord_sizes = [48]");
     let cut = |bytes: &mut Vec<u8>| bytes.truncate(bytes.len() - 48);
     let torn = |bytes: &mut Vec<u8>| bytes.truncate(bytes.len() - 5);
     let changed = |bytes: &mut Vec<u8>| bytes[48 + 30] ^= 4;
@@ -139,7 +140,7 @@ fn a_lost_a_changed_and_a_surplus_record_are_found() {
         run(&mut *work, &place, 0.2).unwrap();
         work.release();
         work.verify(&place).unwrap();
-        let file = folder.path().join("fairlane-swarm/d000000/w000001.02");
+        let file = folder.path().join("fairlane-appenders/d000000/w000001.02");
         let mut bytes = std::fs::read(&file).unwrap();
         damage(&mut bytes);
         std::fs::write(&file, bytes).unwrap();
@@ -167,7 +168,7 @@ fn contents_survive_a_remount_on_real_filesystems() {
             continue;
         }
         for method in ["multiplexed", "processes"] {
-            let workload = swarm(&format!(
+            let workload = appenders(&format!(
                 "writers = 200\nperiod_seconds = 0.1\nseconds = 0.5\nwarm_up_seconds = 0.1\nmethod = \"{method}\""
             ));
             let mount = Mount::new(&[device]);
@@ -204,7 +205,7 @@ fn a_lane_out_of_inodes_or_of_room_says_which() {
     {
         let mount = Mount::new(&[device]);
         let place = directory(mount.path());
-        let many = swarm("writers = 200\nperiod_seconds = 0.1\nseconds = 0.1");
+        let many = appenders("writers = 200\nperiod_seconds = 0.1\nseconds = 0.1");
         let error = prepare_it(&place, &many).err().expect("there are 512 inodes");
         assert!(error.to_string().contains("no inode is left"), "{error}");
         assert_eq!(error.errno(), Some(libc::ENOSPC));
@@ -216,7 +217,7 @@ fn a_lane_out_of_inodes_or_of_room_says_which() {
         let text = format!(
             "writers = 8\nperiod_seconds = 0.01\nseconds = 5\nwarm_up_seconds = 0\nrecord_sizes = [\"4KiB\"]\nmethod = \"{method}\""
         );
-        let mut work = prepare_it(&place, &swarm(&text)).unwrap();
+        let mut work = prepare_it(&place, &appenders(&text)).unwrap();
         let error = run(&mut *work, &place, 5.0).unwrap_err();
         assert!(error.to_string().contains("cannot append to"), "{error}");
         assert!(error.to_string().contains("the lane is full: raise --lane-size"), "{error}");
@@ -233,7 +234,7 @@ fn what_is_stopped_ends_at_once_and_leaves_no_process() {
     for (method, writers) in [("multiplexed", 500), ("processes", 300)] {
         let folder = in_memory();
         let place = directory(folder.path());
-        let workload = swarm(&format!(
+        let workload = appenders(&format!(
             "writers = {writers}\nperiod_seconds = 3600\nseconds = 600\nwarm_up_seconds = 0\nmethod = \"{method}\""
         ));
         let stop = Arc::new(AtomicBool::new(false));
@@ -258,7 +259,7 @@ fn a_stall_delays_everything_that_was_due_meanwhile() {
     make_ext4(&disk.device);
     let mount = Mount::new(&[disk.device.to_str().unwrap()]);
     let place = directory(mount.path());
-    let workload = swarm("writers = 20\nperiod_seconds = 0.05\nseconds = 2\nwarm_up_seconds = 0\nthreads = 2");
+    let workload = appenders("writers = 20\nperiod_seconds = 0.05\nseconds = 2\nwarm_up_seconds = 0\nthreads = 2");
     let mut work = prepare_it(&place, &workload).unwrap();
     let path = mount.path().to_owned();
     let freezer = std::thread::spawn(move || {
@@ -296,7 +297,7 @@ fn what_is_not_done_long_after_the_window_is_missed_and_a_backlog() {
     make_ext4(&disk.device);
     let mount = Mount::new(&[disk.device.to_str().unwrap()]);
     let place = directory(mount.path());
-    let workload = swarm("writers = 20\nperiod_seconds = 0.05\nseconds = 1\nwarm_up_seconds = 0\nthreads = 2");
+    let workload = appenders("writers = 20\nperiod_seconds = 0.05\nseconds = 1\nwarm_up_seconds = 0\nthreads = 2");
     let mut work = prepare_it(&place, &workload).unwrap();
     let path = mount.path().to_owned();
     let freezer = std::thread::spawn(move || {
@@ -320,18 +321,18 @@ fn what_is_not_done_long_after_the_window_is_missed_and_a_backlog() {
 }
 
 #[test]
-fn a_swarm_runs_without_a_filesystem_and_a_bare_device_is_refused() {
-    if alone::elsewhere("a_swarm_runs_without_a_filesystem_and_a_bare_device_is_refused") {
+fn appenders_runs_without_a_filesystem_and_a_bare_device_is_refused() {
+    if alone::elsewhere("appenders_runs_without_a_filesystem_and_a_bare_device_is_refused") {
         return;
     }
-    let null = Place::open(&Target::Null).unwrap();
-    let workload = swarm("writers = 100\nperiod_seconds = 0.05\nseconds = 0.2");
+    let null = OpenTarget::open(&Target::Null).unwrap();
+    let workload = appenders("writers = 100\nperiod_seconds = 0.05\nseconds = 0.2");
     let mut work = prepare_it(&null, &workload).unwrap();
     let windows = run(&mut *work, &null, 0.2).unwrap();
-    assert!(windows[0].operations > 0, "the swarm itself");
+    assert!(windows[0].operations > 0, "the appenders themselves");
     if is_root("a bare device") {
         let disk = Loop::new(4 * MIB, &[]);
-        let device = Place::open(&Target::Device(disk.device.clone())).unwrap();
+        let device = OpenTarget::open(&Target::Device(disk.device.clone())).unwrap();
         let error = prepare_it(&device, &workload).err().expect("there is no filesystem");
         assert!(error.to_string().contains("is a bare device; name a directory"), "{error}");
     }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{directory, on_disk};
-use engine::{EngineError, Observer, Place, Window, Work};
+use engine::{EngineError, Observer, OpenTarget, Window, Work};
 use model::agent::Part;
 use model::oltp::{Oltp, Server};
 use model::workload::{Kind, Workload};
@@ -23,12 +23,12 @@ fn oltp(server: Server, script: &str, more: &str) -> Oltp {
     toml::from_str(&text).unwrap()
 }
 
-fn prepare(place: &Place, oltp: &Oltp, note: Option<PathBuf>) -> Result<Box<dyn Work>, EngineError> {
+fn prepare(place: &OpenTarget, oltp: &Oltp, note: Option<PathBuf>) -> Result<Box<dyn Work>, EngineError> {
     let workload = Workload { name: "t".into(), title: "t".into(), kind: Kind::Oltp(Box::new(oltp.clone())) };
     engine::prepare_noted(place, &workload, 42, note, Arc::new(AtomicBool::new(false)))
 }
 
-fn phase(work: &mut dyn Work, place: &Place, oltp: &Oltp, group: usize) -> Result<Window, EngineError> {
+fn phase(work: &mut dyn Work, place: &OpenTarget, oltp: &Oltp, group: usize) -> Result<Window, EngineError> {
     work.phase(place, &oltp.groups()[group], Part::WHOLE, &mut ())
 }
 
@@ -484,7 +484,7 @@ fn a_part_and_a_group_that_are_not_there_are_refused() {
     let mut work = prepare(&place, &of, None).unwrap();
     assert!(work.phase(&place, "mariadb 2 threads", Part::WHOLE, &mut ()).is_err());
     assert!(work.phase(&place, &of.groups()[0], Part { index: 0, of: 2 }, &mut ()).is_err());
-    let null = Place::open(&model::agent::Target::Null).unwrap();
+    let null = OpenTarget::open(&model::agent::Target::Null).unwrap();
     assert!(prepare(&null, &of, None).is_err());
 }
 

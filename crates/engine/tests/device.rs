@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use engine::Place;
+use engine::OpenTarget;
 use model::agent::Target;
 use model::workload::{Io, Pattern};
 use std::path::Path;
@@ -11,8 +11,8 @@ use std::path::Path;
 const FLUSHES: usize = 16;
 const SECTORS_WRITTEN: usize = 7;
 
-fn device(path: &Path) -> Place {
-    Place::open(&Target::Device(path.to_owned())).unwrap()
+fn device(path: &Path) -> OpenTarget {
+    OpenTarget::open(&Target::Device(path.to_owned())).unwrap()
 }
 
 #[test]
@@ -122,10 +122,10 @@ fn devices_too_small_and_files_that_are_no_devices_are_refused() {
     let folder = on_disk();
     let file = folder.path().join("plain");
     std::fs::write(&file, "x").unwrap();
-    let error = Place::open(&Target::Device(file)).unwrap_err().to_string();
+    let error = OpenTarget::open(&Target::Device(file)).unwrap_err().to_string();
     assert!(error.contains("not a block device"), "{error}");
-    assert!(Place::open(&Target::Device(folder.path().join("none"))).unwrap_err().errno() == Some(libc::ENOENT));
-    assert!(Place::open(&Target::Directory("/etc/passwd".into())).unwrap_err().errno() == Some(libc::ENOTDIR));
+    assert!(OpenTarget::open(&Target::Device(folder.path().join("none"))).unwrap_err().errno() == Some(libc::ENOENT));
+    assert!(OpenTarget::open(&Target::Directory("/etc/passwd".into())).unwrap_err().errno() == Some(libc::ENOTDIR));
     if !is_root("a small device") {
         return;
     }

@@ -1,7 +1,7 @@
 //! The installed fio as the load: its figures are those of its own JSON, its failures are told in
 //! its own words, and it ends when it is asked to. Skipped where fio is not installed.
 
-use engine::{EngineError, Place, Window, Work, prepare};
+use engine::{EngineError, OpenTarget, Window, Work, prepare};
 use model::Bytes;
 use model::agent::Target;
 use model::job::{Direction, FioJob, FioRun};
@@ -41,8 +41,8 @@ fn workload(text: &str, jobs: &[(&str, &[Direction])]) -> Workload {
     Workload { name: "test".to_owned(), title: "test".to_owned(), kind: Kind::Fio(Box::new(run)) }
 }
 
-fn work(folder: &Path, workload: &Workload, stop: &Arc<AtomicBool>) -> (Place, Box<dyn Work>) {
-    let place = Place::open(&Target::Directory(folder.to_owned())).unwrap();
+fn work(folder: &Path, workload: &Workload, stop: &Arc<AtomicBool>) -> (OpenTarget, Box<dyn Work>) {
+    let place = OpenTarget::open(&Target::Directory(folder.to_owned())).unwrap();
     let work = prepare(&place, workload, 1, stop.clone()).unwrap();
     (place, work)
 }
@@ -179,7 +179,7 @@ fn holders(folder: &Path) -> Vec<String> {
 
 #[test]
 fn fio_has_no_place_without_a_directory() {
-    let place = Place::open(&Target::Null).unwrap();
+    let place = OpenTarget::open(&Target::Null).unwrap();
     let refused = prepare(&place, &workload("[a]\n", &[("a", &[Direction::Read])]), 1, Arc::default());
     assert!(refused.err().unwrap().to_string().contains("directory"));
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{KIB, MIB, directory, io, is_root, on_disk};
-use engine::{EngineError, Place, Window, Work};
+use engine::{EngineError, OpenTarget, Window, Work};
 use model::Bytes;
 use model::agent::{Part, Target};
 use model::job::{Io, Job, Jobs};
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 const NOBODY: u32 = 65534;
 
-fn prepare(place: &Place, kind: Kind) -> Result<Box<dyn Work>, EngineError> {
+fn prepare(place: &OpenTarget, kind: Kind) -> Result<Box<dyn Work>, EngineError> {
     let workload = Workload { name: "t".into(), title: "t".into(), kind };
     engine::prepare(place, &workload, 7, Arc::new(AtomicBool::new(false)))
 }
@@ -207,7 +207,7 @@ fn a_folder_that_another_user_can_change_is_no_place_to_work() {
     }
     let scene = scene();
     let lane = scene.path().join("lane");
-    let open = || Place::open(&Target::Directory(lane.clone())).map(|_| ()).map_err(|error| error.to_string());
+    let open = || OpenTarget::open(&Target::Directory(lane.clone())).map(|_| ()).map_err(|error| error.to_string());
     open().unwrap();
     std::fs::set_permissions(&lane, PermissionsExt::from_mode(0o775)).unwrap();
     assert!(open().unwrap_err().contains("may be written by others"));
@@ -217,11 +217,11 @@ fn a_folder_that_another_user_can_change_is_no_place_to_work() {
     // By a link that took its place.
     let link = scene.path().join("link");
     symlink(scene.path().join("private"), &link).unwrap();
-    Place::open(&Target::Directory(link)).map(|_| ()).unwrap_err();
+    OpenTarget::open(&Target::Directory(link)).map(|_| ()).unwrap_err();
     // What is mounted there has owners of its own.
     let mount = common::Mount::new(&["-t", "tmpfs", "none"]);
     chown(mount.path(), Some(NOBODY), Some(NOBODY)).unwrap();
-    Place::open(&Target::Directory(mount.path().to_owned())).map(|_| ()).unwrap();
+    OpenTarget::open(&Target::Directory(mount.path().to_owned())).map(|_| ()).unwrap();
 }
 
 #[test]

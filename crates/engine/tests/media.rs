@@ -3,7 +3,7 @@
 mod common;
 
 use common::{MIB, directory, in_memory, is_root, on_disk};
-use engine::{EngineError, Place, Window, Work};
+use engine::{EngineError, OpenTarget, Window, Work};
 use model::Bytes;
 use model::agent::Part;
 use model::programs::{MATERIAL_CHECKSUM, OUTPUT_CHECKSUM, Programs};
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-fn prepare(place: &Place, kind: Kind) -> Result<Box<dyn Work>, EngineError> {
+fn prepare(place: &OpenTarget, kind: Kind) -> Result<Box<dyn Work>, EngineError> {
     let workload = Workload { name: "t".into(), title: "t".into(), kind };
     engine::prepare(place, &workload, 7, Arc::new(AtomicBool::new(false)))
 }
@@ -81,7 +81,7 @@ fn programs(text: &str) -> Programs {
     toml::from_str(text).unwrap()
 }
 
-fn run_all(place: &Place, programs: &Programs) -> Result<Vec<Window>, EngineError> {
+fn run_all(place: &OpenTarget, programs: &Programs) -> Result<Vec<Window>, EngineError> {
     let mut work = prepare(place, Kind::Programs(Box::new(programs.clone())))?;
     let mut done = Vec::new();
     for group in programs.groups() {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use engine::{EngineError, OPERATIONS_PER_SECOND, Place, Window, Work};
+use engine::{EngineError, OPERATIONS_PER_SECOND, OpenTarget, Window, Work};
 use model::agent::{Part, Target};
 use model::operations::{Operation, Operations};
 use model::workload::{Kind, Workload};
@@ -27,12 +27,12 @@ fn operations(workload: &Workload) -> &Operations {
     operations
 }
 
-fn start(place: &Place, workload: &Workload) -> Result<Box<dyn Work>, EngineError> {
+fn start(place: &OpenTarget, workload: &Workload) -> Result<Box<dyn Work>, EngineError> {
     engine::prepare(place, workload, SEED, Arc::new(AtomicBool::new(false)))
 }
 
 /// Runs every step in so many parts and checks the lane after each.
-fn run_through(place: &Place, workload: &Workload, of: u32) -> HashMap<String, Window> {
+fn run_through(place: &OpenTarget, workload: &Workload, of: u32) -> HashMap<String, Window> {
     let mut work = start(place, workload).unwrap();
     work.verify(place).unwrap();
     let mut sums: HashMap<String, Window> = HashMap::new();
@@ -226,7 +226,7 @@ fn parts_and_threads_do_each_thing_once() {
 }
 
 /// A lane with a few files of each kind, prepared and written.
-fn written(folder: &Path) -> (Box<dyn Work>, Place) {
+fn written(folder: &Path) -> (Box<dyn Work>, OpenTarget) {
     let place = directory(folder);
     let workload = workload(
         r#"
@@ -330,7 +330,7 @@ fn files_differ_and_nothing_compresses_them() {
 #[test]
 fn holes_are_known_as_such_and_what_somebody_wrote_into_one_is_found() {
     let folder = tempfile::tempdir_in("/var/tmp").unwrap();
-    let place = Place::open(&Target::Directory(folder.path().to_owned())).unwrap();
+    let place = OpenTarget::open(&Target::Directory(folder.path().to_owned())).unwrap();
     let work = workload(
         r#"
         files = [{ name = "a", count = 2, size = "3000000", populate = true }]
@@ -458,7 +458,7 @@ fn steps_run_once_in_order_and_only_on_filesystems() {
     // What an interrupted race left goes.
     let mut again = start(&place, &workload).unwrap();
     again.verify(&place).unwrap();
-    let error = start(&Place::Null, &workload).err().unwrap().to_string();
+    let error = start(&OpenTarget::Null, &workload).err().unwrap().to_string();
     assert!(error.contains("name a directory"), "{error}");
     let stop = Arc::new(AtomicBool::new(false));
     let mut work = engine::prepare(&place, &workload, SEED, stop.clone()).unwrap();
@@ -466,7 +466,7 @@ fn steps_run_once_in_order_and_only_on_filesystems() {
     assert!(matches!(work.phase(&place, "create", Part::WHOLE, &mut ()), Err(EngineError::Interrupted)));
     if is_root("a bare device") {
         let target = Loop::new(MIB, &[]);
-        let device = Place::open(&Target::Device(target.device.clone())).unwrap();
+        let device = OpenTarget::open(&Target::Device(target.device.clone())).unwrap();
         let error = start(&device, &workload).err().unwrap().to_string();
         assert!(error.contains("bare device"), "{error}");
     }

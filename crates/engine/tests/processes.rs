@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use engine::{EngineError, PROCESS_STARTUP, Place, Work};
+use engine::{EngineError, OpenTarget, PROCESS_STARTUP, Work};
 use model::agent::Part;
 use model::workload::{Suite, Workload};
 use std::sync::Arc;
@@ -18,12 +18,12 @@ fn workload(method: &str, more: &str) -> Workload {
     Suite::from_toml(&text).unwrap_or_else(|error| panic!("{error}\n{text}")).workload.remove(0)
 }
 
-fn prepare_it(place: &Place, workload: &Workload) -> Result<Box<dyn Work>, EngineError> {
+fn prepare_it(place: &OpenTarget, workload: &Workload) -> Result<Box<dyn Work>, EngineError> {
     engine::prepare(place, workload, 42, Arc::new(AtomicBool::new(false)))
 }
 
 /// Does every step, and after each that changes anything compares everything on the lane.
-fn do_all(place: &Place, workload: &Workload) {
+fn do_all(place: &OpenTarget, workload: &Workload) {
     let mut work = prepare_it(place, workload).unwrap();
     for group in workload.groups() {
         let window = work.phase(place, &group, Part::WHOLE, &mut ()).unwrap_or_else(|error| panic!("{group}: {error}"));

@@ -1,7 +1,7 @@
 //! Operations on the library rsext4: the disk is let go and opened again after every step, checked by
 //! e2fsck, and its contents are compared.
 
-use engine::Place;
+use engine::OpenTarget;
 use model::agent::{LibraryTarget, Part, Target};
 use model::workload::Workload;
 use std::path::Path;
@@ -65,7 +65,7 @@ fn run_through(options: &[&str], steps: &str) {
     std::fs::File::create(&device).unwrap().set_len(128 << 20).unwrap();
     let text = format!("name = \"t\"\ntitle = \"t\"\nkind = \"operations\"\n{steps}");
     let workload: Workload = toml::from_str(&text).unwrap();
-    let mut place = Place::open(&target(&device, options, true)).unwrap();
+    let mut place = OpenTarget::open(&target(&device, options, true)).unwrap();
     let mut work = engine::prepare(&place, &workload, 5, Arc::new(AtomicBool::new(false))).unwrap();
     for group in workload.groups() {
         for index in 0..2 {
@@ -76,7 +76,7 @@ fn run_through(options: &[&str], steps: &str) {
         work.release();
         place.close().unwrap_or_else(|error| panic!("after {group}: {error}"));
         assert_clean(&device, &group);
-        place = Place::open(&target(&device, options, false)).unwrap();
+        place = OpenTarget::open(&target(&device, options, false)).unwrap();
         work.verify(&place).unwrap_or_else(|error| panic!("after {group}: {error}"));
     }
     place.close().unwrap();
@@ -102,7 +102,7 @@ fn what_the_library_does_not_know_is_named() {
     std::fs::File::create(&device).unwrap().set_len(64 << 20).unwrap();
     let text = "name = \"t\"\ntitle = \"t\"\nkind = \"operations\"\nfiles = [{ name = \"f\", count = 3, size = \"4KiB\", populate = true }]\nstep = [{ operation = \"reflink\", files = \"f\" }]\n";
     let workload: Workload = toml::from_str(text).unwrap();
-    let place = Place::open(&target(&device, &[], true)).unwrap();
+    let place = OpenTarget::open(&target(&device, &[], true)).unwrap();
     let mut work = engine::prepare(&place, &workload, 5, Arc::new(AtomicBool::new(false))).unwrap();
     let error = work.phase(&place, "reflink", Part::WHOLE, &mut ()).unwrap_err();
     assert_eq!(error.errno(), Some(libc::EOPNOTSUPP), "{error}");

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use engine::{EngineError, OPERATIONS_PER_SECOND, Place, Work};
+use engine::{EngineError, OPERATIONS_PER_SECOND, OpenTarget, Work};
 use model::Bytes;
 use model::agent::{Part, Target};
 use model::workload::{Kind, SmallFiles, Workload};
@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-fn prepared(place: &Place, files: u64, size: u64, directories: u64) -> Result<Box<dyn Work>, EngineError> {
+fn prepared(place: &OpenTarget, files: u64, size: u64, directories: u64) -> Result<Box<dyn Work>, EngineError> {
     prepared_with(place, files, size, directories, Arc::new(AtomicBool::new(false)))
 }
 
 fn prepared_with(
-    place: &Place,
+    place: &OpenTarget,
     files: u64,
     size: u64,
     directories: u64,
@@ -139,19 +139,19 @@ fn a_full_lane_is_told_by_its_errno_and_the_file() {
 
 #[test]
 fn without_a_target_the_loop_runs_alone_and_a_bare_device_is_refused() {
-    let mut work = prepared(&Place::Null, 1000, 4096, 10).unwrap();
+    let mut work = prepared(&OpenTarget::Null, 1000, 4096, 10).unwrap();
     for group in ["create", "read", "delete"] {
-        let window = work.phase(&Place::Null, group, Part::WHOLE, &mut ()).unwrap();
+        let window = work.phase(&OpenTarget::Null, group, Part::WHOLE, &mut ()).unwrap();
         assert_eq!((window.group.as_str(), window.operations), (group, 1000));
     }
-    let error = work.phase(&Place::Null, "rename", Part::WHOLE, &mut ()).unwrap_err().to_string();
+    let error = work.phase(&OpenTarget::Null, "rename", Part::WHOLE, &mut ()).unwrap_err().to_string();
     assert!(error.contains("rename") && error.contains("create, read or delete"), "{error}");
-    assert!(work.slice(&Place::Null, 0.0, 0.1, &mut ()).unwrap_err().to_string().contains("phases"));
+    assert!(work.slice(&OpenTarget::Null, 0.0, 0.1, &mut ()).unwrap_err().to_string().contains("phases"));
     if !is_root("a bare device") {
         return;
     }
     let target = Loop::new(MIB, &[]);
-    let device = Place::open(&Target::Device(target.device.clone())).unwrap();
+    let device = OpenTarget::open(&Target::Device(target.device.clone())).unwrap();
     let error = prepared(&device, 10, 10, 1).err().unwrap().to_string();
     assert!(error.contains("name a directory"), "{error}");
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use engine::{BANDWIDTH, EngineError, OPERATIONS_PER_SECOND, Observer, Place};
+use engine::{BANDWIDTH, EngineError, OPERATIONS_PER_SECOND, Observer, OpenTarget};
 use model::job::{PerDirection, Rate};
 use model::workload::{Io, Kind, Pattern, Workload};
 use std::path::Path;
@@ -162,8 +162,8 @@ fn a_full_appended_file_gives_way_to_a_new_one_and_is_removed() {
 fn the_null_engine_keeps_its_depth_in_flight_for_the_whole_window() {
     for depth in [1, 8] {
         let io = uring(Pattern::RandRead, 4 * KIB, MIB, depth, true);
-        let mut work = prepare(&Place::Null, &io).unwrap();
-        let window = work.slice(&Place::Null, 0.01, 0.05, &mut ()).unwrap().remove(0);
+        let mut work = prepare(&OpenTarget::Null, &io).unwrap();
+        let window = work.slice(&OpenTarget::Null, 0.01, 0.05, &mut ()).unwrap().remove(0);
         assert!(window.seconds >= 0.05);
         assert_eq!(window.latencies.operations(), window.operations);
         // Little's law: operations in flight = rate x latency. An operation that waits while we

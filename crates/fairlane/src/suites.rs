@@ -146,8 +146,8 @@ type Tests = fn(&Workload) -> bool;
 /// What a suite says that it leaves out, and which workloads have it all the same where they are set so. To add one:
 /// one row.
 static LEFT_OUT: [(&str, Tests); 2] = [
-    ("readers beside the writers", |of| matches!(&of.kind, Kind::Appenders(swarm) if swarm.readers > 0)),
-    ("fsync after each record", |of| matches!(&of.kind, Kind::Appenders(swarm) if swarm.fsync_records == 1)),
+    ("readers beside the writers", |of| matches!(&of.kind, Kind::Appenders(appenders) if appenders.readers > 0)),
+    ("fsync after each record", |of| matches!(&of.kind, Kind::Appenders(appenders) if appenders.fsync_records == 1)),
 ];
 
 /// Strikes what the workloads test, as they are set now, from what the suite says is not tested.

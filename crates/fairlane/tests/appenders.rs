@@ -9,9 +9,9 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 fn suite(place: &Place, more: &str) -> String {
-    let path = place.path().join("swarm.toml");
+    let path = place.path().join("appenders.toml");
     let text = format!(
-        "name = \"swarm\"\nabout = \"a test\"\nfirst_answer = true\n[[workload]]\nname = \"w\"\ntitle = \"writers\"\n\
+        "name = \"appenders\"\nabout = \"a test\"\nfirst_answer = true\n[[workload]]\nname = \"w\"\ntitle = \"writers\"\n\
          kind = \"appenders\"\nwarm_up_seconds = 0.2\n{more}"
     );
     std::fs::write(&path, text).expect("suite");
@@ -43,7 +43,7 @@ fn findings(place: &Place) -> serde_json::Value {
 }
 
 #[test]
-fn swarms_race_on_three_real_filesystems_and_every_report_shows_how_late_they_were() {
+fn appenders_race_on_three_real_filesystems_and_every_report_shows_how_late_they_were() {
     if !root() {
         return;
     }
@@ -62,14 +62,14 @@ fn swarms_race_on_three_real_filesystems_and_every_report_shows_how_late_they_we
         assert_eq!((lateness["due"].as_u64(), lateness["writers"].as_u64()), (Some(7200), Some(300)), "{lateness}");
         assert_eq!(trial["groups"][1]["name"], "read");
         assert!(trial["phases_seconds"]["verify"].as_f64().unwrap() > 0.0, "what was appended is read back");
-        let course = &trial["course"];
-        let points = course["seconds"].as_array().unwrap().len();
+        let timeline = &trial["course"];
+        let points = timeline["seconds"].as_array().unwrap().len();
         assert!((8..=14).contains(&points), "ten points a second: {points}");
-        let seconds = course["each_second"]["seconds"].as_array().map(Vec::len).unwrap_or(0);
+        let seconds = timeline["each_second"]["seconds"].as_array().map(Vec::len).unwrap_or(0);
         assert!((1..=3).contains(&seconds), "and every second: {seconds}");
-        assert_eq!(course["device_written_bytes"].as_array().map(Vec::len), Some(points));
+        assert_eq!(timeline["device_written_bytes"].as_array().map(Vec::len), Some(points));
         for column in ["cached_bytes", "buffers_bytes", "load_average", "blocked_tasks", "iowait_average_share"] {
-            assert_eq!(course[column].as_array().map(Vec::len), Some(points), "{column}");
+            assert_eq!(timeline[column].as_array().map(Vec::len), Some(points), "{column}");
         }
     }
     let found = findings(&place);
@@ -214,7 +214,7 @@ fn the_articles_filesystems_are_raced_where_none_is_named_or_left_out_by_name() 
     assert!(raced.contains("ext3"), "{said}");
 }
 
-/// Processes of swarms below a process, by their ids.
+/// Processes of appenders below a process, by their ids.
 fn writers_below(ancestor: u32) -> BTreeSet<u32> {
     let mut parents = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
@@ -238,7 +238,7 @@ fn is_writer(pid: u32) -> bool {
 }
 
 #[test]
-fn ctrl_c_and_sigkill_leave_none_of_a_swarms_processes() {
+fn ctrl_c_and_sigkill_leave_none_of_the_appenders_processes() {
     let place = Place::new();
     let suite = suite(&place, "writers = 400\nperiod_seconds = 1\nseconds = 600\nmethod = \"processes\"");
     let folder = place.path().join("a");
@@ -316,7 +316,7 @@ fn what_the_kernel_does_not_allow_is_said_before_anything_is_made() {
     }
     let suite = suite(&place, "writers = 0\nperiod_seconds = 1\nseconds = 1");
     let (_, err) = place.expect(2, &["race", folder.to_str().unwrap(), "--suite", &suite]);
-    common::assert_one_sentence(&err, &["swarm.toml:", "writers must lie between 1 and"]);
+    common::assert_one_sentence(&err, &["appenders.toml:", "writers must lie between 1 and"]);
     let (_, err) = place.expect(2, &["race", folder.to_str().unwrap(), "--suite", "quick", "--find-max"]);
     common::assert_one_sentence(&err, &["--find-max", "--suite appenders"]);
 }

@@ -567,7 +567,7 @@ static MESSAGES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
         r#"{"request":"hello"}"#,
         r#"{"request":"attach","target":{"directory":"/mnt/x"},"devices":{}}"#,
         r#"{"ask":"mount","filesystem":"ext4","source":"/dev/vda","options":["noatime"],"target":"/lanes/0"}"#,
-        r#"{"ask":"watch","lane":1,"devices":{},"swarm":true}"#,
+        r#"{"ask":"watch","lane":1,"devices":{},"appenders":true}"#,
         r#"{"answer":"hello","release":"6.1.0","filesystems":["ext4"],"cpus":2,"memory_bytes":1,"module_failures":[]}"#,
         r#"{"answer":"refused","kind":"usage","reason":"no"}"#,
         r#"{"answer":"clock","nanoseconds":5}"#,
@@ -678,7 +678,7 @@ fn read_word(bytes: &[u8]) -> bool {
     let [a, b, c] =
         [text.parse::<model::Bytes>().is_ok(), text.parse::<model::Throttle>().is_ok(), text.parse::<Need>().is_ok()];
     let [d, e] = [model::units::parse_seconds(&text).is_ok(), model::units::parse_percent(&text).is_ok()];
-    let cut = text.parse::<crashes::survive::Cut>().is_ok();
+    let cut = text.parse::<crashes::crash_model::Cut>().is_ok();
     a || b || c || d || e || cut
 }
 

@@ -65,8 +65,8 @@ fn eight_filesystems_race_in_user_mode_linux_without_root_and_get_verdicts() {
     assert!(create.pairs.iter().all(|pair| pair.ratio.is_some() && judged(pair)), "{create:#?}");
     // What the guest's own system did, window by window.
     for trial in &record.trials {
-        let course = trial.course.as_ref().unwrap_or_else(|| panic!("{trial:?}"));
-        assert!(!course.seconds.is_empty() && !course.device_iops.is_empty(), "{course:?}");
+        let timeline = trial.timeline.as_ref().unwrap_or_else(|| panic!("{trial:?}"));
+        assert!(!timeline.seconds.is_empty() && !timeline.device_iops.is_empty(), "{timeline:?}");
     }
     // No flush reaches a disk there; what a filesystem promises is its own.
     assert!(record.header.lanes.iter().all(|lane| lane.flushes_stop_short));
@@ -126,7 +126,7 @@ fn a_lane_that_does_not_flush_is_not_ranked_against_one_that_does_in_user_mode_l
 }
 
 #[test]
-fn a_swarm_tells_its_story_in_a_guest() {
+fn appenders_tells_its_story_in_a_guest() {
     if !user_mode_linux() {
         return;
     }
@@ -139,8 +139,8 @@ fn a_swarm_tells_its_story_in_a_guest() {
     let record = home.record();
     assert_all_done(&record, &lanes, "uml", 1);
     for trial in record.trials.iter().filter(|trial| trial.outcome == Outcome::Ok) {
-        let course = trial.course.as_ref().unwrap_or_else(|| panic!("{trial:?}"));
-        let text = serde_json::to_value(course).expect("json");
+        let timeline = trial.timeline.as_ref().unwrap_or_else(|| panic!("{trial:?}"));
+        let text = serde_json::to_value(timeline).expect("json");
         for series in ["cached_bytes", "dirty_bytes", "load_average", "blocked_tasks", "kworker_share"] {
             let of = text.get(series).and_then(|of| of.as_array()).unwrap_or_else(|| panic!("{series}: {text}"));
             assert!(!of.is_empty(), "{series}: {text}");

@@ -20,7 +20,7 @@ fn places(template: &str) -> BTreeSet<&str> {
 
 #[test]
 fn every_sentence_of_the_statistics_has_its_template_in_every_language() {
-    let known: BTreeMap<&str, &str> = stats::say::templates().map(|of| (of.id, of.english)).collect();
+    let known: BTreeMap<&str, &str> = stats::statements::templates().map(|of| (of.id, of.english)).collect();
     for language in OTHERS {
         let catalogue = report::language::catalogue(language);
         let own: BTreeMap<&str, &str> = catalogue.iter().copied().collect();

@@ -67,17 +67,17 @@ fn every_race_ends_with_a_report_beside_its_record() {
     assert_eq!(race["trials"]["round"].as_array().map(Vec::len), Some(rows));
     // Each trial holds a point per window: two slices, or ten parts of three phases.
     for trial in &trials {
-        let course = &trial["course"];
+        let timeline = &trial["course"];
         let windows = if trial["workload"] == "small-files" { 30 } else { 2 };
         for column in ["seconds", "measured_seconds", "operations_per_second", "cpu_share", "dirty_bytes"] {
-            assert_eq!(course[column].as_array().map(Vec::len), Some(windows), "{column}: {trial}");
+            assert_eq!(timeline[column].as_array().map(Vec::len), Some(windows), "{column}: {trial}");
         }
-        let measured = course["measured_seconds"][windows - 1].as_f64().expect("a number");
+        let measured = timeline["measured_seconds"][windows - 1].as_f64().expect("a number");
         let seconds = trial["system"]["window_seconds"].as_f64().expect("a number");
         assert!((measured - seconds).abs() < 0.001, "{trial}");
     }
-    for course in race["courses"].as_array().expect("courses") {
-        for lane in course["lanes"].as_array().expect("lanes") {
+    for timeline in race["courses"].as_array().expect("courses") {
+        for lane in timeline["lanes"].as_array().expect("lanes") {
             let points = lane["seconds"].as_array().map_or(0, Vec::len);
             assert!(points >= 4 && lane["quantities"]["cpu_share"].as_array().map(Vec::len) == Some(points), "{lane}");
         }
@@ -95,13 +95,13 @@ fn long_windows_are_looked_at_from_outside() {
     let base = ["race", "./a", "--suite", &suite, "-o", "r.jsonl", "--no-report"];
     place.expect(0, &[&base[..], &sets].concat());
     let trials = trials(&place.path().join("r.jsonl"));
-    let course = &trials[0]["course"];
+    let timeline = &trials[0]["course"];
     let seconds: Vec<f64> =
-        course["measured_seconds"].as_array().expect("points").iter().filter_map(serde_json::Value::as_f64).collect();
-    assert!((2..=7).contains(&seconds.len()), "{course}");
-    assert!(seconds.windows(2).all(|pair| pair[0] < pair[1]) && seconds.iter().all(|at| *at <= 1.7), "{course}");
+        timeline["measured_seconds"].as_array().expect("points").iter().filter_map(serde_json::Value::as_f64).collect();
+    assert!((2..=7).contains(&seconds.len()), "{timeline}");
+    assert!(seconds.windows(2).all(|pair| pair[0] < pair[1]) && seconds.iter().all(|at| *at <= 1.7), "{timeline}");
     // Of the operations in it only the mean is known.
-    assert!(course["cpu_share"].is_array() && course["operations_per_second"].is_null(), "{course}");
+    assert!(timeline["cpu_share"].is_array() && timeline["operations_per_second"].is_null(), "{timeline}");
 }
 
 #[test]

@@ -7,10 +7,10 @@ mod plain;
 
 use common::{Place, root};
 use crashes::control::{Answer, Ask};
+use crashes::crash_model::Cut;
+use crashes::crash_model::cuts;
 use crashes::image::Images;
 use crashes::log::Log;
-use crashes::survive::Cut;
-use crashes::survive::cuts;
 use model::durability::{DurabilityFindings, DurabilityVerdict};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};

@@ -360,9 +360,9 @@ fn a_checker_writes_to_its_own_device_and_to_no_other() {
     let (disk, journal) = with_journal_elsewhere(&place);
     let (disk, journal) = (Loop::of(&disk), Loop::of(&journal));
     let before = journal.bytes();
-    let specimen = lanes::Specimen::resolve(&"ext2".parse().unwrap()).unwrap();
+    let single_lane = lanes::SingleLane::resolve(&"ext2".parse().unwrap()).unwrap();
     let stop = std::sync::atomic::AtomicBool::new(false);
-    let told = specimen.repair(Path::new(&disk.path), &stop).unwrap();
+    let told = single_lane.repair(Path::new(&disk.path), &stop).unwrap();
     assert!(matches!(told, lanes::Consistency::Complaint(_)), "{told:?}");
     assert!(journal.bytes() == before || !has_landlock(), "a disk that nobody named was changed");
 }

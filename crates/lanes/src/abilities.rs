@@ -2,10 +2,10 @@
 //! anything is written; what depends on the kernel, or on how a directory's filesystem was made, shows
 //! when the steps are rehearsed on the mounted lane.
 
+use crate::backing_store::BackingStore;
 use crate::contestant::Contestant;
 use crate::filesystem;
-use crate::ground::Ground;
-use crate::stage::{LaneState, Stage};
+use crate::lane_set::{LaneSet, LaneState};
 use model::operations::Ability;
 
 /// What a filesystem lacks.
@@ -150,7 +150,7 @@ pub(crate) fn rsext4(_: &[String], options: &[String]) -> Vec<Lack> {
 }
 
 /// What a lane is known to lack by its specification; of a directory by the filesystem that holds it.
-pub(crate) fn of(lane: &LaneState, ground: Option<&Ground>) -> Vec<Lack> {
+pub(crate) fn of(lane: &LaneState, ground: Option<&BackingStore>) -> Vec<Lack> {
     match (&lane.contestant, ground) {
         (Contestant::Row(row), _) => (row.lacks)(&lane.spec.mkfs_options, &lane.mount_options),
         (Contestant::Custom(custom), _) => custom
@@ -158,19 +158,19 @@ pub(crate) fn of(lane: &LaneState, ground: Option<&Ground>) -> Vec<Lack> {
             .and_then(|row| row.fuse)
             .map_or_else(Vec::new, |fuse| (fuse.lacks)(&lane.spec.mkfs_options, &lane.mount_options)),
         // What its mkfs was told is not known: the defaults.
-        (Contestant::Directory(_), Some(Ground::Directory { host, .. })) => {
+        (Contestant::Directory(_), Some(BackingStore::Directory { host, .. })) => {
             filesystem::find(&host.filesystem).map_or_else(Vec::new, |row| (row.lacks)(&[], &host.mount_options))
         }
         _ => Vec::new(),
     }
 }
 
-impl Stage {
+impl LaneSet {
     /// What a lane is known to lack before it is made. A filesystem of the user's own is known by trying
     /// alone.
     pub fn lacks(&self, lane: usize) -> Vec<Lack> {
         let state = &self.lanes[lane];
-        of(state, state.fixed_ground.map(|ground| &self.grounds[ground]))
+        of(state, state.fixed_ground.map(|ground| &self.stores[ground]))
     }
 }
 

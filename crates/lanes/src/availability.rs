@@ -3,7 +3,7 @@
 use crate::command::find_program;
 use crate::filesystem::{FILESYSTEMS, Filesystem, Home};
 use crate::guest::Kernel;
-use crate::stage_guest;
+use crate::lane_set::guest;
 use std::sync::atomic::AtomicBool;
 
 /// Whether a filesystem can be raced here.
@@ -43,8 +43,8 @@ pub fn in_guest(row: &'static Filesystem, kernel: &Kernel) -> Option<Availabilit
         Home::Block => {}
     }
     let mkfs = row.mkfs.first().copied().map(|program| (program, row.package));
-    let fuse = row.fuse.filter(|_| !stage_guest::kernel_mounts(kernel, row));
-    if fuse.is_none() && !stage_guest::kernel_mounts(kernel, row) {
+    let fuse = row.fuse.filter(|_| !guest::kernel_mounts(kernel, row));
+    if fuse.is_none() && !guest::kernel_mounts(kernel, row) {
         return Some(Availability::KernelLacks);
     }
     let needed = mkfs.into_iter().chain(fuse.map(|fuse| (fuse.mount[0], fuse.package)));

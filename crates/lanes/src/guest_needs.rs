@@ -4,9 +4,9 @@ use crate::contestant::Contestant;
 use crate::failure::{LaneFailure, usage};
 use crate::filesystem::Filesystem;
 use crate::guest::{GuestKind, Kernel, uml};
+use crate::lane_set::Settings;
+use crate::lane_set::guest::{GuestSlot, cpus_of, kernel_mounts, memory_of};
 use crate::missing::doctor;
-use crate::stage::Settings;
-use crate::stage_guest::{GuestSlot, cpus_of, kernel_mounts, memory_of};
 use model::Bytes;
 
 /// Memory that a user-mode Linux guest needs beside twice this program: programs of 23 and 90 MB were booted by Debian's

@@ -1,6 +1,6 @@
 //! A lane's life: specification, formatted, mounted, cold or warm, gone.
 //!
-//! [`Stage`] is the whole of it for the conductor; everything else is a part that can be used and
+//! [`LaneSet`] is the whole of it for the conductor; everything else is a part that can be used and
 //! tested alone. What a lane makes on the machine stands in the undo [`Journal`] before it is
 //! made, so that [`undo::recover`] can take it away after any kind of death.
 //!
@@ -9,6 +9,7 @@
 mod abilities;
 mod architecture;
 pub mod availability;
+mod backing_store;
 pub mod command;
 mod confined;
 mod contestant;
@@ -20,12 +21,12 @@ mod failure;
 pub mod filesystem;
 mod formatting;
 pub mod geometry;
-mod ground;
 pub mod guest;
 mod guest_needs;
 pub mod host;
 pub mod image;
 mod joined;
+mod lane_set;
 mod let_go;
 mod library;
 pub mod loop_device;
@@ -42,15 +43,7 @@ mod recover;
 pub mod run_folder;
 mod same_names;
 pub mod signature;
-mod specimen;
-mod stage;
-mod stage_check;
-mod stage_describe;
-mod stage_grounds;
-mod stage_guest;
-mod stage_in_guest;
-mod stage_open;
-mod stage_resolve;
+mod single_lane;
 mod throttle;
 pub mod undo;
 mod undo_server;
@@ -59,6 +52,6 @@ pub use abilities::Lack;
 pub use architecture::Architecture;
 pub use confined::confine_this_thread;
 pub use failure::{FailureKind, LaneFailure};
-pub use specimen::{Consistency, Scrub, Specimen, survey_checkers};
-pub use stage::{Closed, Cold, Opened, Settings, Stage};
+pub use lane_set::{Closed, Cold, LaneSet, Opened, Settings};
+pub use single_lane::{Consistency, Scrub, SingleLane, survey_checkers};
 pub use undo::Journal;

@@ -1,10 +1,10 @@
 //! Lanes whose filesystem the agent itself is: what it is told, and what e2fsck says afterwards.
 
+use crate::backing_store::BackingStore;
 use crate::command;
 use crate::contestant::fill_device;
 use crate::failure::{LaneFailure, failed};
-use crate::ground::Ground;
-use crate::stage::{LaneState, Stage};
+use crate::lane_set::{LaneSet, LaneState};
 use model::agent::LibraryTarget;
 use std::sync::atomic::AtomicBool;
 
@@ -14,7 +14,7 @@ pub(crate) const E2FSCK: &str = "e2fsck";
 const CHECK: [&str; 4] = [E2FSCK, "-f", "-n", "{device}"];
 
 /// What the agent attaches when the lane is opened.
-pub(crate) fn target(lane: &LaneState, ground: &Ground) -> LibraryTarget {
+pub(crate) fn target(lane: &LaneState, ground: &BackingStore) -> LibraryTarget {
     LibraryTarget {
         filesystem: lane.contestant.filesystem_name().to_owned(),
         device: ground.block_device().expect("a library lives on an image or a device"),
@@ -23,7 +23,7 @@ pub(crate) fn target(lane: &LaneState, ground: &Ground) -> LibraryTarget {
     }
 }
 
-impl Stage {
+impl LaneSet {
     /// Asks e2fsck about the disk of a library lane that its agent has let go: the wall seconds that
     /// it took. `None` for every other lane, and where e2fsck is not installed.
     ///
@@ -32,7 +32,7 @@ impl Stage {
     pub fn check_disk(&self, lane: usize, stop: &AtomicBool) -> Result<Option<f64>, LaneFailure> {
         let state = &self.lanes[lane];
         let Some(open) = state.open.as_ref().filter(|_| state.contestant.is_library()) else { return Ok(None) };
-        let Some(device) = self.grounds[open.ground].formatted() else { return Ok(None) };
+        let Some(device) = self.stores[open.ground].formatted() else { return Ok(None) };
         if command::find_program(E2FSCK).is_none() {
             return Ok(None);
         }

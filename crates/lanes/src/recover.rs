@@ -7,7 +7,7 @@ mod dead;
 mod reading;
 
 use crate::failure::{LaneFailure, cannot, failed};
-use crate::guest::left as guest_left;
+use crate::guest::orphans as guest_left;
 use crate::mount::{self, unmount_patiently};
 use crate::undo::{Detail, Entry, JournalFile, RUN_DIRECTORY_PREFIX, Thing, is_run_id};
 use crate::{loop_device, mountinfo, run_folder, throttle};

@@ -19,12 +19,12 @@ pub(crate) mod standing;
 
 pub(crate) use mechanism::{MOUNT_SOURCE, group_of, lift_group, lift_left_over, mount_v1, number_of, remove_group};
 
+use crate::backing_store::BackingStore;
 use crate::device::DeviceNumber;
 use crate::failure::{LaneFailure, cannot, privilege, usage};
-use crate::ground::Ground;
 use crate::host;
+use crate::lane_set::{LaneSet, LaneState};
 use crate::mount;
-use crate::stage::{LaneState, Stage};
 use crate::undo::{EntryId, Journal, Thing};
 use mechanism::Mechanism;
 use model::Throttle;
@@ -62,7 +62,7 @@ struct Limited {
 struct Candidate<'a> {
     name: &'a str,
     /// `None`: an image, made later.
-    ground: Option<&'a Ground>,
+    ground: Option<&'a BackingStore>,
     throttle: Option<Throttle>,
 }
 
@@ -82,7 +82,7 @@ impl Throttling {
         }
         let mechanism = mechanism::find()?;
         for lane in held() {
-            if let Some(Ground::Device(found)) = lane.ground {
+            if let Some(BackingStore::Device(found)) = lane.ground {
                 let free = mechanism.refuse_limited(found.number, &found.kernel_name);
                 free.map_err(|error| error.in_lane(lane.name))?;
             }
@@ -139,7 +139,7 @@ impl Throttling {
     pub(crate) fn take(
         &mut self,
         index: usize,
-        ground: &Ground,
+        ground: &BackingStore,
         lanes: &[usize],
         journal: &mut Journal,
     ) -> Result<(), LaneFailure> {
@@ -273,7 +273,7 @@ impl Throttling {
     }
 }
 
-impl Stage {
+impl LaneSet {
     /// Whether the lanes can be held to what was asked for; `None`: nothing was.
     ///
     /// # Errors
@@ -288,7 +288,7 @@ impl Stage {
         }
         let lanes = self.lanes.iter().map(|lane| Candidate {
             name: &lane.name,
-            ground: lane.fixed_ground.map(|ground| &self.grounds[ground]),
+            ground: lane.fixed_ground.map(|ground| &self.stores[ground]),
             // The first lane's twin has the first lane's disk.
             throttle: throttles.of_lane(&lane.spec.name),
         });
@@ -303,17 +303,17 @@ impl Stage {
 
     /// The lanes that may stand on a ground.
     fn lanes_on(&self, ground: usize) -> Vec<usize> {
-        let image = matches!(self.grounds[ground], Ground::Image(_));
+        let image = matches!(self.stores[ground], BackingStore::Image(_));
         let stands = |lane: &LaneState| lane.fixed_ground.map_or(image, |fixed| fixed == ground);
         (0..self.lanes.len()).filter(|&lane| stands(&self.lanes[lane])).collect()
     }
 
     /// Makes what holding devices needs, once their images are attached.
     pub(crate) fn prepare_throttling(&mut self, journal: &mut Journal) -> Result<(), LaneFailure> {
-        let standing: Vec<Vec<usize>> = (0..self.grounds.len()).map(|ground| self.lanes_on(ground)).collect();
+        let standing: Vec<Vec<usize>> = (0..self.stores.len()).map(|ground| self.lanes_on(ground)).collect();
         let Some(throttling) = &mut self.throttling else { return Ok(()) };
         throttling.prepare(&self.work, &self.settings.run_id, journal)?;
-        for (index, (ground, lanes)) in self.grounds.iter().zip(&standing).enumerate() {
+        for (index, (ground, lanes)) in self.stores.iter().zip(&standing).enumerate() {
             throttling.take(index, ground, lanes, journal)?;
         }
         Ok(())
@@ -354,7 +354,7 @@ impl Stage {
     /// # Errors
     /// [`LaneFailure::Failed`]: the first; the others are lifted all the same.
     pub fn lift_all(&mut self) -> Result<(), LaneFailure> {
-        (0..self.grounds.len()).map(|ground| self.lift(ground)).fold(Ok(()), Result::and)
+        (0..self.stores.len()).map(|ground| self.lift(ground)).fold(Ok(()), Result::and)
     }
 
     /// Moves an agent to where the throttle holds for it.
@@ -367,24 +367,26 @@ impl Stage {
 }
 
 /// Refuses what has no device of its own that could be limited.
-fn refuse_ground(ground: &Ground) -> Result<(), LaneFailure> {
+fn refuse_ground(ground: &BackingStore) -> Result<(), LaneFailure> {
     match ground {
-        Ground::Image(_) => Ok(()),
-        Ground::Memory => Err(usage(
+        BackingStore::Image(_) => Ok(()),
+        BackingStore::Memory => Err(usage(
             "it lives in memory and has no disk that --throttle could hold; leave that lane out, or race without --throttle",
         )),
-        Ground::Directory { path, .. } => Err(usage(format!(
+        BackingStore::Directory { path, .. } => Err(usage(format!(
             "{} shares its disk with everything else there, so --throttle cannot hold it alone; race images there instead{}: --on {}",
             path.display(),
             if host::is_root() { "" } else { ", as root (sudo fairlane …)" },
             path.display()
         ))),
-        Ground::Device(found) if host::whole_disk(&found.kernel_name) != found.kernel_name => Err(usage(format!(
-            "{} is a partition, and the kernel limits whole disks only; give --throttle the whole disk, or race images on it: --on DIR",
-            found.path.display()
-        ))),
+        BackingStore::Device(found) if host::whole_disk(&found.kernel_name) != found.kernel_name => {
+            Err(usage(format!(
+                "{} is a partition, and the kernel limits whole disks only; give --throttle the whole disk, or race images on it: --on DIR",
+                found.path.display()
+            )))
+        }
         // Lanes in guests are refused before.
-        Ground::Device(_) | Ground::Guest(_) => Ok(()),
+        BackingStore::Device(_) | BackingStore::Guest(_) => Ok(()),
     }
 }
 

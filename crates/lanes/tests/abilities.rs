@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Scratch, no_stop, privileged, with_stage};
+use common::{Scratch, no_stop, privileged, with_lanes};
 use lanes::availability::{self, Availability};
 use lanes::filesystem::Home;
 use model::operations::Ability;
@@ -88,15 +88,15 @@ fn what_the_table_says_of_the_filesystems_of_this_kernel_is_so() {
     specs.extend(more);
     let specs: Vec<&str> = specs.iter().map(String::as_str).collect();
     let scratch = Scratch::new();
-    with_stage(&scratch, scratch.settings(&specs, 320), |stage, journal| {
+    with_lanes(&scratch, scratch.settings(&specs, 320), |lane_set, journal| {
         for (lane, spec) in specs.iter().enumerate() {
-            let lacks = stage.lacks(lane);
-            let opened = stage.open(lane, stage.ground_for(lane, 0), journal, &no_stop()).unwrap();
+            let lacks = lane_set.lacks(lane);
+            let opened = lane_set.open(lane, lane_set.store_for(lane, 0), journal, &no_stop()).unwrap();
             for ability in ALL {
                 let said = lacks.iter().all(|lack| lack.ability != ability);
                 assert_eq!(has(ability, &opened.directory), said, "{ability:?} on {spec}");
             }
-            stage.close(lane, journal).unwrap();
+            lane_set.close(lane, journal).unwrap();
         }
     });
 }
@@ -105,18 +105,18 @@ fn what_the_table_says_of_the_filesystems_of_this_kernel_is_so() {
 fn a_directory_lacks_what_its_filesystem_lacks_and_another_one_is_tried() {
     let scratch = Scratch::new();
     let memory = tempfile_in_memory(&scratch);
-    let stage = lanes::Stage::check(scratch.settings(&[&format!("m={}", memory.display())], 64)).unwrap();
-    let lacks: Vec<Ability> = stage.lacks(0).iter().map(|lack| lack.ability).collect();
+    let lane_set = lanes::LaneSet::check(scratch.settings(&[&format!("m={}", memory.display())], 64)).unwrap();
+    let lacks: Vec<Ability> = lane_set.lacks(0).iter().map(|lack| lack.ability).collect();
     assert_eq!(lacks, [Ability::Reflink], "tmpfs");
-    drop(stage);
+    drop(lane_set);
     std::fs::remove_dir(memory).unwrap();
     std::fs::write(scratch.path.join("my.toml"), "name = \"my\"\nmount = [\"true\", \"{directory}\"]\n").unwrap();
     if !privileged("a filesystem of the user's own") {
         return;
     }
     let spec = format!("my={}", scratch.path.join("my.toml").display());
-    let stage = lanes::Stage::check(scratch.settings(&[&spec], 64)).unwrap();
-    assert_eq!(stage.lacks(0), []);
+    let lane_set = lanes::LaneSet::check(scratch.settings(&[&spec], 64)).unwrap();
+    assert_eq!(lane_set.lacks(0), []);
 }
 
 /// A folder in /dev/shm.

@@ -5,7 +5,7 @@ mod common;
 
 use common::{Scratch, no_stop, privileged};
 use lanes::undo::{Recovered, Thing, recover};
-use lanes::{Journal, Stage};
+use lanes::{Journal, LaneSet};
 use std::io::Write as _;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -108,20 +108,20 @@ fn a_full_disk_ends_a_race_and_its_clean_up_goes_on() {
     assert!(!scratch.journal_path().exists());
     std::fs::remove_file(&filler).unwrap();
     // Full while lanes come and go: the race ends with a lane that is not opened.
-    let mut stage = Stage::check(scratch.settings(&["ext4"], 64)).unwrap();
+    let mut lane_set = LaneSet::check(scratch.settings(&["ext4"], 64)).unwrap();
     let mut journal = scratch.journal();
-    stage.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap();
+    lane_set.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap();
     disk.fill();
-    let stage_opens = |stage: &mut Stage, journal: &mut Journal| stage.open(0, 0, journal, &no_stop()).map(drop);
+    let lane_opens = |lane_set: &mut LaneSet, journal: &mut Journal| lane_set.open(0, 0, journal, &no_stop()).map(drop);
     // What is reserved still takes promises.
-    stage_opens(&mut stage, &mut journal).unwrap();
-    stage.close(0, &mut journal).unwrap();
+    lane_opens(&mut lane_set, &mut journal).unwrap();
+    lane_set.close(0, &mut journal).unwrap();
     while journal.will(Thing::RunDirectory { path: scratch.run_directory().join("x") }).is_ok() {}
-    let refused = stage_opens(&mut stage, &mut journal).unwrap_err().to_string();
+    let refused = lane_opens(&mut lane_set, &mut journal).unwrap_err().to_string();
     assert!(refused.contains("free some space under"), "{refused}");
     let mounts = lanes::mountinfo::read().unwrap();
     assert_eq!(lanes::mountinfo::below(&mounts, &scratch.run_directory()).count(), 0, "it was promised nowhere");
-    stage.teardown(&mut journal).unwrap();
+    lane_set.teardown(&mut journal).unwrap();
     journal.finish().unwrap();
     assert!(!scratch.journal_path().exists() && !scratch.run_directory().exists());
     std::fs::remove_file(&filler).unwrap();

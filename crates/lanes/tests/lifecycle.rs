@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::{Scratch, no_stop, privileged, with_stage};
+use common::{Scratch, no_stop, privileged, with_lanes};
 use lanes::availability::{self, Availability};
 use lanes::filesystem::Home;
-use lanes::{Cold, FailureKind, Stage};
+use lanes::{Cold, FailureKind, LaneSet};
 use model::agent::FilesystemProcesses;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -31,22 +31,22 @@ fn every_filesystem_of_this_kernel_is_formatted_mounted_made_cold_and_closed() {
     let scratch = Scratch::new();
     // One image serves them all: each is a race of one lane, so that the test stays short.
     names.retain(|name| *name != "tmpfs");
-    with_stage(&scratch, scratch.settings(&["tmpfs"], 64), |stage, journal| {
-        let opened = stage.open(0, 0, journal, &no_stop()).unwrap();
+    with_lanes(&scratch, scratch.settings(&["tmpfs"], 64), |lane_set, journal| {
+        let opened = lane_set.open(0, 0, journal, &no_stop()).unwrap();
         work_in(&opened.directory);
-        assert_eq!(stage.make_cold(0).unwrap(), Cold::Warm);
-        assert_eq!(stage.raw_target(0), None);
-        stage.close(0, journal).unwrap();
+        assert_eq!(lane_set.make_cold(0).unwrap(), Cold::Warm);
+        assert_eq!(lane_set.raw_target(0), None);
+        lane_set.close(0, journal).unwrap();
     });
-    with_stage(&scratch, scratch.settings(&names, 300), |stage, journal| {
-        assert!(stage.side_by_side());
-        assert_eq!(stage.grounds(), names.len());
+    with_lanes(&scratch, scratch.settings(&names, 300), |lane_set, journal| {
+        assert!(lane_set.side_by_side());
+        assert_eq!(lane_set.stores(), names.len());
         for round in 0..2u32 {
             let mut devices = Vec::new();
             for (lane, name) in names.iter().enumerate() {
-                let ground = stage.ground_for(lane, round);
-                devices.push(stage.raw_target(ground).unwrap());
-                let opened = stage.open(lane, ground, journal, &no_stop()).unwrap();
+                let ground = lane_set.store_for(lane, round);
+                devices.push(lane_set.raw_target(ground).unwrap());
+                let opened = lane_set.open(lane, ground, journal, &no_stop()).unwrap();
                 assert!(opened.phases_seconds["mkfs"] > 0.0 && opened.phases_seconds["mount"] > 0.0);
                 work_in(&opened.directory);
                 let mounts = lanes::mountinfo::read().unwrap();
@@ -56,19 +56,19 @@ fn every_filesystem_of_this_kernel_is_formatted_mounted_made_cold_and_closed() {
                 assert!(fuse || entry.filesystem == *name, "{name}: {entry:?}");
                 assert!(entry.mount_options.iter().any(|option| option == "nosuid"), "{entry:?}");
                 assert!(!entry.super_options.iter().any(|option| option.starts_with("discard")), "{entry:?}");
-                assert_eq!(stage.make_cold(lane).unwrap(), Cold::Cold);
+                assert_eq!(lane_set.make_cold(lane).unwrap(), Cold::Cold);
                 assert_eq!(std::fs::read(opened.directory.join("f")).unwrap().len(), 4 << 20);
             }
             devices.sort();
             devices.dedup();
             assert_eq!(devices.len(), names.len(), "all lanes are open at once on images of their own");
             for (lane, name) in names.iter().enumerate() {
-                let closed = stage.close(lane, journal).unwrap();
+                let closed = lane_set.close(lane, journal).unwrap();
                 assert!(closed.unmount_seconds > 0.0);
                 assert_eq!(closed.flags, Vec::<model::Flag>::new(), "{name}");
             }
         }
-        let described = stage.lanes();
+        let described = lane_set.lanes();
         for lane in &described {
             assert_eq!((lane.venue.as_str(), lane.size_bytes), ("image", 300 << 20));
             assert!(lane.mkfs_command.last().unwrap() == "{device}" && !lane.backing.is_empty());
@@ -86,20 +86,20 @@ fn images_rotate_and_the_lane_that_is_repeated_has_one_of_its_own() {
     let scratch = Scratch::new();
     let mut settings = scratch.settings(&["a=ext4", "b=ext4,nobarrier"], 64);
     settings.with_self = true;
-    let stage = Stage::check(settings).unwrap();
-    let lanes = stage.lanes();
+    let lane_set = LaneSet::check(settings).unwrap();
+    let lanes = lane_set.lanes();
     assert_eq!(lanes.iter().map(|lane| lane.name.as_str()).collect::<Vec<_>>(), ["a", "b", "a~self"]);
     assert!(lanes[2].is_self && lanes[0].promises == lanes[2].promises);
     assert!(lanes.iter().all(|lane| lane.ground == lanes[0].ground), "images stand on equal ground");
     assert!(!lanes[1].promises.barriers && !lanes[1].promises.fsync_reaches_stable_storage);
     for round in 0..3 {
-        let mut used: Vec<usize> = (0..3).map(|lane| stage.ground_for(lane, round)).collect();
+        let mut used: Vec<usize> = (0..3).map(|lane| lane_set.store_for(lane, round)).collect();
         used.sort_unstable();
         assert_eq!(used, [0, 1, 2]);
     }
-    assert_ne!(stage.ground_for(0, 0), stage.ground_for(0, 1));
-    assert_eq!(stage.bytes_to_write(), 3 * (64 << 20));
-    let text = stage.describe().join("\n");
+    assert_ne!(lane_set.store_for(0, 0), lane_set.store_for(0, 1));
+    assert_eq!(lane_set.bytes_to_write(), 3 * (64 << 20));
+    let text = lane_set.describe().join("\n");
     for part in
         ["image02 in full (64MiB)", "mkfs.ext4 -q -F -E nodiscard", "mount -t ext4 -o nosuid,nodev,nodiscard,nobarrier"]
     {
@@ -155,23 +155,23 @@ fn a_shrunken_image_fails_the_trial_and_is_whole_again_in_the_next() {
         return;
     }
     let scratch = Scratch::new();
-    with_stage(&scratch, scratch.settings(&["ext4"], 64), |stage, journal| {
+    with_lanes(&scratch, scratch.settings(&["ext4"], 64), |lane_set, journal| {
         let image = scratch.run_directory().join("image00");
         let hurt = |mode| {
             let file = std::fs::OpenOptions::new().write(true).open(&image).unwrap();
             rustix::fs::fallocate(&file, mode, 40 << 20, 1 << 20).unwrap();
         };
         use rustix::fs::FallocateFlags;
-        stage.open(0, 0, journal, &no_stop()).unwrap();
+        lane_set.open(0, 0, journal, &no_stop()).unwrap();
         hurt(FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE);
-        let error = stage.close(0, journal).unwrap_err();
+        let error = lane_set.close(0, journal).unwrap_err();
         assert_eq!(error.kind(), FailureKind::Failed);
         assert!(error.to_string().starts_with("lane ext4: the image shrank: 1MiB of its 64MiB"), "{error}");
-        stage.open(0, 0, journal, &no_stop()).unwrap();
-        assert_eq!(stage.close(0, journal).unwrap().flags, Vec::<model::Flag>::new());
-        stage.open(0, 0, journal, &no_stop()).unwrap();
+        lane_set.open(0, 0, journal, &no_stop()).unwrap();
+        assert_eq!(lane_set.close(0, journal).unwrap().flags, Vec::<model::Flag>::new());
+        lane_set.open(0, 0, journal, &no_stop()).unwrap();
         hurt(FallocateFlags::ZERO_RANGE | FallocateFlags::KEEP_SIZE);
-        assert_eq!(stage.close(0, journal).unwrap().flags, [model::Flag::from(model::Mark::ImageUnwritten)]);
+        assert_eq!(lane_set.close(0, journal).unwrap().flags, [model::Flag::from(model::Mark::ImageUnwritten)]);
     });
 }
 
@@ -181,11 +181,11 @@ fn a_lane_that_discards_on_purpose_may_leave_holes() {
         return;
     }
     let scratch = Scratch::new();
-    with_stage(&scratch, scratch.settings(&["ext4,discard"], 128), |stage, journal| {
-        let opened = stage.open(0, 0, journal, &no_stop()).unwrap();
+    with_lanes(&scratch, scratch.settings(&["ext4,discard"], 128), |lane_set, journal| {
+        let opened = lane_set.open(0, 0, journal, &no_stop()).unwrap();
         work_in(&opened.directory);
         std::fs::remove_file(opened.directory.join("f")).unwrap();
-        assert_eq!(stage.close(0, journal).unwrap().flags, Vec::<model::Flag>::new());
+        assert_eq!(lane_set.close(0, journal).unwrap().flags, Vec::<model::Flag>::new());
     });
 }
 
@@ -195,11 +195,11 @@ fn an_option_that_mkfs_refuses_leaves_nothing_behind() {
         return;
     }
     let scratch = Scratch::new();
-    let mut stage = Stage::check(scratch.settings(&["ext4", "ext4(-O no_such_feature)"], 64)).unwrap();
+    let mut lane_set = LaneSet::check(scratch.settings(&["ext4", "ext4(-O no_such_feature)"], 64)).unwrap();
     let mut journal = scratch.journal();
-    let error = stage.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap_err().to_string();
+    let error = lane_set.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap_err().to_string();
     assert!(error.contains("mkfs.ext4 failed") && error.contains("no_such_feature"), "{error}");
-    stage.teardown(&mut journal).unwrap();
+    lane_set.teardown(&mut journal).unwrap();
     journal.finish().unwrap();
     scratch.assert_nothing_left();
 }
@@ -210,12 +210,12 @@ fn a_mount_that_fails_at_the_device_leaves_nothing_behind() {
         return;
     }
     let scratch = Scratch::new();
-    let mut stage = Stage::check(scratch.settings(&["btrfs,subvol=@home"], 256)).unwrap();
+    let mut lane_set = LaneSet::check(scratch.settings(&["btrfs,subvol=@home"], 256)).unwrap();
     let mut journal = scratch.journal();
-    let error = stage.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap_err().to_string();
+    let error = lane_set.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap_err().to_string();
     assert!(error.starts_with("lane btrfs,subvol=@home: mounting btrfs with options"), "{error}");
-    drop(stage);
-    // The net of the stage took everything; the journal is all that is left.
+    drop(lane_set);
+    // The net of the lane set took everything; the journal is all that is left.
     assert_eq!(scratch.left().len(), 1, "{:?}", scratch.left());
     journal.finish().unwrap();
     scratch.assert_nothing_left();
@@ -227,13 +227,13 @@ fn a_busy_lane_names_who_holds_it_and_closes_once_it_is_free() {
         return;
     }
     let scratch = Scratch::new();
-    with_stage(&scratch, scratch.settings(&["ext4"], 64), |stage, journal| {
-        let opened = stage.open(0, 0, journal, &no_stop()).unwrap();
+    with_lanes(&scratch, scratch.settings(&["ext4"], 64), |lane_set, journal| {
+        let opened = lane_set.open(0, 0, journal, &no_stop()).unwrap();
         let held = std::fs::File::create(opened.directory.join("held")).unwrap();
-        let error = stage.close(0, journal).unwrap_err().to_string();
+        let error = lane_set.close(0, journal).unwrap_err().to_string();
         assert!(error.contains(&format!("({})", std::process::id())), "{error}");
         drop(held);
-        stage.close(0, journal).unwrap();
+        lane_set.close(0, journal).unwrap();
     });
 }
 
@@ -243,7 +243,7 @@ fn a_lane_that_somebody_else_mounted_too_is_not_called_cold() {
         return;
     }
     let scratch = Scratch::new();
-    with_stage(&scratch, scratch.settings(&["ext4", "btrfs"], 300), |stage, journal| {
+    with_lanes(&scratch, scratch.settings(&["ext4", "btrfs"], 300), |lane_set, journal| {
         let second = scratch.path.join("automounted");
         std::fs::create_dir(&second).unwrap();
         let mount = |program: &str, words: &[&std::ffi::OsStr]| {
@@ -251,26 +251,26 @@ fn a_lane_that_somebody_else_mounted_too_is_not_called_cold() {
             assert!(done.success(), "{program} {words:?}");
         };
         for lane in 0..2 {
-            let opened = stage.open(lane, lane, journal, &no_stop()).unwrap();
+            let opened = lane_set.open(lane, lane, journal, &no_stop()).unwrap();
             work_in(&opened.directory);
-            let device = stage.raw_target(lane).unwrap();
+            let device = lane_set.raw_target(lane).unwrap();
             mount("mount", &[device.as_os_str(), second.as_os_str()]);
             let said = |error: lanes::LaneFailure| {
                 let error = error.to_string();
                 assert!(error.contains("stays in use although its lane is not mounted: it is mounted at"), "{error}");
                 assert!(error.contains("switch automounting off"), "{error}");
             };
-            said(stage.make_cold(lane).unwrap_err());
+            said(lane_set.make_cold(lane).unwrap_err());
             mount("umount", &[second.as_os_str()]);
-            stage.close(lane, journal).unwrap();
-            stage.open(lane, lane, journal, &no_stop()).unwrap();
+            lane_set.close(lane, journal).unwrap();
+            lane_set.open(lane, lane, journal, &no_stop()).unwrap();
             mount("mount", &[device.as_os_str(), second.as_os_str()]);
-            said(stage.close(lane, journal).unwrap_err());
+            said(lane_set.close(lane, journal).unwrap_err());
             mount("umount", &[second.as_os_str()]);
             // It is free again.
-            stage.open(lane, lane, journal, &no_stop()).unwrap();
-            assert_eq!(stage.make_cold(lane).unwrap(), Cold::Cold);
-            stage.close(lane, journal).unwrap();
+            lane_set.open(lane, lane, journal, &no_stop()).unwrap();
+            assert_eq!(lane_set.make_cold(lane).unwrap(), Cold::Cold);
+            lane_set.close(lane, journal).unwrap();
         }
         std::fs::remove_dir(second).unwrap();
     });
@@ -282,7 +282,7 @@ fn the_stop_flag_ends_the_writing_of_images() {
         return;
     }
     let scratch = Scratch::new();
-    let mut stage = Stage::check(scratch.settings(&["ext4"], 256)).unwrap();
+    let mut lane_set = LaneSet::check(scratch.settings(&["ext4"], 256)).unwrap();
     let mut journal = scratch.journal();
     let stop = no_stop();
     let mut seen = 0;
@@ -291,10 +291,10 @@ fn the_stop_flag_ends_the_writing_of_images() {
         seen = done;
         stop.store(done >= 64 << 20, std::sync::atomic::Ordering::Relaxed);
     };
-    let error = stage.build(&mut journal, &mut progress, &stop).unwrap_err();
+    let error = lane_set.build(&mut journal, &mut progress, &stop).unwrap_err();
     assert_eq!(error.kind(), FailureKind::Interrupted);
     assert_eq!(seen, 64 << 20);
-    stage.teardown(&mut journal).unwrap();
+    lane_set.teardown(&mut journal).unwrap();
     journal.finish().unwrap();
     scratch.assert_nothing_left();
 }
@@ -307,23 +307,23 @@ fn a_directory_is_raced_as_it_is_without_any_privilege() {
     std::fs::write(folder.join("precious"), "x").unwrap();
     let mut settings = scratch.settings(&[folder.to_str().unwrap()], 64);
     settings.with_self = true;
-    let mut stage = Stage::check(settings).unwrap();
+    let mut lane_set = LaneSet::check(settings).unwrap();
     let mut journal = scratch.journal();
-    stage.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap();
-    assert!(stage.side_by_side());
-    assert_eq!((stage.grounds(), stage.bytes_to_write()), (1, 0));
-    let first = stage.open(0, 0, &mut journal, &no_stop()).unwrap().directory;
-    let second = stage.open(1, 0, &mut journal, &no_stop()).unwrap().directory;
+    lane_set.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap();
+    assert!(lane_set.side_by_side());
+    assert_eq!((lane_set.stores(), lane_set.bytes_to_write()), (1, 0));
+    let first = lane_set.open(0, 0, &mut journal, &no_stop()).unwrap().directory;
+    let second = lane_set.open(1, 0, &mut journal, &no_stop()).unwrap().directory;
     assert_eq!(first.as_os_str().len(), second.as_os_str().len(), "equal name lengths");
     work_in(&first);
-    assert_eq!(stage.make_cold(0).unwrap(), Cold::Warm);
-    stage.close(0, &mut journal).unwrap();
-    let again = stage.open(0, 0, &mut journal, &no_stop()).unwrap().directory;
+    assert_eq!(lane_set.make_cold(0).unwrap(), Cold::Warm);
+    lane_set.close(0, &mut journal).unwrap();
+    let again = lane_set.open(0, 0, &mut journal, &no_stop()).unwrap().directory;
     assert_eq!(std::fs::read_dir(&again).unwrap().count(), 0, "a fresh folder each time");
-    let described = &stage.lanes()[0];
+    let described = &lane_set.lanes()[0];
     assert_eq!((described.venue.as_str(), described.ground.as_str()), ("directory", folder.to_str().unwrap()));
     assert_eq!(described.filesystem, lanes::host::of(&folder).unwrap().filesystem);
-    stage.teardown(&mut journal).unwrap();
+    lane_set.teardown(&mut journal).unwrap();
     journal.finish().unwrap();
     let names: Vec<_> = std::fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.file_name()).collect();
     assert_eq!(names, ["precious"]);
@@ -337,17 +337,17 @@ fn the_example_filesystem_of_the_documentation_works() {
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/myfs.toml");
     let scratch = Scratch::new();
     let lane = format!("{example},noatime");
-    with_stage(&scratch, scratch.settings(&[&lane], 128), |stage, journal| {
-        let opened = stage.open(0, 0, journal, &no_stop()).unwrap();
+    with_lanes(&scratch, scratch.settings(&[&lane], 128), |lane_set, journal| {
+        let opened = lane_set.open(0, 0, journal, &no_stop()).unwrap();
         work_in(&opened.directory);
         let mounts = lanes::mountinfo::read().unwrap();
         let entry = lanes::mountinfo::at(&mounts, &opened.directory).unwrap();
         for option in ["nosuid", "nodev", "noatime"] {
             assert!(entry.mount_options.iter().any(|found| found == option), "{entry:?}");
         }
-        assert_eq!(stage.make_cold(0).unwrap(), Cold::Cold);
-        stage.close(0, journal).unwrap();
-        let described = &stage.lanes()[0];
+        assert_eq!(lane_set.make_cold(0).unwrap(), Cold::Cold);
+        lane_set.close(0, journal).unwrap();
+        let described = &lane_set.lanes()[0];
         assert_eq!(described.filesystem, "ext4-bigalloc");
         assert!(described.promises.journal && described.promises.barriers);
     });
@@ -365,15 +365,15 @@ fn images_on_btrfs_and_xfs_hosts_stay_written_and_are_not_copied_on_write() {
             continue;
         }
         let scratch = Scratch::new();
-        with_stage(&scratch, scratch.settings(&[host], 512), |outer, journal| {
+        with_lanes(&scratch, scratch.settings(&[host], 512), |outer, journal| {
             let directory = outer.open(0, 0, journal, &no_stop()).unwrap().directory;
             let device = outer.device_names(0).device;
             let inner_scratch = Scratch::new();
             let mut settings = inner_scratch.settings(&["ext4"], 64);
             settings.ground = model::plan::Ground::Images(directory.clone());
-            with_stage(&inner_scratch, settings, |stage, journal| {
-                assert_eq!(stage.host().unwrap().filesystem, host);
-                assert_eq!(stage.device_names(0).backing, device, "{host}: the disk under the image");
+            with_lanes(&inner_scratch, settings, |lane_set, journal| {
+                assert_eq!(lane_set.host().unwrap().filesystem, host);
+                assert_eq!(lane_set.device_names(0).backing, device, "{host}: the disk under the image");
                 let path = directory.join(format!(".fairlane-{}/image00", inner_scratch.run_id()));
                 let file = std::fs::File::open(path).unwrap();
                 if host == "btrfs" {
@@ -381,10 +381,10 @@ fn images_on_btrfs_and_xfs_hosts_stay_written_and_are_not_copied_on_write() {
                     assert!(flags.contains(rustix::fs::IFlags::NOCOW), "{flags:?}");
                 }
                 for _ in 0..2 {
-                    let opened = stage.open(0, 0, journal, &no_stop()).unwrap();
+                    let opened = lane_set.open(0, 0, journal, &no_stop()).unwrap();
                     work_in(&opened.directory);
-                    stage.make_cold(0).unwrap();
-                    assert_eq!(stage.close(0, journal).unwrap().flags, Vec::<model::Flag>::new(), "{host}");
+                    lane_set.make_cold(0).unwrap();
+                    assert_eq!(lane_set.close(0, journal).unwrap().flags, Vec::<model::Flag>::new(), "{host}");
                 }
             });
             outer.close(0, journal).unwrap();
@@ -398,25 +398,25 @@ fn a_snapshot_of_the_images_place_fails_the_trial_and_is_written_over_for_the_ne
         return;
     }
     let scratch = Scratch::new();
-    with_stage(&scratch, scratch.settings(&["btrfs"], 512), |outer, journal| {
+    with_lanes(&scratch, scratch.settings(&["btrfs"], 512), |outer, journal| {
         let directory = outer.open(0, 0, journal, &no_stop()).unwrap().directory;
         let inner_scratch = Scratch::new();
         let mut settings = inner_scratch.settings(&["ext4"], 64);
         settings.ground = model::plan::Ground::Images(directory.clone());
-        with_stage(&inner_scratch, settings, |stage, journal| {
-            let opened = stage.open(0, 0, journal, &no_stop()).unwrap();
+        with_lanes(&inner_scratch, settings, |lane_set, journal| {
+            let opened = lane_set.open(0, 0, journal, &no_stop()).unwrap();
             work_in(&opened.directory);
             let snapshot = directory.join("snapshot");
             let mut made = std::process::Command::new("btrfs");
             made.args(["subvolume", "snapshot", "-r"]).args([&directory, &snapshot]);
             let made = made.output().expect("btrfs-progs");
             assert!(made.status.success(), "{made:?}");
-            let error = stage.close(0, journal).unwrap_err();
+            let error = lane_set.close(0, journal).unwrap_err();
             assert_eq!(error.kind(), FailureKind::Failed);
             assert!(error.to_string().contains("a snapshot was taken of the place of the images"), "{error}");
-            let again = stage.open(0, 0, journal, &no_stop()).unwrap();
+            let again = lane_set.open(0, 0, journal, &no_stop()).unwrap();
             work_in(&again.directory);
-            assert_eq!(stage.close(0, journal).unwrap().flags, Vec::<model::Flag>::new());
+            assert_eq!(lane_set.close(0, journal).unwrap().flags, Vec::<model::Flag>::new());
         });
         outer.close(0, journal).unwrap();
     });
@@ -436,41 +436,41 @@ fn a_filesystem_process_in_the_foreground_lives_as_long_as_its_mount() {
     );
     std::fs::write(&file, &text).unwrap();
     let other = Scratch::new();
-    with_stage(&other, other.settings(&[file.to_str().unwrap()], 64), |stage, journal| {
-        assert_eq!(stage.watched(0, 0).filesystem, FilesystemProcesses::None, "nothing is mounted");
-        let opened = stage.open(0, 0, journal, &no_stop()).unwrap();
+    with_lanes(&other, other.settings(&[file.to_str().unwrap()], 64), |lane_set, journal| {
+        assert_eq!(lane_set.watched(0, 0).filesystem, FilesystemProcesses::None, "nothing is mounted");
+        let opened = lane_set.open(0, 0, journal, &no_stop()).unwrap();
         work_in(&opened.directory);
-        let served_by = |stage: &Stage| match stage.watched(0, 0).filesystem {
+        let served_by = |lane_set: &LaneSet| match lane_set.watched(0, 0).filesystem {
             FilesystemProcesses::Known(processes) => processes,
             other => panic!("{other:?}"),
         };
-        let before = served_by(stage);
+        let before = served_by(lane_set);
         let command = |pid: &u32| std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         assert!(before.iter().any(|pid| command(pid).contains("mountpoint")), "{before:?}");
         let started = std::time::Instant::now();
-        assert_eq!(stage.make_cold(0).unwrap(), Cold::Cold);
-        let after = served_by(stage);
+        assert_eq!(lane_set.make_cold(0).unwrap(), Cold::Cold);
+        let after = served_by(lane_set);
         assert!(!after.is_empty() && after.iter().all(|pid| !before.contains(pid)), "mounted again by another process");
         assert_eq!(std::fs::read(opened.directory.join("f")).unwrap().len(), 4 << 20);
-        stage.close(0, journal).unwrap();
+        lane_set.close(0, journal).unwrap();
         assert!(started.elapsed().as_secs() < 4, "its end was waited for, not timed out");
     });
     // One that leaves a daemon behind is the filesystem too, and nobody knows which process that is.
     let left = text.replace(" && while mountpoint -q \\\"$3\\\"; do sleep 0.02; done", "");
     assert_ne!(left, text);
     std::fs::write(&file, left).unwrap();
-    with_stage(&other, other.settings(&[file.to_str().unwrap()], 64), |stage, journal| {
-        stage.open(0, 0, journal, &no_stop()).unwrap();
-        assert_eq!(stage.watched(0, 0).filesystem, FilesystemProcesses::Unknown);
-        stage.close(0, journal).unwrap();
+    with_lanes(&other, other.settings(&[file.to_str().unwrap()], 64), |lane_set, journal| {
+        lane_set.open(0, 0, journal, &no_stop()).unwrap();
+        assert_eq!(lane_set.watched(0, 0).filesystem, FilesystemProcesses::Unknown);
+        lane_set.close(0, journal).unwrap();
     });
     std::fs::write(&file, "name = \"dies\"\nkind = \"fuse\"\nmount = [\"ls\", \"/no-such\", \"{directory}\"]\n")
         .unwrap();
-    let mut stage = Stage::check(other.settings(&[file.to_str().unwrap()], 64)).unwrap();
+    let mut lane_set = LaneSet::check(other.settings(&[file.to_str().unwrap()], 64)).unwrap();
     let mut journal = other.journal();
-    let error = stage.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap_err().to_string();
+    let error = lane_set.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap_err().to_string();
     assert!(error.contains("ls failed") && error.contains("No such file"), "{error}");
-    stage.teardown(&mut journal).unwrap();
+    lane_set.teardown(&mut journal).unwrap();
     journal.finish().unwrap();
     other.assert_nothing_left();
 }
@@ -481,9 +481,9 @@ fn a_library_stands_on_an_image_that_is_checked_and_never_mounted() {
         return;
     }
     let scratch = Scratch::new();
-    with_stage(&scratch, scratch.settings(&["rsext4", "ext4", "j=rsext4,journal@library"], 64), |stage, journal| {
-        assert_eq!((stage.grounds(), stage.side_by_side()), (3, true));
-        let described = stage.lanes();
+    with_lanes(&scratch, scratch.settings(&["rsext4", "ext4", "j=rsext4,journal@library"], 64), |lane_set, journal| {
+        assert_eq!((lane_set.stores(), lane_set.side_by_side()), (3, true));
+        let described = lane_set.lanes();
         let [plain, ext4, journalled] = &described[..] else { panic!("{described:?}") };
         assert_eq!(
             (plain.venue.as_str(), ext4.venue.as_str(), journalled.venue.as_str()),
@@ -493,34 +493,34 @@ fn a_library_stands_on_an_image_that_is_checked_and_never_mounted() {
         assert!(!plain.promises.journal && journalled.promises.journal && plain.promises.fsync_reaches_stable_storage);
         assert!(plain.geometry[0].starts_with("crate: rsext4"), "{:?}", plain.geometry);
         for round in 0..2 {
-            let ground = stage.ground_for(0, round);
-            let opened = stage.open(0, ground, journal, &no_stop()).unwrap();
+            let ground = lane_set.store_for(0, round);
+            let opened = lane_set.open(0, ground, journal, &no_stop()).unwrap();
             let target = opened.library.unwrap();
             assert_eq!((target.filesystem.as_str(), target.format), ("rsext4", true));
-            assert_eq!(Some(&target.device), stage.raw_target(ground).as_ref());
+            assert_eq!(Some(&target.device), lane_set.raw_target(ground).as_ref());
             assert_eq!(opened.directory, Path::new(""));
             // The agent's part, done here by the kernel's own tool.
             let device = &target.device;
             let mut made = std::process::Command::new("/sbin/mkfs.ext4");
             assert!(made.args(["-q", "-F", "-E", "nodiscard"]).arg(device).status().unwrap().success());
-            assert_eq!(stage.make_cold(0).unwrap(), Cold::Cold);
-            assert!(stage.check_disk(0, &no_stop()).unwrap().unwrap() > 0.0);
-            assert_eq!(stage.check_disk(1, &no_stop()).unwrap(), None);
+            assert_eq!(lane_set.make_cold(0).unwrap(), Cold::Cold);
+            assert!(lane_set.check_disk(0, &no_stop()).unwrap().unwrap() > 0.0);
+            assert_eq!(lane_set.check_disk(1, &no_stop()).unwrap(), None);
             // A group's count that is wrong: the kernel would mount it all the same.
             let disk = std::fs::OpenOptions::new().write(true).open(device).unwrap();
             disk.write_all_at(&[0xff; 4096], 64 * 4096).unwrap();
             disk.write_all_at(&[0xff; 4096], 4096).unwrap();
             disk.sync_all().unwrap();
             drop(disk);
-            let error = stage.check_disk(0, &no_stop()).unwrap_err();
+            let error = lane_set.check_disk(0, &no_stop()).unwrap_err();
             let text = error.to_string();
             assert_eq!(error.kind(), FailureKind::Failed);
             assert!(text.contains("lane rsext4: the disk that rsext4 left is not whole: e2fsck"), "{text}");
             assert!(!text.contains("Pass 1") && !text.contains('\n'), "{text}");
-            stage.close(0, journal).unwrap();
-            assert_eq!(stage.check_disk(0, &no_stop()).unwrap(), None, "a closed lane has no disk");
+            lane_set.close(0, journal).unwrap();
+            assert_eq!(lane_set.check_disk(0, &no_stop()).unwrap(), None, "a closed lane has no disk");
         }
-        let text = stage.describe().join("\n");
+        let text = lane_set.describe().join("\n");
         assert!(text.contains("rsext4: format /dev/loopN and work on it inside the agent"), "{text}");
         assert!(!text.contains("mount -t rsext4"), "{text}");
     });

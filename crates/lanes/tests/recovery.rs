@@ -5,7 +5,7 @@ mod common;
 
 use common::{Scratch, no_stop, privileged};
 use lanes::undo::{Thing, recover, recover_kept};
-use lanes::{Journal, Stage};
+use lanes::{Journal, LaneSet};
 use model::throttle::Throttles;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ fn victim() {
     let mebibytes = if base.is_some() { 128 } else { 64 };
     let throttles = Throttles { base, ..Throttles::default() };
     let settings = lanes::Settings { throttles, ..scratch.settings(&[lane], mebibytes) };
-    let mut built = Stage::check(settings).unwrap();
+    let mut built = LaneSet::check(settings).unwrap();
     let mut journal = scratch.journal();
     let mut progress = |done: u64, total: u64| match stage.as_str() {
         "directory" => reached(),
@@ -213,7 +213,7 @@ fn a_throttled_lane_is_undone_although_it_has_much_to_write() {
     }
     let scratch = Scratch::new();
     let throttles = Throttles { base: Some("write=1MiB/s".parse().unwrap()), ..Throttles::default() };
-    if let Err(reason) = Stage::check(lanes::Settings { throttles, ..scratch.settings(&["ext4"], 64) }) {
+    if let Err(reason) = LaneSet::check(lanes::Settings { throttles, ..scratch.settings(&["ext4"], 64) }) {
         eprintln!("kill under a throttle: skipped: {reason}");
         return;
     }
@@ -248,7 +248,7 @@ fn what_is_kept_on_purpose_is_left_to_clean() {
         return;
     }
     let scratch = Scratch::new();
-    let mut stage = Stage::check(scratch.settings(&["ext4", "b=ext4"], 64)).unwrap();
+    let mut stage = LaneSet::check(scratch.settings(&["ext4", "b=ext4"], 64)).unwrap();
     let mut journal = scratch.journal();
     stage.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap();
     let opened = stage.open(0, 0, &mut journal, &no_stop()).unwrap();

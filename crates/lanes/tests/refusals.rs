@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{Disk, Scratch, no_stop, privileged, refusal, says, with_stage};
+use common::{Disk, Scratch, no_stop, privileged, refusal, says, with_lanes};
 use lanes::device::Confirm;
-use lanes::{FailureKind, Stage};
+use lanes::{FailureKind, LaneSet};
 use model::plan::Ground;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -141,8 +141,8 @@ fn a_full_disk_and_a_read_only_directory_are_refused() {
     let scratch = Scratch::new();
     let settings = scratch.settings(&["ext4"], 100 << 20);
     says(&refusal(settings), FailureKind::Failed, &["free", "--lane-size", "--on DIR"]);
-    with_stage(&scratch, scratch.settings(&["ext4"], 128), |stage, journal| {
-        let directory = stage.open(0, 0, journal, &no_stop()).unwrap().directory;
+    with_lanes(&scratch, scratch.settings(&["ext4"], 128), |lane_set, journal| {
+        let directory = lane_set.open(0, 0, journal, &no_stop()).unwrap().directory;
         // On a real disk that is nearly full, the sum is refused before anything is written …
         let mut settings = scratch.settings(&["ext4"], 100);
         settings.run_id = "inner".to_owned();
@@ -295,22 +295,22 @@ fn a_device_is_overwritten_only_where_erase_names_it() {
     says(&refusal(settings(&[other.path()])), FailureKind::Usage, &[&wanted]);
     let error = refusal(settings(&[disk.path(), other.path()]));
     says(&error, FailureKind::Usage, &["names a device that no lane uses"]);
-    with_stage(&scratch_without_disks(&scratch), settings(&[disk.path()]), |stage, journal| {
-        assert!(!stage.side_by_side(), "lanes on one device take turns");
-        assert_eq!((stage.grounds(), stage.bytes_to_write()), (1, 0));
-        let names = stage.device_names(0);
+    with_lanes(&scratch_without_disks(&scratch), settings(&[disk.path()]), |lane_set, journal| {
+        assert!(!lane_set.side_by_side(), "lanes on one device take turns");
+        assert_eq!((lane_set.stores(), lane_set.bytes_to_write()), (1, 0));
+        let names = lane_set.device_names(0);
         assert_eq!(names.device, disk.path().file_name().map(|name| name.to_string_lossy().into_owned()));
         assert_eq!(names.backing, lanes::host::of(&scratch.path).unwrap().disk);
         for lane in [0, 1, 0] {
-            let opened = stage.open(lane, 0, journal, &no_stop()).unwrap();
+            let opened = lane_set.open(lane, 0, journal, &no_stop()).unwrap();
             std::fs::write(opened.directory.join("f"), "x").unwrap();
-            stage.make_cold(lane).unwrap();
-            stage.close(lane, journal).unwrap();
+            lane_set.make_cold(lane).unwrap();
+            lane_set.close(lane, journal).unwrap();
         }
     });
 }
 
-/// The disks lie in `scratch`; what a stage leaves is looked for in a folder of its own.
+/// The disks lie in `scratch`; what a lane set leaves is looked for in a folder of its own.
 fn scratch_without_disks(_: &Scratch) -> Scratch {
     Scratch::new()
 }
@@ -326,11 +326,11 @@ fn a_device_that_came_into_use_is_not_formatted() {
     let mut settings = other.settings(&["ext4"], 64);
     settings.ground = Ground::Device(disk.path());
     settings.erase = vec![disk.path()];
-    with_stage(&other, settings, |stage, journal| {
+    with_lanes(&other, settings, |lane_set, journal| {
         let target = scratch.path.join("m");
         std::fs::create_dir(&target).unwrap();
         lanes::mount::mount("ext4", disk.path().to_str().unwrap(), &[], &target).unwrap();
-        let error = stage.open(0, 0, journal, &no_stop()).unwrap_err();
+        let error = lane_set.open(0, 0, journal, &no_stop()).unwrap_err();
         lanes::mount::unmount_patiently(&target).unwrap();
         says(&error, FailureKind::Failed, &["came into use", "is mounted at"]);
     });
@@ -357,15 +357,19 @@ fn on_a_terminal_a_device_waits_for_what_must_be_typed() {
     settings.ground = Ground::Device(disk.path());
     settings.erase = vec![disk.path()];
     settings.terminal = true;
-    let mut stage = Stage::check(settings).unwrap();
+    let mut lane_set = LaneSet::check(settings).unwrap();
     let mut journal = other.journal();
-    let error = stage.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap_err();
+    let error = lane_set.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap_err();
     says(&error, FailureKind::Usage, &["waits for its confirmation"]);
-    says(&stage.confirm(&mut Types("yes")).unwrap_err(), FailureKind::Usage, &["not confirmed", "nothing was written"]);
-    assert!(stage.build(&mut journal, &mut |_, _| {}, &no_stop()).is_err());
-    stage.confirm(&mut Types("right")).unwrap();
-    stage.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap();
-    stage.teardown(&mut journal).unwrap();
+    says(
+        &lane_set.confirm(&mut Types("yes")).unwrap_err(),
+        FailureKind::Usage,
+        &["not confirmed", "nothing was written"],
+    );
+    assert!(lane_set.build(&mut journal, &mut |_, _| {}, &no_stop()).is_err());
+    lane_set.confirm(&mut Types("right")).unwrap();
+    lane_set.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap();
+    lane_set.teardown(&mut journal).unwrap();
     journal.finish().unwrap();
     other.assert_nothing_left();
 }
@@ -430,5 +434,5 @@ fn an_ordinary_user_is_told_what_needs_root_and_what_does_not() {
         says(&error, FailureKind::Privilege, &["needs root", "sudo fairlane", "--on uml", "in a directory"]);
     }
     says(&refusal(scratch.settings(&["/etc"], 64)), FailureKind::Usage, &["/etc", "you may not write there"]);
-    assert!(Stage::check(scratch.settings(&[scratch.path.to_str().unwrap()], 64)).is_ok());
+    assert!(LaneSet::check(scratch.settings(&[scratch.path.to_str().unwrap()], 64)).is_ok());
 }

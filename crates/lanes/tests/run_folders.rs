@@ -5,7 +5,7 @@ mod common;
 
 use common::{Scratch, no_stop, privileged};
 use lanes::undo::recover;
-use lanes::{LaneFailure, Settings, Stage};
+use lanes::{LaneFailure, LaneSet, Settings};
 use model::plan::Ground;
 use std::io::{BufRead, BufReader, Write as _};
 use std::os::unix::fs::{MetadataExt as _, chown, lchown, symlink};
@@ -153,7 +153,7 @@ fn victim() {
         }
     };
     let run = || -> Result<(), LaneFailure> {
-        let mut built = Stage::check(ambush.settings(&["ext4"]))?;
+        let mut built = LaneSet::check(ambush.settings(&["ext4"]))?;
         let mut journal = ambush.scratch.journal();
         let mut progress = |done: u64, total: u64| {
             if stage == "image" && done >= total / 2 {
@@ -211,25 +211,25 @@ impl Drop for Attack {
 /// One whole race; errors are fine, as long as they name what is left.
 fn race(ambush: &Ambush, specs: &[&str]) -> Vec<String> {
     let mut said = Vec::new();
-    let mut stage = match Stage::check(ambush.settings(specs)) {
-        Ok(stage) => stage,
+    let mut lane_set = match LaneSet::check(ambush.settings(specs)) {
+        Ok(lane_set) => lane_set,
         Err(error) => return vec![error.to_string()],
     };
     let mut journal = ambush.scratch.journal();
     let mut work = || -> Result<(), LaneFailure> {
-        stage.build(&mut journal, &mut |_, _| {}, &no_stop())?;
+        lane_set.build(&mut journal, &mut |_, _| {}, &no_stop())?;
         for _ in 0..3 {
             for lane in 0..specs.len() {
-                let opened = stage.open(lane, stage.ground_for(lane, 0), &mut journal, &no_stop())?;
+                let opened = lane_set.open(lane, lane_set.store_for(lane, 0), &mut journal, &no_stop())?;
                 std::fs::write(opened.directory.join("f"), "ours").unwrap();
-                stage.make_cold(lane)?;
-                stage.close(lane, &mut journal)?;
+                lane_set.make_cold(lane)?;
+                lane_set.close(lane, &mut journal)?;
             }
         }
         Ok(())
     };
     said.extend(work().err().map(|error| error.to_string()));
-    match stage.teardown(&mut journal) {
+    match lane_set.teardown(&mut journal) {
         Ok(()) => journal.finish().unwrap(),
         Err(error) => said.push(error.to_string()),
     }
@@ -315,7 +315,7 @@ fn in_a_folder_of_root_s_nothing_is_mounted_twice() {
         return;
     }
     let scratch = Scratch::new();
-    let described = |settings: Settings| Stage::check(settings).unwrap().describe().join("\n");
+    let described = |settings: Settings| LaneSet::check(settings).unwrap().describe().join("\n");
     let of_root = described(scratch.settings(&["ext4"], 64));
     assert!(!of_root.contains("mount --bind"), "{of_root}");
     assert!(of_root.contains(&format!("{}/mount00", scratch.run_directory().display())), "{of_root}");

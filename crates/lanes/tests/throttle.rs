@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{Scratch, no_stop, privileged, refusal, with_stage};
+use common::{Scratch, no_stop, privileged, refusal, with_lanes};
 use lanes::undo::{Recovered, Thing, recover};
-use lanes::{FailureKind, Settings, Stage};
+use lanes::{FailureKind, LaneSet, Settings};
 use model::Throttle;
 use model::plan::Ground;
 use model::throttle::Throttles;
@@ -120,19 +120,19 @@ fn a_device_is_held_and_lifted_and_nothing_is_left_at_the_end() {
     let scratch = Scratch::new();
     let settings = throttled(scratch.settings(&["ext4", "b=ext4"], 64), "20MiB/s,write=2000iops");
     let mut names = Vec::new();
-    with_stage(&scratch, settings, |stage, journal| {
-        names = (0..2).map(|ground| stage.device_names(ground).device.unwrap()).collect();
+    with_lanes(&scratch, settings, |lane_set, journal| {
+        names = (0..2).map(|ground| lane_set.device_names(ground).device.unwrap()).collect();
         assert_eq!(limits(&root, &names[0]), NONE, "built, but nothing is measured yet");
-        stage.open(0, 0, journal, &no_stop()).unwrap();
-        stage.hold(0, 0).unwrap();
-        stage.hold(0, 0).unwrap();
+        lane_set.open(0, 0, journal, &no_stop()).unwrap();
+        lane_set.hold(0, 0).unwrap();
+        lane_set.hold(0, 0).unwrap();
         assert_eq!(limits(&root, &names[0]), [Some(20 << 20), Some(20 << 20), None, Some(2000)]);
         assert_eq!(limits(&root, &names[1]), NONE, "the other lane's device is its own");
-        stage.lift(0).unwrap();
-        stage.lift(0).unwrap();
+        lane_set.lift(0).unwrap();
+        lane_set.lift(0).unwrap();
         assert_eq!(limits(&root, &names[0]), NONE);
         // The end of the race finds one that is still held.
-        stage.hold(1, 1).unwrap();
+        lane_set.hold(1, 1).unwrap();
         assert_ne!(limits(&root, &names[1]), NONE);
     });
     for name in names {
@@ -149,8 +149,8 @@ fn a_device_has_the_limits_of_the_lane_that_stands_on_it_at_the_moment() {
         &[("full", "20MiB/s,2000iops"), ("less", "write=1000iops")],
     );
     let mut names = Vec::new();
-    with_stage(&scratch, settings, |stage, _| {
-        names = (0..3).map(|ground| stage.device_names(ground).device.unwrap()).collect::<Vec<_>>();
+    with_lanes(&scratch, settings, |lane_set, _| {
+        names = (0..3).map(|ground| lane_set.device_names(ground).device.unwrap()).collect::<Vec<_>>();
         let mib = 20 << 20;
         let full = [Some(mib), Some(mib), Some(2000), Some(2000)];
         let less = [None, None, None, Some(1000)];
@@ -158,21 +158,21 @@ fn a_device_has_the_limits_of_the_lane_that_stands_on_it_at_the_moment() {
         for round in 0..3 {
             // Devices rotate among the lanes, and each lane takes its limits along.
             for (lane, expected) in [full, less, base].into_iter().enumerate() {
-                let ground = stage.ground_for(lane, round);
-                stage.hold(ground, lane).unwrap();
+                let ground = lane_set.store_for(lane, round);
+                lane_set.hold(ground, lane).unwrap();
                 assert_eq!(limits(&root, &names[ground]), expected, "lane {lane} on ground {ground}");
             }
-            stage.lift_all().unwrap();
+            lane_set.lift_all().unwrap();
             assert!(names.iter().all(|name| limits(&root, name) == NONE));
         }
         // From one lane's to another's nothing of the first is left; a ceiling is that of all lanes.
-        stage.hold(0, 0).unwrap();
-        stage.hold(0, 1).unwrap();
+        lane_set.hold(0, 0).unwrap();
+        lane_set.hold(0, 1).unwrap();
         assert_eq!(limits(&root, &names[0]), less);
-        stage.hold_bare(0).unwrap();
+        lane_set.hold_bare(0).unwrap();
         assert_eq!(limits(&root, &names[0]), base);
         // The end of the race finds it held.
-        stage.hold(0, 0).unwrap();
+        lane_set.hold(0, 0).unwrap();
     });
     for name in names {
         assert_eq!(limits(&root, &name), NONE, "{name}");
@@ -184,17 +184,17 @@ fn a_lane_without_limits_is_not_held_and_may_stand_on_anything() {
     let Some(root) = blkio("a lane without limits") else { return };
     let scratch = Scratch::new();
     let own = &[("less", "1000iops")];
-    with_stage(&scratch, with_own(scratch.settings(&["free=ext4", "less=ext4"], 64), own), |stage, _| {
-        let name = stage.device_names(0).device.unwrap();
-        stage.hold(0, 0).unwrap();
+    with_lanes(&scratch, with_own(scratch.settings(&["free=ext4", "less=ext4"], 64), own), |lane_set, _| {
+        let name = lane_set.device_names(0).device.unwrap();
+        lane_set.hold(0, 0).unwrap();
         assert_eq!(limits(&root, &name), NONE);
-        stage.hold_bare(0).unwrap();
+        lane_set.hold_bare(0).unwrap();
         assert_eq!(limits(&root, &name), NONE, "no ceiling is held where not all lanes are");
-        stage.hold(0, 1).unwrap();
+        lane_set.hold(0, 1).unwrap();
         assert_eq!(limits(&root, &name)[2..], [Some(1000), Some(1000)]);
-        stage.hold(0, 0).unwrap();
+        lane_set.hold(0, 0).unwrap();
         assert_eq!(limits(&root, &name), NONE, "whoever stood there before");
-        let told = stage.describe().join("\n");
+        let told = lane_set.describe().join("\n");
         assert!(
             told.contains("hold each lane's device while it is measured, free to nothing, less to 1000iops: "),
             "{told}"
@@ -205,17 +205,17 @@ fn a_lane_without_limits_is_not_held_and_may_stand_on_anything() {
     limit_by_hand(&root, &disk.name, "write_iops", 777);
     let mut settings = with_own(scratch.settings(&["tmpfs", &disk.lane(), "less=ext4"], 64), own);
     settings.erase = vec![disk.path()];
-    let mut stage = Stage::check(settings.clone()).unwrap();
-    let warned = stage.warnings().join("\n");
+    let mut lane_set = LaneSet::check(settings.clone()).unwrap();
+    let warned = lane_set.warnings().join("\n");
     assert!(warned.contains(&format!("/dev/{} is limited by somebody else (777 in ", disk.name)), "{warned}");
     let mut journal = scratch.journal();
-    stage.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap();
+    lane_set.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap();
     for lane in 0..3 {
-        let ground = stage.ground_for(lane, 0);
-        stage.hold(ground, lane).unwrap();
+        let ground = lane_set.store_for(lane, 0);
+        lane_set.hold(ground, lane).unwrap();
     }
     assert_eq!(limits(&root, &disk.name), [None, None, None, Some(777)]);
-    stage.teardown(&mut journal).unwrap();
+    lane_set.teardown(&mut journal).unwrap();
     journal.finish().unwrap();
     assert_eq!(limits(&root, &disk.name), [None, None, None, Some(777)]);
     // With limits of its own each of the two is refused.
@@ -232,9 +232,9 @@ fn the_twin_of_the_first_lane_is_held_like_it() {
     let Some(root) = blkio("twin") else { return };
     let scratch = Scratch::new();
     let settings = Settings { with_self: true, ..scratch.settings(&["ext4"], 64) };
-    with_stage(&scratch, with_own(settings, &[("ext4", "1000iops")]), |stage, _| {
-        let name = stage.device_names(1).device.unwrap();
-        stage.hold(1, 1).unwrap();
+    with_lanes(&scratch, with_own(settings, &[("ext4", "1000iops")]), |lane_set, _| {
+        let name = lane_set.device_names(1).device.unwrap();
+        lane_set.hold(1, 1).unwrap();
         assert_eq!(limits(&root, &name)[2..], [Some(1000), Some(1000)]);
     });
 }
@@ -249,8 +249,8 @@ fn the_agent_is_moved_to_where_the_limit_holds_for_it() {
     std::fs::write(elsewhere.join("cgroup.procs"), format!("{}\n", child.id())).unwrap();
     let inside = || std::fs::read_to_string(elsewhere.join("cgroup.procs")).unwrap();
     let before = inside();
-    with_stage(&scratch, throttled(scratch.settings(&["ext4"], 64), "20MiB/s"), |stage, _| {
-        stage.join_throttled(child.id()).unwrap();
+    with_lanes(&scratch, throttled(scratch.settings(&["ext4"], 64), "20MiB/s"), |lane_set, _| {
+        lane_set.join_throttled(child.id()).unwrap();
     });
     let after = inside();
     child.kill().unwrap();
@@ -276,12 +276,12 @@ fn a_limit_of_somebody_elses_is_refused_and_stays() {
     assert_eq!(limits(&root, &disk.name), [None, None, None, Some(777)]);
     // Once it is gone the device can be raced; set meanwhile, it is seen before anything is limited.
     limit_by_hand(&root, &disk.name, "write_iops", 0);
-    let mut stage = Stage::check(settings).unwrap();
+    let mut lane_set = LaneSet::check(settings).unwrap();
     limit_by_hand(&root, &disk.name, "read_bps", 1_000_000);
     let mut journal = scratch.journal();
-    let built = stage.build(&mut journal, &mut |_, _| {}, &no_stop());
+    let built = lane_set.build(&mut journal, &mut |_, _| {}, &no_stop());
     assert!(built.unwrap_err().to_string().contains("somebody else's"));
-    stage.teardown(&mut journal).unwrap();
+    lane_set.teardown(&mut journal).unwrap();
     journal.finish().unwrap();
     assert_eq!(limits(&root, &disk.name), [Some(1_000_000), None, None, None]);
     drop(disk);
@@ -306,13 +306,13 @@ fn is_passed_over(root: &Path) -> bool {
     limit_by_hand(root, &free, "write_bps", 1 << 44);
     let mut stayed = false;
     let built = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        with_stage(&scratch, scratch.settings(&["ext4", "b=ext4"], 64), |stage, _| {
+        with_lanes(&scratch, scratch.settings(&["ext4", "b=ext4"], 64), |lane_set, _| {
             stayed = limits(root, &free) == limited;
             for lane in (0..2).filter(|_| stayed) {
-                let name = stage.device_names(lane).device.unwrap();
+                let name = lane_set.device_names(lane).device.unwrap();
                 assert_eq!(limits(root, &name), NONE, "{name}");
                 assert_ne!(name, free);
-                assert!(!stage.warnings().join("\n").contains("is limited"), "what is passed over is not measured");
+                assert!(!lane_set.warnings().join("\n").contains("is limited"), "what is passed over is not measured");
             }
         });
     }));
@@ -506,10 +506,10 @@ fn of_several_values_the_one_that_a_dead_run_set_is_lifted() {
 fn a_limit_of_a_living_run_is_left_alone() {
     let Some(root) = blkio("living run") else { return };
     let scratch = Scratch::new();
-    with_stage(&scratch, throttled(scratch.settings(&["ext4"], 64), "20MiB/s"), |stage, journal| {
-        stage.open(0, 0, journal, &no_stop()).unwrap();
-        stage.hold(0, 0).unwrap();
-        let name = stage.device_names(0).device.unwrap();
+    with_lanes(&scratch, throttled(scratch.settings(&["ext4"], 64), "20MiB/s"), |lane_set, journal| {
+        lane_set.open(0, 0, journal, &no_stop()).unwrap();
+        lane_set.hold(0, 0).unwrap();
+        let name = lane_set.device_names(0).device.unwrap();
         let Recovered { living, cleaned, failures, .. } = recover(&scratch.undo());
         assert_eq!((living, cleaned, failures), (vec![std::process::id()], vec![], vec![]));
         assert_eq!(limits(&root, &name)[0], Some(20 << 20));
@@ -541,13 +541,13 @@ fn under_cgroup_v2_a_group_of_the_runs_own_is_limited_and_goes_with_the_run() {
     let group = root.join(format!("fairlane-{}", scratch.run_id()));
     let limit = || std::fs::read_to_string(group.join("io.max")).unwrap();
     let mut child = Command::new("sleep").arg("60").spawn().unwrap();
-    with_stage(&scratch, throttled(scratch.settings(&["ext4"], 64), "20MiB/s"), |stage, journal| {
-        stage.join_throttled(child.id()).unwrap();
+    with_lanes(&scratch, throttled(scratch.settings(&["ext4"], 64), "20MiB/s"), |lane_set, journal| {
+        lane_set.join_throttled(child.id()).unwrap();
         assert_eq!(std::fs::read_to_string(group.join("cgroup.procs")).unwrap().trim(), child.id().to_string());
-        stage.open(0, 0, journal, &no_stop()).unwrap();
-        stage.hold(0, 0).unwrap();
+        lane_set.open(0, 0, journal, &no_stop()).unwrap();
+        lane_set.hold(0, 0).unwrap();
         assert!(limit().contains("rbps=20971520 wbps=20971520 riops=max wiops=max"), "{}", limit());
-        stage.lift(0).unwrap();
+        lane_set.lift(0).unwrap();
         assert_eq!(limit().trim(), "");
         child.kill().unwrap();
         child.wait().unwrap();

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{Disk, Scratch, no_stop, privileged, refusal, says, with_stage};
-use lanes::{FailureKind, LaneFailure, Settings, Stage};
+use common::{Disk, Scratch, no_stop, privileged, refusal, says, with_lanes};
+use lanes::{FailureKind, LaneFailure, LaneSet, Settings};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn somebodys_disk(scratch: &Scratch) -> Disk {
 
 /// Refused, or not raced here at all.
 fn refused(settings: Settings, lane: &str) -> LaneFailure {
-    match Stage::check(settings) {
+    match LaneSet::check(settings) {
         Err(error) => {
             let absent = error.kind() == FailureKind::Privilege
                 && ["kernel lacks", "is missing"].iter().any(|words| error.to_string().contains(words));
@@ -164,26 +164,26 @@ fn a_second_device_that_erase_names_passes_the_checks_of_the_first() {
     says(&error, FailureKind::Usage, &["a device of its own"]);
     says(&refusal(settings(&["xfs"])), FailureKind::Usage, &["names a device that no lane uses"]);
     // A person is asked for it as for any other.
-    let mut asked = Stage::check(Settings { terminal: true, ..settings(&[&lane]) }).unwrap();
+    let mut asked = LaneSet::check(Settings { terminal: true, ..settings(&[&lane]) }).unwrap();
     let error = asked.build(&mut scratch.journal(), &mut |_, _| {}, &no_stop()).unwrap_err();
     says(&error, FailureKind::Usage, &["waits for its confirmation"]);
     drop(asked);
     std::fs::remove_file(scratch.journal_path()).unwrap();
     assert!(before == bytes_of(&log), "the log was written to before it was confirmed");
-    with_stage(&scratch, settings(&[&lane]), |stage, journal| {
+    with_lanes(&scratch, settings(&[&lane]), |lane_set, journal| {
         // A link that points elsewhere now is nothing to the lane: it keeps the device that was checked.
         std::fs::remove_file(&link).unwrap();
         std::os::unix::fs::symlink("/dev/null", &link).unwrap();
-        let opened = stage.open(0, 0, journal, &no_stop()).unwrap();
+        let opened = lane_set.open(0, 0, journal, &no_stop()).unwrap();
         std::fs::write(opened.directory.join("f"), "x").unwrap();
-        stage.make_cold(0).unwrap();
-        stage.close(0, journal).unwrap();
+        lane_set.make_cold(0).unwrap();
+        lane_set.close(0, journal).unwrap();
         assert!(before != bytes_of(&log), "the log lies on it");
         let held = {
             use std::os::unix::fs::OpenOptionsExt;
             std::fs::OpenOptions::new().read(true).custom_flags(libc::O_EXCL).open(log.path()).unwrap()
         };
-        let error = stage.open(0, 0, journal, &no_stop()).unwrap_err();
+        let error = lane_set.open(0, 0, journal, &no_stop()).unwrap_err();
         drop(held);
         wait_until_free(&log.path());
         says(&error, FailureKind::Failed, &["came into use"]);
@@ -315,7 +315,7 @@ fn options_that_a_lane_adds_to_a_file_of_ones_own_name_no_device_and_no_file() {
         let text = std::fs::read_to_string(&custom).unwrap().replace("[\"mount\",", "[\"mount\", \"-t\", \"ext4\",");
         std::fs::write(&custom, text).unwrap();
         let lane = format!("{at}(-b 1024 -O ^has_journal),noatime");
-        with_stage(&plain, plain.settings(&[&lane], 64), |_, _| {});
+        with_lanes(&plain, plain.settings(&[&lane], 64), |_, _| {});
     }
 }
 

@@ -1,4 +1,4 @@
-//! A swarm of writers that append small records on time: what a logging service does.
+//! Appenders that append small records on time: what a logging service does.
 //!
 //! Every append is due at a moment that is known in advance. What is measured is its lateness: from when it
 //! was due to when it was done, whatever the writer was doing meanwhile.
@@ -63,7 +63,7 @@ pub struct Appenders {
     pub directories: u32,
     /// What a writer is.
     #[serde(default)]
-    pub method: SwarmMethod,
+    pub method: AppendersMethod,
     /// Threads that the writers share where they are no processes, 1 to 256. One that waits for the
     /// filesystem lets its other writers wait too.
     #[serde(default = "eight")]
@@ -79,7 +79,7 @@ pub struct Appenders {
 /// What a writer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum SwarmMethod {
+pub enum AppendersMethod {
     /// A place in the schedule of a thread that many writers share.
     #[default]
     Multiplexed,
@@ -143,23 +143,23 @@ impl Appenders {
         let readers = u64::from(self.readers);
         match self.method {
             // A thread has one file open at a time, a reader too.
-            SwarmMethod::Multiplexed if self.reopen => {
+            AppendersMethod::Multiplexed if self.reopen => {
                 let all = u64::from(self.threads) + readers.min(u64::from(self.threads));
                 (all, all)
             }
-            SwarmMethod::Multiplexed => {
+            AppendersMethod::Multiplexed => {
                 let all = self.files_of_all() + readers.min(u64::from(self.threads));
                 (all, all)
             }
-            SwarmMethod::Processes => (open, u64::from(self.writers) * open + readers),
+            AppendersMethod::Processes => (open, u64::from(self.writers) * open + readers),
         }
     }
 
     /// Processes that the work needs beside the agent.
     pub fn processes(&self) -> u64 {
         match self.method {
-            SwarmMethod::Multiplexed => 0,
-            SwarmMethod::Processes => u64::from(self.writers) + u64::from(self.readers),
+            AppendersMethod::Multiplexed => 0,
+            AppendersMethod::Processes => u64::from(self.writers) + u64::from(self.readers),
         }
     }
 
@@ -185,8 +185,8 @@ impl Appenders {
             false => Err(format!("{key} must lie between {low} and {high}")),
         };
         let most = match self.method {
-            SwarmMethod::Multiplexed => MOST_WRITERS,
-            SwarmMethod::Processes => MOST_PROCESSES,
+            AppendersMethod::Multiplexed => MOST_WRITERS,
+            AppendersMethod::Processes => MOST_PROCESSES,
         };
         between("writers", self.writers.into(), 1.0, most.into())?;
         between("period_seconds", self.period_seconds, 0.001, 3600.0)?;
@@ -226,28 +226,28 @@ impl Appenders {
 mod tests {
     use super::*;
 
-    fn swarm(text: &str) -> Appenders {
+    fn appenders(text: &str) -> Appenders {
         toml::from_str(&format!("writers = 1000\nperiod_seconds = 1\nseconds = 10\n{text}")).unwrap()
     }
 
     #[test]
     fn the_articles_sizes_are_the_usual_ones_and_come_again_for_more_files() {
-        let swarm = swarm("files = 6");
-        let sizes: Vec<u64> = (0..6).map(|file| swarm.record_size(file)).collect();
+        let appenders = appenders("files = 6");
+        let sizes: Vec<u64> = (0..6).map(|file| appenders.record_size(file)).collect();
         assert_eq!(sizes, [16, 32, 64, 256, 16, 32]);
-        assert_eq!((swarm.bytes_per_period(), swarm.records_per_second()), (416, 6000.0));
-        assert_eq!(swarm.check(), Ok(()));
+        assert_eq!((appenders.bytes_per_period(), appenders.records_per_second()), (416, 6000.0));
+        assert_eq!(appenders.check(), Ok(()));
     }
 
     #[test]
     fn what_the_work_needs_follows_from_what_a_writer_is() {
-        assert_eq!(swarm("").descriptors(), (4000, 4000));
-        assert_eq!(swarm("reopen = true").descriptors(), (8, 8));
-        let processes = swarm("method = \"processes\"\nreaders = 10");
+        assert_eq!(appenders("").descriptors(), (4000, 4000));
+        assert_eq!(appenders("reopen = true").descriptors(), (8, 8));
+        let processes = appenders("method = \"processes\"\nreaders = 10");
         assert_eq!((processes.descriptors(), processes.processes()), ((4, 4010), 1010));
-        assert_eq!(swarm("").processes(), 0);
+        assert_eq!(appenders("").processes(), 0);
         // 13 periods at most: under 4 KiB of records in each file, and an inode.
-        assert_eq!(swarm("").working_set_bytes(), 4000 * (4096 + 1024));
+        assert_eq!(appenders("").working_set_bytes(), 4000 * (4096 + 1024));
     }
 
     #[test]
@@ -267,13 +267,15 @@ mod tests {
             ("read_period_seconds = 0.0001", "read_period_seconds"),
             ("warm_up_seconds = -1.0", "warm_up_seconds"),
         ] {
-            let said = swarm(text).check().unwrap_err();
+            let said = appenders(text).check().unwrap_err();
             assert!(said.starts_with(key), "{text}: {said}");
         }
-        let many = Appenders { writers: 200_000, ..swarm("method = \"processes\"") };
+        let many = Appenders { writers: 200_000, ..appenders("method = \"processes\"") };
         assert!(many.check().unwrap_err().starts_with("writers"));
-        assert!(Appenders { method: SwarmMethod::Multiplexed, ..many.clone() }.check().is_ok());
-        assert!(Appenders { writers: 1_000_000, files: 5, method: SwarmMethod::Multiplexed, ..many }.check().is_err());
-        assert!(Appenders { period_seconds: f64::NAN, ..swarm("") }.check().is_err());
+        assert!(Appenders { method: AppendersMethod::Multiplexed, ..many.clone() }.check().is_ok());
+        assert!(
+            Appenders { writers: 1_000_000, files: 5, method: AppendersMethod::Multiplexed, ..many }.check().is_err()
+        );
+        assert!(Appenders { period_seconds: f64::NAN, ..appenders("") }.check().is_err());
     }
 }

@@ -14,7 +14,7 @@ pub use advice::{
     NotMeasured, RacedWithout,
 };
 
-pub use appenders::{Bursts, SearchFinding, SearchLane, SearchPass, SwarmFinding, SwarmRow};
+pub use appenders::{AppendersFinding, AppendersRow, Bursts, SearchFinding, SearchLane, SearchPass};
 pub use counts::Counts;
 pub use disk::{DiskFinding, DiskSign};
 pub use level::Level;
@@ -69,13 +69,13 @@ pub struct Findings {
     /// One per workload of file operations: its groups as one table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<OperationsFinding>,
-    /// One per workload of a swarm of writers: how late they were, and what the system did meanwhile.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub swarms: Vec<SwarmFinding>,
+    /// One per workload of appenders: how late they were, and what the system did meanwhile.
+    #[serde(default, rename = "swarms", skip_serializing_if = "Vec::is_empty")]
+    pub appenders: Vec<AppendersFinding>,
     /// One per workload of transactions: what each one waits for, writes and costs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transactions: Vec<TransactionsFinding>,
-    /// One per search for the largest swarm that the lanes sustain.
+    /// One per search for the largest appenders that the lanes sustain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub searches: Vec<SearchFinding>,
     /// What has to be known before any verdict is read: lanes' disks are no disks.

@@ -62,7 +62,8 @@ pub struct RacePage {
     /// What lies behind each result, in the order of `findings.results`.
     pub details: Vec<Detail>,
     /// What the system did, in the order of the plan's workloads.
-    pub courses: Vec<Course>,
+    #[serde(rename = "courses")]
+    pub timelines: Vec<Timeline>,
     /// Every trial.
     pub trials: Trials,
     /// Published figures of the same work beside this race.
@@ -142,19 +143,19 @@ pub struct PercentilePoint {
 
 /// What the system did while one workload was raced.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Course {
+pub struct Timeline {
     /// Name of the workload.
     pub workload: String,
     /// What a person calls it.
     pub title: String,
     /// One per lane, in the order of the findings' lanes.
-    pub lanes: Vec<LaneCourse>,
+    pub lanes: Vec<LaneTimeline>,
 }
 
 /// What the system did while one lane was at one workload. All lists are of equal length, in time
 /// order, at most 2,000 points; of more the smallest and the largest of each stretch are kept.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct LaneCourse {
+pub struct LaneTimeline {
     /// Name of the lane.
     pub lane: String,
     /// Seconds of this lane's measured time so far: its windows one after the other, so that lanes can

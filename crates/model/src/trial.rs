@@ -1,8 +1,8 @@
 //! One workload in one lane in one round, as measured.
 
-use crate::course::TrialCourse;
 use crate::flag::Flag;
 use crate::seen::{CachedFiles, KeptFiles};
+use crate::timeline::TrialTimeline;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -45,8 +45,8 @@ pub struct Trial {
     /// What the whole system did during the measured windows.
     pub system: SystemUse,
     /// The same in its course; absent in records of before it was kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub course: Option<Box<TrialCourse>>,
+    #[serde(default, rename = "course", skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<Box<TrialTimeline>>,
     /// What each job of a job file used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobUse>,
@@ -121,7 +121,7 @@ pub struct Group {
     /// What a database said of its own settings: those that make a commit safe, and those that were asked for.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
-    /// How late the records of a swarm of writers were; absent of other work.
+    /// How late the records of appenders were; absent of other work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lateness: Option<Box<Lateness>>,
     /// Of work that asks for direct I/O: what of its files lay in the page cache all the same.

@@ -1,7 +1,7 @@
 //! One kind of work with its parameters, and the suites that list them.
 
 use crate::Bytes;
-pub use crate::appenders::{Appenders, SwarmMethod};
+pub use crate::appenders::{Appenders, AppendersMethod};
 use crate::job::{Data, Fallocate, SyncMode, Verify};
 pub use crate::job::{Direction, FioRun, Io, Job, Jobs, Pattern};
 pub use crate::mix::Mix;
@@ -121,7 +121,7 @@ pub enum Kind {
     SmallFiles(SmallFiles),
     /// Operations on sets of files, step after step.
     Operations(Box<Operations>),
-    /// A swarm of writers that append small records on time: one window, lane after lane.
+    /// Appenders that append small records on time: one window, lane after lane.
     Appenders(Box<Appenders>),
     /// Transactions on a database in the lane, lane after lane.
     Oltp(Box<Oltp>),
@@ -159,7 +159,7 @@ impl Workload {
             Kind::Fio(run) => run.groups(),
             Kind::SmallFiles(_) => ["create", "read", "delete"].map(str::to_owned).to_vec(),
             Kind::Operations(operations) => operations.groups(),
-            Kind::Appenders(swarm) if swarm.readers > 0 => ["append", "read"].map(str::to_owned).to_vec(),
+            Kind::Appenders(appenders) if appenders.readers > 0 => ["append", "read"].map(str::to_owned).to_vec(),
             Kind::Appenders(_) => vec!["append".to_owned()],
             Kind::Oltp(oltp) => oltp.groups(),
             Kind::Streams(_) => crate::streams::STREAM_GROUPS.map(str::to_owned).to_vec(),
@@ -217,7 +217,7 @@ impl Workload {
             // Creating and deleting end in a sync of the filesystem.
             Kind::SmallFiles(_) => true,
             Kind::Operations(operations) => operations.step.iter().any(OperationStep::flushes),
-            Kind::Appenders(swarm) => swarm.syncs(),
+            Kind::Appenders(appenders) => appenders.syncs(),
             Kind::Mix(mix) => mix.syncs(),
             // Commits, syncs at the end of files, and what programs do by themselves.
             Kind::Oltp(_) | Kind::Streams(_) | Kind::Programs(_) => true,
@@ -238,7 +238,7 @@ impl Workload {
                 small.files.saturating_mul(small.size.0.div_ceil(4096).saturating_mul(4096).saturating_add(1024))
             }
             Kind::Operations(operations) => operations.working_set_bytes(),
-            Kind::Appenders(swarm) => swarm.working_set_bytes(),
+            Kind::Appenders(appenders) => appenders.working_set_bytes(),
             Kind::Oltp(oltp) => oltp.working_set_bytes(),
             Kind::Streams(streams) => streams.working_set_bytes(),
             Kind::Programs(programs) => programs.working_set_bytes(),
@@ -271,7 +271,7 @@ impl Workload {
             Kind::Fio(run) if run.jobs.is_empty() => fail("the job file has no job; add a section such as [job]"),
             Kind::Fio(_) => Ok(()),
             Kind::Operations(operations) => operations.check().map_err(|what| format!("workload {name}: {what}")),
-            Kind::Appenders(swarm) => swarm.check().map_err(|what| format!("workload {name}: {what}")),
+            Kind::Appenders(appenders) => appenders.check().map_err(|what| format!("workload {name}: {what}")),
             Kind::Oltp(oltp) => oltp.check().map_err(|what| format!("workload {name}: {what}")),
             Kind::Streams(streams) => streams.check().map_err(|what| format!("workload {name}: {what}")),
             Kind::Programs(programs) => programs.check().map_err(|what| format!("workload {name}: {what}")),
@@ -384,7 +384,7 @@ impl Suite {
     }
 
     /// Makes every workload what the article did, once: steady work is one slice of 60 s, operations
-    /// and writers of a swarm are a process each, and what a workload's table `as_published` says comes on top.
+    /// and writers of appenders are a process each, and what a workload's table `as_published` says comes on top.
     ///
     /// # Errors
     /// One sentence that names workload and key; never for a suite from [`Suite::from_toml`].
@@ -403,7 +403,7 @@ impl Suite {
             Kind::Operations(operations) => {
                 (operations.method, operations.loops) = (Method::ProcessPerOperation, 1);
             }
-            Kind::Appenders(swarm) => swarm.method = SwarmMethod::Processes,
+            Kind::Appenders(appenders) => appenders.method = AppendersMethod::Processes,
             Kind::Jobs(_)
             | Kind::Fio(_)
             | Kind::SmallFiles(_)
@@ -462,9 +462,9 @@ mod tests {
         };
         assert!(!flushes(&io("")) && flushes(&io("fdatasync = 8")) && flushes(&io("sync = \"dsync\"")));
         assert!(flushes("kind = \"small-files\"\nfiles = 10\nsize = \"4KiB\""));
-        let swarm =
+        let appenders =
             |more: &str| format!("kind = \"appenders\"\nwriters = 10\nperiod_seconds = 1\nseconds = 10\n{more}");
-        assert!(!flushes(&swarm("")) && flushes(&swarm("fsync_records = 3")));
+        assert!(!flushes(&appenders("")) && flushes(&appenders("fsync_records = 3")));
         let steps = |more: &str| {
             format!(
                 "kind = \"operations\"\nfiles = [{{ name = \"a\", count = 4, size = \"4KiB\" }}]\n\

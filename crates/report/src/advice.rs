@@ -3,7 +3,7 @@
 use crate::layout::{Phrase, hang};
 use crate::lines::{CLOSING_COLUMNS, command, typed};
 use crate::markdown;
-use crate::words::advice as said;
+use crate::words::advice as wording;
 use crate::{ReportError, Style, clean, json, words};
 use model::findings::{Advice, AdviceReason, AdviceReport, Equal, Excluded, Findings, NoAdvice, NotMeasured};
 
@@ -36,7 +36,7 @@ pub fn render_advice(report: &AdviceReport, format: &str, style: &Style, whole: 
 /// All scenarios in a few lines: what to take, and for which too little was measured.
 fn short(report: &AdviceReport, style: &Style) -> String {
     let mut out = String::new();
-    hang(&mut out, "", 0, &said::about(&report.lanes, &report.records, &report.needs), None, style);
+    hang(&mut out, "", 0, &wording::about(&report.lanes, &report.records, &report.needs), None, style);
     for (label, line) in short_lines(report) {
         hang(&mut out, label, CLOSING_COLUMNS, &line.say("."), None, style);
     }
@@ -48,7 +48,7 @@ fn short(report: &AdviceReport, style: &Style) -> String {
 }
 
 fn short_in_markdown(report: &AdviceReport) -> String {
-    let about = said::about(&report.lanes, &report.records, &report.needs);
+    let about = wording::about(&report.lanes, &report.records, &report.needs);
     let mut out = format!("{}.\n\n", markdown::phrase(&about, false));
     for (_, line) in short_lines(report) {
         out.push_str(&format!("- {}.\n", markdown::phrase(&line, false)));
@@ -70,11 +70,11 @@ fn short_lines(report: &AdviceReport) -> Vec<(&'static str, Phrase)> {
         }
     }
     if !little.is_empty() {
-        lines.push((said::NONE, said::too_little(&little)));
+        lines.push((wording::NONE, wording::too_little(&little)));
     }
     // What the user asks for holds in every scenario.
     if !report.needs.is_empty() {
-        lines.extend(not_raced(&report.advice.iter().collect::<Vec<_>>()).map(|line| (said::NOTE, line)));
+        lines.extend(not_raced(&report.advice.iter().collect::<Vec<_>>()).map(|line| (wording::NOTE, line)));
     }
     lines
 }
@@ -85,7 +85,7 @@ fn not_raced(advice: &[&Advice]) -> Option<Phrase> {
     let first = named.next()?;
     let everywhere = |name: &&String| named.clone().all(|other| other.not_raced.contains(name));
     let names: Vec<&str> = first.not_raced.iter().filter(everywhere).map(String::as_str).collect();
-    (!names.is_empty()).then(|| said::not_raced(&names))
+    (!names.is_empty()).then(|| wording::not_raced(&names))
 }
 
 /// What is worth typing next: the reasons of one scenario, and the race that measures the most of what
@@ -95,28 +95,28 @@ fn commands(report: &AdviceReport) -> Vec<(&'static str, String)> {
     if let Some(advice) = report.advice.iter().find(|advice| advice.lane.is_some()).or(report.advice.first()) {
         let mut words = report.command.clone();
         words.extend(["--scenario".to_owned(), advice.scenario.clone()]);
-        commands.push((said::REASONS, format!("fairlane {}", clean::shell_line(&words))));
+        commands.push((wording::REASONS, format!("fairlane {}", clean::shell_line(&words))));
     }
     let little = report.advice.iter().filter(|advice| advice.no_advice == Some(NoAdvice::TooLittleMeasured));
     if let Some(next) = little.filter_map(next).next() {
-        commands.push((said::NEXT, next));
+        commands.push((wording::NEXT, next));
     }
     commands
 }
 
 fn text(report: &AdviceReport, style: &Style) -> String {
     let mut out = String::new();
-    hang(&mut out, "", 0, &said::about(&report.lanes, &report.records, &report.needs), None, style);
+    hang(&mut out, "", 0, &wording::about(&report.lanes, &report.records, &report.needs), None, style);
     for advice in &report.advice {
         out.push('\n');
-        hang(&mut out, "", 0, &said::heading(advice), None, style);
+        hang(&mut out, "", 0, &wording::heading(advice), None, style);
         let mut before = "";
         for (label, line) in lines(advice, report.margin) {
             hang(&mut out, if label == before { "" } else { label }, CLOSING_COLUMNS, &line.say("."), None, style);
             before = label;
         }
         if let Some(next) = next(advice) {
-            command(&mut out, said::NEXT, &next, style);
+            command(&mut out, wording::NEXT, &next, style);
         }
     }
     warnings(&mut out, report, style);
@@ -134,14 +134,14 @@ fn warnings(out: &mut String, report: &AdviceReport, style: &Style) {
 
 fn in_markdown(report: &AdviceReport) -> String {
     let mut out =
-        format!("{}.\n", markdown::phrase(&said::about(&report.lanes, &report.records, &report.needs), false));
+        format!("{}.\n", markdown::phrase(&wording::about(&report.lanes, &report.records, &report.needs), false));
     for advice in &report.advice {
-        out.push_str(&format!("\n### {}\n\n", markdown::phrase(&said::heading(advice), false)));
+        out.push_str(&format!("\n### {}\n\n", markdown::phrase(&wording::heading(advice), false)));
         for (label, line) in lines(advice, report.margin) {
-            out.push_str(&format!("- **{}:** {}.\n", said::title(label), markdown::phrase(&line, false)));
+            out.push_str(&format!("- **{}:** {}.\n", wording::title(label), markdown::phrase(&line, false)));
         }
         if let Some(next) = next(advice) {
-            out.push_str(&format!("- **{}:** {}\n", said::title(said::NEXT), markdown::code(&next, false)));
+            out.push_str(&format!("- **{}:** {}\n", wording::title(wording::NEXT), markdown::code(&next, false)));
         }
     }
     warnings_in_markdown(&mut out, report);
@@ -159,12 +159,12 @@ fn warnings_in_markdown(out: &mut String, report: &AdviceReport) {
 
 /// The lines of one scenario with their labels.
 fn lines(advice: &Advice, margin: f64) -> Vec<(&'static str, Phrase)> {
-    let mut lines = vec![(said::label_of(advice), said::take(advice, margin))];
+    let mut lines = vec![(wording::label_of(advice), wording::take(advice, margin))];
     for reasons in by_part(&advice.why).into_iter().take(REASONS_SHOWN) {
-        lines.push((said::BECAUSE, said::part(&reasons)));
+        lines.push((wording::BECAUSE, wording::part(&reasons)));
     }
     for (because, parts) in by_reason(advice) {
-        lines.push((said::EQUAL, said::equal(because, &parts)));
+        lines.push((wording::EQUAL, wording::equal(because, &parts)));
     }
     for out in by_constraint(&advice.excluded) {
         let lanes: Vec<&str> = out.iter().map(|of| of.lane.as_str()).collect();
@@ -174,10 +174,10 @@ fn lines(advice: &Advice, margin: f64) -> Vec<(&'static str, Phrase)> {
                 sources.push(source);
             }
         }
-        lines.push((said::OUT, said::excluded(&advice.title, &lanes, &sources.join("; "), out[0])));
+        lines.push((wording::OUT, wording::excluded(&advice.title, &lanes, &sources.join("; "), out[0])));
     }
-    lines.extend(not_raced(&[advice]).map(|line| (said::NOTE, line)));
-    lines.extend(advice.flips_if.iter().map(|flip| (said::UNLESS, said::flip(flip, &advice.title))));
+    lines.extend(not_raced(&[advice]).map(|line| (wording::NOTE, line)));
+    lines.extend(advice.flips_if.iter().map(|flip| (wording::UNLESS, wording::flip(flip, &advice.title))));
     let mut suites: Vec<Option<&str>> = Vec::new();
     for part in &advice.not_measured {
         if !suites.contains(&part.suite.as_deref()) {
@@ -187,11 +187,11 @@ fn lines(advice: &Advice, margin: f64) -> Vec<(&'static str, Phrase)> {
     for suite in suites {
         let parts: Vec<&NotMeasured> =
             advice.not_measured.iter().filter(|part| part.suite.as_deref() == suite).collect();
-        lines.push((said::MISSING, said::missing(suite, &parts)));
+        lines.push((wording::MISSING, wording::missing(suite, &parts)));
     }
     let lane = advice.lane.as_deref().unwrap_or_default();
-    lines.extend(advice.raced_without.iter().map(|of| (said::NOTE, said::raced_without(lane, of))));
-    lines.extend(advice.notes.iter().map(|note| (said::NOTE, said::note(note))));
+    lines.extend(advice.raced_without.iter().map(|of| (wording::NOTE, wording::raced_without(lane, of))));
+    lines.extend(advice.notes.iter().map(|note| (wording::NOTE, wording::note(note))));
     lines
 }
 
@@ -253,17 +253,17 @@ pub(crate) fn reasons_command(record_path: Option<&str>) -> String {
 fn gathered(advice: &[&Advice]) -> Vec<(&'static str, Phrase)> {
     let mut gathered: Vec<Vec<&Advice>> = Vec::new();
     for advice in advice {
-        let key = |of: &Advice| (of.lane.clone(), of.level_with.clone(), of.no_advice, said::label_of(of));
+        let key = |of: &Advice| (of.lane.clone(), of.level_with.clone(), of.no_advice, wording::label_of(of));
         match gathered.iter_mut().find(|group| key(group[0]) == key(advice)) {
             Some(group) => group.push(advice),
             None => gathered.push(vec![advice]),
         }
     }
-    gathered.sort_by_key(|group| said::label_of(group[0]) == said::LEANING);
+    gathered.sort_by_key(|group| wording::label_of(group[0]) == wording::LEANING);
     let mut lines: Vec<(&'static str, Phrase)> =
-        gathered.iter().map(|group| (said::label_of(group[0]), said::brief(group))).collect();
+        gathered.iter().map(|group| (wording::label_of(group[0]), wording::brief(group))).collect();
     if advice.iter().any(|advice| advice.share_of_resampled_races.is_some()) {
-        lines.push((lines.last().map_or("", |line| line.0), Phrase::of(said::SHARES)));
+        lines.push((lines.last().map_or("", |line| line.0), Phrase::of(wording::SHARES)));
     }
     lines
 }

@@ -4,21 +4,21 @@ use crate::clean::columns;
 use crate::layout::{Phrase, Tone, align, hang};
 use crate::lines::CLOSING_COLUMNS;
 use crate::markdown::{escape, phrase};
-use crate::words::appenders as said;
+use crate::words::appenders as wording;
 use crate::{Style, words};
-use model::findings::{Findings, SearchFinding, SwarmFinding, SwarmRow};
+use model::findings::{AppendersFinding, AppendersRow, Findings, SearchFinding};
 
 /// Columns that a table keeps, however narrow the terminal is.
 const LEAST_COLUMNS: usize = 5;
 
 /// Tables of lateness for a terminal.
 pub(crate) fn text(out: &mut String, findings: &Findings, style: &Style) {
-    if !findings.swarms.is_empty() {
+    if !findings.appenders.is_empty() {
         out.push('\n');
-        hang(out, said::LATENESS, CLOSING_COLUMNS, &Phrase::of(said::LEGEND), None, style);
+        hang(out, wording::LATENESS, CLOSING_COLUMNS, &Phrase::of(wording::LEGEND), None, style);
     }
-    for table in &findings.swarms {
-        hang(out, "", 0, &said::heading(table), None, style);
+    for table in &findings.appenders {
+        hang(out, "", 0, &wording::heading(table), None, style);
         for (at, line) in fitting(table, style).iter().enumerate() {
             let tone = if at == 0 { Tone::Quiet } else { Tone::Plain };
             out.push_str(&format!("  {}\n", Phrase::default().tone(tone, line).paint(style)));
@@ -35,19 +35,19 @@ pub(crate) fn text(out: &mut String, findings: &Findings, style: &Style) {
 
 /// A search for a terminal.
 pub(crate) fn searched(out: &mut String, search: &SearchFinding, style: &Style) {
-    hang(out, said::MOST_WRITERS, CLOSING_COLUMNS, &said::search_heading(search), None, style);
+    hang(out, wording::MOST_WRITERS, CLOSING_COLUMNS, &wording::search_heading(search), None, style);
     for lane in &search.lanes {
-        hang(out, "", 2, &said::sustained(lane), None, style);
+        hang(out, "", 2, &wording::sustained(lane), None, style);
     }
     for pair in &search.pairs {
-        hang(out, "", 2, &said::search_pair(pair), None, style);
+        hang(out, "", 2, &wording::search_pair(pair), None, style);
     }
 }
 
 /// The table with as many columns as fit, its header first.
-fn fitting(table: &SwarmFinding, style: &Style) -> Vec<String> {
-    let mut rows = vec![said::COLUMNS.map(str::to_owned).to_vec()];
-    rows.extend(measured(table).map(|row| said::cells(row, has_several(table))));
+fn fitting(table: &AppendersFinding, style: &Style) -> Vec<String> {
+    let mut rows = vec![wording::COLUMNS.map(str::to_owned).to_vec()];
+    rows.extend(measured(table).map(|row| wording::cells(row, has_several(table))));
     loop {
         let lines = align(&rows);
         let fits = lines.iter().all(|line| columns(line) + 2 <= style.table_columns());
@@ -58,20 +58,20 @@ fn fitting(table: &SwarmFinding, style: &Style) -> Vec<String> {
     }
 }
 
-fn measured(table: &SwarmFinding) -> impl Iterator<Item = &SwarmRow> {
+fn measured(table: &AppendersFinding) -> impl Iterator<Item = &AppendersRow> {
     table.rows.iter().filter(|row| row.failure.is_none())
 }
 
-fn has_several(table: &SwarmFinding) -> bool {
+fn has_several(table: &AppendersFinding) -> bool {
     table.rows.iter().any(|row| row.group != "append")
 }
 
 /// What stands below a table: lanes that failed or fell behind, and bursts.
-fn remarks(table: &SwarmFinding) -> Vec<Phrase> {
+fn remarks(table: &AppendersFinding) -> Vec<Phrase> {
     let mut remarks = Vec::new();
     for row in &table.rows {
         remarks.extend(row.failure.as_ref().map(|why| words::failed(&row.lane, why)));
-        remarks.extend(said::backlog(row));
+        remarks.extend(wording::backlog(row));
         remarks.extend(row.story.as_ref().map(|story| Phrase::of(words::sentence(story))));
     }
     remarks
@@ -79,16 +79,22 @@ fn remarks(table: &SwarmFinding) -> Vec<Phrase> {
 
 /// The same as Markdown.
 pub(crate) fn markdown(out: &mut String, findings: &Findings) {
-    if !findings.swarms.is_empty() {
-        out.push_str(&format!("\n**{}.** {}\n", said::LATENESS_TITLE, escape(said::LEGEND)));
+    if !findings.appenders.is_empty() {
+        out.push_str(&format!("\n**{}.** {}\n", wording::LATENESS_TITLE, escape(wording::LEGEND)));
     }
-    for table in &findings.swarms {
-        out.push_str(&format!("\n{}\n\n", phrase(&said::heading(table), false)));
+    for table in &findings.appenders {
+        out.push_str(&format!("\n{}\n\n", phrase(&wording::heading(table), false)));
         let mut line = |cells: Vec<String>| out.push_str(&format!("| {} |\n", cells.join(" | ")));
-        line(said::COLUMNS.map(str::to_owned).to_vec());
-        line(said::COLUMNS.iter().enumerate().map(|(at, _)| if at == 0 { "---" } else { "---:" }.to_owned()).collect());
+        line(wording::COLUMNS.map(str::to_owned).to_vec());
+        line(
+            wording::COLUMNS
+                .iter()
+                .enumerate()
+                .map(|(at, _)| if at == 0 { "---" } else { "---:" }.to_owned())
+                .collect(),
+        );
         for row in measured(table) {
-            line(said::cells(row, has_several(table)).iter().map(|cell| escape(cell)).collect());
+            line(wording::cells(row, has_several(table)).iter().map(|cell| escape(cell)).collect());
         }
         let remarks = remarks(table);
         if !remarks.is_empty() {
@@ -101,11 +107,11 @@ pub(crate) fn markdown(out: &mut String, findings: &Findings) {
     for search in &findings.searches {
         out.push_str(&format!(
             "\n**{}.** {}\n\n",
-            said::MOST_WRITERS_TITLE,
-            phrase(&said::search_heading(search), false)
+            wording::MOST_WRITERS_TITLE,
+            phrase(&wording::search_heading(search), false)
         ));
-        let lanes = search.lanes.iter().map(said::sustained);
-        for line in lanes.chain(search.pairs.iter().map(said::search_pair)) {
+        let lanes = search.lanes.iter().map(wording::sustained);
+        for line in lanes.chain(search.pairs.iter().map(wording::search_pair)) {
             out.push_str(&format!("- {}.\n", phrase(&line, false)));
         }
     }

@@ -5,17 +5,17 @@ use crate::clean::{clean, shorten};
 use crate::facts::LABEL_COLUMNS;
 use crate::layout::{Phrase, Tone, align, hang};
 use crate::lines::CLOSING_COLUMNS;
-use crate::words::{self, calibration as said};
+use crate::words::{self, calibration as wording};
 use model::calibration::{CalibratedResult, Calibration};
 
 /// A calibration for a terminal, each line ending in a line break. `path`: where it is kept.
 pub fn calibration_text(found: &Calibration, path: Option<&str>, style: &Style) -> String {
     let mut out = String::new();
-    paragraph(&mut out, &said::heading(found), style);
+    paragraph(&mut out, &wording::heading(found), style);
     out.push('\n');
     let minutes: Vec<f64> =
         found.results.first().map_or(Vec::new(), |of| of.resolves.iter().map(|of| of.minutes).collect());
-    let mut rows = vec![said::columns(&minutes)];
+    let mut rows = vec![wording::columns(&minutes)];
     rows.extend(found.results.iter().map(|result| row(found, result)));
     for (index, line) in align(&rows).into_iter().enumerate() {
         let tone = if index == 0 { Tone::Quiet } else { Tone::Plain };
@@ -23,18 +23,18 @@ pub fn calibration_text(found: &Calibration, path: Option<&str>, style: &Style) 
         out.push('\n');
     }
     out.push('\n');
-    paragraph(&mut out, &said::legend(found), style);
+    paragraph(&mut out, &wording::legend(found), style);
     out.push('\n');
     hang(
         &mut out,
-        said::FALSE_ALARMS,
-        said::FALSE_ALARMS.len() + 2,
-        &Phrase::of(said::false_alarms(found)),
+        wording::FALSE_ALARMS,
+        wording::FALSE_ALARMS.len() + 2,
+        &Phrase::of(wording::false_alarms(found)),
         None,
         style,
     );
-    if let Some(too_few) = said::too_few(found) {
-        hang(&mut out, said::TOO_FEW, said::FALSE_ALARMS.len() + 2, &Phrase::of(too_few), None, style);
+    if let Some(too_few) = wording::too_few(found) {
+        hang(&mut out, wording::TOO_FEW, wording::FALSE_ALARMS.len() + 2, &Phrase::of(too_few), None, style);
     }
     if let Some(path) = path {
         hang(&mut out, words::RECORD, CLOSING_COLUMNS, &Phrase::of(clean(path)), None, style);
@@ -58,10 +58,10 @@ fn row(found: &Calibration, result: &CalibratedResult) -> Vec<String> {
     let mut cells = vec![
         shorten(&clean(&title), LABEL_COLUMNS),
         result.rounds.to_string(),
-        said::share(result.deviation),
-        said::races(&result.races),
+        wording::share(result.deviation),
+        wording::races(&result.races),
     ];
-    cells.extend(result.resolves.iter().map(|of| said::resolves(of.difference)));
+    cells.extend(result.resolves.iter().map(|of| wording::resolves(of.difference)));
     cells
 }
 

@@ -3,7 +3,7 @@
 use crate::Style;
 use crate::clean::{name, shell_line};
 use crate::layout::{Phrase, Tone, align, hang};
-use crate::words::durability as said;
+use crate::words::durability as wording;
 use crate::{json, words};
 use model::durability::{DurabilityFindings, LaneDurability, LaneExample};
 use model::page::Language;
@@ -38,7 +38,7 @@ pub struct DurabilityPlan<'a> {
 
 /// The line that is shown before anything is written.
 pub fn durability_plan(plan: &DurabilityPlan) -> String {
-    said::plan(plan)
+    wording::plan(plan)
 }
 
 /// Refuses what a record of durability is not rendered in.
@@ -82,8 +82,8 @@ pub fn render_durability(
 
 fn text(found: &DurabilityFindings, path: Option<&str>, cases: Option<&Path>, style: &Style) -> String {
     let mut out = String::new();
-    let label = if found.command == "integrity" { said::INTEGRITY } else { said::POWER_CUTS };
-    hang(&mut out, label, LABEL_COLUMNS, &Phrase::of(said::heading(found)), None, style);
+    let label = if found.command == "integrity" { wording::INTEGRITY } else { wording::POWER_CUTS };
+    hang(&mut out, label, LABEL_COLUMNS, &Phrase::of(wording::heading(found)), None, style);
     out.push('\n');
     if found.command == "integrity" {
         damage(&mut out, found, style);
@@ -107,7 +107,7 @@ fn cuts(out: &mut String, found: &DurabilityFindings, cases: Option<&Path>, styl
     let first = found.lanes.first().map_or("", |lane| lane.lane.as_str());
     // Before the figures, and instead of what they would say of each lane.
     for reason in &found.untrusted {
-        hang(out, said::UNTRUSTED, LABEL_COLUMNS, &said::untrusted(*reason, found), None, style);
+        hang(out, wording::UNTRUSTED, LABEL_COLUMNS, &wording::untrusted(*reason, found), None, style);
     }
     for rows in [table(found), more(found, first)] {
         for (index, line) in align(&rows).into_iter().enumerate() {
@@ -119,10 +119,10 @@ fn cuts(out: &mut String, found: &DurabilityFindings, cases: Option<&Path>, styl
     }
     if found.untrusted.is_empty() {
         for lane in &found.lanes {
-            hang(out, "", 0, &said::lane(lane, first), None, style);
+            hang(out, "", 0, &wording::lane(lane, first), None, style);
         }
         out.push('\n');
-        hang(out, said::CONTROLS, LABEL_COLUMNS, &said::controls(found), None, style);
+        hang(out, wording::CONTROLS, LABEL_COLUMNS, &wording::controls(found), None, style);
     }
     for lane in &found.lanes {
         for of in &lane.examples {
@@ -131,37 +131,37 @@ fn cuts(out: &mut String, found: &DurabilityFindings, cases: Option<&Path>, styl
     }
     for lane in &found.lanes {
         for of in &lane.complained {
-            example(out, said::CHECKER, (&lane.lane, of), cases, style);
+            example(out, wording::CHECKER, (&lane.lane, of), cases, style);
         }
     }
-    for (index, cost) in found.lanes.iter().filter_map(said::cost).enumerate() {
-        hang(out, if index == 0 { said::COST } else { "" }, LABEL_COLUMNS, &cost, None, style);
+    for (index, cost) in found.lanes.iter().filter_map(wording::cost).enumerate() {
+        hang(out, if index == 0 { wording::COST } else { "" }, LABEL_COLUMNS, &cost, None, style);
     }
-    hang(out, said::BEWARE, LABEL_COLUMNS, &Phrase::of(said::CANNOT_PROVE), None, style);
+    hang(out, wording::BEWARE, LABEL_COLUMNS, &Phrase::of(wording::CANNOT_PROVE), None, style);
     if found.lanes.iter().any(|lane| lane.speed.is_some()) {
-        hang(out, "", LABEL_COLUMNS, &Phrase::of(said::SPEED_LEGEND), None, style);
+        hang(out, "", LABEL_COLUMNS, &Phrase::of(wording::SPEED_LEGEND), None, style);
     }
 }
 
 /// One image of a lane, and the line that makes it again.
 fn example(out: &mut String, label: &str, (lane, of): (&str, &LaneExample), cases: Option<&Path>, style: &Style) {
-    hang(out, label, LABEL_COLUMNS, &said::example(lane, of), None, style);
+    hang(out, label, LABEL_COLUMNS, &wording::example(lane, of), None, style);
     let kept = Path::new(&of.example.kept);
     if of.example.kept.is_empty() {
         return;
     }
     if cases.is_none() || kept.parent() != cases || kept.file_name().is_none() {
-        hang(out, said::LOOK, LABEL_COLUMNS, &Phrase::of(said::LOOK_WHERE_IT_RAN), None, style);
+        hang(out, wording::LOOK, LABEL_COLUMNS, &Phrase::of(wording::LOOK_WHERE_IT_RAN), None, style);
         return;
     }
     let command = ["powercut".to_owned(), "--look".to_owned(), of.example.kept.clone()];
-    let blanks = " ".repeat(LABEL_COLUMNS - said::LOOK.len());
-    let label = Phrase::default().tone(Tone::Label, said::LOOK).paint(style);
+    let blanks = " ".repeat(LABEL_COLUMNS - wording::LOOK.len());
+    let label = Phrase::default().tone(Tone::Label, wording::LOOK).paint(style);
     out.push_str(&format!("{label}{blanks}fairlane {}\n", shell_line(&command)));
 }
 
 fn table(found: &DurabilityFindings) -> Vec<Vec<String>> {
-    let head = said::COLUMNS.map(str::to_owned).to_vec();
+    let head = wording::COLUMNS.map(str::to_owned).to_vec();
     let row = |lane: &LaneDurability| {
         let figures = [lane.cuts, lane.broken, lane.lost, lane.torn, lane.stale, lane.mixed, lane.unmountable]
             .map(|n| n.to_string());
@@ -171,17 +171,17 @@ fn table(found: &DurabilityFindings) -> Vec<Vec<String>> {
 }
 
 fn more(found: &DurabilityFindings, first: &str) -> Vec<Vec<String>> {
-    let head = said::MORE_COLUMNS.map(str::to_owned).to_vec();
+    let head = wording::MORE_COLUMNS.map(str::to_owned).to_vec();
     let any = found.lanes.iter().any(|lane| lane.speed.is_some());
     let row = |lane: &LaneDurability| {
-        let [open, images] = [lane.open, lane.images].map(said::counted);
+        let [open, images] = [lane.open, lane.images].map(wording::counted);
         vec![
             name(&lane.lane),
             open,
             images,
             lane.complaints.to_string(),
-            said::bare(lane),
-            said::speed(lane, first, any),
+            wording::bare(lane),
+            wording::speed(lane, first, any),
         ]
     };
     std::iter::once(head).chain(found.lanes.iter().map(row)).collect()
@@ -195,10 +195,10 @@ fn damage(out: &mut String, found: &DurabilityFindings, style: &Style) {
             label = "";
         }
     };
-    part(said::DAMAGE, found.damage.iter().map(said::damage).collect());
-    part(said::FULL, found.full.iter().map(said::full).collect());
-    part(said::FAULTS, found.faults.iter().map(said::fault).collect());
-    part(said::BEWARE, vec![Phrase::of(said::CANNOT_PROVE_DAMAGE)]);
+    part(wording::DAMAGE, found.damage.iter().map(wording::damage).collect());
+    part(wording::FULL, found.full.iter().map(wording::full).collect());
+    part(wording::FAULTS, found.faults.iter().map(wording::fault).collect());
+    part(wording::BEWARE, vec![Phrase::of(wording::CANNOT_PROVE_DAMAGE)]);
 }
 
 /// Tables and sentences for a pull request or the documentation.
@@ -219,16 +219,16 @@ fn markdown(found: &DurabilityFindings) -> String {
         rows(table(found));
         rows(more(found, first));
     }
-    let mut lines: Vec<Phrase> = found.untrusted.iter().map(|reason| said::untrusted(*reason, found)).collect();
+    let mut lines: Vec<Phrase> = found.untrusted.iter().map(|reason| wording::untrusted(*reason, found)).collect();
     if lines.is_empty() && found.command != "integrity" {
-        lines.extend(found.lanes.iter().map(|lane| said::lane(lane, first)));
-        lines.push(said::controls(found));
+        lines.extend(found.lanes.iter().map(|lane| wording::lane(lane, first)));
+        lines.push(wording::controls(found));
     }
-    lines.extend(found.lanes.iter().filter_map(said::cost));
-    lines.extend(found.damage.iter().map(said::damage));
-    lines.extend(found.full.iter().map(said::full));
-    lines.extend(found.faults.iter().map(said::fault));
-    let beware = if found.command == "integrity" { said::CANNOT_PROVE_DAMAGE } else { said::CANNOT_PROVE };
+    lines.extend(found.lanes.iter().filter_map(wording::cost));
+    lines.extend(found.damage.iter().map(wording::damage));
+    lines.extend(found.full.iter().map(wording::full));
+    lines.extend(found.faults.iter().map(wording::fault));
+    let beware = if found.command == "integrity" { wording::CANNOT_PROVE_DAMAGE } else { wording::CANNOT_PROVE };
     lines.push(Phrase::of(beware));
     for line in lines {
         out.push_str(&format!("- {}\n", line.plain()));

@@ -2,7 +2,7 @@
 
 use crate::layout::{Phrase, Tone, hang};
 use crate::lines::CLOSING_COLUMNS;
-use crate::words::features as said;
+use crate::words::features as wording;
 use crate::{Style, figures, markdown};
 use model::features::{Cell, Fact, Feature, Features};
 use model::scenario::{Scenario, wishes};
@@ -17,7 +17,7 @@ pub fn features_table(features: &[Features]) -> String {
     for feature in Feature::all() {
         out.push_str(&format!("| {} |", feature.title()));
         for of in features {
-            let cell = of.cell(feature).map(|cell| said::brief(&cell.fact)).unwrap_or_default();
+            let cell = of.cell(feature).map(|cell| wording::brief(&cell.fact)).unwrap_or_default();
             let mark = of.cell(feature).is_some_and(|cell| !cell.rule.is_empty());
             out.push_str(&format!(" {}{} |", markdown::escape(&cell), if mark { "\\*" } else { "" }));
         }
@@ -33,7 +33,7 @@ pub fn features_text(features: &[Features], style: &Style) -> String {
         let mut said: Vec<(String, Vec<&str>)> = Vec::new();
         for of in features {
             let Some(cell) = of.cell(feature) else { continue };
-            let word = said::brief(&cell.fact);
+            let word = wording::brief(&cell.fact);
             match said.iter_mut().find(|(other, _)| *other == word) {
                 Some((_, names)) => names.push(&of.filesystem),
                 None => said.push((word, vec![&of.filesystem])),
@@ -45,7 +45,7 @@ pub fn features_text(features: &[Features], style: &Style) -> String {
         hang(&mut out, feature.title(), FEATURE_COLUMNS, &Phrase::default().join(parts, "; "), None, style);
     }
     out.push('\n');
-    hang(&mut out, "", 0, &Phrase::of(said::LEGEND), None, style);
+    hang(&mut out, "", 0, &Phrase::of(wording::LEGEND), None, style);
     out
 }
 
@@ -57,7 +57,7 @@ pub fn features_of(features: &Features, style: &Style) -> String {
         let Some(cell) = features.cell(feature) else { continue };
         hang(&mut out, feature.title(), FEATURE_COLUMNS, &whole(cell), None, style);
         for rule in &cell.rule {
-            let line = Phrase::of(said::rule(rule)).say(": ").and(fact(&rule.fact));
+            let line = Phrase::of(wording::rule(rule)).say(": ").and(fact(&rule.fact));
             hang(&mut out, "", FEATURE_COLUMNS, &line, None, style);
         }
     }
@@ -69,7 +69,7 @@ fn whole(cell: &Cell) -> Phrase {
 }
 
 fn fact(fact: &Fact) -> Phrase {
-    let said = Phrase::default().tone(Tone::Label, said::brief(fact)).say(said::beside(fact));
+    let said = Phrase::default().tone(Tone::Label, wording::brief(fact)).say(wording::beside(fact));
     if fact.source.is_empty() { said } else { said.tone(Tone::Quiet, format!(" [{}]", fact.source)) }
 }
 
@@ -82,13 +82,13 @@ pub fn scenarios_text(scenarios: &[Scenario], style: &Style) -> String {
         let parts = scenario.weight.iter().map(|of| Phrase::of(format!("{} {}", of.what, figures::share(of.share))));
         hang(&mut out, &scenario.name, columns, &about.join(parts, ", ").say("."), None, style);
         for need in &scenario.need {
-            let said = Phrase::of(said::constraint(scenario, need)).tone(Tone::Quiet, format!(" [{}]", need.source));
+            let said = Phrase::of(wording::constraint(scenario, need)).tone(Tone::Quiet, format!(" [{}]", need.source));
             hang(&mut out, "", columns, &said, None, style);
         }
     }
     out.push('\n');
     let wished = wishes().map(|(name, what)| Phrase::of(format!("{name} ({what})")));
-    hang(&mut out, said::NEED, CLOSING_COLUMNS, &Phrase::default().join(wished, ", ").say("."), None, style);
-    hang(&mut out, "", CLOSING_COLUMNS, &Phrase::of(said::NEED_LEGEND), None, style);
+    hang(&mut out, wording::NEED, CLOSING_COLUMNS, &Phrase::default().join(wished, ", ").say("."), None, style);
+    hang(&mut out, "", CLOSING_COLUMNS, &Phrase::of(wording::NEED_LEGEND), None, style);
     out
 }

@@ -3,7 +3,7 @@
 use crate::clean::{columns, shell_line, shorten};
 use crate::layout::{Phrase, Tone, align, hang};
 use crate::lines::CLOSING_COLUMNS;
-use crate::words::gate as said;
+use crate::words::gate as wording;
 use crate::{Style, comparison, csv as rows, facts, json as pretty, markdown as marks, words};
 use model::gate::{Gate, GateRow, GateVerdict};
 
@@ -16,14 +16,14 @@ pub(crate) fn text(gate: &Gate, style: &Style) -> String {
     let mut out = String::new();
     let mut say =
         |label: &str, what: String| hang(&mut out, label, CLOSING_COLUMNS + 1, &Phrase::of(what), None, style);
-    say(said::BASELINE, said::side(&gate.baseline));
-    say(said::CANDIDATE, said::side(&gate.candidate));
-    let mut label = said::CHANGED;
+    say(wording::BASELINE, wording::side(&gate.baseline));
+    say(wording::CANDIDATE, wording::side(&gate.candidate));
+    let mut label = wording::CHANGED;
     for change in &gate.changes {
         say(label, words::sentence(change));
         label = "";
     }
-    say(said::METHOD, format!("{}.", said::method(gate)));
+    say(wording::METHOD, format!("{}.", wording::method(gate)));
     out.push('\n');
     match &gate.comparison {
         Some(both) => out.push_str(&comparison::text(both, style)),
@@ -49,7 +49,7 @@ fn table(out: &mut String, gate: &Gate, style: &Style) {
         .rows
         .iter()
         .map(|row| {
-            let figure = |of| said::figure(row, of).replace(crate::layout::GLUE, " ");
+            let figure = |of| wording::figure(row, of).replace(crate::layout::GLUE, " ");
             let (before, after) = (figure(&row.baseline), figure(&row.candidate));
             vec![subject(gate, row), crate::clean::name(&row.lane), before, "->".to_owned(), after]
         })
@@ -59,7 +59,7 @@ fn table(out: &mut String, gate: &Gate, style: &Style) {
     // As in a comparison of two records: beside the figures where at least thirty characters are left.
     let beside = widest + 2 + 30 <= style.columns();
     for (row, line) in gate.rows.iter().zip(aligned) {
-        let verdict = said::row(gate, row, false);
+        let verdict = wording::row(gate, row, false);
         if beside {
             hang(out, &line, widest + 2, &verdict, None, style);
         } else {
@@ -73,7 +73,7 @@ fn table(out: &mut String, gate: &Gate, style: &Style) {
 pub(crate) fn closing(gate: &Gate, style: &Style) -> String {
     let mut out = String::new();
     // One line on any width: it is what others look for.
-    let line = Phrase::default().tone(Tone::Label, said::GATE).say(" ").and(said::line(gate));
+    let line = Phrase::default().tone(Tone::Label, wording::GATE).say(" ").and(wording::line(gate));
     out.push_str(&line.paint(style));
     out.push('\n');
     for (command, parts) in not_passed(gate) {
@@ -82,13 +82,13 @@ pub(crate) fn closing(gate: &Gate, style: &Style) -> String {
         }
         if !command.is_empty() {
             // Never wrapped: it must survive being copied.
-            let label = Phrase::default().tone(Tone::Label, format!("  {}", said::AGAIN));
+            let label = Phrase::default().tone(Tone::Label, format!("  {}", wording::AGAIN));
             let blanks = " ".repeat(LIST_COLUMNS.saturating_sub(label.columns()));
             out.push_str(&format!("{}{blanks}{command}\n", label.paint(style)));
         }
     }
     for one in &gate.one_sided {
-        hang(&mut out, &format!("  {}", said::NOT_COMPARED), LIST_COLUMNS, &said::one_sided(one), None, style);
+        hang(&mut out, &format!("  {}", wording::NOT_COMPARED), LIST_COLUMNS, &wording::one_sided(one), None, style);
     }
     out
 }
@@ -102,7 +102,7 @@ fn not_passed(gate: &Gate) -> Vec<(String, Vec<(&'static str, Phrase)>)> {
         GateVerdict::Inconclusive => 2,
         GateVerdict::Pass | GateVerdict::Faster => 3,
     };
-    let mut listed: Vec<&GateRow> = gate.rows.iter().filter(|row| said::is_listed(row)).collect();
+    let mut listed: Vec<&GateRow> = gate.rows.iter().filter(|row| wording::is_listed(row)).collect();
     listed.sort_by_key(rank);
     let mut by_command: Vec<(String, Vec<&GateRow>)> = Vec::new();
     for row in listed {
@@ -121,13 +121,13 @@ fn listed_rows(gate: &Gate, listed: &[&GateRow]) -> Vec<(&'static str, Phrase)> 
     };
     let mut parts = Vec::new();
     for (at, row) in listed.iter().enumerate() {
-        let label = said::verdict(row.verdict);
+        let label = wording::verdict(row.verdict);
         let alike = listed.iter().filter(|other| like(row, other)).count();
         if alike < 2 {
-            let subject = said::subject(row, &subject(gate, row));
-            parts.push((label, subject.say(": ").and(said::row(gate, row, true))));
+            let subject = wording::subject(row, &subject(gate, row));
+            parts.push((label, subject.say(": ").and(wording::row(gate, row, true))));
         } else if !listed[..at].iter().any(|other| like(row, other)) {
-            parts.push((label, Phrase::of(said::together(alike, row.why.as_deref().unwrap_or_default()))));
+            parts.push((label, Phrase::of(wording::together(alike, row.why.as_deref().unwrap_or_default()))));
         }
     }
     parts
@@ -135,32 +135,32 @@ fn listed_rows(gate: &Gate, listed: &[&GateRow]) -> Vec<(&'static str, Phrase)> 
 
 /// Renders a gate for a pull request.
 pub(crate) fn markdown(gate: &Gate, style: &Style) -> String {
-    let mut out = format!("**{} {}**\n", said::GATE, marks::phrase(&said::line(gate), false));
+    let mut out = format!("**{} {}**\n", wording::GATE, marks::phrase(&wording::line(gate), false));
     let listed = not_passed(gate);
     if !listed.is_empty() || !gate.one_sided.is_empty() {
-        out.push_str(&format!("\n{}:\n\n", said::NOT_PASSED_TITLE));
+        out.push_str(&format!("\n{}:\n\n", wording::NOT_PASSED_TITLE));
     }
     for (command, parts) in listed {
         for (label, what) in parts {
             out.push_str(&format!("- **{label}** {}\n", marks::phrase(&what, false)));
         }
         if !command.is_empty() {
-            out.push_str(&format!("- {}: {}\n", said::AGAIN, marks::code(&command, false)));
+            out.push_str(&format!("- {}: {}\n", wording::AGAIN, marks::code(&command, false)));
         }
     }
     for one in &gate.one_sided {
-        out.push_str(&format!("- **{}** {}\n", said::NOT_COMPARED, marks::phrase(&said::one_sided(one), false)));
+        out.push_str(&format!("- **{}** {}\n", wording::NOT_COMPARED, marks::phrase(&wording::one_sided(one), false)));
     }
     out.push('\n');
     for (title, what) in [
-        (said::BASELINE_TITLE, said::side(&gate.baseline)),
-        (said::CANDIDATE_TITLE, said::side(&gate.candidate)),
-        (said::METHOD_TITLE, said::method(gate)),
+        (wording::BASELINE_TITLE, wording::side(&gate.baseline)),
+        (wording::CANDIDATE_TITLE, wording::side(&gate.candidate)),
+        (wording::METHOD_TITLE, wording::method(gate)),
     ] {
         out.push_str(&format!("- {title}: {}\n", marks::escape(&what)));
     }
     for change in &gate.changes {
-        out.push_str(&format!("- {}: {}\n", said::CHANGED_TITLE, marks::escape(&words::sentence(change))));
+        out.push_str(&format!("- {}: {}\n", wording::CHANGED_TITLE, marks::escape(&words::sentence(change))));
     }
     for warning in &gate.warnings {
         out.push_str(&format!("- {}: {}\n", words::WARNING_TITLE, marks::escape(&words::sentence(warning))));
@@ -168,12 +168,12 @@ pub(crate) fn markdown(gate: &Gate, style: &Style) -> String {
     if let Some(both) = &gate.comparison {
         return out + "\n" + &comparison::markdown(both, style);
     }
-    out.push_str(&format!("\n<details><summary>{}</summary>\n\n", said::ALL_TITLE));
+    out.push_str(&format!("\n<details><summary>{}</summary>\n\n", wording::ALL_TITLE));
     let header = [
         words::COLUMN_WORKLOAD,
         words::columns::COLUMN_LANE,
-        said::COLUMN_BASELINE,
-        said::COLUMN_CANDIDATE,
+        wording::COLUMN_BASELINE,
+        wording::COLUMN_CANDIDATE,
         words::COLUMN_VERDICT,
     ];
     out.push_str(&format!("| {} |\n| --- | --- | ---: | ---: | --- |\n", header.join(" | ")));
@@ -181,9 +181,9 @@ pub(crate) fn markdown(gate: &Gate, style: &Style) -> String {
         let cells = [
             marks::escape(&subject(gate, row)),
             marks::code(&crate::clean::name(&row.lane), true),
-            marks::escape(&said::figure(row, &row.baseline)),
-            marks::escape(&said::figure(row, &row.candidate)),
-            marks::phrase(&said::row(gate, row, false), true),
+            marks::escape(&wording::figure(row, &row.baseline)),
+            marks::escape(&wording::figure(row, &row.candidate)),
+            marks::phrase(&wording::row(gate, row, false), true),
         ];
         out.push_str(&format!("| {} |\n", cells.join(" | ")));
     }
@@ -234,7 +234,7 @@ pub(crate) fn csv(gate: &Gate, _: &Style) -> String {
             rows::optional(row.low),
             rows::optional(row.high),
             rows::optional(row.half_width),
-            said::verdict(row.verdict).to_owned(),
+            wording::verdict(row.verdict).to_owned(),
             row.unresolved.to_string(),
             row.more_records.map(|more| more.to_string()).unwrap_or_default(),
             rows::text(row.why.as_deref().unwrap_or_default()),

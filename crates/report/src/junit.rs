@@ -5,7 +5,7 @@
 use crate::Style;
 use crate::clean::{clean, shell_line};
 use crate::layout::GLUE;
-use crate::words::{self, gate as said};
+use crate::words::{self, gate as wording};
 use model::gate::{Gate, GateOutcome, GateRow, GateVerdict, OneSided};
 use std::fmt::Write;
 
@@ -29,10 +29,10 @@ pub(crate) fn junit(gate: &Gate, _: &Style) -> String {
     if !gate.one_sided.is_empty() {
         let mut totals = Totals::default();
         let cases: String = gate.one_sided.iter().map(|one| one_sided(gate, one, &mut totals)).collect();
-        body.push_str(&suite(said::NOT_COMPARED, &cases, &totals, gate));
+        body.push_str(&suite(wording::NOT_COMPARED, &cases, &totals, gate));
         all.add(&totals);
     }
-    let title = attribute(&format!("{} {}", said::GATE, said::line(gate).plain()));
+    let title = attribute(&format!("{} {}", wording::GATE, wording::line(gate).plain()));
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{title}\" {}>\n{body}</testsuites>\n",
         all.attributes()
@@ -91,9 +91,9 @@ impl Totals {
 
 fn suite(name: &str, cases: &str, totals: &Totals, gate: &Gate) -> String {
     let properties = [
-        ("baseline", said::side(&gate.baseline)),
-        ("candidate", said::side(&gate.candidate)),
-        ("method", said::method(gate)),
+        ("baseline", wording::side(&gate.baseline)),
+        ("candidate", wording::side(&gate.candidate)),
+        ("method", wording::method(gate)),
     ];
     let changes = gate.changes.iter().map(|change| ("changed", words::sentence(change)));
     let mut out = format!("  <testsuite name=\"{}\" {}>\n    <properties>\n", attribute(name), totals.attributes());
@@ -119,13 +119,13 @@ fn case(gate: &Gate, row: &GateRow, came: Came) -> String {
         attribute(&crate::clean::name(&row.lane)),
         attribute(&name)
     );
-    let message = format!("{}; {}", said::row(gate, row, true).plain(), said::allowed(gate));
+    let message = format!("{}; {}", wording::row(gate, row, true).plain(), wording::allowed(gate));
     let again = shell_line(&row.command_line);
-    let again = if again.is_empty() { String::new() } else { format!("{}: {again}", said::AGAIN) };
+    let again = if again.is_empty() { String::new() } else { format!("{}: {again}", wording::AGAIN) };
     match came {
         Came::Passed => {}
         Came::Failed => {
-            let kind = said::verdict(row.verdict);
+            let kind = wording::verdict(row.verdict);
             let (message, again) = (attribute(&message), escape(&again));
             let _ = writeln!(out, "      <failure type=\"{kind}\" message=\"{message}\">{again}</failure>");
         }
@@ -134,9 +134,9 @@ fn case(gate: &Gate, row: &GateRow, came: Came) -> String {
         }
     }
     let lines = [
-        format!("{} -> {}", said::figure(row, &row.baseline), said::figure(row, &row.candidate)),
-        format!("{}: {}", said::verdict(row.verdict), said::row(gate, row, true).plain()),
-        said::varies(row),
+        format!("{} -> {}", wording::figure(row, &row.baseline), wording::figure(row, &row.candidate)),
+        format!("{}: {}", wording::verdict(row.verdict), wording::row(gate, row, true).plain()),
+        wording::varies(row),
         again,
     ];
     let lines: Vec<String> = lines.iter().filter(|line| !line.is_empty()).map(|line| escape(line)).collect();
@@ -149,7 +149,7 @@ fn not_told(came: Came, message: &str) -> String {
     let message = attribute(message);
     match came {
         Came::Unresolved => {
-            let kind = said::outcome(GateOutcome::Unresolved);
+            let kind = wording::outcome(GateOutcome::Unresolved);
             format!("<error type=\"{kind}\" message=\"{message}\"/>")
         }
         _ => format!("<skipped message=\"{message}\"/>"),
@@ -160,11 +160,11 @@ fn one_sided(gate: &Gate, one: &OneSided, totals: &mut Totals) -> String {
     // What the candidate did not race is not resolved either.
     let lost = one.in_baseline && gate.need_resolution.is_some();
     let came = totals.note(if lost { Came::Unresolved } else { Came::Skipped });
-    let said = said::one_sided(one).plain();
+    let said = wording::one_sided(one).plain();
     let name = one.lane.as_ref().or(one.workload.as_ref()).map_or_else(String::new, |name| crate::clean::name(name));
     format!(
         "    <testcase classname=\"{}\" name=\"{}\">\n      {}\n    </testcase>\n",
-        said::NOT_COMPARED,
+        wording::NOT_COMPARED,
         attribute(&name),
         not_told(came, &said)
     )

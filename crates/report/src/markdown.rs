@@ -2,7 +2,7 @@
 
 use crate::clean::{clean, name, shorten};
 use crate::layout::{GLUE, Phrase, Tone};
-use crate::words::operations as said;
+use crate::words::operations as wording;
 use crate::{
     Input, Style, advice, answer, appenders, facts, figures, lines, operations, questions, transactions, words,
 };
@@ -128,7 +128,7 @@ fn measured(out: &mut String, findings: &Findings) {
             let mut cells = vec![escape(&subject(result, findings)), code(&name(&estimate.lane), true)];
             match &estimate.failure {
                 Some(_) if operations::is_missing(findings, result, &estimate.lane) => {
-                    cells.push(said::MISSING.to_owned());
+                    cells.push(wording::MISSING.to_owned());
                     cells.extend(columns().map(|_| String::new()));
                 }
                 Some(reason) => {
@@ -166,7 +166,7 @@ fn measured(out: &mut String, findings: &Findings) {
 
 /// A workload of file operations as a whole: the time of all steps, and what they say of each pair.
 fn totals(out: &mut String, table: &OperationsFinding) {
-    out.push_str(&format!("\n{}\n\n", heading(&said::heading(table))));
+    out.push_str(&format!("\n{}\n\n", heading(&wording::heading(table))));
     let lanes: Vec<&str> = table.totals.iter().map(|total| total.lane.as_str()).collect();
     let mut header = vec![String::new()];
     header.extend(lanes.iter().map(|lane| code(&name(lane), true)));
@@ -183,22 +183,22 @@ fn totals(out: &mut String, table: &OperationsFinding) {
     for line in operations::pairs(table).into_iter().chain(operations::failures(table)) {
         out.push_str(&format!("- {}.\n", phrase(&line, false)));
     }
-    if let Some(chance) = said::by_chance(table) {
+    if let Some(chance) = wording::by_chance(table) {
         out.push_str(&format!("- {}.\n", escape(&chance)));
     }
 }
 
 /// Its steps: a table per section.
 fn steps(out: &mut String, findings: &Findings, table: &OperationsFinding) {
-    open(out, &html(&said::every_step(table)));
-    out.push_str(&format!("{}\n", phrase(&said::legend(findings, table), false)));
+    open(out, &html(&wording::every_step(table)));
+    out.push_str(&format!("{}\n", phrase(&wording::legend(findings, table), false)));
     let lanes: Vec<&str> = table.totals.iter().map(|total| total.lane.as_str()).collect();
     let contestants = operations::contestants(table);
     for (section, rows) in operations::sections(table) {
-        let section = if section.trim().is_empty() { said::UNNAMED_SECTION } else { section };
+        let section = if section.trim().is_empty() { wording::UNNAMED_SECTION } else { section };
         let mut header = vec![format!("**{}**", escape(&shorten(section, 60)))];
         header.extend(lanes.iter().map(|lane| code(&name(lane), true)));
-        header.extend((!contestants.is_empty()).then(|| phrase(&said::against(&table.reference), true)));
+        header.extend((!contestants.is_empty()).then(|| phrase(&wording::against(&table.reference), true)));
         out.push('\n');
         row(out, &header);
         let rule = header.iter().enumerate();
@@ -211,7 +211,7 @@ fn steps(out: &mut String, findings: &Findings, table: &OperationsFinding) {
         for of in &rows {
             let mut cells = vec![escape(&shorten(&of.group, 80))];
             let shares: Vec<f64> = of.figures.iter().filter_map(|figure| figure.process_startup_share).collect();
-            if let Some(startup) = said::startup(&shares) {
+            if let Some(startup) = wording::startup(&shares) {
                 cells[0].push_str(&format!("<br>{}", escape(&startup)));
             }
             cells.extend(lanes.iter().map(|lane| step_cell(table, of, lane)));
@@ -233,7 +233,7 @@ fn step_cell(table: &OperationsFinding, of: &OperationRow, lane: &str) -> String
     let parts = [
         operations::time(table, figure),
         operations::throughput(figure),
-        figure.floor_share.map(said::floor).unwrap_or_default(),
+        figure.floor_share.map(wording::floor).unwrap_or_default(),
     ];
     let parts: Vec<String> = parts.iter().filter(|part| !part.is_empty()).map(|part| escape(part)).collect();
     parts.join("<br>")

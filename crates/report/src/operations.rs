@@ -3,7 +3,7 @@
 
 use crate::clean::{columns, name, shorten};
 use crate::layout::{Phrase, Tone, hang};
-use crate::words::{self, operations as said};
+use crate::words::{self, operations as wording};
 use crate::{Style, figures};
 use model::findings::{
     Findings, Limit, OperationFigure, OperationRow, OperationTotal, OperationsFinding, OperationsPair, Pair,
@@ -54,7 +54,7 @@ pub(crate) fn result_of<'a>(
 pub(crate) fn time(table: &OperationsFinding, figure: &OperationFigure) -> String {
     match figure.seconds {
         Some(seconds) => figures::time(seconds),
-        None if has_rows(table, &figure.lane) => said::MISSING.to_owned(),
+        None if has_rows(table, &figure.lane) => wording::MISSING.to_owned(),
         None => words::FAILED.to_owned(),
     }
 }
@@ -106,7 +106,7 @@ pub(crate) fn verdict(result: &ResultFinding, lane: &str, reference: &str, named
     if failed(lane) || failed(reference) {
         return None;
     }
-    Some(said::verdict(named.then_some(lane), ratio, interval, of))
+    Some(wording::verdict(named.then_some(lane), ratio, interval, of))
 }
 
 /// The sections with their rows, in order.
@@ -133,7 +133,7 @@ pub(crate) fn limits(findings: &Findings, table: &OperationsFinding, rows: &[&Op
     }
     let known = limits.into_iter().filter(|(limit, _)| *limit != Limit::Unattributed);
     known
-        .map(|(limit, groups)| said::limited(words::verdict::limit(limit), &groups, groups.len() == rows.len()))
+        .map(|(limit, groups)| wording::limited(words::verdict::limit(limit), &groups, groups.len() == rows.len()))
         .chain(acts(findings, table, rows))
         .collect()
 }
@@ -150,7 +150,7 @@ fn acts(findings: &Findings, table: &OperationsFinding, rows: &[&OperationRow]) 
         }
     }
     acts.into_iter()
-        .map(|(act, groups)| said::limited(&words::sentence(act), &groups, groups.len() == rows.len()))
+        .map(|(act, groups)| wording::limited(&words::sentence(act), &groups, groups.len() == rows.len()))
         .collect()
 }
 
@@ -165,8 +165,8 @@ pub(crate) fn failures(table: &OperationsFinding) -> Vec<Phrase> {
         }
     }
     let of = |(lane, reason): (&str, &str)| match has_rows(table, lane) {
-        true => said::missing(lane, reason),
-        false => said::failed(lane, reason),
+        true => wording::missing(lane, reason),
+        false => wording::failed(lane, reason),
     };
     seen.into_iter().map(of).collect()
 }
@@ -180,7 +180,7 @@ pub(crate) fn pairs(table: &OperationsFinding) -> Vec<Phrase> {
     };
     let shown = table.pairs.iter().filter(|pair| !floor(&pair.a) && !floor(&pair.b)).filter(compared);
     // Against the others a lane lacks the same promise: the reason is said once for each lane.
-    shown.map(|pair| said::pair(pair, pair.b == table.reference || pair.a == table.reference)).collect()
+    shown.map(|pair| wording::pair(pair, pair.b == table.reference || pair.a == table.reference)).collect()
 }
 
 /// A row below a table: its label, and each lane's seconds.
@@ -193,9 +193,9 @@ pub(crate) fn totals(table: &OperationsFinding) -> Vec<Total<'_>> {
     };
     let steps = table.totals.iter().map(|total| total.steps).max().unwrap_or(0);
     let all = [
-        row(said::total(steps, table.rows.len()), |total| total.seconds),
-        row(said::SYNC_AFTER.to_owned(), |total| total.sync_seconds),
-        row(said::UNMOUNT.to_owned(), |total| total.unmount_seconds),
+        row(wording::total(steps, table.rows.len()), |total| total.seconds),
+        row(wording::SYNC_AFTER.to_owned(), |total| total.sync_seconds),
+        row(wording::UNMOUNT.to_owned(), |total| total.unmount_seconds),
     ];
     all.into_iter().filter(|(_, cells)| cells.iter().any(|(_, seconds)| seconds.is_some())).collect()
 }
@@ -205,8 +205,8 @@ pub(crate) fn text(out: &mut String, findings: &Findings, table: &OperationsFind
     if !out.is_empty() && !out.ends_with("\n\n") {
         out.push('\n');
     }
-    hang(out, "", 0, &said::heading(table), None, style);
-    hang(out, "", 2, &said::legend(findings, table), None, style);
+    hang(out, "", 0, &wording::heading(table), None, style);
+    hang(out, "", 2, &wording::legend(findings, table), None, style);
     match Grid::fitting(findings, table, style) {
         Some(grid) => grid.render(out, findings, table, style),
         None => spelled_out(out, findings, table, style),
@@ -215,7 +215,7 @@ pub(crate) fn text(out: &mut String, findings: &Findings, table: &OperationsFind
     for phrase in pairs(table).into_iter().chain(failures(table)) {
         hang(out, "", 2, &phrase, None, style);
     }
-    if let Some(chance) = said::by_chance(table) {
+    if let Some(chance) = wording::by_chance(table) {
         hang(out, "", 2, &Phrase::default().tone(Tone::Quiet, format!("{chance}.")), None, style);
     }
 }
@@ -242,7 +242,7 @@ impl<'a> Grid<'a> {
         let labels = totals(table).iter().map(|(label, _)| columns(label)).max().unwrap_or(0);
         let step = longest.max(labels).min((width * 3 / 10).clamp(STEP_COLUMNS.0, STEP_COLUMNS.1));
         let cells = table.rows.iter().flat_map(|row| &row.figures).flat_map(|figure| {
-            [time(table, figure), throughput(figure), figure.floor_share.map(said::floor).unwrap_or_default()]
+            [time(table, figure), throughput(figure), figure.floor_share.map(wording::floor).unwrap_or_default()]
         });
         let names = table.totals.iter().map(|total| columns(&name(&total.lane)).min(LANE_COLUMNS));
         let lane = cells.map(|cell| columns(&cell)).chain(names).max().unwrap_or(0);
@@ -307,17 +307,17 @@ impl<'a> Grid<'a> {
         }
         if let Some(floor) = self.floor_left_out {
             out.push('\n');
-            hang(out, "", 2, &said::floor_left_out(floor), None, style);
+            hang(out, "", 2, &wording::floor_left_out(floor), None, style);
         }
     }
 
     fn header(&self, out: &mut String, section: &str, lanes: &[&str], table: &OperationsFinding, style: &Style) {
-        let section = if section.trim().is_empty() { said::UNNAMED_SECTION } else { section };
+        let section = if section.trim().is_empty() { wording::UNNAMED_SECTION } else { section };
         let names: Vec<Phrase> = lanes
             .iter()
             .map(|lane| Phrase::default().tone(Tone::Name, shorten(&name(lane), self.lane.min(LANE_COLUMNS))))
             .collect();
-        let against = said::against(&shorten(&table.reference, LANE_COLUMNS));
+        let against = wording::against(&shorten(&table.reference, LANE_COLUMNS));
         let against = (self.verdicts > 0 && against.columns() <= self.verdicts).then_some(against);
         let section = Phrase::default().tone(Tone::Label, shorten(section, self.step));
         self.line(out, &section, (lanes.len(), &names), against.as_ref(), style);
@@ -338,7 +338,7 @@ impl<'a> Grid<'a> {
             lanes.iter().map(|lane| Phrase::default().tone(tone, text(lane))).collect()
         };
         let mut cells = vec![cell(&|figure| time(table, figure), Tone::Plain), cell(&throughput, Tone::Quiet)];
-        cells.push(cell(&|figure| figure.floor_share.map(said::floor).unwrap_or_default(), Tone::Quiet));
+        cells.push(cell(&|figure| figure.floor_share.map(wording::floor).unwrap_or_default(), Tone::Quiet));
         cells.retain(|line| line.iter().any(|cell| !cell.is_empty()));
         let verdicts: Vec<Phrase> =
             verdicts(findings, table, row, lanes).iter().flat_map(|phrase| phrase.wrap(self.verdicts)).collect();
@@ -349,7 +349,7 @@ impl<'a> Grid<'a> {
             self.line(out, &label, (lanes.len(), cells), verdicts.get(at), style);
         }
         let shares: Vec<f64> = row.figures.iter().filter_map(|figure| figure.process_startup_share).collect();
-        if let Some(startup) = said::startup(&shares) {
+        if let Some(startup) = wording::startup(&shares) {
             hang(out, "", 2, &Phrase::default().tone(Tone::Quiet, startup), None, style);
         }
     }
@@ -409,7 +409,7 @@ fn shortened(mut phrase: Phrase) -> Phrase {
 fn widest_verdict(findings: &Findings, table: &OperationsFinding, several: bool) -> usize {
     let lanes: Vec<&str> = std::iter::once(table.reference.as_str()).chain(contestants(table)).collect();
     let of_rows = table.rows.iter().flat_map(|row| verdicts(findings, table, row, &lanes));
-    let header = said::against(&shorten(&table.reference, LANE_COLUMNS)).columns();
+    let header = wording::against(&shorten(&table.reference, LANE_COLUMNS)).columns();
     of_rows.map(|phrase| phrase.columns()).max().unwrap_or(0).max(if several { header } else { 0 })
 }
 
@@ -417,7 +417,7 @@ fn widest_verdict(findings: &Findings, table: &OperationsFinding, several: bool)
 fn spelled_out(out: &mut String, findings: &Findings, table: &OperationsFinding, style: &Style) {
     let lanes: Vec<&str> = table.totals.iter().map(|total| total.lane.as_str()).collect();
     for (section, rows) in sections(table) {
-        let section = if section.trim().is_empty() { said::UNNAMED_SECTION } else { section };
+        let section = if section.trim().is_empty() { wording::UNNAMED_SECTION } else { section };
         out.push('\n');
         hang(out, "", 0, &Phrase::default().tone(Tone::Label, shorten(section, 60)), None, style);
         for row in &rows {
@@ -427,13 +427,13 @@ fn spelled_out(out: &mut String, findings: &Findings, table: &OperationsFinding,
                 let mut said = Phrase::default().name(&figure.lane).say(format!(" {}", time(table, figure)));
                 said = if rate.is_empty() { said } else { said.say(format!(", {rate}")) };
                 match figure.floor_share {
-                    Some(share) => said.say(format!(", {}", said::floor(share))),
+                    Some(share) => said.say(format!(", {}", wording::floor(share))),
                     None => said,
                 }
             });
             let verdicts = verdicts(findings, table, row, &lanes);
             let shares: Vec<f64> = row.figures.iter().filter_map(|figure| figure.process_startup_share).collect();
-            let startup = said::startup(&shares).map(Phrase::of);
+            let startup = wording::startup(&shares).map(Phrase::of);
             let body =
                 Phrase::of(format!("{}: ", shorten(&row.group, 120))).join(parts.chain(verdicts).chain(startup), "; ");
             hang(out, "", 2, &body, None, style);
@@ -465,7 +465,7 @@ pub(crate) fn so_far(results: &[ResultFinding]) -> Phrase {
         let all =
             || results.iter().flat_map(|result| &result.pairs).filter(|other| other.a == pair.a && other.b == pair.b);
         let count = |verdict: Verdict| all().filter(|pair| pair.verdict == verdict).count() as u32;
-        said::pair_so_far(
+        wording::pair_so_far(
             (&pair.a, &pair.b),
             [Verdict::Faster, Verdict::Tie, Verdict::Slower, Verdict::Undecided, Verdict::None].map(count),
         )

@@ -8,7 +8,7 @@ pub(crate) use markdown::markdown;
 use crate::Style;
 use crate::clean::{columns, shorten};
 use crate::layout::{GLUE, Phrase, Tone, hang};
-use crate::words::questions as said;
+use crate::words::questions as wording;
 use model::findings::Findings;
 use rows::{Cell, Row};
 
@@ -40,15 +40,15 @@ pub(crate) fn text(out: &mut String, findings: &Findings, style: &Style) {
         table.limits(findings, out, style);
     }
     let bars = matches!(layout, Layout::Beside { bar: Some(_), .. });
-    if let Some(legend) = legend(&table, findings, said::Marks { bars, ..table.marks() }) {
+    if let Some(legend) = legend(&table, findings, wording::Marks { bars, ..table.marks() }) {
         hang(out, "", 2, &quiet(legend), None, style);
     }
 }
 
 /// What the marks of a table mean.
-fn legend(table: &Table, findings: &Findings, marks: said::Marks) -> Option<Phrase> {
+fn legend(table: &Table, findings: &Findings, marks: wording::Marks) -> Option<Phrase> {
     let reference = (table.lanes.len() > 1).then_some(table.lanes[0]);
-    said::legend(reference, findings.margin, marks)
+    wording::legend(reference, findings.margin, marks)
 }
 
 /// All of it in the tone of what is less important.
@@ -101,14 +101,14 @@ impl<'a> Table<'a> {
         Table { lanes, rows, title: usize::MAX, lane: usize::MAX }
     }
 
-    fn marks(&self) -> said::Marks {
+    fn marks(&self) -> wording::Marks {
         let cells = || self.rows.iter().flat_map(|row| &row.cells);
         let begins = |sign: &str| cells().any(|cell| cell.mark.plain().starts_with(sign));
-        said::Marks {
+        wording::Marks {
             best: cells().any(|cell| cell.best),
             tie: begins("tie"),
             undecided: cells().any(|cell| cell.is_undecided()),
-            too_noisy: cells().any(|cell| cell.mark.plain() == said::TOO_NOISY.replace(GLUE, " ")),
+            too_noisy: cells().any(|cell| cell.mark.plain() == wording::TOO_NOISY.replace(GLUE, " ")),
             unsure: begins("~"),
             unranked: begins("("),
             disk: self.rows.iter().any(|row| row.at_the_disk),
@@ -157,10 +157,10 @@ impl<'a> Table<'a> {
         let title = widest(&lines);
         let limit = widest(&|row| columns(row.limit));
         Widths {
-            title: title.max(columns(said::QUESTION)),
+            title: title.max(columns(wording::QUESTION)),
             lanes: (0..self.lanes.len()).map(lane).collect(),
-            unit: widest(&|row| columns(&row.unit)).max(columns(said::UNIT)),
-            limit: if limit == 0 { 0 } else { limit.max(columns(said::LIMITED_BY)) },
+            unit: widest(&|row| columns(&row.unit)).max(columns(wording::UNIT)),
+            limit: if limit == 0 { 0 } else { limit.max(columns(wording::LIMITED_BY)) },
         }
     }
 
@@ -207,7 +207,12 @@ impl<'a> Table<'a> {
     }
 
     fn below_title(&self, widths: &Widths) -> usize {
-        self.rows.iter().map(|row| 2 + columns(&said::below(&row.unit, row.limit))).max().unwrap_or(0).max(widths.title)
+        self.rows
+            .iter()
+            .map(|row| 2 + columns(&wording::below(&row.unit, row.limit)))
+            .max()
+            .unwrap_or(0)
+            .max(widths.title)
     }
 
     fn beside(&self, out: &mut String, bar: Option<usize>, limit: bool, style: &Style) {
@@ -216,13 +221,13 @@ impl<'a> Table<'a> {
             let (figure, mark) = widths.lanes[at];
             beside_columns(figure, mark, bar).max(columns(&self.header(at)))
         };
-        let mut header = Line::begin(Phrase::default().tone(Tone::Quiet, said::QUESTION), widths.title);
+        let mut header = Line::begin(Phrase::default().tone(Tone::Quiet, wording::QUESTION), widths.title);
         for at in 0..self.lanes.len() {
             header.left(Phrase::default().tone(Tone::Name, self.header(at)), lane_columns(at));
         }
-        header.left(Phrase::default().tone(Tone::Quiet, said::UNIT), widths.unit);
+        header.left(Phrase::default().tone(Tone::Quiet, wording::UNIT), widths.unit);
         if limit {
-            header.left(Phrase::default().tone(Tone::Quiet, said::LIMITED_BY), widths.limit);
+            header.left(Phrase::default().tone(Tone::Quiet, wording::LIMITED_BY), widths.limit);
         }
         header.end(out, style);
         for row in &self.rows {
@@ -254,7 +259,7 @@ impl<'a> Table<'a> {
         let widths = self.widths();
         let (title, column) = (self.below_title(&widths), self.below_columns(&widths));
         for (number, lanes) in blocks.iter().enumerate() {
-            let mut header = Line::begin(Phrase::default().tone(Tone::Quiet, said::QUESTION), title);
+            let mut header = Line::begin(Phrase::default().tone(Tone::Quiet, wording::QUESTION), title);
             lanes.iter().for_each(|&at| header.right(Phrase::default().tone(Tone::Name, self.header(at)), column));
             header.end(out, style);
             for row in &self.rows {
@@ -262,7 +267,7 @@ impl<'a> Table<'a> {
                 let mut line = Line::begin(Phrase::of(self.begin_title(out, row)), title);
                 lanes.iter().for_each(|&at| line.right(row.cells[at].figure(), column));
                 line.end(out, style);
-                let below = format!("{}{}", row.indent(), said::below(&row.unit, row.limit));
+                let below = format!("{}{}", row.indent(), wording::below(&row.unit, row.limit));
                 let mut line = Line::begin(Phrase::default().tone(Tone::Quiet, below), title);
                 lanes.iter().for_each(|&at| line.right(row.cells[at].mark.clone(), column));
                 line.end(out, style);
@@ -289,7 +294,7 @@ impl<'a> Table<'a> {
         let figure_columns = self.widths().lanes.iter().map(|&(figure, _)| figure).max().unwrap_or(0);
         for row in &self.rows {
             self.heading(out, row, style);
-            let below = said::below(&row.unit, row.limit);
+            let below = wording::below(&row.unit, row.limit);
             let title = Phrase::of(row.title.trim());
             let title = if below.is_empty() { title } else { title.say(" (").tone(Tone::Quiet, below).say(")") };
             hang(out, "", row.indent().len().saturating_sub(2), &title, None, style);
@@ -325,7 +330,7 @@ impl<'a> Table<'a> {
                 None => limits.push((row.limit, vec![title])),
             }
         }
-        for line in said::limits(&limits) {
+        for line in wording::limits(&limits) {
             hang(out, "", 2, &quiet(line), None, style);
         }
     }
@@ -367,7 +372,7 @@ impl Cell {
     fn figure(&self) -> Phrase {
         let tone = if self.best { Tone::Name } else { self.tone };
         let said = Phrase::default().tone(tone, &self.figure);
-        if self.best { said.tone(Tone::Name, said::BEST.to_string()) } else { said }
+        if self.best { said.tone(Tone::Name, wording::BEST.to_string()) } else { said }
     }
 
     fn columns(&self) -> usize {

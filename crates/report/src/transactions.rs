@@ -4,7 +4,7 @@ use crate::clean::columns;
 use crate::layout::{Phrase, Tone, align, hang};
 use crate::lines::CLOSING_COLUMNS;
 use crate::markdown::{escape, phrase};
-use crate::words::transactions as said;
+use crate::words::transactions as wording;
 use crate::{Style, words};
 use model::findings::{Findings, TransactionsFinding, TransactionsRow};
 
@@ -12,10 +12,10 @@ use model::findings::{Findings, TransactionsFinding, TransactionsRow};
 pub(crate) fn text(out: &mut String, findings: &Findings, style: &Style) {
     if !findings.transactions.is_empty() {
         out.push('\n');
-        hang(out, said::TRANSACTIONS, CLOSING_COLUMNS, &Phrase::of(said::LEGEND), None, style);
+        hang(out, wording::TRANSACTIONS, CLOSING_COLUMNS, &Phrase::of(wording::LEGEND), None, style);
     }
     for table in &findings.transactions {
-        hang(out, "", 0, &said::heading(table), None, style);
+        hang(out, "", 0, &wording::heading(table), None, style);
         for (at, line) in fitting(table, style).iter().enumerate() {
             let tone = if at == 0 { Tone::Quiet } else { Tone::Plain };
             out.push_str(&format!("  {}\n", Phrase::default().tone(tone, line).paint(style)));
@@ -30,8 +30,8 @@ pub(crate) fn text(out: &mut String, findings: &Findings, style: &Style) {
 fn fitting(table: &TransactionsFinding, style: &Style) -> Vec<String> {
     let rows = filled(table);
     let mut lines = Vec::new();
-    for spared in 0..=said::COLUMNS_TO_SPARE.len() {
-        let spare: Vec<&str> = said::COLUMNS_TO_SPARE[..spared].iter().map(|&at| said::COLUMNS[at]).collect();
+    for spared in 0..=wording::COLUMNS_TO_SPARE.len() {
+        let spare: Vec<&str> = wording::COLUMNS_TO_SPARE[..spared].iter().map(|&at| wording::COLUMNS[at]).collect();
         lines = align(&without(&rows, |column| spare.contains(&rows[0][column].as_str())));
         if lines.iter().all(|line| columns(line) + 2 <= style.table_columns()) {
             break;
@@ -42,12 +42,12 @@ fn fitting(table: &TransactionsFinding, style: &Style) -> Vec<String> {
 
 /// Header and cells, without the columns that no row fills; empty where nothing was measured.
 fn filled(table: &TransactionsFinding) -> Vec<Vec<String>> {
-    let mut rows = vec![said::COLUMNS.map(str::to_owned).to_vec()];
-    rows.extend(measured(table).map(said::cells));
+    let mut rows = vec![wording::COLUMNS.map(str::to_owned).to_vec()];
+    rows.extend(measured(table).map(wording::cells));
     if rows.len() == 1 {
         return Vec::new();
     }
-    without(&rows, |column| rows[1..].iter().all(|row| row[column] == said::ABSENT))
+    without(&rows, |column| rows[1..].iter().all(|row| row[column] == wording::ABSENT))
 }
 
 fn without(rows: &[Vec<String>], goes: impl Fn(usize) -> bool) -> Vec<Vec<String>> {
@@ -63,7 +63,7 @@ fn measured(table: &TransactionsFinding) -> impl Iterator<Item = &TransactionsRo
 
 /// Why transactions were done again.
 fn again(table: &TransactionsFinding) -> impl Iterator<Item = Phrase> {
-    measured(table).filter_map(said::again)
+    measured(table).filter_map(wording::again)
 }
 
 /// Lanes without figures, each reason once.
@@ -84,10 +84,10 @@ fn failures(table: &TransactionsFinding) -> Vec<Phrase> {
 /// The same as Markdown.
 pub(crate) fn markdown(out: &mut String, findings: &Findings) {
     if !findings.transactions.is_empty() {
-        out.push_str(&format!("\n**{}.** {}\n", said::TRANSACTIONS_TITLE, escape(said::LEGEND)));
+        out.push_str(&format!("\n**{}.** {}\n", wording::TRANSACTIONS_TITLE, escape(wording::LEGEND)));
     }
     for table in &findings.transactions {
-        out.push_str(&format!("\n{}\n\n", phrase(&said::heading(table), false)));
+        out.push_str(&format!("\n{}\n\n", phrase(&wording::heading(table), false)));
         let mut line = |cells: Vec<String>| out.push_str(&format!("| {} |\n", cells.join(" | ")));
         for (at, row) in filled(table).iter().enumerate() {
             line(row.iter().map(|cell| escape(cell)).collect());

@@ -2,12 +2,12 @@
 
 mod common;
 
-use model::findings::{Bursts, Pair, SearchFinding, SearchLane, SearchPass, SwarmFinding, SwarmRow, Verdict};
+use model::findings::{AppendersFinding, AppendersRow, Bursts, Pair, SearchFinding, SearchLane, SearchPass, Verdict};
 use model::search::Criterion;
 use report::{Input, Style, render};
 
-fn row(lane: &str, p99_ns: f64) -> SwarmRow {
-    SwarmRow {
+fn row(lane: &str, p99_ns: f64) -> AppendersRow {
+    AppendersRow {
         lane: lane.to_owned(),
         group: "append".to_owned(),
         rounds: 6,
@@ -21,13 +21,13 @@ fn row(lane: &str, p99_ns: f64) -> SwarmRow {
         dirty_bytes_max: Some(240.0 * 1024.0 * 1024.0),
         iowait_share_max: Some(0.31),
         load_average_max: Some(2.26),
-        ..SwarmRow::default()
+        ..AppendersRow::default()
     }
 }
 
-fn swarm() -> SwarmFinding {
+fn appenders() -> AppendersFinding {
     let story = "btrfs writes every 30 s in bursts of 240 MiB; p99 lateness rises from 2 ms to 900 ms";
-    SwarmFinding {
+    AppendersFinding {
         workload: "appenders-4000".to_owned(),
         title: "4000 writers at 0.5 s".to_owned(),
         writers: 4000,
@@ -36,17 +36,17 @@ fn swarm() -> SwarmFinding {
         processes: true,
         rows: vec![
             row("ext4", 2e6),
-            SwarmRow {
+            AppendersRow {
                 backlog_rounds: 2,
                 story: Some(story.into()),
                 bursts: Some(Bursts { count: 6, ..Bursts::default() }),
                 ..row("btrfs", 900e6)
             },
-            SwarmRow {
+            AppendersRow {
                 lane: "jfs".to_owned(),
                 group: "append".to_owned(),
                 failure: Some("no mount".into()),
-                ..SwarmRow::default()
+                ..AppendersRow::default()
             },
         ],
     }
@@ -116,7 +116,7 @@ fn shown(format: &str, width: usize, searched: bool) -> String {
         findings.answer = None;
         findings.searches = vec![search()];
     } else {
-        findings.swarms = vec![swarm()];
+        findings.appenders = vec![appenders()];
     }
     let record = common::record(&findings);
     let input = Input { findings: &findings, record: &record, record_path: Some("r.jsonl") };

@@ -12,11 +12,11 @@ mod pressure;
 mod processes;
 mod programs;
 mod source;
-mod story;
 mod threads;
+mod writeback;
 
 pub use cpu::ticks_per_second;
-pub use story::Story;
+pub use writeback::Writeback;
 
 use model::agent::{Devices, FilesystemProcesses};
 use model::trial::SystemUse;

@@ -1,8 +1,8 @@
 //! What lanes made of the work that they were given: direct I/O that was none, files that lie elsewhere than in blocks of
 //! their own. Seen in the trials, never assumed.
 
-use crate::say::{name, pair as said};
 use crate::series::{LaneSeries, kind_of};
+use crate::statements::{name, pair as statement};
 use model::Sentence;
 use model::findings::{Kept, KeptForm, ResultFinding};
 use model::job::Data;
@@ -26,7 +26,7 @@ pub(crate) fn not_compressed(lanes: &[LaneSeries], group: &str, workload: &Workl
         all > 0 && other == 0 && lane.lane.mount_options.iter().any(|option| is_compression(option))
     };
     let left_alone = lanes.iter().filter(|_| compressible).filter(left_alone);
-    left_alone.map(|lane| said::not_compressed(name(&lane.lane.name)).weigh(Weight::Choice)).collect()
+    left_alone.map(|lane| statement::not_compressed(name(&lane.lane.name)).weigh(Weight::Choice)).collect()
 }
 
 fn form(lane: &LaneSeries, group: &str) -> Option<KeptForm> {
@@ -44,17 +44,18 @@ fn form(lane: &LaneSeries, group: &str) -> Option<KeptForm> {
 /// What is said beside a verdict: of lanes that sent direct I/O through the page cache, and of those that keep the files
 /// in a form of their own.
 pub(crate) fn sentences(buffered: &[String], kept: &[Kept], reads: bool) -> Vec<Sentence> {
-    let buffers =
-        |lane: &String| if reads { said::buffers_reads(name(lane)) } else { said::buffers_writes(name(lane)) };
+    let buffers = |lane: &String| {
+        if reads { statement::buffers_reads(name(lane)) } else { statement::buffers_writes(name(lane)) }
+    };
     buffered.iter().map(buffers).chain(kept.iter().map(keeps)).collect()
 }
 
 fn keeps(kept: &Kept) -> Sentence {
     let lane = name(&kept.lane);
     match kept.form {
-        KeptForm::Inline => said::keeps_inline(lane),
-        KeptForm::Compressed => said::keeps_compressed(lane),
-        KeptForm::Tail => said::keeps_in_tails(lane),
+        KeptForm::Inline => statement::keeps_inline(lane),
+        KeptForm::Compressed => statement::keeps_compressed(lane),
+        KeptForm::Tail => statement::keeps_in_tails(lane),
     }
 }
 

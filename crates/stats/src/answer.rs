@@ -9,8 +9,8 @@ use crate::ground;
 use crate::level;
 use crate::pair;
 use crate::ranking::{beats, beats_over_race};
-use crate::say;
 use crate::series::Series;
+use crate::statements;
 use crate::throttle;
 use model::Mark;
 use model::Sentence;
@@ -61,7 +61,7 @@ pub fn answer(record: &Record, results: &[ResultFinding]) -> Option<Answer> {
     let disturbed = open_disturbed || disturbed(record, &named);
     let unraced = unraced(header, results);
     let mut not_tested: Vec<Sentence> =
-        unraced.iter().map(|title| say::race::never_reached(say::text(*title))).collect();
+        unraced.iter().map(|title| statements::race::never_reached(statements::text(*title))).collect();
     not_tested.extend(header.plan.not_tested.iter().cloned().map(Sentence::from));
     let more_lanes = usize::from(comparable_lane::is_missing(record, results));
     let (mut next, settle) = next(record, &undecided, (unraced.len(), open_disturbed), more_lanes);

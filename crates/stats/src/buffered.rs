@@ -6,8 +6,8 @@
 //! go of what they wrote, single ones that were watched when all was done, and pages that became dirty in the windows
 //! against the bytes that the work wrote in them. Nobody else can add to the first two.
 
-use crate::say::{name, pair as said};
 use crate::series::{LaneSeries, Reading, Scope, kind_of};
+use crate::statements::{name, pair as statement};
 use model::Sentence;
 use model::findings::{Estimate, Kept, KeptForm, ResultFinding};
 use model::job::{Io, Job};
@@ -123,12 +123,12 @@ pub(crate) fn warnings(lanes: &[&Lane], estimates: &[Estimate], reads: bool, kep
         let named = name(&estimate.lane);
         let compressed = kept.iter().any(|of| of.lane == estimate.lane && of.form == KeptForm::Compressed);
         match lane.filter(|_| !reads).and_then(|lane| Some((option_without_checksums(lane)?, &*lane.venue))) {
-            _ if reads && compressed => said::read_not_direct_compressed(named, share),
-            _ if reads => said::read_not_direct(named, share),
+            _ if reads && compressed => statement::read_not_direct_compressed(named, share),
+            _ if reads => statement::read_not_direct(named, share),
             // Whose mount options are not ours to choose.
-            Some((_, "directory")) => said::not_direct_in_directory(named),
-            Some(_) => said::not_direct_with_checksums(named),
-            None => said::not_direct(named),
+            Some((_, "directory")) => statement::not_direct_in_directory(named),
+            Some(_) => statement::not_direct_with_checksums(named),
+            None => statement::not_direct(named),
         }
     };
     estimates

@@ -1,8 +1,8 @@
 //! Bursts: whether a lane's device is written little for long and much for a short time, and whether the
-//! records of a swarm come later meanwhile.
+//! records of appenders come later meanwhile.
 
 use crate::estimate::median;
-use crate::say::{appenders as said, name};
+use crate::statements::{appenders as statement, name};
 use model::Sentence;
 use model::findings::Bursts;
 use model::sentence::Value;
@@ -67,9 +67,9 @@ pub(crate) fn of_trials(trials: &[&Trial]) -> Option<Bursts> {
 /// bursts.
 fn in_trial(trial: &Trial) -> Option<(&Trial, Vec<Burst>, f64)> {
     // A rate of a thinned course holds for no time: what was written by each point is known exactly.
-    let course = trial.course.as_ref()?.finest();
-    let (at, by) = (&course.measured_seconds, &course.device_written_bytes);
-    let points = course.points();
+    let timeline = trial.timeline.as_ref()?.finest();
+    let (at, by) = (&timeline.measured_seconds, &timeline.device_written_bytes);
+    let points = timeline.points();
     let seconds = at.get(points.checked_sub(1)?).copied()?;
     if by.len() != points || points < LEAST_POINTS || seconds < LEAST_SECONDS {
         return None;
@@ -119,17 +119,17 @@ pub(crate) fn sentence(lane: &str, bursts: &Bursts) -> Sentence {
         _ => None,
     };
     match (bursts.every_seconds.map(Value::Seconds), rise) {
-        (Some(every), Some((between, within))) => said::bursts_rise(who, every, bytes, between, within),
-        (Some(every), None) => said::bursts_hidden(who, every, bytes),
-        (None, Some((between, within))) => said::lone_bursts_rise(who, bytes, between, within),
-        (None, None) => said::lone_bursts_hidden(who, bytes),
+        (Some(every), Some((between, within))) => statement::bursts_rise(who, every, bytes, between, within),
+        (Some(every), None) => statement::bursts_hidden(who, every, bytes),
+        (None, Some((between, within))) => statement::lone_bursts_rise(who, bytes, between, within),
+        (None, None) => statement::lone_bursts_hidden(who, bytes),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::course::{Point, place_of, trial_course};
+    use crate::timeline::{Point, place_of, trial_timeline};
     use model::page::Quantity;
     use model::trial::{Group, Outcome, SystemUse};
 
@@ -137,12 +137,12 @@ mod tests {
     fn trial(seconds: usize, rate: impl Fn(f64) -> f64, late: impl Fn(f64) -> f64) -> Trial {
         let at: Vec<f64> = (1..=10 * seconds).map(|point| point as f64 / 10.0).collect();
         let point = |at: &f64| {
-            let mut figures = [0.0; crate::course::QUANTITIES];
+            let mut figures = [0.0; crate::timeline::QUANTITIES];
             figures[place_of(Quantity::DeviceWriteBytesPerSecond)] = rate(at - 0.05);
             Point { at: [*at; 2], figures }
         };
         // As a record keeps it: thinned.
-        let course = trial_course(&at.iter().map(point).collect::<Vec<_>>(), |_| true);
+        let timeline = trial_timeline(&at.iter().map(point).collect::<Vec<_>>(), |_| true);
         let lateness = Lateness {
             interval_seconds: 0.5,
             interval_p99_ns: (0..2 * seconds).map(|interval| late(interval as f64 / 2.0 + 0.25)).collect(),
@@ -161,7 +161,7 @@ mod tests {
             phases_seconds: Default::default(),
             groups: vec![Group { lateness: Some(Box::new(lateness)), ..Group::default() }],
             system: SystemUse::default(),
-            course,
+            timeline,
             jobs: Vec::new(),
             flags: Vec::new(),
         }
@@ -231,7 +231,7 @@ mod tests {
             None,
             "half of it"
         );
-        let blind = Trial { course: None, ..trial(30, rhythm, |_| 1e6) };
+        let blind = Trial { timeline: None, ..trial(30, rhythm, |_| 1e6) };
         assert_eq!(of(std::slice::from_ref(&blind)), None);
         assert_eq!(of(&[trial(90, rhythm, |_| 1e6), blind.clone()]), None, "one of two is not most");
         assert_eq!(of(&[]), None);

@@ -1,7 +1,7 @@
 //! What a filesystem raced against itself says of a machine: how often equal lanes are called
 //! different, and how much figures scatter from round to round.
 
-use crate::correlation::{self, Seen};
+use crate::correlation::{self, ObservedCorrelation};
 use crate::estimate;
 use crate::pair::{finite, seconds_per_round};
 use crate::resolution::{self, Contest, Noise, UNKNOWN, Work};
@@ -173,7 +173,7 @@ pub fn races(differences: &[f64], rule: &Rule) -> Vec<Verdict> {
         let last = reached.clone().next_back().unwrap_or(left.len());
         let ended = reached
             .map(|look| {
-                let own = Seen::of([&vec![left[..look].to_vec(), vec![0.0; look]]]);
+                let own = ObservedCorrelation::of([&vec![left[..look].to_vec(), vec![0.0; look]]]);
                 let verdict = sequential::interval(&left[..look], rule, correlation::assumed(own, &[]))
                     .map_or(Verdict::Undecided, |of| rule.verdict(of.mean, of.half, look == last));
                 (look, verdict)

@@ -2,7 +2,7 @@
 //! the rest is not ranked.
 
 use crate::guarantees;
-use crate::say::{self, name, pair as said};
+use crate::statements::{self, name, pair as statement};
 use model::Sentence;
 use model::findings::NotRanked;
 use model::lane::{Lane, Promises};
@@ -22,7 +22,7 @@ pub const QEMU: &str = "qemu";
 /// What has to be said of work that is made of flushes where no flush reaches a disk.
 pub fn not_durable<'a>(lanes: impl Iterator<Item = &'a Lane>) -> Option<Sentence> {
     let names: Vec<&str> = lanes.filter(|lane| lane.flushes_stop_short).map(|lane| lane.name.as_str()).collect();
-    (!names.is_empty()).then(|| said::not_durable(say::names(names)).weigh(Weight::Choice))
+    (!names.is_empty()).then(|| statement::not_durable(statements::names(names)).weigh(Weight::Choice))
 }
 
 /// What stands above the verdicts where lanes live in user-mode Linux.
@@ -30,8 +30,8 @@ pub fn code_only(lanes: &[Lane]) -> Option<Sentence> {
     let names: Vec<&str> = lanes.iter().filter(|lane| lane.venue == UML).map(|lane| lane.name.as_str()).collect();
     match () {
         () if names.is_empty() => None,
-        () if in_page_cache(lanes) => Some(said::code_only()),
-        () => Some(said::code_only_of(say::names(names))),
+        () if in_page_cache(lanes) => Some(statement::code_only()),
+        () => Some(statement::code_only_of(statements::names(names))),
     }
 }
 
@@ -115,7 +115,7 @@ pub fn stands_beside(lane: &Lane) -> bool {
 pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<Sentence>, Sentence> {
     let mut different: Vec<Value> = Vec::new();
     if apart_by_place(a, b) {
-        different.push(said::different_venue(name(&a.name), name(&a.venue), name(&b.name), name(&b.venue)).into());
+        different.push(statement::different_venue(name(&a.name), name(&a.venue), name(&b.name), name(&b.venue)).into());
     }
     // What a filesystem hands to a disk says nothing in another place where no flush reaches one.
     let told = |promise: &&&str| **promise == SURVIVES || !void_across(a, b);
@@ -123,21 +123,21 @@ pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<Sentence>, Sentence> {
     let promises: Vec<&&str> = promises.iter().filter(told).collect();
     if !promises.is_empty() {
         let each = promises.iter().map(|promise| promise_words(promise, a, b).into());
-        different.push(said::different_promises(Value::Clauses(each.collect())).into());
+        different.push(statement::different_promises(Value::Clauses(each.collect())).into());
     }
     if (a.venue == LIBRARY) != (b.venue == LIBRARY) {
         let library = if a.venue == LIBRARY { a } else { b };
-        different.push(said::in_process_library(name(&library.name)).into());
+        different.push(statement::in_process_library(name(&library.name)).into());
     }
     if !different.is_empty() {
-        return Err(said::clauses(Value::Clauses(different)));
+        return Err(statement::clauses(Value::Clauses(different)));
     }
     if a.venue != b.venue {
-        return Err(said::different_venue(name(&a.name), name(&a.venue), name(&b.name), name(&b.venue)));
+        return Err(statement::different_venue(name(&a.name), name(&a.venue), name(&b.name), name(&b.venue)));
     }
     if a.flushes_stop_short != b.flushes_stop_short {
         let (stops, reaches) = if a.flushes_stop_short { (a, b) } else { (b, a) };
-        return Err(said::flushes_stop_short(name(&stops.name), name(&reaches.name)));
+        return Err(statement::flushes_stop_short(name(&stops.name), name(&reaches.name)));
     }
     let mut beside = Vec::new();
     if !same_kernel(a, b) {
@@ -147,25 +147,25 @@ pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<Sentence>, Sentence> {
         let kernels = [name(&a.name), name(kernel_beside(a, b)), name(&b.name), name(kernel_beside(b, a))];
         let [a_is, a_on, b_is, b_on] = kernels;
         if !equal || a.venue != QEMU {
-            return Err(said::other_kernels(a_is, a_on, b_is, b_on));
+            return Err(statement::other_kernels(a_is, a_on, b_is, b_on));
         }
-        beside.push(said::kernel_differs(a_is, a_on, b_is, b_on));
+        beside.push(statement::kernel_differs(a_is, a_on, b_is, b_on));
     }
     if let (Some(of_a), Some(of_b)) = (guest_of(a), guest_of(b))
         && of_a != of_b
     {
-        return Err(said::other_guests(name(&a.name), name(of_a), name(&b.name), name(of_b)));
+        return Err(statement::other_guests(name(&a.name), name(of_a), name(&b.name), name(of_b)));
     }
     if a.ground != b.ground {
         let one_disk = a.venue == "directory" && !a.backing.is_empty() && a.backing == b.backing;
         if !one_disk {
-            return Err(said::different_disks(name(&a.name), name(&a.ground), name(&b.name), name(&b.ground)));
+            return Err(statement::different_disks(name(&a.name), name(&a.ground), name(&b.name), name(&b.ground)));
         }
-        beside.push(said::same_disk_elsewhere(name(&a.backing)));
+        beside.push(statement::same_disk_elsewhere(name(&a.backing)));
     }
     if a.promises.data_checksums != b.promises.data_checksums {
         let with = if a.promises.data_checksums { a } else { b };
-        beside.push(said::also_checksums(name(&with.name)));
+        beside.push(statement::also_checksums(name(&with.name)));
     }
     beside.extend(guarantees::unlike(a, b));
     Ok(beside)
@@ -188,9 +188,9 @@ fn apart_by_place(a: &Lane, b: &Lane) -> bool {
 /// One durability promise that two lanes do not share, naming who has it.
 fn promise_words(promise: &str, a: &Lane, b: &Lane) -> Sentence {
     let (has_it, words): (bool, fn(Value, Value) -> Sentence) = match promise {
-        SURVIVES => (a.promises.journal, said::survives_a_crash),
-        "fsync reaches stable storage" => (a.promises.fsync_reaches_stable_storage, said::hands_over_fsync),
-        "write barriers" => (a.promises.barriers, said::flushes_its_writes),
+        SURVIVES => (a.promises.journal, statement::survives_a_crash),
+        "fsync reaches stable storage" => (a.promises.fsync_reaches_stable_storage, statement::hands_over_fsync),
+        "write barriers" => (a.promises.barriers, statement::flushes_its_writes),
         other => return other.into(),
     };
     let (with, without) = if has_it { (a, b) } else { (b, a) };
@@ -209,9 +209,9 @@ pub fn reference<'a>(lanes: &[&'a Lane]) -> Option<&'a Lane> {
 type Promise = (fn() -> Sentence, fn() -> Sentence, fn(&Promises) -> bool);
 
 const PROMISES: [Promise; 3] = [
-    (said::no_safe_metadata, said::safe_metadata, |of| of.journal),
-    (said::no_stable_fsync, said::stable_fsync, |of| of.fsync_reaches_stable_storage),
-    (said::no_write_barriers, said::write_barriers, |of| of.barriers),
+    (statement::no_safe_metadata, statement::safe_metadata, |of| of.journal),
+    (statement::no_stable_fsync, statement::stable_fsync, |of| of.fsync_reaches_stable_storage),
+    (statement::no_write_barriers, statement::write_barriers, |of| of.barriers),
 ];
 
 const NO_PROMISES: Promises =
@@ -241,7 +241,7 @@ pub fn not_ranked(lanes: &[&Lane], reference: &Lane) -> Vec<NotRanked> {
     }
     for place in places {
         let of = apart.iter().copied().filter(|lane| lane.venue == place).collect();
-        say(of, said::in_another_place_one(name(place)), said::in_another_place_many(name(place)));
+        say(of, statement::in_another_place_one(name(place)), statement::in_another_place_many(name(place)));
     }
     // Promises that the same lanes lack, or keep beside the reference's, are one fact.
     for lacking in [true, false] {
@@ -265,33 +265,39 @@ pub fn not_ranked(lanes: &[&Lane], reference: &Lane) -> Vec<NotRanked> {
         for (of, names) in gathered {
             let names = Value::List(names);
             match lacking {
-                true => say(of, said::promises_lacking_one(names.clone()), said::promises_lacking_many(names)),
-                false => say(of, said::promises_beyond_one(names.clone()), said::promises_beyond_many(names)),
+                true => {
+                    say(of, statement::promises_lacking_one(names.clone()), statement::promises_lacking_many(names))
+                }
+                false => say(of, statement::promises_beyond_one(names.clone()), statement::promises_beyond_many(names)),
             }
         }
     }
     let is_library = |lane: &Lane| lane.venue == LIBRARY;
     let called = |lane: &&Lane| is_library(lane) && !is_library(reference);
-    say(apart.iter().copied().filter(called).collect(), said::is_library(), said::are_libraries());
+    say(apart.iter().copied().filter(called).collect(), statement::is_library(), statement::are_libraries());
     let kernels = |lane: &&Lane| !is_library(lane) && is_library(reference);
     say(
         apart.iter().copied().filter(kernels).collect(),
-        said::is_called_by_the_kernel(),
-        said::are_called_by_the_kernel(),
+        statement::is_called_by_the_kernel(),
+        statement::are_called_by_the_kernel(),
     );
     for lane in apart.into_iter().filter(|lane| !apart_by_place(lane, reference)) {
         let alike = lane.promises.durability_differences(&reference.promises).is_empty();
         if alike && is_library(lane) == is_library(reference) {
             if lane.venue == reference.venue && !same_kernel(lane, reference) {
-                say(vec![lane], said::on_another_kernel(name(kernel_beside(lane, reference))), Sentence::default());
+                say(
+                    vec![lane],
+                    statement::on_another_kernel(name(kernel_beside(lane, reference))),
+                    Sentence::default(),
+                );
                 continue;
             }
             if let (true, Some(guest)) = (lane.venue == reference.venue, guest_of(lane)) {
-                say(vec![lane], said::in_another_guest(name(guest)), Sentence::default());
+                say(vec![lane], statement::in_another_guest(name(guest)), Sentence::default());
                 continue;
             }
             let place = if lane.venue == reference.venue { &lane.ground } else { &lane.venue };
-            say(vec![lane], said::elsewhere(name(place)), Sentence::default());
+            say(vec![lane], statement::elsewhere(name(place)), Sentence::default());
         }
     }
     facts

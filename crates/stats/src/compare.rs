@@ -3,14 +3,14 @@
 //! other), which sees less than a race does.
 
 use crate::comparable;
-use crate::correlation::{self, Seen};
+use crate::correlation::{self, ObservedCorrelation};
 use crate::estimate;
 use crate::judge;
 use crate::operations;
 use crate::pair;
-use crate::say;
 use crate::sequential::{self, ONE_LOOK_P, Rule, Standing};
 use crate::series::{LaneSeries, Series};
+use crate::statements;
 use crate::student;
 use crate::words;
 use model::findings::{Comparison, ComparisonRow, Limit, ResultFinding, Verdict};
@@ -92,7 +92,7 @@ impl Side {
     fn of(logs: &[f64]) -> Option<Side> {
         let of = estimate::moments(logs).filter(|of| of.count >= 2)?;
         // What a race's evidence is made of are differences of lanes: here of the lane and a steady one.
-        let own = Seen::of([&vec![logs.to_vec(), vec![0.0; logs.len()]]]);
+        let own = ObservedCorrelation::of([&vec![logs.to_vec(), vec![0.0; logs.len()]]]);
         let lag1 = correlation::assumed(own, &[]).max(correlation::PRIOR);
         let lag1 = sequential::shown(logs).map_or(lag1, |shown| shown.max(lag1));
         let widening = correlation::widening(of.count, lag1);
@@ -324,7 +324,7 @@ impl<'a> Sides<'a> {
             return (Verdict::None, "the engine was measured, not the filesystem".to_owned());
         }
         if self.results.iter().any(|result| result.missed_the_disk) {
-            return (Verdict::None, say::pair::missed_the_disk().into());
+            return (Verdict::None, statements::pair::missed_the_disk().into());
         }
         let rule = Rule { pairs: 1, rounds: Rounds::Fixed(1), margin, first_answer: true };
         let verdict = rule.verdict(difference, half, true);

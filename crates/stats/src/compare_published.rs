@@ -243,8 +243,8 @@ fn of_trial(trial: &Trial, workload: &Workload, group: &str, metric: &str) -> Op
         }
         "dirty_bytes" => mean_of(trial, Quantity::DirtyBytes),
         "load_average" => mean_of(trial, Quantity::LoadAverage),
-        "load_average_max" => trial.course.as_ref()?.largest(Quantity::LoadAverage),
-        "waiting_processes" => trial.course.as_ref()?.largest(Quantity::BlockedTasks),
+        "load_average_max" => trial.timeline.as_ref()?.largest(Quantity::LoadAverage),
+        "waiting_processes" => trial.timeline.as_ref()?.largest(Quantity::BlockedTasks),
         "writeback_interval_seconds" => bursts::of_trials(&[trial])?.every_seconds,
         _ => of.metrics.get(metric).copied().filter(|&figure| estimate::usable(figure)),
     }
@@ -253,7 +253,7 @@ fn of_trial(trial: &Trial, workload: &Workload, group: &str, metric: &str) -> Op
 /// The mean of what was watched in the course of a trial; `None`: it was not known.
 fn mean_of(trial: &Trial, quantity: Quantity) -> Option<f64> {
     // Extremes have no mean.
-    let seen = trial.course.as_ref()?.evenly().column(quantity);
+    let seen = trial.timeline.as_ref()?.evenly().column(quantity);
     let mean = seen.iter().sum::<f64>() / seen.len().max(1) as f64;
     (!seen.is_empty()).then_some(mean).filter(|&figure| estimate::usable(figure))
 }

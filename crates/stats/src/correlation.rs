@@ -64,7 +64,7 @@ pub fn widening(rounds: usize, lag1: f64) -> Widening {
 
 /// What some series of one length show of their correlation.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Seen {
+pub struct ObservedCorrelation {
     /// Rounds of each series.
     pub rounds: usize,
     /// Mean lag-1 autocorrelation as it is computed, with its bias.
@@ -76,14 +76,14 @@ pub struct Seen {
 /// One result's figures as logarithms: per lane, one per round, the same rounds in all lanes.
 pub type Logs = Vec<Vec<f64>>;
 
-impl Seen {
+impl ObservedCorrelation {
     /// What the results of one workload, measured in the same rounds, show; `None` where no two lanes
     /// have five rounds.
     ///
     /// Series are the differences of pairs of lanes, which the verdicts rest on. K lanes give K - 1
     /// independent ones; results that share bursts of noise are worth less: correlated series with
     /// the matrix R scatter their mean r1 as S²/ΣR² independent ones do.
-    pub fn of<'a>(results: impl IntoIterator<Item = &'a Logs>) -> Option<Seen> {
+    pub fn of<'a>(results: impl IntoIterator<Item = &'a Logs>) -> Option<ObservedCorrelation> {
         let mut results: Vec<&Logs> = results.into_iter().collect();
         let rounds = results.first()?.first()?.len();
         results.retain(|of| of.len() >= 2 && of.iter().all(|lane| lane.len() == rounds));
@@ -113,7 +113,7 @@ impl Seen {
         let by_chance = 1.0 / (rounds - 1) as f64;
         let between = (squares - count - by_chance * count * (count - 1.0)) / (1.0 - by_chance);
         let worth = if results.len() == 1 { most } else { count * count / (count + between.max(0.0)) };
-        Some(Seen { rounds, lag1: sum / count, contrasts: worth.clamp(least, most) })
+        Some(ObservedCorrelation { rounds, lag1: sum / count, contrasts: worth.clamp(least, most) })
     }
 
     /// The correlation without bias, and the precision (1/variance) with which it is known.
@@ -169,14 +169,14 @@ fn squared_correlations(series: &[Vec<f64>], rounds: usize) -> f64 {
 
 /// The correlation that a result's intervals are made for, in 0..=0.9: the mean of [`PRIOR`], of what
 /// its own pairs show and of what the race's other results show, each by its precision.
-pub fn assumed(own: Option<Seen>, others: &[Seen]) -> f64 {
+pub fn assumed(own: Option<ObservedCorrelation>, others: &[ObservedCorrelation]) -> f64 {
     let mut precision = PRIOR_SPREAD.powi(-2);
     let mut sum = PRIOR * precision;
     if let Some((correlation, known)) = own.map(|of| of.unbiased()) {
         sum += correlation * known;
         precision += known;
     }
-    let others: Vec<(f64, f64)> = others.iter().map(Seen::unbiased).collect();
+    let others: Vec<(f64, f64)> = others.iter().map(ObservedCorrelation::unbiased).collect();
     let known: f64 = others.iter().map(|of| of.1).sum();
     if known > 0.0 {
         let mean = others.iter().map(|(correlation, known)| correlation * known).sum::<f64>() / known;
@@ -192,7 +192,7 @@ pub fn assumed(own: Option<Seen>, others: &[Seen]) -> f64 {
 pub fn expected(correlation: f64, rounds: usize, lanes: usize, others: usize) -> f64 {
     let (mean, slope) = expected_lag1(rounds.max(1) as f64);
     let lag1 = mean + slope * (correlation - PRIOR);
-    let of = |contrasts: f64| Seen { rounds, lag1, contrasts };
+    let of = |contrasts: f64| ObservedCorrelation { rounds, lag1, contrasts };
     let independent = lanes.saturating_sub(1).max(1) as f64;
     let own = (rounds >= FEWEST_ROUNDS).then(|| of(independent));
     let others = own.filter(|_| others > 0).map(|_| of(independent * others as f64));
@@ -254,7 +254,7 @@ mod tests {
         for (rounds, correlation) in [(5, 0.3), (6, 0.0), (6, 0.3), (8, 0.3), (10, 0.15), (20, 0.0), (20, 0.3)] {
             let all = race(&mut source, 40_000, 2, rounds, correlation);
             // So many series know it to within a hundredth; the rest is the formula's.
-            let (found, _) = Seen::of(&all).unwrap().unbiased();
+            let (found, _) = ObservedCorrelation::of(&all).unwrap().unbiased();
             assert!((found - correlation).abs() < 0.05, "n {rounds}, {correlation}: {found}");
         }
     }
@@ -263,15 +263,15 @@ mod tests {
     fn series_that_share_their_noise_are_worth_less() {
         let mut source = Normal::new(4);
         let independent: Vec<f64> =
-            (0..200).map(|_| Seen::of(&race(&mut source, 10, 3, 8, 0.0)).unwrap().contrasts).collect();
+            (0..200).map(|_| ObservedCorrelation::of(&race(&mut source, 10, 3, 8, 0.0)).unwrap().contrasts).collect();
         let mean = estimate::moments(&independent).unwrap().mean;
         assert!((15.0..=20.0).contains(&mean), "20 independent contrasts count as {mean}");
         // Ten results of which each is the same: worth what one is.
         let same: Vec<Logs> = vec![race(&mut source, 1, 3, 8, 0.0).remove(0); 10];
-        let of = Seen::of(&same).unwrap();
+        let of = ObservedCorrelation::of(&same).unwrap();
         assert!(of.contrasts < 2.5, "{of:?}");
-        assert!((of.lag1 - Seen::of(&same[..1]).unwrap().lag1).abs() < 1e-12);
-        assert_eq!(Seen::of(&same[..1]).unwrap().contrasts, 2.0);
+        assert!((of.lag1 - ObservedCorrelation::of(&same[..1]).unwrap().lag1).abs() < 1e-12);
+        assert_eq!(ObservedCorrelation::of(&same[..1]).unwrap().contrasts, 2.0);
     }
 
     #[test]
@@ -281,8 +281,8 @@ mod tests {
         let mean = |source: &mut Normal, results: usize, rounds: usize, correlation: f64| {
             let one = |source: &mut Normal| {
                 let all = race(source, results, 3, rounds, correlation);
-                let others: Vec<Seen> = Seen::of(&all[1..]).into_iter().collect();
-                assumed(Seen::of(&all[..1]), &others)
+                let others: Vec<ObservedCorrelation> = ObservedCorrelation::of(&all[1..]).into_iter().collect();
+                assumed(ObservedCorrelation::of(&all[..1]), &others)
             };
             (0..200).map(|_| one(source)).sum::<f64>() / 200.0
         };
@@ -311,9 +311,9 @@ mod tests {
 
     #[test]
     fn what_has_no_pair_or_no_noise_shows_nothing() {
-        assert_eq!(Seen::of([]), None);
-        assert_eq!(Seen::of([&vec![vec![1.0, 2.0, 3.0, 4.0, 5.0]]]), None);
-        assert_eq!(Seen::of([&vec![vec![1.0; 6]; 3]]), None);
-        assert_eq!(Seen::of([&vec![vec![1.0, 2.0, 1.0, 4.0], vec![2.0, 2.0, 1.0, 3.0]]]), None);
+        assert_eq!(ObservedCorrelation::of([]), None);
+        assert_eq!(ObservedCorrelation::of([&vec![vec![1.0, 2.0, 3.0, 4.0, 5.0]]]), None);
+        assert_eq!(ObservedCorrelation::of([&vec![vec![1.0; 6]; 3]]), None);
+        assert_eq!(ObservedCorrelation::of([&vec![vec![1.0, 2.0, 1.0, 4.0], vec![2.0, 2.0, 1.0, 3.0]]]), None);
     }
 }

@@ -2,7 +2,7 @@
 //! own devices differ from it.
 
 use crate::estimate::median;
-use crate::say::{disk as said, name};
+use crate::statements::{disk as statement, name};
 use model::Sentence;
 use model::disk::{BehindKind, DiskProbe, QueueLimits};
 use model::findings::{DiskFinding, DiskSign};
@@ -103,8 +103,8 @@ fn sentence(signs: &[DiskSign]) -> Option<Sentence> {
         _ => None,
     });
     match behind.map(|behind| (behind.kind, name(&behind.device))) {
-        Some((BehindKind::Memory, device)) => return Some(said::disk_is_memory(device)),
-        Some((BehindKind::PageCache, device)) => return Some(said::disk_is_page_cache(device)),
+        Some((BehindKind::Memory, device)) => return Some(statement::disk_is_memory(device)),
+        Some((BehindKind::PageCache, device)) => return Some(statement::disk_is_page_cache(device)),
         None => {}
     }
     let each: Vec<Value> = signs.iter().filter_map(told).map(Value::from).collect();
@@ -112,23 +112,25 @@ fn sentence(signs: &[DiskSign]) -> Option<Sentence> {
     match signs {
         [] => None,
         // A quota that lets more through at first looks alike.
-        [DiskSign::Falls { .. }] => Some(said::disk_is_a_cache_or_an_allowance(list)),
-        _ => Some(said::disk_is_a_cache(list)),
+        [DiskSign::Falls { .. }] => Some(statement::disk_is_a_cache_or_an_allowance(list)),
+        _ => Some(statement::disk_is_a_cache(list)),
     }
 }
 
 fn told(sign: &DiskSign) -> Option<Sentence> {
     Some(match *sign {
         DiskSign::Behind(_) => return None,
-        DiskSign::FlushLowers { write_bytes_per_second, flushed_bytes_per_second } => said::disk_flush_lowers(
+        DiskSign::FlushLowers { write_bytes_per_second, flushed_bytes_per_second } => statement::disk_flush_lowers(
             Value::Bandwidth(write_bytes_per_second),
             Value::Bandwidth(flushed_bytes_per_second),
         ),
-        DiskSign::WritesAboveReads { write_bytes_per_second, read_bytes_per_second } => said::disk_writes_above_reads(
-            Value::Bandwidth(write_bytes_per_second),
-            Value::Bandwidth(read_bytes_per_second),
-        ),
-        DiskSign::Falls { first_bytes_per_second, last_bytes_per_second, seconds } => said::disk_writes_fall(
+        DiskSign::WritesAboveReads { write_bytes_per_second, read_bytes_per_second } => {
+            statement::disk_writes_above_reads(
+                Value::Bandwidth(write_bytes_per_second),
+                Value::Bandwidth(read_bytes_per_second),
+            )
+        }
+        DiskSign::Falls { first_bytes_per_second, last_bytes_per_second, seconds } => statement::disk_writes_fall(
             Value::Bandwidth(first_bytes_per_second),
             Value::Bandwidth(last_bytes_per_second),
             Value::Seconds(seconds),
@@ -145,7 +147,7 @@ pub(crate) fn queues_differ(record: &Record) -> Option<Sentence> {
     let differing = lanes.filter_map(|lane| lane.queue.as_ref()).map(|here| differences(here, there));
     let list = differing.into_iter().find(|list| !list.is_empty())?;
     let list = list.into_iter().map(Value::from).collect();
-    Some(said::loop_is_not_the_disk(name(&disk.name), Value::Row(list)))
+    Some(statement::loop_is_not_the_disk(name(&disk.name), Value::Row(list)))
 }
 
 /// What says one difference.
@@ -160,21 +162,21 @@ fn differences(here: &QueueLimits, there: &QueueLimits) -> Vec<Sentence> {
             all.push(say(bytes(here), bytes(there)));
         }
     };
-    sizes(here.logical_block_bytes, there.logical_block_bytes, said::logical_blocks_differ);
-    sizes(here.physical_block_bytes, there.physical_block_bytes, said::physical_blocks_differ);
+    sizes(here.logical_block_bytes, there.logical_block_bytes, statement::logical_blocks_differ);
+    sizes(here.physical_block_bytes, there.physical_block_bytes, statement::physical_blocks_differ);
     // A device without stripes names its block here, which is told already.
     let chunk = |of: &QueueLimits| of.minimum_io_bytes.filter(|&least| Some(least) != of.physical_block_bytes);
     if chunk(here) != chunk(there) {
-        sizes(here.minimum_io_bytes, there.minimum_io_bytes, said::minimum_io_differs);
+        sizes(here.minimum_io_bytes, there.minimum_io_bytes, statement::minimum_io_differs);
     }
-    sizes(here.optimal_io_bytes, there.optimal_io_bytes, said::optimal_io_differs);
+    sizes(here.optimal_io_bytes, there.optimal_io_bytes, statement::optimal_io_differs);
     let cached = |of: &QueueLimits| of.write_cache.as_deref().map(|cache| cache == "write back");
     let discards = |of: &QueueLimits| of.discard_max_bytes.map(|most| most > 0);
     let flags: [(Option<bool>, Option<bool>, Say, Say); 4] = [
-        (cached(here), cached(there), said::loop_has_a_write_cache, said::loop_has_no_write_cache),
-        (here.fua, there.fua, said::loop_has_fua, said::loop_has_no_fua),
-        (discards(here), discards(there), said::loop_discards, said::loop_does_not_discard),
-        (here.rotational, there.rotational, said::loop_spins, said::loop_does_not_spin),
+        (cached(here), cached(there), statement::loop_has_a_write_cache, statement::loop_has_no_write_cache),
+        (here.fua, there.fua, statement::loop_has_fua, statement::loop_has_no_fua),
+        (discards(here), discards(there), statement::loop_discards, statement::loop_does_not_discard),
+        (here.rotational, there.rotational, statement::loop_spins, statement::loop_does_not_spin),
     ];
     for (here, there, has, lacks) in flags {
         match (here, there) {
@@ -188,5 +190,5 @@ fn differences(here: &QueueLimits, there: &QueueLimits) -> Vec<Sentence> {
 
 /// A size of a queue; 0 is none.
 fn bytes(size: u64) -> Value {
-    if size == 0 { said::no_such_size().into() } else { Value::Bytes(size as f64) }
+    if size == 0 { statement::no_such_size().into() } else { Value::Bytes(size as f64) }
 }

@@ -3,8 +3,8 @@
 //! None of N images with a fault leaves a failure rate below 1 - 0.05^(1/N) at 95 %, which is at most 3/N (the
 //! rule of three; Hanley and Lippman-Hand 1983), for images such as the sampler draws.
 
-use crate::advice::facts::{Broken, Promise, Seen};
-use crate::say::{name, race as said};
+use crate::advice::facts::{Broken, Observation, Promise};
+use crate::statements::{name, race as statement};
 use model::Sentence;
 use model::durability::{
     Cuts, Damage, DamageFindings, DurabilityFindings, DurabilityLane, DurabilityRecord, DurabilityVerdict, Honesty,
@@ -68,28 +68,37 @@ pub fn warnings(race: &model::record::Header, broken: &[Broken]) -> Vec<Sentence
             |promise| matches!(promise, Promise::Checksums { .. }),
         ];
         let own = || name(&lane.name);
-        let sentence = |seen: Seen| {
+        let sentence = |seen: Observation| {
             let when = || name(&seen.told.started);
             let run = |most: fn(Value, Value) -> Sentence| match seen.runs {
                 0 | 1 => when(),
                 runs => most(when(), runs.into()).into(),
             };
             match seen.told.promise {
-                Promise::Durable { broken, cuts, only_torn_512: true } => {
-                    said::lane_broke_a_promise_torn(own(), count(broken), count(cuts), run(said::most_cuts_of_runs))
-                }
-                Promise::Durable { broken, cuts, only_torn_512: false } => {
-                    said::lane_broke_a_promise(own(), count(broken), count(cuts), run(said::most_cuts_of_runs))
-                }
-                Promise::Mounts { unmountable, cuts } => {
-                    said::lane_did_not_mount(own(), count(unmountable), count(cuts), run(said::most_cuts_of_runs))
-                }
+                Promise::Durable { broken, cuts, only_torn_512: true } => statement::lane_broke_a_promise_torn(
+                    own(),
+                    count(broken),
+                    count(cuts),
+                    run(statement::most_cuts_of_runs),
+                ),
+                Promise::Durable { broken, cuts, only_torn_512: false } => statement::lane_broke_a_promise(
+                    own(),
+                    count(broken),
+                    count(cuts),
+                    run(statement::most_cuts_of_runs),
+                ),
+                Promise::Mounts { unmountable, cuts } => statement::lane_did_not_mount(
+                    own(),
+                    count(unmountable),
+                    count(cuts),
+                    run(statement::most_cuts_of_runs),
+                ),
                 Promise::Checksums { files } => {
-                    said::lane_read_damage(own(), count(files), run(said::most_files_of_runs))
+                    statement::lane_read_damage(own(), count(files), run(statement::most_files_of_runs))
                 }
             }
         };
-        let seen = kinds.into_iter().filter_map(|such| Seen::of(broken, lane, kernel, such));
+        let seen = kinds.into_iter().filter_map(|such| Observation::of(broken, lane, kernel, such));
         seen.map(|seen| sentence(seen).weigh(Weight::Choice)).collect::<Vec<_>>()
     };
     race.lanes.iter().filter(|lane| !lane.is_self).flat_map(of_lane).collect()

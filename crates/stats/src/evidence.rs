@@ -3,7 +3,7 @@
 //! A look sees what was recorded before its last trial and nothing later, so that a verdict that was
 //! printed while the race went on stands when the record is read again.
 
-use crate::correlation::{self, Logs, Seen};
+use crate::correlation::{self, Logs, ObservedCorrelation};
 use crate::estimate;
 use crate::judge;
 use crate::sequential::Standing;
@@ -16,7 +16,7 @@ pub struct Evidence {
     /// The workload's groups and their figures.
     own: Vec<(String, Logs)>,
     /// What each other workload shows.
-    others: Vec<Seen>,
+    others: Vec<ObservedCorrelation>,
 }
 
 impl Evidence {
@@ -33,7 +33,7 @@ impl Evidence {
         for other in record.header.plan.workloads.iter().filter(|of| of.name != workload) {
             let series = Series::among(record, &record.trials[..seen], &other.name);
             let all: Vec<Logs> = other.groups().iter().filter_map(|group| logs(&series, group, &series.done)).collect();
-            others.extend(Seen::of(&all));
+            others.extend(ObservedCorrelation::of(&all));
         }
         let own = groups.iter().filter_map(|group| Some((group.clone(), logs(series, group, done)?))).collect();
         Evidence { own, others }
@@ -42,8 +42,8 @@ impl Evidence {
     /// The correlation that a group's intervals are made for.
     pub fn correlation(&self, group: &str) -> f64 {
         let (own, beside): (Vec<_>, Vec<_>) = self.own.iter().partition(|(name, _)| name == group);
-        let of = |all: Vec<&'_ (String, Logs)>| Seen::of(all.into_iter().map(|(_, logs)| logs));
-        let others: Vec<Seen> = self.others.iter().copied().chain(of(beside)).collect();
+        let of = |all: Vec<&'_ (String, Logs)>| ObservedCorrelation::of(all.into_iter().map(|(_, logs)| logs));
+        let others: Vec<ObservedCorrelation> = self.others.iter().copied().chain(of(beside)).collect();
         correlation::assumed(of(own), &others)
     }
 }

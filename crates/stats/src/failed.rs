@@ -1,7 +1,7 @@
 //! Rounds in which a lane did not do a group's work.
 
-use crate::say::pair as said;
 use crate::series::LaneSeries;
+use crate::statements::pair as statement;
 use model::Sentence;
 use model::trial::Trial;
 
@@ -17,5 +17,5 @@ pub fn trials<'a>(lane: &LaneSeries<'a>, group: &str) -> Vec<&'a Trial> {
 
 /// Why a trial failed.
 pub fn reason(trial: &Trial) -> Sentence {
-    trial.reason.as_deref().map_or_else(said::no_reason, Sentence::from)
+    trial.reason.as_deref().map_or_else(statement::no_reason, Sentence::from)
 }

@@ -1,6 +1,6 @@
 //! On what lanes were raced, as the answer says it.
 
-use crate::say::{disk as said, name};
+use crate::statements::{disk as statement, name};
 use model::Sentence;
 use model::lane::Lane;
 use model::sentence::Value;
@@ -14,14 +14,14 @@ pub(crate) fn raced(lanes: &[&Lane]) -> Option<Sentence> {
         let size = || Value::Bytes(lane.size_bytes as f64);
         let is_device = std::path::Path::new(&lane.ground).starts_with("/dev");
         let place = match lane.venue.as_str() {
-            "device" => said::on_fresh_filesystems_on(name(&lane.ground)),
-            "library" if is_device => said::on_fresh_filesystems_on(name(&lane.ground)),
-            "image" | "library" => said::on_fresh_filesystems_of(size()),
-            "qemu" => said::on_fresh_filesystems_of_in(size(), name("QEMU")),
-            "uml" => said::on_fresh_filesystems_of_in(size(), name("user-mode Linux")),
-            "directory" if alone => said::in_a_directory_as_it_is(name(&lane.ground)),
-            "directory" => said::in_directories_as_they_are(),
-            "memory" => said::in_memory_alone(),
+            "device" => statement::on_fresh_filesystems_on(name(&lane.ground)),
+            "library" if is_device => statement::on_fresh_filesystems_on(name(&lane.ground)),
+            "image" | "library" => statement::on_fresh_filesystems_of(size()),
+            "qemu" => statement::on_fresh_filesystems_of_in(size(), name("QEMU")),
+            "uml" => statement::on_fresh_filesystems_of_in(size(), name("user-mode Linux")),
+            "directory" if alone => statement::in_a_directory_as_it_is(name(&lane.ground)),
+            "directory" => statement::in_directories_as_they_are(),
+            "memory" => statement::in_memory_alone(),
             _ => continue,
         };
         if !places.contains(&place) {
@@ -29,7 +29,7 @@ pub(crate) fn raced(lanes: &[&Lane]) -> Option<Sentence> {
         }
     }
     let places: Vec<Value> = places.into_iter().map(Value::from).collect();
-    (!places.is_empty()).then(|| said::raced_there(Value::List(places)))
+    (!places.is_empty()).then(|| statement::raced_there(Value::List(places)))
 }
 
 fn venue<'a>(lanes: &'a [&'a Lane], venue: &'a str) -> impl Iterator<Item = &'a Lane> {

@@ -7,7 +7,7 @@
 //! Sources: Documentation/filesystems/ext4/ and admin-guide/ext4.rst, admin-guide/xfs.rst, f2fs.rst of Linux 6.18,
 //! btrfs(5), mount(8), ext4(5) metadata_csum, mkfs.xfs(8) -m crc, mkfs.btrfs(8) profiles.
 
-use crate::say::{name, pair as said};
+use crate::statements::{name, pair as statement};
 use model::Sentence;
 use model::lane::Lane;
 use model::sentence::Value;
@@ -38,31 +38,31 @@ const fn effect(
 }
 
 const EFFECTS: &[Effect] = &[
-    effect(EXT_AND_REISERFS, "data", &["data=writeback"], Some(said::stale_after_crash)),
-    effect(EXT_AND_REISERFS, "data", &["data=journal"], Some(said::journals_data)),
+    effect(EXT_AND_REISERFS, "data", &["data=writeback"], Some(statement::stale_after_crash)),
+    effect(EXT_AND_REISERFS, "data", &["data=journal"], Some(statement::journals_data)),
     effect(EXT_AND_REISERFS, "data", &["data=ordered"], None),
-    effect(EXT, "async commit", &["journal_async_commit"], Some(said::commits_out_of_order)),
-    effect(EXT, "replace", &["noauto_da_alloc", "auto_da_alloc=0"], Some(said::replaced_may_be_empty)),
+    effect(EXT, "async commit", &["journal_async_commit"], Some(statement::commits_out_of_order)),
+    effect(EXT, "replace", &["noauto_da_alloc", "auto_da_alloc=0"], Some(statement::replaced_may_be_empty)),
     effect(EXT, "replace", &["auto_da_alloc", "auto_da_alloc=1"], None),
-    effect(EXT, "allocation", &["nodelalloc"], Some(said::allocates_at_once)),
+    effect(EXT, "allocation", &["nodelalloc"], Some(statement::allocates_at_once)),
     effect(EXT, "allocation", &["delalloc"], None),
-    effect(&["xfs"], "wsync", &["wsync"], Some(said::synchronous_names)),
-    effect(&["btrfs"], "flush", &["flushoncommit"], Some(said::commits_all_data)),
+    effect(&["xfs"], "wsync", &["wsync"], Some(statement::synchronous_names)),
+    effect(&["btrfs"], "flush", &["flushoncommit"], Some(statement::commits_all_data)),
     effect(&["btrfs"], "flush", &["noflushoncommit"], None),
-    effect(&["btrfs"], "log", &["notreelog"], Some(said::commits_all_at_fsync)),
+    effect(&["btrfs"], "log", &["notreelog"], Some(statement::commits_all_at_fsync)),
     effect(&["btrfs"], "log", &["treelog"], None),
-    effect(&["btrfs"], "root", &["usebackuproot", "rescue=usebackuproot", "recovery"], Some(said::older_state)),
-    effect(&["btrfs"], "cow", &["nodatacow"], Some(said::overwrites_in_place)),
+    effect(&["btrfs"], "root", &["usebackuproot", "rescue=usebackuproot", "recovery"], Some(statement::older_state)),
+    effect(&["btrfs"], "cow", &["nodatacow"], Some(statement::overwrites_in_place)),
     effect(&["btrfs"], "cow", &["datacow"], None),
-    effect(&["f2fs"], "fsync", &["fsync_mode=strict"], Some(said::commits_all_at_fsync)),
+    effect(&["f2fs"], "fsync", &["fsync_mode=strict"], Some(statement::commits_all_at_fsync)),
     effect(&["f2fs"], "fsync", &["fsync_mode=posix"], None),
-    effect(&["f2fs"], "flush", &["data_flush"], Some(said::commits_all_data)),
-    effect(&["nilfs2"], "data", &["order=strict"], Some(said::keeps_order)),
+    effect(&["f2fs"], "flush", &["data_flush"], Some(statement::commits_all_data)),
+    effect(&["nilfs2"], "data", &["order=strict"], Some(statement::keeps_order)),
     effect(&["nilfs2"], "data", &["order=relaxed"], None),
-    effect(ANY, "sync", &["sync"], Some(said::synchronous_writes)),
+    effect(ANY, "sync", &["sync"], Some(statement::synchronous_writes)),
     effect(ANY, "sync", &["async"], None),
-    effect(ANY, "dirsync", &["dirsync"], Some(said::synchronous_names)),
-    effect(ANY, "timestamps", &["lazytime"], Some(said::lazy_timestamps)),
+    effect(ANY, "dirsync", &["dirsync"], Some(statement::synchronous_names)),
+    effect(ANY, "timestamps", &["lazytime"], Some(statement::lazy_timestamps)),
     effect(ANY, "timestamps", &["nolazytime"], None),
 ];
 
@@ -91,13 +91,13 @@ pub(crate) fn unlike(a: &Lane, b: &Lane) -> Vec<Sentence> {
 /// What mkfs gave one of two lanes and not the other, as far as both are known to have it or not.
 fn made_unlike(a: &Lane, b: &Lane) -> Vec<Sentence> {
     let checksums = match (metadata_checksums(a), metadata_checksums(b)) {
-        (Some(false), Some(true)) => Some(said::no_metadata_checksums(name(&a.name))),
-        (Some(true), Some(false)) => Some(said::no_metadata_checksums(name(&b.name))),
+        (Some(false), Some(true)) => Some(statement::no_metadata_checksums(name(&a.name))),
+        (Some(true), Some(false)) => Some(statement::no_metadata_checksums(name(&b.name))),
         _ => None,
     };
     let copies = match (metadata_profile(a), metadata_profile(b)) {
-        (Some("DUP"), Some("single")) => Some(said::metadata_once(name(&b.name))),
-        (Some("single"), Some("DUP")) => Some(said::metadata_once(name(&a.name))),
+        (Some("DUP"), Some("single")) => Some(statement::metadata_once(name(&b.name))),
+        (Some("single"), Some("DUP")) => Some(statement::metadata_once(name(&a.name))),
         _ => None,
     };
     checksums.into_iter().chain(copies).collect()
@@ -153,7 +153,7 @@ fn commit_seconds(lane: &Lane, option: &str) -> Option<Option<Sentence>> {
     let own = seconds != 0 && seconds != usual;
     let numbers = [seconds, usual].map(|seconds| Value::Count(u64::from(seconds)));
     let [seconds, usual] = numbers;
-    Some(own.then(|| said::commits_every(name(&lane.name), name(option), seconds, usual)))
+    Some(own.then(|| statement::commits_every(name(&lane.name), name(option), seconds, usual)))
 }
 
 #[cfg(test)]

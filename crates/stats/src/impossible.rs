@@ -9,8 +9,8 @@
 use crate::comparable;
 use crate::estimate::median;
 use crate::limit;
-use crate::say::{name, race as said};
 use crate::series::{LaneSeries, Scope, Series};
+use crate::statements::{name, race as statement};
 use model::Sentence;
 use model::record::Record;
 use model::sentence::Value;
@@ -42,7 +42,7 @@ pub(crate) fn found(record: &Record, workload: &Workload, group: &str, series: &
     let reads = series.reading.reads(group);
     let Some(direct) = asked_for_direct(workload) else { return Vec::new() };
     let steps = matches!(workload.kind, Kind::Operations(_));
-    let sight = Sight {
+    let observed = Observed {
         group,
         direct,
         reads,
@@ -53,7 +53,7 @@ pub(crate) fn found(record: &Record, workload: &Workload, group: &str, series: &
         memory: Some(record.header.machine.memory_copy_bytes_per_second).filter(|&figure| figure > 0.0 && !steps),
     };
     let lanes = series.lanes.iter().filter(|lane| !comparable::stands_beside(lane.lane));
-    lanes.filter_map(|lane| sight.judge(lane)).collect()
+    lanes.filter_map(|lane| observed.judge(lane)).collect()
 }
 
 /// Whether all of the work asks for O_DIRECT; `None`: it is of several kinds, or nobody knows.
@@ -76,7 +76,7 @@ fn asked_for_direct(workload: &Workload) -> Option<bool> {
 }
 
 /// What one group is held against.
-struct Sight<'a> {
+struct Observed<'a> {
     group: &'a str,
     direct: bool,
     reads: bool,
@@ -88,7 +88,7 @@ struct Sight<'a> {
     memory: Option<f64>,
 }
 
-impl Sight<'_> {
+impl Observed<'_> {
     fn judge(&self, lane: &LaneSeries) -> Option<Beyond> {
         let seen = || lane.group(self.group).map(|(trial, of)| (of, Scope::of(trial, of, &self.series.reading)));
         let rate = median(seen().filter(|(of, _)| of.bytes > 0).filter_map(|(of, _)| {
@@ -98,7 +98,7 @@ impl Sight<'_> {
         }))?;
         let (own, shown) = (|| name(&lane.lane.name), Value::Bandwidth(rate));
         if let Some(memory) = self.memory.filter(|&memory| rate > memory) {
-            let said = said::beyond_memory(own(), shown, Value::Bandwidth(memory));
+            let said = statement::beyond_memory(own(), shown, Value::Bandwidth(memory));
             return Some(Beyond { said, counts: false });
         }
         let bare = (self.raw)(&lane.lane.name);
@@ -109,15 +109,15 @@ impl Sight<'_> {
         let missed = at_device.filter(|&share| share < NOT_ALL_AT_THE_DEVICE);
         let (why, counts) = match missed {
             Some(share) if compresses && share >= HARDLY_ANY_AT_THE_DEVICE => {
-                (said::it_compresses(Value::Share(share)), true)
+                (statement::it_compresses(Value::Share(share)), true)
             }
-            Some(share) if !self.direct => (said::cache_did_the_rest(Value::Share(share)), false),
-            Some(share) if share < HARDLY_ANY_AT_THE_DEVICE => (said::hardly_a_byte(), false),
-            Some(share) => (said::rest_were_holes(Value::Share(share)), false),
-            None => (said::all_bytes_passed(), true),
+            Some(share) if !self.direct => (statement::cache_did_the_rest(Value::Share(share)), false),
+            Some(share) if share < HARDLY_ANY_AT_THE_DEVICE => (statement::hardly_a_byte(), false),
+            Some(share) => (statement::rest_were_holes(Value::Share(share)), false),
+            None => (statement::all_bytes_passed(), true),
         };
         let silent = counts && self.only_what_missed_the_disk;
-        let said = said::beyond_the_disk(own(), shown, Value::Bandwidth(bare), why);
+        let said = statement::beyond_the_disk(own(), shown, Value::Bandwidth(bare), why);
         (!silent).then_some(Beyond { said, counts })
     }
 }

@@ -17,13 +17,13 @@ use crate::operations;
 use crate::pair::{self, Setting, finite};
 use crate::ranking;
 use crate::row_mean;
-use crate::say::{name, pair as pair_said, race as said, text};
 use crate::search;
 use crate::sequential::{self, Rule, Standing};
 use crate::series::{LaneSeries, Reading, Scope, Series};
+use crate::statements::{name, pair as pair_statement, race as statement, text};
 use crate::throttle;
 use crate::whole_race::{self, JudgedResult};
-use crate::{swarms, transactions};
+use crate::{appenders, transactions};
 use model::Sentence;
 use model::findings::{Ceiling, Estimate, Findings, Pair, ResultFinding, TrialCounts, Verdict};
 use model::job::SyncMode;
@@ -134,7 +134,7 @@ fn judge_group(
     warnings.extend(told);
     // Where there is no other round the lanes' own sentences say it.
     if !stalled.is_empty() && stalled.len() < series.done.len() {
-        warnings.push(pair_said::every_lane_stood_still(stalled.len(), series.done.len()));
+        warnings.push(pair_statement::every_lane_stood_still(stalled.len(), series.done.len()));
     }
     // What marks whole trials is said with the workload's first group, not with each.
     if workload.groups().first().is_some_and(|first| first == group) {
@@ -142,7 +142,7 @@ fn judge_group(
         let raced = lanes.iter().map(|lane| lane.lane);
         warnings.extend(comparable::not_durable(raced).filter(|_| workload.flushes()));
         let disturbed = shared_rate.as_ref().and_then(|rate| rate.disturbed.as_ref());
-        warnings.extend(disturbed.map(|why| said::shared_rate_disturbed(text(why))));
+        warnings.extend(disturbed.map(|why| statement::shared_rate_disturbed(text(why))));
     }
     warnings.extend(judged.iter().filter_map(|of| of.warning.clone()));
     warnings.extend(limited.warnings);
@@ -273,8 +273,8 @@ fn estimate_of(
     let level = lane.level(group, metric, stalled);
     let failure = lane.lacks(group).or_else(|| match (level, still) {
         (Some(_), _) => None,
-        (None, true) => Some(said::stood_still_always()),
-        (None, false) => Some(said::no_trial_measured(text(metric.replace('_', " ")))),
+        (None, true) => Some(statement::stood_still_always()),
+        (None, false) => Some(statement::no_trial_measured(text(metric.replace('_', " ")))),
     });
     let scopes: Vec<_> = lane.group(group).map(|(trial, of)| Scope::of(trial, of, reading)).collect();
     // Sums over several groups say nothing about one of them.
@@ -293,7 +293,7 @@ fn estimate_of(
     let gib = |scope: &Scope| (scope.read_bytes + scope.write_bytes) / (1_u64 << 30) as f64;
     let (histogram, unreadable) = latency::merge(lane.group(group).filter_map(|(_, of)| of.histogram.as_deref()));
     let percentile = |share: f64| histogram.as_ref().and_then(|all| latency::percentile(all, share));
-    let warning = (unreadable > 0).then(|| said::histograms_unreadable(name(&lane.lane.name), unreadable));
+    let warning = (unreadable > 0).then(|| statement::histograms_unreadable(name(&lane.lane.name), unreadable));
     let estimate = Estimate {
         lane: lane.lane.name.clone(),
         mean: level.map_or(0.0, |level| level.mean),
@@ -353,8 +353,8 @@ pub fn failed_rounds(record: &Record) -> Option<Sentence> {
         let lane = series.lanes.iter().find(|lane| !lane.failed.is_empty() && !lane.ok.is_empty())?;
         let all = lane.failed.len() + lane.ok.len();
         let reason = failed::reason(lane.failed.last()?);
-        let said = pair_said::failed_in_rounds(name(&lane.lane.name), lane.failed.len(), all, reason);
-        Some(pair_said::lane_reason(text(&workload.title), said))
+        let said = pair_statement::failed_in_rounds(name(&lane.lane.name), lane.failed.len(), all, reason);
+        Some(pair_statement::lane_reason(text(&workload.title), said))
     })
 }
 
@@ -377,8 +377,8 @@ pub fn findings(record: &Record) -> Findings {
     }
     if record.resumes > 0 {
         let taken_up = match record.resumes {
-            1 => said::taken_up_once(),
-            times => said::taken_up_often(times),
+            1 => statement::taken_up_once(),
+            times => statement::taken_up_often(times),
         };
         warnings.push(taken_up.weigh(Weight::Detail));
     }
@@ -419,7 +419,7 @@ pub fn findings(record: &Record) -> Findings {
         ceilings,
         disk,
         operations: operations::tables(record, &results),
-        swarms: swarms::tables(record),
+        appenders: appenders::tables(record),
         transactions: transactions::tables(record),
         searches: search::findings(record),
         code_only: comparable::code_only(&header.lanes),
@@ -435,7 +435,7 @@ pub fn findings(record: &Record) -> Findings {
 /// A warning of the record's own. That two lanes are one filesystem weighs more than all else that is said of a race.
 fn recorded_warning(said: String) -> Sentence {
     match said.split_once(": what sets them apart is no filesystem's doing") {
-        Some((lanes, "")) => said::one_filesystem(text(lanes)).weigh(Weight::Choice),
+        Some((lanes, "")) => statement::one_filesystem(text(lanes)).weigh(Weight::Choice),
         _ => Sentence::from(said),
     }
 }
@@ -455,10 +455,10 @@ fn not_raced(record: &Record) -> Vec<Sentence> {
         let unreached = record.unreached.iter().find(|unreached| unreached.workload == of.name);
         match (record.end, unreached) {
             (Some(EndOutcome::Complete), Some(unreached)) => {
-                said::no_time_for(work, Value::Seconds(unreached.round_seconds))
+                statement::no_time_for(work, Value::Seconds(unreached.round_seconds))
             }
-            (Some(EndOutcome::Complete), None) => said::not_raced_for_time(work),
-            _ => said::not_raced_at_all(work),
+            (Some(EndOutcome::Complete), None) => statement::not_raced_for_time(work),
+            _ => statement::not_raced_at_all(work),
         }
     };
     unraced.map(|of| sentence(of).weigh(Weight::Detail)).collect()
@@ -467,8 +467,8 @@ fn not_raced(record: &Record) -> Vec<Sentence> {
 /// What figures of an article's own method can tell.
 fn as_published(rounds: Rounds) -> Sentence {
     match rounds {
-        Rounds::Fixed(1) => said::as_published_once().weigh(Weight::Choice),
-        _ => said::as_published_often(),
+        Rounds::Fixed(1) => statement::as_published_once().weigh(Weight::Choice),
+        _ => statement::as_published_often(),
     }
 }
 
@@ -540,14 +540,14 @@ fn quotas(record: &Record, ceilings: &[Ceiling]) -> Vec<Sentence> {
         let figure = |probe: &model::record::Probe| probe.bandwidth_bytes_per_second;
         let ratio = read.bandwidth_bytes_per_second / write.bandwidth_bytes_per_second;
         if (ratio - 1.0).abs() < 0.01 && flat(read, figure) && flat(write, figure) {
-            warnings.push(said::quota_of_streams(Value::Bandwidth(read.bandwidth_bytes_per_second)));
+            warnings.push(statement::quota_of_streams(Value::Bandwidth(read.bandwidth_bytes_per_second)));
         }
     }
     if let (Some(read), Some(write)) = (find(Profile::RandRead), find(Profile::RandWrite)) {
         let figure = |probe: &model::record::Probe| probe.operations_per_second;
         let ratio = read.operations_per_second / write.operations_per_second;
         if (ratio - 1.0).abs() < 0.01 && flat(read, figure) && flat(write, figure) {
-            warnings.push(said::quota_of_requests(Value::Iops(read.operations_per_second)));
+            warnings.push(statement::quota_of_requests(Value::Iops(read.operations_per_second)));
         }
     }
     warnings

@@ -164,7 +164,7 @@ impl Default for Exact {
 }
 
 /// Everything the rules look at.
-struct Sight<'a> {
+struct Observed<'a> {
     workload: &'a Workload,
     /// The shared rate of an open loop.
     rate: Option<&'a SharedRate>,
@@ -237,18 +237,18 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
     let beyond = impossible::found(record, workload, group, series);
     let reads = series.reading.reads(group);
     let first_beyond = beyond.iter().find(|of| !of.counts).map(|of| &of.said);
-    let sight = Sight { workload, rate, reads, lanes, raw, null_rate, beyond: first_beyond };
-    let (limit, reason) = rules::first(&sight);
+    let observed = Observed { workload, rate, reads, lanes, raw, null_rate, beyond: first_beyond };
+    let (limit, reason) = rules::first(&observed);
     let near_the_disk = match limit {
-        Limit::Device => !rules::is_exactly_at_the_device(&sight),
+        Limit::Device => !rules::is_exactly_at_the_device(&observed),
         // There each pair filled the limits of its own disks.
         Limit::OwnDisk => false,
         _ => true,
     };
     let one_disk = match limit {
         Limit::Device | Limit::Harness | Limit::Cache => Vec::new(),
-        Limit::OwnDisk => rules::one_disk(&sight),
-        _ => rules::at_one_disk(&sight),
+        Limit::OwnDisk => rules::one_disk(&observed),
+        _ => rules::at_one_disk(&observed),
     };
     let steps = matches!(workload.kind, Kind::Operations(_));
     // Reads that the page cache answered are labelled so (method 3.2).

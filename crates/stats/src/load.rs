@@ -6,7 +6,7 @@
 //! had back from two readings: with n counts between them, `last = first·e + mean·(1 - e)`, e = exp(-n·5/60),
 //! where the mean has the kernel's own weights, the latest count the largest.
 
-use model::course::TrialCourse;
+use model::timeline::TrialTimeline;
 
 /// Seconds from one count to the next: 5 s and one tick, at 250 ticks a second (100 to 1000 are usual).
 const COUNT_SECONDS: f64 = 5.004;
@@ -17,8 +17,8 @@ const LEAST_SECONDS: f64 = 30.0;
 
 /// Tasks that ran or waited in the kernel in the window, averaged as the kernel does for its mean of one minute;
 /// `None`: nobody looked, or not for half a minute.
-pub(crate) fn of_window(course: &TrialCourse) -> Option<f64> {
-    let seen = course.evenly();
+pub(crate) fn of_window(timeline: &TrialTimeline) -> Option<f64> {
+    let seen = timeline.evenly();
     let (at, loads) = (&seen.measured_seconds, &seen.load_average);
     let points = seen.points();
     if points < 2 || loads.len() != points || at[points - 1] - at[0] < LEAST_SECONDS {
@@ -43,9 +43,9 @@ mod tests {
 
     /// What /proc/loadavg shows once a second while so many tasks are counted, from this load average on and with
     /// the first count after so many seconds: the kernel's fixed point, 11 bits.
-    fn shown(before: f64, seconds: u32, first: f64, tasks: impl Fn(f64) -> u64) -> TrialCourse {
+    fn shown(before: f64, seconds: u32, first: f64, tasks: impl Fn(f64) -> u64) -> TrialTimeline {
         let (mut average, mut due) = ((before * 2048.0) as u64, first);
-        let mut course = TrialCourse::default();
+        let mut timeline = TrialTimeline::default();
         for second in 1..=seconds {
             let now = f64::from(second);
             while due <= now {
@@ -56,11 +56,11 @@ mod tests {
             }
             // Rounded to hundredths, as the kernel prints it.
             let hundredths = (average * 100 + 1024) / 2048;
-            course.seconds.push(now);
-            course.measured_seconds.push(now);
-            course.load_average.push(hundredths as f64 / 100.0);
+            timeline.seconds.push(now);
+            timeline.measured_seconds.push(now);
+            timeline.load_average.push(hundredths as f64 / 100.0);
         }
-        course
+        timeline
     }
 
     #[test]
@@ -91,8 +91,8 @@ mod tests {
     #[test]
     fn what_nobody_saw_is_not_known() {
         assert_eq!(of_window(&shown(2.0, 20, 1.0, |_| 2)), None, "too short");
-        assert_eq!(of_window(&TrialCourse { load_average: Vec::new(), ..shown(2.0, 60, 1.0, |_| 2) }), None);
-        assert_eq!(of_window(&TrialCourse::default()), None);
+        assert_eq!(of_window(&TrialTimeline { load_average: Vec::new(), ..shown(2.0, 60, 1.0, |_| 2) }), None);
+        assert_eq!(of_window(&TrialTimeline::default()), None);
         let idle = shown(0.0, 60, 1.0, |_| 0);
         assert_eq!(of_window(&idle), Some(0.0), "it never changes");
     }

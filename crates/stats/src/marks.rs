@@ -1,8 +1,8 @@
 //! What the marks and notes on trials say of a race: each once for all lanes of a workload, and disturbances once for the
 //! whole race.
 
-use crate::say::{marks as said, name, text};
 use crate::series::{LaneSeries, Series};
+use crate::statements::{marks as statement, name, text};
 use model::record::Record;
 use model::sentence::{Value, Weight};
 use model::trial::Trial;
@@ -53,20 +53,21 @@ impl Kind<'_> {
         let all: usize = lanes.iter().map(|lane| lane.ok.len()).sum();
         let count: usize = self.trials.iter().sum();
         let of_lane =
-            |(lane, &count): (&LaneSeries, &usize)| said::marked_trials_of(name(&lane.lane.name), count).into();
+            |(lane, &count): (&LaneSeries, &usize)| statement::marked_trials_of(name(&lane.lane.name), count).into();
         let trials = match () {
-            () if count == all => said::all_trials(all),
-            () if lanes.len() == 1 => said::some_trials(count, all),
+            () if count == all => statement::all_trials(all),
+            () if lanes.len() == 1 => statement::some_trials(count, all),
             () => {
                 let marked = lanes.iter().zip(&self.trials).filter(|(_, count)| **count > 0);
-                said::marked_trials(count, all, Value::Row(marked.map(of_lane).collect()))
+                statement::marked_trials(count, all, Value::Row(marked.map(of_lane).collect()))
             }
         };
         match self.example {
-            Flag::Mark(mark, figures) => said::meaning(*mark, trials, Some(figures)),
+            Flag::Mark(mark, figures) => statement::meaning(*mark, trials, Some(figures)),
             Flag::Note(note) => {
                 let words = text(note);
-                let sentence = if self.alike { said::note(words, trials) } else { said::note_of_one(words, trials) };
+                let sentence =
+                    if self.alike { statement::note(words, trials) } else { statement::note_of_one(words, trials) };
                 sentence.weigh(weight_of_note(self.example.parts().0, count == all))
             }
         }
@@ -105,12 +106,12 @@ pub(crate) fn disturbed(record: &Record) -> Option<Sentence> {
         return None;
     }
     let who = match by_hypervisor {
-        0 => said::foreign_programs(),
-        count if count == marked.len() => said::the_hypervisor(),
-        _ => said::both_disturbers(),
+        0 => statement::foreign_programs(),
+        count if count == marked.len() => statement::the_hypervisor(),
+        _ => statement::both_disturbers(),
     };
     let most = marked.iter().filter_map(|why| cpu_share(why)).reduce(f64::max);
-    let most = most.map_or(text(""), |share| said::up_to_cpus(Value::Share(share)).into());
+    let most = most.map_or(text(""), |share| statement::up_to_cpus(Value::Share(share)).into());
     let weight = if 2 * marked.len() > trials.len() { Weight::Choice } else { Weight::Figures };
-    Some(said::race_disturbed(who, marked.len(), trials.len(), most).weigh(weight))
+    Some(statement::race_disturbed(who, marked.len(), trials.len(), most).weigh(weight))
 }

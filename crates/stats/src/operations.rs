@@ -8,8 +8,8 @@
 use crate::comparable;
 use crate::estimate::{self, median};
 use crate::pair::{self, finite};
-use crate::say::{self, names, race as said, text};
 use crate::series::{LaneSeries, Series};
+use crate::statements::{self, names, race as statement, text};
 use model::Sentence;
 use model::findings::{
     Limit, OperationFigure, OperationRow, OperationTotal, OperationsFinding, OperationsPair, Pair, ResultFinding,
@@ -145,8 +145,8 @@ fn without_processes(operations: &Operations, lanes: &[Lane]) -> Option<Sentence
         return None;
     }
     Some(match inside.as_slice() {
-        [only] => said::library_without_processes(say::name(*only)),
-        several => said::libraries_without_processes(names(several.iter().copied())),
+        [only] => statement::library_without_processes(statements::name(*only)),
+        several => statement::libraries_without_processes(names(several.iter().copied())),
     })
 }
 
@@ -218,7 +218,7 @@ fn figure(lane: &LaneSeries, workload: &Workload, group: &str) -> OperationFigur
         floor_share: None,
         // Starting processes may have taken longer right before than meanwhile: no share is above the whole.
         process_startup_share: startup.and_then(finite).map(|share| share.min(1.0)),
-        failure: lane.lacks(group).or_else(|| mean.is_none().then(|| said::no_time_of_step(text(group)))),
+        failure: lane.lacks(group).or_else(|| mean.is_none().then(|| statement::no_time_of_step(text(group)))),
     }
 }
 
@@ -350,12 +350,12 @@ fn warnings(series: &Series, results: &[&ResultFinding]) -> Vec<Sentence> {
         }
     }
     let with_steps = |(warning, groups): (&Sentence, Vec<&str>)| {
-        said::steps_and_warning(named(&groups), warning.clone()).weigh(warning.weight())
+        statement::steps_and_warning(named(&groups), warning.clone()).weigh(warning.weight())
     };
     all.extend(gathered.into_iter().map(with_steps));
     if correlated > 0 {
         let pairs: usize = results.iter().map(|result| result.pairs.len()).sum();
-        all.push(said::correlated_comparisons(correlated, pairs).weigh(Weight::Detail));
+        all.push(statement::correlated_comparisons(correlated, pairs).weigh(Weight::Detail));
     }
     all
 }
@@ -366,5 +366,5 @@ fn named(groups: &[&str]) -> Value {
     if groups.len() <= STEPS_NAMED {
         return Value::List(names(groups));
     }
-    said::and_more_steps(Value::Row(names(&groups[..STEPS_NAMED])), groups.len() - STEPS_NAMED).into()
+    statement::and_more_steps(Value::Row(names(&groups[..STEPS_NAMED])), groups.len() - STEPS_NAMED).into()
 }

@@ -3,13 +3,13 @@
 //! Nothing is judged here: verdicts are in the findings. The work is linear in the record, and what comes
 //! of it is bounded, whatever the record holds.
 
-mod courses;
+mod timelines;
 mod trials;
 
-use crate::course::{digits, evenly};
 use crate::latency;
 use crate::limit;
 use crate::series::Series;
+use crate::timeline::{digits, evenly};
 use hdrhistogram::Histogram;
 use model::findings::{Findings, PublishedComparison, ResultFinding, Verdict};
 use model::page::{Detail, LaneDetail, PercentilePoint, RacePage, RoundFigure, SelfCheck};
@@ -38,7 +38,7 @@ pub fn race(record: &Record, findings: Findings, published: Vec<PublishedCompari
     RacePage {
         record: None,
         details: details(record, &findings),
-        courses: courses::courses(record, &findings),
+        timelines: timelines::timelines(record, &findings),
         trials: trials::trials(record),
         published,
         notes: Vec::new(),

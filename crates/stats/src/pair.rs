@@ -5,9 +5,9 @@ use crate::estimate;
 use crate::failed;
 use crate::forecast;
 use crate::marks;
-use crate::say::{name, pair as said, text};
 use crate::sequential::{self, Interval, Rule, Standing};
 use crate::series::{LaneSeries, Series};
+use crate::statements::{name, pair as statement, text};
 use model::Mark;
 use model::Sentence;
 use model::findings::{Limit, Pair, Undecided, Verdict};
@@ -100,7 +100,7 @@ impl Setting<'_> {
             at_least: None,
         };
         if let Some((lane, reason)) = [a, b].iter().find_map(|lane| Some((&lane.lane.name, lane.lacks(self.group)?))) {
-            pair.why = Some(said::lane_reason(name(lane), reason));
+            pair.why = Some(statement::lane_reason(name(lane), reason));
             return Judged { pair, warning: None, interval: None };
         }
         let differences = self.differences(a, b);
@@ -121,7 +121,7 @@ impl Setting<'_> {
         let Some(interval) =
             sequential::interval(&differences, &self.rule, self.correlation).filter(|of| of.mean.is_finite())
         else {
-            pair.why = Some(said::shares_no_round(name(&pair.a), name(&pair.b)));
+            pair.why = Some(statement::shares_no_round(name(&pair.a), name(&pair.b)));
             return Judged { pair, warning: None, interval: None };
         };
         pair.ratio = finite(interval.mean.exp());
@@ -180,17 +180,18 @@ impl Setting<'_> {
         if still.is_empty() {
             return None;
         }
-        let each =
-            still.iter().map(|&(lane, count)| said::stood_still(name(&lane.lane.name), count, rounds(lane)).into());
+        let each = still
+            .iter()
+            .map(|&(lane, count)| statement::stood_still(name(&lane.lane.name), count, rounds(lane)).into());
         let lanes: Vec<&LaneSeries> = still.iter().map(|(lane, _)| *lane).collect();
-        let why = said::nothing_to_compare(Value::List(each.collect()), self.remedy(&lanes));
+        let why = statement::nothing_to_compare(Value::List(each.collect()), self.remedy(&lanes));
         Some(Stillness { why, mostly: still.iter().any(|&(lane, count)| 2 * count > rounds(lane)) })
     }
 
     /// What makes lanes that stood still do something in each round.
     fn remedy(&self, lanes: &[&LaneSeries]) -> Sentence {
         let Kind::Io(io) = &self.workload.kind else {
-            return said::more_time();
+            return statement::more_time();
         };
         let each = |lane: &LaneSeries| {
             let sum = |of: fn(&Group) -> f64| lane.group(self.group).map(|(_, group)| of(group)).sum::<f64>();
@@ -201,7 +202,7 @@ impl Setting<'_> {
         // In tenths, and from ten on in whole seconds: what a person would type.
         let unit = if seconds < 10.0 { 0.1 } else { 1.0 };
         let seconds = (seconds / unit - 1e-6).ceil() * unit;
-        said::longer_slices(name(format!("--set {}.slice_seconds={seconds:.1}", self.workload.name)))
+        statement::longer_slices(name(format!("--set {}.slice_seconds={seconds:.1}", self.workload.name)))
     }
 
     /// Why neither lane's figures may be compared: an open loop whose backlog grew measured the
@@ -212,10 +213,10 @@ impl Setting<'_> {
             .filter_map(|lane| {
                 let last = self.last_round();
                 let (count, of) = (flagged(lane, Mark::CannotSustainRate, last), lane.until(last).count());
-                mostly_behind(lane, last).then(|| said::trials_behind(name(&lane.lane.name), count, of).into())
+                mostly_behind(lane, last).then(|| statement::trials_behind(name(&lane.lane.name), count, of).into())
             })
             .collect();
-        (!behind.is_empty()).then(|| said::cannot_sustain(Value::List(behind)))
+        (!behind.is_empty()).then(|| statement::cannot_sustain(Value::List(behind)))
     }
 
     /// Why these two are undecided. What ended the race early is named before the noise of the rounds that there are.
@@ -243,26 +244,28 @@ impl Setting<'_> {
     fn decide(&self, pair: &mut Pair, interval: &Interval, mut beside: Vec<Sentence>) {
         let (mut verdict, mut why) = self.by_interval(interval);
         match self.limit {
-            Limit::Harness => (verdict, why) = (Verdict::None, Some(said::engine_was_measured())),
+            Limit::Harness => (verdict, why) = (Verdict::None, Some(statement::engine_was_measured())),
             // A tie stays one, but says what made it: it would not hold on a faster disk.
             // One round is none: that something stood at the limit once is said, and ranks nobody.
             Limit::Device if interval.count < 2 => {
-                (verdict, why) = (Verdict::None, Some(said::one_round()));
-                beside.insert(0, said::device_was_measured());
+                (verdict, why) = (Verdict::None, Some(statement::one_round()));
+                beside.insert(0, statement::device_was_measured());
             }
             // A ceiling that scatters hits both lanes in the same rounds, and cannot have made this.
             Limit::Device if self.keeps_differences && self.rule.shows_difference(interval.mean, interval.half) => {
-                beside.insert(0, said::both_near_the_disk());
+                beside.insert(0, statement::both_near_the_disk());
             }
             Limit::Device => {
-                why = Some(said::device_was_measured());
+                why = Some(statement::device_was_measured());
                 if verdict != Verdict::Tie {
                     verdict = Verdict::None;
                 }
             }
-            Limit::Cache if self.missed_the_disk => (verdict, why) = (Verdict::None, Some(said::missed_the_disk())),
-            Limit::Cache if self.reads => beside.insert(0, said::cache_not_device()),
-            Limit::Cache => beside.insert(0, said::cache_took_not_device()),
+            Limit::Cache if self.missed_the_disk => {
+                (verdict, why) = (Verdict::None, Some(statement::missed_the_disk()))
+            }
+            Limit::Cache if self.reads => beside.insert(0, statement::cache_not_device()),
+            Limit::Cache => beside.insert(0, statement::cache_took_not_device()),
             _ => {}
         }
         if verdict == Verdict::Undecided {
@@ -271,29 +274,29 @@ impl Setting<'_> {
         }
         pair.verdict = verdict;
         let all: Vec<Value> = why.into_iter().chain(beside).map(Value::from).collect();
-        pair.why = (!all.is_empty()).then(|| said::clauses(Value::Clauses(all)));
+        pair.why = (!all.is_empty()).then(|| statement::clauses(Value::Clauses(all)));
     }
 
     fn by_interval(&self, interval: &Interval) -> (Verdict, Option<Sentence>) {
         let done = self.series.done.len();
         let last = match (self.standing, self.rule.rounds) {
             (Standing::Before { .. }, Rounds::Fixed(planned)) => {
-                return (Verdict::Undecided, Some(said::rounds_done_of(done, planned)));
+                return (Verdict::Undecided, Some(statement::rounds_done_of(done, planned)));
             }
-            _ if interval.count < 2 => return (Verdict::Undecided, Some(said::one_round())),
+            _ if interval.count < 2 => return (Verdict::Undecided, Some(statement::one_round())),
             (Standing::AtLook { last, .. }, _) => last,
             (Standing::Before { first }, Rounds::Auto) => {
-                return (Verdict::Undecided, Some(said::rounds_done(done, first)));
+                return (Verdict::Undecided, Some(statement::rounds_done(done, first)));
             }
         };
         let verdict = self.rule.verdict(interval.mean, interval.half, last);
         let why = (verdict == Verdict::Undecided).then(|| {
             if interval.half > says_something() {
-                return said::scatter_too_much(interval.count);
+                return statement::scatter_too_much(interval.count);
             }
             let percent = |log: f64| Value::Signed(100.0 * log.clamp(-50.0, 50.0).exp_m1(), 0);
             let (low, high) = (interval.mean - interval.half, interval.mean + interval.half);
-            said::difference_between(interval.count, percent(low), percent(high))
+            statement::difference_between(interval.count, percent(low), percent(high))
         });
         (verdict, why)
     }
@@ -322,7 +325,7 @@ fn correlation_words(pair: &Pair, interval: &Interval) -> Option<Sentence> {
     let number = Value::Number;
     of.notable.then(|| {
         let (worth, wider) = (number(of.effective_rounds, 1), number(of.wider, 1));
-        said::correlated(name(&pair.a), name(&pair.b), number(of.lag1, 2), interval.count, worth, wider)
+        statement::correlated(name(&pair.a), name(&pair.b), number(of.lag1, 2), interval.count, worth, wider)
             .weigh(Weight::Detail)
     })
 }
@@ -358,7 +361,7 @@ pub fn trial_warnings(lanes: &[LaneSeries]) -> Vec<Sentence> {
         if let (Some(trial), false) = (lane.failed.last(), lane.ok.is_empty()) {
             let all = lane.failed.len() + lane.ok.len();
             let reason = failed::reason(trial);
-            let failed = said::failed_in_rounds(name(&lane.lane.name), lane.failed.len(), all, reason);
+            let failed = statement::failed_in_rounds(name(&lane.lane.name), lane.failed.len(), all, reason);
             warnings.push(failed.weigh(Weight::Choice));
         }
     }
@@ -366,7 +369,7 @@ pub fn trial_warnings(lanes: &[LaneSeries]) -> Vec<Sentence> {
         if let (Some(trial), false) = (lane.void.last(), lane.ok.is_empty()) {
             let all = lane.void.len() + lane.ok.len();
             let reason = failed::reason(trial);
-            warnings.push(said::void_trials(name(&lane.lane.name), lane.void.len(), all, reason));
+            warnings.push(statement::void_trials(name(&lane.lane.name), lane.void.len(), all, reason));
         }
     }
     // Unsteady slices are told group by group, with their figures.
@@ -392,30 +395,30 @@ pub fn lane_warnings(lane: &LaneSeries, group: &str, metric: &str, stalled: &BTr
     if own > 0 && still.len() < lane.ok.len() {
         let (rounds, of) = (own, lane.ok.len());
         warnings.push(match metric.ends_with("_per_second") {
-            true => said::stood_still_rate(who(), rounds, of),
-            false => said::stood_still_latency(who(), rounds, of),
+            true => statement::stood_still_rate(who(), rounds, of),
+            false => statement::stood_still_latency(who(), rounds, of),
         });
     }
     let broken = |&&(round, figure): &&(u32, f64)| !estimate::usable(figure) && !still.contains(&round);
     let unusable = figures.iter().filter(broken).count();
     if unusable > 0 {
-        warnings.push(said::figures_left_out(who(), unusable, figures.len()));
+        warnings.push(statement::figures_left_out(who(), unusable, figures.len()));
     }
     let missing = lane.ok.len() - figures.len();
     // Where all are missing, the estimate says why.
     if missing > 0 && lane.lacks(group).is_none() {
-        warnings.push(said::figures_missing(who(), missing, lane.ok.len(), name(metric), text(group)));
+        warnings.push(statement::figures_missing(who(), missing, lane.ok.len(), name(metric), text(group)));
     }
     let (trials, share) = lane.cut(group);
     if trials > 0 && metric.ends_with("_per_second") {
-        let cut = said::warm_up_cut(who(), trials, lane.ok.len(), Value::Share(share));
+        let cut = statement::warm_up_cut(who(), trials, lane.ok.len(), Value::Share(share));
         warnings.push(cut.weigh(Weight::Detail));
     }
     let unsteady: Vec<_> = lane.group(group).filter_map(|(_, of)| unsteady(of)).collect();
     if let Some(reason) = unsteady.first() {
         let (some, all) = (unsteady.len(), lane.ok.len());
         let weight = if 2 * some > all { Weight::Figures } else { Weight::Detail };
-        warnings.push(said::not_steady(who(), some, all, reason.clone()).weigh(weight));
+        warnings.push(statement::not_steady(who(), some, all, reason.clone()).weigh(weight));
     }
     warnings
 }

@@ -2,9 +2,9 @@
 
 use crate::estimate::{self, Level};
 use crate::failed;
-use crate::say::race as said;
 use crate::sequential::{self, Standing};
 use crate::stalls::{self, Means};
+use crate::statements::race as statement;
 use crate::steady;
 use model::Sentence;
 use model::lane::Lane;
@@ -279,7 +279,7 @@ impl<'a> LaneSeries<'a> {
             return None;
         }
         let reason = self.failed.last().or(self.void.last()).map(|trial| failed::reason(trial));
-        Some(reason.unwrap_or_else(said::no_round_completed))
+        Some(reason.unwrap_or_else(statement::no_round_completed))
     }
 
     /// Why this lane has no figure of a group; `None`: it has some, or nobody knows.

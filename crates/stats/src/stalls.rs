@@ -7,8 +7,8 @@
 //! all lanes alike. What a single round shows is an event and no way of working: medians stay, and it is said.
 
 use crate::estimate;
-use crate::say::{name, pair as said};
 use crate::series::LaneSeries;
+use crate::statements::{name, pair as statement};
 use crate::steady;
 use crate::student;
 use model::Sentence;
@@ -122,7 +122,7 @@ impl Means {
     fn decision(&self, workload: &Workload, group: &str) -> Vec<Sentence> {
         let Some(lanes) = self.groups.get(group) else { return Vec::new() };
         if lanes.is_empty() {
-            return vec![said::means_decide_all_of_it()];
+            return vec![statement::means_decide_all_of_it()];
         }
         // The same sentence of many steps is said once; their figures stand in the findings.
         let steps = matches!(workload.kind, Kind::Operations(_));
@@ -130,10 +130,10 @@ impl Means {
             let percent = Value::Number(100.0 * shift.mean.exp_m1().abs(), 0);
             let (lane, slices) = (name(lane), of_what(workload));
             match (shift.mean < 0.0, steps) {
-                (true, false) => said::stalls(lane, shift.showing, shift.of, percent, slices),
-                (false, false) => said::bursts(lane, shift.showing, shift.of, percent, slices),
-                (true, true) => said::stalls_in_steps(lane, slices),
-                (false, true) => said::bursts_in_steps(lane, slices),
+                (true, false) => statement::stalls(lane, shift.showing, shift.of, percent, slices),
+                (false, false) => statement::bursts(lane, shift.showing, shift.of, percent, slices),
+                (true, true) => statement::stalls_in_steps(lane, slices),
+                (false, true) => statement::bursts_in_steps(lane, slices),
             }
         };
         lanes.iter().map(of).collect()
@@ -144,8 +144,8 @@ impl Event {
     fn sentence(&self, slices: Sentence) -> Sentence {
         let seconds = Value::Seconds(self.seconds.abs());
         match self.seconds > 0.0 {
-            true => said::took_longer_once(self.round, self.of, name(&self.lane), seconds, slices),
-            false => said::took_less_once(self.round, self.of, name(&self.lane), seconds, slices),
+            true => statement::took_longer_once(self.round, self.of, name(&self.lane), seconds, slices),
+            false => statement::took_less_once(self.round, self.of, name(&self.lane), seconds, slices),
         }
     }
 }
@@ -153,8 +153,8 @@ impl Event {
 /// What the median is taken of.
 fn of_what(workload: &Workload) -> Sentence {
     match &workload.kind {
-        Kind::Io(_) => said::slices(),
-        _ => said::parts(),
+        Kind::Io(_) => statement::slices(),
+        _ => statement::parts(),
     }
 }
 

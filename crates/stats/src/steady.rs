@@ -6,7 +6,7 @@
 //! nothing is cut and nothing flagged that the windows' own scatter explains.
 
 use crate::estimate::{self, median};
-use crate::say::pair as said;
+use crate::statements::pair as statement;
 use crate::student;
 use model::Sentence;
 use model::sentence::Value;
@@ -115,7 +115,7 @@ fn judge(measured: &[f64], together: usize, slices: &[f64]) -> Option<Settled> {
     };
     let past_the_middle = truncation.past_the_middle;
     let unsteady = match past_the_middle {
-        true => Some(said::still_changing(windows.len())),
+        true => Some(statement::still_changing(windows.len())),
         false => changes(&units(&windows[discard..], slices, discard as f64 / windows.len() as f64)),
     };
     Some(Settled { cut: discard as f64 / windows.len() as f64, rate, mean, past_the_middle, unsteady })
@@ -256,11 +256,11 @@ fn changes(units: &[f64]) -> Option<Sentence> {
     }
     let beyond_the_bounds = bounds(&five)?;
     if beyond_the_bounds.range > RANGE && range_shows(units, &five) {
-        return Some(said::parts_range(Value::Number(100.0 * beyond_the_bounds.range, 0)));
+        return Some(statement::parts_range(Value::Number(100.0 * beyond_the_bounds.range, 0)));
     }
     let excursion = beyond_the_bounds.excursion;
     let percent = Value::Number(100.0 * excursion.abs(), 0);
-    let drifts = || if excursion > 0.0 { said::rises(percent) } else { said::falls(percent) };
+    let drifts = || if excursion > 0.0 { statement::rises(percent) } else { statement::falls(percent) };
     (excursion.abs() > EXCURSION && line_shows(units)).then(drifts)
 }
 

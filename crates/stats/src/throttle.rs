@@ -3,7 +3,7 @@
 //! The limits are the kernel's; whether they reached everything that a filesystem does is checked
 //! against the device's own counters after every trial.
 
-use crate::say::{self, limit, name, race};
+use crate::statements::{self, limit, name, race};
 use crate::words;
 use model::findings::is_not_reached;
 use model::plan::Plan;
@@ -127,5 +127,8 @@ pub(crate) fn shows(workload: &Workload, window_seconds: f64) -> bool {
 /// What a reader must know of work so short that the burst of an idle device carries it; the same words
 /// for every step, so that a table gathers them.
 pub(crate) fn too_short() -> Sentence {
-    race::hardly_emulated(say::exact(TOO_SHORT_STEPS * STEP_SECONDS), say::exact(BURSTS_FROM_IDLE * STEP_SECONDS))
+    race::hardly_emulated(
+        statements::exact(TOO_SHORT_STEPS * STEP_SECONDS),
+        statements::exact(BURSTS_FROM_IDLE * STEP_SECONDS),
+    )
 }

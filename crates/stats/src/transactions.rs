@@ -2,8 +2,8 @@
 
 use crate::estimate::median;
 use crate::latency;
-use crate::say::text;
 use crate::series::{LaneSeries, Series};
+use crate::statements::text;
 use model::Sentence;
 use model::findings::{TransactionsFinding, TransactionsRow};
 use model::oltp::Oltp;
@@ -81,7 +81,7 @@ pub(crate) fn settings_that_differ(record: &Record) -> Vec<Sentence> {
         let all = stated(&Series::of(record, &workload.name));
         let differ = all.iter().any(|(_, said)| *said != all[0].1);
         let each: Vec<String> = all.iter().map(|(lane, said)| format!("{lane}: {said}")).collect();
-        differ.then(|| crate::say::race::settings_differ(text(&workload.title), text(each.join("; "))))
+        differ.then(|| crate::statements::race::settings_differ(text(&workload.title), text(each.join("; "))))
     };
     record.header.plan.workloads.iter().filter_map(of).collect()
 }
@@ -91,7 +91,7 @@ fn row(lane: &LaneSeries, group: &str, stalled: &BTreeSet<u32>) -> TransactionsR
     let of: Vec<&Group> = lane.group(group).map(|(_, of)| of).collect();
     let (name, group) = (lane.lane.name.clone(), group.to_owned());
     if of.is_empty() {
-        let failure = lane.lacks(&group).or_else(|| Some(crate::say::race::no_round_completed()));
+        let failure = lane.lacks(&group).or_else(|| Some(crate::statements::race::no_round_completed()));
         return TransactionsRow { lane: name, group, failure, ..TransactionsRow::default() };
     }
     let metric = |key: &str| median(of.iter().filter_map(|of| of.metrics.get(key).copied()));

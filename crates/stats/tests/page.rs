@@ -7,12 +7,12 @@ use base64::engine::general_purpose::STANDARD;
 use common::{io, lane, noise, operations, operations_trial, probe, record, run, small_files, step, trial};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-use model::course::TrialCourse;
 use model::findings::Verdict;
 use model::operations::Operation;
 use model::page::{Quantity, RacePage};
 use model::plan::Rounds;
 use model::record::{Profile, Record};
+use model::timeline::TrialTimeline;
 use model::trial::{Outcome, Trial};
 use model::workload::Pattern;
 
@@ -82,14 +82,14 @@ fn latencies_of_all_rounds_are_one_curve_that_agrees_with_the_estimates() {
     assert!(page.details[1..].iter().flat_map(|detail| &detail.lanes).all(|lane| lane.latency.is_empty()));
 }
 
-fn course(points: u32, seconds: f64, cpu: impl Fn(u32) -> f64) -> Option<Box<TrialCourse>> {
+fn timeline(points: u32, seconds: f64, cpu: impl Fn(u32) -> f64) -> Option<Box<TrialTimeline>> {
     let times: Vec<f64> = (1..=points).map(|at| f64::from(at) * seconds / f64::from(points)).collect();
-    Some(Box::new(TrialCourse {
+    Some(Box::new(TrialTimeline {
         seconds: times.iter().map(|at| 10.0 * at).collect(),
         measured_seconds: times,
         cpu_share: (0..points).map(cpu).collect(),
         device_iops: (0..points).map(|at| f64::from(at) * 10.0).collect(),
-        ..TrialCourse::default()
+        ..TrialTimeline::default()
     }))
 }
 
@@ -97,14 +97,14 @@ fn course(points: u32, seconds: f64, cpu: impl Fn(u32) -> f64) -> Option<Box<Tri
 fn trials_that_count_follow_each_other_in_a_lanes_course() {
     let mut record = race();
     for trial in &mut record.trials {
-        trial.course = course(4, 1.0, |at| f64::from(at) / 10.0 + f64::from(trial.round));
+        trial.timeline = timeline(4, 1.0, |at| f64::from(at) / 10.0 + f64::from(trial.round));
     }
     let failed = record.trials.iter().position(|trial| trial.round == 3 && trial.lane == "xfs").unwrap();
     record.trials[failed].outcome = Outcome::Failed;
     let page = page(&record);
-    let titles: Vec<&str> = page.courses.iter().map(|course| course.workload.as_str()).collect();
+    let titles: Vec<&str> = page.timelines.iter().map(|timeline| timeline.workload.as_str()).collect();
     assert_eq!(titles, ["random-read", "small-files"]);
-    let [ext4, xfs] = page.courses[0].lanes.as_slice() else { panic!() };
+    let [ext4, xfs] = page.timelines[0].lanes.as_slice() else { panic!() };
     assert_eq!((ext4.lane.as_str(), ext4.seconds.len(), xfs.seconds.len()), ("ext4", 24, 20));
     // One measured second each, whatever lay between.
     assert_eq!(ext4.seconds[..6], [0.25, 0.5, 0.75, 1.0, 1.25, 1.5]);
@@ -120,7 +120,7 @@ fn records_without_courses_have_a_point_per_trial_from_its_sums() {
     let mut record = race();
     record.header.lanes[1].backing = String::new();
     let page = page(&record);
-    let [ext4, xfs] = page.courses[0].lanes.as_slice() else { panic!() };
+    let [ext4, xfs] = page.timelines[0].lanes.as_slice() else { panic!() };
     assert_eq!(ext4.seconds, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     assert_eq!(ext4.rounds, [1, 2, 3, 4, 5, 6]);
     // 0.6 CPU seconds of four CPUs in a second.
@@ -140,10 +140,10 @@ fn long_courses_are_thinned_and_keep_their_extremes_in_every_round() {
     run(&mut record, 40, &[1000.0, 1300.0], 0.02, 5);
     for trial in record.trials.iter_mut().filter(|trial| trial.lane == "ext4") {
         let spike = trial.round * 5 % 256;
-        trial.course = course(256, 60.0, |at| if at == spike { 1.0 } else { f64::from(at % 50) / 100.0 });
+        trial.timeline = timeline(256, 60.0, |at| if at == spike { 1.0 } else { f64::from(at % 50) / 100.0 });
     }
     let page = page(&record);
-    let [ext4, xfs] = page.courses[0].lanes.as_slice() else { panic!() };
+    let [ext4, xfs] = page.timelines[0].lanes.as_slice() else { panic!() };
     assert_eq!((ext4.seconds.len(), ext4.rounds.len(), xfs.seconds.len()), (2000, 2000, 40));
     let cpu = &ext4.quantities[&Quantity::CpuShare];
     assert_eq!(cpu.len(), 2000);
@@ -197,7 +197,7 @@ fn tables_of_many_trials_are_an_even_choice_with_all_that_does_not_count() {
     // Equal figures have no smallest and largest of their own.
     assert!((1998..=2000).contains(&page.details[0].lanes[0].rounds.len()));
     assert_eq!(page.details[0].lanes[0].rounds_in_all, 29_997);
-    assert_eq!(page.courses[0].lanes[0].seconds.len(), 2000);
+    assert_eq!(page.timelines[0].lanes[0].seconds.len(), 2000);
 }
 
 #[test]
@@ -211,26 +211,26 @@ fn whatever_the_record_holds_the_page_is_bounded_and_holds_numbers() {
         for lane in 0..10 {
             let seconds: Vec<f64> = (0..40).map(|_| 0.01 * (0.1 * noise.next()).exp()).collect();
             let mut trial = operations_trial(&format!("lane{lane}"), &work, round, &seconds);
-            trial.course = course(200, 1.0, |_| f64::MAX);
+            trial.timeline = timeline(200, 1.0, |_| f64::MAX);
             trial.groups[0].histogram = Some("no histogram".into());
             record.trials.push(trial);
         }
     }
     // Columns of unequal length, as only an edited record has them.
-    if let Some(course) = &mut record.trials[0].course {
-        course.seconds.clear();
+    if let Some(timeline) = &mut record.trials[0].timeline {
+        timeline.seconds.clear();
     }
-    if let Some(course) = &mut record.trials[1].course {
-        course.device_iops.pop();
+    if let Some(timeline) = &mut record.trials[1].timeline {
+        timeline.device_iops.pop();
     }
     // Verdicts of so many pairs take long, and none is asked for.
     let first = Record { trials: record.trials[..20].to_vec(), ..record.clone() };
     let page = stats::page::race(&record, stats::judge::findings(&first), Vec::new());
     let rounds: usize = page.details.iter().flat_map(|detail| &detail.lanes).map(|lane| lane.rounds.len()).sum();
     assert!(rounds <= 60_000 && rounds > 30_000, "{rounds}");
-    let points: usize = page.courses[0].lanes.iter().map(|lane| lane.seconds.len()).sum();
+    let points: usize = page.timelines[0].lanes.iter().map(|lane| lane.seconds.len()).sum();
     assert!(points <= 12_000 && points > 10_000, "{points}");
-    assert!(!page.courses[0].lanes[1].quantities.contains_key(&Quantity::DeviceIops));
+    assert!(!page.timelines[0].lanes[1].quantities.contains_key(&Quantity::DeviceIops));
     // JSON has no infinity: what became one would not read back.
     let text = serde_json::to_string(&page).unwrap();
     let back: RacePage = serde_json::from_str(&text).unwrap();

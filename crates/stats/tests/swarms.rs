@@ -3,19 +3,19 @@
 mod common;
 
 use common::*;
-use model::course::TrialCourse;
 use model::findings::{Limit, Verdict};
 use model::plan::Rounds;
 use model::record::{EndOutcome, Record};
 use model::search::{Criterion, FindMax, SearchStep, StepOutcome};
+use model::timeline::TrialTimeline;
 use model::trial::{Group, Latency, Lateness, Outcome, Trial};
 use model::workload::{Appenders, Kind, Workload};
 use stats::search::{self, Next};
 
-fn swarm(writers: u32) -> Workload {
+fn appenders(writers: u32) -> Workload {
     let keys = serde_json::json!({ "writers": writers, "period_seconds": 0.5, "seconds": 10.0 });
-    let swarm: Appenders = serde_json::from_value(keys).unwrap();
-    Workload { name: "swarm".into(), title: "writers".into(), kind: Kind::Appenders(Box::new(swarm)) }
+    let appenders: Appenders = serde_json::from_value(keys).unwrap();
+    Workload { name: "appenders".into(), title: "writers".into(), kind: Kind::Appenders(Box::new(appenders)) }
 }
 
 /// A trial whose records have this p99.
@@ -42,23 +42,23 @@ fn late(trial: Trial, p99_ns: f64, grew: bool) -> Trial {
         lateness: Some(Box::new(lateness)),
         ..Group::default()
     };
-    let course = TrialCourse {
+    let timeline = TrialTimeline {
         seconds: vec![1.0, 61.0],
         measured_seconds: vec![1.0, 61.0],
         dirty_bytes: vec![5e6, 9e6],
         load_average: vec![3.5, 3.5],
-        ..TrialCourse::default()
+        ..TrialTimeline::default()
     };
-    Trial { groups: vec![group], course: Some(Box::new(course)), ..trial }
+    Trial { groups: vec![group], timeline: Some(Box::new(timeline)), ..trial }
 }
 
 fn raced(lanes: &[(&str, f64)], rounds: u32) -> Record {
     let all = lanes.iter().map(|of| lane(of.0)).collect();
-    let mut race = record(all, vec![swarm(100)], Rounds::Fixed(rounds), true);
+    let mut race = record(all, vec![appenders(100)], Rounds::Fixed(rounds), true);
     race.end = Some(EndOutcome::Complete);
     for round in 1..=rounds {
         for (lane, p99) in lanes {
-            let base = trial(lane, &swarm(100), round, 800.0);
+            let base = trial(lane, &appenders(100), round, 800.0);
             // Some noise, not the same in every lane.
             let noise = 1.0 + 0.01 * f64::from((round * 7 + lane.len() as u32 * 3) % 5);
             race.trials.push(late(base, p99 * noise, false));
@@ -79,7 +79,7 @@ fn less_lateness_is_better_and_the_table_holds_what_was_seen() {
     assert_ne!(result.limit, Limit::Harness);
     let pair = &result.pairs[0];
     assert_eq!((pair.a.as_str(), pair.b.as_str(), pair.verdict), ("btrfs", "ext4", Verdict::Slower), "{pair:?}");
-    let table = &found.swarms[0];
+    let table = &found.appenders[0];
     assert_eq!((table.writers, table.files, table.period_seconds, table.rows.len()), (100, 4, 0.5, 2));
     let row = &table.rows[1];
     assert_eq!((row.lane.as_str(), row.rounds, row.late_writers_share), ("btrfs", 6, Some(0.07)));
@@ -100,7 +100,7 @@ fn a_lane_whose_backlog_grows_has_no_lateness_to_compare() {
     let pair = &found.results[0].pairs[0];
     assert_eq!(pair.verdict, Verdict::None);
     assert!(pair.why.as_ref().unwrap().contains("cannot sustain this rate"), "{pair:?}");
-    assert_eq!(found.swarms[0].rows[1].backlog_rounds, 6);
+    assert_eq!(found.appenders[0].rows[1].backlog_rounds, 6);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn step((pass, number): (u32, u32), writers: u32, outcome: StepOutcome, trial: T
 /// A search in which each lane sustains so many, in each pass a little more or less.
 fn searched(lanes: &[(&str, f64)], passes: u32, most_writers: u32) -> Record {
     let all = lanes.iter().map(|of| lane(of.0)).collect();
-    let mut race = record(all, vec![swarm(1000)], Rounds::Fixed(passes), false);
+    let mut race = record(all, vec![appenders(1000)], Rounds::Fixed(passes), false);
     race.header.plan.find_max = Some(FindMax { criterion: Criterion::Lateness, most_writers, resolution: 0.1 });
     for pass in 1..=passes {
         for (lane, limit) in lanes {
@@ -130,7 +130,7 @@ fn searched(lanes: &[(&str, f64)], passes: u32, most_writers: u32) -> Record {
                 number += 1;
                 assert!(number < 40, "{lane} {pass}");
                 let holds = f64::from(writers) <= limit;
-                let base = Trial { attempt: number, ..trial(lane, &swarm(writers), pass, 800.0) };
+                let base = Trial { attempt: number, ..trial(lane, &appenders(writers), pass, 800.0) };
                 let trial = late(base, if holds { 5e6 } else { 700e6 }, false);
                 let outcome = if holds { StepOutcome::Sustained } else { StepOutcome::Late };
                 race.steps.push(step((pass, number), writers, outcome, trial));
@@ -193,7 +193,7 @@ fn what_was_not_tried_is_no_tie_and_what_never_ran_has_its_reason() {
     });
     for number in 1..=3 {
         let Next::Try(writers) = search::next(&broken, "jfs", 1) else { panic!("{number}") };
-        let base = trial("jfs", &swarm(writers), 1, 1.0);
+        let base = trial("jfs", &appenders(writers), 1, 1.0);
         let failed = Trial { outcome: Outcome::Failed, reason: Some("no mount".into()), groups: Vec::new(), ..base };
         broken.steps.push(step((1, number), writers, StepOutcome::Failed, failed));
     }
@@ -258,7 +258,7 @@ fn where_the_harness_gives_way_too_no_lane_is_blamed() {
         assert!(search::asks_for_a_run_without_filesystem(&race, &step.trial, step.writers));
         (race.steps.iter().position(|of| of == step).unwrap(), step.writers)
     };
-    let alone = |p99: f64| Some(Box::new(late(trial("xfs", &swarm(writers), 1, 800.0), p99, false)));
+    let alone = |p99: f64| Some(Box::new(late(trial("xfs", &appenders(writers), 1, 800.0), p99, false)));
     // The machine carries so many: it is xfs that gives way, and for fewer nobody need be asked.
     race.steps[at].without_filesystem = alone(3e6);
     let search = &stats::judge::findings(&race).searches[0];
@@ -280,8 +280,8 @@ fn where_the_harness_gives_way_too_no_lane_is_blamed() {
 
 #[test]
 fn a_step_is_judged_by_what_was_asked_for() {
-    let Kind::Appenders(of) = swarm(100).kind else { unreachable!() };
-    let base = || trial("ext4", &swarm(100), 1, 1.0);
+    let Kind::Appenders(of) = appenders(100).kind else { unreachable!() };
+    let base = || trial("ext4", &appenders(100), 1, 1.0);
     let judged = |trial: &Trial, criterion| search::outcome(trial, &of, 2, criterion);
     for (p99, grew, expected) in
         [(499e6, false, StepOutcome::Sustained), (500e6, false, StepOutcome::Late), (5e6, true, StepOutcome::Backlog)]
@@ -292,13 +292,13 @@ fn a_step_is_judged_by_what_was_asked_for() {
     assert_eq!(judged(&late(base(), 900e6, true), Criterion::Load), StepOutcome::Load);
     let with_load = |load: &[f64]| {
         let mut trial = late(base(), 900e6, true);
-        trial.course.as_mut().unwrap().load_average = load.to_vec();
+        trial.timeline.as_mut().unwrap().load_average = load.to_vec();
         trial
     };
     assert_eq!(judged(&with_load(&[2.0, 2.0]), Criterion::Load), StepOutcome::Sustained);
     // What nobody looked at is no load that was low.
     assert_eq!(judged(&with_load(&[]), Criterion::Load), StepOutcome::Failed);
-    let blind = Trial { course: None, ..with_load(&[]) };
+    let blind = Trial { timeline: None, ..with_load(&[]) };
     assert_eq!(judged(&blind, Criterion::Load), StepOutcome::Failed);
     // Most of the lateness is the harness's own, or the engine says so.
     let mut own = late(base(), 900e6, false);

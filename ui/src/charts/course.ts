@@ -1,13 +1,13 @@
 // The course of one quantity: lanes laid over each other, or side by side with the same axes.
 import { laneStyle } from "../lanes";
-import type { LaneCourse } from "../types";
+import type { LaneTimeline } from "../types";
 import type { Figures } from "../words/figures";
 import { shown } from "../words/say";
 import { base, tip, valueAxis, type Canvas, type EChartsCoreOption } from "./echarts";
 
 export interface CourseChart {
   quantity: string;
-  lanes: { name: string; index: number; course: LaneCourse }[];
+  lanes: { name: string; index: number; course: LaneTimeline }[];
   /** Side by side; otherwise over each other. */
   apart: boolean;
   /** The chart that carries the slider. */

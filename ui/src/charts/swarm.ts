@@ -1,7 +1,7 @@
 // What the machine did while one lane carried a swarm of writers, as two panels: memory above, iowait and load
 // below. Every lane has the same axes.
 import { laneStyle } from "../lanes";
-import type { LaneCourse } from "../types";
+import type { LaneTimeline } from "../types";
 import type { Figures } from "../words/figures";
 import { niceMost } from "./course";
 import { base, tip, valueAxis, type Canvas, type EChartsCoreOption } from "./echarts";
@@ -25,7 +25,7 @@ export interface Axes {
 }
 
 export interface SwarmChart {
-  course: LaneCourse;
+  course: LaneTimeline;
   axes: Axes;
   description: string;
   /** What the lines are called. */
@@ -42,7 +42,7 @@ export function swarmHeight(): number {
 }
 
 /** The same axes for all lanes. */
-export function axesOf(courses: readonly LaneCourse[]): Axes {
+export function axesOf(courses: readonly LaneTimeline[]): Axes {
   const most = (...quantities: string[]) => {
     let found = 0;
     for (const course of courses) {

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { course, courseHeight, quantityFigure, type CourseChart } from "../charts/course";
 import { connect, type ECharts } from "../charts/echarts";
-import type { Course } from "../types";
+import type { Timeline } from "../types";
 import { useUi, wordOf } from "../ui";
 import { name, plain, type Said } from "../words/say";
 import { LaneKey } from "./basics";
@@ -36,7 +36,7 @@ const TABLE_ROWS = 200;
 /** Lanes side by side at most; more are laid over each other at first. */
 const MOST_APART = 4;
 
-export function Courses({ course: of, lanes }: { course: Course; lanes: readonly string[] }) {
+export function Courses({ course: of, lanes }: { course: Timeline; lanes: readonly string[] }) {
   const ui = useUi();
   const w = ui.words.results;
   const [open, setOpen] = useState(false);
@@ -70,7 +70,7 @@ function byOrder(x: string, y: string): number {
   return place(x) - place(y);
 }
 
-function Charts({ of, lanes, quantities }: { of: Course; lanes: readonly string[]; quantities: string[] }) {
+function Charts({ of, lanes, quantities }: { of: Timeline; lanes: readonly string[]; quantities: string[] }) {
   const ui = useUi();
   const { words, figures } = ui;
   const w = words.results;

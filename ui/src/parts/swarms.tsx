@@ -1,7 +1,7 @@
 // Swarms of writers: how late each lane's were, two panels of the machine for every lane, and how many writers a
 // lane sustains.
 import { axesOf, LINES, lineFigure, swarm, swarmHeight, type SwarmChart } from "../charts/swarm";
-import type { LaneCourse, Pair, RacePage, SearchFinding, SearchLane, SwarmFinding, SwarmRow } from "../types";
+import type { LaneTimeline, Pair, RacePage, SearchFinding, SearchLane, AppendersFinding, AppendersRow } from "../types";
 import { known, sentence, useUi, wordOf, type Ui } from "../ui";
 import { name, plain, shown, text, type Said } from "../words/say";
 import { LaneKey, LaneName, Section, Speak } from "./basics";
@@ -32,14 +32,14 @@ export function Swarms({ race }: { race: RacePage }) {
   );
 }
 
-function Swarm({ race, table, lanes }: { race: RacePage; table: SwarmFinding; lanes: string[] }) {
+function Swarm({ race, table, lanes }: { race: RacePage; table: AppendersFinding; lanes: string[] }) {
   const ui = useUi();
   const { words, figures } = ui;
   const w = words.swarms;
   const several = table.rows.some((row) => row.group !== "append");
   const share = (value: number | null | undefined) => (value == null ? "–" : figures.percent(value, 1));
   const time = (ns: number | null | undefined) => (ns == null ? "–" : figures.time(ns * 1e-9));
-  const columns: [string, (row: SwarmRow) => string][] = [
+  const columns: [string, (row: AppendersRow) => string][] = [
     [w.columns.lateWriters, (row) => share(row.late_writers_share)],
     [w.columns.lateRecords, (row) => share(row.late_share)],
     [w.columns.p50, (row) => time(row.p50_ns)],
@@ -110,7 +110,7 @@ function Swarm({ race, table, lanes }: { race: RacePage; table: SwarmFinding; la
   );
 }
 
-function remarks(ui: Ui, table: SwarmFinding): Said[] {
+function remarks(ui: Ui, table: AppendersFinding): Said[] {
   const w = ui.words.swarms;
   return table.rows.flatMap((row) => [
     ...(row.failure == null ? [] : [ui.words.statements.failed(name(row.lane), sentence(ui, row.failure))]),
@@ -122,7 +122,7 @@ function remarks(ui: Ui, table: SwarmFinding): Said[] {
 }
 
 /** Two panels for every lane, all with the same axes. */
-function Pictures({ courses, workload }: { courses: readonly LaneCourse[]; workload: string }) {
+function Pictures({ courses, workload }: { courses: readonly LaneTimeline[]; workload: string }) {
   const ui = useUi();
   const { words, figures } = ui;
   const w = words.swarms;

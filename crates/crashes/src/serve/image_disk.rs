@@ -1,9 +1,9 @@
 //! The disk that shows one crash image after the other.
 
 use super::one_file::Disk;
+use crate::crash_model::Cut;
 use crate::image::{Image, Images};
 use crate::log::Log;
-use crate::survive::Cut;
 use std::sync::{Arc, Mutex, RwLock};
 
 /// The inode number of the first image.

@@ -190,7 +190,7 @@ fn run(folder: &Path, terms: Terms, acknowledge: Acknowledge, bare: bool) -> std
 
 /// How far a sequence was when the power went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum Progress {
     /// Acknowledged: the tree must be as it leaves it.
     Done,
     /// What it touches may be in any state, but for what is renamed; what it does not touch was safe before.
@@ -200,12 +200,12 @@ enum Stage {
 }
 
 /// What a name must lead to: nothing, a file, or `None`: that is open.
-fn wanted<'a>(stage: Stage, before: &'a Tree, sequence: &'a Sequence, name: usize) -> Option<Option<&'a Vec<u8>>> {
+fn wanted<'a>(stage: Progress, before: &'a Tree, sequence: &'a Sequence, name: usize) -> Option<Option<&'a Vec<u8>>> {
     let of = |tree: &'a Tree| tree.names.get(&name).map(|&file| &tree.files[file]);
     match stage {
-        Stage::Done => Some(of(&sequence.after)),
-        Stage::UnderWay if sequence.touched.contains(&name) => None,
-        Stage::UnderWay | Stage::NotBegun => Some(of(before)),
+        Progress::Done => Some(of(&sequence.after)),
+        Progress::UnderWay if sequence.touched.contains(&name) => None,
+        Progress::UnderWay | Progress::NotBegun => Some(of(before)),
     }
 }
 
@@ -248,13 +248,13 @@ fn check(folder: &Path, terms: Terms, acknowledged: u64, bare: bool) -> Found {
     for record in terms.numbers() {
         let (sequence, before) = (generate(terms, record, bare), start(terms, record));
         let stage = match record {
-            record if record <= acknowledged => Stage::Done,
-            record if record == acknowledged + 1 => Stage::UnderWay,
-            _ => Stage::NotBegun,
+            record if record <= acknowledged => Progress::Done,
+            record if record == acknowledged + 1 => Progress::UnderWay,
+            _ => Progress::NotBegun,
         };
         let read = |name: &str| below::read(folder, &format!("s{record}/{name}"), LARGEST);
         let (operations, end) = (&sequence.operations, sequence.end);
-        if stage == Stage::UnderWay {
+        if stage == Progress::UnderWay {
             for wrong in torn_renames(&read, &before, &sequence) {
                 found.mixed += 1;
                 found.say(|| format!("sequence {record} ({operations:?}, {end:?}, {stage:?}): {wrong}"));

@@ -3,7 +3,7 @@
 //! of mappings, of indexes or of the image before.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use crashes::survive::{Cut, Survival};
+use crashes::crash_model::{Cut, Survival};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::{BTreeMap, BTreeSet};

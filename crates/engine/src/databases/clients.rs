@@ -64,7 +64,7 @@ pub(super) struct Came {
 }
 
 /// Where the clients stand, and when the window opened.
-struct Course {
+struct Phases {
     state: AtomicU8,
     /// By the engine's clock, the end of the window's first part.
     first_part_ends: AtomicU64,
@@ -103,7 +103,7 @@ pub(super) fn run(
     again: &Again<'_>,
 ) -> Came {
     let state = AtomicU8::new(if warm_up.is_zero() { MEASURED } else { WARMING_UP });
-    let course = Course { state, first_part_ends: AtomicU64::new(u64::MAX) };
+    let phases = Phases { state, first_part_ends: AtomicU64::new(u64::MAX) };
     let came = Mutex::new(Came::default());
     let clock = Clock::get();
     let first_part = window.as_nanos() as u64 / u64::from(FIRST_PART);
@@ -112,11 +112,11 @@ pub(super) fn run(
     let watches: Vec<Watch> = clients.iter_mut().map(|client| Watch::new(client.session.watched())).collect();
     let look = || watches.iter().for_each(|watch| watch.look(clock.now(), patience));
     std::thread::scope(|scope| {
-        let _over = AtLast { state: &course.state, becomes: OVER };
+        let _over = AtLast { state: &phases.state, becomes: OVER };
         let mut threads = Vec::with_capacity(clients.len());
         let mut pause = |length: Duration| {
             let begun = Instant::now();
-            while begun.elapsed() < length && !is_over(&course.state) {
+            while begun.elapsed() < length && !is_over(&phases.state) {
                 if stop.load(Ordering::Relaxed) {
                     stopped = true;
                     break;
@@ -127,7 +127,7 @@ pub(super) fn run(
         };
         let opened = || {
             let now = clock.now();
-            course.first_part_ends.store(now + first_part, Ordering::Relaxed);
+            phases.first_part_ends.store(now + first_part, Ordering::Relaxed);
             now
         };
         if warm_up.is_zero() {
@@ -135,10 +135,10 @@ pub(super) fn run(
             measured.0 = opened();
         }
         for (number, (client, watch)) in clients.iter_mut().zip(&watches).enumerate() {
-            let (course, came) = (&course, &came);
+            let (phases, came) = (&phases, &came);
             let thread = std::thread::Builder::new().name(format!("client-{number}")).stack_size(STACK_BYTES);
             let spawned = thread.spawn_scoped(scope, move || {
-                let own = work(client, course, (watch, patience), again);
+                let own = work(client, phases, (watch, patience), again);
                 watch.ends();
                 let mut came = came.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 came.add(own);
@@ -149,7 +149,7 @@ pub(super) fn run(
                     let message = format!("no thread can be started for client {number}: {error}; lower threads");
                     let mut came = came.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                     came.error.get_or_insert(DatabaseError { message, cure: Cure::None });
-                    course.state.store(OVER, Ordering::Relaxed);
+                    phases.state.store(OVER, Ordering::Relaxed);
                     break;
                 }
             }
@@ -159,10 +159,10 @@ pub(super) fn run(
             observer.window_opens();
             measured.0 = opened();
             // Only if no client has given up.
-            let _ = course.state.compare_exchange(WARMING_UP, MEASURED, Ordering::Relaxed, Ordering::Relaxed);
+            let _ = phases.state.compare_exchange(WARMING_UP, MEASURED, Ordering::Relaxed, Ordering::Relaxed);
         }
         pause(window);
-        course.state.store(OVER, Ordering::Relaxed);
+        phases.state.store(OVER, Ordering::Relaxed);
         measured.1 = clock.now();
         observer.window_closes();
         while !threads.iter().all(|thread| thread.is_finished()) {
@@ -182,10 +182,10 @@ pub(super) fn run(
 }
 
 /// One client's share: transaction after transaction until it is over.
-fn work(client: &mut Client, course: &Course, (watch, patience): (&Watch, Duration), again: &Again<'_>) -> Came {
+fn work(client: &mut Client, phases: &Phases, (watch, patience): (&Watch, Duration), again: &Again<'_>) -> Came {
     let mut own = Came { latencies: Latencies::resident(), ..Came::default() };
     let clock = Clock::get();
-    let state = || course.state.load(Ordering::Relaxed);
+    let state = || phases.state.load(Ordering::Relaxed);
     loop {
         let before = state();
         if before == OVER {
@@ -203,7 +203,7 @@ fn work(client: &mut Client, course: &Course, (watch, patience): (&Watch, Durati
                         MEASURED => {
                             own.latencies.record(ended - begun);
                             own.operations += 1;
-                            own.at_first += u64::from(ended < course.first_part_ends.load(Ordering::Relaxed));
+                            own.at_first += u64::from(ended < phases.first_part_ends.load(Ordering::Relaxed));
                             own.syncs.add(syncs::of_this_thread().since(synced));
                         }
                         OVER if before == MEASURED => own.latencies.record(ended - begun),
@@ -221,7 +221,7 @@ fn work(client: &mut Client, course: &Course, (watch, patience): (&Watch, Durati
                 Err(error) => {
                     if error.cure == Cure::Lost {
                         own.uncertain += 1;
-                        if let Some(session) = again(&course.state) {
+                        if let Some(session) = again(&phases.state) {
                             client.session = session;
                             watch.reconnects(client.session.watched());
                             own.lost += 1;
@@ -229,7 +229,7 @@ fn work(client: &mut Client, course: &Course, (watch, patience): (&Watch, Durati
                         }
                     }
                     own.error = Some(watch.explain(error, patience));
-                    course.state.store(OVER, Ordering::Relaxed);
+                    phases.state.store(OVER, Ordering::Relaxed);
                     return own;
                 }
             }

@@ -5,7 +5,7 @@ use super::mysql::MySql;
 use super::postgresql::Postgres;
 use super::session::{Cure, DatabaseError, Session};
 use crate::error::EngineError;
-use crate::target::Place;
+use crate::target::OpenTarget;
 use model::oltp::{Oltp, Server};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
@@ -73,7 +73,7 @@ impl External {
     ///
     /// # Errors
     /// Where the server does not take the user, keeps its data elsewhere, or has such a database already.
-    pub(super) fn open(oltp: &Oltp, who: Who, place: &Place) -> Result<External, EngineError> {
+    pub(super) fn open(oltp: &Oltp, who: Who, place: &OpenTarget) -> Result<External, EngineError> {
         let socket = PathBuf::from(&oltp.socket);
         let pid =
             UnixStream::connect(&socket).ok().and_then(|stream| rustix::net::sockopt::socket_peercred(&stream).ok());
@@ -95,7 +95,7 @@ impl External {
                 "{title}'s data directory {data} cannot be looked at: {error}; run as root"
             ))
         })?;
-        let (path, _) = place.directory().ok_or_else(super::house::no_directory)?;
+        let (path, _) = place.directory().ok_or_else(super::server_directory::no_directory)?;
         let lane = std::fs::metadata(path)
             .map_err(|error| EngineError::Unsuitable(format!("the lane cannot be looked at: {error}")))?;
         if lane.dev() != data_device.dev() {

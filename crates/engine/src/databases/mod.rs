@@ -6,13 +6,13 @@
 mod check;
 mod clients;
 mod external;
-mod house;
 mod meter;
 mod mysql;
 mod postgresql;
 mod programs;
 mod script;
 mod server;
+mod server_directory;
 mod session;
 mod settings;
 mod settle;
@@ -30,17 +30,17 @@ pub(crate) use script::Random;
 pub use sqlite::version as sqlite_version;
 
 use crate::error::EngineError;
-use crate::target::Place;
+use crate::target::OpenTarget;
 use crate::window::{OPERATIONS_PER_SECOND, Window};
 use crate::workloads::{Observer, Work, heed};
 use clients::{Came, Client};
 use external::{External, Who};
-use house::House;
 use meter::{Counters, Meter};
 use model::Flag;
 use model::agent::Part;
 use model::oltp::{Oltp, Script, Server};
 use server::Running;
+use server_directory::ServerDirectory;
 use session::{Cause, DatabaseError, Session};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -91,7 +91,7 @@ impl OltpWork {
     /// # Errors
     /// Where there is no directory, a program is missing (its package is named), or the server fails.
     pub fn prepare(
-        place: &Place,
+        place: &OpenTarget,
         oltp: &Oltp,
         seed: u64,
         note: Option<PathBuf>,
@@ -103,7 +103,7 @@ impl OltpWork {
 
     /// The same; `who`: who connects to a server that is none of ours.
     fn prepare_as(
-        place: &Place,
+        place: &OpenTarget,
         oltp: &Oltp,
         seed: u64,
         note: Option<PathBuf>,
@@ -143,17 +143,17 @@ impl OltpWork {
     }
 
     /// Makes the folder in the lane, and a server's first files in it.
-    fn make(place: &Place, oltp: &Oltp, stop: &AtomicBool) -> Result<(), EngineError> {
+    fn make(place: &OpenTarget, oltp: &Oltp, stop: &AtomicBool) -> Result<(), EngineError> {
         let user = if oltp.server.is_process() { crate::unprivileged::unprivileged() } else { None };
-        let house = House::build(place, user)?;
+        let directory = ServerDirectory::build(place, user)?;
         if oltp.server.is_process() {
-            server::make(oltp.server, &house, stop)?;
+            server::make(oltp.server, &directory, stop)?;
         }
         Ok(())
     }
 
     /// Starts the server, where there is one and it does not run.
-    fn start(&mut self, place: &Place) -> Result<(), EngineError> {
+    fn start(&mut self, place: &OpenTarget) -> Result<(), EngineError> {
         if let Some(trouble) = self.trouble.take() {
             return Err(trouble);
         }
@@ -162,8 +162,8 @@ impl OltpWork {
             self.running = None;
         }
         if self.oltp.starts_server() && self.running.is_none() {
-            let house = House::open(place)?;
-            self.running = Some(Running::start(&self.oltp, house, self.note.clone(), &self.stop)?);
+            let directory = ServerDirectory::open(place)?;
+            self.running = Some(Running::start(&self.oltp, directory, self.note.clone(), &self.stop)?);
             self.settings.clear();
         }
         if self.settings.is_empty() {
@@ -174,12 +174,14 @@ impl OltpWork {
     }
 
     /// A connection, one of so many.
-    fn connect(&self, place: &Place, clients: u32) -> Result<Box<dyn Session>, EngineError> {
+    fn connect(&self, place: &OpenTarget, clients: u32) -> Result<Box<dyn Session>, EngineError> {
         let connected: Result<Box<dyn Session>, DatabaseError> = match (&self.external, &self.running) {
             (Some(external), _) => external.connect(),
             (None, Some(running)) => running.connect(),
-            (None, None) => sqlite::Sqlite::open(House::open(place)?, &self.oltp, clients, self.turns.clone())
-                .map(|one| Box::new(one) as Box<dyn Session>),
+            (None, None) => {
+                sqlite::Sqlite::open(ServerDirectory::open(place)?, &self.oltp, clients, self.turns.clone())
+                    .map(|one| Box::new(one) as Box<dyn Session>)
+            }
         };
         connected.map_err(|error| self.explain(error))
     }
@@ -192,7 +194,7 @@ impl OltpWork {
     }
 
     /// Makes and fills the tables, as sysbench does: rows first, then the second index.
-    fn load(&self, place: &Place) -> Result<(), EngineError> {
+    fn load(&self, place: &OpenTarget) -> Result<(), EngineError> {
         let mut session = self.connect(place, 1)?;
         for number in 1..=self.oltp.tables {
             let mut random = script::Random::new(self.seed ^ u64::from(number));
@@ -212,7 +214,7 @@ impl OltpWork {
         Ok(())
     }
 
-    fn clients(&self, place: &Place, threads: u32, group: &str) -> Result<Vec<Client>, EngineError> {
+    fn clients(&self, place: &OpenTarget, threads: u32, group: &str) -> Result<Vec<Client>, EngineError> {
         // Groups of one trial do not begin with the same rows.
         let seed = group.bytes().fold(self.seed, |seed, byte| seed.rotate_left(7) ^ u64::from(byte));
         let client = |number: u32| {
@@ -226,7 +228,7 @@ impl OltpWork {
 
     /// Fills the tables anew where a group before changed how long they are: the next one would find a table that
     /// is larger or emptier in a lane that was faster. What stood there is counted first.
-    fn refill(&mut self, place: &Place) -> Result<(), EngineError> {
+    fn refill(&mut self, place: &OpenTarget) -> Result<(), EngineError> {
         if !(self.grown && matches!(self.oltp.script, Script::Insert | Script::Delete)) {
             return Ok(());
         }
@@ -249,9 +251,9 @@ impl OltpWork {
     }
 
     /// Whether as many rows and index updates are there as were acknowledged; what was uncertain is known then.
-    fn compare(&mut self, place: &Place, rows: i64, sum: Option<i64>) -> Result<(), EngineError> {
+    fn compare(&mut self, place: &OpenTarget, rows: i64, sum: Option<i64>) -> Result<(), EngineError> {
         let wrong = |what: String| {
-            let path = place.directory().map(|(path, _)| path.join(house::NAME)).unwrap_or_default();
+            let path = place.directory().map(|(path, _)| path.join(server_directory::NAME)).unwrap_or_default();
             EngineError::Contents { path, what }
         };
         if rows.abs_diff(self.expected_rows) > self.uncertain {
@@ -269,7 +271,7 @@ impl OltpWork {
     }
 
     /// Everything that was changed goes to the device.
-    fn settle(&self, place: &Place) -> Result<(), EngineError> {
+    fn settle(&self, place: &OpenTarget) -> Result<(), EngineError> {
         let mut session = self.connect(place, 1)?;
         let settled = settle::pages(&self.oltp, session.as_mut());
         // Whoever connects to a server that is none of ours may not be allowed to.
@@ -304,7 +306,7 @@ impl OltpWork {
     }
 
     /// Syncs of PostgreSQL's log so far, by a server whose clients are gone.
-    fn log_syncs(&self, place: &Place) -> Option<f64> {
+    fn log_syncs(&self, place: &OpenTarget) -> Option<f64> {
         if self.oltp.server != Server::Postgresql {
             return None;
         }
@@ -340,7 +342,7 @@ impl Work for OltpWork {
     /// A server that does not run is started first; the window opens after the warm-up.
     fn phase(
         &mut self,
-        place: &Place,
+        place: &OpenTarget,
         group: &str,
         part: Part,
         observer: &mut dyn Observer,
@@ -409,14 +411,14 @@ impl Work for OltpWork {
     }
 
     /// Starts the server where it does not run, checks every table and counts its rows.
-    fn verify(&mut self, place: &Place) -> Result<f64, EngineError> {
+    fn verify(&mut self, place: &OpenTarget) -> Result<f64, EngineError> {
         let begun = std::time::Instant::now();
         self.start(place)?;
         let mut session = self.connect(place, 1)?;
         let found = check::tables(&self.oltp, session.as_mut()).map_err(|error| self.explain(error))?;
         drop(session);
         if let Some(what) = found.damage {
-            let path = place.directory().map(|(path, _)| path.join(house::NAME)).unwrap_or_default();
+            let path = place.directory().map(|(path, _)| path.join(server_directory::NAME)).unwrap_or_default();
             return Err(EngineError::Contents { path, what });
         }
         self.compare(place, found.rows, found.sum)?;

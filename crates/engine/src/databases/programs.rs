@@ -1,6 +1,6 @@
 //! The servers' programs: where they are, what they are told, and the package that brings each.
 
-use super::house::House;
+use super::server_directory::ServerDirectory;
 use crate::error::EngineError;
 use model::oltp::{Oltp, Server};
 use std::path::{Path, PathBuf};
@@ -104,7 +104,7 @@ pub fn version(of: Server) -> Option<String> {
     said.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }
 
-/// What makes a server's first files in the house.
+/// What makes a server's first files in the directory.
 pub(super) struct Making {
     pub(super) program: PathBuf,
     pub(super) arguments: Vec<String>,
@@ -112,9 +112,9 @@ pub(super) struct Making {
     pub(super) input: Vec<u8>,
 }
 
-/// What makes the server's first files in the house.
-pub(super) fn making(of: Server, house: &House) -> Result<Making, EngineError> {
-    let data = house.for_server("data");
+/// What makes the server's first files in the directory.
+pub(super) fn making(of: Server, directory: &ServerDirectory) -> Result<Making, EngineError> {
+    let data = directory.for_server("data");
     let program = server(of).find()?;
     Ok(match of {
         Server::Postgresql => {
@@ -130,7 +130,7 @@ pub(super) fn making(of: Server, house: &House) -> Result<Making, EngineError> {
         }
         // What mariadb-install-db does, which is a shell script and needs the client's package too.
         _ => {
-            let places = [format!("--datadir={data}"), format!("--tmpdir={}", house.for_server("tmp"))];
+            let places = [format!("--datadir={data}"), format!("--tmpdir={}", directory.for_server("tmp"))];
             let fixed = [
                 "--skip-networking",
                 "--log-warnings=0",
@@ -177,12 +177,12 @@ fn is_mariadb(program: &Path) -> bool {
     asked.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("MariaDB"))
 }
 
-/// Program and arguments that start the server in the house. What the user asks for comes before what
+/// Program and arguments that start the server in the directory. What the user asks for comes before what
 /// Fairlane must have, because the last one wins.
-pub(super) fn starting(oltp: &Oltp, house: &House) -> Result<(PathBuf, Vec<String>), EngineError> {
+pub(super) fn starting(oltp: &Oltp, directory: &ServerDirectory) -> Result<(PathBuf, Vec<String>), EngineError> {
     let program = server(oltp.server).find()?;
     let clients = oltp.threads.iter().max().copied().unwrap_or(1) + 10;
-    let (data, here) = (house.for_server("data"), house.for_server("."));
+    let (data, here) = (directory.for_server("data"), directory.for_server("."));
     let mut arguments: Vec<String> = Vec::new();
     match oltp.server {
         Server::Postgresql => {
@@ -214,9 +214,9 @@ pub(super) fn starting(oltp: &Oltp, house: &House) -> Result<(PathBuf, Vec<Strin
                 set(&key, &value);
             }
             set("datadir", &data);
-            set("tmpdir", &house.for_server("tmp"));
-            set("socket", &house.for_server("socket"));
-            set("pid-file", &house.for_server("pid"));
+            set("tmpdir", &directory.for_server("tmp"));
+            set("socket", &directory.for_server("socket"));
+            set("pid-file", &directory.for_server("pid"));
             set("skip-networking", "ON");
             set("loose-mysqlx", "OFF");
             set("skip-log-bin", "ON");

@@ -1,10 +1,10 @@
-//! A server as a child process: started in its house, without privileges, and gone whatever happens.
+//! A server as a child process: started in its directory, without privileges, and gone whatever happens.
 
 use super::external::Who;
-use super::house::House;
 use super::mysql::MySql;
 use super::postgresql::Postgres;
 use super::programs;
+use super::server_directory::ServerDirectory;
 use super::session::{DatabaseError, Session};
 use crate::beneath::by_descriptor;
 use crate::error::EngineError;
@@ -46,7 +46,7 @@ pub(super) struct Running {
     server: Server,
     child: Child,
     said: File,
-    house: House,
+    directory: ServerDirectory,
     /// Where its id is noted for whoever cleans up after us.
     note: Option<PathBuf>,
     begun: Instant,
@@ -54,13 +54,13 @@ pub(super) struct Running {
     reaped: bool,
 }
 
-/// Makes a server's first files in an empty house.
+/// Makes a server's first files in an empty directory.
 ///
 /// # Errors
 /// Names the package where a program is missing, and says the program's last lines where it fails.
-pub(super) fn make(server: Server, house: &House, stop: &AtomicBool) -> Result<(), EngineError> {
-    let programs::Making { program, arguments, input } = programs::making(server, house)?;
-    let (mut child, said) = spawn(&program, &arguments, &input, house, Signal::KILL)?;
+pub(super) fn make(server: Server, directory: &ServerDirectory, stop: &AtomicBool) -> Result<(), EngineError> {
+    let programs::Making { program, arguments, input } = programs::making(server, directory)?;
+    let (mut child, said) = spawn(&program, &arguments, &input, directory, Signal::KILL)?;
     loop {
         if let Err(interrupted) = heed(stop) {
             // It starts the server itself for a moment.
@@ -86,16 +86,16 @@ impl Running {
     /// Says its last lines where it does not start.
     pub(super) fn start(
         oltp: &Oltp,
-        house: House,
+        directory: ServerDirectory,
         note: Option<PathBuf>,
         stop: &AtomicBool,
     ) -> Result<Running, EngineError> {
-        let (program, arguments) = programs::starting(oltp, &house)?;
+        let (program, arguments) = programs::starting(oltp, &directory)?;
         let server = oltp.server;
         // PostgreSQL takes its shared memory away where it hears of its parent's death in time.
         let farewell = if server == Server::Postgresql { Signal::QUIT } else { Signal::KILL };
-        let (child, said) = spawn(&program, &arguments, &[], &house, farewell)?;
-        let mut running = Running { server, child, said, house, note, begun: Instant::now(), reaped: false };
+        let (child, said) = spawn(&program, &arguments, &[], &directory, farewell)?;
+        let mut running = Running { server, child, said, directory, note, begun: Instant::now(), reaped: false };
         running.write_note()?;
         loop {
             heed(stop)?;
@@ -104,7 +104,7 @@ impl Running {
                 Ok(Some(_)) if is_still_in_use(&running.said) && running.begun.elapsed() < LEFTOVERS_END => {
                     // Processes of one that was killed have not noticed yet, and end by themselves.
                     std::thread::sleep(LEFTOVERS_PAUSE);
-                    let (child, said) = spawn(&program, &arguments, &[], &running.house, farewell)?;
+                    let (child, said) = spawn(&program, &arguments, &[], &running.directory, farewell)?;
                     (running.child, running.said) = (child, said);
                     running.write_note()?;
                 }
@@ -138,7 +138,7 @@ impl Running {
         let who = Who::of_own(self.server);
         let name = if self.server == Server::Postgresql { ".s.PGSQL.5432" } else { "socket" };
         // The folder is the server's: what has the name there need not be a socket of its own.
-        let socket = self.house.socket(name).map_err(|errno| DatabaseError::lost(&errno.into()))?;
+        let socket = self.directory.socket(name).map_err(|errno| DatabaseError::lost(&errno.into()))?;
         let path = PathBuf::from(by_descriptor(&socket));
         Ok(match self.server {
             Server::Postgresql => Box::new(Postgres::connect(&path, &who)?),
@@ -270,12 +270,12 @@ fn pid_of(child: &Child) -> Option<Pid> {
     i32::try_from(child.id()).ok().and_then(Pid::from_raw)
 }
 
-/// Starts a program in the house, with what it says going into memory. It dies with this thread's process.
+/// Starts a program in the directory, with what it says going into memory. It dies with this thread's process.
 fn spawn(
     program: &Path,
     arguments: &[String],
     input: &[u8],
-    house: &House,
+    directory: &ServerDirectory,
     farewell: Signal,
 ) -> Result<(Child, File), EngineError> {
     let cannot = |error: std::io::Error| cannot_start(program, &error);
@@ -284,7 +284,7 @@ fn spawn(
     let mut reads = memory("fairlane-input")?;
     reads.write_all(input).and_then(|()| reads.rewind()).map_err(cannot)?;
     let parent = rustix::process::getpid();
-    let descriptor = house.descriptor();
+    let descriptor = directory.descriptor();
     let mut command = Command::new(program);
     command
         .args(arguments)
@@ -299,7 +299,7 @@ fn spawn(
         .process_group(0);
     let (seated, user, lanes) = (is_seated(), unprivileged(), lanes());
     // SAFETY: the closure runs between fork and exec; it makes only async-signal-safe system calls and
-    // allocates nothing. The descriptor is open until `spawn` returns, because the house is borrowed.
+    // allocates nothing. The descriptor is open until `spawn` returns, because the directory is borrowed.
     unsafe {
         command.pre_exec(move || {
             if seated {

@@ -1,6 +1,6 @@
 //! SQLite as the agent's own code: each client has a connection.
 
-use super::house::House;
+use super::server_directory::ServerDirectory;
 use super::session::{Cause, Cure, DatabaseError, Session, Value};
 use super::syncs;
 use super::turns::Turns;
@@ -28,13 +28,18 @@ pub(crate) struct Sqlite {
     /// It is this connection's turn.
     writes: bool,
     /// Its files are known by paths that begin with this descriptor.
-    _house: House,
+    _house: ServerDirectory,
 }
 
 impl Sqlite {
-    /// Opens the database in its house, makes it where it is not there. `clients` share the pool.
-    pub(super) fn open(house: House, oltp: &Oltp, clients: u32, turns: Arc<Turns>) -> Result<Sqlite, DatabaseError> {
-        let file = house.inside("data.sqlite");
+    /// Opens the database in its directory, makes it where it is not there. `clients` share the pool.
+    pub(super) fn open(
+        directory: ServerDirectory,
+        oltp: &Oltp,
+        clients: u32,
+        turns: Arc<Turns>,
+    ) -> Result<Sqlite, DatabaseError> {
+        let file = directory.inside("data.sqlite");
         let connection = match syncs::vfs() {
             Some(counted) => Connection::open_with_flags_and_vfs(file, OpenFlags::default(), counted),
             None => Connection::open(file),
@@ -56,7 +61,7 @@ impl Sqlite {
             }
         }
         connection.set_prepared_statement_cache_capacity(16 + 10 * oltp.tables as usize);
-        Ok(Sqlite { connection, statements: Vec::new(), changes: Vec::new(), turns, writes: false, _house: house })
+        Ok(Sqlite { connection, statements: Vec::new(), changes: Vec::new(), turns, writes: false, _house: directory })
     }
 
     /// Stands in the queue before something that writes, unless it is its turn already.

@@ -27,7 +27,7 @@ fn a_client_that_mariadb_lets_go_comes_again_and_is_counted() {
         return;
     }
     let folder = tempfile::tempdir_in("/var/tmp").unwrap();
-    let place = Place::open(&Target::Directory(folder.path().to_owned())).unwrap();
+    let place = OpenTarget::open(&Target::Directory(folder.path().to_owned())).unwrap();
     let oltp: Oltp = toml::from_str(
         "server = \"mariadb\"\nscript = \"update-index\"\nthreads = [3]\ntable_size = 300\npool = \"8MiB\"\n\
          warm_up_seconds = 0.1\nseconds = 1.0\ncold = false",
@@ -48,19 +48,19 @@ fn a_client_that_mariadb_lets_go_comes_again_and_is_counted() {
 }
 
 /// A server of Fairlane's own in a folder, as one that runs already.
-fn running(server: Server, folder: &std::path::Path) -> Option<(OltpWork, Place, String)> {
+fn running(server: Server, folder: &std::path::Path) -> Option<(OltpWork, OpenTarget, String)> {
     if let Some((program, package)) = missing(server) {
         eprintln!("skipped: {program} is not installed; apt install {package}");
         return None;
     }
-    let place = Place::open(&Target::Directory(folder.to_owned())).unwrap();
+    let place = OpenTarget::open(&Target::Directory(folder.to_owned())).unwrap();
     let text =
         format!("server = \"{}\"\nscript = \"insert\"\nthreads = [2]\ntable_size = 10\npool = \"8MiB\"", server.name());
     let oltp: Oltp = toml::from_str(&text).unwrap();
     let mut work = OltpWork::prepare(&place, &oltp, 1, None, Arc::default()).unwrap();
     work.start(&place).unwrap();
     let name = if server == Server::Postgresql { ".s.PGSQL.5432" } else { "socket" };
-    let socket = folder.join(house::NAME).join(name).to_string_lossy().into_owned();
+    let socket = folder.join(server_directory::NAME).join(name).to_string_lossy().into_owned();
     Some((work, place, socket))
 }
 
@@ -92,7 +92,7 @@ fn a_server_that_runs_already_is_used_and_left_as_it_was() {
             session.run(sql).unwrap();
         }
         if server == Server::Postgresql {
-            let file = folder.path().join(house::NAME).join("data/pg_hba.conf");
+            let file = folder.path().join(server_directory::NAME).join("data/pg_hba.conf");
             std::fs::write(&file, "local all guest scram-sha-256\nlocal all old md5\nlocal all all trust\n").unwrap();
             session.run("SELECT pg_reload_conf()").unwrap();
         }
@@ -148,7 +148,7 @@ fn a_server_that_runs_already_is_used_and_left_as_it_was() {
         assert!(databases(&host).len() > before.len(), "it is still there");
         // Data on another filesystem.
         let elsewhere = tempfile::tempdir_in("/dev/shm").unwrap();
-        let other = Place::open(&Target::Directory(elsewhere.path().to_owned())).unwrap();
+        let other = OpenTarget::open(&Target::Directory(elsewhere.path().to_owned())).unwrap();
         let error = OltpWork::prepare_as(&other, &oltp, 1, None, Arc::default(), who("it is secret")).err().unwrap();
         assert!(error.to_string().contains("on another filesystem than the lane"), "{error}");
         host.release();

@@ -14,7 +14,7 @@ use crate::beneath;
 use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
 use crate::histogram::Latencies;
-use crate::target::Place;
+use crate::target::OpenTarget;
 use crate::window::{OPERATIONS_PER_SECOND, Window};
 use crate::workloads::direct::{kept, spread};
 use crate::workloads::{Observer, Work};
@@ -57,52 +57,52 @@ pub(super) trait CallsErrand {
 }
 
 /// Makes the folder in which operations work, empty, and does the errand in it.
-fn in_new_folder<E: CallsErrand>(place: &Place, errand: E) -> Result<E::Answer, EngineError> {
+fn in_new_folder<E: CallsErrand>(place: &OpenTarget, errand: E) -> Result<E::Answer, EngineError> {
     match place {
-        Place::Directory { path, directory } => {
+        OpenTarget::Directory { path, directory } => {
             let mut calls = KernelCalls::make((path, std::os::fd::AsFd::as_fd(directory)))?;
             let top = calls.path().to_owned();
             errand.run(&mut calls, &top)
         }
-        Place::Library(library) => errand.run(&mut library.calls_in_new(TOP)?, &Path::new("/").join(TOP)),
+        OpenTarget::Library(library) => errand.run(&mut library.calls_in_new(TOP)?, &Path::new("/").join(TOP)),
         other => Err(unsuitable(other)),
     }
 }
 
 /// Does the errand in the folder.
-fn in_folder<E: CallsErrand>(place: &Place, errand: E) -> Result<E::Answer, EngineError> {
+fn in_folder<E: CallsErrand>(place: &OpenTarget, errand: E) -> Result<E::Answer, EngineError> {
     match place {
-        Place::Directory { path, directory } => {
+        OpenTarget::Directory { path, directory } => {
             let mut calls = KernelCalls::open((path, std::os::fd::AsFd::as_fd(directory)))?;
             let top = calls.path().to_owned();
             errand.run(&mut calls, &top)
         }
-        Place::Library(library) => errand.run(&mut library.calls(TOP), &Path::new("/").join(TOP)),
+        OpenTarget::Library(library) => errand.run(&mut library.calls(TOP), &Path::new("/").join(TOP)),
         other => Err(unsuitable(other)),
     }
 }
 
 /// Makes the operator of one thread, and does its share with it.
 fn carry_out(
-    place: &Place,
+    place: &OpenTarget,
     method: Method,
     share: &Share<'_>,
     kit: &mut Kit,
     start: Start<'_, '_>,
 ) -> Result<Outcome, EngineError> {
     match (place, method) {
-        (Place::Directory { path, directory }, Method::InProcess) => {
+        (OpenTarget::Directory { path, directory }, Method::InProcess) => {
             let mut calls = KernelCalls::open((path, std::os::fd::AsFd::as_fd(directory)))?;
             let top = calls.path().to_owned();
             in_process(&mut calls, &top, share, kit, start)
         }
-        (Place::Directory { path, directory }, Method::ProcessPerOperation) => {
+        (OpenTarget::Directory { path, directory }, Method::ProcessPerOperation) => {
             let directory = std::os::fd::AsFd::as_fd(directory);
             kit.prepare(share)?;
             share.run(&mut ProcessOperator::new(directory, TOP, &path.join(TOP))?, kit, start)
         }
         // A library has no processes: its own calls are the method there is.
-        (Place::Library(library), _) => {
+        (OpenTarget::Library(library), _) => {
             let (mut calls, top) = (library.calls(TOP), Path::new("/").join(TOP));
             in_process(&mut calls, &top, share, kit, start)
         }
@@ -124,9 +124,9 @@ fn in_process<C: FileCalls>(
     outcome
 }
 
-fn unsuitable(place: &Place) -> EngineError {
+fn unsuitable(place: &OpenTarget) -> EngineError {
     EngineError::Unsuitable(match place {
-        Place::Device { path, .. } => {
+        OpenTarget::Device { path, .. } => {
             format!(
                 "operations on files need a filesystem and {} is a bare device; name a directory",
                 model::text::escaped_path(path)
@@ -143,7 +143,7 @@ impl OperationsWork {
     /// # Errors
     /// Where the parameters are wrong, the target does not fit, or a call fails.
     pub fn prepare(
-        place: &Place,
+        place: &OpenTarget,
         operations: &Operations,
         seed: u64,
         stop: Arc<AtomicBool>,
@@ -209,7 +209,7 @@ impl OperationsWork {
 
     /// How the filesystem keeps some of the files that the step before this moment wrote or read; `None`: it did
     /// neither, or the filesystem does not tell.
-    fn kept_files(&self, place: &Place, index: usize) -> Option<KeptFiles> {
+    fn kept_files(&self, place: &OpenTarget, index: usize) -> Option<KeptFiles> {
         let step = &self.plan.operations.step[index];
         if !(writes(step.operation) || matches!(step.operation, Operation::Read | Operation::RandomRead)) {
             return None;
@@ -231,7 +231,7 @@ impl OperationsWork {
     /// The part in threads of their own, which begin together.
     fn together(
         &self,
-        place: &Place,
+        place: &OpenTarget,
         (index, part): (usize, Part),
         kits: &mut [Kit],
         observer: &mut dyn Observer,
@@ -303,7 +303,7 @@ fn writes(operation: Operation) -> bool {
 }
 
 /// Says whether a full lane lacks blocks or inodes.
-fn told_in_full(mut error: EngineError, place: &Place) -> EngineError {
+fn told_in_full(mut error: EngineError, place: &OpenTarget) -> EngineError {
     if let (EngineError::Full { inodes, .. }, Some((_, directory))) = (&mut error, place.directory()) {
         *inodes = rustix::fs::fstatvfs(directory).is_ok_and(|room| room.f_files > 0 && room.f_ffree == 0);
     }
@@ -324,7 +324,7 @@ impl Work for OperationsWork {
 
     fn phase(
         &mut self,
-        place: &Place,
+        place: &OpenTarget,
         group: &str,
         part: Part,
         observer: &mut dyn Observer,
@@ -389,7 +389,7 @@ impl Work for OperationsWork {
         })
     }
 
-    fn verify(&mut self, place: &Place) -> Result<f64, EngineError> {
+    fn verify(&mut self, place: &OpenTarget) -> Result<f64, EngineError> {
         if self.parts_done > 0 || self.half_done {
             let step = self.plan.operations.step[self.next].group();
             return Err(EngineError::Unsuitable(format!("step {step} is half done; verify before or after it")));

@@ -1,6 +1,6 @@
 //! Layers of a container image: archives of many small files, some of them hard links.
 
-use super::seat::Seat;
+use super::sandbox::Sandbox;
 use super::{cannot, process};
 use crate::databases::Random;
 use crate::error::EngineError;
@@ -29,7 +29,7 @@ pub(super) fn make(path: &Path, files: u64, stop: &AtomicBool) -> Result<(), Eng
         let mut words: Vec<String> = fixed.map(str::to_owned).to_vec();
         words.extend([archive.to_string_lossy().into_owned(), "-C".to_owned()]);
         words.extend([root.to_string_lossy().into_owned(), ".".to_owned()]);
-        process::run(&words, &Seat::own(path)?, stop)?;
+        process::run(&words, &Sandbox::own(path)?, stop)?;
         std::fs::remove_dir_all(&root).map_err(|error| cannot("remove", &root, &error))?;
     }
     Ok(())

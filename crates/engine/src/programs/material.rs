@@ -1,6 +1,6 @@
 //! What programs work on: made once, kept outside of the lanes, and handed to the programs by its path.
 
-use super::seat::{self, Seat};
+use super::sandbox::{self, Sandbox};
 use super::store::{self, Kept};
 use super::{cannot, layers, process, repository};
 use crate::beneath::{self, by_descriptor};
@@ -73,8 +73,8 @@ impl Stuff {
         } else {
             kept.look()?;
             // Where programs see the folder of the material.
-            beneath::make_folder(top.1, seat::MATERIAL_FOLDER, Mode::from_raw_mode(0o755), None)
-                .map_err(|errno| EngineError::file("create directory", top.0.join(seat::MATERIAL_FOLDER), errno))?;
+            beneath::make_folder(top.1, sandbox::MATERIAL_FOLDER, Mode::from_raw_mode(0o755), None)
+                .map_err(|errno| EngineError::file("create directory", top.0.join(sandbox::MATERIAL_FOLDER), errno))?;
         }
         stuff.kept = Some(kept);
         Ok(stuff)
@@ -84,7 +84,7 @@ impl Stuff {
     pub(super) fn path(&self) -> String {
         match (&self.file, self.folder()) {
             (Some(file), _) => by_descriptor(file),
-            (None, Some(folder)) => seat::material_path(folder),
+            (None, Some(folder)) => sandbox::material_path(folder),
             (None, None) => String::new(),
         }
     }
@@ -148,7 +148,7 @@ fn record(path: &Path, bytes: u64, stop: &AtomicBool) -> Result<(), EngineError>
     ];
     let mut words: Vec<String> = words.map(str::to_owned).to_vec();
     words.extend([bytes.to_string(), "-f".to_owned(), "mpegts".to_owned(), path.to_string_lossy().into_owned()]);
-    process::run(&words, &Seat::own(folder)?, stop)
+    process::run(&words, &Sandbox::own(folder)?, stop)
 }
 
 /// Seconds of a recording, as ffprobe tells them.

@@ -5,14 +5,14 @@ mod material;
 mod overlay;
 mod process;
 mod repository;
-mod seat;
+mod sandbox;
 mod store;
 
 use crate::beneath;
 use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
 use crate::extents;
-use crate::target::Place;
+use crate::target::OpenTarget;
 use crate::unprivileged::User;
 use crate::window::{TIME, Window};
 use crate::workloads::{Observer, Work};
@@ -21,7 +21,7 @@ use model::Flag;
 use model::agent::Part;
 use model::programs::{MATERIAL, MATERIAL_CHECKSUM, OUTPUT_CHECKSUM, OVERLAY_UPPER, ProgramStep, Programs, TOTAL};
 use rustix::fs::{Advice, Gid, Mode, Uid, fadvise, fchown};
-use seat::Seat;
+use sandbox::Sandbox;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -91,7 +91,7 @@ impl ProgramsWork {
     ///
     /// # Errors
     /// Where there is no directory, a program is missing (its package is named), or one fails.
-    pub fn prepare(place: &Place, programs: &Programs, stop: Arc<AtomicBool>) -> Result<Self, EngineError> {
+    pub fn prepare(place: &OpenTarget, programs: &Programs, stop: Arc<AtomicBool>) -> Result<Self, EngineError> {
         let (lane_path, lane) = lane(place)?;
         let path = lane_path.join(TOP);
         if let Some((program, package)) = missing(programs) {
@@ -125,10 +125,10 @@ impl ProgramsWork {
     fn start(&self, top: &Top, command: &[String]) -> Result<(), EngineError> {
         let material = self.stuff.path();
         let words: Vec<String> = command.iter().map(|word| word.replace(MATERIAL, &material)).collect();
-        let seat = Seat::of_suite(&top.path, &top.folder, self.stuff.folder(), self.stuff.descriptors())?
+        let sandbox = Sandbox::of_suite(&top.path, &top.folder, self.stuff.folder(), self.stuff.descriptors())?
             // Before the material's path stands in it.
             .for_suite(model::programs::is_permitted(command));
-        process::run(&words, &seat, &self.stop)
+        process::run(&words, &sandbox, &self.stop)
     }
 
     /// Contents and pieces of what a step made, read from the disk, and the program that checks it.
@@ -158,7 +158,7 @@ impl ProgramsWork {
     }
 
     /// The time of all steps, each with the sync of what it left.
-    fn total(&self, place: &Place, window: &mut Window, observer: &mut dyn Observer) -> Result<(), EngineError> {
+    fn total(&self, place: &OpenTarget, window: &mut Window, observer: &mut dyn Observer) -> Result<(), EngineError> {
         observer.window_opens();
         let rest = place.sync()?;
         observer.window_closes();
@@ -172,7 +172,7 @@ impl ProgramsWork {
 impl Work for ProgramsWork {
     fn phase(
         &mut self,
-        place: &Place,
+        place: &OpenTarget,
         group: &str,
         part: Part,
         observer: &mut dyn Observer,
@@ -216,7 +216,7 @@ impl Work for ProgramsWork {
     }
 
     /// Looks at what the steps since the last time made; the caller has it come from the disk.
-    fn verify(&mut self, place: &Place) -> Result<f64, EngineError> {
+    fn verify(&mut self, place: &OpenTarget) -> Result<f64, EngineError> {
         let (top, begun) = (Top::open(place)?, Clock::get().now());
         for name in std::mem::take(&mut self.unseen) {
             if let Some(step) = self.programs.step_named(&name) {
@@ -256,7 +256,7 @@ struct Top {
 }
 
 impl Top {
-    fn open(place: &Place) -> Result<Top, EngineError> {
+    fn open(place: &OpenTarget) -> Result<Top, EngineError> {
         let (path, lane) = lane(place)?;
         let path = path.join(TOP);
         let folder = beneath::open_folder(lane, TOP).map_err(|errno| beneath::refused("open", &path, errno))?;
@@ -264,7 +264,7 @@ impl Top {
     }
 }
 
-fn lane(place: &Place) -> Result<(&Path, BorrowedFd<'_>), EngineError> {
+fn lane(place: &OpenTarget) -> Result<(&Path, BorrowedFd<'_>), EngineError> {
     place
         .directory()
         .ok_or_else(|| EngineError::Unsuitable("programs work in a directory; race a lane that has one".to_owned()))

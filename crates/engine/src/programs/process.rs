@@ -1,6 +1,6 @@
 //! One program: started with fixed arguments in a folder, waited for, and gone when the race is.
 
-use super::seat::Seat;
+use super::sandbox::Sandbox;
 use crate::error::EngineError;
 use crate::workloads::heed;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -36,11 +36,11 @@ pub fn find(name: &str) -> Option<PathBuf> {
     folders.chain(fixed).map(|folder| folder.join(name)).find(executable)
 }
 
-/// Runs a program in its seat to its end, or until the flag is set. Whatever it started is gone when this returns.
+/// Runs a program in its sandbox to its end, or until the flag is set. Whatever it started is gone when this returns.
 ///
 /// # Errors
 /// Where it cannot be started or fails, with its last lines.
-pub(super) fn run(words: &[String], seat: &Seat, stop: &AtomicBool) -> Result<(), EngineError> {
+pub(super) fn run(words: &[String], sandbox: &Sandbox, stop: &AtomicBool) -> Result<(), EngineError> {
     let (name, arguments) = words.split_first().ok_or_else(|| EngineError::Unsuitable("no program".to_owned()))?;
     let shown = model::text::escaped(name.as_bytes());
     let cannot = |error: std::io::Error| EngineError::Unsuitable(format!("{shown} cannot be run: {error}"));
@@ -50,24 +50,24 @@ pub(super) fn run(words: &[String], seat: &Seat, stop: &AtomicBool) -> Result<()
             crate::packages::remedy(super::package_of(name))
         ))
     })?;
-    let confined = seat.confined(&program, words);
+    let confined = sandbox.confined(&program, words);
     let (mut said, mouth) = Said::new().map_err(cannot)?;
     let mut command = Command::new(program);
     command
         .args(arguments)
-        .current_dir(seat.folder())
+        .current_dir(sandbox.folder())
         .env_clear()
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-        .env("HOME", seat.home())
-        .envs([("LC_ALL", "C"), ("TZ", "UTC"), ("GIT_CONFIG_GLOBAL", &seat.git_config())])
-        .envs(seat.git_environment())
+        .env("HOME", sandbox.home())
+        .envs([("LC_ALL", "C"), ("TZ", "UTC"), ("GIT_CONFIG_GLOBAL", &sandbox.git_config())])
+        .envs(sandbox.git_environment())
         .stdin(Stdio::null())
         .stdout(mouth.try_clone().map_err(cannot)?)
         .stderr(mouth)
         .process_group(0);
-    let taking = seat.taking(confined.as_ref());
+    let taking = sandbox.taking(confined.as_ref());
     // SAFETY: the closure runs between fork and exec and makes only async-signal-safe system calls; it allocates
-    // nothing. What it names is open, because the seat is borrowed.
+    // nothing. What it names is open, because the sandbox is borrowed.
     unsafe {
         command.pre_exec(move || taking.take());
     }
@@ -201,17 +201,17 @@ mod tests {
         line.iter().map(|word| (*word).to_owned()).collect()
     }
 
-    fn of_suite(path: &std::path::Path) -> Seat {
+    fn of_suite(path: &std::path::Path) -> Sandbox {
         let folder = OwnedFd::from(File::open(path).unwrap());
-        Seat::of_suite(path, &folder, None, Vec::new()).unwrap()
+        Sandbox::of_suite(path, &folder, None, Vec::new()).unwrap()
     }
 
     #[test]
     fn a_program_works_in_its_folder_and_one_that_fails_says_why() {
         let folder = tempfile::tempdir().unwrap();
         let stop = AtomicBool::new(false);
-        let seat = Seat::own(folder.path()).unwrap();
-        let run = |line: &[&str]| run(&words(line), &seat, &stop);
+        let sandbox = Sandbox::own(folder.path()).unwrap();
+        let run = |line: &[&str]| run(&words(line), &sandbox, &stop);
         std::fs::write(folder.path().join("a"), b"text").unwrap();
         run(&["cp", "a", "b c"]).unwrap();
         assert_eq!(std::fs::read(folder.path().join("b c")).unwrap(), b"text");
@@ -225,7 +225,7 @@ mod tests {
     fn a_program_ends_with_the_flag() {
         let folder = tempfile::tempdir().unwrap();
         let stop = AtomicBool::new(true);
-        let ended = run(&words(&["sleep", "600"]), &Seat::own(folder.path()).unwrap(), &stop);
+        let ended = run(&words(&["sleep", "600"]), &Sandbox::own(folder.path()).unwrap(), &stop);
         assert!(matches!(ended, Err(EngineError::Interrupted)));
     }
 
@@ -244,12 +244,12 @@ mod tests {
         let seconds = format!("7{}", std::process::id());
         let stop = AtomicBool::new(false);
         std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
-        let seats = [Seat::own(folder.path()).unwrap(), of_suite(folder.path())];
-        for seat in &seats {
+        let seats = [Sandbox::own(folder.path()).unwrap(), of_suite(folder.path())];
+        for sandbox in &seats {
             for (end, works) in [("true", true), ("false", false)] {
                 // It goes on as long as it may, and is seen before the shell ends.
                 let line = format!("sleep {seconds} & touch started; {end}");
-                assert_eq!(run(&words(&["sh", "-c", &line]), seat, &stop).is_ok(), works);
+                assert_eq!(run(&words(&["sh", "-c", &line]), sandbox, &stop).is_ok(), works);
                 assert!(folder.path().join("started").exists(), "it ran");
                 std::fs::remove_file(folder.path().join("started")).unwrap();
                 // What was killed is gone from the list of processes a moment later.
@@ -275,8 +275,8 @@ mod tests {
         std::fs::create_dir_all(&lane).unwrap();
         rustix::mount::mount("none", &lane, "tmpfs", rustix::mount::MountFlags::empty(), None::<&std::ffi::CStr>)
             .unwrap();
-        let seat = of_suite(&own);
-        let ran = run(&words(&["sh", "-c", "cat /proc/self/mountinfo > mounts"]), &seat, &AtomicBool::new(false));
+        let sandbox = of_suite(&own);
+        let ran = run(&words(&["sh", "-c", "cat /proc/self/mountinfo > mounts"]), &sandbox, &AtomicBool::new(false));
         let here = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
         rustix::mount::unmount(&lane, rustix::mount::UnmountFlags::empty()).unwrap();
         ran.unwrap();
@@ -296,24 +296,24 @@ mod tests {
         std::fs::create_dir(&top).unwrap();
         std::os::unix::fs::chown(&top, Some(user.uid), Some(user.gid)).unwrap();
         std::fs::write(&victim, b"precious").unwrap();
-        let seat = of_suite(&top);
-        run(&words(&["touch", "made"]), &seat, &stop).unwrap();
+        let sandbox = of_suite(&top);
+        run(&words(&["touch", "made"]), &sandbox, &stop).unwrap();
         let made = std::fs::metadata(top.join("made")).unwrap();
         assert_eq!((made.uid(), made.gid()), (user.uid, user.gid));
-        let removed = run(&words(&["rm", "-f", victim.to_str().unwrap()]), &seat, &stop);
+        let removed = run(&words(&["rm", "-f", victim.to_str().unwrap()]), &sandbox, &stop);
         assert!(removed.is_err() && victim.exists(), "{removed:?}");
         if find("git").is_some() {
             // Its own settings, and nobody's else: not those that lie in its home either.
             std::fs::write(top.join(".gitconfig"), "[core]\n\thooksPath = evil\n").unwrap();
             let asks = "git config --get safe.directory > said && git config --get core.hooksPath >> said";
-            run(&words(&["sh", "-c", asks]), &seat, &stop).unwrap();
+            run(&words(&["sh", "-c", asks]), &sandbox, &stop).unwrap();
             assert_eq!(std::fs::read_to_string(top.join("said")).unwrap(), "*\n/dev/null\n");
         }
-        run(&words(&["sh", "-c", "setpriv --dump > rights"]), &seat, &stop).unwrap();
+        run(&words(&["sh", "-c", "setpriv --dump > rights"]), &sandbox, &stop).unwrap();
         let rights = std::fs::read_to_string(top.join("rights")).unwrap();
         assert!(rights.contains("no_new_privs: 1"), "sudo could make it root: {rights}");
         // What fails inside is told as it is.
-        let error = run(&words(&["sh", "-c", "echo so; exit 7"]), &seat, &stop).unwrap_err().to_string();
+        let error = run(&words(&["sh", "-c", "echo so; exit 7"]), &sandbox, &stop).unwrap_err().to_string();
         assert!(error.contains("exit status: 7") && error.contains("so"), "{error}");
     }
 }

@@ -1,6 +1,6 @@
 //! A repository that git makes of generated files.
 
-use super::seat::Seat;
+use super::sandbox::Sandbox;
 use super::{cannot, process};
 use crate::databases::Random;
 use crate::error::EngineError;
@@ -25,10 +25,10 @@ pub(super) fn make(path: &Path, files: u64, stop: &AtomicBool) -> Result<(), Eng
 fn build(path: &Path, work: &Path, files: u64, stop: &AtomicBool) -> Result<(), EngineError> {
     let _ = std::fs::remove_dir_all(work);
     std::fs::create_dir_all(work).map_err(|error| cannot("create directory", work, &error))?;
-    let seat = Seat::own(work)?;
+    let sandbox = Sandbox::own(work)?;
     let git = |words: &[&str]| {
         let words: Vec<String> = ["git"].iter().chain(words).map(|word| (*word).to_owned()).collect();
-        process::run(&words, &seat, stop)
+        process::run(&words, &sandbox, stop)
     };
     git(&["init", "-q", "--initial-branch=main"])?;
     write(work, 0..files, 1, stop)?;

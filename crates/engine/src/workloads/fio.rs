@@ -5,7 +5,7 @@ use super::fio_process::{self, Ended};
 use super::fio_result::FioResult;
 use super::{Observer, Work};
 use crate::error::EngineError;
-use crate::target::Place;
+use crate::target::OpenTarget;
 use crate::window::Window;
 use model::job::{Direction, FioJob, FioRun, group_name};
 use model::trial::JobUse;
@@ -34,7 +34,7 @@ impl FioWork {
     ///
     /// # Errors
     /// Where the target is no directory, or fio is not installed.
-    pub fn prepare(place: &Place, run: &FioRun, stop: Arc<AtomicBool>) -> Result<Self, EngineError> {
+    pub fn prepare(place: &OpenTarget, run: &FioRun, stop: Arc<AtomicBool>) -> Result<Self, EngineError> {
         if place.directory().is_none() {
             return Err(EngineError::Unsuitable("fio works in a directory; race a lane that has one".to_owned()));
         }
@@ -58,7 +58,7 @@ impl FioWork {
 impl Work for FioWork {
     /// The observer's window is fio's whole run: fio does not tell when its files are laid out and
     /// its measured time begins.
-    fn run(&mut self, place: &Place, observer: &mut dyn Observer) -> Result<Vec<Window>, EngineError> {
+    fn run(&mut self, place: &OpenTarget, observer: &mut dyn Observer) -> Result<Vec<Window>, EngineError> {
         let Some((path, directory)) = place.directory() else {
             return Err(EngineError::Unsuitable("fio works in a directory; race a lane that has one".to_owned()));
         };
@@ -85,7 +85,7 @@ impl Work for FioWork {
 
     /// The files are fio's, and which job made which is not known: where each job that writes asks for direct I/O, all are
     /// alike.
-    fn watch_writes(&self, place: &Place) -> Vec<(String, u32, u32)> {
+    fn watch_writes(&self, place: &OpenTarget) -> Vec<(String, u32, u32)> {
         let writers: Vec<&FioJob> =
             self.run.jobs.iter().filter(|job| job.directions.contains(&Direction::Write)).collect();
         let (Some(directory), false) = (place.directory(), writers.is_empty()) else { return Vec::new() };

@@ -4,9 +4,9 @@ mod stint;
 
 use super::direct::DirectFiles;
 use super::files::{self, FilePlan};
+use super::job_workers::{self, Duty, JobSignals, JobWorker, Kin, Outcome, Usage};
 use super::memory;
 use super::steady::primary_metric;
-use super::team::{self, Board, Duty, Hand, Kin, Outcome, Usage};
 use super::verifier;
 use super::worker::{Counts, Tallied, Task};
 use super::{Observer, Work};
@@ -14,7 +14,7 @@ use crate::clock::{Clock, seconds};
 use crate::compressibility;
 use crate::error::EngineError;
 use crate::io;
-use crate::target::Place;
+use crate::target::OpenTarget;
 use crate::verify::Ledger;
 use crate::window::{OPERATIONS_PER_SECOND, Window};
 use model::Flag;
@@ -33,7 +33,7 @@ const SAMPLE_SECONDS: f64 = 0.5;
 
 /// A job file, prepared.
 pub struct JobsWork {
-    crews: Vec<Crew>,
+    crews: Vec<JobGroup>,
     /// One job alone: its groups go without its name.
     alone: bool,
     seed: u64,
@@ -47,7 +47,7 @@ pub struct JobsWork {
 }
 
 /// One job with its workers.
-struct Crew {
+struct JobGroup {
     job: Job,
     /// How many stonewalls stand before it, its own included.
     wall: usize,
@@ -63,8 +63,8 @@ impl JobsWork {
     ///
     /// # Errors
     /// Where an I/O engine does not work here, the target is no directory, or a call fails.
-    pub fn prepare(place: &Place, jobs: &Jobs, seed: u64, stop: Arc<AtomicBool>) -> Result<Self, EngineError> {
-        if let Place::Device { path, .. } = place {
+    pub fn prepare(place: &OpenTarget, jobs: &Jobs, seed: u64, stop: Arc<AtomicBool>) -> Result<Self, EngineError> {
+        if let OpenTarget::Device { path, .. } = place {
             return Err(EngineError::Unsuitable(format!(
                 "a job file runs in a directory, not on {}; race a directory or a filesystem on it",
                 model::text::escaped_path(path)
@@ -79,7 +79,7 @@ impl JobsWork {
                 io::find(&job.io.ioengine)?;
             }
             wall += usize::from(job.stonewall);
-            crews.push(Crew::new(job, wall, seed)?);
+            crews.push(JobGroup::new(job, wall, seed)?);
         }
         let mut work = JobsWork {
             alone: crews.len() == 1,
@@ -102,13 +102,14 @@ impl JobsWork {
 
     /// What is verified must have one writer, and what is checked while reading some writer before.
     fn check_verification(&self) -> Result<(), EngineError> {
-        let names =
-            |crew: &Crew| -> BTreeSet<String> { crew.plans.iter().flatten().map(|file| file.name.clone()).collect() };
+        let names = |crew: &JobGroup| -> BTreeSet<String> {
+            crew.plans.iter().flatten().map(|file| file.name.clone()).collect()
+        };
         let changes = |io: &Io| io.rw.writes() || io.rw.trims();
         for (number, crew) in self.crews.iter().enumerate() {
             let (io, name) = (&crew.job.io, &crew.job.name);
             let own = names(crew);
-            let shares = |other: &Crew| names(other).intersection(&own).next().cloned();
+            let shares = |other: &JobGroup| names(other).intersection(&own).next().cloned();
             if io.verify != Verify::None && io.rw.trims() {
                 return Err(EngineError::Unsuitable(format!(
                     "job {name}: verify cannot tell a block that was discarded from one that was lost; use another rw"
@@ -141,7 +142,7 @@ impl JobsWork {
         Ok(())
     }
 
-    fn lay_out(&mut self, place: &Place) -> Result<(), EngineError> {
+    fn lay_out(&mut self, place: &OpenTarget) -> Result<(), EngineError> {
         let Some(directory) = place.directory() else { return Ok(()) };
         // What is read comes first: where another job had reserved the file already, reads would be
         // answered from unwritten extents, without the disk.
@@ -171,10 +172,10 @@ impl JobsWork {
     /// Whether a job needs files with contents, and no job that ends before it begins writes them.
     fn reads_unwritten(&self, number: usize) -> bool {
         let crew = &self.crews[number];
-        let ends_before = |other: &Crew| {
+        let ends_before = |other: &JobGroup| {
             other.wall < crew.wall || crew.job.wait_for.as_ref().is_some_and(|name| other.job.name == *name)
         };
-        let writes_the_same = |other: &Crew| {
+        let writes_the_same = |other: &JobGroup| {
             let mut names = other.plans.iter().flatten().map(|file| &file.name);
             other.job.io.rw.writes() && names.any(|name| crew.plans.iter().flatten().any(|file| file.name == *name))
         };
@@ -184,10 +185,10 @@ impl JobsWork {
 
     /// Looks at the files of jobs that ask for direct I/O. Those that a job of another kind works on too, or that the
     /// job wants to find in the page cache, would tell nothing.
-    fn look_before(&self, place: &Place) -> Vec<Option<DirectFiles>> {
+    fn look_before(&self, place: &OpenTarget) -> Vec<Option<DirectFiles>> {
         let plain: BTreeSet<&String> =
-            self.crews.iter().filter(|crew| !crew.job.io.direct).flat_map(Crew::names).collect();
-        let of = |crew: &Crew| {
+            self.crews.iter().filter(|crew| !crew.job.io.direct).flat_map(JobGroup::names).collect();
+        let of = |crew: &JobGroup| {
             let io = &crew.job.io;
             let own =
                 io.direct && io.invalidate && !is_null(io, place) && !crew.names().any(|name| plain.contains(name));
@@ -197,7 +198,7 @@ impl JobsWork {
     }
 
     /// Starts the workers of a job; they wait for the common beginning.
-    fn start(&self, place: &Place, job: usize, board: &Arc<Board>) -> Result<Vec<Hand>, EngineError> {
+    fn start(&self, place: &OpenTarget, job: usize, board: &Arc<JobSignals>) -> Result<Vec<JobWorker>, EngineError> {
         let crew = &self.crews[job];
         let io = &crew.job.io;
         let duty = |(worker, files): (usize, &Vec<FilePlan>)| {
@@ -222,14 +223,14 @@ impl JobsWork {
             true => Kin::Hosted,
         };
         let duties = crew.plans.iter().enumerate().map(duty).collect::<Result<_, EngineError>>()?;
-        Hand::start(kin, &crew.job.name, duties, &board.of(job).stop)
+        JobWorker::start(kin, &crew.job.name, duties, &board.of(job).stop)
     }
 
     /// Runs all jobs in their order, and answers their workers' outcomes, job by job.
     fn conduct(
         &self,
-        place: &Place,
-        board: &Arc<Board>,
+        place: &OpenTarget,
+        board: &Arc<JobSignals>,
         observer: &mut dyn Observer,
     ) -> Result<Vec<Vec<Outcome>>, EngineError> {
         let mut races: Vec<Race> = self.crews.iter().map(|_| Race::Waiting).collect();
@@ -241,8 +242,8 @@ impl JobsWork {
 
     fn conduct_races(
         &self,
-        place: &Place,
-        board: &Arc<Board>,
+        place: &OpenTarget,
+        board: &Arc<JobSignals>,
         races: &mut [Race],
         observer: &mut dyn Observer,
     ) -> Result<Vec<Vec<Outcome>>, EngineError> {
@@ -282,7 +283,7 @@ impl JobsWork {
             }
             for job in 0..races.len() {
                 let Race::Running(hands) = &mut races[job] else { continue };
-                for (_, outcome) in team::listen(hands)? {
+                for (_, outcome) in job_workers::listen(hands)? {
                     match outcome {
                         Ok(outcome) => {
                             outcomes[job].push(outcome);
@@ -304,7 +305,7 @@ impl JobsWork {
     }
 
     /// Ends the other jobs of a job's group: those between the same stonewalls.
-    fn end_group(&self, job: usize, board: &Board) {
+    fn end_group(&self, job: usize, board: &JobSignals) {
         for (other, crew) in self.crews.iter().enumerate() {
             if crew.wall == self.crews[job].wall {
                 board.of(other).end.store(true, Ordering::Relaxed);
@@ -316,8 +317,8 @@ impl JobsWork {
     /// moment, in the clock's nanoseconds, where one of them counts from it on, without a delay or a ramp.
     fn begin_what_may_begin(
         &self,
-        place: &Place,
-        board: &Arc<Board>,
+        place: &OpenTarget,
+        board: &Arc<JobSignals>,
         races: &mut [Race],
     ) -> Result<Option<u64>, EngineError> {
         let over = |race: &Race| matches!(race, Race::Over);
@@ -344,13 +345,13 @@ impl JobsWork {
             // Each look asks every worker: rarer where there are many.
             std::thread::sleep(Duration::from_micros(200 + 20 * workers));
             ended = turn.iter().any(|&job| match &races[job] {
-                Race::Running(hands) => hands.iter().flatten().any(Hand::has_spoken),
+                Race::Running(hands) => hands.iter().flatten().any(JobWorker::has_spoken),
                 Race::Waiting | Race::Over => false,
             });
         }
         // A worker's pause is at most what it has waited: all have looked once more by then.
         let now = Clock::get().now();
-        let pause = (now - first_start).min(team::LONGEST_PAUSE.as_nanos() as u64);
+        let pause = (now - first_start).min(job_workers::LONGEST_PAUSE.as_nanos() as u64);
         let begin_at = now + HEAD_START_NS + pause;
         for &job in &turn {
             board.of(job).begin_at.store(begin_at, Ordering::Release);
@@ -363,11 +364,11 @@ impl JobsWork {
     }
 
     /// One job's windows and use, from its workers' outcomes.
-    fn tally(&mut self, place: &Place, job: usize, outcomes: &[Outcome]) -> Result<Vec<Window>, EngineError> {
+    fn tally(&mut self, place: &OpenTarget, job: usize, outcomes: &[Outcome]) -> Result<Vec<Window>, EngineError> {
         let direct = self.direct.get(job).and_then(Option::as_ref);
         let cached_files = direct.zip(place.directory()).and_then(|(files, directory)| files.look(directory));
         let kept_files = direct.and_then(DirectFiles::kept);
-        let Crew { job, .. } = &self.crews[job];
+        let JobGroup { job, .. } = &self.crews[job];
         let longest = outcomes.iter().map(|outcome| outcome.elapsed_ns).max().unwrap_or(0);
         let sum = |of: fn(&Usage) -> u64| outcomes.iter().map(|outcome| of(&outcome.usage)).sum::<u64>();
         self.uses.push(JobUse {
@@ -449,24 +450,24 @@ fn pool(a: Submission, b: Submission) -> Submission {
     }
 }
 
-fn is_null(io: &Io, place: &Place) -> bool {
+fn is_null(io: &Io, place: &OpenTarget) -> bool {
     place.is_null() || io.ioengine == "null"
 }
 
 /// Where a job stands.
 enum Race {
     Waiting,
-    Running(Vec<Option<Hand>>),
+    Running(Vec<Option<JobWorker>>),
     Over,
 }
 
-impl Crew {
+impl JobGroup {
     /// Names of its files; workers may share them.
     fn names(&self) -> impl Iterator<Item = &String> {
         self.plans.iter().flatten().map(|file| &file.name)
     }
 
-    fn new(job: &Job, wall: usize, seed: u64) -> Result<Crew, EngineError> {
+    fn new(job: &Job, wall: usize, seed: u64) -> Result<JobGroup, EngineError> {
         let io = &job.io;
         let plans: Vec<Vec<FilePlan>> =
             (0..io.numjobs).map(|worker| files::plan(&job.name, io, worker, seed)).collect();
@@ -485,13 +486,13 @@ impl Crew {
         let block = io.blocks(Direction::Write).smallest().get();
         let compression_ratio =
             if io.rw.writes() { compressibility::check_blocks(&io.data, block, seed)? } else { None };
-        Ok(Crew { job: job.clone(), wall, plans, compression_ratio, ledgers })
+        Ok(JobGroup { job: job.clone(), wall, plans, compression_ratio, ledgers })
     }
 }
 
 impl Work for JobsWork {
-    fn run(&mut self, place: &Place, observer: &mut dyn Observer) -> Result<Vec<Window>, EngineError> {
-        let board = Board::new(self.crews.len())?;
+    fn run(&mut self, place: &OpenTarget, observer: &mut dyn Observer) -> Result<Vec<Window>, EngineError> {
+        let board = JobSignals::new(self.crews.len())?;
         self.uses.clear();
         self.direct = self.look_before(place);
         let outcomes = self.conduct(place, &board, observer);
@@ -505,7 +506,7 @@ impl Work for JobsWork {
         Ok(windows)
     }
 
-    fn verify(&mut self, place: &Place) -> Result<f64, EngineError> {
+    fn verify(&mut self, place: &OpenTarget) -> Result<f64, EngineError> {
         let clock = Clock::get();
         let begun = clock.now();
         for (crew, uses) in self.crews.iter().zip(&mut self.uses) {
@@ -518,8 +519,8 @@ impl Work for JobsWork {
         Ok(seconds(clock.now() - begun))
     }
 
-    fn watch_writes(&self, place: &Place) -> Vec<(String, u32, u32)> {
-        let of = |(crew, direct): (&Crew, &Option<DirectFiles>)| {
+    fn watch_writes(&self, place: &OpenTarget) -> Vec<(String, u32, u32)> {
+        let of = |(crew, direct): (&JobGroup, &Option<DirectFiles>)| {
             // Mapped memory is written without O_DIRECT.
             let io = Some(&crew.job.io).filter(|io| io.rw.writes() && io.ioengine != "mmap")?;
             let block = io.blocks(Direction::Write).smallest().get();

@@ -11,7 +11,7 @@ use crate::clock::{Clock, seconds};
 use crate::databases::Random;
 use crate::error::EngineError;
 use crate::histogram::Latencies;
-use crate::target::Place;
+use crate::target::OpenTarget;
 use crate::window::{LATENCY_P50, OPERATIONS_PER_SECOND, Window};
 use model::mix::{ALL, Mix, MixOperation, MixStep};
 use pools::{Pools, Slot, Want};
@@ -57,7 +57,7 @@ impl MixWork {
     ///
     /// # Errors
     /// Where there is no directory, or a call fails.
-    pub fn prepare(place: &Place, mix: &Mix, seed: u64, stop: Arc<AtomicBool>) -> Result<Self, EngineError> {
+    pub fn prepare(place: &OpenTarget, mix: &Mix, seed: u64, stop: Arc<AtomicBool>) -> Result<Self, EngineError> {
         let (path, directory) = place.directory().ok_or_else(|| {
             EngineError::Unsuitable("mixed operations need a filesystem; race a lane that has a directory".to_owned())
         })?;
@@ -65,7 +65,7 @@ impl MixWork {
         Ok(MixWork { mix: mix.clone(), seed, pools, written: AtomicU64::new(0), slices: 0, stop })
     }
 
-    fn top(&self, place: &Place) -> Result<OwnedFd, EngineError> {
+    fn top(&self, place: &OpenTarget) -> Result<OwnedFd, EngineError> {
         let Some((path, directory)) = place.directory() else { return Err(EngineError::Interrupted) };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         openat(directory, TOP, flags, Mode::empty())
@@ -74,7 +74,7 @@ impl MixWork {
 }
 
 /// One thread at work.
-struct Hand<'a> {
+struct MixWorker<'a> {
     work: &'a MixWork,
     top: BorrowedFd<'a>,
     phase: &'a AtomicU8,
@@ -88,7 +88,7 @@ struct Hand<'a> {
     written: u64,
 }
 
-impl<'a> Hand<'a> {
+impl<'a> MixWorker<'a> {
     fn new(work: &'a MixWork, top: BorrowedFd<'a>, phase: &'a AtomicU8, thread: u64) -> Result<Self, EngineError> {
         let mut random = Random::new(work.seed ^ (thread << 32) ^ (work.slices << 52));
         let mut source = Room::of(ROOM)?;
@@ -105,7 +105,7 @@ impl<'a> Hand<'a> {
         };
         let open = work.mix.step.iter().map(open).collect::<Result<_, _>>()?;
         // Not zeros, which the kernel would hand out page by page while the first read is timed.
-        Ok(Hand { work, top, phase, random, room: Room::of(ROOM)?, source, open, written: 0 })
+        Ok(MixWorker { work, top, phase, random, room: Room::of(ROOM)?, source, open, written: 0 })
     }
 
     /// Turn after turn until it is over.
@@ -287,7 +287,7 @@ impl MixWork {
 impl Work for MixWork {
     fn slice(
         &mut self,
-        place: &Place,
+        place: &OpenTarget,
         warm_up_seconds: f64,
         seconds_to_measure: f64,
         observer: &mut dyn Observer,
@@ -297,7 +297,7 @@ impl Work for MixWork {
         self.slices += 1;
         let work = &*self;
         let mut hands = (0..u64::from(work.mix.threads))
-            .map(|thread| Hand::new(work, top.as_fd(), &phase, thread))
+            .map(|thread| MixWorker::new(work, top.as_fd(), &phase, thread))
             .collect::<Result<Vec<_>, _>>()?;
         let clock = Clock::get();
         let (timed, did) = std::thread::scope(|scope| {
@@ -338,7 +338,7 @@ impl Work for MixWork {
 
     /// Every file that is there has its size, and no other is there. The contents of a file that all threads append to
     /// are in no order that anybody knows.
-    fn verify(&mut self, place: &Place) -> Result<f64, EngineError> {
+    fn verify(&mut self, place: &OpenTarget) -> Result<f64, EngineError> {
         let begun = Clock::get().now();
         let top = self.top(place)?;
         let is_shared = |pool: usize| {

@@ -2,12 +2,12 @@
 
 mod append;
 mod appenders;
-mod crew;
 pub(crate) mod direct;
 mod files;
 mod fio;
 mod fio_process;
 mod fio_result;
+mod job_workers;
 mod jobs;
 mod memory;
 mod mix;
@@ -16,11 +16,11 @@ mod populate;
 mod small_files;
 mod steady;
 mod streams;
-mod team;
+mod thread_pool;
 mod verifier;
 mod worker;
 
-pub use appenders::{AppendersWork, allowance as swarm_allowance, check_limits, check_process_limit};
+pub use appenders::{AppendersWork, allowance as appenders_allowance, check_limits, check_process_limit};
 pub use fio::FioWork;
 pub use jobs::JobsWork;
 pub(crate) use memory::available_bytes;
@@ -32,7 +32,7 @@ pub use streams::StreamsWork;
 use crate::databases::OltpWork;
 use crate::error::EngineError;
 use crate::programs::ProgramsWork;
-use crate::target::Place;
+use crate::target::OpenTarget;
 use crate::window::Window;
 use model::Flag;
 use model::agent::Part;
@@ -85,7 +85,7 @@ pub trait Work {
     /// The first failed operation ends the slice. Work that runs in phases refuses.
     fn slice(
         &mut self,
-        place: &Place,
+        place: &OpenTarget,
         warm_up_seconds: f64,
         seconds: f64,
         observer: &mut dyn Observer,
@@ -111,7 +111,7 @@ pub trait Work {
     /// The first failed operation ends the phase. Steady work refuses.
     fn phase(
         &mut self,
-        place: &Place,
+        place: &OpenTarget,
         group: &str,
         part: Part,
         observer: &mut dyn Observer,
@@ -124,7 +124,7 @@ pub trait Work {
     ///
     /// # Errors
     /// The first failed operation ends the run. Other work refuses.
-    fn run(&mut self, place: &Place, observer: &mut dyn Observer) -> Result<Vec<Window>, EngineError> {
+    fn run(&mut self, place: &OpenTarget, observer: &mut dyn Observer) -> Result<Vec<Window>, EngineError> {
         let _ = (place, observer);
         Err(EngineError::Unsuitable("this workload does not run whole; ask for a slice or a phase".to_owned()))
     }
@@ -133,7 +133,7 @@ pub trait Work {
     ///
     /// # Errors
     /// [`EngineError::Corrupt`] at the first mismatch. Work that wrote nothing verifiable refuses.
-    fn verify(&mut self, place: &Place) -> Result<f64, EngineError> {
+    fn verify(&mut self, place: &OpenTarget) -> Result<f64, EngineError> {
         let _ = place;
         Err(EngineError::Unsuitable("this workload has nothing to read back; set verify".to_owned()))
     }
@@ -146,7 +146,7 @@ pub trait Work {
 
     /// Watches single direct writes when everything is done: by group, how many were watched and of how many pages were
     /// seen in the page cache. Empty: the work writes nothing so.
-    fn watch_writes(&self, place: &Place) -> Vec<(String, u32, u32)> {
+    fn watch_writes(&self, place: &OpenTarget) -> Vec<(String, u32, u32)> {
         let _ = place;
         Vec::new()
     }
@@ -176,7 +176,7 @@ pub trait Work {
 /// Where the parameters are wrong, the target does not fit, or a call on it fails; `stop` ends it
 /// with [`EngineError::Interrupted`].
 pub fn prepare(
-    place: &Place,
+    place: &OpenTarget,
     workload: &Workload,
     seed: u64,
     stop: Arc<AtomicBool>,
@@ -190,14 +190,14 @@ pub fn prepare(
 /// # Errors
 /// As [`prepare`].
 pub fn prepare_noted(
-    place: &Place,
+    place: &OpenTarget,
     workload: &Workload,
     seed: u64,
     note: Option<PathBuf>,
     stop: Arc<AtomicBool>,
 ) -> Result<Box<dyn Work>, EngineError> {
     workload.check().map_err(EngineError::Unsuitable)?;
-    if let (Place::Library(library), false) = (place, matches!(workload.kind, Kind::Operations(_))) {
+    if let (OpenTarget::Library(library), false) = (place, matches!(workload.kind, Kind::Operations(_))) {
         return Err(EngineError::Unsuitable(format!(
             "workload {} needs a kernel filesystem, and {} holds one that this process reads itself; give a library \
              operations, such as --suite operations",
@@ -213,7 +213,7 @@ pub fn prepare_noted(
             Box::new(crate::operations::OperationsWork::prepare(place, operations, seed, stop)?)
         }
         Kind::SmallFiles(small) => Box::new(SmallFilesWork::prepare(place, small, seed, stop)?),
-        Kind::Appenders(swarm) => Box::new(AppendersWork::prepare(place, swarm, seed, stop)?),
+        Kind::Appenders(appenders) => Box::new(AppendersWork::prepare(place, appenders, seed, stop)?),
         Kind::Oltp(oltp) => Box::new(OltpWork::prepare(place, oltp, seed, note, stop)?),
         Kind::Streams(streams) => Box::new(StreamsWork::prepare(place, streams, seed, stop)?),
         Kind::Programs(programs) => Box::new(ProgramsWork::prepare(place, programs, stop)?),

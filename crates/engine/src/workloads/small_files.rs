@@ -6,7 +6,7 @@ use crate::buffers::{Buffers, Room};
 use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
 use crate::histogram::Latencies;
-use crate::target::Place;
+use crate::target::OpenTarget;
 use crate::window::{OPERATIONS_PER_SECOND, Window};
 use model::agent::Part;
 use model::workload::SmallFiles;
@@ -47,17 +47,22 @@ impl SmallFilesWork {
     ///
     /// # Errors
     /// On a bare device, or where a call fails.
-    pub fn prepare(place: &Place, small: &SmallFiles, seed: u64, stop: Arc<AtomicBool>) -> Result<Self, EngineError> {
+    pub fn prepare(
+        place: &OpenTarget,
+        small: &SmallFiles,
+        seed: u64,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, EngineError> {
         match place {
             // `prepare` of all workloads refuses a library by the workload's name.
-            Place::Null | Place::Library(_) => {}
-            Place::Device { path, .. } => {
+            OpenTarget::Null | OpenTarget::Library(_) => {}
+            OpenTarget::Device { path, .. } => {
                 return Err(EngineError::Unsuitable(format!(
                     "small files need a filesystem and {} is a bare device; name a directory",
                     model::text::escaped_path(path)
                 )));
             }
-            Place::Directory { path, directory } => {
+            OpenTarget::Directory { path, directory } => {
                 make_directories(path, directory, small.directories, &stop)?;
                 place.sync()?;
             }
@@ -160,7 +165,7 @@ impl SmallFilesWork {
         Ok(())
     }
 
-    fn open_top(&mut self, place: &Place) -> Result<(), EngineError> {
+    fn open_top(&mut self, place: &OpenTarget) -> Result<(), EngineError> {
         if let (None, Some((path, directory))) = (&self.top, place.directory()) {
             let top = beneath::open_folder(directory.as_fd(), TOP)
                 .map_err(|errno| EngineError::file("open", path.join(TOP), errno))?;
@@ -173,7 +178,7 @@ impl SmallFilesWork {
 impl Work for SmallFilesWork {
     fn phase(
         &mut self,
-        place: &Place,
+        place: &OpenTarget,
         group: &str,
         part: Part,
         observer: &mut dyn Observer,

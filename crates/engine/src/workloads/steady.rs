@@ -1,17 +1,17 @@
 //! Steady block I/O in slices of time: one worker in this thread, or several in threads of their own.
 
-use super::crew::Crew;
 use super::direct::DirectFiles;
 use super::files::{self, FilePlan};
 use super::memory;
 use super::populate::populate;
+use super::thread_pool::ThreadPool;
 use super::worker::{Call, Counts, Tallied, Task, Until, Worker, windows};
 use super::{Observer, Work};
 use crate::clock::{nanoseconds, seconds};
 use crate::compressibility;
 use crate::error::EngineError;
 use crate::io;
-use crate::target::{Access, Place, open_file};
+use crate::target::{Access, OpenTarget, open_file};
 use crate::window::{BANDWIDTH, LATENCY_P99, OPERATIONS_PER_SECOND, Window};
 use model::Flag;
 use model::job::{Data, Direction, Io, Pattern, Rate, RateProcess};
@@ -40,7 +40,7 @@ enum Workers {
     /// One, here.
     One(Box<Worker>),
     /// Several, each in its own thread.
-    Crew(Crew),
+    ThreadPool(ThreadPool),
 }
 
 impl SteadyWork {
@@ -50,7 +50,7 @@ impl SteadyWork {
     /// # Errors
     /// Where the I/O engine or O_DIRECT does not work here, the device is too small, or a call
     /// fails.
-    pub fn prepare(place: &Place, io: &Io, seed: u64, stop: Arc<AtomicBool>) -> Result<Self, EngineError> {
+    pub fn prepare(place: &OpenTarget, io: &Io, seed: u64, stop: Arc<AtomicBool>) -> Result<Self, EngineError> {
         let null = place.is_null() || io.ioengine == "null";
         if !null {
             io::find(&io.ioengine)?;
@@ -103,7 +103,9 @@ impl SteadyWork {
                 worker.open(place)?;
                 Workers::One(worker)
             }
-            (_, first) => Workers::Crew(Crew::start(place, first.into_iter().chain(tasks).collect(), &stop)?),
+            (_, first) => {
+                Workers::ThreadPool(ThreadPool::start(place, first.into_iter().chain(tasks).collect(), &stop)?)
+            }
         };
         Ok(SteadyWork { io: io.clone(), workers, direct, notes, stop })
     }
@@ -144,13 +146,15 @@ fn plan(io: &Io, worker: u32, seed: u64) -> Vec<FilePlan> {
 }
 
 /// A device must hold the work.
-fn fits(place: &Place, io: &Io) -> Result<(), EngineError> {
+fn fits(place: &OpenTarget, io: &Io) -> Result<(), EngineError> {
     match place {
-        Place::Device { path, size_bytes } if io.size.get() > *size_bytes => Err(EngineError::Unsuitable(format!(
-            "{} holds {size_bytes} bytes, the workload needs {}; lower its size",
-            model::text::escaped_path(path),
-            io.size.get()
-        ))),
+        OpenTarget::Device { path, size_bytes } if io.size.get() > *size_bytes => {
+            Err(EngineError::Unsuitable(format!(
+                "{} holds {size_bytes} bytes, the workload needs {}; lower its size",
+                model::text::escaped_path(path),
+                io.size.get()
+            )))
+        }
         _ => Ok(()),
     }
 }
@@ -158,7 +162,7 @@ fn fits(place: &Place, io: &Io) -> Result<(), EngineError> {
 impl Work for SteadyWork {
     fn slice(
         &mut self,
-        place: &Place,
+        place: &OpenTarget,
         warm_up_seconds: f64,
         window_seconds: f64,
         observer: &mut dyn Observer,
@@ -176,7 +180,7 @@ impl Work for SteadyWork {
                 worker.tidy(place)?;
                 (directions.iter().map(|&direction| of(worker.counts(), direction)).collect(), seconds(elapsed))
             }
-            Workers::Crew(crew) => crew.slice(place, warm_up, window, directions, observer)?,
+            Workers::ThreadPool(crew) => crew.slice(place, warm_up, window, directions, observer)?,
         };
         // The window is closed: what is looked at now is in no figure.
         let direct = self.direct.as_ref().zip(place.directory());
@@ -190,7 +194,7 @@ impl Work for SteadyWork {
         Ok(windows.collect())
     }
 
-    fn watch_writes(&self, place: &Place) -> Vec<(String, u32, u32)> {
+    fn watch_writes(&self, place: &OpenTarget) -> Vec<(String, u32, u32)> {
         let Some(directory) = place.directory().filter(|_| self.io.direct && self.io.rw.writes()) else {
             return Vec::new();
         };
@@ -203,21 +207,21 @@ impl Work for SteadyWork {
     fn written_bytes(&self) -> u64 {
         match &self.workers {
             Workers::One(worker) => worker.written_bytes(),
-            Workers::Crew(crew) => crew.written_bytes(),
+            Workers::ThreadPool(crew) => crew.written_bytes(),
         }
     }
 
     fn release(&mut self) {
         match &mut self.workers {
             Workers::One(worker) => worker.release(),
-            Workers::Crew(crew) => crew.release(),
+            Workers::ThreadPool(crew) => crew.release(),
         }
     }
 
     fn notes(&self) -> Vec<Flag> {
         let of_workers = match &self.workers {
             Workers::One(worker) => worker.notes(),
-            Workers::Crew(crew) => crew.notes(),
+            Workers::ThreadPool(crew) => crew.notes(),
         };
         self.notes.iter().cloned().map(Flag::Note).chain(of_workers).collect()
     }

@@ -7,7 +7,7 @@ use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
 use crate::extents;
 use crate::histogram::Latencies;
-use crate::target::Place;
+use crate::target::OpenTarget;
 use crate::window::{BANDWIDTH, TIME, Window};
 use model::agent::Part;
 use model::streams::{STREAM_GROUPS, Streams};
@@ -49,7 +49,12 @@ impl StreamsWork {
     ///
     /// # Errors
     /// Where there is no directory, or a call fails.
-    pub fn prepare(place: &Place, streams: &Streams, seed: u64, stop: Arc<AtomicBool>) -> Result<Self, EngineError> {
+    pub fn prepare(
+        place: &OpenTarget,
+        streams: &Streams,
+        seed: u64,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, EngineError> {
         let (path, directory) = place.directory().ok_or_else(|| {
             EngineError::Unsuitable("large files need a filesystem; race a lane that has a directory".to_owned())
         })?;
@@ -60,7 +65,7 @@ impl StreamsWork {
         Ok(StreamsWork { streams: streams.clone(), seed, written_bytes: 0, stop })
     }
 
-    fn open(&self, place: &Place, name: &str, way: Way) -> Result<(OwnedFd, PathBuf), EngineError> {
+    fn open(&self, place: &OpenTarget, name: &str, way: Way) -> Result<(OwnedFd, PathBuf), EngineError> {
         let Some((path, directory)) = place.directory() else {
             return Err(EngineError::Unsuitable("large files need a directory".to_owned()));
         };
@@ -151,7 +156,7 @@ impl StreamsWork {
 impl Work for StreamsWork {
     fn phase(
         &mut self,
-        place: &Place,
+        place: &OpenTarget,
         group: &str,
         part: Part,
         observer: &mut dyn Observer,

@@ -5,8 +5,8 @@
 //! same.
 
 mod complete;
+mod io_loop;
 mod step;
-mod turn;
 pub(super) mod windows;
 
 pub(super) use complete::check_result;
@@ -21,7 +21,7 @@ use crate::error::EngineError;
 use crate::histogram::Latencies;
 use crate::io::{self, Action, Completion, Operation, OperationFlags, Queue, Setup};
 use crate::pattern::Places;
-use crate::target::{Directory, Place, open_device};
+use crate::target::{Directory, OpenTarget, open_device};
 use crate::workloads::append::AppendFiles;
 use model::job::{Direction, Io, Pattern};
 use model::trial::Submission;
@@ -247,13 +247,13 @@ impl Summary {
 
 impl Worker {
     /// Makes a worker on files that were laid out. Nothing is opened yet.
-    pub(super) fn new(place: &Place, task: Task, verifier: Option<Verifier>) -> Result<Self, EngineError> {
+    pub(super) fn new(place: &OpenTarget, task: Task, verifier: Option<Verifier>) -> Result<Self, EngineError> {
         let io = &task.io;
         let null = place.is_null() || io.ioengine == "null";
         let ranges = files::ranges(io, &task.files, task.worker);
         let contents = Contents::for_job(io, task.seed)?;
         let device = match place {
-            Place::Device { path, .. } => Some(path.clone()),
+            OpenTarget::Device { path, .. } => Some(path.clone()),
             _ => None,
         };
         let pace = Pace::new(io, task.worker, task.seed);
@@ -316,7 +316,7 @@ impl Worker {
     }
 
     /// Opens the files, as many as may be open, and the queue on them.
-    pub(super) fn open(&mut self, place: &Place) -> Result<(), EngineError> {
+    pub(super) fn open(&mut self, place: &OpenTarget) -> Result<(), EngineError> {
         if self.queue.is_some() {
             return Ok(());
         }
@@ -348,7 +348,7 @@ impl Worker {
         OperationFlags { uncached, dsync, hipri, sqthread_poll }
     }
 
-    fn open_slot(&mut self, place: &Place, slot: u32) -> Result<Rc<OwnedFd>, EngineError> {
+    fn open_slot(&mut self, place: &OpenTarget, slot: u32) -> Result<Rc<OwnedFd>, EngineError> {
         let io = &self.task.io;
         if let Some(path) = &self.device {
             return open_device(path, io.rw.writes() || io.rw.trims());
@@ -366,7 +366,7 @@ impl Worker {
         Ok(file)
     }
 
-    fn directory<'a>(&self, place: &'a Place) -> Result<Directory<'a>, EngineError> {
+    fn directory<'a>(&self, place: &'a OpenTarget) -> Result<Directory<'a>, EngineError> {
         place.directory().ok_or_else(|| {
             EngineError::Unsuitable(
                 "this I/O engine needs a directory or device; use ioengine = \"null\" without one".into(),
@@ -375,7 +375,7 @@ impl Worker {
     }
 
     /// Closes everything; the queue's end waits for what is in flight.
-    pub(super) fn close(&mut self, place: &Place) -> Result<(), EngineError> {
+    pub(super) fn close(&mut self, place: &OpenTarget) -> Result<(), EngineError> {
         self.queue = None;
         if self.task.io.fsync_on_close {
             for slot in 0..self.handles.len() as u32 {
@@ -434,7 +434,7 @@ impl Worker {
     }
 
     /// Between slices of appending work: makes the next file, removes full ones.
-    pub(super) fn tidy(&mut self, place: &Place) -> Result<(), EngineError> {
+    pub(super) fn tidy(&mut self, place: &OpenTarget) -> Result<(), EngineError> {
         match (&mut self.append, place.directory()) {
             (Some(append), Some(directory)) => append.tidy(directory),
             _ => Ok(()),
@@ -453,7 +453,7 @@ impl Worker {
     /// The first failed operation ends the work; then everything in flight has ended too.
     pub(super) fn drive(
         &mut self,
-        place: &Place,
+        place: &OpenTarget,
         ramp_ns: u64,
         until: Until,
         call: &mut Call<'_>,
@@ -475,9 +475,9 @@ impl Worker {
         let driven = if self.plain && self.depth == 1 && queue.performs() {
             self.turn_alone(&mut *queue, place, ramp_ns, until, call)
         } else if self.plain {
-            self.turn::<true>(&mut *queue, place, ramp_ns, until, call)
+            self.io_loop::<true>(&mut *queue, place, ramp_ns, until, call)
         } else {
-            self.turn::<false>(&mut *queue, place, ramp_ns, until, call)
+            self.io_loop::<false>(&mut *queue, place, ramp_ns, until, call)
         };
         match driven {
             Ok(elapsed) => {

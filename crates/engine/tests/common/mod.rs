@@ -2,7 +2,7 @@
 
 #![allow(dead_code, missing_docs)]
 
-use engine::{EngineError, Place, Window, Work};
+use engine::{EngineError, OpenTarget, Window, Work};
 use model::Bytes;
 use model::agent::Target;
 use model::workload::{Io, Kind, Pattern, Workload};
@@ -26,8 +26,8 @@ pub fn in_memory() -> TempDir {
     tempfile::tempdir_in("/dev/shm").unwrap()
 }
 
-pub fn directory(path: &Path) -> Place {
-    Place::open(&Target::Directory(path.to_owned())).unwrap()
+pub fn directory(path: &Path) -> OpenTarget {
+    OpenTarget::open(&Target::Directory(path.to_owned())).unwrap()
 }
 
 pub fn io(rw: Pattern, bs: u64, size: u64) -> Io {
@@ -49,12 +49,12 @@ pub fn uring(rw: Pattern, bs: u64, size: u64, iodepth: u32, direct: bool) -> Io 
     Io { ioengine: "io_uring".to_owned(), iodepth, direct, ..io(rw, bs, size) }
 }
 
-pub fn prepare(place: &Place, io: &Io) -> Result<Box<dyn Work>, EngineError> {
+pub fn prepare(place: &OpenTarget, io: &Io) -> Result<Box<dyn Work>, EngineError> {
     let workload = Workload { name: "t".into(), title: "t".into(), kind: Kind::Io(Box::new(io.clone())) };
     engine::prepare(place, &workload, 42, Arc::new(AtomicBool::new(false)))
 }
 
-pub fn slice(work: &mut dyn Work, place: &Place) -> Window {
+pub fn slice(work: &mut dyn Work, place: &OpenTarget) -> Window {
     work.slice(place, 0.01, 0.04, &mut ()).unwrap().remove(0)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::grounds::folder_in;
 use anyhow::{Context, Result, bail};
-use engine::{Observer, Place};
+use engine::{Observer, OpenTarget};
 use model::agent::Target;
 use model::workload::{Kind, Workload};
 use serde_json::Value;
@@ -43,15 +43,15 @@ const SWARMS: [(&str, &str, &str); 4] = [
 /// Prints the table: medians over rounds, and the worst of them.
 pub fn print() -> Result<()> {
     println!(
-        "| swarm | must reach | appends/s | own p99 | lateness p99 | user CPU of a core | system CPU of a core | memory | of processes | start | stop |"
+        "| appenders | must reach | appends/s | own p99 | lateness p99 | user CPU of a core | system CPU of a core | memory | of processes | start | stop |"
     );
     println!("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
-    for (name, swarm, bar) in SWARMS {
+    for (name, appenders, bar) in SWARMS {
         let mut rounds = Vec::new();
         for _ in 0..ROUNDS {
             let directory = folder_in("/dev/shm")?;
             let ran = Command::new(std::env::current_exe()?)
-                .args(["appenders-child", swarm])
+                .args(["appenders-child", appenders])
                 .arg(&directory)
                 .stderr(Stdio::inherit())
                 .output()
@@ -125,20 +125,23 @@ fn cpu_seconds() -> [f64; 2] {
     [usage.ru_utime, usage.ru_stime].map(|time| time.tv_sec as f64 + time.tv_usec as f64 / 1e6)
 }
 
-/// Runs one swarm and prints its figures.
-pub fn work(swarm: &str, directory: &Path) -> Result<()> {
-    let swarm: model::workload::Appenders = toml::from_str(swarm)?;
-    let workload =
-        Workload { name: "swarm".into(), title: "swarm".into(), kind: Kind::Appenders(Box::new(swarm.clone())) };
-    let place = Place::open(&Target::Directory(directory.to_owned()))?;
+/// Runs one appenders and prints its figures.
+pub fn work(appenders: &str, directory: &Path) -> Result<()> {
+    let appenders: model::workload::Appenders = toml::from_str(appenders)?;
+    let workload = Workload {
+        name: "appenders".into(),
+        title: "appenders".into(),
+        kind: Kind::Appenders(Box::new(appenders.clone())),
+    };
+    let place = OpenTarget::open(&Target::Directory(directory.to_owned()))?;
     let mut work = engine::prepare(&place, &workload, 1, Arc::new(AtomicBool::new(false)))?;
     let mut used = Used::default();
-    let windows = work.slice(&place, swarm.warm_up_seconds, swarm.seconds, &mut used)?;
+    let windows = work.slice(&place, appenders.warm_up_seconds, appenders.seconds, &mut used)?;
     let window = windows.first().context("no window")?;
     let lateness = window.lateness.clone().context("no lateness")?;
     let (Some(before), Some(after)) = (used.0.first(), used.0.last()) else { bail!("nobody saw the window") };
     let mut held = Held::default();
-    work.slice(&place, swarm.warm_up_seconds, MEMORY_SECONDS, &mut held)?;
+    work.slice(&place, appenders.warm_up_seconds, MEMORY_SECONDS, &mut held)?;
     let cores = |at: usize, own: f64| (after[at] - before[at] + own) / window.seconds;
     let figures = serde_json::json!({
         "appends_per_second": window.operations_per_second(),

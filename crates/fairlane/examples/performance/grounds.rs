@@ -1,7 +1,7 @@
 //! Where the programs run: filesystems on images, and a folder in memory.
 
 use anyhow::{Result, anyhow};
-use lanes::{Journal, Settings, Stage, undo};
+use lanes::{Journal, LaneSet, Settings, undo};
 use model::Bytes;
 use model::plan::Ground;
 use model::throttle::Throttles;
@@ -12,7 +12,7 @@ const LANE_BYTES: Bytes = Bytes(3 << 30);
 
 /// Filesystems on images, mounted together, and everything undone at the end.
 pub struct Grounds {
-    stage: Option<Stage>,
+    lane_set: Option<LaneSet>,
     journal: Option<Journal>,
     pub directories: Vec<PathBuf>,
 }
@@ -21,7 +21,7 @@ impl Grounds {
     pub fn build(names: &[&str]) -> Result<Self> {
         let run_id = format!("performance-{}", std::process::id());
         let specs = names.iter().map(|name| name.parse().map_err(|error| anyhow!("{error}"))).collect::<Result<_>>()?;
-        let mut stage = Stage::check(Settings {
+        let mut lane_set = LaneSet::check(Settings {
             specs,
             with_self: false,
             ground: Ground::Images(std::env::current_dir()?),
@@ -39,12 +39,12 @@ impl Grounds {
         let never = AtomicBool::new(false);
         let mut journal = Journal::begin(&undo::directory()?, &run_id)?;
         let mut directories = Vec::new();
-        let built = stage.build(&mut journal, &mut |_, _| {}, &never).and_then(|()| {
+        let built = lane_set.build(&mut journal, &mut |_, _| {}, &never).and_then(|()| {
             (0..names.len()).try_for_each(|lane| {
-                stage.open(lane, lane, &mut journal, &never).map(|opened| directories.push(opened.directory))
+                lane_set.open(lane, lane, &mut journal, &never).map(|opened| directories.push(opened.directory))
             })
         });
-        let grounds = Grounds { stage: Some(stage), journal: Some(journal), directories };
+        let grounds = Grounds { lane_set: Some(lane_set), journal: Some(journal), directories };
         built?;
         Ok(grounds)
     }
@@ -52,15 +52,15 @@ impl Grounds {
 
 impl Drop for Grounds {
     fn drop(&mut self) {
-        let (Some(mut stage), Some(mut journal)) = (self.stage.take(), self.journal.take()) else { return };
-        for lane in 0..stage.lane_count() {
-            if stage.is_open(lane)
-                && let Err(error) = stage.close(lane, &mut journal)
+        let (Some(mut lane_set), Some(mut journal)) = (self.lane_set.take(), self.journal.take()) else { return };
+        for lane in 0..lane_set.lane_count() {
+            if lane_set.is_open(lane)
+                && let Err(error) = lane_set.close(lane, &mut journal)
             {
                 eprintln!("{error}");
             }
         }
-        if let Err(error) = stage.teardown(&mut journal).and_then(|()| journal.finish()) {
+        if let Err(error) = lane_set.teardown(&mut journal).and_then(|()| journal.finish()) {
             eprintln!("{error}; fairlane clean removes it");
         }
     }

@@ -3,7 +3,7 @@
 //! `performance rows [PART]` compares the cost of single jobs (those whose names hold the part),
 //! `performance agreement [PART]` the figures of ten job files on three filesystems, `performance
 //! operations` file operations with a bare loop and fs_mark, `performance sysbench [PART]` transactions beside those of
-//! sysbench, `performance appenders` swarms of writers with what they must reach, `performance guests` (which
+//! sysbench, `performance appenders` appenders with what they must reach, `performance guests` (which
 //! needs no root) how long guests take to start, and `performance memory [MINUTES]` the
 //! engine with itself. Each round runs every program once, the order changes from round to round, and
 //! the median of the rounds' ratios counts: a busy machine hits all alike. Needs root for the lanes and fio. Nothing is asserted: the tables are for people.
@@ -19,7 +19,7 @@ mod runs;
 mod sysbench;
 
 use anyhow::{Result, bail};
-use engine::{Place, Work};
+use engine::{OpenTarget, Work};
 use jobfile::Surroundings;
 use model::agent::Target;
 use model::workload::{Kind, Workload};
@@ -52,7 +52,7 @@ fn main() -> Result<()> {
         ["sysbench"] => sysbench::print(""),
         ["sysbench", part] => sysbench::print(part),
         ["appenders"] => appenders::print(),
-        ["appenders-child", swarm, directory] => appenders::work(swarm, Path::new(directory)),
+        ["appenders-child", appenders, directory] => appenders::work(appenders, Path::new(directory)),
         ["operations-child", what, directory] => operations::work(what, Path::new(directory)),
         ["operations-memory", files, directory] => operations::memory(files.parse()?, Path::new(directory)),
         _ => bail!(
@@ -92,7 +92,7 @@ fn work(job: &Path, directory: &Path) -> Result<()> {
     Ok(())
 }
 
-fn prepare(job: &Path, directory: &Path) -> Result<(Box<dyn Work>, Place)> {
+fn prepare(job: &Path, directory: &Path) -> Result<(Box<dyn Work>, OpenTarget)> {
     let surroundings = Surroundings {
         read: &|path| std::fs::read_to_string(path),
         variable: &|name| std::env::var(name).ok(),
@@ -102,7 +102,7 @@ fn prepare(job: &Path, directory: &Path) -> Result<(Box<dyn Work>, Place)> {
         space_bytes: 1 << 30,
     };
     let jobs = jobfile::parse(job, &surroundings)?;
-    let place = Place::open(&Target::Directory(directory.to_owned()))?;
+    let place = OpenTarget::open(&Target::Directory(directory.to_owned()))?;
     let workload = Workload { name: "job".into(), title: "job".into(), kind: Kind::Jobs(Box::new(jobs)) };
     let work = engine::prepare(&place, &workload, 1, Arc::new(AtomicBool::new(false)))?;
     Ok((work, place))

@@ -3,7 +3,7 @@
 
 use crate::grounds::{Grounds, folder_in};
 use anyhow::{Context, Result, bail, ensure};
-use engine::{Place, Work};
+use engine::{OpenTarget, Work};
 use model::agent::{Part, Target};
 use model::workload::Workload;
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, renameat, statat, unlinkat};
@@ -340,8 +340,8 @@ fn workload(text: &str) -> Result<Workload> {
     Ok(toml::from_str(&format!("name = \"t\"\ntitle = \"t\"\nkind = \"operations\"\n{text}"))?)
 }
 
-fn prepared(workload: &Workload, directory: &Path) -> Result<(Box<dyn Work>, Place)> {
-    let place = Place::open(&Target::Directory(directory.to_owned()))?;
+fn prepared(workload: &Workload, directory: &Path) -> Result<(Box<dyn Work>, OpenTarget)> {
+    let place = OpenTarget::open(&Target::Directory(directory.to_owned()))?;
     let work = engine::prepare(&place, workload, 1, Arc::new(AtomicBool::new(false)))?;
     Ok((work, place))
 }
@@ -349,7 +349,7 @@ fn prepared(workload: &Workload, directory: &Path) -> Result<(Box<dyn Work>, Pla
 /// The engine, as races use it.
 struct Fairlane {
     work: Box<dyn Work>,
-    place: Place,
+    place: OpenTarget,
     folder: PathBuf,
 }
 

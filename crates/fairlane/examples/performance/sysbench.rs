@@ -1,7 +1,7 @@
 //! Transactions beside sysbench's on the same running server: same script, same number of clients, in turns.
 
 use anyhow::{Context, Result, bail};
-use engine::{Observer, Place, Work};
+use engine::{Observer, OpenTarget, Work};
 use model::agent::{Part, Target};
 use model::oltp::{Oltp, Server};
 use model::workload::{Kind, Workload};
@@ -104,7 +104,7 @@ fn compare(server: Server, script: &str, name: &str, threads: u32) -> Result<(St
 /// A server of Fairlane's and its tables, in a folder of their own.
 struct House {
     work: Box<dyn Work>,
-    place: Place,
+    place: OpenTarget,
     group: String,
     folder: TempDir,
 }
@@ -136,7 +136,7 @@ impl House {
              warm_up_seconds = 0.0\nseconds = {seconds}\ncold = false",
             server.name()
         ))?;
-        let place = Place::open(&Target::Directory(folder.path().to_owned()))?;
+        let place = OpenTarget::open(&Target::Directory(folder.path().to_owned()))?;
         let group = oltp.groups().swap_remove(0);
         let workload = Workload { name: "t".into(), title: "t".into(), kind: Kind::Oltp(Box::new(oltp)) };
         let work = engine::prepare(&place, &workload, 1, Arc::new(AtomicBool::new(false)))?;

@@ -1,7 +1,7 @@
 //! Steps that a lane is known not to be able to do are refused before anything is made.
 
 use crate::failure::Failure;
-use lanes::{Lack, Stage};
+use lanes::{Lack, LaneSet};
 use model::operations::{Ability, Asked};
 use model::plan::Plan;
 use model::programs::BY_PROGRAMS;
@@ -11,9 +11,9 @@ use model::workload::{Kind, Workload};
 ///
 /// # Errors
 /// Names the workload, the step and the lanes, with the remedy.
-pub fn check(plan: &Plan, stage: &Stage) -> Result<(), Failure> {
+pub fn check(plan: &Plan, lane_set: &LaneSet) -> Result<(), Failure> {
     let lanes: Vec<(String, Vec<Lack>)> =
-        stage.lanes().into_iter().enumerate().map(|(index, lane)| (lane.name, stage.lacks(index))).collect();
+        lane_set.lanes().into_iter().enumerate().map(|(index, lane)| (lane.name, lane_set.lacks(index))).collect();
     let refused = plan.workloads.iter().find_map(|workload| refusal(workload, &lanes));
     refused.map_or(Ok(()), |what| Err(Failure::usage(what)))
 }

@@ -5,18 +5,18 @@ use super::resume::{Resumed, raced_seconds, round_seconds, same_built, same_lane
 use super::screen::Channel;
 use super::summary::{expected, summary};
 use super::{abilities, foresight, lane_failure, page, planning, screen};
-use crate::conductor::quiet::quiet_of;
 use crate::conductor::record_file::RecordFile;
 use crate::conductor::rehearse::Rehearsals;
-use crate::conductor::round::Track;
+use crate::conductor::round::Runner;
 use crate::conductor::slices::Longer;
-use crate::conductor::{Race as Conductor, machine, memory, visit};
+use crate::conductor::wait_idle::quiet_of;
+use crate::conductor::{Race as Conductor, machine, memory, trial_run};
 use crate::failure::{Failure, Status};
 use crate::options::Terms;
 use crate::progress::Progress;
 use crate::signals;
 use crate::{state, terminal};
-use lanes::{Journal, Settings, Stage, undo};
+use lanes::{Journal, LaneSet, Settings, undo};
 use model::event::Event;
 use model::findings::{Estimate, ResultFinding};
 use model::lane::Contestant;
@@ -59,7 +59,7 @@ pub struct Contest<'a> {
     pub most_telling: Vec<String>,
 }
 
-/// Stage, conductor, answer. `answer` is called with the record once the race is over, also where it
+/// LaneSet, conductor, answer. `answer` is called with the record once the race is over, also where it
 /// was cut short, if anything was measured.
 ///
 /// # Errors
@@ -75,30 +75,30 @@ pub fn run(mut contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Fail
     let run_id = planning::run_id();
     planning::check_tools(&contest.plan)?;
     planning::check_limits(&contest.plan)?;
-    let mut stage = Stage::check(settings(&contest.plan, terms, &run_id)).map_err(lane_failure)?;
+    let mut lane_set = LaneSet::check(settings(&contest.plan, terms, &run_id)).map_err(lane_failure)?;
     match &contest.resumed {
-        Some(resumed) => same_lanes(&resumed.record, &stage.lanes(), &resumed.path)?,
-        None => contest.notes.extend(trim(&mut contest.plan, &contest.most_telling, &stage)),
+        Some(resumed) => same_lanes(&resumed.record, &lane_set.lanes(), &resumed.path)?,
+        None => contest.notes.extend(trim(&mut contest.plan, &contest.most_telling, &lane_set)),
     }
     let Contest { plan, channel, .. } = &contest;
-    abilities::check(plan, &stage)?;
+    abilities::check(plan, &lane_set)?;
     // A folder of our own is made when the record is, which a rehearsal of the plan has none of.
     let made_later = |path: &&Path| terms.dry_run && state::state_folder().is_ok_and(|folder| path.starts_with(folder));
     if let (None, Some(path)) = (&contest.resumed, contest.record.filter(|path| !made_later(path))) {
         RecordFile::check_new(path)?;
     }
     if !terms.quiet || terms.dry_run {
-        let notes = contest.of_size.iter().chain(&contest.notes).cloned().chain(stage.several_places()).collect();
-        let mut summary = PlanSummary { notes, ..summary(plan, &stage, terms.keep) };
-        let known = calibrate::known(plan, &read_machine(&stage), &stage.lanes());
-        summary.resolves = foresight::foresight(plan, &summary, stage.lane_count(), known.as_ref());
+        let notes = contest.of_size.iter().chain(&contest.notes).cloned().chain(lane_set.several_places()).collect();
+        let mut summary = PlanSummary { notes, ..summary(plan, &lane_set, terms.keep) };
+        let known = calibrate::known(plan, &read_machine(&lane_set), &lane_set.lanes());
+        summary.resolves = foresight::foresight(plan, &summary, lane_set.lane_count(), known.as_ref());
         screen::plan(&summary, *channel)?;
         if let Some(remark) = contest.remark.and_then(|remark| remark(&summary)) {
             channel.print(&format!("{remark}\n"))?;
         }
     }
     if terms.dry_run {
-        return super::report::print(&dry_run(&contest, &stage, &run_id)?);
+        return super::report::print(&dry_run(&contest, &lane_set, &run_id)?);
     }
     let path = match (&contest.resumed, contest.record) {
         (Some(resumed), _) => resumed.path.clone(),
@@ -109,23 +109,23 @@ pub fn run(mut contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Fail
         Some(_) => RecordFile::check_old(&path)?,
         None => RecordFile::check_new(&path)?,
     }
-    let confirmed = stage.confirm(&mut screen::Typed { stop: &stop }).map_err(lane_failure);
+    let confirmed = lane_set.confirm(&mut screen::Typed { stop: &stop }).map_err(lane_failure);
     if stop.load(Ordering::Relaxed) {
         return Err(Failure::interrupted());
     }
     confirmed?;
-    race(contest, (stage, &run_id), &path, &stop, answer)
+    race(contest, (lane_set, &run_id), &path, &stop, answer)
 }
 
 /// Leaves out what the time is too short for: workloads are kept in the order in which they tell most, as
 /// long as their first looks fit together. Answers what was left out, as a sentence.
-fn trim(plan: &mut Plan, most_telling: &[String], stage: &Stage) -> Option<String> {
+fn trim(plan: &mut Plan, most_telling: &[String], lane_set: &LaneSet) -> Option<String> {
     let budget = plan.budget_seconds.filter(|_| !most_telling.is_empty())?;
     let look = match plan.rounds {
         Rounds::Fixed(rounds) => rounds,
         Rounds::Auto => LOOKS[0],
     };
-    let seconds: Vec<f64> = expected(plan, stage).iter().map(|of| of.of_rounds(look)).collect();
+    let seconds: Vec<f64> = expected(plan, lane_set).iter().map(|of| of.of_rounds(look)).collect();
     let kept = kept(plan, most_telling, &seconds, budget);
     let is_kept = |place: usize| kept.contains(&place);
     let dropped: Vec<String> =
@@ -264,7 +264,7 @@ pub(super) fn settings(plan: &Plan, terms: &Terms, run_id: &str) -> Settings {
 }
 
 /// Every command and file that the race would touch, in order.
-fn dry_run(contest: &Contest, stage: &Stage, run_id: &str) -> Result<String, Failure> {
+fn dry_run(contest: &Contest, lane_set: &LaneSet, run_id: &str) -> Result<String, Failure> {
     let plan = &contest.plan;
     let record = match (&contest.resumed, contest.record) {
         (Some(resumed), _) => resumed.path.clone(),
@@ -279,16 +279,16 @@ fn dry_run(contest: &Contest, stage: &Stage, run_id: &str) -> Result<String, Fai
     if contest.report {
         lines.push(format!("write the report {} at the end", page::beside(&record).display()));
     }
-    lines.extend(stage.describe());
-    let bare = (0..stage.grounds()).filter_map(|ground| stage.raw_target(ground)).count();
-    if bare > 0 || stage.images() > 0 {
+    lines.extend(lane_set.describe());
+    let bare = (0..lane_set.stores()).filter_map(|ground| lane_set.raw_target(ground)).count();
+    if bare > 0 || lane_set.images() > 0 {
         lines.push("before some mkfs: read and overwrite the bare image or device, for the ceilings".to_owned());
     }
     let work = match plan.workloads.len() {
         1 => "1 workload".to_owned(),
         count => format!("{count} workloads"),
     };
-    let is_formatted = stage.lanes().iter().any(|lane| lane.venue != "directory");
+    let is_formatted = lane_set.lanes().iter().any(|lane| lane.venue != "directory");
     let acts = if is_formatted { "mkfs, mount, work and unmount" } else { "work in a fresh folder" };
     lines.push(format!("{acts} again for every lane in every round of {work}"));
     Ok(lines.iter().map(|line| format!("{}\n", report::clean_text(line))).collect())
@@ -302,25 +302,25 @@ pub fn new_record_name(plan: &Plan) -> String {
         other => other,
     };
     let suite: String = plan.suite.chars().map(plain).take(64).collect();
-    format!("{}-{suite}-{:04x}.jsonl", visit::now().replace(':', "-"), plan.seed & 0xffff)
+    format!("{}-{suite}-{:04x}.jsonl", trial_run::now().replace(':', "-"), plan.seed & 0xffff)
 }
 
 fn race(
     contest: Contest,
-    (mut stage, run_id): (Stage, &str),
+    (mut lane_set, run_id): (LaneSet, &str),
     path: &Path,
     stop: &Arc<AtomicBool>,
     answer: impl FnOnce(&Record) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    stage.heed(Arc::clone(stop));
+    lane_set.heed(Arc::clone(stop));
     let Contest { plan, notes, resumed, terms, channel, report, .. } = contest;
     let titles = plan.workloads.iter().map(|workload| workload.title.clone()).collect();
     let mut show = screen::Show::new(channel, terms.quiet, titles, path);
     let directory = undo::directory().map_err(lane_failure)?;
     let mut journal = Journal::begin(&directory, run_id).map_err(lane_failure)?;
-    let lanes: Vec<String> = stage.lanes().into_iter().map(|lane| lane.name).collect();
+    let lanes: Vec<String> = lane_set.lanes().into_iter().map(|lane| lane.name).collect();
     let mut rehearsals = Rehearsals::of(&plan);
-    let built = stage
+    let built = lane_set
         .build_and_try(
             &mut journal,
             &mut |done_bytes, total_bytes| show.event(&Event::WritingImages { done_bytes, total_bytes }),
@@ -330,15 +330,15 @@ fn race(
         .map_err(lane_failure);
     drop(rehearsals);
     show.clear();
-    let (record, file) = match built.and_then(|()| open_record(plan, notes, resumed, &stage, path)) {
+    let (record, file) = match built.and_then(|()| open_record(plan, notes, resumed, &lane_set, path)) {
         Ok(opened) => opened,
-        Err(failure) => return undo_all(stage, journal).and(Err(failure)),
+        Err(failure) => return undo_all(lane_set, journal).and(Err(failure)),
     };
     let names: Vec<String> = record.header.lanes.iter().map(|lane| lane.name.clone()).collect();
     let raced_before_seconds = raced_seconds(&record);
     let round_seconds =
         record.header.plan.workloads.iter().map(|workload| round_seconds(&record, &workload.name)).collect();
-    let expected = expected(&record.header.plan, &stage);
+    let expected = expected(&record.header.plan, &lane_set);
     let decided = record.header.plan.workloads.iter().map(|_| std::collections::BTreeSet::new()).collect();
     let mut progress = Progress::begin(run_id, path, &record, raced_before_seconds);
     let mut screen = |event: &Event| {
@@ -348,9 +348,9 @@ fn race(
         show.event(event);
     };
     let mut conductor = Conductor {
-        track: Track {
+        runner: Runner {
             agents: names.iter().map(|_| None).collect(),
-            stage,
+            lane_set,
             journal,
             quiet: quiet_of(&record.header.plan),
             names,
@@ -371,11 +371,11 @@ fn race(
         decided,
     };
     let result = conductor.run();
-    let Conductor { track: Track { stage, journal, .. }, record, file, .. } = conductor;
+    let Conductor { runner: Runner { lane_set, journal, .. }, record, file, .. } = conductor;
     drop(progress);
     show.clear();
     let failed = matches!(&result, Err(failure) if failure.status == Status::Failed);
-    let undone = if terms.keep && failed { keep_all(stage, journal) } else { undo_all(stage, journal) };
+    let undone = if terms.keep && failed { keep_all(lane_set, journal) } else { undo_all(lane_set, journal) };
     if record.trials.is_empty() && record.steps.is_empty() && record.resumes == 0 && !file.refused() {
         // Nothing was measured: an empty record would only be in the way of `last`. One that could not be
         // written stays for the `--resume` that its message names.
@@ -419,22 +419,23 @@ fn some_rounds_failed(record: &Record) -> Result<(), Failure> {
 }
 
 /// Undoes everything; the journal is finished only when nothing is left.
-fn undo_all(stage: Stage, mut journal: Journal) -> Result<(), Failure> {
-    stage.teardown(&mut journal).and_then(|()| journal.finish()).map_err(lane_failure)
+fn undo_all(lane_set: LaneSet, mut journal: Journal) -> Result<(), Failure> {
+    lane_set.teardown(&mut journal).and_then(|()| journal.finish()).map_err(lane_failure)
 }
 
-fn keep_all(stage: Stage, journal: Journal) -> Result<(), Failure> {
-    for line in stage.keep(journal).map_err(lane_failure)? {
+fn keep_all(lane_set: LaneSet, journal: Journal) -> Result<(), Failure> {
+    for line in lane_set.keep(journal).map_err(lane_failure)? {
         terminal::say!("{line}");
     }
     Ok(())
 }
 
 /// The machine with the disk under the lanes.
-fn read_machine(stage: &Stage) -> Machine {
-    let backing = stage.lanes().into_iter().map(|lane| lane.backing).find(|name| !name.is_empty()).unwrap_or_default();
+fn read_machine(lane_set: &LaneSet) -> Machine {
+    let backing =
+        lane_set.lanes().into_iter().map(|lane| lane.backing).find(|name| !name.is_empty()).unwrap_or_default();
     let mut machine = machine::read(&backing);
-    if let Some(host) = stage.host() {
+    if let Some(host) = lane_set.host() {
         machine.device.host_filesystem.clone_from(&host.filesystem);
         machine.device.host_mount_options = host.mount_options.join(",");
     }
@@ -445,33 +446,33 @@ fn open_record(
     plan: Plan,
     notes: Vec<String>,
     resumed: Option<Resumed>,
-    stage: &Stage,
+    lane_set: &LaneSet,
     path: &Path,
 ) -> Result<(Record, RecordFile), Failure> {
     if let Some(Resumed { mut record, .. }) = resumed {
-        same_built(&record, &stage.lanes(), path)?;
+        same_built(&record, &lane_set.lanes(), path)?;
         let mut file = RecordFile::reopen(path, &record)?;
-        file.append(&[Line::Resume { started: visit::now(), boot_id: machine::boot_id() }])?;
+        file.append(&[Line::Resume { started: trial_run::now(), boot_id: machine::boot_id() }])?;
         record.resumes += 1;
         record.end = None;
         record.unreached.clear();
         record.header.plan = plan;
         return Ok((record, file));
     }
-    let lanes = stage.lanes();
-    let mut machine = read_machine(stage);
+    let lanes = lane_set.lanes();
+    let mut machine = read_machine(lane_set);
     machine.memory_copy_bytes_per_second = memory::copy_bytes_per_second(machine.cpus);
     machine.tools = machine::tool_versions(&lanes, &plan.workloads);
     let mut warnings = notes;
     warnings.extend(machine::warnings(&machine));
-    warnings.extend(stage.warnings());
+    warnings.extend(lane_set.warnings());
     if plan.workloads.iter().any(|workload| matches!(workload.kind, Kind::Fio(_))) {
         warnings.push(FIO_LAYS_OUT.to_owned());
     }
     let header = Header {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        started: visit::now(),
+        started: trial_run::now(),
         boot_id: machine::boot_id(),
         seed: plan.seed,
         calibration: calibrate::known(&plan, &machine, &lanes).map(Box::new),

@@ -4,7 +4,7 @@ use super::lane_failure;
 use super::screen::{style, tilde};
 use crate::failure::Failure;
 use crate::{state, terminal};
-use lanes::Specimen;
+use lanes::SingleLane;
 use model::Bytes;
 use model::page::Language;
 use report::PlannedCuts;
@@ -53,8 +53,8 @@ pub fn check_system() -> Result<(), Failure> {
 ///
 /// # Errors
 /// With the package that brings it.
-pub fn check_tools(specimens: &[Specimen]) -> Result<(), Failure> {
-    specimens.iter().try_for_each(Specimen::check_tools).map_err(lane_failure)
+pub fn check_tools(specimens: &[SingleLane]) -> Result<(), Failure> {
+    specimens.iter().try_for_each(SingleLane::check_tools).map_err(lane_failure)
 }
 
 /// Refuses a lane that a filesystem does not fit into, or that is no whole number of MiB, as disks are.

@@ -83,7 +83,7 @@ const NULL_SECONDS: f64 = 0.3;
 const SMALL_FILES_PHASES: f64 = 3.0;
 /// A workload, in parts.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Course {
+pub struct Parts {
     /// Once: the engine's own ceiling, the maxima that a shared rate comes of, the checking pass, what programs work on.
     pub once: Work,
     /// A round of all lanes.
@@ -92,7 +92,7 @@ pub struct Course {
     pub probe: Work,
 }
 
-impl Course {
+impl Parts {
     /// So many rounds of it.
     pub fn of_rounds(&self, rounds: u32) -> Work {
         let probes = (1..=rounds).take_while(|round| *round <= 5).filter(|round| crate::conductor::probe::due(*round));
@@ -100,7 +100,7 @@ impl Course {
     }
 }
 
-/// Until the last writer of a swarm has ended.
+/// Until the last writer of appenders has ended.
 const SWARM_ENDS_SECONDS: f64 = 0.5;
 /// Starts of a process that tell what one takes.
 const TRIAL_STARTS: usize = 21;
@@ -134,19 +134,19 @@ impl Setting {
 
     /// A workload's parts. `whole_seconds`: of work that runs whole and says itself how long, such as a
     /// job file.
-    pub fn course(&self, workload: &Workload, whole_seconds: Option<f64>) -> Course {
+    pub fn parts(&self, workload: &Workload, whole_seconds: Option<f64>) -> Parts {
         let rates = &self.rates;
         match &workload.kind {
             Kind::Io(io) => self.steady(workload, io),
             Kind::Operations(operations) => self.operations(operations),
-            Kind::Appenders(swarm) => self.swarm(workload, swarm),
+            Kind::Appenders(appenders) => self.appenders(workload, appenders),
             Kind::SmallFiles(small) => {
                 let files = small.files as f64;
                 let bytes = files * (small.size.get().div_ceil(4096) as f64 * 4096.0);
                 let each = 2.0 * rates.change_seconds + rates.cold_seconds;
                 let seconds = files * each + bytes / rates.sequential + rates.remount_seconds;
                 let round = (self.visit() + Work { seconds, bytes }) * self.lanes;
-                Course { round: round + self.quiet(SMALL_FILES_PHASES), probe: self.flushes(), ..Course::default() }
+                Parts { round: round + self.quiet(SMALL_FILES_PHASES), probe: self.flushes(), ..Parts::default() }
             }
             Kind::Oltp(oltp) => self.transactions(oltp),
             Kind::Streams(streams) => self.streams(streams),
@@ -160,23 +160,24 @@ impl Setting {
                 let seconds = laid_out + whole_seconds.unwrap_or(measured);
                 let round = (self.visit() + Work { seconds, bytes: bytes * 2.0 }) * self.lanes;
                 // Each lane waits by itself.
-                Course { round: round + Work::seconds(self.quiet_seconds * self.lanes), ..Course::default() }
+                Parts { round: round + Work::seconds(self.quiet_seconds * self.lanes), ..Parts::default() }
             }
         }
     }
 
-    /// A swarm of writers: its files are made one by one, its window is as long as it is, and what it wrote is
+    /// Appenders: its files are made one by one, its window is as long as it is, and what it wrote is
     /// synced and read back after a remount.
-    fn swarm(&self, workload: &Workload, swarm: &model::workload::Appenders) -> Course {
+    fn appenders(&self, workload: &Workload, appenders: &model::workload::Appenders) -> Parts {
         let rates = &self.rates;
-        let made = swarm.files_of_all() as f64 * rates.change_seconds;
-        let seconds = made + swarm.warm_up_seconds + swarm.seconds + SWARM_ENDS_SECONDS + self.remount_seconds();
+        let made = appenders.files_of_all() as f64 * rates.change_seconds;
+        let seconds =
+            made + appenders.warm_up_seconds + appenders.seconds + SWARM_ENDS_SECONDS + self.remount_seconds();
         let bytes = workload.working_set_bytes() as f64;
         let round = (self.visit() + Work { seconds: seconds + bytes / rates.sequential, bytes }) * self.lanes;
-        Course {
+        Parts {
             round: round + Work::seconds(self.quiet_seconds * self.lanes),
             probe: self.flushes(),
-            ..Course::default()
+            ..Parts::default()
         }
     }
 
@@ -211,7 +212,7 @@ impl Setting {
         Work { seconds, bytes: PROBE_SLICES * 0.1 * self.rates.flushed } * self.probed
     }
 
-    fn steady(&self, workload: &Workload, io: &Io) -> Course {
+    fn steady(&self, workload: &Workload, io: &Io) -> Parts {
         let rates = &self.rates;
         let slices = f64::from(io.slices);
         let slice_seconds = self.slice_seconds(io);
@@ -234,11 +235,7 @@ impl Setting {
         let seconds = probe_slices * (slice_seconds + SLICE_EXTRA_SECONDS);
         let probe = Work { seconds, bytes: probe_slices * slice_seconds * of_bare } * self.probed;
         let maxima = if io.rate_of_slowest.is_some() { round } else { Work::default() };
-        Course {
-            once: maxima + Work::seconds(NULL_SECONDS),
-            round,
-            probe: if probed { probe } else { Work::default() },
-        }
+        Parts { once: maxima + Work::seconds(NULL_SECONDS), round, probe: if probed { probe } else { Work::default() } }
     }
 }
 
@@ -312,9 +309,9 @@ mod tests {
         let held = |bare: &str, lanes: [&str; 3]| {
             let disk = |text: &str| text.parse::<Throttle>().ok();
             let disks = Disks { bare: disk(bare), lanes: lanes.map(disk).to_vec() };
-            Setting { disks, ..IMAGES }.course(&workload(&write), None)
+            Setting { disks, ..IMAGES }.parts(&workload(&write), None)
         };
-        let free = IMAGES.course(&workload(&write), None);
+        let free = IMAGES.parts(&workload(&write), None);
         // Every lane's file is laid out at full speed before.
         let laid_out = 3.0 * 1e9;
         near(free.round.bytes, laid_out + 3.0 * 4.0 * 0.25 * 1e9);
@@ -338,7 +335,7 @@ mod tests {
     #[test]
     fn mkfs_of_larger_lanes_is_charged_for_what_it_writes() {
         let large = Setting { mkfs_bytes: 300e6, ..IMAGES };
-        let of = |setting: &Setting| setting.course(&workload(STEADY), None).round;
+        let of = |setting: &Setting| setting.parts(&workload(STEADY), None).round;
         near(of(&large).seconds, of(&IMAGES).seconds + 3.0 * 0.3);
         near(of(&large).bytes, of(&IMAGES).bytes + 3.0 * 300e6);
     }
@@ -347,33 +344,33 @@ mod tests {
 
     #[test]
     fn steady_work_is_laid_out_by_all_its_workers_and_measured_in_slices() {
-        let course = IMAGES.course(&workload(STEADY), None);
+        let parts = IMAGES.parts(&workload(STEADY), None);
         let slices = 4.0 * (0.25 + SLICE_EXTRA_SECONDS);
-        near(course.round.seconds, 3.0 * (0.5 + 2.0 + slices) + 0.5);
-        near(course.round.bytes, 3.0 * 2e9);
+        near(parts.round.seconds, 3.0 * (0.5 + 2.0 + slices) + 0.5);
+        near(parts.round.bytes, 3.0 * 2e9);
         // Both slices of a ceiling are as long as those of the race, on each image.
-        near(course.probe.seconds, 3.0 * 2.0 * (0.25 + SLICE_EXTRA_SECONDS));
-        near(course.once.seconds, NULL_SECONDS);
+        near(parts.probe.seconds, 3.0 * 2.0 * (0.25 + SLICE_EXTRA_SECONDS));
+        near(parts.once.seconds, NULL_SECONDS);
         // In turns on one device each lane waits by itself, and one device is probed.
-        let turns = Setting { side_by_side: false, probed: 1.0, ..IMAGES }.course(&workload(STEADY), None);
-        near(turns.round.seconds, course.round.seconds + 1.0);
-        near(turns.probe.seconds, course.probe.seconds / 3.0);
+        let turns = Setting { side_by_side: false, probed: 1.0, ..IMAGES }.parts(&workload(STEADY), None);
+        near(turns.round.seconds, parts.round.seconds + 1.0);
+        near(turns.probe.seconds, parts.probe.seconds / 3.0);
         // As published the ceiling takes its minute too.
         let published = STEADY.replace("slices = 4\nslice_seconds = 0.25", "slices = 1\nslice_seconds = 60.0");
-        near(IMAGES.course(&workload(&published), None).probe.seconds, 3.0 * (60.0 + SLICE_EXTRA_SECONDS));
+        near(IMAGES.parts(&workload(&published), None).probe.seconds, 3.0 * (60.0 + SLICE_EXTRA_SECONDS));
         // The maxima that a shared rate comes of are a round more.
-        let shared = IMAGES.course(&workload(&format!("{STEADY}\nrate_of_slowest = 0.7")), None);
+        let shared = IMAGES.parts(&workload(&format!("{STEADY}\nrate_of_slowest = 0.7")), None);
         near(shared.once.seconds, NULL_SECONDS + shared.round.seconds);
         let mixed = workload(&STEADY.replace("randread", "randrw"));
-        assert_eq!(IMAGES.course(&mixed, None).probe, Work::default(), "a mixture has no ceiling");
+        assert_eq!(IMAGES.parts(&mixed, None).probe, Work::default(), "a mixture has no ceiling");
     }
 
     #[test]
     fn directories_are_neither_formatted_nor_waited_for_nor_probed() {
         let folders = Setting { formatted: 0.0, probed: 0.0, ..IMAGES };
-        let course = folders.course(&workload(STEADY), None);
-        near(course.round.seconds, 3.0 * (2.0 + 4.0 * (0.25 + SLICE_EXTRA_SECONDS)));
-        assert_eq!(course.probe, Work::default());
+        let parts = folders.parts(&workload(STEADY), None);
+        near(parts.round.seconds, 3.0 * (2.0 + 4.0 * (0.25 + SLICE_EXTRA_SECONDS)));
+        assert_eq!(parts.probe, Work::default());
         assert_eq!(folders.setup_seconds(0.0), 0.0);
         near(IMAGES.setup_seconds(6e9), 6.0 + 1.5);
     }
@@ -381,10 +378,10 @@ mod tests {
     #[test]
     fn ceilings_are_measured_in_three_rounds_and_what_is_done_once_is_done_once() {
         let of = |seconds| Work { seconds, bytes: seconds };
-        let course = Course { once: of(100.0), round: of(10.0), probe: of(1.0) };
-        let rounds = [1, 2, 3, 5, 20].map(|rounds| course.of_rounds(rounds).seconds);
+        let parts = Parts { once: of(100.0), round: of(10.0), probe: of(1.0) };
+        let rounds = [1, 2, 3, 5, 20].map(|rounds| parts.of_rounds(rounds).seconds);
         assert_eq!(rounds, [111.0, 121.0, 132.0, 153.0, 303.0]);
-        assert_eq!(course.of_rounds(2).bytes, 121.0);
+        assert_eq!(parts.of_rounds(2).bytes, 121.0);
     }
 
     const FILES: &str = r#"
@@ -409,20 +406,20 @@ mod tests {
         near(steps[3], 1000.0 * (100e-6 + 1e-3) + 1e-3);
         near(steps[4], 1000.0 * 100e-6);
         let pass: f64 = steps.iter().sum::<f64>() + 2e-3;
-        let course = IMAGES.course(&workload, None);
+        let parts = IMAGES.parts(&workload, None);
         // Quiet before each step for all lanes together; one remount for the cold step.
-        near(course.round.seconds, 3.0 * (0.5 + pass + 0.2) + 5.0 * 0.5);
-        near(course.round.bytes, 3.0 * (1e9 + 1e6));
+        near(parts.round.seconds, 3.0 * (0.5 + pass + 0.2) + 5.0 * 0.5);
+        near(parts.round.bytes, 3.0 * (1e9 + 1e6));
         // The checking pass: made anew, done once, and read back before the unlink and at the end.
         let compared = (0.2 + 1.001 + 1001.0 * 1e-3) + (0.2 + 1e-3);
         // No step of it begins cold: the read asks the caches, half as long for the bytes.
         let warm = pass - steps[2] + 1000.0 * 10e-6 + 0.5;
-        near(course.once.seconds, 3.0 * (0.5 + warm + compared));
-        assert!(course.probe.seconds > 0.0, "what a flush costs on the bare disk");
-        let loops = IMAGES.course(&operations(&format!("loops = 4\n{FILES}")), None);
+        near(parts.once.seconds, 3.0 * (0.5 + warm + compared));
+        assert!(parts.probe.seconds > 0.0, "what a flush costs on the bare disk");
+        let loops = IMAGES.parts(&operations(&format!("loops = 4\n{FILES}")), None);
         near(loops.round.seconds, 3.0 * (0.5 + 4.0 * (pass + 0.2)) + 4.0 * 3.0 * 0.5);
-        near(loops.once.seconds, course.once.seconds);
-        near(loops.round.bytes, 4.0 * course.round.bytes);
+        near(loops.once.seconds, parts.once.seconds);
+        near(loops.round.bytes, 4.0 * parts.round.bytes);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use lanes::guest::init::Role;
 use lanes::guest::worker::{self, Looking};
 use lanes::guest::{init, keeper};
 use model::agent::Devices;
-use sampler::{Sampler, Story};
+use sampler::{Sampler, Writeback};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -29,12 +29,12 @@ pub fn run(role: Role) -> ExitCode {
 }
 
 /// Looks at the guest's own system from now on.
-fn watch(devices: &Devices, swarm: bool) -> Looking {
+fn watch(devices: &Devices, appenders: bool) -> Looking {
     let mut sampler = Sampler::new(devices);
-    let mut story = swarm.then(Story::open);
+    let mut story = appenders.then(Writeback::open);
     sampler.begin(false);
     Box::new(move || {
-        let beside = story.as_mut().map(Story::look);
+        let beside = story.as_mut().map(Writeback::look);
         (sampler.lap(), beside)
     })
 }

@@ -2,16 +2,16 @@
 
 use super::powercut::{directory, machine_of, record_path, show, stop_flag};
 use super::{durability, lane_failure, planning};
-use crate::conductor::visit;
+use crate::conductor::trial_run;
 use crate::failure::{Failure, Status};
 use crate::options::Integrity;
-use crate::powercut::bench::Bench;
 use crate::powercut::damage::{Target, damage};
 use crate::powercut::described;
 use crate::powercut::faults::{REFUSED, full, refuse};
-use crate::powercut::notebook::Notebook;
+use crate::powercut::record_writer::RecordWriter;
+use crate::powercut::scratch_space::ScratchSpace;
 use crate::terminal;
-use lanes::Specimen;
+use lanes::SingleLane;
 use model::durability::{DurabilityHeader, DurabilityLine, SCHEMA};
 use model::record::EndOutcome;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,11 +33,11 @@ pub fn run(options: &Integrity) -> Result<(), Failure> {
     let defaults = DEFAULT_LANES.map(str::to_owned);
     let texts = if options.lanes.is_empty() { &defaults[..] } else { &options.lanes };
     let specs = planning::lanes(texts, None)?;
-    let specimens: Vec<Specimen> =
-        specs.iter().map(Specimen::resolve).collect::<Result<_, _>>().map_err(lane_failure)?;
-    let smallest = specimens.iter().map(Specimen::minimum_bytes).max().unwrap_or(0);
+    let specimens: Vec<SingleLane> =
+        specs.iter().map(SingleLane::resolve).collect::<Result<_, _>>().map_err(lane_failure)?;
+    let smallest = specimens.iter().map(SingleLane::minimum_bytes).max().unwrap_or(0);
     durability::check_lane_size(options.lane_size, smallest)?;
-    if let Some(many) = specimens.iter().find(|specimen| specimen.least_devices() > MOST_DEVICES) {
+    if let Some(many) = specimens.iter().find(|single_lane| single_lane.least_devices() > MOST_DEVICES) {
         return Err(Failure::usage(format!(
             "lane {} wants {} devices, and at most {MOST_DEVICES} are damaged here; take raid1",
             report::clean_text(many.name()),
@@ -57,7 +57,7 @@ pub fn run(options: &Integrity) -> Result<(), Failure> {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         command: "integrity".to_owned(),
-        started: visit::now(),
+        started: trial_run::now(),
         seed,
         again,
         machine: machine_of(&on)?,
@@ -65,10 +65,10 @@ pub fn run(options: &Integrity) -> Result<(), Failure> {
         lanes: specimens.iter().map(described).collect(),
         controls: Vec::new(),
     };
-    let mut book = Notebook::begin(&path, header)?;
-    let worked = Bench::begin(&on, &planning::run_id()).and_then(|mut bench| {
-        let worked = all(options, seed, &specimens, &mut bench, &mut book, &stop);
-        let ended = bench.end();
+    let mut writer = RecordWriter::begin(&path, header)?;
+    let worked = ScratchSpace::begin(&on, &planning::run_id()).and_then(|mut scratch| {
+        let worked = all(options, seed, &specimens, &mut scratch, &mut writer, &stop);
+        let ended = scratch.end();
         worked.and(ended)
     });
     let outcome = match &worked {
@@ -76,9 +76,9 @@ pub fn run(options: &Integrity) -> Result<(), Failure> {
         Err(failure) if failure.status == Status::Interrupted => EndOutcome::Interrupted,
         Err(_) => EndOutcome::Failed,
     };
-    let closed = book.end(outcome);
+    let closed = writer.end(outcome);
     worked.and(closed)?;
-    show(&book, &options.format)
+    show(&writer, &options.format)
 }
 
 /// What was found while somebody stopped it is no finding: a program that was ended tells nothing of the lane.
@@ -89,33 +89,33 @@ fn unless_stopped<T>(stop: &AtomicBool, found: Result<T, Failure>) -> Result<T, 
 fn all(
     options: &Integrity,
     seed: u64,
-    specimens: &[Specimen],
-    bench: &mut Bench,
-    book: &mut Notebook,
+    specimens: &[SingleLane],
+    scratch: &mut ScratchSpace,
+    writer: &mut RecordWriter,
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
     let ground = (seed, options.lane_size.0);
-    let tell = |specimen: &Specimen, what: &str| {
+    let tell = |single_lane: &SingleLane, what: &str| {
         if !options.quiet {
-            terminal::say!("{}: {what}", report::clean_text(specimen.name()));
+            terminal::say!("{}: {what}", report::clean_text(single_lane.name()));
         }
     };
-    for specimen in specimens {
+    for single_lane in specimens {
         for target in [Target::Data, Target::Metadata] {
-            tell(specimen, "damaged blocks");
-            let found = unless_stopped(stop, damage(bench, specimen, target, options.blocks, ground, stop))?;
-            book.add(DurabilityLine::Damage(Box::new(found)))?;
+            tell(single_lane, "damaged blocks");
+            let found = unless_stopped(stop, damage(scratch, single_lane, target, options.blocks, ground, stop))?;
+            writer.add(DurabilityLine::Damage(Box::new(found)))?;
         }
     }
     // Two devices change nothing about a full or a failing one here: one recording disk is one device.
-    for specimen in specimens.iter().filter(|specimen| specimen.least_devices() == 1) {
-        tell(specimen, "a full disk");
-        let found = unless_stopped(stop, full(bench, specimen, ground, stop))?;
-        book.add(DurabilityLine::Full(found))?;
+    for single_lane in specimens.iter().filter(|single_lane| single_lane.least_devices() == 1) {
+        tell(single_lane, "a full disk");
+        let found = unless_stopped(stop, full(scratch, single_lane, ground, stop))?;
+        writer.add(DurabilityLine::Full(found))?;
         for which in REFUSED {
-            tell(specimen, "a disk that refuses");
-            let found = unless_stopped(stop, refuse(bench, specimen, which, ground, stop))?;
-            book.add(DurabilityLine::Fault(found))?;
+            tell(single_lane, "a disk that refuses");
+            let found = unless_stopped(stop, refuse(scratch, single_lane, which, ground, stop))?;
+            writer.add(DurabilityLine::Fault(found))?;
         }
     }
     Ok(())

@@ -476,25 +476,25 @@ pub fn check_tools(plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the kernel allows is enough for every swarm of writers.
+/// What the kernel allows is enough for every appenders of writers.
 ///
 /// # Errors
 /// Names the limit and how to raise it.
 pub fn check_limits(plan: &Plan) -> Result<(), Failure> {
     let scope = limits_of(&plan.lanes);
     for workload in &plan.workloads {
-        let Kind::Appenders(swarm) = &workload.kind else { continue };
+        let Kind::Appenders(appenders) = &workload.kind else { continue };
         let checked = match scope {
             Limits::Nothing => Ok(()),
-            Limits::Processes => engine::check_process_limit(swarm),
-            Limits::All => engine::check_limits(swarm),
+            Limits::Processes => engine::check_process_limit(appenders),
+            Limits::All => engine::check_limits(appenders),
         };
         checked.map_err(|said| Failure::missing(format!("workload {}: {said}", workload.name)))?;
     }
     Ok(())
 }
 
-/// Which of this machine's limits a swarm meets.
+/// Which of this machine's limits appenders meets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Limits {
     /// None: all lanes live in QEMU, whose own kernel has its own; the agent there refuses by name what it cannot do.

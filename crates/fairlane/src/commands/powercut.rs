@@ -4,17 +4,17 @@ use super::report::print;
 use super::screen::{style, tilde};
 use super::{durability, lane_failure, planning};
 use crate::conductor::record_file::RecordFile;
-use crate::conductor::{machine, visit};
+use crate::conductor::{machine, trial_run};
 use crate::failure::{Failure, Status};
 use crate::options::Powercut;
-use crate::powercut::bench::Bench;
 use crate::powercut::cutting::{Job, cut};
-use crate::powercut::notebook::Notebook;
-use crate::powercut::{described, kept, speed};
+use crate::powercut::record_writer::RecordWriter;
+use crate::powercut::scratch_space::ScratchSpace;
+use crate::powercut::{described, saved_case, speed};
 use crate::signals;
 use crate::{state, terminal};
 use crashes::work::{KINDS, Kind};
-use lanes::Specimen;
+use lanes::SingleLane;
 use model::durability::{DurabilityHeader, DurabilityLine, Failed, SCHEMA};
 use model::lane::LaneSpec;
 use model::record::EndOutcome;
@@ -40,15 +40,15 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
     report::check_durability(&options.format, None).map_err(Failure::usage)?;
     let on = directory(options.on.as_deref())?;
     if let Some(folder) = &options.look {
-        kept::check_format(&options.format)?;
-        return print(&kept::look(folder, options.cut, &options.lanes, &on)?.render(&options.format)?);
+        saved_case::check_format(&options.format)?;
+        return print(&saved_case::look(folder, options.cut, &options.lanes, &on)?.render(&options.format)?);
     }
     let stop = stop_flag()?;
     let kinds = kinds(&options.workloads)?;
     let (specimens, controls) = specimens(&options.lanes)?;
-    let smallest = specimens.iter().map(Specimen::minimum_bytes).max().unwrap_or(0);
+    let smallest = specimens.iter().map(SingleLane::minimum_bytes).max().unwrap_or(0);
     durability::check_lane_size(options.lane_size, smallest)?;
-    if let Some(several) = specimens.iter().find(|specimen| specimen.least_devices() > 1) {
+    if let Some(several) = specimens.iter().find(|single_lane| single_lane.least_devices() > 1) {
         return Err(Failure::usage(format!(
             "lane {} wants {} devices, and the disk that is cut is one; leave it out, or name it to `fairlane integrity`",
             report::clean_text(several.name()),
@@ -65,7 +65,7 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         command: "powercut".to_owned(),
-        started: visit::now(),
+        started: trial_run::now(),
         seed,
         again: again(options, seed),
         machine: machine_of(&on)?,
@@ -73,11 +73,11 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
         lanes: specimens.iter().map(described).collect(),
         controls,
     };
-    let mut book = Notebook::begin(&path, header)?;
+    let mut writer = RecordWriter::begin(&path, header)?;
     let keep_in = keep_in(&path);
-    let worked = Bench::begin(&on, &planning::run_id()).and_then(|mut bench| {
-        let worked = all(options, seed, &specimens, &kinds, &keep_in, &mut bench, &mut book, &stop);
-        let ended = bench.end();
+    let worked = ScratchSpace::begin(&on, &planning::run_id()).and_then(|mut scratch| {
+        let worked = all(options, seed, &specimens, &kinds, &keep_in, &mut scratch, &mut writer, &stop);
+        let ended = scratch.end();
         worked.and(ended)
     });
     let outcome = match &worked {
@@ -85,10 +85,10 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
         Err(failure) if failure.status == Status::Interrupted => EndOutcome::Interrupted,
         Err(_) => EndOutcome::Failed,
     };
-    let closed = book.end(outcome);
+    let closed = writer.end(outcome);
     worked.and(closed)?;
-    show(&book, &options.format)?;
-    match book.record().failed.as_slice() {
+    show(&writer, &options.format)?;
+    match writer.record().failed.as_slice() {
         [] => Ok(()),
         failed => {
             let lanes: Vec<String> = failed.iter().map(|failed| report::clean_text(&failed.lane)).collect();
@@ -101,11 +101,11 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
 fn all(
     options: &Powercut,
     seed: u64,
-    specimens: &[Specimen],
+    specimens: &[SingleLane],
     kinds: &[&Kind],
     keep_in: &Path,
-    bench: &mut Bench,
-    book: &mut Notebook,
+    scratch: &mut ScratchSpace,
+    writer: &mut RecordWriter,
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
     let both = [512, 4096];
@@ -114,21 +114,21 @@ fn all(
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let workers = (cpus * WORKERS_EACH).clamp(1, MOST_WORKERS);
     // Controls first: where one of them fails, nothing that follows would be believed.
-    let controls = book.record().header.controls.clone();
-    let is_control = |specimen: &&Specimen| controls.iter().any(|name| name == specimen.name());
-    let (first, others): (Vec<&Specimen>, Vec<&Specimen>) = specimens.iter().partition(is_control);
+    let controls = writer.record().header.controls.clone();
+    let is_control = |single_lane: &&SingleLane| controls.iter().any(|name| name == single_lane.name());
+    let (first, others): (Vec<&SingleLane>, Vec<&SingleLane>) = specimens.iter().partition(is_control);
     let mut whole: Vec<&str> = Vec::new();
-    'lanes: for specimen in first.into_iter().chain(others) {
+    'lanes: for single_lane in first.into_iter().chain(others) {
         for kind in kinds {
-            let job = Job { specimen, kind, seed, cuts, sectors, disk_bytes: options.lane_size.0, workers, keep_in };
-            let found = match cut(bench, &job, stop) {
+            let job = Job { single_lane, kind, seed, cuts, sectors, disk_bytes: options.lane_size.0, workers, keep_in };
+            let found = match cut(scratch, &job, stop) {
                 Ok(found) => found,
                 Err(failure) if failure.status == Status::Interrupted => return Err(failure),
                 Err(failure) => {
-                    let (lane, at) = (specimen.name().to_owned(), kind.name.to_owned());
+                    let (lane, at) = (single_lane.name().to_owned(), kind.name.to_owned());
                     let failed = Failed { lane, at, reason: failure.message.clone() };
-                    give_up(book, failed, options.quiet)?;
-                    if is_control(&specimen) || !bench.is_clear() {
+                    give_up(writer, failed, options.quiet)?;
+                    if is_control(&single_lane) || !scratch.is_clear() {
                         return Err(failure);
                     }
                     continue 'lanes;
@@ -146,20 +146,20 @@ fn all(
                     found.recording_seconds + found.replay_seconds
                 );
             }
-            book.add(DurabilityLine::Cuts(Box::new(found)))?;
+            writer.add(DurabilityLine::Cuts(Box::new(found)))?;
         }
-        whole.push(specimen.name());
+        whole.push(single_lane.name());
     }
     if options.no_speed {
         return Ok(());
     }
     let promised: Vec<&Kind> = kinds.iter().copied().filter(|kind| kind.promised).collect();
-    let raced: Vec<&Specimen> = specimens.iter().filter(|specimen| whole.contains(&specimen.name())).collect();
-    let (speeds, failed) = speed::measure(bench, &raced, &promised, seed, options.lane_size.0, stop)?;
+    let raced: Vec<&SingleLane> = specimens.iter().filter(|single_lane| whole.contains(&single_lane.name())).collect();
+    let (speeds, failed) = speed::measure(scratch, &raced, &promised, seed, options.lane_size.0, stop)?;
     for one in speeds {
-        book.add(DurabilityLine::Speed(one))?;
+        writer.add(DurabilityLine::Speed(one))?;
     }
-    failed.into_iter().try_for_each(|failed| give_up(book, failed, options.quiet))
+    failed.into_iter().try_for_each(|failed| give_up(writer, failed, options.quiet))
 }
 
 /// Cuts of each kind of work: what was asked for is shared by those that promise something.
@@ -176,23 +176,23 @@ fn planned(asked: u32, kinds: &[&Kind]) -> PlannedCuts {
 }
 
 /// Writes down that a lane failed, and goes on.
-fn give_up(book: &mut Notebook, failed: Failed, quiet: bool) -> Result<(), Failure> {
+fn give_up(writer: &mut RecordWriter, failed: Failed, quiet: bool) -> Result<(), Failure> {
     if !quiet {
         let (lane, at, reason) = (&failed.lane, &failed.at, &failed.reason);
         terminal::say!("{} {at}: failed: {}", report::clean_text(lane), report::clean_text(reason));
     }
-    book.add(DurabilityLine::Failed(failed))
+    writer.add(DurabilityLine::Failed(failed))
 }
 
 /// Prints what was found. A run whose controls failed is shown, and ends as failed.
 ///
 /// # Errors
 /// Where it cannot be printed, and where it is not to be trusted.
-pub fn show(book: &Notebook, format: &str) -> Result<(), Failure> {
-    let found = stats::durability::findings(book.record());
-    let shown = tilde(book.path());
+pub fn show(writer: &RecordWriter, format: &str) -> Result<(), Failure> {
+    let found = stats::durability::findings(writer.record());
+    let shown = tilde(writer.path());
     // This run kept them itself, a moment ago.
-    let cases = keep_in(book.path());
+    let cases = keep_in(writer.path());
     let text = report::render_durability(&found, format, Some(&shown), Some(&cases), &style());
     print(&text.map_err(Failure::usage)?)?;
     match found.untrusted.is_empty() {
@@ -248,7 +248,7 @@ pub fn record_path(output: Option<&Path>, command: &str, seed: u64) -> Result<Pa
     let path = match output {
         Some(path) => std::path::absolute(path).map_err(|error| Failure::failed(error.to_string()))?,
         None => {
-            let name = format!("{}-{command}-{:04x}.jsonl", visit::now().replace(':', "-"), seed & 0xffff);
+            let name = format!("{}-{command}-{:04x}.jsonl", trial_run::now().replace(':', "-"), seed & 0xffff);
             state::durability_folder()?.join(name)
         }
     };
@@ -278,7 +278,7 @@ fn kinds(names: &[String]) -> Result<Vec<&'static Kind>, Failure> {
 }
 
 /// The lanes, controls among them, and the names of the two controls.
-fn specimens(texts: &[String]) -> Result<(Vec<Specimen>, Vec<String>), Failure> {
+fn specimens(texts: &[String]) -> Result<(Vec<SingleLane>, Vec<String>), Failure> {
     let defaults = DEFAULT_LANES.map(str::to_owned);
     let texts = if texts.is_empty() { &defaults[..] } else { texts };
     let mut specs = planning::lanes(texts, None)?;
@@ -307,7 +307,7 @@ fn specimens(texts: &[String]) -> Result<(Vec<Specimen>, Vec<String>), Failure> 
             )));
         }
     }
-    let specimens = specs.iter().map(Specimen::resolve).collect::<Result<_, _>>().map_err(lane_failure)?;
+    let specimens = specs.iter().map(SingleLane::resolve).collect::<Result<_, _>>().map_err(lane_failure)?;
     Ok((specimens, controls))
 }
 

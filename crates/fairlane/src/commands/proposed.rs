@@ -6,7 +6,7 @@ use crate::failure::{Failure, Status};
 use crate::knowledge;
 use crate::options::{Command, Options};
 use clap::Parser;
-use lanes::Stage;
+use lanes::LaneSet;
 use model::findings::Findings;
 use model::lane::{Contestant, Lane, LaneSpec, Venue};
 use model::machine::Machine;
@@ -119,7 +119,7 @@ fn trial(lane: &str, workload: &Workload, round: u32, rate: f64) -> Trial {
         phases_seconds: [("measure".to_owned(), 1.0)].into(),
         groups: groups.collect(),
         system: SystemUse { window_seconds: 1.0, cpus: 4, device, ..SystemUse::default() },
-        course: None,
+        timeline: None,
         jobs: Vec::new(),
         flags: Vec::new(),
     }
@@ -231,8 +231,9 @@ fn refused(words: &[String]) -> Option<String> {
         contest::check_libraries(&plan)?;
         contest::check_guests(&plan)?;
         let lanes = plan.lanes.len() + usize::from(plan.with_self);
-        let stage = Stage::check(contest::settings(&plan, &race.terms, &planning::run_id())).map_err(lane_failure)?;
-        abilities::check(&plan, &stage)?;
+        let lane_set =
+            LaneSet::check(contest::settings(&plan, &race.terms, &planning::run_id())).map_err(lane_failure)?;
+        abilities::check(&plan, &lane_set)?;
         Ok(lanes)
     };
     match planned() {

@@ -9,7 +9,7 @@ use super::without_root;
 use crate::failure::Failure;
 use crate::options::{FindMaxBy, Race};
 use crate::suites;
-use model::appenders::{MOST_PROCESSES, SwarmMethod};
+use model::appenders::{AppendersMethod, MOST_PROCESSES};
 use model::lane::LaneSpec;
 use model::plan::{Plan, Rounds};
 use model::search::{Criterion, FindMax};
@@ -185,12 +185,12 @@ fn search(suite: &mut Suite, by: FindMaxBy, options: &Race, notes: &mut Vec<Stri
         FindMaxBy::Load => Criterion::Load,
     };
     let mut most_writers = options.most_writers;
-    if let (Kind::Appenders(swarm), Criterion::Load) = (&mut workload.kind, criterion) {
-        swarm.seconds = swarm.seconds.max(LEAST_SECONDS_BY_LOAD);
-        if swarm.method != SwarmMethod::Processes {
+    if let (Kind::Appenders(appenders), Criterion::Load) = (&mut workload.kind, criterion) {
+        appenders.seconds = appenders.seconds.max(LEAST_SECONDS_BY_LOAD);
+        if appenders.method != AppendersMethod::Processes {
             notes.push(format!("{}: {PROCESSES_BY_LOAD}", workload.title));
         }
-        swarm.method = SwarmMethod::Processes;
+        appenders.method = AppendersMethod::Processes;
         most_writers = most_writers.min(MOST_PROCESSES);
     }
     workload.check().map_err(Failure::usage)?;

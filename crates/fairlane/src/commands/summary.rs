@@ -1,11 +1,11 @@
 //! What a race will write and for how long, said before it does.
 
-use super::forecast::{self, Course, Disks, Setting, Work};
+use super::forecast::{self, Disks, Parts, Setting, Work};
 use super::lane_size;
 use crate::conductor::disk_probe;
-use crate::conductor::quiet::quiet_of;
 use crate::conductor::time::Expected;
-use lanes::Stage;
+use crate::conductor::wait_idle::quiet_of;
+use lanes::LaneSet;
 use model::operations::Method;
 use model::plan::{LOOKS, Plan, Rounds};
 use model::workload::{Kind, Workload};
@@ -16,35 +16,35 @@ use report::{Contestants, Ground, PlanSummary};
 const STEPS_OF_A_PASS: f64 = 6.5;
 
 /// Sums a race up.
-pub fn summary(plan: &Plan, stage: &Stage, keep: bool) -> PlanSummary {
+pub fn summary(plan: &Plan, lane_set: &LaneSet, keep: bool) -> PlanSummary {
     let rounds = match plan.rounds {
         Rounds::Auto => (LOOKS[0], LOOKS[LOOKS.len() - 1]),
         Rounds::Fixed(rounds) => (rounds, rounds),
     };
-    let setting = setting(plan, stage);
+    let setting = setting(plan, lane_set);
     // Of a search a pass is a round, of so many steps.
     let steps = if plan.find_max.is_some() { STEPS_OF_A_PASS } else { 1.0 };
-    let searched = |of: Course| Course { round: of.round * steps, ..of };
-    let courses: Vec<Course> = courses(plan, &setting).into_iter().map(searched).collect();
-    let raced = |rounds: u32| courses.iter().fold(Work::default(), |sum, course| sum + course.of_rounds(rounds));
+    let searched = |of: Parts| Parts { round: of.round * steps, ..of };
+    let timelines: Vec<Parts> = timelines(plan, &setting).into_iter().map(searched).collect();
+    let raced = |rounds: u32| timelines.iter().fold(Work::default(), |sum, parts| sum + parts.of_rounds(rounds));
     let (least, most) = (raced(rounds.0), raced(rounds.1));
     // A race ends when all is decided or the time is up: the forecast is the longer of the two ends, but
     // every workload is raced to its first look where there is time for it.
     // The first workload's first round is raced whatever the budget.
-    let first = courses.first().map_or(0.0, |course| course.of_rounds(1).seconds);
+    let first = timelines.first().map_or(0.0, |parts| parts.of_rounds(1).seconds);
     let seconds = plan.budget_seconds.map_or(most.seconds, |budget| budget.max(first).min(most.seconds));
     let share = if most.seconds > 0.0 { seconds / most.seconds } else { 0.0 };
-    let images = stage.bytes_to_write();
+    let images = lane_set.bytes_to_write();
     PlanSummary {
-        contestants: contestants(plan, stage),
+        contestants: contestants(plan, lane_set),
         written_bytes: Some(images + (most.bytes * share) as u64),
         needed_bytes: Some(images),
         workloads: plan.workloads.len() as u32,
         rounds,
-        ranks: stage.lane_count() > 1 && plan.find_max.is_none() && !plan.calibration,
+        ranks: lane_set.lane_count() > 1 && plan.find_max.is_none() && !plan.calibration,
         rounds_until_the_time_is_up: plan.calibration && plan.budget_seconds.is_some(),
         seconds: Some(seconds),
-        seconds_per_round: courses.iter().map(|course| course.round.seconds).collect(),
+        seconds_per_round: timelines.iter().map(|parts| parts.round.seconds).collect(),
         resolves: None,
         setup_seconds: setting.setup_seconds(images as f64),
         first_look_seconds: least.seconds,
@@ -56,31 +56,28 @@ pub fn summary(plan: &Plan, stage: &Stage, keep: bool) -> PlanSummary {
 }
 
 /// What each workload is expected to take.
-pub fn expected(plan: &Plan, stage: &Stage) -> Vec<Expected> {
-    let setting = setting(plan, stage);
-    let of = |course: Course| Expected {
-        once: course.once.seconds,
-        round: course.round.seconds,
-        probe: course.probe.seconds,
-    };
-    courses(plan, &setting).into_iter().map(of).collect()
+pub fn expected(plan: &Plan, lane_set: &LaneSet) -> Vec<Expected> {
+    let setting = setting(plan, lane_set);
+    let of =
+        |parts: Parts| Expected { once: parts.once.seconds, round: parts.round.seconds, probe: parts.probe.seconds };
+    timelines(plan, &setting).into_iter().map(of).collect()
 }
 
 /// The parts of each workload; with the first one the disk itself is looked at.
-fn courses(plan: &Plan, setting: &Setting) -> Vec<Course> {
-    let course = |workload: &Workload| setting.course(workload, whole_seconds(workload));
-    let mut courses: Vec<Course> = plan.workloads.iter().map(course).collect();
-    if let Some(first) = courses.first_mut().filter(|_| setting.probed > 0.0 && !plan.is_throttled()) {
+fn timelines(plan: &Plan, setting: &Setting) -> Vec<Parts> {
+    let parts = |workload: &Workload| setting.parts(workload, whole_seconds(workload));
+    let mut timelines: Vec<Parts> = plan.workloads.iter().map(parts).collect();
+    if let Some(first) = timelines.first_mut().filter(|_| setting.probed > 0.0 && !plan.is_throttled()) {
         first.once += Work { seconds: disk_probe::USUAL_SECONDS, bytes: 0.0 };
     }
-    courses
+    timelines
 }
 
 /// Where the race takes place, as far as a forecast asks.
-fn setting(plan: &Plan, stage: &Stage) -> Setting {
-    let rotational = stage.host().and_then(|host| host.disk.as_deref()).is_some_and(lane_size::spins);
+fn setting(plan: &Plan, lane_set: &LaneSet) -> Setting {
+    let rotational = lane_set.host().and_then(|host| host.disk.as_deref()).is_some_and(lane_size::spins);
     let by_processes = |workload: &Workload| matches!(&workload.kind, Kind::Operations(of) if of.method == Method::ProcessPerOperation);
-    let lanes = stage.lanes();
+    let lanes = lane_set.lanes();
     let in_guests = lanes.iter().filter(|lane| !lane.kernel.is_empty()).count();
     let fuse = lanes.iter().filter(|lane| !lane.kernel.is_empty() && lane.filesystem == "ntfs-3g").count();
     let mut rates = match () {
@@ -100,8 +97,8 @@ fn setting(plan: &Plan, stage: &Stage) -> Setting {
         lanes: lanes.len() as f64,
         formatted: formatted as f64,
         mkfs_bytes: mkfs_bytes(&lanes, formatted),
-        probed: stage.blocks() as f64,
-        side_by_side: stage.side_by_side(),
+        probed: lane_set.blocks() as f64,
+        side_by_side: lane_set.side_by_side(),
         quiet_seconds: quiet_of(plan).as_secs_f64(),
         disks: Disks { bare: plan.throttle, lanes: lanes.iter().map(|lane| plan.throttle_of(&lane.name)).collect() },
         cpus: std::thread::available_parallelism().map_or(1.0, |cpus| cpus.get() as f64),
@@ -165,15 +162,15 @@ fn runtime_seconds(text: &str) -> Option<f64> {
 }
 
 /// The lanes gathered by what they stand on.
-fn contestants(plan: &Plan, stage: &Stage) -> Vec<Contestants> {
+fn contestants(plan: &Plan, lane_set: &LaneSet) -> Vec<Contestants> {
     let mut gathered: Vec<Contestants> = Vec::new();
-    for (index, lane) in stage.lanes().into_iter().enumerate() {
+    for (index, lane) in lane_set.lanes().into_iter().enumerate() {
         let ground = match lane.venue.as_str() {
             "memory" => Ground::Memory,
-            _ if stage.in_guest(index) => Ground::Guest {
-                directory: stage.images_folder().display().to_string(),
+            _ if lane_set.in_guest(index) => Ground::Guest {
+                directory: lane_set.images_folder().display().to_string(),
                 lane_bytes: plan.lane_size.get(),
-                guest: stage.guest_words(index).unwrap_or_default(),
+                guest: lane_set.guest_words(index).unwrap_or_default(),
                 code_only: lane.venue == "uml",
             },
             // A library stands on an image too, where it does not stand on a device of its own.
@@ -183,7 +180,7 @@ fn contestants(plan: &Plan, stage: &Stage) -> Vec<Contestants> {
                     model::plan::Ground::Device(_) => lane.ground.clone(),
                 },
                 lane_bytes: plan.lane_size.get(),
-                host: stage.host().map_or_else(String::new, |host| match &host.block {
+                host: lane_set.host().map_or_else(String::new, |host| match &host.block {
                     Some(block) => format!("{} on {block}", host.filesystem),
                     None => host.filesystem.clone(),
                 }),
@@ -197,7 +194,7 @@ fn contestants(plan: &Plan, stage: &Stage) -> Vec<Contestants> {
         }
     }
     // A journal or a log on another device: that is overwritten too.
-    gathered.extend(stage.named_devices().map(|(lane, path)| Contestants {
+    gathered.extend(lane_set.named_devices().map(|(lane, path)| Contestants {
         lanes: vec![lane.to_owned()],
         ground: Ground::Device { path: path.display().to_string() },
     }));

@@ -1,6 +1,6 @@
 //! One agent, a child process or a process in a guest: requests out, replies in, and never a hang on Ctrl-C.
 
-use super::patience::{self, Slack};
+use super::timeouts::{self, TimeAllowance};
 use lanes::guest::protocol::Ask;
 use lanes::guest::{AgentLink, Guest};
 use model::agent::{Reply, Request};
@@ -17,12 +17,12 @@ const GRACE: Duration = Duration::from_millis(1500);
 
 /// A running agent.
 pub struct AgentProcess {
-    place: Place,
+    place: Location,
     replies: Receiver<Result<Reply, String>>,
 }
 
 /// Where it runs.
-enum Place {
+enum Location {
     /// A child process of ours.
     Here { child: Child, stdin: Option<ChildStdin> },
     /// A process in a guest, reached through the guest's channel.
@@ -88,7 +88,7 @@ impl AgentProcess {
                 }
             })
             .map_err(|error| CallError::Lost(format!("cannot start a thread: {error}")))?;
-        AgentProcess { place: Place::Here { child, stdin }, replies }.greeted(stop)
+        AgentProcess { place: Location::Here { child, stdin }, replies }.greeted(stop)
     }
 
     /// The agent that was started in a guest.
@@ -97,7 +97,7 @@ impl AgentProcess {
     /// When it does not answer.
     pub fn in_guest(link: AgentLink, stop: &AtomicBool) -> Result<Self, CallError> {
         let AgentLink { guest, lane, replies } = link;
-        AgentProcess { place: Place::Guest { guest, lane }, replies }.greeted(stop)
+        AgentProcess { place: Location::Guest { guest, lane }, replies }.greeted(stop)
     }
 
     fn greeted(mut self, stop: &AtomicBool) -> Result<Self, CallError> {
@@ -124,17 +124,17 @@ impl AgentProcess {
         &mut self,
         request: &Request,
         stop: &AtomicBool,
-        slack: Option<&Slack>,
+        slack: Option<&TimeAllowance>,
         stopping: &mut dyn FnMut(),
         waiting: &mut dyn FnMut(),
     ) -> Result<Reply, CallError> {
         let line = serde_json::to_string(request).map_err(|error| CallError::Lost(error.to_string()))?;
         self.send(line)?;
-        let patience = patience::of(request, slack);
+        let patience = timeouts::of(request, slack);
         // What its kernel prints from here on tells why it ends.
         let printed = match &self.place {
-            Place::Guest { guest, .. } => guest.console_count(),
-            Place::Here { .. } => 0,
+            Location::Guest { guest, .. } => guest.console_count(),
+            Location::Here { .. } => 0,
         };
         let begun = Instant::now();
         let mut asked_to_stop: Option<Instant> = None;
@@ -160,7 +160,7 @@ impl AgentProcess {
                 }
                 Ok(Ok(Reply::Failed { reason, .. })) => return Err(CallError::Refused(reason)),
                 Ok(Ok(reply)) => return Ok(reply),
-                Ok(Err(reason)) if let Place::Guest { guest, .. } = &self.place => {
+                Ok(Err(reason)) if let Location::Guest { guest, .. } = &self.place => {
                     let said = guest.said_since(printed).map_or_else(String::new, |said| format!("; {said}"));
                     return Err(CallError::Lost(format!("{reason}{said}")));
                 }
@@ -174,7 +174,7 @@ impl AgentProcess {
                     return Err(CallError::Lost(format!(
                         "the lane did not answer for {}{}; look at the kernel's log (dmesg)",
                         model::units::human_seconds(patience.as_secs_f64()),
-                        slack.map_or_else(String::new, Slack::words)
+                        slack.map_or_else(String::new, TimeAllowance::words)
                     )));
                 }
                 Err(RecvTimeoutError::Timeout) if !stop.load(Ordering::Relaxed) => waiting(),
@@ -196,7 +196,7 @@ impl AgentProcess {
 
     fn send(&mut self, mut line: String) -> Result<(), CallError> {
         match &mut self.place {
-            Place::Here { stdin, .. } => {
+            Location::Here { stdin, .. } => {
                 line.push('\n');
                 let stdin = stdin.as_mut().ok_or_else(|| CallError::Lost("the agent was ended".to_owned()))?;
                 stdin
@@ -204,7 +204,7 @@ impl AgentProcess {
                     .and_then(|()| stdin.flush())
                     .map_err(|error| CallError::Lost(format!("the agent is gone: {error}")))
             }
-            Place::Guest { guest, lane } => {
+            Location::Guest { guest, lane } => {
                 guest.tell_agent(*lane, &line).map_err(|error| CallError::Lost(error.to_string()))
             }
         }
@@ -212,30 +212,30 @@ impl AgentProcess {
 
     /// Whether it runs in a guest that does not live any more, though something may hold its channel open.
     fn guest_is_gone(&self) -> bool {
-        matches!(&self.place, Place::Guest { guest, .. } if !guest.lives())
+        matches!(&self.place, Location::Guest { guest, .. } if !guest.lives())
     }
 
     /// Why nothing more comes from it.
     fn ended(&mut self) -> CallError {
         CallError::Lost(match &mut self.place {
-            Place::Here { child, .. } => {
+            Location::Here { child, .. } => {
                 let status = child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
                 format!("the agent ended by itself ({status})")
             }
-            Place::Guest { guest, .. } if guest.lives() => "the agent ended in its guest".to_owned(),
-            Place::Guest { guest, .. } => guest.gone().to_string(),
+            Location::Guest { guest, .. } if guest.lives() => "the agent ended in its guest".to_owned(),
+            Location::Guest { guest, .. } => guest.gone().to_string(),
         })
     }
 
     fn ask_to_stop(&self) {
         match &self.place {
-            Place::Here { child, .. } => {
+            Location::Here { child, .. } => {
                 if let Some(pid) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
                     // The child is not reaped before `wait`, so its id cannot belong to another process.
                     let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
                 }
             }
-            Place::Guest { guest, lane } => {
+            Location::Guest { guest, lane } => {
                 let _ = guest.ask(&Ask::Stop { lane: *lane, kill: false }, &AtomicBool::new(true));
             }
         }
@@ -245,13 +245,13 @@ impl AgentProcess {
     /// and what it holds is undone once it is gone.
     fn kill(&mut self, wait: bool) {
         match &mut self.place {
-            Place::Here { child, .. } => {
+            Location::Here { child, .. } => {
                 let _ = child.kill();
                 if wait {
                     self.ends_within(GRACE);
                 }
             }
-            Place::Guest { guest, lane } => {
+            Location::Guest { guest, lane } => {
                 let _ = guest.ask(&Ask::Stop { lane: *lane, kill: true }, &AtomicBool::new(true));
             }
         }
@@ -259,7 +259,7 @@ impl AgentProcess {
 
     /// Whether a child of ours ends in that time.
     fn ends_within(&mut self, patience: Duration) -> bool {
-        let Place::Here { child, .. } = &mut self.place else { return true };
+        let Location::Here { child, .. } = &mut self.place else { return true };
         let begun = Instant::now();
         loop {
             if matches!(child.try_wait(), Ok(Some(_)) | Err(_)) {
@@ -275,8 +275,8 @@ impl AgentProcess {
     /// Its process id on this machine; `None`: it runs in a guest.
     pub fn pid(&self) -> Option<u32> {
         match &self.place {
-            Place::Here { child, .. } => Some(child.id()),
-            Place::Guest { .. } => None,
+            Location::Here { child, .. } => Some(child.id()),
+            Location::Guest { .. } => None,
         }
     }
 
@@ -287,17 +287,17 @@ impl AgentProcess {
 
     fn finish(&mut self) {
         match &mut self.place {
-            Place::Here { stdin, .. } => {
+            Location::Here { stdin, .. } => {
                 // Closing its input is the agent's sign to end.
                 stdin.take();
                 if !self.ends_within(GRACE) {
                     self.kill(true);
                 }
             }
-            Place::Guest { guest, lane } if guest.lives() => {
+            Location::Guest { guest, lane } if guest.lives() => {
                 let _ = guest.ask(&Ask::End { lane: *lane }, &AtomicBool::new(true));
             }
-            Place::Guest { .. } => {}
+            Location::Guest { .. } => {}
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Transactions on a database: each lane alone, from the empty lane to the checked tables.
 
-use super::round::Track;
-use super::visit::Visit;
+use super::round::Runner;
+use super::trial_run::TrialRun;
 use crate::commands::lane_failure;
 use crate::failure::Failure;
 use lanes::undo::{Thing, server_note};
@@ -9,7 +9,7 @@ use model::agent::Part;
 use model::workload::{Kind, Oltp, Workload};
 use std::path::PathBuf;
 
-impl Track<'_> {
+impl Runner<'_> {
     /// Loaded, cold where that is asked for, then with each number of clients, and checked at the end. Two
     /// servers at a time would share CPUs and memory, so lanes do not alternate within a trial; their order
     /// changes from round to round.
@@ -17,15 +17,15 @@ impl Track<'_> {
         &mut self,
         workload: &Workload,
         oltp: &Oltp,
-        visit: &mut Visit,
+        trial_run: &mut TrialRun,
         seed: u64,
         threads: bool,
     ) -> Result<(), Failure> {
-        let note = self.note_of(workload, visit.lane);
+        let note = self.note_of(workload, trial_run.lane);
         let entry = note.map(|note| self.journal.will(Thing::Server { note })).transpose().map_err(lane_failure)?;
-        let raced = self.transactions(workload, oltp, visit, seed, threads);
+        let raced = self.transactions(workload, oltp, trial_run, seed, threads);
         // The server ends when the agent lets the lane go.
-        self.close(visit);
+        self.close(trial_run);
         let done = entry.map_or(Ok(()), |entry| self.journal.done(entry).map_err(lane_failure));
         raced.and(done)
     }
@@ -34,22 +34,22 @@ impl Track<'_> {
         &mut self,
         workload: &Workload,
         oltp: &Oltp,
-        visit: &mut Visit,
+        trial_run: &mut TrialRun,
         seed: u64,
         threads: bool,
     ) -> Result<(), Failure> {
-        self.open(workload, visit, seed)?;
+        self.open(workload, trial_run, seed)?;
         for group in in_turn(oltp.groups(), oltp.cold, seed) {
             if oltp.group_named(&group).is_some_and(|(_, cold)| cold) {
-                self.step(visit, "cold", |track, visit| track.make_cold(visit))?;
+                self.step(trial_run, "cold", |runner, trial_run| runner.make_cold(trial_run))?;
             }
-            self.quiet(std::slice::from_mut(visit));
-            self.hold(std::slice::from_mut(visit))?;
-            self.phase(visit, &group, Part::WHOLE, threads)?;
+            self.quiet(std::slice::from_mut(trial_run));
+            self.hold(std::slice::from_mut(trial_run))?;
+            self.phase(trial_run, &group, Part::WHOLE, threads)?;
         }
         // What the device keeps is checked, not what the server and the page cache hold.
-        self.step(visit, "verify", Track::read_back)?;
-        self.finish(visit)
+        self.step(trial_run, "verify", Runner::read_back)?;
+        self.finish(trial_run)
     }
 
     /// Where a workload's server notes its process id; `None`: it has none.

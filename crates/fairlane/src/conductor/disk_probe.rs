@@ -1,7 +1,7 @@
 //! One disk written in long requests for longer than a slice, flushed and read back, before its first mkfs.
 
 use super::agent_process::{CallError, unexpected};
-use super::round::Track;
+use super::round::Runner;
 use crate::failure::Failure;
 use model::Bytes;
 use model::agent::{Reply, Request, Target};
@@ -31,7 +31,7 @@ pub fn due(round: u32) -> bool {
     ROUNDS.contains(&round)
 }
 
-impl Track<'_> {
+impl Runner<'_> {
     /// Writes, flushes and reads one disk of each kind of ground: the first image stands for all, as they share their
     /// disk; devices each for themselves. An emulated disk is none that could be a cache, and the disks of user-mode
     /// Linux are known to lie in the page cache: neither is looked at.
@@ -52,10 +52,10 @@ impl Track<'_> {
         let mut seen: Vec<usize> = Vec::new();
         let mut probes = Vec::new();
         for &(lane, ground) in places {
-            let image = self.stage.is_image(ground);
-            let known = seen.iter().any(|&other| other == ground || (image && self.stage.is_image(other)));
+            let image = self.lane_set.is_image(ground);
+            let known = seen.iter().any(|&other| other == ground || (image && self.lane_set.is_image(other)));
             let area_bytes = sizes[lane].min(MOST_AREA_BYTES) / BLOCK_BYTES * BLOCK_BYTES;
-            let target = self.stage.raw_target(ground).filter(|_| !known && !self.stage.is_guest_disk(ground));
+            let target = self.lane_set.raw_target(ground).filter(|_| !known && !self.lane_set.is_guest_disk(ground));
             let Some(path) = target.filter(|_| area_bytes >= LEAST_AREA_BYTES) else { continue };
             seen.push(ground);
             let shape = DiskProbe {
@@ -81,7 +81,7 @@ impl Track<'_> {
     }
 
     fn probe_disk(&mut self, lane: usize, target: Target, shape: DiskProbe, seed: u64) -> Result<DiskProbe, CallError> {
-        let devices = self.stage.device_names(shape.ground as usize);
+        let devices = self.lane_set.device_names(shape.ground as usize);
         self.call(lane, &Request::Attach { target, devices })?;
         let work = |rw: Pattern, seconds: f64| Workload {
             name: shape.workload.clone(),

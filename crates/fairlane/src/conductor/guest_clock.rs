@@ -1,41 +1,41 @@
-//! A guest's clock beside the host's over each visit: what is measured inside is measured with the guest's.
+//! A guest's clock beside the host's over each trial run: what is measured inside is measured with the guest's.
 
-use super::round::Track;
-use super::visit::Visit;
+use super::round::Runner;
+use super::trial_run::TrialRun;
 use model::{Flag, Mark};
 
 /// By which share a guest's clock may run fast or slow.
 const MOST_DRIFT: f64 = 0.005;
 
-impl Track<'_> {
-    /// Reads both clocks, once a visit.
-    pub(super) fn begin_clock(&mut self, visit: &mut Visit) {
-        if visit.clocks.is_none()
-            && let Some(guest) = self.stage.guest_of(visit.lane)
+impl Runner<'_> {
+    /// Reads both clocks, once a trial run.
+    pub(super) fn begin_clock(&mut self, trial_run: &mut TrialRun) {
+        if trial_run.clocks.is_none()
+            && let Some(guest) = self.lane_set.guest_of(trial_run.lane)
         {
-            visit.clocks = guest.clocks(self.stop).ok();
-            if visit.clocks.is_none() {
-                unchecked(visit);
+            trial_run.clocks = guest.clocks(self.stop).ok();
+            if trial_run.clocks.is_none() {
+                unchecked(trial_run);
             }
         }
     }
 
-    /// Reads them again and flags a visit whose figures a wrong clock made.
-    pub(super) fn end_clock(&mut self, visit: &mut Visit) {
-        let Some(earlier) = visit.clocks.take() else { return };
-        let Some(guest) = self.stage.guest_of(visit.lane).filter(|guest| guest.lives()) else { return };
-        let Ok(now) = guest.clocks(self.stop) else { return unchecked(visit) };
+    /// Reads them again and flags a trial run whose figures a wrong clock made.
+    pub(super) fn end_clock(&mut self, trial_run: &mut TrialRun) {
+        let Some(earlier) = trial_run.clocks.take() else { return };
+        let Some(guest) = self.lane_set.guest_of(trial_run.lane).filter(|guest| guest.lives()) else { return };
+        let Ok(now) = guest.clocks(self.stop) else { return unchecked(trial_run) };
         if let Some(drift) = now.drift_since(&earlier).filter(|drift| drift.abs() > MOST_DRIFT) {
-            visit.flags.push(flag(drift));
+            trial_run.flags.push(flag(drift));
         }
     }
 }
 
 /// A clock that could not be read may have been wrong.
-fn unchecked(visit: &mut Visit) {
+fn unchecked(trial_run: &mut TrialRun) {
     let flag = Flag::from(Mark::GuestClockUnchecked);
-    if !visit.flags.contains(&flag) {
-        visit.flags.push(flag);
+    if !trial_run.flags.contains(&flag) {
+        trial_run.flags.push(flag);
     }
 }
 
@@ -50,10 +50,10 @@ mod tests {
 
     #[test]
     fn a_clock_that_cannot_be_read_marks_a_visit_once() {
-        let mut visit = Visit::new(0, 0, 1);
-        unchecked(&mut visit);
-        unchecked(&mut visit);
-        assert_eq!(visit.flags, [Flag::from(Mark::GuestClockUnchecked)]);
+        let mut trial_run = TrialRun::new(0, 0, 1);
+        unchecked(&mut trial_run);
+        unchecked(&mut trial_run);
+        assert_eq!(trial_run.flags, [Flag::from(Mark::GuestClockUnchecked)]);
     }
 
     #[test]

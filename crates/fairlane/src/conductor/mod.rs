@@ -3,22 +3,19 @@
 //! It decides what runs next, and nothing about what the figures mean: that is `stats`.
 
 pub mod agent_process;
+mod appenders;
 pub mod clocks;
-pub mod course;
 mod database;
 pub mod disk_probe;
+pub mod failpoint;
 mod guest_clock;
-mod heat;
-pub mod hold;
 pub mod host_use;
 pub mod machine;
 pub mod memory;
 mod one_window;
-mod patience;
 pub mod probe;
 mod processor;
 mod programs;
-pub mod quiet;
 pub mod record_file;
 pub mod rehearse;
 pub mod round;
@@ -27,9 +24,12 @@ mod search;
 mod shared_rate;
 pub mod slices;
 mod steps;
-mod swarm;
+mod thermal;
 pub mod time;
-pub mod visit;
+pub mod timeline;
+mod timeouts;
+pub mod trial_run;
+pub mod wait_idle;
 
 use crate::failure::{Failure, Status};
 use crate::progress;
@@ -42,12 +42,12 @@ use model::trial::{Outcome, Trial};
 use model::workload::{Kind, Workload};
 use model::{Flag, Mark};
 use record_file::RecordFile;
-use round::Track;
+use round::Runner;
 use slices::Longer;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use time::Expected;
-use visit::Visit;
+use trial_run::TrialRun;
 
 /// A noisy round is run again, but at most this share of them (method 3.1).
 const REPEATS_SHARE: f64 = 0.2;
@@ -65,7 +65,7 @@ const ATTEMPTS_ON_A_MACHINE_THAT_SLEEPS: u32 = 3;
 /// A race under way.
 pub struct Race<'a> {
     /// The lanes and their agents.
-    pub track: Track<'a>,
+    pub runner: Runner<'a>,
     /// What is on disk.
     pub file: RecordFile,
     /// The same in memory, for the statistics.
@@ -94,12 +94,12 @@ impl Race<'_> {
             Err(failure) if failure.status == Status::Interrupted => (EndOutcome::Interrupted, None),
             Err(failure) => (EndOutcome::Failed, Some(failure.message.clone())),
         };
-        for agent in self.track.agents.iter_mut() {
+        for agent in self.runner.agents.iter_mut() {
             if let Some(agent) = agent.take() {
                 agent.end();
             }
         }
-        let end = self.append(Line::End { finished: visit::now(), outcome, reason });
+        let end = self.append(Line::End { finished: trial_run::now(), outcome, reason });
         result.and(end)
     }
 
@@ -113,7 +113,7 @@ impl Race<'_> {
             let workload = self.plan().workloads[index].clone();
             let started =
                 Event::WorkloadStarted { title: workload.title.clone(), number: index as u32 + 1, of: count as u32 };
-            (self.track.screen)(&started);
+            (self.runner.screen)(&started);
             // Every workload may use an equal share of what is left, so that an early one that is
             // hard to decide does not starve the others. Only the first look may cost more: on a
             // disk too slow for all of them, some workloads decided are worth more than none.
@@ -137,7 +137,7 @@ impl Race<'_> {
 
     fn announce(&mut self, index: usize) {
         let verdicts = Event::Verdicts(self.judge(index));
-        (self.track.screen)(&verdicts);
+        (self.runner.screen)(&verdicts);
     }
 
     /// The ceilings come first: what the disk can do is the first thing a reader wants to know.
@@ -146,11 +146,11 @@ impl Race<'_> {
             let workload = self.plan().workloads[index].clone();
             if !self.is_probed(index) && self.ceilings_fit(index) {
                 let seed = round_seed(self.plan().seed, index, 1);
-                let places = (0..self.track.names.len()).map(|lane| (lane, self.ground_of(lane, index, 1))).collect();
+                let places = (0..self.runner.names.len()).map(|lane| (lane, self.ground_of(lane, index, 1))).collect();
                 self.probe(&workload, 1, places, seed)?;
             }
         }
-        (self.track.screen)(&Event::Ceilings(stats::judge::ceilings(&self.record)));
+        (self.runner.screen)(&Event::Ceilings(stats::judge::ceilings(&self.record)));
         Ok(())
     }
 
@@ -218,7 +218,7 @@ impl Race<'_> {
                 elapsed_seconds: elapsed,
                 budget_seconds: self.budget(),
             };
-            (self.track.screen)(&started);
+            (self.runner.screen)(&started);
             self.run_round(index, &workload, round)?;
             if self.lanes_in(index).is_empty() {
                 return Ok(false);
@@ -242,11 +242,11 @@ impl Race<'_> {
             let begun = Instant::now();
             let left = self.budget().map(|budget| (budget - self.elapsed_seconds()).max(0.0));
             let until = left.map(|left| begun + Duration::from_secs_f64(left));
-            self.track.longer = Longer { until, seconds: 0.0 };
-            let heat = || heat::throttle_events(std::path::Path::new(heat::CPUS));
+            self.runner.longer = Longer { until, seconds: 0.0 };
+            let heat = || thermal::throttle_events(std::path::Path::new(thermal::CPUS));
             let cool = heat();
             let mut trials = self.visit_lanes(index, &work, round, attempt)?;
-            if let Some(flag) = heat::flag(cool, heat()) {
+            if let Some(flag) = thermal::flag(cool, heat()) {
                 trials.iter_mut().for_each(|trial| trial.flags.push(flag.clone()));
             }
             // Operations are checked in a pass of its own, in the first round alone: the next ones take
@@ -255,7 +255,7 @@ impl Race<'_> {
             let checks = trials.iter().filter(|_| is_apart).filter_map(|trial| trial.phases_seconds.get("verify"));
             let checked: f64 = checks.sum();
             // Nor is every round made longer for a lane that has not settled.
-            let beside = checked + self.track.longer.seconds;
+            let beside = checked + self.runner.longer.seconds;
             self.round_seconds[index] = (begun.elapsed().as_secs_f64() - beside).max(0.0);
             let broken = self.void(&mut trials, &work);
             let noise = self.noise(&trials);
@@ -268,12 +268,12 @@ impl Race<'_> {
                 repeat(&mut trials, noise);
             }
             self.append_all(trials.into_iter().map(|trial| Line::Trial(Box::new(trial))).collect())?;
-            (self.track.screen)(&Event::RoundRecorded {
+            (self.runner.screen)(&Event::RoundRecorded {
                 rates: progress::rates(&self.record, &workload.name),
                 trials: self.record.trials.len() as u32,
             });
             let Some(reason) = noise else { return Ok(()) };
-            (self.track.screen)(&Event::RoundRepeated { title: workload.title.clone(), round, reason });
+            (self.runner.screen)(&Event::RoundRepeated { title: workload.title.clone(), round, reason });
             attempt += 1;
         }
     }
@@ -284,36 +284,36 @@ impl Race<'_> {
         let seed = round_seed(self.plan().seed, index, round);
         let lanes = self.record.header.lanes.len();
         let racing = self.lanes_in(index);
-        let mut visits: Vec<Visit> = stats::order::round_order(lanes, self.plan().seed, index as u64, round)
+        let mut trial_runs: Vec<TrialRun> = stats::order::round_order(lanes, self.plan().seed, index as u64, round)
             .into_iter()
             .filter(|lane| racing.contains(lane))
             .enumerate()
-            .map(|(place, lane)| Visit::new(lane, self.ground_of(lane, index, round), place as u32 + 1))
+            .map(|(place, lane)| TrialRun::new(lane, self.ground_of(lane, index, round), place as u32 + 1))
             .collect();
         // Until each lane has a trial that counts: what a failed one would have checked is still unchecked.
         let counted = |lane: &usize| {
-            let name = &self.track.names[*lane];
+            let name = &self.runner.names[*lane];
             self.record
                 .trials
                 .iter()
                 .any(|of| of.workload == work.name && of.lane == *name && of.outcome == Outcome::Ok)
         };
         let first = !racing.iter().all(counted);
-        self.track.beside.clear();
-        let raced = self.track.round(work, &mut visits, seed, first);
-        let trials: Vec<Trial> = visits
+        self.runner.beside.clear();
+        let raced = self.runner.round(work, &mut trial_runs, seed, first);
+        let trials: Vec<Trial> = trial_runs
             .into_iter()
-            .map(|visit| {
-                let name = self.track.names[visit.lane].clone();
-                let image = self.track.stage.image_of(visit.ground);
-                let mut trial = visit.into_trial(&name, work, round, attempt);
+            .map(|trial_run| {
+                let name = self.runner.names[trial_run.lane].clone();
+                let image = self.runner.lane_set.image_of(trial_run.ground);
+                let mut trial = trial_run.into_trial(&name, work, round, attempt);
                 trial.ground = image as u32;
                 trial
             })
             .collect();
         // Also of one that counts up to the step that its lane cannot do.
         for trial in trials.iter().filter(|trial| trial.reason.is_some() && trial.outcome != Outcome::Void) {
-            (self.track.screen)(&Event::TrialFailed {
+            (self.runner.screen)(&Event::TrialFailed {
                 lane: trial.lane.clone(),
                 title: work.title.clone(),
                 reason: trial.reason.clone().unwrap_or_default(),
@@ -343,13 +343,13 @@ impl Race<'_> {
         for _ in 0..ATTEMPTS_ON_A_MACHINE_THAT_SLEEPS {
             let before = Clocks::now();
             if is_first && disk_probe::due(round) {
-                disks = self.track.probe_disks(workload, round, &places, &sizes, seed)?;
+                disks = self.runner.probe_disks(workload, round, &places, &sizes, seed)?;
             }
             if round == 1 {
-                probes.extend(self.track.probe_null(workload, seed)?);
+                probes.extend(self.runner.probe_null(workload, seed)?);
             }
             if probe::due(round) {
-                probes.extend(self.track.probe_raw(workload, round, &places, seed)?);
+                probes.extend(self.runner.probe_raw(workload, round, &places, seed)?);
             }
             match Clocks::now().since(&before).void {
                 None => break,
@@ -371,18 +371,18 @@ impl Race<'_> {
     /// Where lanes of several guests are compared, each round begins with guests that were just started, on images
     /// that change places between them.
     fn renew_guests(&mut self, index: usize, round: u32) -> Result<(), Failure> {
-        let track = &mut self.track;
-        if !track.stage.renews_guests() {
+        let runner = &mut self.runner;
+        if !runner.lane_set.renews_guests() {
             return Ok(());
         }
-        for lane in 0..track.names.len() {
-            if track.stage.in_guest(lane)
-                && let Some(agent) = track.agents[lane].take()
+        for lane in 0..runner.names.len() {
+            if runner.lane_set.in_guest(lane)
+                && let Some(agent) = runner.agents[lane].take()
             {
                 agent.end();
             }
         }
-        track.stage.renew_guests(index + round as usize, &mut track.journal).map_err(crate::commands::lane_failure)
+        runner.lane_set.renew_guests(index + round as usize, &mut runner.journal).map_err(crate::commands::lane_failure)
     }
 
     /// What disturbed a round: other programs, or lanes beside the one that worked.
@@ -390,12 +390,12 @@ impl Race<'_> {
         let overhead = stats::noise::HostOverhead::from_probes(&self.record.probes);
         // A guest runs nothing but the work, and counts its CPU time in ticks: what seems to be others' there is
         // the kernel's own. Others work on this machine, beside the guest.
-        let number = |lane: &str| self.track.names.iter().position(|name| name == lane);
+        let number = |lane: &str| self.runner.names.iter().position(|name| name == lane);
         trials.iter().filter(|trial| trial.outcome == Outcome::Ok).find_map(|trial| {
             let lane = number(&trial.lane)?;
-            let outside = match self.track.stage.in_guest(lane) {
+            let outside = match self.runner.lane_set.in_guest(lane) {
                 false => Some(&trial.system),
-                true => self.track.beside.get(&lane),
+                true => self.runner.beside.get(&lane),
             };
             let foreign = outside.and_then(|system| stats::noise::foreign(system, &overhead));
             let foreign = foreign.map(|reason| Noise { mark: Mark::ForeignNoise, reason });
@@ -406,7 +406,7 @@ impl Race<'_> {
     /// Each round begins with agents that were just started. Two processes that do the same may differ for as
     /// long as they live: over a whole race that would be the lane's own (method 1.3).
     fn renew_agents(&mut self) {
-        self.track.agents.iter_mut().filter_map(Option::take).for_each(agent_process::AgentProcess::end);
+        self.runner.agents.iter_mut().filter_map(Option::take).for_each(agent_process::AgentProcess::end);
     }
 
     /// Trials during which the machine slept, and those in which the throttle did not hold, are in no figure; answers the
@@ -454,7 +454,7 @@ impl Race<'_> {
     /// The lanes of undecided pairs that more rounds may still decide.
     fn open_lanes(&self, index: usize) -> BTreeSet<usize> {
         let racing: Vec<(usize, &str)> =
-            self.lanes_in(index).into_iter().map(|lane| (lane, self.track.names[lane].as_str())).collect();
+            self.lanes_in(index).into_iter().map(|lane| (lane, self.runner.names[lane].as_str())).collect();
         let results = self.judge(index);
         let undecided = results.iter().flat_map(stats::judge::undecided);
         lanes_of(undecided.map(|pair| [pair.a.as_str(), pair.b.as_str()]), &racing)
@@ -471,9 +471,9 @@ impl Race<'_> {
 
     fn ground_of(&self, lane: usize, index: usize, round: u32) -> usize {
         // The first lane's image is the shift of all: lanes rotate over the images together.
-        let images = self.track.stage.images().max(1);
+        let images = self.runner.lane_set.images().max(1);
         let shift = stats::order::ground_of(0, images, self.plan().seed, index as u64, round);
-        self.track.stage.ground_for(lane, shift as u32)
+        self.runner.lane_set.store_for(lane, shift as u32)
     }
 
     fn plan(&self) -> &Plan {
@@ -493,7 +493,7 @@ impl Race<'_> {
     }
 
     fn append_all(&mut self, lines: Vec<Line>) -> Result<(), Failure> {
-        hold::at("record");
+        failpoint::at("record");
         self.file.append(&lines)?;
         for line in lines {
             match line {
@@ -563,10 +563,10 @@ mod tests {
         let workload = Record::parse(text).unwrap().header.plan.workloads[0].clone();
         let at = |boot: i128| Clocks { monotonic: 0, boot, wall: boot, doubt: 0, source: "tsc".to_owned() };
         let trial = |lane: &str, slept: i128| {
-            let mut visit = Visit::new(0, 0, 1);
-            visit.watch_clocks(at(0));
-            visit.look_at_clocks(at(slept));
-            visit.into_trial(lane, &workload, 1, 1)
+            let mut trial_run = TrialRun::new(0, 0, 1);
+            trial_run.watch_clocks(at(0));
+            trial_run.look_at_clocks(at(slept));
+            trial_run.into_trial(lane, &workload, 1, 1)
         };
         let mut trials = [trial("ext4", 0), trial("xfs", 60_000_000_000)];
         assert_eq!([trials[0].outcome, trials[1].outcome], [Outcome::Ok, Outcome::Void]);
@@ -576,7 +576,7 @@ mod tests {
         repeat(&mut trials, &reason);
         assert_eq!([trials[0].outcome, trials[1].outcome], [Outcome::Repeated, Outcome::Void]);
         assert_eq!(disturbed(&[trial("ext4", 0)]), None);
-        let mut failed = Visit::new(0, 0, 1);
+        let mut failed = TrialRun::new(0, 0, 1);
         failed.watch_clocks(at(0));
         failed.failure = Some("no space".to_owned());
         failed.look_at_clocks(at(60_000_000_000));

@@ -1,10 +1,10 @@
 //! The ceilings: the same engine on the bare device, and without any device.
 
 use super::agent_process::{CallError, unexpected};
-use super::patience::Slack;
-use super::round::Track;
+use super::round::Runner;
 use super::shared_rate::closed_loop;
 use super::slices::WARM_UP_SECONDS;
+use super::timeouts::TimeAllowance;
 use crate::failure::Failure;
 use model::Bytes;
 use model::agent::{Devices, Reply, Request, Target};
@@ -128,7 +128,7 @@ fn plain_job(jobs: &Jobs) -> Option<Io> {
         "sync" | "mmap" => "io_uring",
         other => other,
     };
-    // The stage has refused jobs that fill more than half of a ground.
+    // The lane set has refused jobs that fill more than half of a ground.
     let size = io.size.get() - io.size.get() % io.bs.get().max(1);
     let probe = Io {
         rw: io.rw,
@@ -152,7 +152,7 @@ struct Spot {
     devices: Devices,
 }
 
-impl Track<'_> {
+impl Runner<'_> {
     /// Runs the raw profile that matches the workload on every lane's image before its mkfs, in
     /// slices that alternate between the images as those of the race do: a disk that reads ahead or
     /// caches behind our back is faster on one stream than on several. One probe per ground; none
@@ -171,12 +171,12 @@ impl Track<'_> {
         for (profile, work) in raw_works(workload) {
             let mut spots: Vec<Spot> = Vec::new();
             if let Kind::Io(io) = &work.kind {
-                places.iter().for_each(|&(_, ground)| self.stage.warm(ground, io.size.get()));
+                places.iter().for_each(|&(_, ground)| self.lane_set.warm(ground, io.size.get()));
             }
             for &(lane, ground) in places {
                 let taken = spots.iter().any(|spot| spot.ground as usize == ground);
-                if let (false, Some(path)) = (taken, self.stage.raw_target(ground)) {
-                    let devices = self.stage.device_names(ground);
+                if let (false, Some(path)) = (taken, self.lane_set.raw_target(ground)) {
+                    let devices = self.lane_set.device_names(ground);
                     spots.push(Spot { lane, ground: ground as u32, target: Target::Device(path), devices });
                 }
             }
@@ -221,7 +221,7 @@ impl Track<'_> {
     ) -> Result<Vec<Probe>, Failure> {
         let outcome = self.run_probe(profile, work, &spots, round, seed);
         for spot in spots.iter().filter(|_| profile != Profile::Null) {
-            self.stage.lift(spot.ground as usize).map_err(crate::commands::lane_failure)?;
+            self.lane_set.lift(spot.ground as usize).map_err(crate::commands::lane_failure)?;
         }
         for spot in &spots {
             if let Err(CallError::Interrupted) = self.call(spot.lane, &Request::Detach) {
@@ -244,7 +244,7 @@ impl Track<'_> {
         seed: u64,
     ) -> Result<Vec<Probe>, CallError> {
         let Kind::Io(io) = &work.kind else { return Ok(Vec::new()) };
-        self.slack = Slack::of(&self.throttles, work);
+        self.slack = TimeAllowance::of(&self.throttles, work);
         for spot in spots {
             self.call(spot.lane, &Request::Attach { target: spot.target.clone(), devices: spot.devices.clone() })?;
             self.call(spot.lane, &Request::Prepare { workload: work.clone(), seed })?;
@@ -252,7 +252,7 @@ impl Track<'_> {
         // The emulated disk is the disk: its ceilings are those under the throttle of all lanes. Where a
         // lane has limits of its own, those are its ceiling.
         for spot in spots.iter().filter(|_| profile != Profile::Null) {
-            self.stage.hold_bare(spot.ground as usize).map_err(|error| CallError::Lost(error.to_string()))?;
+            self.lane_set.hold_bare(spot.ground as usize).map_err(|error| CallError::Lost(error.to_string()))?;
         }
         let (warm_up_seconds, seconds) = match profile {
             Profile::Null => (WARM_UP_SECONDS, io.slice_seconds),

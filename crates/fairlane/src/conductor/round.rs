@@ -2,14 +2,14 @@
 
 use super::agent_process::{AgentProcess, CallError, unexpected};
 use super::clocks::Clocks;
-use super::course::Gathered;
-use super::hold;
-use super::patience::Slack;
-use super::quiet::wait_until_quiet;
+use super::failpoint;
 use super::slices::Longer;
-use super::visit::Visit;
+use super::timeline::Gathered;
+use super::timeouts::TimeAllowance;
+use super::trial_run::TrialRun;
+use super::wait_idle::wait_until_quiet;
 use crate::failure::{Failure, Status};
-use lanes::{Cold, Journal, LaneFailure, Stage};
+use lanes::{Cold, Journal, LaneFailure, LaneSet};
 use model::agent::{Part, Reply, Request, Target};
 use model::event::Event;
 use model::trial::SystemUse;
@@ -55,12 +55,12 @@ impl From<LaneFailure> for Trouble {
 }
 
 /// The hands of a race: lanes, their agents, and whoever watches.
-pub struct Track<'a> {
-    /// One agent per lane, started when the lane first works. They stand before the stage, because
+pub struct Runner<'a> {
+    /// One agent per lane, started when the lane first works. They stand before the lane set, because
     /// fields are dropped in this order and a lane whose agent still holds files cannot be unmounted.
     pub agents: Vec<Option<AgentProcess>>,
     /// The lanes.
-    pub stage: Stage,
+    pub lane_set: LaneSet,
     /// What undoes them after a crash.
     pub journal: Journal,
     /// How long the lanes' devices are quiet before a measurement.
@@ -76,14 +76,14 @@ pub struct Track<'a> {
     /// What the lanes' devices are held to while they are measured, each once; empty: nothing is held.
     pub throttles: Vec<Throttle>,
     /// How much longer the present work's lanes may take to answer for it.
-    pub slack: Option<Slack>,
+    pub slack: Option<TimeAllowance>,
     /// How long the present round may be made, and was.
     pub longer: Longer,
     /// What this machine did beside each lane in a guest while it was measured, in the present round.
     pub beside: BTreeMap<usize, SystemUse>,
 }
 
-impl Track<'_> {
+impl Runner<'_> {
     /// Asks the agent of a lane. A lost agent is replaced at the next call.
     pub fn call(&mut self, lane: usize, request: &Request) -> Result<Reply, CallError> {
         self.call_watched(lane, request, &mut || {})
@@ -103,21 +103,21 @@ impl Track<'_> {
             Some(agent) => agent,
             empty => {
                 let lost = |error: LaneFailure| CallError::Lost(error.to_string());
-                let link = self.stage.start_agent_in_guest(lane, &mut self.journal, self.stop).map_err(lost)?;
+                let link = self.lane_set.start_agent_in_guest(lane, &mut self.journal, self.stop).map_err(lost)?;
                 let agent = match link {
                     Some(link) => AgentProcess::in_guest(link, self.stop)?,
                     None => AgentProcess::start(self.stop)?,
                 };
                 if let Some(pid) = agent.pid() {
-                    self.stage.join_throttled(pid).map_err(lost)?;
+                    self.lane_set.join_throttled(pid).map_err(lost)?;
                 }
                 empty.insert(agent)
             }
         };
         // What waits for a slow emulated disk in the kernel hears no signal. An error shows again when the
         // lane is closed.
-        let stage = &mut self.stage;
-        let mut stopping = || _ = stage.lift_all();
+        let lane_set = &mut self.lane_set;
+        let mut stopping = || _ = lane_set.lift_all();
         let answer = agent.call_with(request, self.stop, self.slack.as_ref(), &mut stopping, waiting);
         if matches!(answer, Err(CallError::Lost(_))) {
             self.agents[lane] = None;
@@ -134,148 +134,149 @@ impl Track<'_> {
         }
     }
 
-    /// Runs a round and answers the visits, each closed. Nothing is left mounted.
+    /// Runs a round and answers the trial runs, each closed. Nothing is left mounted.
     ///
     /// # Errors
-    /// Only where the race must end; a lane's own failure is in its visit.
+    /// Only where the race must end; a lane's own failure is in its trial run.
     pub fn round(
         &mut self,
         workload: &Workload,
-        visits: &mut [Visit],
+        trial_runs: &mut [TrialRun],
         seed: u64,
         threads: bool,
     ) -> Result<(), Failure> {
-        self.slack = Slack::of(&self.throttles, workload);
+        self.slack = TimeAllowance::of(&self.throttles, workload);
         let result = match &workload.kind {
-            Kind::Io(io) if self.stage.side_by_side() => self.steady(workload, io, visits, seed, threads),
-            Kind::Io(io) => visits
+            Kind::Io(io) if self.lane_set.side_by_side() => self.steady(workload, io, trial_runs, seed, threads),
+            Kind::Io(io) => trial_runs
                 .iter_mut()
-                .try_for_each(|visit| self.steady(workload, io, std::slice::from_mut(visit), seed, threads)),
+                .try_for_each(|trial_run| self.steady(workload, io, std::slice::from_mut(trial_run), seed, threads)),
             Kind::Jobs(_) | Kind::Fio(_) => {
-                visits.iter_mut().try_for_each(|visit| self.job_file(workload, visit, seed, threads))
+                trial_runs.iter_mut().try_for_each(|trial_run| self.job_file(workload, trial_run, seed, threads))
             }
-            Kind::Appenders(swarm) => {
-                visits.iter_mut().try_for_each(|visit| self.swarm(workload, swarm, visit, seed, threads))
-            }
-            Kind::SmallFiles(_) | Kind::Streams(_) if self.stage.side_by_side() => {
-                self.once(workload, visits, seed, threads)
-            }
-            Kind::Operations(operations) if self.stage.side_by_side() => {
-                self.steps(workload, operations, visits, seed, threads)
-            }
-            Kind::Operations(operations) => visits
+            Kind::Appenders(appenders) => trial_runs
                 .iter_mut()
-                .try_for_each(|visit| self.steps(workload, operations, std::slice::from_mut(visit), seed, threads)),
+                .try_for_each(|trial_run| self.appenders(workload, appenders, trial_run, seed, threads)),
+            Kind::SmallFiles(_) | Kind::Streams(_) if self.lane_set.side_by_side() => {
+                self.once(workload, trial_runs, seed, threads)
+            }
+            Kind::Operations(operations) if self.lane_set.side_by_side() => {
+                self.steps(workload, operations, trial_runs, seed, threads)
+            }
+            Kind::Operations(operations) => trial_runs.iter_mut().try_for_each(|trial_run| {
+                self.steps(workload, operations, std::slice::from_mut(trial_run), seed, threads)
+            }),
             Kind::Oltp(oltp) => {
-                visits.iter_mut().try_for_each(|visit| self.database(workload, oltp, visit, seed, threads))
+                trial_runs.iter_mut().try_for_each(|trial_run| self.database(workload, oltp, trial_run, seed, threads))
             }
             Kind::Mix(mix) => {
                 let (warm_up_seconds, seconds) = (mix.warm_up_seconds, mix.seconds);
                 let slice = Request::Slice { warm_up_seconds, seconds, threads };
-                visits.iter_mut().try_for_each(|visit| self.one_window(workload, &slice, true, visit, seed))
+                trial_runs.iter_mut().try_for_each(|trial_run| self.one_window(workload, &slice, true, trial_run, seed))
             }
-            Kind::Programs(programs) => visits
+            Kind::Programs(programs) => trial_runs
                 .iter_mut()
-                .try_for_each(|visit| self.programs(workload, programs, visit, seed, threads))
-                .and_then(|()| self.compare_outputs(programs, visits)),
-            Kind::SmallFiles(_) | Kind::Streams(_) => {
-                visits.iter_mut().try_for_each(|visit| self.once(workload, std::slice::from_mut(visit), seed, threads))
-            }
+                .try_for_each(|trial_run| self.programs(workload, programs, trial_run, seed, threads))
+                .and_then(|()| self.compare_outputs(programs, trial_runs)),
+            Kind::SmallFiles(_) | Kind::Streams(_) => trial_runs
+                .iter_mut()
+                .try_for_each(|trial_run| self.once(workload, std::slice::from_mut(trial_run), seed, threads)),
         };
         // Whatever happened, no lane stays mounted.
-        for visit in visits.iter_mut() {
-            self.close(visit);
+        for trial_run in trial_runs.iter_mut() {
+            self.close(trial_run);
         }
-        if let Some(visit) = visits.iter().find(|visit| self.stage.is_open(visit.lane) && !self.keep) {
+        if let Some(trial_run) = trial_runs.iter().find(|trial_run| self.lane_set.is_open(trial_run.lane) && !self.keep)
+        {
             // Its image cannot be given to another lane, and nothing true could be measured beside it.
-            let reason = visit.failure.clone().unwrap_or_else(|| "it is still mounted".to_owned());
+            let reason = trial_run.failure.clone().unwrap_or_else(|| "it is still mounted".to_owned());
             return result.and(Err(Failure::failed(format!("{reason}; the race ends here"))));
         }
         result
     }
 
-    /// Runs one step of a visit: a lane's own failure ends only this visit.
+    /// Runs one step of a trial run: a lane's own failure ends only this trial run.
     pub(super) fn step(
         &mut self,
-        visit: &mut Visit,
+        trial_run: &mut TrialRun,
         phase: &'static str,
-        work: impl FnOnce(&mut Self, &mut Visit) -> Result<(), Trouble>,
+        work: impl FnOnce(&mut Self, &mut TrialRun) -> Result<(), Trouble>,
     ) -> Result<(), Failure> {
-        if !visit.sound() {
+        if !trial_run.sound() {
             return Ok(());
         }
         if self.stop.load(Ordering::Relaxed) {
             return Err(Failure::interrupted());
         }
-        (self.screen)(&Event::LaneStarted { lane: self.names[visit.lane].clone(), phase });
-        hold::at(phase);
-        match work(self, visit) {
+        (self.screen)(&Event::LaneStarted { lane: self.names[trial_run.lane].clone(), phase });
+        failpoint::at(phase);
+        match work(self, trial_run) {
             Ok(()) => Ok(()),
             Err(Trouble::Race(failure)) if failure.status == Status::Failed => {
                 // Data was lost or changed: the trial says so, and with --keep the lane stays for a look.
-                let reason = without_directory(&failure.message, visit);
-                visit.open &= !self.keep;
-                visit.failure = Some(reason.clone());
-                Err(Failure::failed(format!("lane {}: {reason}", self.names[visit.lane])))
+                let reason = without_directory(&failure.message, trial_run);
+                trial_run.open &= !self.keep;
+                trial_run.failure = Some(reason.clone());
+                Err(Failure::failed(format!("lane {}: {reason}", self.names[trial_run.lane])))
             }
             Err(Trouble::Race(failure)) => Err(failure),
             Err(Trouble::Lane(_)) if self.stop.load(Ordering::Relaxed) => Err(Failure::interrupted()),
-            Err(Trouble::Lane(reason)) if !visit.directory.as_os_str().is_empty() && !self.keep => {
+            Err(Trouble::Lane(reason)) if !trial_run.directory.as_os_str().is_empty() && !self.keep => {
                 // Where the lane was mounted is gone by the time somebody reads this.
-                visit.failure = Some(without_directory(&reason, visit));
-                self.close(visit);
+                trial_run.failure = Some(without_directory(&reason, trial_run));
+                self.close(trial_run);
                 Ok(())
             }
-            Err(Trouble::Lane(reason)) if self.keep && visit.open => {
-                visit.open = false;
+            Err(Trouble::Lane(reason)) if self.keep && trial_run.open => {
+                trial_run.open = false;
                 Err(Failure::failed(reason))
             }
             Err(Trouble::Lane(reason)) => {
-                visit.failure = Some(reason);
-                self.close(visit);
+                trial_run.failure = Some(reason);
+                self.close(trial_run);
                 Ok(())
             }
         }
     }
 
     /// Fresh mkfs, mount, attach, populate.
-    pub(super) fn open(&mut self, workload: &Workload, visit: &mut Visit, seed: u64) -> Result<(), Failure> {
-        visit.past_cut = false;
-        visit.watch_clocks(Clocks::now());
-        self.step(visit, "mkfs", |track, visit| {
-            let opened = track.stage.open(visit.lane, visit.ground, &mut track.journal, track.stop)?;
-            visit.open = true;
+    pub(super) fn open(&mut self, workload: &Workload, trial_run: &mut TrialRun, seed: u64) -> Result<(), Failure> {
+        trial_run.past_cut = false;
+        trial_run.watch_clocks(Clocks::now());
+        self.step(trial_run, "mkfs", |runner, trial_run| {
+            let opened = runner.lane_set.open(trial_run.lane, trial_run.ground, &mut runner.journal, runner.stop)?;
+            trial_run.open = true;
             for (phase, seconds) in &opened.phases_seconds {
-                visit.charge(phase, *seconds);
+                trial_run.charge(phase, *seconds);
             }
-            visit.directory = opened.directory;
-            visit.library = opened.library;
-            track.attach(visit)
+            trial_run.directory = opened.directory;
+            trial_run.library = opened.library;
+            runner.attach(trial_run)
         })?;
-        self.step(visit, "populate", |track, visit| {
-            if let Some(path) = track.note_of(workload, visit.lane) {
-                track.tell(visit.lane, &Request::Note { path })?;
+        self.step(trial_run, "populate", |runner, trial_run| {
+            if let Some(path) = runner.note_of(workload, trial_run.lane) {
+                runner.tell(trial_run.lane, &Request::Note { path })?;
             }
-            let seconds = track.tell(visit.lane, &Request::Prepare { workload: workload.clone(), seed })?;
-            let synced = track.tell(visit.lane, &Request::Sync)?;
-            visit.charge("populate", seconds + synced);
+            let seconds = runner.tell(trial_run.lane, &Request::Prepare { workload: workload.clone(), seed })?;
+            let synced = runner.tell(trial_run.lane, &Request::Sync)?;
+            trial_run.charge("populate", seconds + synced);
             Ok(())
         })
     }
 
-    pub(super) fn quiet(&mut self, visits: &mut [Visit]) {
-        let sound = || visits.iter().filter(|visit| visit.sound());
-        let grounds: Vec<usize> = sound().map(|visit| visit.ground).collect();
-        let seconds = wait_until_quiet(&self.stage, &grounds, self.quiet, self.stop);
-        for visit in visits.iter_mut().filter(|visit| visit.sound()) {
-            visit.charge("quiet", seconds / grounds.len() as f64);
+    pub(super) fn quiet(&mut self, trial_runs: &mut [TrialRun]) {
+        let sound = || trial_runs.iter().filter(|trial_run| trial_run.sound());
+        let grounds: Vec<usize> = sound().map(|trial_run| trial_run.ground).collect();
+        let seconds = wait_until_quiet(&self.lane_set, &grounds, self.quiet, self.stop);
+        for trial_run in trial_runs.iter_mut().filter(|trial_run| trial_run.sound()) {
+            trial_run.charge("quiet", seconds / grounds.len() as f64);
         }
     }
 
     /// From here on each lane's device is held to the lane's throttle, the syncs that are charged included.
-    pub(super) fn hold(&mut self, visits: &[Visit]) -> Result<(), Failure> {
-        for visit in visits.iter().filter(|visit| visit.sound()) {
-            self.stage.hold(visit.ground, visit.lane).map_err(crate::commands::lane_failure)?;
+    pub(super) fn hold(&mut self, trial_runs: &[TrialRun]) -> Result<(), Failure> {
+        for trial_run in trial_runs.iter().filter(|trial_run| trial_run.sound()) {
+            self.lane_set.hold(trial_run.ground, trial_run.lane).map_err(crate::commands::lane_failure)?;
         }
         Ok(())
     }
@@ -290,148 +291,160 @@ impl Track<'_> {
     /// does, because whole phases are shorter than a burst of noise. Reading begins with a cold
     /// cache, and no file is read twice, so that every part is as cold as the first. Every part of
     /// creating and deleting ends with a `syncfs` that is charged to it, so that no lane writes beside the next.
-    fn once(&mut self, workload: &Workload, visits: &mut [Visit], seed: u64, threads: bool) -> Result<(), Failure> {
-        for visit in visits.iter_mut() {
-            self.open(workload, visit, seed)?;
+    fn once(
+        &mut self,
+        workload: &Workload,
+        trial_runs: &mut [TrialRun],
+        seed: u64,
+        threads: bool,
+    ) -> Result<(), Failure> {
+        for trial_run in trial_runs.iter_mut() {
+            self.open(workload, trial_run, seed)?;
         }
-        let lanes = visits.len();
+        let lanes = trial_runs.len();
         // A large file is read and written at a stretch: parts of it would leave the cache to the others.
         let large = matches!(workload.kind, Kind::Streams(_));
         let parts = if large { 1 } else { self.parts(PHASE_PARTS) };
         for (number, group) in workload.groups().iter().enumerate() {
             if group == "read" || (large && Streams::is_cold(group)) {
-                for visit in visits.iter_mut() {
-                    self.step(visit, "cold", |track, visit| track.make_cold(visit))?;
+                for trial_run in trial_runs.iter_mut() {
+                    self.step(trial_run, "cold", |runner, trial_run| runner.make_cold(trial_run))?;
                 }
             }
-            self.quiet(visits);
-            self.hold(visits)?;
+            self.quiet(trial_runs);
+            self.hold(trial_runs)?;
             for index in 0..parts {
                 for turn in 0..lanes {
-                    let visit = &mut visits[(number + index as usize + turn) % lanes];
-                    self.phase(visit, group, Part { index, of: parts }, threads && index == 0)?;
+                    let trial_run = &mut trial_runs[(number + index as usize + turn) % lanes];
+                    self.phase(trial_run, group, Part { index, of: parts }, threads && index == 0)?;
                 }
             }
         }
-        visits.iter_mut().try_for_each(|visit| self.finish(visit))
+        trial_runs.iter_mut().try_for_each(|trial_run| self.finish(trial_run))
     }
 
-    /// A step that the filesystem cannot do ends what the visit does, and not what it has done.
-    pub(super) fn phase(&mut self, visit: &mut Visit, group: &str, part: Part, threads: bool) -> Result<(), Failure> {
-        if !visit.goes_on_to(group) {
+    /// A step that the filesystem cannot do ends what the trial run does, and not what it has done.
+    pub(super) fn phase(
+        &mut self,
+        trial_run: &mut TrialRun,
+        group: &str,
+        part: Part,
+        threads: bool,
+    ) -> Result<(), Failure> {
+        if !trial_run.goes_on_to(group) {
             return Ok(());
         }
-        self.step(visit, "measure", |track, visit| {
+        self.step(trial_run, "measure", |runner, trial_run| {
             let begun = Instant::now();
-            match track.measured(visit, &Request::Phase { group: group.to_owned(), part, threads }) {
+            match runner.measured(trial_run, &Request::Phase { group: group.to_owned(), part, threads }) {
                 // With --keep it stays as it is, for a look.
-                Err(CallError::Unsupported { reason, .. }) if !track.keep => {
-                    visit.cut = Some((group.to_owned(), without_directory(&reason, visit)));
-                    visit.past_cut = true;
+                Err(CallError::Unsupported { reason, .. }) if !runner.keep => {
+                    trial_run.cut = Some((group.to_owned(), without_directory(&reason, trial_run)));
+                    trial_run.past_cut = true;
                 }
                 measured => drop(measured?),
             }
-            visit.charge("measure", begun.elapsed().as_secs_f64());
+            trial_run.charge("measure", begun.elapsed().as_secs_f64());
             Ok(())
         })
     }
 
-    pub(super) fn make_cold(&mut self, visit: &mut Visit) -> Result<(), Trouble> {
+    pub(super) fn make_cold(&mut self, trial_run: &mut TrialRun) -> Result<(), Trouble> {
         let begun = Instant::now();
-        self.tell(visit.lane, &Request::Detach)?;
-        self.mount_cold(visit)?;
-        visit.charge("cold", begun.elapsed().as_secs_f64());
+        self.tell(trial_run.lane, &Request::Detach)?;
+        self.mount_cold(trial_run)?;
+        trial_run.charge("cold", begun.elapsed().as_secs_f64());
         Ok(())
     }
 
     /// Everything is let go, what a library left on its disk is checked, and the lane mounted again,
     /// cold.
-    pub(super) fn check_and_make_cold(&mut self, visit: &mut Visit) -> Result<(), Trouble> {
+    pub(super) fn check_and_make_cold(&mut self, trial_run: &mut TrialRun) -> Result<(), Trouble> {
         let mut begun = Instant::now();
-        self.tell(visit.lane, &Request::Detach)?;
+        self.tell(trial_run.lane, &Request::Detach)?;
         let let_go = begun.elapsed().as_secs_f64();
-        if let Some(seconds) = self.stage.check_disk(visit.lane, self.stop)? {
-            visit.charge("fsck", seconds);
+        if let Some(seconds) = self.lane_set.check_disk(trial_run.lane, self.stop)? {
+            trial_run.charge("fsck", seconds);
         }
         begun = Instant::now();
-        self.mount_cold(visit)?;
-        visit.charge("cold", let_go + begun.elapsed().as_secs_f64());
+        self.mount_cold(trial_run)?;
+        trial_run.charge("cold", let_go + begun.elapsed().as_secs_f64());
         Ok(())
     }
 
     /// The agent has let go. Remounting is no measured work: the throttle is lifted meanwhile, and whoever
     /// measures next holds it again.
-    fn mount_cold(&mut self, visit: &mut Visit) -> Result<(), Trouble> {
-        self.stage.lift(visit.ground)?;
-        let flag = match self.stage.make_cold(visit.lane)? {
+    fn mount_cold(&mut self, trial_run: &mut TrialRun) -> Result<(), Trouble> {
+        self.lane_set.lift(trial_run.ground)?;
+        let flag = match self.lane_set.make_cold(trial_run.lane)? {
             Cold::Cold => None,
             Cold::Warm => Some(Mark::WarmCache.into()),
             Cold::Guest => Some(Mark::WarmCache.with("the guest's cache is empty, and its disk lies in the host's")),
         };
-        if let Some(flag) = flag.filter(|_| !visit.checking) {
-            visit.flags.push(flag);
+        if let Some(flag) = flag.filter(|_| !trial_run.checking) {
+            trial_run.flags.push(flag);
         }
-        self.attach(visit)
+        self.attach(trial_run)
     }
 
-    fn attach(&mut self, visit: &mut Visit) -> Result<(), Trouble> {
-        let devices = self.stage.watched(visit.lane, visit.ground);
-        let target = match &visit.library {
+    fn attach(&mut self, trial_run: &mut TrialRun) -> Result<(), Trouble> {
+        let devices = self.lane_set.watched(trial_run.lane, trial_run.ground);
+        let target = match &trial_run.library {
             Some(library) => Target::Library(library.clone()),
-            None => Target::Directory(visit.directory.clone()),
+            None => Target::Directory(trial_run.directory.clone()),
         };
         // After a remount it goes on.
-        let (swarm, in_guest) = (visit.swarm, self.stage.in_guest(visit.lane));
-        visit.course.get_or_insert_with(|| Gathered::of(&devices, swarm, in_guest));
-        visit.devices.clone_from(&devices);
-        self.begin_clock(visit);
+        let (appenders, in_guest) = (trial_run.appenders, self.lane_set.in_guest(trial_run.lane));
+        trial_run.timeline.get_or_insert_with(|| Gathered::of(&devices, appenders, in_guest));
+        trial_run.devices.clone_from(&devices);
+        self.begin_clock(trial_run);
         let begun = Instant::now();
-        self.tell(visit.lane, &Request::Attach { target, devices })?;
+        self.tell(trial_run.lane, &Request::Attach { target, devices })?;
         // The first time a library formats its disk; later it opens what is there.
-        if let Some(library) = &mut visit.library
+        if let Some(library) = &mut trial_run.library
             && std::mem::take(&mut library.format)
         {
-            visit.charge("mkfs", begun.elapsed().as_secs_f64());
+            trial_run.charge("mkfs", begun.elapsed().as_secs_f64());
         }
         Ok(())
     }
 
     /// Deferred work is charged as its own phase.
-    pub(super) fn finish(&mut self, visit: &mut Visit) -> Result<(), Failure> {
-        self.step(visit, "sync", |track, visit| {
-            let seconds = track.tell(visit.lane, &Request::Sync)?;
-            visit.charge("sync", seconds);
-            match track.call(visit.lane, &Request::Finish)? {
+    pub(super) fn finish(&mut self, trial_run: &mut TrialRun) -> Result<(), Failure> {
+        self.step(trial_run, "sync", |runner, trial_run| {
+            let seconds = runner.tell(trial_run.lane, &Request::Sync)?;
+            trial_run.charge("sync", seconds);
+            match runner.call(trial_run.lane, &Request::Finish)? {
                 Reply::Finished { groups, system, notes, jobs } => {
-                    visit.groups = groups;
-                    visit.jobs = jobs;
-                    visit.system = system;
-                    visit.flags.extend(notes);
+                    trial_run.groups = groups;
+                    trial_run.jobs = jobs;
+                    trial_run.system = system;
+                    trial_run.flags.extend(notes);
                     Ok(())
                 }
                 other => Err(unexpected(&Request::Finish, &other).into()),
             }
         })?;
-        self.close(visit);
+        self.close(trial_run);
         Ok(())
     }
 
     /// Releases and unmounts a lane. What goes wrong here fails the trial.
-    pub(super) fn close(&mut self, visit: &mut Visit) {
-        if !visit.open {
+    pub(super) fn close(&mut self, trial_run: &mut TrialRun) {
+        if !trial_run.open {
             return;
         }
-        visit.open = false;
-        visit.look_at_clocks(Clocks::now());
-        self.end_clock(visit);
-        if let Err(failure) = self.stage.lift(visit.ground) {
-            visit.failure.get_or_insert(failure.to_string());
+        trial_run.open = false;
+        trial_run.look_at_clocks(Clocks::now());
+        self.end_clock(trial_run);
+        if let Err(failure) = self.lane_set.lift(trial_run.ground) {
+            trial_run.failure.get_or_insert(failure.to_string());
         }
-        hold::at("unmount");
+        failpoint::at("unmount");
         // On Ctrl-C the agent is still asked to let go; a lost one has let go already.
         let begun = Instant::now();
         // A guest that hangs then is ended.
-        let (stop, guest, mut since) = (self.stop, self.stage.guest_of(visit.lane), None::<Instant>);
+        let (stop, guest, mut since) = (self.stop, self.lane_set.guest_of(trial_run.lane), None::<Instant>);
         let mut waiting = || {
             let Some(guest) = guest.as_ref().filter(|_| stop.load(Ordering::Relaxed)) else { return };
             if since.get_or_insert_with(Instant::now).elapsed() > GUEST_GRACE {
@@ -439,38 +452,38 @@ impl Track<'_> {
             }
         };
         let go_on = AtomicBool::new(false);
-        let answer = self.agents[visit.lane]
+        let answer = self.agents[trial_run.lane]
             .as_mut()
             .map(|agent| agent.call_with(&Request::Detach, &go_on, None, &mut || {}, &mut waiting));
         match answer {
-            Some(Err(CallError::Lost(_) | CallError::Interrupted)) => self.agents[visit.lane] = None,
+            Some(Err(CallError::Lost(_) | CallError::Interrupted)) => self.agents[trial_run.lane] = None,
             // A library unmounts in its agent, and what it could not write is lost.
             Some(Err(
                 CallError::Refused(reason) | CallError::Unsupported { reason, .. } | CallError::Corrupt(reason),
             )) => {
-                visit.failure.get_or_insert(reason);
+                trial_run.failure.get_or_insert(reason);
             }
-            Some(Ok(_)) if visit.library.is_some() => visit.charge("unmount", begun.elapsed().as_secs_f64()),
+            Some(Ok(_)) if trial_run.library.is_some() => trial_run.charge("unmount", begun.elapsed().as_secs_f64()),
             Some(Ok(_)) | None => {}
         }
-        match self.stage.close(visit.lane, &mut self.journal) {
+        match self.lane_set.close(trial_run.lane, &mut self.journal) {
             Ok(closed) => {
-                visit.charge("unmount", closed.unmount_seconds);
-                visit.flags.extend(closed.flags);
+                trial_run.charge("unmount", closed.unmount_seconds);
+                trial_run.flags.extend(closed.flags);
             }
             Err(failure) => {
                 let reason = failure.to_string();
-                visit.failure.get_or_insert(reason);
+                trial_run.failure.get_or_insert(reason);
             }
         }
     }
 }
 
 /// A reason without the folder where the lane was mounted.
-fn without_directory(reason: &str, visit: &Visit) -> String {
-    match visit.directory.as_os_str().is_empty() {
+fn without_directory(reason: &str, trial_run: &TrialRun) -> String {
+    match trial_run.directory.as_os_str().is_empty() {
         true => reason.to_owned(),
-        false => reason.replace(&format!("{}/", model::text::escaped_path(&visit.directory)), ""),
+        false => reason.replace(&format!("{}/", model::text::escaped_path(&trial_run.directory)), ""),
     }
 }
 

@@ -48,7 +48,7 @@ impl Race<'_> {
         let racing = self.lanes_in(index);
         let complete = |round: u32| {
             !racing.is_empty()
-                && racing.iter().all(|&lane| standing.contains(&(round, self.track.names[lane].as_str())))
+                && racing.iter().all(|&lane| standing.contains(&(round, self.runner.names[lane].as_str())))
         };
         (1..).take_while(|&round| complete(round)).count() as u32
     }
@@ -61,7 +61,7 @@ impl Race<'_> {
     /// whose throttle held at least once where it was broken as often.
     pub(super) fn lanes_in(&self, index: usize) -> Vec<usize> {
         let count = |lane: usize, outcome: Outcome| {
-            let name = &self.track.names[lane];
+            let name = &self.runner.names[lane];
             self.trials_of(index).filter(|trial| trial.outcome == outcome && trial.lane == *name).count()
         };
         let races = |&lane: &usize| {
@@ -69,6 +69,6 @@ impl Race<'_> {
                 && count(lane, Outcome::Failed) < FAILURES_ALLOWED
                 && (count(lane, Outcome::Void) < FAILURES_ALLOWED || count(lane, Outcome::Ok) > 0)
         };
-        (0..self.track.names.len()).filter(races).collect()
+        (0..self.runner.names.len()).filter(races).collect()
     }
 }

@@ -1,9 +1,9 @@
-//! The search for the largest swarm that each lane sustains: pass by pass, lane by lane, step by step. What is
+//! The search for the largest appenders that each lane sustains: pass by pass, lane by lane, step by step. What is
 //! tried next, and what came of it, is decided by `stats::search`.
 
-use super::swarm::WITHOUT_FILESYSTEM;
+use super::appenders::WITHOUT_FILESYSTEM;
 use super::{ATTEMPTS_ON_A_MACHINE_THAT_SLEEPS, Race, round_seed};
-use crate::conductor::visit::Visit;
+use crate::conductor::trial_run::TrialRun;
 use crate::failure::{Failure, Status};
 use model::event::Event;
 use model::record::Line;
@@ -15,31 +15,31 @@ use stats::search::{self, Next};
 impl Race<'_> {
     /// Searches until every lane has its passes, or the time is up.
     pub(super) fn search_all(&mut self) -> Result<(), Failure> {
-        let Some((workload, swarm, _)) = search::workload_of(&self.record) else { return Ok(()) };
-        let (workload, swarm) = (workload.clone(), swarm.clone());
+        let Some((workload, appenders, _)) = search::workload_of(&self.record) else { return Ok(()) };
+        let (workload, appenders) = (workload.clone(), appenders.clone());
         let index = self.plan().workloads.iter().position(|of| of.name == workload.name).unwrap_or(0);
-        (self.track.screen)(&Event::WorkloadStarted { title: workload.title.clone(), number: 1, of: 1 });
+        (self.runner.screen)(&Event::WorkloadStarted { title: workload.title.clone(), number: 1, of: 1 });
         let passes = search::passes_of(self.plan().rounds);
         for pass in 1..=passes {
             self.renew_guests(index, pass)?;
             self.renew_agents();
             // Lanes take turns at the same image, and at who comes first.
-            let order = stats::order::round_order(self.track.names.len(), self.plan().seed, index as u64, pass);
+            let order = stats::order::round_order(self.runner.names.len(), self.plan().seed, index as u64, pass);
             for (place, lane) in order.into_iter().enumerate() {
                 let begun = Event::RoundStarted {
-                    title: format!("{}, {}", workload.title, self.track.names[lane]),
+                    title: format!("{}, {}", workload.title, self.runner.names[lane]),
                     number: 1,
                     round: pass,
                     look_at: passes,
                     elapsed_seconds: self.elapsed_seconds(),
                     budget_seconds: self.budget(),
                 };
-                (self.track.screen)(&begun);
-                while let Next::Try(writers) = search::next(&self.record, &self.track.names[lane], pass) {
+                (self.runner.screen)(&begun);
+                while let Next::Try(writers) = search::next(&self.record, &self.runner.names[lane], pass) {
                     if self.budget().is_some_and(|budget| self.elapsed_seconds() >= budget) {
                         return self.note_end_of_time(pass, passes);
                     }
-                    self.search_step(&workload, &swarm, (index, lane), (pass, place as u32 + 1), writers)?;
+                    self.search_step(&workload, &appenders, (index, lane), (pass, place as u32 + 1), writers)?;
                 }
             }
         }
@@ -50,55 +50,55 @@ impl Race<'_> {
     fn search_step(
         &mut self,
         workload: &Workload,
-        swarm: &Appenders,
+        appenders: &Appenders,
         (index, lane): (usize, usize),
         (pass, position): (u32, u32),
         writers: u32,
     ) -> Result<(), Failure> {
-        let name = self.track.names[lane].clone();
+        let name = self.runner.names[lane].clone();
         let number = 1 + self.steps_of(&name, pass);
-        let mut swarm = Appenders { writers, ..swarm.clone() };
-        swarm.directories = swarm.directories.min(writers);
+        let mut appenders = Appenders { writers, ..appenders.clone() };
+        appenders.directories = appenders.directories.min(writers);
         let seed = round_seed(self.plan().seed, index, pass);
-        let work = Workload { kind: Kind::Appenders(Box::new(swarm.clone())), ..workload.clone() };
+        let work = Workload { kind: Kind::Appenders(Box::new(appenders.clone())), ..workload.clone() };
         let full = too_large(&work, self.plan().lane_size.get(), &self.record.header.lanes[lane].venue);
         let mut attempts = 1;
-        let (ran, visit) = loop {
-            let mut visits = [Visit::new(lane, self.ground_of(lane, index, pass), position)];
+        let (ran, trial_run) = loop {
+            let mut trial_runs = [TrialRun::new(lane, self.ground_of(lane, index, pass), position)];
             let ran = match &full {
                 Some(reason) => {
-                    visits[0].failure = Some(reason.clone());
+                    trial_runs[0].failure = Some(reason.clone());
                     Ok(())
                 }
-                None => self.track.round(&work, &mut visits, seed, false),
+                None => self.runner.round(&work, &mut trial_runs, seed, false),
             };
-            let [visit] = visits;
-            match visit.void.clone().filter(|_| ran.is_ok() && attempts < ATTEMPTS_ON_A_MACHINE_THAT_SLEEPS) {
-                None => break (ran, visit),
+            let [trial_run] = trial_runs;
+            match trial_run.void.clone().filter(|_| ran.is_ok() && attempts < ATTEMPTS_ON_A_MACHINE_THAT_SLEEPS) {
+                None => break (ran, trial_run),
                 Some(reason) => {
                     let title = format!("{}, {writers} writers", workload.title);
-                    (self.track.screen)(&Event::RoundRepeated { title, round: pass, reason: reason.clone() });
+                    (self.runner.screen)(&Event::RoundRepeated { title, round: pass, reason: reason.clone() });
                     self.append(Line::Note { said: format!("{name}, {writers} writers, was tried again: {reason}") })?;
                     attempts += 1;
                 }
             }
         };
-        let image = self.track.stage.image_of(visit.ground);
-        let mut trial = visit.into_trial(&name, &work, pass, number);
+        let image = self.runner.lane_set.image_of(trial_run.ground);
+        let mut trial = trial_run.into_trial(&name, &work, pass, number);
         trial.ground = image as u32;
         // The histogram of every step would make the record large, and nobody merges them.
         trial.groups.iter_mut().for_each(|group| group.histogram = None);
         if trial.outcome == Outcome::Failed {
             let reason = trial.reason.clone().unwrap_or_default();
             let title = format!("{}, {writers} writers", workload.title);
-            (self.track.screen)(&Event::TrialFailed { lane: name, title, reason });
+            (self.runner.screen)(&Event::TrialFailed { lane: name, title, reason });
         }
         // What ends a lane's search may be Fairlane or the machine: then they give way without a filesystem too.
         let asks = ran.is_ok() && search::asks_for_a_run_without_filesystem(&self.record, &trial, writers);
         let without_filesystem = match asks {
             true => {
-                let visit = self.track.swarm_without_filesystem(&work, &swarm, lane, seed)?;
-                let mut alone = visit.into_trial(WITHOUT_FILESYSTEM, &work, pass, number);
+                let trial_run = self.runner.appenders_without_filesystem(&work, &appenders, lane, seed)?;
+                let mut alone = trial_run.into_trial(WITHOUT_FILESYSTEM, &work, pass, number);
                 alone.groups.iter_mut().for_each(|group| group.histogram = None);
                 Some(Box::new(alone))
             }

@@ -44,7 +44,7 @@ impl Race<'_> {
             if let Some(reason) = &again {
                 repeat(&mut trials, reason);
                 let title = workload.title.clone();
-                (self.track.screen)(&Event::RoundRepeated { title, round: BEFORE_ROUNDS, reason: reason.clone() });
+                (self.runner.screen)(&Event::RoundRepeated { title, round: BEFORE_ROUNDS, reason: reason.clone() });
             }
             // What counts of the others is measured again with them.
             let kept = trials.into_iter().filter(|trial| trial.outcome != Outcome::Ok);
@@ -146,7 +146,7 @@ mod tests {
             phases_seconds: BTreeMap::new(),
             groups: rates.iter().map(group).collect(),
             system: SystemUse::default(),
-            course: None,
+            timeline: None,
             jobs: Vec::new(),
             flags: Vec::new(),
         }

@@ -1,7 +1,7 @@
 //! Steady work in slices that alternate between lanes, until it has settled.
 
-use super::round::Track;
-use super::visit::Visit;
+use super::round::Runner;
+use super::trial_run::TrialRun;
 use crate::failure::Failure;
 use model::agent::Request;
 use model::throttle::slice_of_all;
@@ -35,11 +35,11 @@ impl Longer {
 
 /// What one lane's slices of a round have shown so far.
 #[derive(Debug, Default)]
-struct Shown(BTreeMap<String, Course>);
+struct Shown(BTreeMap<String, RateSeries>);
 
 /// One group's rates in time order.
 #[derive(Debug, Default)]
-struct Course {
+struct RateSeries {
     windows: Vec<f64>,
     window_seconds: f64,
     slices: Vec<f64>,
@@ -48,23 +48,23 @@ struct Course {
 impl Shown {
     fn add(&mut self, groups: &[Group]) {
         for group in groups {
-            let course = self.0.entry(group.name.clone()).or_default();
-            course.windows.extend(&group.windows_operations_per_second);
-            course.window_seconds = group.windows_seconds;
-            course.slices.extend(group.metrics.get("operations_per_second"));
+            let series = self.0.entry(group.name.clone()).or_default();
+            series.windows.extend(&group.windows_operations_per_second);
+            series.window_seconds = group.windows_seconds;
+            series.slices.extend(group.metrics.get("operations_per_second"));
         }
     }
 
     /// Whether MSER-5 would cut more than half of it.
     fn is_changing(&self) -> bool {
-        self.0.values().any(|course| {
-            stats::steady::settled_windows(&course.windows, course.window_seconds, &course.slices)
+        self.0.values().any(|series| {
+            stats::steady::settled_windows(&series.windows, series.window_seconds, &series.slices)
                 .is_some_and(|settled| settled.past_the_middle)
         })
     }
 }
 
-impl Track<'_> {
+impl Runner<'_> {
     /// Seconds of warm-up and of the window of a slice, the same in every lane.
     pub(super) fn slice_seconds(&self, io: &Io) -> (f64, f64) {
         let throttled = slice_of_all(&self.throttles, io);
@@ -79,33 +79,34 @@ impl Track<'_> {
         &mut self,
         workload: &Workload,
         io: &Io,
-        visits: &mut [Visit],
+        trial_runs: &mut [TrialRun],
         seed: u64,
         threads: bool,
     ) -> Result<(), Failure> {
-        for visit in visits.iter_mut() {
-            self.open(workload, visit, seed)?;
+        for trial_run in trial_runs.iter_mut() {
+            self.open(workload, trial_run, seed)?;
         }
-        self.quiet(visits);
-        self.hold(visits)?;
-        let mut shown: Vec<Shown> = visits.iter().map(|_| Shown::default()).collect();
+        self.quiet(trial_runs);
+        self.hold(trial_runs)?;
+        let mut shown: Vec<Shown> = trial_runs.iter().map(|_| Shown::default()).collect();
         let slices = io.slices as usize;
         for extension in 0..=EXTENSIONS {
             let begun = Instant::now();
             for slice in extension * slices..(extension + 1) * slices {
-                self.slice_of_each(io, visits, &mut shown, (slice, threads))?;
+                self.slice_of_each(io, trial_runs, &mut shown, (slice, threads))?;
             }
             let took = begun.elapsed().as_secs_f64();
             if extension > 0 {
                 self.longer.seconds += took;
             }
-            let changing = visits.iter().zip(&shown).any(|(visit, shown)| visit.sound() && shown.is_changing());
-            if slices == 1 || !changing || !self.stage.side_by_side() || !self.longer.fits(took) {
+            let changing =
+                trial_runs.iter().zip(&shown).any(|(trial_run, shown)| trial_run.sound() && shown.is_changing());
+            if slices == 1 || !changing || !self.lane_set.side_by_side() || !self.longer.fits(took) {
                 break;
             }
         }
-        for visit in visits.iter_mut() {
-            self.finish(visit)?;
+        for trial_run in trial_runs.iter_mut() {
+            self.finish(trial_run)?;
         }
         Ok(())
     }
@@ -115,21 +116,21 @@ impl Track<'_> {
     fn slice_of_each(
         &mut self,
         io: &Io,
-        visits: &mut [Visit],
+        trial_runs: &mut [TrialRun],
         shown: &mut [Shown],
         (slice, threads): (usize, bool),
     ) -> Result<(), Failure> {
         let (warm_up_seconds, seconds) = self.slice_seconds(io);
-        let lanes = visits.len();
+        let lanes = trial_runs.len();
         for turn in 0..lanes {
             let at = (slice + turn) % lanes;
             let shown = &mut shown[at];
-            self.step(&mut visits[at], "measure", |track, visit| {
+            self.step(&mut trial_runs[at], "measure", |runner, trial_run| {
                 let begun = Instant::now();
                 let request = Request::Slice { warm_up_seconds, seconds, threads: threads && slice == 0 };
-                let groups = track.measured(visit, &request)?;
+                let groups = runner.measured(trial_run, &request)?;
                 shown.add(&groups);
-                visit.charge("measure", begun.elapsed().as_secs_f64());
+                trial_run.charge("measure", begun.elapsed().as_secs_f64());
                 Ok(())
             })?;
         }

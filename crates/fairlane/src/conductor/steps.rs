@@ -1,13 +1,13 @@
 //! Operations: lanes take turns at single steps, or at all of them.
 
-use super::round::{Track, Trouble};
-use super::visit::Visit;
+use super::round::{Runner, Trouble};
+use super::trial_run::TrialRun;
 use crate::failure::Failure;
 use model::agent::{Part, Request};
 use model::operations::Operations;
 use model::workload::Workload;
 
-impl Track<'_> {
+impl Runner<'_> {
     /// Done once, steps alternate between the lanes, long ones in parts, for the same reason as slices
     /// do; what a lane wrote reaches the disk before the next lane's turn, in no step's time. Where all steps are done several times, each time is a slice: a lane does all of them, and
     /// what it wrote reaches the disk before the next lane begins.
@@ -19,31 +19,31 @@ impl Track<'_> {
         &mut self,
         workload: &Workload,
         operations: &Operations,
-        visits: &mut [Visit],
+        trial_runs: &mut [TrialRun],
         seed: u64,
         check: bool,
     ) -> Result<(), Failure> {
-        for visit in visits.iter_mut().filter(|_| check) {
-            visit.checking = true;
-            self.open(workload, visit, seed)?;
-            self.steps_checked(operations, visit)?;
-            self.close(visit);
-            if visit.cut.is_some() && visit.sound() {
+        for trial_run in trial_runs.iter_mut().filter(|_| check) {
+            trial_run.checking = true;
+            self.open(workload, trial_run, seed)?;
+            self.steps_checked(operations, trial_run)?;
+            self.close(trial_run);
+            if trial_run.cut.is_some() && trial_run.sound() {
                 // What the steps before the one that was refused wrote counts, so it is compared, in a pass
                 // that does not come to that step.
-                self.open(workload, visit, seed)?;
-                self.steps_checked(operations, visit)?;
-                self.close(visit);
+                self.open(workload, trial_run, seed)?;
+                self.steps_checked(operations, trial_run)?;
+                self.close(trial_run);
             }
-            visit.checking = false;
+            trial_run.checking = false;
         }
-        for visit in visits.iter_mut() {
-            self.open(workload, visit, seed)?;
+        for trial_run in trial_runs.iter_mut() {
+            self.open(workload, trial_run, seed)?;
         }
-        self.hold(visits)?;
+        self.hold(trial_runs)?;
         // The first round also looks at every thread, as of other work.
         let threads = check;
-        let lanes = visits.len();
+        let lanes = trial_runs.len();
         if operations.loops > 1 {
             for turn in 0..operations.loops as usize {
                 for place in 0..lanes {
@@ -51,29 +51,29 @@ impl Track<'_> {
                     // the same neighbour.
                     let at = (turn + if turn % 2 == 0 { place } else { lanes - place }) % lanes;
                     if turn > 0 {
-                        self.again(&mut visits[at])?;
+                        self.again(&mut trial_runs[at])?;
                     }
-                    self.quiet(visits);
-                    self.steps_alone(operations, visits, at, threads && turn == 0)?;
-                    self.sync(&mut visits[at])?;
+                    self.quiet(trial_runs);
+                    self.steps_alone(operations, trial_runs, at, threads && turn == 0)?;
+                    self.sync(&mut trial_runs[at])?;
                 }
             }
         } else {
-            self.steps_side_by_side(operations, visits, threads)?;
-            visits.iter_mut().try_for_each(|visit| self.sync(visit))?;
+            self.steps_side_by_side(operations, trial_runs, threads)?;
+            trial_runs.iter_mut().try_for_each(|trial_run| self.sync(trial_run))?;
         }
-        for visit in visits.iter_mut() {
-            self.finish(visit)?;
-            visit.end_at_cut(&operations.groups());
+        for trial_run in trial_runs.iter_mut() {
+            self.finish(trial_run)?;
+            trial_run.end_at_cut(&operations.groups());
         }
         Ok(())
     }
 
     /// What is left to write is charged beside the steps.
-    fn sync(&mut self, visit: &mut Visit) -> Result<(), Failure> {
-        self.step(visit, "sync", |track, visit| {
-            let seconds = track.tell(visit.lane, &Request::Sync)?;
-            visit.charge("sync", seconds);
+    fn sync(&mut self, trial_run: &mut TrialRun) -> Result<(), Failure> {
+        self.step(trial_run, "sync", |runner, trial_run| {
+            let seconds = runner.tell(trial_run.lane, &Request::Sync)?;
+            trial_run.charge("sync", seconds);
             Ok(())
         })
     }
@@ -81,24 +81,24 @@ impl Track<'_> {
     fn steps_side_by_side(
         &mut self,
         operations: &Operations,
-        visits: &mut [Visit],
+        trial_runs: &mut [TrialRun],
         threads: bool,
     ) -> Result<(), Failure> {
-        let lanes = visits.len();
+        let lanes = trial_runs.len();
         for (number, step) in operations.step.iter().enumerate() {
-            for visit in visits.iter_mut().filter(|visit| step.cold && !visit.past_cut) {
-                self.step(visit, "cold", |track, visit| track.make_cold(visit))?;
+            for trial_run in trial_runs.iter_mut().filter(|trial_run| step.cold && !trial_run.past_cut) {
+                self.step(trial_run, "cold", |runner, trial_run| runner.make_cold(trial_run))?;
             }
-            self.quiet(visits);
-            self.hold(visits)?;
+            self.quiet(trial_runs);
+            self.hold(trial_runs)?;
             let of = self.parts(operations.parts(step));
             for index in 0..of {
                 for turn in 0..lanes {
-                    let visit = &mut visits[(number + index as usize + turn) % lanes];
-                    self.phase(visit, step.group(), Part { index, of }, threads && index == 0)?;
+                    let trial_run = &mut trial_runs[(number + index as usize + turn) % lanes];
+                    self.phase(trial_run, step.group(), Part { index, of }, threads && index == 0)?;
                     if lanes > 1 {
                         // What it leaves to be written would be written beside the next lane.
-                        self.sync(visit)?;
+                        self.sync(trial_run)?;
                     }
                 }
             }
@@ -109,56 +109,56 @@ impl Track<'_> {
     fn steps_alone(
         &mut self,
         operations: &Operations,
-        visits: &mut [Visit],
+        trial_runs: &mut [TrialRun],
         at: usize,
         threads: bool,
     ) -> Result<(), Failure> {
         for step in &operations.step {
-            if step.cold && !visits[at].past_cut {
-                self.step(&mut visits[at], "cold", |track, visit| track.make_cold(visit))?;
-                self.quiet(visits);
-                self.hold(visits)?;
+            if step.cold && !trial_runs[at].past_cut {
+                self.step(&mut trial_runs[at], "cold", |runner, trial_run| runner.make_cold(trial_run))?;
+                self.quiet(trial_runs);
+                self.hold(trial_runs)?;
             }
-            self.phase(&mut visits[at], step.group(), Part::WHOLE, threads)?;
+            self.phase(&mut trial_runs[at], step.group(), Part::WHOLE, threads)?;
         }
         Ok(())
     }
 
     /// A step that is refused may have done something all the same, which no simulation of the steps
     /// knows: after it nothing is compared.
-    fn steps_checked(&mut self, operations: &Operations, visit: &mut Visit) -> Result<(), Failure> {
-        let known = visit.cut.clone();
+    fn steps_checked(&mut self, operations: &Operations, trial_run: &mut TrialRun) -> Result<(), Failure> {
+        let known = trial_run.cut.clone();
         for (step, written) in operations.step.iter().zip(operations.checks()) {
-            if written && !visit.past_cut {
-                self.check_contents(visit)?;
+            if written && !trial_run.past_cut {
+                self.check_contents(trial_run)?;
             }
-            self.phase(visit, step.group(), Part::WHOLE, false)?;
+            self.phase(trial_run, step.group(), Part::WHOLE, false)?;
         }
-        if visit.cut == known { self.check_contents(visit) } else { Ok(()) }
+        if trial_run.cut == known { self.check_contents(trial_run) } else { Ok(()) }
     }
 
     /// All steps from the beginning, on a lane that has nothing left to write.
-    fn again(&mut self, visit: &mut Visit) -> Result<(), Failure> {
-        visit.past_cut = false;
-        self.step(visit, "populate", |track, visit| {
-            track.stage.lift(visit.ground)?;
-            let seconds = track.tell(visit.lane, &Request::Again)?;
-            let synced = track.tell(visit.lane, &Request::Sync)?;
-            visit.charge("populate", seconds + synced);
-            track.stage.hold(visit.ground, visit.lane)?;
+    fn again(&mut self, trial_run: &mut TrialRun) -> Result<(), Failure> {
+        trial_run.past_cut = false;
+        self.step(trial_run, "populate", |runner, trial_run| {
+            runner.lane_set.lift(trial_run.ground)?;
+            let seconds = runner.tell(trial_run.lane, &Request::Again)?;
+            let synced = runner.tell(trial_run.lane, &Request::Sync)?;
+            trial_run.charge("populate", seconds + synced);
+            runner.lane_set.hold(trial_run.ground, trial_run.lane)?;
             Ok(())
         })
     }
 
     /// Everything is made stable, the lane mounted again, and its files compared with what was
     /// written; a library's disk is checked between.
-    fn check_contents(&mut self, visit: &mut Visit) -> Result<(), Failure> {
-        self.step(visit, "verify", |track, visit| {
-            let synced = track.tell(visit.lane, &Request::Sync)?;
-            visit.charge("sync", synced);
-            track.check_and_make_cold(visit)?;
-            let seconds = track.tell(visit.lane, &Request::Verify)?;
-            visit.charge("verify", seconds);
+    fn check_contents(&mut self, trial_run: &mut TrialRun) -> Result<(), Failure> {
+        self.step(trial_run, "verify", |runner, trial_run| {
+            let synced = runner.tell(trial_run.lane, &Request::Sync)?;
+            trial_run.charge("sync", synced);
+            runner.check_and_make_cold(trial_run)?;
+            let seconds = runner.tell(trial_run.lane, &Request::Verify)?;
+            trial_run.charge("verify", seconds);
             Ok::<(), Trouble>(())
         })
     }

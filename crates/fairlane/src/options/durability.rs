@@ -59,7 +59,7 @@ pub struct Powercut {
     pub look: Option<PathBuf>,
     /// With --look: another cut of the same log
     #[arg(long, value_name = "TICK/SURVIVAL", requires = "look")]
-    pub cut: Option<crashes::survive::Cut>,
+    pub cut: Option<crashes::crash_model::Cut>,
     /// text, markdown or json; with --look text or json
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: String,

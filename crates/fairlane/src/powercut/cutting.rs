@@ -1,15 +1,15 @@
 //! One kind of work in one lane: recorded, cut, looked at, counted.
 
-use super::bench::Bench;
 use super::recording::{Recording, Take, record};
-use super::replay::{Inspection, Seen, replay};
-use super::{cannot, kept};
+use super::replay::{Inspection, Replayed, replay};
+use super::scratch_space::ScratchSpace;
+use super::{cannot, saved_case};
 use crate::failure::Failure;
 use crashes::control::most_resident;
+use crashes::crash_model::{Cut, Survival, cuts, variety};
 use crashes::log::Log;
-use crashes::survive::{Cut, Survival, cuts, variety};
 use crashes::work::{Kind, Terms};
-use lanes::Specimen;
+use lanes::SingleLane;
 use model::durability::{Cuts, Example};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -21,7 +21,7 @@ const EXAMPLES: usize = 5;
 /// What is to be done.
 pub struct Job<'a> {
     /// The lane.
-    pub specimen: &'a Specimen,
+    pub single_lane: &'a SingleLane,
     /// The work.
     pub kind: &'a Kind,
     /// Of everything.
@@ -42,19 +42,19 @@ pub struct Job<'a> {
 ///
 /// # Errors
 /// What the machine says; interrupted.
-pub fn cut(bench: &mut Bench, job: &Job, stop: &AtomicBool) -> Result<Cuts, Failure> {
-    let Job { specimen, kind, .. } = job;
+pub fn cut(scratch: &mut ScratchSpace, job: &Job, stop: &AtomicBool) -> Result<Cuts, Failure> {
+    let Job { single_lane, kind, .. } = job;
     let started = Instant::now();
-    let take = Take { specimen, kind, terms: Terms::of(kind.records, job.seed), disk_bytes: job.disk_bytes };
-    let recording = record(bench, &take, stop)?;
+    let take = Take { single_lane, kind, terms: Terms::of(kind.records, job.seed), disk_bytes: job.disk_bytes };
+    let recording = record(scratch, &take, stop)?;
     let recording_seconds = started.elapsed().as_secs_f64();
     let log = Log::open(&recording.log).map_err(cannot("read the log of writes"))?;
     let chosen = cuts(&log, &recording.windows, job.cuts, job.seed ^ name_hash(kind.name), job.sectors);
-    let workers = if specimen.copies_stand_side_by_side() { job.workers } else { 1 };
+    let workers = if single_lane.copies_stand_side_by_side() { job.workers } else { 1 };
     let started = Instant::now();
-    let replayed = replay(bench, &recording, &Inspection { specimen, kind }, &chosen, workers, stop)?;
+    let replayed = replay(scratch, &recording, &Inspection { single_lane, kind }, &chosen, workers, stop)?;
     let seen = &replayed.seen;
-    let mut counted = count(specimen, kind, &recording, seen);
+    let mut counted = count(single_lane, kind, &recording, seen);
     let (open, images) = variety(&log, &chosen);
     (counted.open, counted.images) = (Some(open), Some(images));
     counted.recording_seconds = recording_seconds;
@@ -63,18 +63,18 @@ pub fn cut(bench: &mut Bench, job: &Job, stop: &AtomicBool) -> Result<Cuts, Fail
     counted.log_bytes = std::fs::metadata(&recording.log).map_or(0, |metadata| metadata.len());
     counted.memory_bytes = most_resident() + recording.memory_bytes.max(replayed.memory_bytes);
     // Work that promises nothing of its names promises that the filesystem mounts.
-    let blamed = |one: &&Seen| one.unmountable.is_some() || (kind.promised && is_broken(one));
+    let blamed = |one: &&Replayed| one.unmountable.is_some() || (kind.promised && is_broken(one));
     let first_blamed = seen.iter().find(blamed).map(|one| one.cut);
     let others = seen.iter().filter(|one| is_broken(one) && Some(one.cut) != first_blamed);
     let shown = seen.iter().find(blamed).into_iter().chain(others);
     counted.examples = shown.take(EXAMPLES).map(example).collect();
-    let complaint = |one: &Seen| Example { said: one.complaint.clone().unwrap_or_default(), ..example(one) };
+    let complaint = |one: &Replayed| Example { said: one.complaint.clone().unwrap_or_default(), ..example(one) };
     counted.complained = seen.iter().filter(|one| one.complaint.is_some()).take(EXAMPLES).map(complaint).collect();
     // The first of each is kept: its log is the shortest.
     let keep = |cut: Cut, what: &str| {
-        let (lane, workload) = (specimen.spec().to_line(), kind.name.to_owned());
-        let case = kept::Case { lane, workload, terms: recording.terms_at(cut.tick), cut };
-        kept::keep(job.keep_in, &case, what, &log).map(|folder| folder.display().to_string())
+        let (lane, workload) = (single_lane.spec().to_line(), kind.name.to_owned());
+        let case = saved_case::Case { lane, workload, terms: recording.terms_at(cut.tick), cut };
+        saved_case::keep(job.keep_in, &case, what, &log).map(|folder| folder.display().to_string())
     };
     if let (Some(cut), Some(first)) = (first_blamed, counted.examples.first_mut()) {
         first.kept = keep(cut, "")?;
@@ -93,11 +93,11 @@ fn name_hash(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-fn is_broken(seen: &Seen) -> bool {
+fn is_broken(seen: &Replayed) -> bool {
     seen.unmountable.is_some() || !seen.found.is_clean()
 }
 
-fn example(seen: &Seen) -> Example {
+fn example(seen: &Replayed) -> Example {
     let said = match &seen.unmountable {
         Some(words) => words.clone(),
         None => seen.found.first.clone(),
@@ -105,10 +105,10 @@ fn example(seen: &Seen) -> Example {
     Example { cut: seen.cut.to_string(), acknowledged: seen.acknowledged, said, kept: String::new() }
 }
 
-fn count(specimen: &Specimen, kind: &Kind, recording: &Recording, seen: &[Seen]) -> Cuts {
-    let of = |is: fn(&Seen) -> bool| seen.iter().filter(|one| is(one)).count() as u64;
+fn count(single_lane: &SingleLane, kind: &Kind, recording: &Recording, seen: &[Replayed]) -> Cuts {
+    let of = |is: fn(&Replayed) -> bool| seen.iter().filter(|one| is(one)).count() as u64;
     Cuts {
-        lane: specimen.name().to_owned(),
+        lane: single_lane.name().to_owned(),
         workload: kind.name.to_owned(),
         what: kind.what.to_owned(),
         promised: kind.promised,

@@ -4,16 +4,16 @@
 //! is unlike all others, so that no filesystem has to tell where it put it. Which block is of the filesystem itself, and
 //! alive, is found by looking too: a disk that notes what is read is mounted cold, and every file on it read.
 
-use super::bench::{Bench, Place, unmount};
 use super::cannot;
 use super::recording::SECTOR_BYTES;
+use super::scratch_space::{ScratchMount, ScratchSpace, unmount};
 use crate::commands::lane_failure;
 use crate::failure::Failure;
 use crashes::Watcher;
 use crashes::serve::{FILE, WATCHED_BLOCK};
 use crashes::work::bytes_of;
 use lanes::loop_device::LoopDevice;
-use lanes::{Consistency, LaneFailure, Scrub, Specimen};
+use lanes::{Consistency, LaneFailure, Scrub, SingleLane};
 use model::durability::Damage;
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
@@ -46,9 +46,9 @@ pub enum Target {
 /// One device of the lane: the file that holds it, and where it is shown while reads are noted.
 struct Disk {
     path: PathBuf,
-    place: Place,
-    shown: Place,
-    shown_loop: Place,
+    place: ScratchMount,
+    shown: ScratchMount,
+    shown_loop: ScratchMount,
 }
 
 /// Damages so many blocks of one lane and looks at what it says.
@@ -56,38 +56,38 @@ struct Disk {
 /// # Errors
 /// What the machine says; interrupted.
 pub fn damage(
-    bench: &mut Bench,
-    specimen: &Specimen,
+    scratch: &mut ScratchSpace,
+    single_lane: &SingleLane,
     target: Target,
     blocks: u32,
     (seed, disk_bytes): (u64, u64),
     stop: &AtomicBool,
 ) -> Result<Damage, Failure> {
-    let devices = specimen.least_devices();
+    let devices = single_lane.least_devices();
     let mut disks = Vec::new();
     for index in 0..devices {
-        let path = bench.path(&format!("disk{index}"));
+        let path = scratch.path(&format!("disk{index}"));
         let file = File::create(&path).and_then(|file| file.set_len(disk_bytes));
         file.map_err(cannot("make an image"))?;
-        let shown = bench.mount_place(&format!("shown{index}"))?;
-        let shown_loop = bench.loop_place(shown.path.join(FILE))?;
-        disks.push(Disk { place: bench.loop_place(path.clone())?, path, shown, shown_loop });
+        let shown = scratch.mount_place(&format!("shown{index}"))?;
+        let shown_loop = scratch.loop_place(shown.path.join(FILE))?;
+        disks.push(Disk { place: scratch.loop_place(path.clone())?, path, shown, shown_loop });
     }
-    let lane = bench.mount_place("lane")?;
+    let lane = scratch.mount_place("lane")?;
     let found = (|| {
         let files: Vec<&Path> = disks.iter().map(|disk| disk.path.as_path()).collect();
-        with_lane(specimen, &files, &lane.path, true, stop, fill(seed))??;
+        with_lane(single_lane, &files, &lane.path, true, stop, fill(seed))??;
         // Where there are two copies, which of them is read is the kernel's choice: a scrub reads both.
-        let (walked, alive) = noting_reads(specimen, &disks, &lane.path, stop, |lane, _| {
+        let (walked, alive) = noting_reads(single_lane, &disks, &lane.path, stop, |lane, _| {
             for file in 0..FILES {
                 read(lane, file).map_err(cannot("read a file that was not damaged"))?;
             }
-            if devices > 1 { specimen.scrub(lane, stop).map(drop).map_err(lane_failure) } else { Ok(()) }
+            if devices > 1 { single_lane.scrub(lane, stop).map(drop).map_err(lane_failure) } else { Ok(()) }
         })?;
         walked?;
         let hit = break_blocks(&disks[0].path, (target, &alive), blocks, seed).map_err(cannot("damage a block"))?;
         let mut found = Damage {
-            lane: specimen.name().to_owned(),
+            lane: single_lane.name().to_owned(),
             of: if target == Target::Data { "data" } else { "metadata" }.to_owned(),
             devices,
             blocks: hit.blocks.len() as u64,
@@ -95,13 +95,13 @@ pub fn damage(
             hit: hit.files.len() as u64,
             ..Damage::default()
         };
-        look(specimen, &disks, &lane.path, (&hit, seed), &mut found, stop)?;
+        look(single_lane, &disks, &lane.path, (&hit, seed), &mut found, stop)?;
         Ok(found)
     })();
-    bench.clear(lane)?;
+    scratch.clear(lane)?;
     for disk in disks {
         for place in [disk.shown_loop, disk.shown, disk.place] {
-            bench.clear(place)?;
+            scratch.clear(place)?;
         }
         std::fs::remove_file(&disk.path).map_err(cannot("remove an image"))?;
     }
@@ -111,7 +111,7 @@ pub fn damage(
 /// Attaches the devices, mounts, acts, and takes both away again. The outer error is the machine's; the inner is
 /// that the lane does not mount or what `act` answered.
 fn with_lane<T>(
-    specimen: &Specimen,
+    single_lane: &SingleLane,
     disks: &[&Path],
     target: &Path,
     fresh: bool,
@@ -126,10 +126,10 @@ fn with_lane<T>(
     let others: Vec<&Path> = paths[1..].iter().map(PathBuf::as_path).collect();
     let done = (|| {
         if fresh {
-            specimen.format(&paths[0], &others, stop).map_err(lane_failure)?;
+            single_lane.format(&paths[0], &others, stop).map_err(lane_failure)?;
         }
         let more: Vec<String> = others.iter().map(|path| format!("device={}", path.display())).collect();
-        specimen.mount_with(&paths[0], target, &more).map_err(lane_failure)?;
+        single_lane.mount_with(&paths[0], target, &more).map_err(lane_failure)?;
         act(target, &devices)
     })();
     unmount(target)?;
@@ -142,7 +142,7 @@ fn with_lane<T>(
 /// [`with_lane`] on disks that note what is read of them, and that stay as they are: what is written is forgotten. Answers
 /// the blocks of the first disk that were read too.
 fn noting_reads<T>(
-    specimen: &Specimen,
+    single_lane: &SingleLane,
     disks: &[Disk],
     target: &Path,
     stop: &AtomicBool,
@@ -156,7 +156,7 @@ fn noting_reads<T>(
         }
         let files: Vec<PathBuf> = disks.iter().map(|disk| disk.shown_loop.path.clone()).collect();
         let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-        let done = with_lane(specimen, &files, target, false, stop, act)?;
+        let done = with_lane(single_lane, &files, target, false, stop, act)?;
         let read = watchers[0].blocks_read().map_err(cannot("talk to the disk that notes what is read"))?;
         Ok((done, read))
     })();
@@ -274,14 +274,14 @@ fn break_blocks(
 
 /// Reads everything, then has the filesystem's own tools look.
 fn look(
-    specimen: &Specimen,
+    single_lane: &SingleLane,
     disks: &[Disk],
     target: &Path,
     (hit, seed): (&Hit, u64),
     found: &mut Damage,
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
-    let (mounted, seen) = noting_reads(specimen, disks, target, stop, |lane, _| {
+    let (mounted, seen) = noting_reads(single_lane, disks, target, stop, |lane, _| {
         for file in 0..FILES {
             match read(lane, file) {
                 Ok(bytes) if bytes == bytes_of(seed, file, MOST) => {
@@ -293,7 +293,7 @@ fn look(
                 Err(_) => found.refused += 1,
             }
         }
-        specimen.scrub(lane, stop).map_err(lane_failure)
+        single_lane.scrub(lane, stop).map_err(lane_failure)
     })?;
     found.read = Some(hit.blocks.intersection(&seen).count() as u64);
     let mut told = match mounted {
@@ -308,7 +308,7 @@ fn look(
         Err(failure) => return Err(failure),
     };
     if told == Consistency::Unknown {
-        told = check(specimen, &disks[0].path, stop)?;
+        told = check(single_lane, &disks[0].path, stop)?;
     }
     if let Consistency::Complaint(words) = told {
         (found.noticed, found.scrub) = (true, words);
@@ -316,9 +316,9 @@ fn look(
     Ok(())
 }
 
-fn check(specimen: &Specimen, path: &Path, stop: &AtomicBool) -> Result<Consistency, Failure> {
+fn check(single_lane: &SingleLane, path: &Path, stop: &AtomicBool) -> Result<Consistency, Failure> {
     let mut device = LoopDevice::attach(path, Some(SECTOR_BYTES)).map_err(lane_failure)?;
-    let told = specimen.check(&device.path(), stop);
+    let told = single_lane.check(&device.path(), stop);
     device.detach().map_err(lane_failure)?;
     match told {
         Err(LaneFailure::Interrupted) => Err(Failure::interrupted()),

@@ -1,14 +1,14 @@
 //! A full disk, and a disk that refuses a write or a flush.
 
-use super::bench::{Bench, unmount};
 use super::cannot;
 use super::recording::{SECTOR_BYTES, flush_arrives};
+use super::scratch_space::{ScratchSpace, unmount};
 use crate::commands::lane_failure;
 use crate::failure::Failure;
 use crashes::Recorder;
 use crashes::serve::FILE;
 use crashes::work::{Terms, bytes_of, find, run_telling};
-use lanes::Specimen;
+use lanes::SingleLane;
 use lanes::loop_device::LoopDevice;
 use model::durability::{Fault, Full};
 use std::fs::File;
@@ -32,26 +32,26 @@ pub const REFUSED: [(u64, u64); 4] = [(3, 0), (40, 0), (0, 3), (0, 20)];
 /// # Errors
 /// What the machine says; interrupted.
 pub fn full(
-    bench: &mut Bench,
-    specimen: &Specimen,
+    scratch: &mut ScratchSpace,
+    single_lane: &SingleLane,
     (seed, disk_bytes): (u64, u64),
     stop: &AtomicBool,
 ) -> Result<Full, Failure> {
-    let path = bench.path("disk0");
+    let path = scratch.path("disk0");
     File::create(&path).and_then(|file| file.set_len(disk_bytes)).map_err(cannot("make an image"))?;
-    let disk = bench.loop_place(path.clone())?;
-    let lane = bench.mount_place("lane")?;
+    let disk = scratch.loop_place(path.clone())?;
+    let lane = scratch.mount_place("lane")?;
     let mut device = LoopDevice::attach(&path, Some(SECTOR_BYTES)).map_err(lane_failure)?;
     let done = (|| {
-        specimen.format(&device.path(), &[], stop).map_err(lane_failure)?;
-        specimen.mount(&device.path(), &lane.path).map_err(lane_failure)?;
-        let filled = fill(&lane.path, specimen.name(), seed, stop);
+        single_lane.format(&device.path(), &[], stop).map_err(lane_failure)?;
+        single_lane.mount(&device.path(), &lane.path).map_err(lane_failure)?;
+        let filled = fill(&lane.path, single_lane.name(), seed, stop);
         filled.map_err(|error| if is_set(stop) { Failure::interrupted() } else { cannot("fill the lane")(error) })
     })();
     unmount(&lane.path)?;
     device.detach().map_err(lane_failure)?;
-    bench.clear(lane)?;
-    bench.clear(disk)?;
+    scratch.clear(lane)?;
+    scratch.clear(disk)?;
     std::fs::remove_file(&path).map_err(cannot("remove an image"))?;
     done
 }
@@ -133,16 +133,16 @@ fn fill(lane: &Path, name: &str, seed: u64, stop: &AtomicBool) -> std::io::Resul
 /// # Errors
 /// What the machine says; interrupted.
 pub fn refuse(
-    bench: &mut Bench,
-    specimen: &Specimen,
+    scratch: &mut ScratchSpace,
+    single_lane: &SingleLane,
     (write, flush): (u64, u64),
     (seed, disk_bytes): (u64, u64),
     stop: &AtomicBool,
 ) -> Result<Fault, Failure> {
-    let fuse = bench.mount_place("recorder")?;
-    let disk = bench.loop_place(fuse.path.join(FILE))?;
-    let lane = bench.mount_place("lane")?;
-    let (contents, log) = (bench.path("contents"), bench.path("log"));
+    let fuse = scratch.mount_place("recorder")?;
+    let disk = scratch.loop_place(fuse.path.join(FILE))?;
+    let lane = scratch.mount_place("lane")?;
+    let (contents, log) = (scratch.path("contents"), scratch.path("log"));
     let mut recorder =
         Recorder::start(&fuse.path, &contents, &log, disk_bytes).map_err(cannot("start the recording disk"))?;
     let mut device = None;
@@ -150,9 +150,9 @@ pub fn refuse(
         let attached = device.insert(LoopDevice::attach(&disk.path, Some(SECTOR_BYTES)).map_err(lane_failure)?);
         let path = attached.path();
         flush_arrives(&mut recorder, &path)?;
-        specimen.format(&path, &[], stop).map_err(lane_failure)?;
-        specimen.mount(&path, &lane.path).map_err(lane_failure)?;
-        work(&mut recorder, specimen, (&path, &lane.path), (write, flush), seed, stop)
+        single_lane.format(&path, &[], stop).map_err(lane_failure)?;
+        single_lane.mount(&path, &lane.path).map_err(lane_failure)?;
+        work(&mut recorder, single_lane, (&path, &lane.path), (write, flush), seed, stop)
     })();
     let unmounted = unmount(&lane.path);
     let detached = device.map_or(Ok(()), |mut device| device.detach().map_err(lane_failure));
@@ -161,7 +161,7 @@ pub fn refuse(
     let found = done?;
     unmounted.and(detached).and(released)?;
     for place in [lane, disk, fuse] {
-        bench.clear(place)?;
+        scratch.clear(place)?;
     }
     for path in [contents, log] {
         std::fs::remove_file(&path).map_err(cannot("remove a log"))?;
@@ -171,7 +171,7 @@ pub fn refuse(
 
 fn work(
     recorder: &mut Recorder,
-    specimen: &Specimen,
+    single_lane: &SingleLane,
     (device, lane): (&Path, &Path),
     (write, flush): (u64, u64),
     seed: u64,
@@ -196,7 +196,7 @@ fn work(
     // Whole again, as after the cable was plugged in.
     recorder.fail(0, 0).map_err(&failed)?;
     let mut found = Fault {
-        lane: specimen.name().to_owned(),
+        lane: single_lane.name().to_owned(),
         of: if write > 0 { "write" } else { "flush" }.to_owned(),
         number: write.max(flush),
         happened: match write > 0 {
@@ -216,7 +216,7 @@ fn work(
     });
     found.writable = another.is_ok();
     unmount(lane)?;
-    match specimen.mount(device, lane) {
+    match single_lane.mount(device, lane) {
         Ok(()) => {
             let seen = (kind.check)(&folder, terms, acknowledged);
             found.lost = seen.lost + seen.torn;

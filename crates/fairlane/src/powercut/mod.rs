@@ -1,28 +1,28 @@
 //! Power cuts, damage, full and failing disks: what `fairlane powercut` and `fairlane integrity` do.
 
-pub mod bench;
 pub mod cutting;
 pub mod damage;
 pub mod faults;
-pub mod kept;
-pub mod notebook;
+pub mod record_writer;
 pub mod recording;
 pub mod replay;
+pub mod saved_case;
+pub mod scratch_space;
 pub mod speed;
 
 use crate::failure::Failure;
-use lanes::Specimen;
+use lanes::SingleLane;
 use model::durability::DurabilityLane;
 
 /// A lane as the record keeps it.
-pub fn described(specimen: &Specimen) -> DurabilityLane {
+pub fn described(single_lane: &SingleLane) -> DurabilityLane {
     DurabilityLane {
-        name: specimen.name().to_owned(),
-        spec: specimen.spec().to_line(),
-        filesystem: specimen.filesystem().to_owned(),
-        mkfs_command: specimen.mkfs_command().to_vec(),
-        mount_options: specimen.mount_options().to_vec(),
-        promises: specimen.promises(),
+        name: single_lane.name().to_owned(),
+        spec: single_lane.spec().to_line(),
+        filesystem: single_lane.filesystem().to_owned(),
+        mkfs_command: single_lane.mkfs_command().to_vec(),
+        mount_options: single_lane.mount_options().to_vec(),
+        promises: single_lane.promises(),
     }
 }
 

@@ -1,14 +1,14 @@
 //! One kind of work on one lane, written down by the recording disk.
 
-use super::bench::{Bench, unmount};
 use super::cannot;
+use super::scratch_space::{ScratchSpace, unmount};
 use crate::commands::lane_failure;
 use crate::failure::Failure;
 use crashes::Recorder;
 use crashes::control::Answer;
 use crashes::serve::FILE;
 use crashes::work::{Kind, Terms};
-use lanes::Specimen;
+use lanes::SingleLane;
 use lanes::loop_device::LoopDevice;
 use rustix::fs::{FallocateFlags, fallocate};
 use std::fs::File;
@@ -51,7 +51,7 @@ impl Recording {
 /// What is recorded.
 pub struct Take<'a> {
     /// The lane.
-    pub specimen: &'a Specimen,
+    pub single_lane: &'a SingleLane,
     /// The work.
     pub kind: &'a Kind,
     /// Its terms.
@@ -64,12 +64,12 @@ pub struct Take<'a> {
 ///
 /// # Errors
 /// What the system, mkfs or the recorder says; where a flush does not arrive, nothing here can be trusted.
-pub fn record(bench: &mut Bench, take: &Take, stop: &AtomicBool) -> Result<Recording, Failure> {
-    let fuse = bench.mount_place("recorder")?;
-    let disk = bench.loop_place(fuse.path.join(FILE))?;
-    let lane = bench.mount_place("lane")?;
-    let log = bench.path("log");
-    let contents = bench.path("contents");
+pub fn record(scratch: &mut ScratchSpace, take: &Take, stop: &AtomicBool) -> Result<Recording, Failure> {
+    let fuse = scratch.mount_place("recorder")?;
+    let disk = scratch.loop_place(fuse.path.join(FILE))?;
+    let lane = scratch.mount_place("lane")?;
+    let log = scratch.path("log");
+    let contents = scratch.path("contents");
     let mut recorder =
         Recorder::start(&fuse.path, &contents, &log, take.disk_bytes).map_err(cannot("start the recording disk"))?;
     let mut device = None;
@@ -106,7 +106,7 @@ pub fn record(bench: &mut Bench, take: &Take, stop: &AtomicBool) -> Result<Recor
     let recording = worked?;
     unmounted.and(detached).and(released)?;
     for place in [lane, disk, fuse] {
-        bench.clear(place)?;
+        scratch.clear(place)?;
     }
     std::fs::remove_file(&contents).map_err(cannot("remove what the recording disk held"))?;
     Ok(recording)
@@ -144,15 +144,15 @@ fn work(
     recording: &mut Recording,
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
-    let Take { specimen, kind, disk_bytes, .. } = take;
+    let Take { single_lane, kind, disk_bytes, .. } = take;
     // Nothing of the filesystem before lies under this one.
     let empty = || -> std::io::Result<()> {
         let file = File::options().read(true).write(true).open(device)?;
         Ok(fallocate(&file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, 0, *disk_bytes)?)
     };
     empty().map_err(cannot("empty the recording disk"))?;
-    specimen.format(device, &[], stop).map_err(lane_failure)?;
-    specimen.mount(device, lane).map_err(lane_failure)?;
+    single_lane.format(device, &[], stop).map_err(lane_failure)?;
+    single_lane.mount(device, lane).map_err(lane_failure)?;
     let folder = lane.join("work");
     std::fs::create_dir(&folder).map_err(cannot("make a folder on the lane"))?;
     let failed = |error| cannot(format!("do the work {}", kind.name))(error);

@@ -1,15 +1,15 @@
 //! Crash images, one after the other: shown, mounted, looked at, unmounted, checked.
 
-use super::bench::{Bench, Place, unmount};
 use super::recording::{Recording, SECTOR_BYTES};
+use super::scratch_space::{ScratchMount, ScratchSpace, unmount};
 use crate::commands::lane_failure;
 use crate::failure::Failure;
 use crashes::Replayer;
+use crashes::crash_model::Cut;
 use crashes::serve::FILE;
-use crashes::survive::Cut;
 use crashes::work::{Found, Kind};
 use lanes::loop_device::LoopDevice;
-use lanes::{Consistency, LaneFailure, Specimen, mountinfo};
+use lanes::{Consistency, LaneFailure, SingleLane, mountinfo};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,7 @@ use std::sync::{PoisonError, RwLock};
 
 /// What one image showed.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct Replayed {
     /// The cut.
     pub cut: Cut,
     /// Records that were acknowledged before it.
@@ -35,22 +35,22 @@ pub struct Seen {
 /// What all images showed.
 pub struct Replay {
     /// In the order of the cuts.
-    pub seen: Vec<Seen>,
+    pub seen: Vec<Replayed>,
     /// The most memory that the processes held that showed them, all together.
     pub memory_bytes: u64,
 }
 
 /// One worker's places.
-struct Seat {
-    fuse: Place,
-    disk: Place,
-    lane: Place,
+struct WorkerMounts {
+    fuse: ScratchMount,
+    disk: ScratchMount,
+    lane: ScratchMount,
 }
 
 /// What is looked at.
 pub struct Inspection<'a> {
     /// The lane.
-    pub specimen: &'a Specimen,
+    pub single_lane: &'a SingleLane,
     /// The work.
     pub kind: &'a Kind,
 }
@@ -60,7 +60,7 @@ pub struct Inspection<'a> {
 /// # Errors
 /// What the system or the image server says; interrupted.
 pub fn replay(
-    bench: &mut Bench,
+    scratch: &mut ScratchSpace,
     recording: &Recording,
     inspection: &Inspection,
     cuts: &[Cut],
@@ -69,10 +69,10 @@ pub fn replay(
 ) -> Result<Replay, Failure> {
     let mut seats = Vec::new();
     for worker in 0..workers.clamp(1, cuts.len().max(1)) {
-        let fuse = bench.mount_place(&format!("images{worker}"))?;
-        let disk = bench.loop_place(fuse.path.join(FILE))?;
-        let lane = bench.mount_place(&format!("look{worker}"))?;
-        seats.push(Seat { fuse, disk, lane });
+        let fuse = scratch.mount_place(&format!("images{worker}"))?;
+        let disk = scratch.loop_place(fuse.path.join(FILE))?;
+        let lane = scratch.mount_place(&format!("look{worker}"))?;
+        seats.push(WorkerMounts { fuse, disk, lane });
     }
     // One worker that fails ends the others.
     let over = AtomicBool::new(false);
@@ -96,7 +96,7 @@ pub fn replay(
     });
     for seat in seats {
         for place in [seat.lane, seat.disk, seat.fuse] {
-            bench.clear(place)?;
+            scratch.clear(place)?;
         }
     }
     let mut all = Replay { seen: Vec::new(), memory_bytes: 0 };
@@ -109,7 +109,7 @@ pub fn replay(
 }
 
 fn serve(
-    seat: &Seat,
+    seat: &WorkerMounts,
     recording: &Recording,
     inspection: &Inspection,
     cuts: &[Cut],
@@ -147,12 +147,12 @@ fn serve(
 /// another is being mounted: what did not mount, or was complained of, counts only where it does so again while no
 /// other image is there; and an image is believed only where the kernel says that it is the one that was asked for.
 fn confirmed(
-    seat: &Seat,
+    seat: &WorkerMounts,
     replayer: &mut Replayer,
     what: (&Recording, &Inspection),
     cut: Cut,
     (stop, alone): (&AtomicBool, &RwLock<()>),
-) -> Result<Seen, Failure> {
+) -> Result<Replayed, Failure> {
     let among_others = alone.read().unwrap_or_else(PoisonError::into_inner);
     let seen = look(seat, replayer, what, cut, stop)?;
     drop(among_others);
@@ -171,24 +171,24 @@ fn confirmed(
 
 /// One image; `None`: the kernel mounted another device than this one.
 fn look(
-    seat: &Seat,
+    seat: &WorkerMounts,
     replayer: &mut Replayer,
     (recording, inspection): (&Recording, &Inspection),
     cut: Cut,
     stop: &AtomicBool,
-) -> Result<Option<Seen>, Failure> {
-    let Inspection { specimen, kind } = inspection;
+) -> Result<Option<Replayed>, Failure> {
+    let Inspection { single_lane, kind } = inspection;
     let acknowledged =
         replayer.show(cut).map_err(|error| Failure::failed(format!("cannot make a crash image: {error}")))?;
     let mut seen =
-        Seen { cut, acknowledged, unmountable: None, found: Found::default(), complaint: None, repaired: false };
+        Replayed { cut, acknowledged, unmountable: None, found: Found::default(), complaint: None, repaired: false };
     let mut device = LoopDevice::attach(&seat.disk.path, Some(SECTOR_BYTES)).map_err(lane_failure)?;
     let path = device.path();
-    if specimen.is_repaired_before_mount() {
-        seen.repaired = specimen.repair(&path, stop).map_err(lane_failure)? != Consistency::Clean;
+    if single_lane.is_repaired_before_mount() {
+        seen.repaired = single_lane.repair(&path, stop).map_err(lane_failure)? != Consistency::Clean;
     }
     let mut itself = true;
-    match specimen.mount_copy(&path, &seat.lane.path) {
+    match single_lane.mount_copy(&path, &seat.lane.path) {
         Ok(()) => {
             itself = carries(&seat.lane.path, &path)?;
             if itself {
@@ -199,7 +199,7 @@ fn look(
             if itself {
                 // The checker reads through the cache of the device, which filesystems go past.
                 device.drop_cache().map_err(lane_failure)?;
-                if let Consistency::Complaint(said) = specimen.check(&path, stop).map_err(lane_failure)? {
+                if let Consistency::Complaint(said) = single_lane.check(&path, stop).map_err(lane_failure)? {
                     seen.complaint = Some(said);
                 }
             }

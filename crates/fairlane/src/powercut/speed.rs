@@ -1,12 +1,12 @@
 //! The same work on an ordinary image, for its speed. The lanes take turns on one image that was written in
 //! full, in an order that turns from round to round.
 
-use super::bench::{Bench, unmount};
 use super::cannot;
+use super::scratch_space::{ScratchSpace, unmount};
 use crate::commands::lane_failure;
 use crate::failure::{Failure, Status};
 use crashes::work::{Kind, Terms};
-use lanes::Specimen;
+use lanes::SingleLane;
 use lanes::image::Image;
 use lanes::loop_device::LoopDevice;
 use model::durability::{Failed, Speed};
@@ -22,21 +22,21 @@ const ROUNDS: usize = 3;
 /// # Errors
 /// What the machine says of the image; interrupted.
 pub fn measure(
-    bench: &mut Bench,
-    specimens: &[&Specimen],
+    scratch: &mut ScratchSpace,
+    specimens: &[&SingleLane],
     kinds: &[&Kind],
     seed: u64,
     lane_bytes: u64,
     stop: &AtomicBool,
 ) -> Result<(Vec<Speed>, Vec<Failed>), Failure> {
-    let path = bench.path("ordinary");
+    let path = scratch.path("ordinary");
     let image = Image::create(&path, lane_bytes, seed, &mut |_| {}, stop).map_err(lane_failure)?;
-    let disk = bench.loop_place(path.clone())?;
-    let lane = bench.mount_place("ordinary-lane")?;
+    let disk = scratch.loop_place(path.clone())?;
+    let lane = scratch.mount_place("ordinary-lane")?;
     let mut speeds: Vec<Speed> = Vec::new();
-    for specimen in specimens {
+    for single_lane in specimens {
         speeds.extend(kinds.iter().map(|kind| Speed {
-            lane: specimen.name().to_owned(),
+            lane: single_lane.name().to_owned(),
             workload: kind.name.to_owned(),
             records_per_second: Vec::new(),
         }));
@@ -67,8 +67,8 @@ pub fn measure(
             }
         }
     }
-    bench.clear(lane)?;
-    bench.clear(disk)?;
+    scratch.clear(lane)?;
+    scratch.clear(disk)?;
     std::fs::remove_file(&path).map_err(cannot("remove the ordinary image"))?;
     speeds.retain(|speed| failed.iter().all(|failed| failed.lane != speed.lane));
     result.map(|()| (speeds, failed))
@@ -81,7 +81,7 @@ fn is_free(path: &Path) -> bool {
 
 /// One lane, freshly made.
 fn visit(
-    specimen: &Specimen,
+    single_lane: &SingleLane,
     image: &Image,
     lane: &Path,
     kinds: &[&Kind],
@@ -91,12 +91,12 @@ fn visit(
     image.wipe_signatures().map_err(lane_failure)?;
     let mut device = LoopDevice::attach(image.path(), image.direct_io_alignment()).map_err(lane_failure)?;
     let worked: Result<Vec<f64>, Failure> = (|| {
-        specimen.format(&device.path(), &[], stop).map_err(lane_failure)?;
+        single_lane.format(&device.path(), &[], stop).map_err(lane_failure)?;
         // mkfs leaves parts unwritten, which would be paid for by whoever writes there first.
         device.sync().map_err(lane_failure)?;
         image.solidify().map_err(lane_failure)?;
         device.drop_cache().map_err(lane_failure)?;
-        specimen.mount(&device.path(), lane).map_err(lane_failure)?;
+        single_lane.mount(&device.path(), lane).map_err(lane_failure)?;
         kinds.iter().map(|kind| rate(kind, lane, seed, stop)).collect()
     })();
     let unmounted = unmount(lane);

@@ -1,8 +1,8 @@
 //! The answers: which path gives what.
 
 use super::guard::{self, Guard};
-use super::shelf::Shelf;
-use super::{App, live, page, shelf};
+use super::record_store::RecordStore;
+use super::{App, live, page, record_store};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::PathRejection;
@@ -91,15 +91,15 @@ async fn dashboard(State(app): State<Arc<App>>, headers: HeaderMap) -> Response 
 }
 
 async fn records(State(app): State<Arc<App>>) -> Response {
-    work(&app, |shelf| shelf.list().and_then(|list| json(&list))).await
+    work(&app, |store| store.list().and_then(|list| json(&list))).await
 }
 
 async fn race(State(app): State<Arc<App>>, name: Name) -> Result<Response, Refusal> {
     let name = text(name)?;
-    Ok(work(&app, move |shelf| shelf.race(&name)).await)
+    Ok(work(&app, move |store| store.race(&name)).await)
 }
 
-/// A name in the path, its percent-encoding undone; what the folder makes of it is the shelf's matter.
+/// A name in the path, its percent-encoding undone; what the folder makes of it is the store's matter.
 type Name = Result<Path<String>, PathRejection>;
 
 fn text(name: Name) -> Result<String, Refusal> {
@@ -126,8 +126,8 @@ async fn compare(State(app): State<Arc<App>>, Query(asked): Query<Vec<(String, S
             names.push(other);
         }
     }
-    let answer = move |shelf: &mut Shelf| {
-        shelf.answer("compare", names, "fairlane compare A B", |records| {
+    let answer = move |store: &mut RecordStore| {
+        store.answer("compare", names, "fairlane compare A B", |records| {
             let (a_name, a) = records.read(0)?;
             let against = |at: usize| {
                 let (b_name, b) = records.read(at)?;
@@ -145,12 +145,12 @@ async fn trend(State(app): State<Arc<App>>, Query(asked): Query<Vec<(String, Str
         return Refusal::bad("name a workload and a group: /api/trend?workload=NAME&group=NAME").into_response();
     };
     let lanes: Vec<String> = asked.iter().filter(|(key, _)| key == "lane").map(|(_, value)| value.clone()).collect();
-    work(&app, move |shelf| {
-        let figures = shelf.figures(&workload)?;
+    work(&app, move |store| {
+        let figures = store.figures(&workload)?;
         let found = stats::trend::trend(figures.all.iter().map(Arc::as_ref), &workload, &group, &lanes);
         found.map_or_else(
             || {
-                let names = shelf::shown(&format!("{workload}: {group}"));
+                let names = record_store::shown(&format!("{workload}: {group}"));
                 Err(Refusal::new(StatusCode::NOT_FOUND, format!("no record has figures of {names}; race them first")))
             },
             |mut trend| {
@@ -175,8 +175,8 @@ async fn record(State(app): State<Arc<App>>, name: Name) -> Result<Response, Ref
     let name = text(name)?;
     let (folder, asked) = (app.folder.clone(), name.clone());
     let opened = spawn_blocking(move || -> Result<(File, u64), Refusal> {
-        let file = shelf::open(&folder, &asked)?;
-        let bytes = file.metadata().map_err(|error| shelf::unreadable(&asked, &error.to_string()))?.len();
+        let file = record_store::open(&folder, &asked)?;
+        let bytes = file.metadata().map_err(|error| record_store::unreadable(&asked, &error.to_string()))?.len();
         Ok((file, bytes))
     });
     let (file, bytes) = opened.await.map_err(|_| failed())??;
@@ -208,9 +208,9 @@ async fn nothing() -> Refusal {
 }
 
 /// Does what may take long beside the connections, one at a time.
-async fn work(app: &App, job: impl FnOnce(&mut Shelf) -> Result<Bytes, Refusal> + Send + 'static) -> Response {
-    let mut shelf = Arc::clone(&app.shelf).lock_owned().await;
-    match spawn_blocking(move || job(&mut shelf)).await {
+async fn work(app: &App, job: impl FnOnce(&mut RecordStore) -> Result<Bytes, Refusal> + Send + 'static) -> Response {
+    let mut store = Arc::clone(&app.store).lock_owned().await;
+    match spawn_blocking(move || job(&mut store)).await {
         Ok(answered) => answered.map(|bytes| ([(CONTENT_TYPE, JSON)], bytes)).into_response(),
         Err(_) => failed().into_response(),
     }

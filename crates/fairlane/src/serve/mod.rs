@@ -1,7 +1,7 @@
 //! The dashboard's server: reads records and what a running race tells of itself, and shows both.
 //!
 //! It opens files for reading only and makes none. `listen` takes connections and bounds them, `guard`
-//! turns away whoever may not ask, `api` answers, `shelf` is the folder of records, `live` the stream of
+//! turns away whoever may not ask, `api` answers, `store` is the folder of records, `live` the stream of
 //! progress, `page` the page itself.
 
 mod api;
@@ -9,7 +9,7 @@ mod guard;
 mod listen;
 mod live;
 mod page;
-mod shelf;
+mod record_store;
 
 pub use guard::Token;
 
@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::terminal;
 use guard::Guard;
 use model::page::Language;
-use shelf::Shelf;
+use record_store::RecordStore;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ struct App {
     folder: PathBuf,
     language: Option<Language>,
     /// One at a time: a server that computes on all CPUs would disturb a race.
-    shelf: Arc<Mutex<Shelf>>,
+    store: Arc<Mutex<RecordStore>>,
     live: live::Glance,
     watchers: Arc<Semaphore>,
     stop: watch::Receiver<bool>,
@@ -78,7 +78,7 @@ pub fn run(settings: Settings) -> Result<(), Failure> {
         let stop = listen::stop_on_signals().map_err(cannot)?;
         let listener = tokio::net::TcpListener::from_std(listener).map_err(cannot)?;
         let app = App {
-            shelf: Arc::new(Mutex::new(Shelf::new(folder.clone()))),
+            store: Arc::new(Mutex::new(RecordStore::new(folder.clone()))),
             folder,
             language,
             live: live::Glance::default(),

@@ -1,13 +1,13 @@
 //! A running guest, seen from the host.
 
+use super::channel::{self, AgentReply, Line, READ_PATIENCE, Shared, Writer};
 use super::clocks::Clocks;
 use super::initramfs;
 use super::kernel::GuestKind;
-use super::last_words::{last_block, remedy, telling};
-use super::left;
 use super::machine::Machine;
+use super::orphans;
+use super::panic_log::{last_block, remedy, telling};
 use super::protocol::{Answer, Answered, Ask, Asked, Hello};
-use super::talk::{self, AgentReply, Line, READ_PATIENCE, Shared, Writer};
 use super::uml::{self, Ptrace};
 use crate::failure::{LaneFailure, cannot, failed};
 use model::Bytes;
@@ -147,7 +147,7 @@ impl Guest {
             return Err(failed("the guest has no channel"));
         };
         let shared = Arc::new(Shared::default());
-        let answers = talk::listen(from, console, &shared).map_err(|error| cannot("start a thread", error))?;
+        let answers = channel::listen(from, console, &shared).map_err(|error| cannot("start a thread", error))?;
         let mut guest = Guest {
             kind: machine.kind,
             folder: folder.clone(),
@@ -163,7 +163,7 @@ impl Guest {
         started(Begun::Keeper(guest.pid()))?;
         let mut journalled = Ok(());
         let mut watched = || {
-            if let Some(session) = left::session_below(guest.pid())
+            if let Some(session) = orphans::session_below(guest.pid())
                 && guest.session.swap(session, Ordering::Relaxed) != session
             {
                 journalled = started(Begun::Session(session));
@@ -236,7 +236,7 @@ impl Guest {
     /// Where some processes stay.
     pub fn leave_nothing(&self) -> Result<(), LaneFailure> {
         let session = Some(self.session.load(Ordering::Relaxed)).filter(|session| *session != 0);
-        left::end(0, &self.folder, session)?;
+        orphans::end(0, &self.folder, session)?;
         // The keeper's work, where there still was one.
         let _ = std::fs::remove_dir_all(&self.folder);
         Ok(())

@@ -3,6 +3,7 @@
 //! [`Guest`] is a running one, seen from the host; [`init`] and [`worker`] are this program inside of it. Disks
 //! are images that the host formats; the guest mounts them when it is asked to.
 
+mod channel;
 mod clocks;
 mod cpio;
 mod elf;
@@ -13,12 +14,11 @@ mod initramfs;
 pub mod keeper;
 pub mod kernel;
 pub mod kvm;
-mod last_words;
-pub(crate) mod left;
 pub mod machine;
 pub mod modules;
+pub(crate) mod orphans;
+mod panic_log;
 pub mod protocol;
-mod talk;
 pub mod uml;
 pub mod worker;
 

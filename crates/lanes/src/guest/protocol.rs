@@ -7,7 +7,7 @@
 
 use crate::failure::LaneFailure;
 use model::agent::Devices;
-use model::course::Look;
+use model::timeline::Look;
 use model::trial::SystemUse;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -94,8 +94,8 @@ pub enum Ask {
         lane: u32,
         /// Its devices.
         devices: Devices,
-        /// A swarm of writers is at work: more is looked at.
-        swarm: bool,
+        /// Appenders is at work: more is looked at.
+        appenders: bool,
     },
     /// What the system did since the watching began, or since the last look.
     Look {
@@ -142,7 +142,7 @@ pub enum Answer {
     Looked {
         /// The guest's own system.
         system: Box<SystemUse>,
-        /// Of a swarm of writers: what else shows.
+        /// Of appenders: what else shows.
         beside: Option<Look>,
     },
     /// To `clock`: nanoseconds since some moment.

@@ -6,7 +6,7 @@ use crate::contestant::fill_device;
 use crate::failure::{LaneFailure, cannot, failed};
 use crate::{command, loop_device, mount, mountinfo};
 use model::agent::Devices;
-use model::course::Look;
+use model::timeline::Look;
 use model::trial::SystemUse;
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ const SCORE: &str = "/proc/self/oom_score_adj";
 
 type Output = Arc<Mutex<File>>;
 
-/// Whoever looks at the guest's system: each call answers what it did since the one before, and of a swarm of
+/// Whoever looks at the guest's system: each call answers what it did since the one before, and of appenders of
 /// writers what else shows.
 pub type Looking = Box<dyn FnMut() -> (SystemUse, Option<Look>)>;
 
@@ -177,8 +177,8 @@ impl Worker<'_> {
                 Ok(Answer::Done)
             }
             Ask::DropCache { device } => drop_cache(&device).map(|()| Answer::Done),
-            Ask::Watch { lane, devices, swarm } => {
-                self.looking.insert(lane, (self.watch)(&devices, swarm));
+            Ask::Watch { lane, devices, appenders } => {
+                self.looking.insert(lane, (self.watch)(&devices, appenders));
                 Ok(Answer::Done)
             }
             Ask::Look { lane } => match self.looking.get_mut(&lane) {

@@ -2,7 +2,7 @@
 //! assertion that nothing is left.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
-use lanes::{FailureKind, Journal, LaneFailure, Settings, Stage};
+use lanes::{FailureKind, Journal, LaneFailure, LaneSet, Settings};
 use model::Bytes;
 use model::plan::Ground;
 use model::throttle::Throttles;
@@ -115,20 +115,20 @@ impl Drop for Scratch {
     }
 }
 
-/// Builds, hands the stage over, tears down, and asserts that nothing is left, also after a panic
-/// of the work (then by the stage's own net).
-pub fn with_stage(scratch: &Scratch, settings: Settings, work: impl FnOnce(&mut Stage, &mut Journal)) {
-    let mut stage = Stage::check(settings).unwrap_or_else(|error| panic!("{error}"));
+/// Builds, hands the lane set over, tears down, and asserts that nothing is left, also after a panic
+/// of the work (then by the lane set's own net).
+pub fn with_lanes(scratch: &Scratch, settings: Settings, work: impl FnOnce(&mut LaneSet, &mut Journal)) {
+    let mut lane_set = LaneSet::check(settings).unwrap_or_else(|error| panic!("{error}"));
     let mut journal = scratch.journal();
-    stage.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap_or_else(|error| panic!("{error}"));
-    work(&mut stage, &mut journal);
-    stage.teardown(&mut journal).unwrap();
+    lane_set.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap_or_else(|error| panic!("{error}"));
+    work(&mut lane_set, &mut journal);
+    lane_set.teardown(&mut journal).unwrap();
     journal.finish().unwrap();
     scratch.assert_nothing_left();
 }
 
 pub fn refusal(settings: Settings) -> LaneFailure {
-    match Stage::check(settings) {
+    match LaneSet::check(settings) {
         Err(error) => error,
         Ok(_) => panic!("it was not refused"),
     }

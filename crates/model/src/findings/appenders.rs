@@ -1,4 +1,4 @@
-//! What the statistics make of swarms of writers: how late each lane's were, and how many it sustains.
+//! What the statistics make of appenders: how late each lane's were, and how many it sustains.
 
 use super::Pair;
 use crate::search::Criterion;
@@ -6,9 +6,9 @@ use crate::sentence::Sentence;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A workload of a swarm of writers as one table.
+/// A workload of appenders as one table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SwarmFinding {
+pub struct AppendersFinding {
     /// Name of the workload.
     pub workload: String,
     /// What a person calls it.
@@ -22,12 +22,12 @@ pub struct SwarmFinding {
     /// Each writer is a process of its own.
     pub processes: bool,
     /// One per lane and group: appends, and reads where there are readers.
-    pub rows: Vec<SwarmRow>,
+    pub rows: Vec<AppendersRow>,
 }
 
-/// One lane's swarm.
+/// One lane's appenders.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct SwarmRow {
+pub struct AppendersRow {
     /// Name of the lane.
     pub lane: String,
     /// `append` or `read`.
@@ -86,7 +86,7 @@ pub struct Bursts {
     pub p99_in_ns: Option<f64>,
 }
 
-/// The largest swarm that each lane sustains.
+/// The largest appenders that each lane sustains.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchFinding {
     /// Name of the workload whose writers were varied.

@@ -59,7 +59,8 @@ fn said(findings: &Findings) -> Vec<&Sentence> {
         let failures = of.rows.iter().flat_map(|row| &row.figures).filter_map(|lane| lane.failure.as_ref());
         of.warnings.iter().chain(whys).chain(failures)
     });
-    let of_swarms = findings.swarms.iter().flat_map(|of| &of.rows).flat_map(|row| row.story.iter().chain(&row.failure));
+    let of_appenders =
+        findings.appenders.iter().flat_map(|of| &of.rows).flat_map(|row| row.story.iter().chain(&row.failure));
     let of_transactions = findings.transactions.iter().flat_map(|of| &of.rows).filter_map(|row| row.failure.as_ref());
     let of_searches = findings.searches.iter().flat_map(|of| {
         let whys = of.pairs.iter().filter_map(|pair| pair.why.as_ref());
@@ -77,7 +78,7 @@ fn said(findings: &Findings) -> Vec<&Sentence> {
         .chain(of_answer)
         .chain(of_results)
         .chain(of_tables)
-        .chain(of_swarms)
+        .chain(of_appenders)
         .chain(of_transactions)
         .chain(of_searches)
         .chain(of_advice)

@@ -85,7 +85,7 @@ words! {
     undecided_apart;
     /// None of these.
     undecided_nothing;
-    /// A search for the largest swarm.
+    /// A search for the largest appenders.
     searched;
     /// No figure at all.
     nothing_measured;

@@ -3,7 +3,7 @@
 use super::{Cell, Table, legend};
 use crate::layout::Phrase;
 use crate::markdown::{code, escape, phrase, row};
-use crate::words::questions as said;
+use crate::words::questions as wording;
 use model::findings::Findings;
 
 /// What stands before a row below a heading; Markdown takes plain spaces away.
@@ -16,10 +16,10 @@ pub(crate) fn markdown(out: &mut String, findings: &Findings) {
         return;
     }
     let limited = table.rows.iter().any(|row| !row.limit.is_empty());
-    let mut header = vec![said::QUESTION.to_owned()];
+    let mut header = vec![wording::QUESTION.to_owned()];
     header.extend(table.lanes.iter().map(|lane| code(&crate::clean::name(lane), true)));
-    header.push(said::UNIT.to_owned());
-    header.extend(limited.then(|| said::LIMITED_BY.to_owned()));
+    header.push(wording::UNIT.to_owned());
+    header.extend(limited.then(|| wording::LIMITED_BY.to_owned()));
     row(out, &header);
     let lanes = 1..=table.lanes.len();
     let rule = |at: usize| if lanes.contains(&at) { "---:" } else { "---" }.to_owned();
@@ -44,7 +44,7 @@ pub(crate) fn markdown(out: &mut String, findings: &Findings) {
             put(label.chain(figures.iter().map(|figure| escape(figure.trim()))).collect());
         }
     }
-    let marks = said::Marks { bold: true, ..table.marks() };
+    let marks = wording::Marks { bold: true, ..table.marks() };
     if let Some(legend) = legend(&table, findings, marks) {
         out.push_str(&format!("\n{}\n", phrase(&legend, false)));
     }

@@ -4,7 +4,7 @@ use super::HANG;
 use crate::clean::{columns, shorten};
 use crate::layout::{Phrase, Tone};
 use crate::statements::{reference_of, shown_against};
-use crate::words::{self, questions as said};
+use crate::words::{self, questions as wording};
 use crate::{facts, figures, operations};
 use model::findings::{Counts, Estimate, Findings, Limit, OperationRow, ResultFinding, Verdict};
 use model::units::human_count;
@@ -164,7 +164,7 @@ fn row<'a>(
         let (figure, tone) = match value {
             Some(value) => (unit.figure(value), Tone::Plain),
             None if failed => (words::FAILED.to_owned(), Tone::Failed),
-            None => (said::NO_FIGURE.to_owned(), Tone::Quiet),
+            None => (wording::NO_FIGURE.to_owned(), Tone::Quiet),
         };
         let share = value.zip(best).map(|(own, best)| if result.higher_is_better { own / best } else { best / own });
         Cell {
@@ -181,7 +181,7 @@ fn row<'a>(
     Row {
         heading,
         unit: unit.name,
-        limit: said::limit(result.limit),
+        limit: wording::limit(result.limit),
         at_the_disk: result.limit == Limit::Device && unranked,
         lines: lines(result, lanes, indent),
         remarks: remarks(result),
@@ -213,10 +213,10 @@ fn mark(result: &ResultFinding, lane: &str, lanes: &[&str]) -> Phrase {
     let Some(&reference) = lanes.first() else { return Phrase::default() };
     if measured(reference) {
         let pair = shown_against(result, lane, reference).filter(|_| lane != reference);
-        return pair.map(|pair| said::mark(result, &pair)).unwrap_or_default();
+        return pair.map(|pair| wording::mark(result, &pair)).unwrap_or_default();
     }
     let Some(own) = reference_of(result).filter(|own| *own != lane && measured(own)) else { return Phrase::default() };
-    let mark = shown_against(result, lane, own).map(|pair| said::mark(result, &pair)).unwrap_or_default();
+    let mark = shown_against(result, lane, own).map(|pair| wording::mark(result, &pair)).unwrap_or_default();
     if mark.is_empty() { mark } else { mark.say(" (").name(&shorten(own, NAME_COLUMNS)).say(")") }
 }
 
@@ -230,12 +230,12 @@ fn lines(result: &ResultFinding, lanes: &[&str], indent: &str) -> Vec<(String, V
         return Vec::new();
     }
     let cells: Vec<String> = lanes.iter().map(|lane| of(lane, |estimate| estimate.latency_p99_ns)).collect();
-    if cells.iter().all(String::is_empty) { Vec::new() } else { vec![(format!("{indent}{}", said::P99), cells)] }
+    if cells.iter().all(String::is_empty) { Vec::new() } else { vec![(format!("{indent}{}", wording::P99), cells)] }
 }
 
 /// What has to be known beside a row's figures.
 fn remarks(result: &ResultFinding) -> Vec<Phrase> {
-    let buffered = (!result.buffered.is_empty()).then(|| said::buffers(&result.buffered));
+    let buffered = (!result.buffered.is_empty()).then(|| wording::buffers(&result.buffered));
     let pace = words::verdict::pace(result).map(Phrase::of);
     buffered.into_iter().chain(pace).collect()
 }
@@ -264,7 +264,7 @@ impl Unit {
             // One unit for the row: 1890 beside 735 MB/s reads better than 1.89 GB/s beside it.
             _ if is_bytes => scaled(&[("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3)], most.min(least * 9.995)),
             "ns" => scaled(&[("s", 1e9), ("ms", 1e5), ("us", 1e3)], least).of_time(),
-            "operations/s" => Unit { name: said::unit(result.counts).to_owned(), scale: None },
+            "operations/s" => Unit { name: wording::unit(result.counts).to_owned(), scale: None },
             other => Unit { name: shorten(other, 14), scale: None },
         }
     }

@@ -1,10 +1,10 @@
-//! What tables of swarms of writers say, and searches for how many a lane sustains.
+//! What tables of appenders say, and searches for how many a lane sustains.
 
 use crate::clean::shorten;
 use crate::figures;
 use crate::layout::{GLUE, Phrase, Tone};
 use crate::words;
-use model::findings::{Pair, SearchFinding, SearchLane, SwarmFinding, SwarmRow, Verdict};
+use model::findings::{AppendersFinding, AppendersRow, Pair, SearchFinding, SearchLane, Verdict};
 use model::search::Criterion;
 
 /// The label of the tables of lateness.
@@ -24,7 +24,7 @@ pub(crate) const LEGEND: &str = "Lateness: from when a record was due to when it
     scheduler's own part of it, p99. Dirty, iowait (mean of 10 s) and load (mean of a minute): the largest seen.";
 
 /// The line above a table.
-pub(crate) fn heading(table: &SwarmFinding) -> Phrase {
+pub(crate) fn heading(table: &AppendersFinding) -> Phrase {
     let rounds = table.rows.iter().map(|row| row.rounds).max().unwrap_or(0);
     let each = if table.processes { ", a process each" } else { "" };
     Phrase::default().tone(Tone::Label, shorten(&table.title, 60)).say(format!(
@@ -37,7 +37,7 @@ pub(crate) fn heading(table: &SwarmFinding) -> Phrase {
 }
 
 /// The cells of a row; `several`: the workload has several groups, so that each is named.
-pub(crate) fn cells(row: &SwarmRow, several: bool) -> Vec<String> {
+pub(crate) fn cells(row: &AppendersRow, several: bool) -> Vec<String> {
     let absent = || "-".to_owned();
     let time = |ns: Option<f64>| ns.map_or_else(absent, |ns| figures::brief(ns * 1e-9));
     let share = |share: Option<f64>| share.map_or_else(absent, figures::small_share);
@@ -58,7 +58,7 @@ pub(crate) fn cells(row: &SwarmRow, several: bool) -> Vec<String> {
 }
 
 /// Rounds in which a lane fell behind; `None`: in none.
-pub(crate) fn backlog(row: &SwarmRow) -> Option<Phrase> {
+pub(crate) fn backlog(row: &AppendersRow) -> Option<Phrase> {
     (row.backlog_rounds > 0).then(|| {
         Phrase::default().name(&row.lane).say(format!(
             " fell behind in {} of {}: its backlog grew",

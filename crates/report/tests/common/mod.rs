@@ -273,7 +273,7 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, mut answer: Option<An
         disk: None,
         results,
         operations: Vec::new(),
-        swarms: Vec::new(),
+        appenders: Vec::new(),
         transactions: Vec::new(),
         searches: Vec::new(),
         code_only: None,
@@ -461,7 +461,7 @@ pub fn trial(lane: &str, round: u32, position: u32) -> Trial {
             device: DeviceUse { write_bytes: 14_000_000, flushes: 2_360, ..DeviceUse::default() },
             ..SystemUse::default()
         },
-        course: None,
+        timeline: None,
         jobs: Vec::new(),
         flags: Vec::new(),
     }

@@ -6,10 +6,10 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use model::Bytes;
-use model::course::TrialCourse;
 use model::page::{Language, PAGE_SCHEMA, Page, Show};
 use model::plan::{Ground, Plan, Rounds};
 use model::record::{EndOutcome, Header, Record, SCHEMA};
+use model::timeline::TrialTimeline;
 use model::trial::{DeviceUse, Group, Latency, Outcome, SystemUse, Trial};
 use model::workload::{Io, Kind, Pattern, SmallFiles, Workload};
 use std::collections::BTreeMap;
@@ -145,7 +145,7 @@ fn trial(name: &str, workload: &Workload, round: u32, speed: f64, points: u32, n
     let mut column = |level: f64| (0..points).map(|_| digits(level * noise.near_one())).collect::<Vec<f64>>();
     let zeros = || vec![0.0; points as usize];
     let each = 1.0 / f64::from(points);
-    let course = TrialCourse {
+    let timeline = TrialTimeline {
         seconds: (1..=points).map(|at| 3.0 * each * f64::from(at)).collect(),
         measured_seconds: (1..=points).map(|at| each * f64::from(at)).collect(),
         operations_per_second: column(20_000.0 * speed),
@@ -160,7 +160,7 @@ fn trial(name: &str, workload: &Workload, round: u32, speed: f64, points: u32, n
         device_busy_share: column(0.8),
         dirty_bytes: column(3e6),
         pressure_io_share: column(0.3),
-        ..TrialCourse::default()
+        ..TrialTimeline::default()
     };
     Trial {
         round,
@@ -183,7 +183,7 @@ fn trial(name: &str, workload: &Workload, round: u32, speed: f64, points: u32, n
             device: DeviceUse { reads: operations, read_bytes: operations * 4096, ..DeviceUse::default() },
             ..SystemUse::default()
         },
-        course: Some(Box::new(course)),
+        timeline: Some(Box::new(timeline)),
         jobs: Vec::new(),
         flags: Vec::new(),
     }

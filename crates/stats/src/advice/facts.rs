@@ -98,23 +98,28 @@ impl Promise {
 
 /// What several runs saw of one lane.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Seen<'a> {
+pub struct Observation<'a> {
     /// The run with the most cuts; of several that have as many the first one, which is the newest.
     pub told: &'a Broken,
     /// How many runs saw such a thing.
     pub runs: u32,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> Observation<'a> {
     /// What is told of a lane where several runs broke such a promise. Runs are never added up: two of one seed hold
     /// the same cuts. `None`: none did.
-    pub fn of(broken: &'a [Broken], lane: &Lane, kernel: &str, such: impl Fn(&Promise) -> bool) -> Option<Seen<'a>> {
+    pub fn of(
+        broken: &'a [Broken],
+        lane: &Lane,
+        kernel: &str,
+        such: impl Fn(&Promise) -> bool,
+    ) -> Option<Observation<'a>> {
         let mine = broken.iter().filter(|broken| such(&broken.promise) && broken.is_of(lane, kernel));
-        mine.fold(None, |seen: Option<Seen<'a>>, broken| match seen {
-            Some(Seen { told, runs }) if told.promise.weight() >= broken.promise.weight() => {
-                Some(Seen { told, runs: runs + 1 })
+        mine.fold(None, |seen: Option<Observation<'a>>, broken| match seen {
+            Some(Observation { told, runs }) if told.promise.weight() >= broken.promise.weight() => {
+                Some(Observation { told, runs: runs + 1 })
             }
-            seen => Some(Seen { told: broken, runs: seen.map_or(0, |seen| seen.runs) + 1 }),
+            seen => Some(Observation { told: broken, runs: seen.map_or(0, |seen| seen.runs) + 1 }),
         })
     }
 }
@@ -194,8 +199,8 @@ impl Table<'_> {
     }
 
     /// How a lane was seen to break such a promise.
-    fn seen(&self, lane: &Lane, such: impl Fn(&Promise) -> bool) -> Option<Seen<'_>> {
-        Seen::of(self.broken, lane, self.kernel, such)
+    fn seen(&self, lane: &Lane, such: impl Fn(&Promise) -> bool) -> Option<Observation<'_>> {
+        Observation::of(self.broken, lane, self.kernel, such)
     }
 
     /// Quotas by a kind of owner. An option that limits one kind leaves the others to be switched on
@@ -236,7 +241,7 @@ impl Table<'_> {
 const OWN_WORD: &str = "the lane's own description";
 
 /// What was seen weighs more than what options promise.
-fn lost(seen: &Seen) -> Finding {
+fn lost(seen: &Observation) -> Finding {
     let (note, command) = match seen.told.promise {
         Promise::Durable { broken, cuts, only_torn_512 } => {
             let torn = if only_torn_512 { ", all of which tore a write between sectors of 512 bytes" } else { "" };

@@ -6,7 +6,7 @@ use super::flips;
 use super::work::Part;
 use super::{Asked, LEAST_MEASURED};
 use crate::comparable::{self, LIBRARY, MEMORY};
-use crate::say::{advice as said, text};
+use crate::statements::{advice as statement, text};
 use model::Sentence;
 use model::features::Feature;
 use model::findings::{Excluded, Flip, LaneFact};
@@ -106,7 +106,7 @@ impl<'a> Field<'a> {
             return None;
         }
         let part = self.parts.iter().find(lacking)?;
-        Some(said::of_part(text(&part.weight.what), part.unmeasured(&lane.name)?))
+        Some(statement::of_part(text(&part.weight.what), part.unmeasured(&lane.name)?))
     }
 
     /// The lane that is chosen among those that meet these needs, where it is not this one, and how many

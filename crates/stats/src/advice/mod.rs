@@ -17,7 +17,7 @@ mod work;
 pub use proposal::{KnownSuite, KnownWorkload, USUAL_LANE_BYTES};
 
 use crate::comparable::{LIBRARY, stands_beside};
-use crate::say::{advice as said, text};
+use crate::statements::{advice as statement, text};
 use choice::{Choice, Contest};
 use facts::{Holds, Table};
 use field::{Divided, Field, names};
@@ -347,7 +347,7 @@ fn unmeasured(parts: &[Part], lane: &Lane) -> Option<AdviceNote> {
     let what = Value::List(lacking.iter().map(|(what, _)| text(*what)).collect());
     Some(AdviceNote {
         lanes: vec![lane.name.clone()],
-        text: said::compared_without(what, why.clone()),
+        text: statement::compared_without(what, why.clone()),
         source: "the race".to_owned(),
     })
 }

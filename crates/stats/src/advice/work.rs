@@ -5,8 +5,8 @@ use crate::answer::cannot_tell;
 use crate::estimate;
 use crate::failed;
 use crate::resample::FEWEST_ROUNDS;
-use crate::say::{advice as said, text};
 use crate::series;
+use crate::statements::{advice as statement, text};
 use crate::throttle;
 use model::Sentence;
 use model::findings::{Counts, Equal, Limit, Pair, ResultFinding, Verdict};
@@ -49,7 +49,7 @@ impl<'a> Raced<'a> {
         figures.retain(|(_, figure)| estimate::usable(*figure));
         let failed = failed::trials(lane, &result.group);
         let all = failed.len() + lane.group(&result.group).count();
-        let said = |last: &&model::trial::Trial| said::rounds_failed(failed.len(), all, failed::reason(last));
+        let said = |last: &&model::trial::Trial| statement::rounds_failed(failed.len(), all, failed::reason(last));
         Raced {
             lane: &lane.lane.name,
             figures,
@@ -253,7 +253,7 @@ impl<'a> Part<'a> {
             let estimate = series.result.estimates.iter().find(|estimate| estimate.lane == lane)?;
             let none = estimate.failure.clone().filter(|why| !throttle::is_void(why));
             let some = || series.raced(lane)?.failed.clone();
-            Some(said::of_part(text(&series.result.title), none.or_else(some)?))
+            Some(statement::of_part(text(&series.result.title), none.or_else(some)?))
         };
         self.series.iter().find_map(of)
     }
@@ -265,7 +265,7 @@ impl<'a> Part<'a> {
             return None;
         }
         let void = self.series.iter().find_map(|series| series.raced(lane)?.void.clone());
-        Some(void.unwrap_or_else(|| said::too_few_rounds(FEWEST_ROUNDS)))
+        Some(void.unwrap_or_else(|| statement::too_few_rounds(FEWEST_ROUNDS)))
     }
 
     /// What stands for it, as `SUITE/WORKLOAD/GROUP`.

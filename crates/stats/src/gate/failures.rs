@@ -6,7 +6,7 @@
 //! that is not improbable enough the gate does not fail, and has no green light for it either.
 
 use super::replicate::{Came, Replicate};
-use crate::say::pair::no_reason;
+use crate::statements::pair::no_reason;
 use crate::student::ln_gamma;
 use crate::words;
 

@@ -4,9 +4,9 @@ use super::Named;
 use crate::failed;
 use crate::judge;
 use crate::pair;
-use crate::say as said;
 use crate::series::{LaneSeries, Series};
 use crate::stalls::Means;
+use crate::statements as statement;
 use crate::words;
 use model::findings::{Limit, ResultFinding};
 
@@ -114,7 +114,10 @@ impl<'a> Judged<'a> {
         // All lanes may have stood still at once, and here that is no excuse: a kernel can do it to all.
         let still = of.stood_still(group, metric);
         if !still.is_empty() && still.len() == done {
-            return Replicate::without(Came::Failed, why.unwrap_or_else(|| said::race::stood_still_always().into()));
+            return Replicate::without(
+                Came::Failed,
+                why.unwrap_or_else(|| statement::race::stood_still_always().into()),
+            );
         }
         if pair::mostly_behind(of, u32::MAX) {
             // A rate that each race measures for itself says nothing of another race's.

@@ -9,7 +9,7 @@ use crate::compare;
 use crate::estimate;
 use crate::judge;
 use crate::pair::finite;
-use crate::say;
+use crate::statements;
 use crate::student;
 use crate::words;
 use model::findings::Limit;
@@ -178,7 +178,7 @@ fn limited(verdict: &mut GateVerdict, why: &mut Vec<String>, (judged, group): (&
         if *verdict != GateVerdict::Failed {
             *verdict = GateVerdict::Inconclusive;
         }
-        why.push(say::pair::missed_the_disk().into());
+        why.push(statements::pair::missed_the_disk().into());
         return true;
     }
     let limit = most_limited(judged, group);

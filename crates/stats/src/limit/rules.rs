@@ -1,14 +1,16 @@
 //! The rules in order, each with a sentence that names its figures.
 
-use super::{BEYOND_THE_CEILING, Disturbed, Exact, LaneUse, Raw, Sight, of_several_kinds, only_writes, paced, plain};
+use super::{
+    BEYOND_THE_CEILING, Disturbed, Exact, LaneUse, Observed, Raw, of_several_kinds, only_writes, paced, plain,
+};
 use crate::impossible::HARDLY_ANY_AT_THE_DEVICE;
-use crate::say::{self, limit as said, name, names};
+use crate::statements::{self, limit as statement, name, names};
 use model::findings::Limit;
 use model::sentence::Value;
 use model::workload::Kind;
 use model::{Sentence, Throttle};
 
-type Rule = fn(&Sight) -> Option<(Limit, Sentence)>;
+type Rule = fn(&Observed) -> Option<(Limit, Sentence)>;
 
 /// Rules 2 and 3, which hold for any work; with rule 3 what else never came to the disk.
 const RULES: [Rule; 4] = [harness, cache, beyond_the_disk, kept_in_memory];
@@ -24,21 +26,21 @@ const LIMITS: [Rule; 3] = [device, own_disk, write_amplification];
 const DATABASE: [Rule; 2] = [flush, full_cpus];
 
 /// What the first rule that matches says.
-pub(super) fn first(sight: &Sight) -> (Limit, Sentence) {
+pub(super) fn first(observed: &Observed) -> (Limit, Sentence) {
     let causes = match () {
-        () if matches!(sight.workload.kind, Kind::Oltp(_) | Kind::Mix(_)) => &DATABASE[..],
-        () if paced(sight.workload) => &[][..],
-        () if of_several_kinds(sight.workload) && sight.is_throttled() => &LIMITS[..],
-        () if of_several_kinds(sight.workload) => &[][..],
+        () if matches!(observed.workload.kind, Kind::Oltp(_) | Kind::Mix(_)) => &DATABASE[..],
+        () if paced(observed.workload) => &[][..],
+        () if of_several_kinds(observed.workload) && observed.is_throttled() => &LIMITS[..],
+        () if of_several_kinds(observed.workload) => &[][..],
         () => &CAUSES[..],
     };
     let (limit, reason) =
-        RULES.iter().chain(causes).find_map(|rule| rule(sight)).unwrap_or_else(|| unattributed(sight));
+        RULES.iter().chain(causes).find_map(|rule| rule(observed)).unwrap_or_else(|| unattributed(observed));
     // Where the ceiling is known to be wrong, that is said with whatever holds without it.
-    let wrong = sight.wrong_ceiling().filter(|_| !matches!(limit, Limit::Harness | Limit::Cache));
-    match wrong.filter(|_| !paced(sight.workload)) {
+    let wrong = observed.wrong_ceiling().filter(|_| !matches!(limit, Limit::Harness | Limit::Cache));
+    match wrong.filter(|_| !paced(observed.workload)) {
         Some(wrong) if limit == Limit::Unattributed => (limit, wrong),
-        Some(wrong) => (limit, say::pair::clauses(Value::Clauses(vec![reason.into(), wrong.into()]))),
+        Some(wrong) => (limit, statements::pair::clauses(Value::Clauses(vec![reason.into(), wrong.into()]))),
         None => (limit, reason),
     }
 }
@@ -56,7 +58,7 @@ impl Raw {
     }
 }
 
-impl Sight<'_> {
+impl Observed<'_> {
     /// Workers that share the engine's user time: of a job file those of the jobs that may run at
     /// once, which are the jobs between two stonewalls; the largest such group counts.
     fn workers(&self) -> u32 {
@@ -74,7 +76,7 @@ impl Sight<'_> {
             Kind::Streams(streams) => streams.readers.saturating_add(streams.writers),
             Kind::Operations(operations) => operations.threads,
             Kind::Mix(mix) => mix.threads,
-            Kind::Appenders(swarm) => swarm.threads,
+            Kind::Appenders(appenders) => appenders.threads,
         }
     }
 
@@ -114,8 +116,8 @@ impl Sight<'_> {
     /// The ceiling as a person names it; `None`: none is known.
     fn ceiling(&self) -> Option<Sentence> {
         match (self.emulated(), &self.raw) {
-            (Some(throttle), _) => Some(said::emulated_disk(name(throttle.to_string()))),
-            (None, Some(raw)) => Some(said::bare_device(self.bare(raw))),
+            (Some(throttle), _) => Some(statement::emulated_disk(name(throttle.to_string()))),
+            (None, Some(raw)) => Some(statement::bare_device(self.bare(raw))),
             (None, None) => None,
         }
     }
@@ -123,11 +125,11 @@ impl Sight<'_> {
     /// The same where the device was just spoken of.
     fn own_ceiling(&self) -> Option<Sentence> {
         if self.disks_differ() && !self.workload.flush_bound() {
-            return Some(said::own_disks(self.disks()));
+            return Some(statement::own_disks(self.disks()));
         }
         match (self.emulated(), &self.raw) {
-            (Some(throttle), _) => Some(said::throttle_itself(name(throttle.to_string()))),
-            (None, Some(raw)) => Some(said::its_bare_figure(self.bare(raw))),
+            (Some(throttle), _) => Some(statement::throttle_itself(name(throttle.to_string()))),
+            (None, Some(raw)) => Some(statement::its_bare_figure(self.bare(raw))),
             (None, None) => None,
         }
     }
@@ -151,9 +153,9 @@ impl Sight<'_> {
     /// Every lane with its own disk.
     fn disks(&self) -> Value {
         let each = self.lanes.iter().map(|lane| match (&lane.throttle, &self.raw) {
-            (Some(throttle), _) => said::lane_and_figure(name(&lane.name), name(throttle.to_string())),
-            (None, Some(raw)) => said::lane_on_bare_device(name(&lane.name), self.bare(raw)),
-            (None, None) => said::lane_not_limited(name(&lane.name)),
+            (Some(throttle), _) => statement::lane_and_figure(name(&lane.name), name(throttle.to_string())),
+            (None, Some(raw)) => statement::lane_on_bare_device(name(&lane.name), self.bare(raw)),
+            (None, None) => statement::lane_not_limited(name(&lane.name)),
         });
         Value::Row(each.map(Value::from).collect())
     }
@@ -161,7 +163,9 @@ impl Sight<'_> {
     /// What the bare device does: IOPS for small blocks, bandwidth from 64 KiB on.
     fn bare(&self, raw: &Raw) -> Value {
         match &self.workload.kind {
-            _ if self.workload.flush_bound() => said::flushes_per_second(Value::Rate(raw.operations_per_second)).into(),
+            _ if self.workload.flush_bound() => {
+                statement::flushes_per_second(Value::Rate(raw.operations_per_second)).into()
+            }
             Kind::Io(io) if io.bs.get() < 64 * 1024 => Value::Iops(raw.iops),
             _ => Value::Bandwidth(raw.bandwidth),
         }
@@ -170,7 +174,7 @@ impl Sight<'_> {
     /// "every lane" or the lanes' names with the verb's ending in mind.
     fn who(&self, of: &[&LaneUse]) -> Value {
         if of.len() == self.lanes.len() && of.len() > 1 {
-            return said::every_lane().into();
+            return statement::every_lane().into();
         }
         names(of.iter().map(|lane| lane.name.as_str()))
     }
@@ -191,8 +195,8 @@ impl Sight<'_> {
     fn wrong_ceiling(&self) -> Option<Sentence> {
         let beyond: Vec<&LaneUse> = self.lanes.iter().filter(|lane| lane.impossible).collect();
         let raw = self.raw.as_ref().filter(|_| !beyond.is_empty())?;
-        let ceiling = said::bare_device(self.bare(raw));
-        Some(said::beyond_the_ceiling(uses(beyond.iter().copied()), ceiling, self.who(&beyond)))
+        let ceiling = statement::bare_device(self.bare(raw));
+        Some(statement::beyond_the_ceiling(uses(beyond.iter().copied()), ceiling, self.who(&beyond)))
     }
 
     fn all_at_the_ceiling(&self) -> bool {
@@ -251,74 +255,78 @@ impl Sight<'_> {
 
 /// Rule 2. Waiting for the next moment of paced work takes user time that is nobody's limit. One
 /// late trial is a disturbance of the machine; more than half of a lane's are the engine.
-fn harness(sight: &Sight) -> Option<(Limit, Sentence)> {
-    if let Some(lane) = sight.lanes.iter().find(|lane| 2 * lane.lagging > lane.trials) {
-        let reason = said::engine_was_late(lane.lagging, lane.trials, name(&lane.name));
+fn harness(observed: &Observed) -> Option<(Limit, Sentence)> {
+    if let Some(lane) = observed.lanes.iter().find(|lane| 2 * lane.lagging > lane.trials) {
+        let reason = statement::engine_was_late(lane.lagging, lane.trials, name(&lane.name));
         return Some((Limit::Harness, reason));
     }
-    if let Some(lane) = sight.lanes.iter().find(|lane| lane.done_again > super::DONE_AGAIN_SHARE) {
-        return Some((Limit::Harness, said::operations_done_again(name(&lane.name), Value::Share(lane.done_again))));
+    if let Some(lane) = observed.lanes.iter().find(|lane| lane.done_again > super::DONE_AGAIN_SHARE) {
+        return Some((
+            Limit::Harness,
+            statement::operations_done_again(name(&lane.name), Value::Share(lane.done_again)),
+        ));
     }
-    let near_null = |lane: &&LaneUse| Some(lane.rate? / sight.null_rate?).filter(|&share| share >= 0.8);
-    if sight.null_is_alike()
-        && let Some((lane, share)) = sight.lanes.iter().find_map(|lane| Some((lane, near_null(&lane)?)))
+    let near_null = |lane: &&LaneUse| Some(lane.rate? / observed.null_rate?).filter(|&share| share >= 0.8);
+    if observed.null_is_alike()
+        && let Some((lane, share)) = observed.lanes.iter().find_map(|lane| Some((lane, near_null(&lane)?)))
     {
-        let null = Value::Rate(sight.null_rate.unwrap_or(0.0));
-        let reason = said::engine_near_its_own_limit(name(&lane.name), Value::Share(share), null);
+        let null = Value::Rate(observed.null_rate.unwrap_or(0.0));
+        let reason = statement::engine_near_its_own_limit(name(&lane.name), Value::Share(share), null);
         return Some((Limit::Harness, reason));
     }
-    if paced(sight.workload) {
+    if paced(observed.workload) {
         return None;
     }
-    let workers = sight.workers();
+    let workers = observed.workers();
     let share = |lane: &LaneUse| Some(lane.agent_user_share.filter(|_| !lane.in_process)? / f64::from(workers));
-    let lane = sight.lanes.iter().find(|lane| share(lane).is_some_and(|share| share > 0.20))?;
+    let lane = observed.lanes.iter().find(|lane| share(lane).is_some_and(|share| share > 0.20))?;
     let (fills, of) = (Value::Share(share(lane)?), name(&lane.name));
     let reason = match workers {
-        0 | 1 => said::engine_fills_windows(fills, of),
-        _ => said::engine_fills_windows_of_workers(fills, workers, of),
+        0 | 1 => statement::engine_fills_windows(fills, of),
+        _ => statement::engine_fills_windows_of_workers(fills, workers, of),
     };
     Some((Limit::Harness, reason))
 }
 
 /// Rule 3.
-fn cache(sight: &Sight) -> Option<(Limit, Sentence)> {
-    if !sight.reads {
+fn cache(observed: &Observed) -> Option<(Limit, Sentence)> {
+    if !observed.reads {
         return None;
     }
     let missed = |lane: &&LaneUse| lane.read_share.is_some_and(|share| share < HARDLY_ANY_AT_THE_DEVICE);
-    let lane = sight.lanes.iter().find(missed)?;
-    Some((Limit::Cache, said::cache_answered(name(&lane.name), Value::Share(lane.read_share?))))
+    let lane = observed.lanes.iter().find(missed)?;
+    Some((Limit::Cache, statement::cache_answered(name(&lane.name), Value::Share(lane.read_share?))))
 }
 
 /// A figure that neither the disk nor the memory can have made says nothing of a filesystem on that disk.
-fn beyond_the_disk(sight: &Sight) -> Option<(Limit, Sentence)> {
-    sight.beyond.map(|said| (Limit::Cache, said.clone()))
+fn beyond_the_disk(observed: &Observed) -> Option<(Limit, Sentence)> {
+    observed.beyond.map(|said| (Limit::Cache, said.clone()))
 }
 
 /// What rule 3 is for reads, also where no ceiling is known. Paced work may leave its writes in memory: its
 /// figure is when they were taken. A sync that is charged brings them to the device within the window.
-fn kept_in_memory(sight: &Sight) -> Option<(Limit, Sentence)> {
-    if sight.reads || !only_writes(sight.workload) {
+fn kept_in_memory(observed: &Observed) -> Option<(Limit, Sentence)> {
+    if observed.reads || !only_writes(observed.workload) {
         return None;
     }
     let missed = |lane: &&LaneUse| lane.write_share.is_some_and(|share| share < HARDLY_ANY_AT_THE_DEVICE);
-    let lane = sight.lanes.iter().find(missed)?;
-    Some((Limit::Cache, said::cache_took(name(&lane.name), Value::Share(lane.write_share?))))
+    let lane = observed.lanes.iter().find(missed)?;
+    Some((Limit::Cache, statement::cache_took(name(&lane.name), Value::Share(lane.write_share?))))
 }
 
 /// Whether rule 4 holds as it stands, with a ceiling that is known exactly.
-pub(super) fn is_exactly_at_the_device(sight: &Sight) -> bool {
-    sight.all_at_the_ceiling() && !sight.disks_differ() && sight.write_alike(&sight.lanes)
+pub(super) fn is_exactly_at_the_device(observed: &Observed) -> bool {
+    observed.all_at_the_ceiling() && !observed.disks_differ() && observed.write_alike(&observed.lanes)
 }
 
 /// Rule 4.
-fn device(sight: &Sight) -> Option<(Limit, Sentence)> {
-    if !is_exactly_at_the_device(sight) {
+fn device(observed: &Observed) -> Option<(Limit, Sentence)> {
+    if !is_exactly_at_the_device(observed) {
         return None;
     }
-    let who: Value = if sight.lanes.len() == 1 { name(&sight.lanes[0].name) } else { said::every_lane().into() };
-    let reason = said::at_the_ceiling(who, uses(&sight.lanes), sight.ceiling()?, by_cpu(&sight.lanes));
+    let who: Value =
+        if observed.lanes.len() == 1 { name(&observed.lanes[0].name) } else { statement::every_lane().into() };
+    let reason = statement::at_the_ceiling(who, uses(&observed.lanes), observed.ceiling()?, by_cpu(&observed.lanes));
     Some((Limit::Device, reason))
 }
 
@@ -334,32 +342,33 @@ const WAITING_AT_THE_DEVICE: f64 = 0.5;
 /// rule 4 allows. Then the disk was measured where three things agree: every lane lies between the probes' lower
 /// quartile and the best of them, with rule 4's tolerance; all ran at one rate; and the requests waited at the device.
 /// A pair whose own rounds show a difference keeps it ([`super::Limited::keeps_differences`]).
-fn unsteady_device(sight: &Sight) -> Option<(Limit, Sentence)> {
-    let all: Vec<&LaneUse> = sight.lanes.iter().collect();
-    let raw = sight.raw.as_ref().filter(|_| !all.is_empty() && sight.ran_at_one_disk(&all))?;
-    let depth = sight.steady_depth();
+fn unsteady_device(observed: &Observed) -> Option<(Limit, Sentence)> {
+    let all: Vec<&LaneUse> = observed.lanes.iter().collect();
+    let raw = observed.raw.as_ref().filter(|_| !all.is_empty() && observed.ran_at_one_disk(&all))?;
+    let depth = observed.steady_depth();
     let (low, high) = extremes(all.iter().filter_map(|lane| lane.queue));
     let queue = if high - low >= 1.0 {
-        said::from_to(Value::Number(low, 0), Value::Number(high, 0)).into()
+        statement::from_to(Value::Number(low, 0), Value::Number(high, 0)).into()
     } else {
         Value::Number(high, 0)
     };
-    let probes = said::from_to(sight.bare(&raw.at(|of| of.low)), sight.bare(&raw.at(|of| of.best)));
-    let who: Value = if all.len() == 1 { name(&all[0].name) } else { said::every_lane().into() };
-    let ceiling = said::bare_device(sight.bare(raw));
-    let reason = said::at_an_unsteady_ceiling(who, uses(all), ceiling, probes, queue, depth, by_cpu(&sight.lanes));
+    let probes = statement::from_to(observed.bare(&raw.at(|of| of.low)), observed.bare(&raw.at(|of| of.best)));
+    let who: Value = if all.len() == 1 { name(&all[0].name) } else { statement::every_lane().into() };
+    let ceiling = statement::bare_device(observed.bare(raw));
+    let reason =
+        statement::at_an_unsteady_ceiling(who, uses(all), ceiling, probes, queue, depth, by_cpu(&observed.lanes));
     Some((Limit::Device, reason))
 }
 
 /// Pairs of lanes that both ran at the rate of the one disk, where others did not: of them the disk was measured,
 /// unless their own rounds show a difference.
-pub(super) fn at_one_disk(sight: &Sight) -> Vec<[String; 2]> {
-    if !sight.has_causes() {
+pub(super) fn at_one_disk(observed: &Observed) -> Vec<[String; 2]> {
+    if !observed.has_causes() {
         return Vec::new();
     }
     let mut pairs = Vec::new();
-    for (place, a) in sight.lanes.iter().enumerate() {
-        let others = sight.lanes[..place].iter().filter(|b| sight.ran_at_one_disk(&[a, b]));
+    for (place, a) in observed.lanes.iter().enumerate() {
+        let others = observed.lanes[..place].iter().filter(|b| observed.ran_at_one_disk(&[a, b]));
         pairs.extend(others.map(|b| [a.name.clone(), b.name.clone()]));
     }
     pairs
@@ -376,33 +385,33 @@ fn uses<'a>(lanes: impl IntoIterator<Item = &'a LaneUse>) -> Value {
 
 /// A figure of each lane: `ext4 1.08k, xfs 1.18k`.
 fn figures<'a>(each: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
-    Value::Row(each.into_iter().map(|(lane, figure)| said::lane_and_figure(name(lane), figure).into()).collect())
+    Value::Row(each.into_iter().map(|(lane, figure)| statement::lane_and_figure(name(lane), figure).into()).collect())
 }
 
 /// Rule 4 where the lanes' disks differ: each lane's own was measured. Which lane stands on which is
 /// known, so the verdict stands, of filesystem and disk together.
-fn own_disk(sight: &Sight) -> Option<(Limit, Sentence)> {
-    if !sight.all_at_the_ceiling() || !sight.disks_differ() {
+fn own_disk(observed: &Observed) -> Option<(Limit, Sentence)> {
+    if !observed.all_at_the_ceiling() || !observed.disks_differ() {
         return None;
     }
-    let what = match sight.write_alike(&sight.lanes) {
-        true => said::difference_of_disks(),
-        false => said::difference_of_disks_and_writes(sight.write_amplifications()),
+    let what = match observed.write_alike(&observed.lanes) {
+        true => statement::difference_of_disks(),
+        false => statement::difference_of_disks_and_writes(observed.write_amplifications()),
     };
-    let (share, disks) = (uses(&sight.lanes), sight.disks());
-    let reason = match sight.lanes.iter().all(|lane| lane.throttle.is_some()) {
-        true => said::at_own_emulated_disk(share, disks, what),
-        false => said::at_own_disk(share, disks, what),
+    let (share, disks) = (uses(&observed.lanes), observed.disks());
+    let reason = match observed.lanes.iter().all(|lane| lane.throttle.is_some()) {
+        true => statement::at_own_emulated_disk(share, disks, what),
+        false => statement::at_own_disk(share, disks, what),
     };
     Some((Limit::OwnDisk, reason))
 }
 
 /// The pairs of lanes whose disks are held to the same limits and that write alike to them.
-pub(super) fn one_disk(sight: &Sight) -> Vec<[String; 2]> {
-    let alike = |a: &LaneUse, b: &LaneUse| a.throttle == b.throttle && sight.write_alike([a, b]);
+pub(super) fn one_disk(observed: &Observed) -> Vec<[String; 2]> {
+    let alike = |a: &LaneUse, b: &LaneUse| a.throttle == b.throttle && observed.write_alike([a, b]);
     let mut pairs = Vec::new();
-    for (place, a) in sight.lanes.iter().enumerate() {
-        pairs.extend(sight.lanes[..place].iter().filter(|b| alike(a, b)).map(|b| [a.name.clone(), b.name.clone()]));
+    for (place, a) in observed.lanes.iter().enumerate() {
+        pairs.extend(observed.lanes[..place].iter().filter(|b| alike(a, b)).map(|b| [a.name.clone(), b.name.clone()]));
     }
     pairs
 }
@@ -417,46 +426,46 @@ fn by_cpu(lanes: &[LaneUse]) -> Sentence {
         return Sentence::default();
     }
     each.sort_by(|a, b| a.0.total_cmp(&b.0));
-    said::by_cpu(figures(each.into_iter().map(|(cpu, lane)| (lane, Value::Seconds(cpu)))))
+    statement::by_cpu(figures(each.into_iter().map(|(cpu, lane)| (lane, Value::Seconds(cpu)))))
 }
 
 /// Rule 5.
-fn write_amplification(sight: &Sight) -> Option<(Limit, Sentence)> {
-    if !sight.all_at_the_ceiling() || sight.disks_differ() {
+fn write_amplification(observed: &Observed) -> Option<(Limit, Sentence)> {
+    if !observed.all_at_the_ceiling() || observed.disks_differ() {
         return None;
     }
-    let reason = said::writes_differ(uses(&sight.lanes), sight.ceiling()?, sight.write_amplifications());
+    let reason = statement::writes_differ(uses(&observed.lanes), observed.ceiling()?, observed.write_amplifications());
     Some((Limit::WriteAmplification, reason))
 }
 
 /// Rule 6. The device's own counter leaves out the write that each flush has to wait for, so work
 /// that flushes after every write is flush-bound too where its flushes, at the bare device's time
 /// for a write and a flush, fill more than half of the time.
-fn flush(sight: &Sight) -> Option<(Limit, Sentence)> {
-    let flush_bound = sight.workload.flush_bound();
-    let known = flush_bound && !sight.ceiling_is_wrong();
+fn flush(observed: &Observed) -> Option<(Limit, Sentence)> {
+    let flush_bound = observed.workload.flush_bound();
+    let known = flush_bound && !observed.ceiling_is_wrong();
     let cycles = |lane: &LaneUse| lane.device_use.filter(|_| known);
-    let of = sight.majority_or_slowest(|lane| {
+    let of = observed.majority_or_slowest(|lane| {
         lane.flush_share.is_some_and(|share| share > 0.50) || cycles(lane).is_some_and(|share| share > 0.50)
     })?;
     let rates = figures(of.iter().filter_map(|lane| Some((lane.name.as_str(), Value::Rate(lane.flushes?)))));
-    let one = of.len() == 1 || of.len() == sight.lanes.len();
-    let who = sight.who(&of);
+    let one = of.len() == 1 || of.len() == observed.lanes.len();
+    let who = observed.who(&of);
     // Of a lane with limits of its own no bare device's flushes are known.
     let known = known && of.iter().all(|lane| lane.device_use.is_some());
     // Above the bare device's own rate a share says no more than "as fast": it was measured in other moments.
     let at_its_rate = |lane: &&LaneUse| lane.device_use.is_some_and(|share| share >= 0.8);
     let as_fast = of.iter().all(at_its_rate) && of.iter().any(|lane| lane.device_use > Some(1.0));
-    let reason = match sight.raw.filter(|_| known) {
-        Some(raw) if as_fast && one => said::flushes_like_the_device(who, sight.bare(&raw), rates),
-        Some(raw) if as_fast => said::flush_like_the_device(who, sight.bare(&raw), rates),
-        Some(raw) if one => said::makes_flushes(who, uses(of), sight.bare(&raw), rates),
-        Some(raw) => said::make_flushes(who, uses(of), sight.bare(&raw), rates),
+    let reason = match observed.raw.filter(|_| known) {
+        Some(raw) if as_fast && one => statement::flushes_like_the_device(who, observed.bare(&raw), rates),
+        Some(raw) if as_fast => statement::flush_like_the_device(who, observed.bare(&raw), rates),
+        Some(raw) if one => statement::makes_flushes(who, uses(of), observed.bare(&raw), rates),
+        Some(raw) => statement::make_flushes(who, uses(of), observed.bare(&raw), rates),
         None => {
             let share = Value::Shares(of.iter().filter_map(|lane| lane.flush_share).collect());
             match one {
-                true => said::spends_time_in_flushes(who, share, rates),
-                false => said::spend_time_in_flushes(who, share, rates),
+                true => statement::spends_time_in_flushes(who, share, rates),
+                false => statement::spend_time_in_flushes(who, share, rates),
             }
         }
     };
@@ -472,48 +481,49 @@ fn other_programs(of: &[&LaneUse]) -> Option<(Limit, Sentence)> {
     let disturbed: Vec<(&LaneUse, &Disturbed)> =
         of.iter().filter_map(|lane| Some((*lane, lane.disturbed.as_ref()?))).collect();
     let (_, first) = disturbed.first()?;
-    let each = disturbed.iter().map(|(lane, at)| said::trials_of_lane(at.trials, at.of, name(&lane.name)).into());
-    let reason = said::other_programs(Value::List(each.collect()), say::text(&first.example));
+    let each = disturbed.iter().map(|(lane, at)| statement::trials_of_lane(at.trials, at.of, name(&lane.name)).into());
+    let reason = statement::other_programs(Value::List(each.collect()), statements::text(&first.example));
     Some((Limit::OtherPrograms, reason))
 }
 
 /// Rule 7. Without a known ceiling it still applies: a full core is a cause of its own.
-fn filesystem_cpu(sight: &Sight) -> Option<(Limit, Sentence)> {
+fn filesystem_cpu(observed: &Observed) -> Option<(Limit, Sentence)> {
     let thread = |lane: &LaneUse| lane.thread_share.filter(|&share| share >= 0.90);
     let system = |lane: &LaneUse| lane.cpu_share.filter(|&share| share >= 0.90);
-    let of = sight
+    let of = observed
         .majority_or_slowest(|lane| below_the_ceiling(lane) && (thread(lane).is_some() || system(lane).is_some()))?;
     if let Some(others) = other_programs(&of) {
         return Some(others);
     }
     let each = of.iter().map(|lane| match (thread(lane), system(lane)) {
         (Some(share), _) => {
-            let thread: Value = lane.thread.as_ref().map_or_else(|| said::a_thread().into(), name);
-            said::thread_fills_core(name(&lane.name), thread, Value::Share(share)).into()
+            let thread: Value = lane.thread.as_ref().map_or_else(|| statement::a_thread().into(), name);
+            statement::thread_fills_core(name(&lane.name), thread, Value::Share(share)).into()
         }
-        (None, share) => said::lane_fills_cpus(name(&lane.name), Value::Share(share.unwrap_or(0.0))).into(),
+        (None, share) => statement::lane_fills_cpus(name(&lane.name), Value::Share(share.unwrap_or(0.0))).into(),
     });
-    let each = say::pair::clauses(Value::Clauses(each.collect()));
+    let each = statements::pair::clauses(Value::Clauses(each.collect()));
     Some((Limit::FilesystemCpu, with_spare(each, &of)))
 }
 
 /// All CPUs are full, of a server's or the operations' own work as much as of the filesystem's.
-fn full_cpus(sight: &Sight) -> Option<(Limit, Sentence)> {
+fn full_cpus(observed: &Observed) -> Option<(Limit, Sentence)> {
     let full = |lane: &LaneUse| lane.cpu_share.filter(|&share| share >= 0.90);
-    let of = sight.majority_or_slowest(|lane| full(lane).is_some())?;
-    let each =
-        of.iter().filter_map(|lane| Some(said::lane_fills_cpus(name(&lane.name), Value::Share(full(lane)?)).into()));
-    Some((Limit::Cpu, say::pair::clauses(Value::Clauses(each.collect()))))
+    let of = observed.majority_or_slowest(|lane| full(lane).is_some())?;
+    let each = of
+        .iter()
+        .filter_map(|lane| Some(statement::lane_fills_cpus(name(&lane.name), Value::Share(full(lane)?)).into()));
+    Some((Limit::Cpu, statements::pair::clauses(Value::Clauses(each.collect()))))
 }
 
 /// Rule 8. The depth means something only where more than one I/O is kept in flight and the
 /// ceiling is known.
-fn filesystem_serialised(sight: &Sight) -> Option<(Limit, Sentence)> {
-    let depth = sight.steady_depth();
+fn filesystem_serialised(observed: &Observed) -> Option<(Limit, Sentence)> {
+    let depth = observed.steady_depth();
     if depth < 2 {
         return None;
     }
-    let of = sight.majority_or_slowest(|lane| {
+    let of = observed.majority_or_slowest(|lane| {
         lane.device_use.is_some_and(|share| share < 0.8)
             && lane.queue.is_some_and(|queue| queue < f64::from(depth) / 2.0)
     })?;
@@ -526,14 +536,14 @@ fn filesystem_serialised(sight: &Sight) -> Option<(Limit, Sentence)> {
         .fold((f64::MAX, f64::MIN), |(low, high), queue| (low.min(queue), high.max(queue)));
     let (low, high) = ((high - low >= 0.1).then_some(Value::Number(low, 1)), Value::Number(high, 1));
     let range = match low {
-        Some(low) => said::from_to(low, high).into(),
+        Some(low) => statement::from_to(low, high).into(),
         None => high,
     };
-    let one = of.len() == 1 || of.len() == sight.lanes.len();
+    let one = of.len() == 1 || of.len() == observed.lanes.len();
     let keeps = if one {
-        said::keeps_requests(sight.who(&of), range, depth)
+        statement::keeps_requests(observed.who(&of), range, depth)
     } else {
-        said::keep_requests(sight.who(&of), range, depth)
+        statement::keep_requests(observed.who(&of), range, depth)
     };
     Some((Limit::FilesystemSerialised, with_spare(keeps, &of)))
 }
@@ -543,25 +553,29 @@ fn with_spare(what: Sentence, of: &[&LaneUse]) -> Sentence {
     if of.iter().all(|lane| lane.device_use.is_none()) {
         return what;
     }
-    said::with_spare_device(what, uses(of.iter().copied()))
+    statement::with_spare_device(what, uses(of.iter().copied()))
 }
 
 /// Rule 9.
-fn unattributed(sight: &Sight) -> (Limit, Sentence) {
-    let reason = if sight.lanes.is_empty() {
-        said::no_lane_has_a_figure()
-    } else if let Some(rate) = sight.rate {
-        said::shared_rate(say::exact(rate.share), name(&rate.slowest), Value::Rate(rate.operations_per_second))
-    } else if paced(sight.workload) {
-        said::paced()
-    } else if of_several_kinds(sight.workload) && !sight.is_throttled() {
-        said::several_kinds()
+fn unattributed(observed: &Observed) -> (Limit, Sentence) {
+    let reason = if observed.lanes.is_empty() {
+        statement::no_lane_has_a_figure()
+    } else if let Some(rate) = observed.rate {
+        statement::shared_rate(
+            statements::exact(rate.share),
+            name(&rate.slowest),
+            Value::Rate(rate.operations_per_second),
+        )
+    } else if paced(observed.workload) {
+        statement::paced()
+    } else if of_several_kinds(observed.workload) && !observed.is_throttled() {
+        statement::several_kinds()
     } else if let Some(ceiling) =
-        sight.own_ceiling().filter(|_| sight.lanes.iter().any(|lane| lane.device_use.is_some()))
+        observed.own_ceiling().filter(|_| observed.lanes.iter().any(|lane| lane.device_use.is_some()))
     {
-        said::no_single_cause(uses(&sight.lanes), ceiling)
+        statement::no_single_cause(uses(&observed.lanes), ceiling)
     } else {
-        said::no_ceiling_known()
+        statement::no_ceiling_known()
     };
     (Limit::Unattributed, reason)
 }

@@ -1,7 +1,7 @@
 //! Every trial as a row.
 
 use super::{DIGITS, LATENCY_DIGITS};
-use crate::course::{digits, evenly, milliseconds};
+use crate::timeline::{digits, evenly, milliseconds};
 use model::Flag;
 use model::page::Trials;
 use model::record::Record;

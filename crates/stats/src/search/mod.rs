@@ -1,4 +1,4 @@
-//! The search for the largest swarm that a lane sustains: which number to try next, what came of a step, and
+//! The search for the largest appenders that a lane sustains: which number to try next, what came of a step, and
 //! what all of it says.
 //!
 //! A pass doubles the number of writers until a step is not sustained (or halves it until one is), and then
@@ -14,8 +14,8 @@ use crate::correlation;
 use crate::estimate::{self, Level};
 use crate::pair::{self, finite};
 use crate::ranking;
-use crate::say::{appenders as said, name, names, pair as pair_said};
 use crate::sequential::{self, Rule, Standing};
+use crate::statements::{appenders as statement, name, names, pair as pair_statement};
 use model::Sentence;
 use model::findings::{Estimate, Pair, SearchFinding, SearchLane, SearchPass, Verdict};
 use model::plan::Rounds;
@@ -49,7 +49,7 @@ pub fn workload_of(record: &Record) -> Option<(&Workload, &Appenders, FindMax)> 
     let plan = &record.header.plan;
     let find_max = plan.find_max?;
     plan.workloads.iter().find_map(|workload| match &workload.kind {
-        Kind::Appenders(swarm) => Some((workload, &**swarm, find_max)),
+        Kind::Appenders(appenders) => Some((workload, &**appenders, find_max)),
         _ => None,
     })
 }
@@ -64,30 +64,30 @@ pub fn passes_of(rounds: Rounds) -> u32 {
 
 /// What a lane's pass does next, after the steps of it that are recorded.
 pub fn next(record: &Record, lane: &str, pass: u32) -> Next {
-    let Some((_, swarm, find_max)) = workload_of(record) else { return Next::Done };
-    let view = View::of(record, swarm, find_max);
+    let Some((_, appenders, find_max)) = workload_of(record) else { return Next::Done };
+    let view = View::of(record, appenders, find_max);
     view.after(&view.passes(lane, pass), &view.tried(lane, pass))
 }
 
 /// What came of a step, which may not be in the record yet, after all that the record shows.
 pub fn outcome_of(record: &Record, step: &SearchStep) -> StepOutcome {
-    let Some((_, swarm, find_max)) = workload_of(record) else { return step.outcome };
-    View::of(record, swarm, find_max).outcome(step)
+    let Some((_, appenders, find_max)) = workload_of(record) else { return step.outcome };
+    View::of(record, appenders, find_max).outcome(step)
 }
 
 /// Whether it must still be seen how so many writers do without a filesystem: this trial of theirs was not
 /// sustained, and no step tells whose fault that is.
 pub fn asks_for_a_run_without_filesystem(record: &Record, trial: &Trial, writers: u32) -> bool {
-    let Some((_, swarm, find_max)) = workload_of(record) else { return false };
-    let view = View::of(record, swarm, find_max);
+    let Some((_, appenders, find_max)) = workload_of(record) else { return false };
+    let view = View::of(record, appenders, find_max);
     let fell = matches!(view.of_trial(trial), StepOutcome::Late | StepOutcome::Backlog | StepOutcome::Load);
     fell && view.alone.holds(writers).is_none()
 }
 
 /// What a record says of its search; empty: it holds none.
 pub fn findings(record: &Record) -> Vec<SearchFinding> {
-    let Some((workload, swarm, find_max)) = workload_of(record) else { return Vec::new() };
-    let view = View::of(record, swarm, find_max);
+    let Some((workload, appenders, find_max)) = workload_of(record) else { return Vec::new() };
+    let view = View::of(record, appenders, find_max);
     let lanes: Vec<SearchLane> = record.header.lanes.iter().map(|lane| view.lane(&lane.name)).collect();
     let done = lanes.iter().filter(|lane| lane.failure.is_none()).map(|lane| lane.passes.len() as u32).min();
     let pairs = view.pairs(&lanes, done.unwrap_or(0));
@@ -95,8 +95,8 @@ pub fn findings(record: &Record) -> Vec<SearchFinding> {
         workload: workload.name.clone(),
         title: workload.title.clone(),
         criterion: find_max.criterion,
-        files: swarm.files,
-        period_seconds: swarm.period_seconds,
+        files: appenders.files,
+        period_seconds: appenders.period_seconds,
         most_writers: find_max.most_writers,
         passes: done.unwrap_or(0),
         ranking: ranking::ranking(&record.header.lanes, &estimates(&lanes), &pairs, true),
@@ -109,14 +109,14 @@ pub fn findings(record: &Record) -> Vec<SearchFinding> {
 /// A record's search.
 struct View<'a> {
     record: &'a Record,
-    swarm: &'a Appenders,
+    appenders: &'a Appenders,
     find_max: FindMax,
     alone: Alone,
 }
 
 impl<'a> View<'a> {
-    fn of(record: &'a Record, swarm: &'a Appenders, find_max: FindMax) -> Self {
-        let view = View { record, swarm, find_max, alone: Alone::default() };
+    fn of(record: &'a Record, appenders: &'a Appenders, find_max: FindMax) -> Self {
+        let view = View { record, appenders, find_max, alone: Alone::default() };
         View { alone: record.steps.iter().fold(Alone::default(), |alone, step| view.and(alone, step)), ..view }
     }
 
@@ -134,7 +134,7 @@ impl<'a> View<'a> {
 
     /// What came of a trial, taken by itself.
     fn of_trial(&self, trial: &Trial) -> StepOutcome {
-        outcome(trial, self.swarm, self.cpus(trial), self.find_max.criterion)
+        outcome(trial, self.appenders, self.cpus(trial), self.find_max.criterion)
     }
 
     /// With what a step shows of its writers without a filesystem.
@@ -162,7 +162,7 @@ impl<'a> View<'a> {
     fn after(&self, before: &[SearchPass], tried: &[(u32, StepOutcome)]) -> Next {
         let (begin, factor) = match level(before) {
             Some(level) => (level.mean.round() as u32, LATER_FACTOR),
-            None => (self.swarm.writers, FIRST_FACTOR),
+            None => (self.appenders.writers, FIRST_FACTOR),
         };
         step_after(tried, begin.clamp(1, self.find_max.most_writers), factor, &self.find_max)
     }
@@ -193,8 +193,10 @@ impl<'a> View<'a> {
         let telling = passes.iter().rfind(open).or(passes.last());
         let reason = telling.and_then(|pass| self.reason(lane, pass));
         let failure = match (telling, level) {
-            (None, _) => Some(said::no_pass_ended()),
-            (Some(pass), None) => Some(reason.clone().unwrap_or_else(|| said::not_even(pass.too_many.unwrap_or(1)))),
+            (None, _) => Some(statement::no_pass_ended()),
+            (Some(pass), None) => {
+                Some(reason.clone().unwrap_or_else(|| statement::not_even(pass.too_many.unwrap_or(1))))
+            }
             (Some(_), Some(_)) => None,
         };
         SearchLane {
@@ -221,11 +223,11 @@ impl<'a> View<'a> {
     /// What was the matter at the smallest number that a pass did not sustain; where there is none, that.
     fn reason(&self, lane: &'a str, pass: &SearchPass) -> Option<Sentence> {
         if pass.too_many.is_none() {
-            return Some(said::all_sustained(pass.sustained));
+            return Some(statement::all_sustained(pass.sustained));
         }
         let step = self.edge(lane, pass)?;
         let terms = (self.cpus(&step.trial), self.find_max.criterion);
-        reason(step, self.outcome(step), self.swarm, terms)
+        reason(step, self.outcome(step), self.appenders, terms)
     }
 
     fn pairs(&self, lanes: &[SearchLane], done: u32) -> Vec<Pair> {
@@ -254,13 +256,13 @@ impl<'a> View<'a> {
             if let Some((lane, why)) =
                 [a, b].into_iter().find_map(|at| Some((&lanes[at].lane, lanes[at].failure.clone()?)))
             {
-                pair.why = Some(pair_said::lane_reason(name(lane), why));
+                pair.why = Some(pair_statement::lane_reason(name(lane), why));
                 return pair;
             }
             let differences = estimate::paired_differences(&figures(&lanes[a]), &figures(&lanes[b]));
             let assumed = correlation::assumed(None, &[]);
             let Some(interval) = sequential::interval(&differences, &rule, assumed) else {
-                pair.why = Some(pair_said::shares_no_round(name(&pair.a), name(&pair.b)));
+                pair.why = Some(pair_statement::shares_no_round(name(&pair.a), name(&pair.b)));
                 return pair;
             };
             pair.ratio = finite(interval.mean.exp());
@@ -279,21 +281,21 @@ impl<'a> View<'a> {
             }
             let open: Vec<&SearchLane> = [&lanes[a], &lanes[b]].into_iter().filter(|lane| lane.at_least).collect();
             if !open.is_empty() {
-                beside.push(said::more_not_tried(names(open.iter().map(|lane| lane.lane.as_str()))));
+                beside.push(statement::more_not_tried(names(open.iter().map(|lane| lane.lane.as_str()))));
             }
             let (verdict, why) = match standing {
-                _ if interval.count < 2 => (Verdict::Undecided, Some(said::one_pass())),
-                Standing::Before { first } => (Verdict::Undecided, Some(said::passes_done_of(done, first))),
+                _ if interval.count < 2 => (Verdict::Undecided, Some(statement::one_pass())),
+                Standing::Before { first } => (Verdict::Undecided, Some(statement::passes_done_of(done, first))),
                 Standing::AtLook { last, .. } => match rule.verdict(interval.mean, interval.half, last) {
                     // A lane that sustains at least so many may sustain more: that is no tie.
                     Verdict::Tie if !open.is_empty() => (Verdict::Undecided, None),
                     Verdict::Undecided if interval.half > pair::says_something() => {
-                        (Verdict::Undecided, Some(pair_said::scatter_too_much(interval.count)))
+                        (Verdict::Undecided, Some(pair_statement::scatter_too_much(interval.count)))
                     }
                     Verdict::Undecided => {
                         let percent = |log: f64| Value::Signed(100.0 * log.clamp(-50.0, 50.0).exp_m1(), 0);
                         let (low, high) = (interval.mean - interval.half, interval.mean + interval.half);
-                        let why = pair_said::difference_between(interval.count, percent(low), percent(high));
+                        let why = pair_statement::difference_between(interval.count, percent(low), percent(high));
                         (Verdict::Undecided, Some(why))
                     }
                     verdict => (verdict, None),
@@ -301,7 +303,7 @@ impl<'a> View<'a> {
             };
             pair.verdict = verdict;
             let all: Vec<Value> = why.into_iter().chain(beside).map(Value::from).collect();
-            pair.why = (!all.is_empty()).then(|| pair_said::clauses(Value::Clauses(all)));
+            pair.why = (!all.is_empty()).then(|| pair_statement::clauses(Value::Clauses(all)));
             pair
         });
         judged.collect()
@@ -313,19 +315,19 @@ impl<'a> View<'a> {
 fn why_none([a, b]: [&SearchLane; 2], log_ratio: f64, most_writers: u32) -> Option<Sentence> {
     let measured: Vec<&str> = [a, b].into_iter().filter(|lane| lane.harness).map(|lane| lane.lane.as_str()).collect();
     if !measured.is_empty() {
-        return Some(said::harness_measured(names(measured)));
+        return Some(statement::harness_measured(names(measured)));
     }
     if a.at_least && b.at_least {
         return Some(match a.could_not_go_on || b.could_not_go_on {
-            true => said::neither_gave_way(name(&a.lane), name(&b.lane)),
-            false => said::both_at_the_end(most_writers),
+            true => statement::neither_gave_way(name(&a.lane), name(&b.lane)),
+            false => statement::both_at_the_end(most_writers),
         });
     }
     // The larger number may be larger still, and the ratio with it; the smaller one says nothing of the order.
     let fewer = if log_ratio > 0.0 { b } else { a };
     fewer.at_least.then(|| match &fewer.reason {
-        Some(reason) => said::fewer_but_open_because(name(&fewer.lane), reason.clone()),
-        None => said::fewer_but_open(name(&fewer.lane)),
+        Some(reason) => statement::fewer_but_open_because(name(&fewer.lane), reason.clone()),
+        None => statement::fewer_but_open(name(&fewer.lane)),
     })
 }
 

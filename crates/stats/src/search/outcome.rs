@@ -1,7 +1,7 @@
 //! What came of one step of a search.
 
 use crate::load;
-use crate::say::{appenders as said, text};
+use crate::statements::{appenders as statement, text};
 use model::Mark;
 use model::Sentence;
 use model::search::{Criterion, SearchStep, StepOutcome};
@@ -14,7 +14,7 @@ use model::workload::Appenders;
 const OWN_SHARE: f64 = 0.5;
 
 /// What came of one trial, whatever others show.
-pub fn outcome(trial: &Trial, swarm: &Appenders, cpus: u32, criterion: Criterion) -> StepOutcome {
+pub fn outcome(trial: &Trial, appenders: &Appenders, cpus: u32, criterion: Criterion) -> StepOutcome {
     if trial.outcome == Outcome::Failed {
         return StepOutcome::Failed;
     }
@@ -27,7 +27,7 @@ pub fn outcome(trial: &Trial, swarm: &Appenders, cpus: u32, criterion: Criterion
             Some(_) => return StepOutcome::Sustained,
         },
         // A percentile that too few records show is at most the largest.
-        Criterion::Lateness if p99_seconds(trial) >= swarm.period_seconds => StepOutcome::Late,
+        Criterion::Lateness if p99_seconds(trial) >= appenders.period_seconds => StepOutcome::Late,
         Criterion::Lateness if late.backlog_grew => StepOutcome::Backlog,
         Criterion::Lateness => return StepOutcome::Sustained,
     };
@@ -76,7 +76,7 @@ impl Alone {
 pub(super) fn reason(
     step: &SearchStep,
     came: StepOutcome,
-    swarm: &Appenders,
+    appenders: &Appenders,
     (cpus, by): (u32, Criterion),
 ) -> Option<Sentence> {
     let (trial, writers) = (&*step.trial, step.writers);
@@ -84,20 +84,20 @@ pub(super) fn reason(
     let p99 = || Value::Seconds(p99_seconds(trial));
     Some(match came {
         StepOutcome::Sustained => return None,
-        StepOutcome::Late => said::too_late(writers, p99(), Value::Seconds(swarm.period_seconds)),
+        StepOutcome::Late => statement::too_late(writers, p99(), Value::Seconds(appenders.period_seconds)),
         StepOutcome::Backlog => {
-            said::backlog_grows(writers, Value::Seconds(late.map_or(0.0, |late| late.backlog_seconds)))
+            statement::backlog_grows(writers, Value::Seconds(late.map_or(0.0, |late| late.backlog_seconds)))
         }
-        StepOutcome::Load => said::load_too_high(writers, Value::Number(load_of(trial).unwrap_or(0.0), 1), cpus),
+        StepOutcome::Load => statement::load_too_high(writers, Value::Number(load_of(trial).unwrap_or(0.0), 1), cpus),
         StepOutcome::Harness => match late.and_then(own_seconds) {
-            _ if outcome(trial, swarm, cpus, by) != StepOutcome::Harness => said::harness_falls_too(writers),
-            Some(own) => said::harness_late(writers, p99(), Value::Seconds(own)),
-            None => said::harness_flagged(writers),
+            _ if outcome(trial, appenders, cpus, by) != StepOutcome::Harness => statement::harness_falls_too(writers),
+            Some(own) => statement::harness_late(writers, p99(), Value::Seconds(own)),
+            None => statement::harness_flagged(writers),
         },
         StepOutcome::Failed => match trial.reason.as_deref() {
-            Some(reason) => said::could_not_be_done(writers, text(reason.trim_end_matches('.'))),
-            None if late.is_some() && by == Criterion::Load => said::load_unknown(writers),
-            None => said::could_not_be_done(writers, text("no record was due; raise seconds")),
+            Some(reason) => statement::could_not_be_done(writers, text(reason.trim_end_matches('.'))),
+            None if late.is_some() && by == Criterion::Load => statement::load_unknown(writers),
+            None => statement::could_not_be_done(writers, text("no record was due; raise seconds")),
         },
     })
 }
@@ -120,7 +120,7 @@ fn own_seconds(late: &Lateness) -> Option<f64> {
 
 /// The load average of a step's window.
 fn load_of(trial: &Trial) -> Option<f64> {
-    load::of_window(trial.course.as_deref()?)
+    load::of_window(trial.timeline.as_deref()?)
 }
 
 #[cfg(test)]

@@ -147,7 +147,7 @@ pub fn trial(lane: &str, workload: &Workload, round: u32, rate: f64) -> Trial {
             device,
             ..Default::default()
         },
-        course: None,
+        timeline: None,
         jobs: Vec::new(),
         flags: Vec::new(),
     }

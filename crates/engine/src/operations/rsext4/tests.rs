@@ -1,7 +1,7 @@
 //! The library on a file that first holds noise, as images of a race do, and e2fsck's word on it.
 
 use super::*;
-use crate::Place;
+use crate::OpenTarget;
 use crate::operations::contents::Contents;
 use model::Bytes;
 use model::agent::Target;
@@ -441,7 +441,7 @@ fn threads_take_turns_and_an_unmounted_library_refuses_them() {
 #[test]
 fn what_cannot_be_opened_is_refused_in_one_sentence() {
     let image = Image::new(false);
-    let open = |target: LibraryTarget| match Place::open(&Target::Library(target)) {
+    let open = |target: LibraryTarget| match OpenTarget::open(&Target::Library(target)) {
         Ok(place) => panic!("{place:?} was opened"),
         Err(error) => error.to_string(),
     };
@@ -463,7 +463,7 @@ fn what_cannot_be_opened_is_refused_in_one_sentence() {
 #[test]
 fn only_operations_are_prepared_on_a_library() {
     let image = Image::new(false);
-    let place = Place::open(&Target::Library(image.target(true))).unwrap();
+    let place = OpenTarget::open(&Target::Library(image.target(true))).unwrap();
     let kind = Kind::SmallFiles(SmallFiles { files: 10, size: Bytes(1024), directories: 1 });
     let workload = Workload { name: "w".to_owned(), title: "t".to_owned(), kind };
     let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));

@@ -1,9 +1,9 @@
-//! Reading back what a swarm appended: every record of every file, in order, and nothing behind them.
+//! Reading back what appenders appended: every record of every file, in order, and nothing behind them.
 
-use super::board::Board;
-use super::hand::Shape;
 use super::names::Name;
 use super::record::{self, Tag};
+use super::shared_counters::SharedCounters;
+use super::worker::Shape;
 use crate::error::EngineError;
 use crate::workloads::heed;
 use rustix::fs::{Mode, OFlags, openat};
@@ -17,7 +17,7 @@ const ROOM: usize = 256 << 10;
 
 /// Compares all files with what was appended to them.
 pub(super) fn all(
-    board: &Board,
+    board: &SharedCounters,
     shape: &Shape,
     top: BorrowedFd<'_>,
     path: &Path,

@@ -2,7 +2,7 @@
 //! is allowed.
 
 use crate::error::EngineError;
-use model::appenders::{Appenders, SwarmMethod};
+use model::appenders::{Appenders, AppendersMethod};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::path::Path;
 
@@ -32,20 +32,20 @@ struct Allowed {
 ///
 /// # Errors
 /// One sentence that names the limit and how to raise it.
-pub fn check(swarm: &Appenders) -> Result<(), String> {
-    judge(swarm, &allowed())
+pub fn check(appenders: &Appenders) -> Result<(), String> {
+    judge(appenders, &allowed())
 }
 
 /// Raises this process's own limit of descriptors as far as the work needs it. Answers how many processes the
 /// writers become: each one of its own where they are processes, so many as it takes where one process may not have
 /// all files open, and `None` where they share threads of this one.
-pub(super) fn raise(swarm: &Appenders) -> Result<Option<u32>, EngineError> {
+pub(super) fn raise(appenders: &Appenders) -> Result<Option<u32>, EngineError> {
     let allowed = allowed();
-    judge(swarm, &allowed).map_err(EngineError::Unsuitable)?;
-    let carriers = carriers(swarm, &allowed);
+    judge(appenders, &allowed).map_err(EngineError::Unsuitable)?;
+    let carriers = carriers(appenders, &allowed);
     let of_one = match carriers {
-        Some(carriers) => u64::from(swarm.writers.div_ceil(carriers)) * u64::from(swarm.files),
-        None => swarm.descriptors().0,
+        Some(carriers) => u64::from(appenders.writers.div_ceil(carriers)) * u64::from(appenders.files),
+        None => appenders.descriptors().0,
     };
     let needed = of_one + RESERVE;
     let now = getrlimit(Resource::Nofile);
@@ -64,22 +64,23 @@ pub(super) fn raise(swarm: &Appenders) -> Result<Option<u32>, EngineError> {
 }
 
 /// See [`raise`].
-fn carriers(swarm: &Appenders, allowed: &Allowed) -> Option<u32> {
-    if swarm.method == SwarmMethod::Processes {
-        return Some(swarm.writers);
+fn carriers(appenders: &Appenders, allowed: &Allowed) -> Option<u32> {
+    if appenders.method == AppendersMethod::Processes {
+        return Some(appenders.writers);
     }
-    if swarm.descriptors().0 + RESERVE <= allowed.descriptors {
+    if appenders.descriptors().0 + RESERVE <= allowed.descriptors {
         return None;
     }
-    let writers_each = allowed.descriptors.saturating_sub(RESERVE) / u64::from(swarm.files.max(1));
-    let least = u64::from(swarm.writers).div_ceil(writers_each.max(1));
-    Some(u32::try_from(least).unwrap_or(u32::MAX).max(swarm.threads).min(swarm.writers))
+    let writers_each = allowed.descriptors.saturating_sub(RESERVE) / u64::from(appenders.files.max(1));
+    let least = u64::from(appenders.writers).div_ceil(writers_each.max(1));
+    Some(u32::try_from(least).unwrap_or(u32::MAX).max(appenders.threads).min(appenders.writers))
 }
 
-fn judge(swarm: &Appenders, allowed: &Allowed) -> Result<(), String> {
-    let (of_one, of_all) = swarm.descriptors();
+fn judge(appenders: &Appenders, allowed: &Allowed) -> Result<(), String> {
+    let (of_one, of_all) = appenders.descriptors();
     let needed = of_one + RESERVE;
-    let spread = || swarm.method == SwarmMethod::Multiplexed && carriers(swarm, allowed) <= Some(MOST_CARRIERS);
+    let spread =
+        || appenders.method == AppendersMethod::Multiplexed && carriers(appenders, allowed) <= Some(MOST_CARRIERS);
     if needed > allowed.descriptors && !spread() {
         let remedy = match allowed.privileged {
             true => format!("sysctl -w fs.nr_open={needed}"),
@@ -88,30 +89,30 @@ fn judge(swarm: &Appenders, allowed: &Allowed) -> Result<(), String> {
         return Err(format!(
             "{} writers with {} files each need {needed} descriptors, and one process may have {}; raise the limit \
              ({remedy}), set reopen = true, or lower writers or files",
-            swarm.writers, swarm.files, allowed.descriptors
+            appenders.writers, appenders.files, allowed.descriptors
         ));
     }
     if of_all > allowed.files {
         return Err(format!(
             "{} writers with {} files each need {of_all} open files, and the system has {} left; raise it (sysctl -w \
              fs.file-max=N), set reopen = true, or lower writers or files",
-            swarm.writers, swarm.files, allowed.files
+            appenders.writers, appenders.files, allowed.files
         ));
     }
-    judge_processes(swarm, allowed)
+    judge_processes(appenders, allowed)
 }
 
 /// Whether the processes of the work can be had here: all that a guest whose processes are this machine's meets.
 ///
 /// # Errors
 /// One sentence that names the limit and how to raise it.
-pub fn check_processes(swarm: &Appenders) -> Result<(), String> {
-    judge_processes(swarm, &allowed())
+pub fn check_processes(appenders: &Appenders) -> Result<(), String> {
+    judge_processes(appenders, &allowed())
 }
 
-fn judge_processes(swarm: &Appenders, allowed: &Allowed) -> Result<(), String> {
-    let processes = swarm.processes();
-    if swarm.method == SwarmMethod::Processes && processes + PROCESS_RESERVE > allowed.processes {
+fn judge_processes(appenders: &Appenders, allowed: &Allowed) -> Result<(), String> {
+    let processes = appenders.processes();
+    if appenders.method == AppendersMethod::Processes && processes + PROCESS_RESERVE > allowed.processes {
         return Err(format!(
             "{processes} processes are needed, and {} are left to be had ({}); raise that limit, set method = \
              \"multiplexed\", or lower writers",
@@ -198,20 +199,20 @@ mod tests {
         process_limit: "kernel.pid_max",
     };
 
-    fn swarm(text: &str) -> Appenders {
+    fn appenders(text: &str) -> Appenders {
         toml::from_str(&format!("writers = 20000\nperiod_seconds = 1\nseconds = 1\n{text}")).unwrap()
     }
 
     #[test]
     fn what_is_short_is_named_with_what_is_needed_and_how_to_raise_it() {
-        assert_eq!(judge(&swarm(""), &PLENTY), Ok(()));
-        let said = |text: &str, allowed: Allowed| judge(&swarm(text), &allowed).unwrap_err();
+        assert_eq!(judge(&appenders(""), &PLENTY), Ok(()));
+        let said = |text: &str, allowed: Allowed| judge(&appenders(text), &allowed).unwrap_err();
         let few = Allowed { descriptors: 300, ..PLENTY };
         let root = said("", few);
         assert!(root.contains("80256 descriptors") && root.contains("sysctl -w fs.nr_open=80256"), "{root}");
         let user = said("", Allowed { privileged: false, ..few });
         assert!(user.contains("ulimit -n 80256"), "{user}");
-        assert_eq!(judge(&swarm("reopen = true"), &few), Ok(()), "each is open for a moment");
+        assert_eq!(judge(&appenders("reopen = true"), &few), Ok(()), "each is open for a moment");
         let full = said("", Allowed { files: 79_999, ..PLENTY });
         assert!(
             full.contains("80000 open files") && full.contains("79999 left") && full.contains("fs.file-max"),
@@ -219,18 +220,18 @@ mod tests {
         );
         let processes = said("method = \"processes\"", Allowed { processes: 20_000, ..PLENTY });
         assert!(processes.contains("20000 processes") && processes.contains("kernel.pid_max"), "{processes}");
-        assert_eq!(judge(&swarm("method = \"processes\""), &few), Ok(()), "each has four descriptors");
+        assert_eq!(judge(&appenders("method = \"processes\""), &few), Ok(()), "each has four descriptors");
     }
 
     #[test]
     fn writers_become_processes_where_one_may_not_have_all_files_open() {
-        let with = |text: &str, descriptors| carriers(&swarm(text), &Allowed { descriptors, ..PLENTY });
+        let with = |text: &str, descriptors| carriers(&appenders(text), &Allowed { descriptors, ..PLENTY });
         assert_eq!(with("", 1 << 20), None);
         assert_eq!(with("", 80_256), None);
         assert_eq!(with("", 80_255), Some(8), "as many as there were threads");
         assert_eq!(with("threads = 2", 20_000), Some(5));
         assert_eq!(with("threads = 2", 1024), Some(105), "of 192 writers each");
-        assert_eq!(judge(&swarm("threads = 2"), &Allowed { descriptors: 1024, ..PLENTY }), Ok(()));
+        assert_eq!(judge(&appenders("threads = 2"), &Allowed { descriptors: 1024, ..PLENTY }), Ok(()));
         assert_eq!(with("reopen = true", 300), None);
         assert_eq!(with("method = \"processes\"", 300), Some(20_000));
     }

@@ -1,19 +1,19 @@
-//! A swarm of writers that append small records on time: many on few threads, or a process each.
+//! Appenders that append small records on time: many on few threads, or a process each.
 //!
 //! One loop does both ([`hand`]); what it counts lies in memory that threads and processes share
 //! ([`board`]). Every turn is due at a moment known in advance ([`schedule`]), and what is recorded is the time
 //! from then to its end, whatever held it up.
 
 mod backlog;
-mod board;
 mod check;
-mod hand;
+mod harness_lag;
 mod limits;
 mod names;
-mod own;
 mod processes;
 mod record;
 mod schedule;
+mod shared_counters;
+mod worker;
 
 pub use limits::{check as check_limits, check_processes as check_process_limit};
 pub use processes::allowance;
@@ -22,27 +22,27 @@ use super::{Observer, Work, heed};
 use crate::beneath;
 use crate::clock::{Clock, nanoseconds, seconds};
 use crate::error::EngineError;
-use crate::target::Place;
+use crate::target::OpenTarget;
 use crate::window::{LATENESS_P99, Window};
 use backlog::Backlog;
-use board::{Action, Board, Fault, Role, Sum, Times};
-use hand::{Files, Hand, Shape};
-use model::appenders::{Appenders, SwarmMethod};
+use model::appenders::{Appenders, AppendersMethod};
 use model::trial::Lateness;
 use model::{Flag, Mark};
 use names::Name;
-use processes::{Crowd, Deal, Ground, Urgent};
+use processes::{Crowd, Deal, Setup, Urgent};
 use rustix::fs::{Mode, OFlags, fstatvfs, mkdirat, openat};
 use rustix::io::Errno;
 use schedule::{Members, Schedule};
+use shared_counters::{Action, Fault, Role, SharedCounters, Sum, Times};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
+use worker::{Files, Shape, Worker};
 
 /// All files lie below this directory of the target.
-const TOP: &str = "fairlane-swarm";
+const TOP: &str = "fairlane-appenders";
 /// From when everybody is ready to the first turn: what wakes thousands, and a little more.
 const LEAD_NS: u64 = 50_000_000;
 const LEAD_EACH_NS: u64 = 20_000;
@@ -55,14 +55,14 @@ const GIVE_UP_NS: (u64, u64) = (500_000_000, 10_000_000_000);
 const OWN_SHARE: f64 = 0.5;
 /// The parent looks this often whether it is to stop.
 const LOOK: Duration = Duration::from_millis(10);
-/// Stack of a thread of the swarm.
+/// Stack of a thread of the appenders.
 const STACK_BYTES: usize = 256 << 10;
 
-/// A swarm, prepared.
+/// A appenders, prepared.
 pub struct AppendersWork {
-    swarm: Appenders,
+    appenders: Appenders,
     shape: Shape,
-    board: Board,
+    board: SharedCounters,
     /// How many processes the writers are; `None`: they share threads of this one.
     carriers: Option<u32>,
     /// The open files of all writers, where they share threads and files stay open.
@@ -76,37 +76,42 @@ impl AppendersWork {
     ///
     /// # Errors
     /// On a bare device; where a limit cannot be raised, or a call fails.
-    pub fn prepare(place: &Place, swarm: &Appenders, seed: u64, stop: Arc<AtomicBool>) -> Result<Self, EngineError> {
-        let carriers = limits::raise(swarm)?;
-        let shape = Shape::of(swarm, seed);
+    pub fn prepare(
+        place: &OpenTarget,
+        appenders: &Appenders,
+        seed: u64,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, EngineError> {
+        let carriers = limits::raise(appenders)?;
+        let shape = Shape::of(appenders, seed);
         match place {
             // `prepare` of all workloads refuses a library by the workload's name.
-            Place::Null | Place::Library(_) => {}
-            Place::Device { path, .. } => {
+            OpenTarget::Null | OpenTarget::Library(_) => {}
+            OpenTarget::Device { path, .. } => {
                 return Err(EngineError::Unsuitable(format!(
-                    "a swarm of writers needs a filesystem and {} is a bare device; name a directory",
+                    "appenders need a filesystem and {} is a bare device; name a directory",
                     model::text::escaped_path(path)
                 )));
             }
-            Place::Directory { path, directory } => make_files(&shape, path, directory, &stop)?,
+            OpenTarget::Directory { path, directory } => make_files(&shape, path, directory, &stop)?,
         }
-        let board = Board::new(swarm.writers, swarm.readers, swarm.files_of_all())?;
+        let board = SharedCounters::new(appenders.writers, appenders.readers, appenders.files_of_all())?;
         let mut notes = Vec::new();
-        if let (Some(carriers), SwarmMethod::Multiplexed) = (carriers, swarm.method) {
+        if let (Some(carriers), AppendersMethod::Multiplexed) = (carriers, appenders.method) {
             notes.push(Flag::Note(format!(
                 "writers-in-processes: the writers share {carriers} processes in place of threads, because one process may \
                  not have so many descriptors"
             )));
         }
-        Ok(AppendersWork { swarm: swarm.clone(), shape, board, carriers, files: Vec::new(), notes, stop })
+        Ok(AppendersWork { appenders: appenders.clone(), shape, board, carriers, files: Vec::new(), notes, stop })
     }
 
     /// Opens every file of every writer, where they stay open in this process.
     fn open_files(&mut self, top: BorrowedFd<'_>, path: &Path) -> Result<(), EngineError> {
-        if self.carriers.is_some() || self.swarm.reopen || !self.files.is_empty() {
+        if self.carriers.is_some() || self.appenders.reopen || !self.files.is_empty() {
             return Ok(());
         }
-        let mut files = Vec::with_capacity(self.swarm.files_of_all() as usize);
+        let mut files = Vec::with_capacity(self.appenders.files_of_all() as usize);
         let mut name = Name::new();
         for writer in 0..self.shape.writers {
             heed(&self.stop)?;
@@ -124,9 +129,9 @@ impl AppendersWork {
 
     /// When everything happens, from now on.
     fn times(&self, warm_up: u64, window: u64) -> Times {
-        let begin = Clock::get().now() + LEAD_NS + LEAD_EACH_NS * u64::from(self.swarm.writers.min(20_000));
+        let begin = Clock::get().now() + LEAD_NS + LEAD_EACH_NS * u64::from(self.appenders.writers.min(20_000));
         let (from, to) = (begin + warm_up, begin + warm_up + window);
-        let period = nanoseconds(self.swarm.period_seconds);
+        let period = nanoseconds(self.appenders.period_seconds);
         Times { begin, from, to, give_up: to + grace_ns(period, window) }
     }
 
@@ -158,25 +163,25 @@ impl AppendersWork {
         (warm_up, window): (u64, u64),
         observer: &mut dyn Observer,
     ) -> Result<Times, EngineError> {
-        let Self { swarm, shape, board, .. } = self;
-        let hands = |count: u32| count.min(swarm.threads);
-        let writing = Schedule::of_writers(swarm, shape.seed);
-        let reading = Schedule::of_readers(swarm, shape.seed);
-        let (writers, readers) = (hands(swarm.writers), hands(swarm.readers));
+        let Self { appenders, shape, board, .. } = self;
+        let hands = |count: u32| count.min(appenders.threads);
+        let writing = Schedule::of_writers(appenders, shape.seed);
+        let reading = Schedule::of_readers(appenders, shape.seed);
+        let (writers, readers) = (hands(appenders.writers), hands(appenders.readers));
         let files = match top {
             None => Files::Nowhere,
-            Some(top) if swarm.reopen => Files::Named(top),
+            Some(top) if appenders.reopen => Files::Named(top),
             Some(_) => Files::Open(&self.files),
         };
         // What threads need is made before they are: none of it is done in the window.
         let mut works = Vec::new();
         for (role, schedule, count, all, files) in [
-            (Role::Writer, writing, writers, swarm.writers, files),
-            (Role::Reader, reading, readers, swarm.readers, top.map_or(Files::Nowhere, Files::Named)),
+            (Role::Writer, writing, writers, appenders.writers, files),
+            (Role::Reader, reading, readers, appenders.readers, top.map_or(Files::Nowhere, Files::Named)),
         ] {
             for hand in 0..count {
                 let members = Members::new(schedule, (hand..all).step_by(count as usize));
-                works.push((role, hand, members, Hand::new(board, shape, role, files, schedule.period_ns())));
+                works.push((role, hand, members, Worker::new(board, shape, role, files, schedule.period_ns())));
             }
         }
         let times = self.times(warm_up, window);
@@ -213,18 +218,20 @@ impl AppendersWork {
         (warm_up, window): (u64, u64),
         observer: &mut dyn Observer,
     ) -> Result<(Times, f64, f64), EngineError> {
-        let Self { swarm, shape, board, stop, .. } = self;
-        let ground = Ground { board, shape, top };
+        let Self { appenders, shape, board, stop, .. } = self;
+        let ground = Setup { board, shape, top };
         let begun = Instant::now();
         let mut crowd = Crowd::default();
-        let writers = Deal { hands: carriers, members: swarm.writers };
-        let readers = match swarm.method {
-            SwarmMethod::Processes => Deal::one_each(swarm.readers),
-            SwarmMethod::Multiplexed => Deal { hands: swarm.readers.min(swarm.threads), members: swarm.readers },
+        let writers = Deal { hands: carriers, members: appenders.writers };
+        let readers = match appenders.method {
+            AppendersMethod::Processes => Deal::one_each(appenders.readers),
+            AppendersMethod::Multiplexed => {
+                Deal { hands: appenders.readers.min(appenders.threads), members: appenders.readers }
+            }
         };
-        crowd.start(ground, Role::Writer, writers, Schedule::of_writers(swarm, shape.seed), stop)?;
-        crowd.start(ground, Role::Reader, readers, Schedule::of_readers(swarm, shape.seed), stop)?;
-        crowd.wait_ready(board, stop, processes::ready_patience(swarm, carriers))?;
+        crowd.start(ground, Role::Writer, writers, Schedule::of_writers(appenders, shape.seed), stop)?;
+        crowd.start(ground, Role::Reader, readers, Schedule::of_readers(appenders, shape.seed), stop)?;
+        crowd.wait_ready(board, stop, processes::ready_patience(appenders, carriers))?;
         let start_seconds = begun.elapsed().as_secs_f64();
         let times = self.times(warm_up, window);
         board.set_times(times);
@@ -241,11 +248,11 @@ impl AppendersWork {
 
     /// What one role did in the window.
     fn window(&self, role: Role, times: Times, (start_seconds, stop_seconds): (f64, f64)) -> Window {
-        let Self { swarm, board, .. } = self;
+        let Self { appenders, board, .. } = self;
         let sum = |sum: Sum| board.sum(role, sum).load(Relaxed);
         let (group, writers, period_seconds) = match role {
-            Role::Writer => ("append", swarm.writers, swarm.period_seconds),
-            Role::Reader => ("read", swarm.readers, swarm.read_period()),
+            Role::Writer => ("append", appenders.writers, appenders.period_seconds),
+            Role::Reader => ("read", appenders.readers, appenders.read_period()),
         };
         let (interval_ns, intervals) = times.intervals();
         let (interval_p99_ns, interval_max_ns) = board.intervals(role, intervals);
@@ -333,7 +340,7 @@ impl AppendersWork {
 impl Work for AppendersWork {
     fn slice(
         &mut self,
-        place: &Place,
+        place: &OpenTarget,
         warm_up_seconds: f64,
         window_seconds: f64,
         observer: &mut dyn Observer,
@@ -356,14 +363,14 @@ impl Work for AppendersWork {
         }
         let (times, start_seconds, stop_seconds) = ran?;
         let mut windows = vec![self.window(Role::Writer, times, (start_seconds, stop_seconds))];
-        if self.swarm.readers > 0 {
+        if self.appenders.readers > 0 {
             windows.push(self.window(Role::Reader, times, (0.0, 0.0)));
         }
         self.note(&windows);
         Ok(windows)
     }
 
-    fn verify(&mut self, place: &Place) -> Result<f64, EngineError> {
+    fn verify(&mut self, place: &OpenTarget) -> Result<f64, EngineError> {
         let begun = Instant::now();
         let (top, path) = open_top(place)?;
         if let Some(top) = &top {
@@ -390,7 +397,7 @@ fn grace_ns(period_ns: u64, window_ns: u64) -> u64 {
     period_ns.max(window_ns / GIVE_UP_PART).clamp(GIVE_UP_NS.0, GIVE_UP_NS.1)
 }
 
-fn open_top(place: &Place) -> Result<(Option<OwnedFd>, PathBuf), EngineError> {
+fn open_top(place: &OpenTarget) -> Result<(Option<OwnedFd>, PathBuf), EngineError> {
     let Some((path, directory)) = place.directory() else { return Ok((None, PathBuf::new())) };
     let path = path.join(TOP);
     match beneath::open_folder(directory, TOP) {

@@ -1,14 +1,14 @@
 //! Writers that are processes: started by `fork`, ready before any begins, ended and reaped whatever happens.
 
-use super::board::{Action, Board, Fault, Role};
-use super::hand::{Files, Hand, Shape};
 use super::schedule::{Members, Schedule};
+use super::shared_counters::{Action, Fault, Role, SharedCounters};
+use super::worker::{Files, Shape, Worker};
 use crate::clock::{Clock, nanoseconds};
 use crate::error::EngineError;
 use crate::fork::fork;
 use crate::workloads::heed;
-use crate::workloads::team::Usage;
-use model::appenders::{Appenders, SwarmMethod};
+use crate::workloads::job_workers::Usage;
+use model::appenders::{Appenders, AppendersMethod};
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -29,7 +29,7 @@ const START_EACH: Duration = Duration::from_millis(5);
 /// How long after the work was given up a process may take to end.
 const END: Duration = Duration::from_secs(60);
 
-/// The processes of a swarm. Those that are left are killed and reaped when it is dropped.
+/// The processes of appenders. Those that are left are killed and reaped when it is dropped.
 #[derive(Debug, Default)]
 pub(super) struct Crowd {
     left: Vec<Pid>,
@@ -38,38 +38,38 @@ pub(super) struct Crowd {
 }
 
 /// How long so many processes, readers beside them, may take to open their files and become ready.
-pub(super) fn ready_patience(swarm: &Appenders, carriers: u32) -> Duration {
-    let processes = carriers.saturating_add(swarm.readers);
-    READY_LEAST.max(READY_EACH * processes) + opening(swarm)
+pub(super) fn ready_patience(appenders: &Appenders, carriers: u32) -> Duration {
+    let processes = carriers.saturating_add(appenders.readers);
+    READY_LEAST.max(READY_EACH * processes) + opening(appenders)
 }
 
 /// How long the files that stay open may take to be opened.
-fn opening(swarm: &Appenders) -> Duration {
-    let files = if swarm.reopen { 0 } else { swarm.files_of_all() };
+fn opening(appenders: &Appenders) -> Duration {
+    let files = if appenders.reopen { 0 } else { appenders.files_of_all() };
     OPEN_EACH * u32::try_from(files).unwrap_or(u32::MAX)
 }
 
-/// How long a window of a swarm may take beside its warm-up and its measured seconds before the engine itself
+/// How long a window of appenders may take beside its warm-up and its measured seconds before the engine itself
 /// gives it up: files are opened, processes start, become ready and end, and what was due is still done for a
 /// while. Whoever waits for the engine waits longer than this.
-pub fn allowance(swarm: &Appenders) -> Duration {
+pub fn allowance(appenders: &Appenders) -> Duration {
     // Multiplexed writers may become processes too, at most one each.
-    let processes = match swarm.method {
-        SwarmMethod::Processes => swarm.writers,
-        SwarmMethod::Multiplexed => swarm.writers.min(super::limits::MOST_CARRIERS),
+    let processes = match appenders.method {
+        AppendersMethod::Processes => appenders.writers,
+        AppendersMethod::Multiplexed => appenders.writers.min(super::limits::MOST_CARRIERS),
     };
-    let starting = START_EACH * processes.saturating_add(swarm.readers);
-    let (period, window) = (nanoseconds(swarm.period_seconds), nanoseconds(swarm.seconds));
-    let lead = Duration::from_nanos(super::LEAD_NS + super::LEAD_EACH_NS * u64::from(swarm.writers.min(20_000)));
-    starting + ready_patience(swarm, processes) + lead + Duration::from_nanos(super::grace_ns(period, window)) + END
+    let starting = START_EACH * processes.saturating_add(appenders.readers);
+    let (period, window) = (nanoseconds(appenders.period_seconds), nanoseconds(appenders.seconds));
+    let lead = Duration::from_nanos(super::LEAD_NS + super::LEAD_EACH_NS * u64::from(appenders.writers.min(20_000)));
+    starting + ready_patience(appenders, processes) + lead + Duration::from_nanos(super::grace_ns(period, window)) + END
 }
 
 /// What a process needs to know.
 #[derive(Clone, Copy)]
-pub(super) struct Ground<'a> {
-    pub(super) board: &'a Board,
+pub(super) struct Setup<'a> {
+    pub(super) board: &'a SharedCounters,
     pub(super) shape: &'a Shape,
-    /// The directory of the swarm; `None`: nothing is written.
+    /// The directory of the appenders; `None`: nothing is written.
     pub(super) top: Option<BorrowedFd<'a>>,
 }
 
@@ -96,7 +96,7 @@ impl Crowd {
     /// Starts so many processes, among which all members are dealt out in turns; as many as members: one each.
     pub(super) fn start(
         &mut self,
-        ground: Ground<'_>,
+        ground: Setup<'_>,
         role: Role,
         deal: Deal,
         schedule: Schedule,
@@ -105,7 +105,7 @@ impl Crowd {
         let count = deal.hands;
         let files = ground.top.map_or(Files::Nowhere, Files::Named);
         // Only children take it.
-        let mut hand = Some(Hand::new(ground.board, ground.shape, role, files, schedule.period_ns()));
+        let mut hand = Some(Worker::new(ground.board, ground.shape, role, files, schedule.period_ns()));
         // The clock is compared with the kernel's before there are processes.
         let _ = Clock::get();
         for number in 0..count {
@@ -127,7 +127,7 @@ impl Crowd {
     /// Waits until all are ready, but no longer than this.
     pub(super) fn wait_ready(
         &mut self,
-        board: &Board,
+        board: &SharedCounters,
         stop: &AtomicBool,
         patience: Duration,
     ) -> Result<(), EngineError> {
@@ -160,14 +160,14 @@ impl Crowd {
     }
 
     /// Lets all begin. The times stand on the board.
-    pub(super) fn open_gate(board: &Board) {
+    pub(super) fn open_gate(board: &SharedCounters) {
         board.gate().store(1, Ordering::Release);
         // SAFETY: the address is that of a live atomic; the call reads no other memory.
         unsafe { libc::syscall(libc::SYS_futex, board.gate().as_ptr(), libc::FUTEX_WAKE, libc::c_int::MAX) };
     }
 
     /// Waits for the end of all of them, which have no more to do; kills them where the work is stopped.
-    pub(super) fn end(&mut self, board: &Board, stop: &AtomicBool) -> Result<(), EngineError> {
+    pub(super) fn end(&mut self, board: &SharedCounters, stop: &AtomicBool) -> Result<(), EngineError> {
         let (clock, give_up) = (Clock::get(), board.times().give_up);
         let patience = Duration::from_nanos(give_up.saturating_sub(clock.now())) + END;
         let begun = Instant::now();
@@ -255,8 +255,8 @@ fn schedule_as(policy: libc::c_int, priority: libc::c_int) -> bool {
 }
 
 /// A process from its beginning to its end.
-fn child(ground: Ground<'_>, role: Role, (deal, number): (Deal, u32), members: &mut Members, hand: Hand<'_>) {
-    let Ground { board, shape, top } = ground;
+fn child(ground: Setup<'_>, role: Role, (deal, number): (Deal, u32), members: &mut Members, hand: Worker<'_>) {
+    let Setup { board, shape, top } = ground;
     // Seen in ps and in the list of tasks.
     let _ = rustix::thread::set_name(if role == Role::Writer { c"fairlane-writer" } else { c"fairlane-reader" });
     // Naps end on time, not up to 50 µs later.
@@ -330,7 +330,9 @@ fn not_started(member: u32, count: u32, error: &std::io::Error) -> EngineError {
 
 fn lost(count: usize) -> EngineError {
     EngineError::Worker {
-        message: format!("{count} processes of the swarm were killed at work; was memory short? See the kernel's log"),
+        message: format!(
+            "{count} processes of the appenders were killed at work; was memory short? See the kernel's log"
+        ),
         errno: None,
         corrupt: false,
     }
@@ -350,7 +352,7 @@ mod tests {
 
     #[test]
     fn the_allowance_holds_every_wait_of_the_engine_itself() {
-        let swarm = |text: &str| -> Appenders {
+        let appenders = |text: &str| -> Appenders {
             toml::from_str(&format!("period_seconds = 60.0\nseconds = 180.0\n{text}")).unwrap()
         };
         for text in [
@@ -359,15 +361,15 @@ mod tests {
             "writers = 20000\nreaders = 50",
             "writers = 1",
         ] {
-            let swarm = swarm(text);
-            let processes = if swarm.method == SwarmMethod::Processes { swarm.writers } else { 0 };
+            let appenders = appenders(text);
+            let processes = if appenders.method == AppendersMethod::Processes { appenders.writers } else { 0 };
             let grace = Duration::from_secs(10);
-            let all = ready_patience(&swarm, processes) + grace + END;
-            assert!(allowance(&swarm) >= all, "{text}: {:?} of {all:?}", allowance(&swarm));
-            assert!(ready_patience(&swarm, processes) >= READY_LEAST.max(READY_EACH * processes), "{text}");
+            let all = ready_patience(&appenders, processes) + grace + END;
+            assert!(allowance(&appenders) >= all, "{text}: {:?} of {all:?}", allowance(&appenders));
+            assert!(ready_patience(&appenders, processes) >= READY_LEAST.max(READY_EACH * processes), "{text}");
         }
         // Opening takes a slow disk its time, also where few processes share the files.
-        let (kept, reopened) = (swarm("writers = 20000"), swarm("writers = 20000\nreopen = true"));
+        let (kept, reopened) = (appenders("writers = 20000"), appenders("writers = 20000\nreopen = true"));
         assert_eq!(ready_patience(&kept, 8) - ready_patience(&reopened, 8), OPEN_EACH * 80_000);
     }
 }

@@ -22,13 +22,13 @@ pub(super) struct Schedule {
 
 impl Schedule {
     /// Of the writers.
-    pub(super) fn of_writers(swarm: &Appenders, seed: u64) -> Self {
-        Self::new(swarm.period_seconds, swarm.jitter, seed)
+    pub(super) fn of_writers(appenders: &Appenders, seed: u64) -> Self {
+        Self::new(appenders.period_seconds, appenders.jitter, seed)
     }
 
     /// Of the readers.
-    pub(super) fn of_readers(swarm: &Appenders, seed: u64) -> Self {
-        Self::new(swarm.read_period(), swarm.jitter, seed ^ 0x7ead)
+    pub(super) fn of_readers(appenders: &Appenders, seed: u64) -> Self {
+        Self::new(appenders.read_period(), appenders.jitter, seed ^ 0x7ead)
     }
 
     fn new(period_seconds: f64, jitter: f64, seed: u64) -> Self {

@@ -2,10 +2,10 @@
 
 use crate::clock::{Clock, nanoseconds};
 use crate::error::EngineError;
-use crate::target::Place;
+use crate::target::OpenTarget;
 use crate::verify::Ledger;
 use crate::workloads::files::{self, FilePlan};
-use crate::workloads::team::{Outcome, Signals, Usage};
+use crate::workloads::job_workers::{Outcome, Signals, Usage};
 use crate::workloads::verifier::Verifier;
 use crate::workloads::worker::{Call, Task, Until, Worker};
 use crate::workloads::{Observer, heed};
@@ -23,7 +23,7 @@ pub(super) struct Stint {
 }
 
 impl Stint {
-    pub(super) fn serve(self, place: &Place, signals: &Signals) -> Result<Outcome, EngineError> {
+    pub(super) fn serve(self, place: &OpenTarget, signals: &Signals) -> Result<Outcome, EngineError> {
         let clock = Clock::get();
         let io = self.task.io.clone();
         let plan = self.task.files.clone();
@@ -77,7 +77,7 @@ impl Observer for Watch<'_> {
 /// Does the job as often as it says; answers the nanoseconds that counted.
 fn run_loops(
     worker: &mut Worker,
-    place: &Place,
+    place: &OpenTarget,
     io: &Io,
     plan: &[FilePlan],
     signals: &Signals,

@@ -3,7 +3,7 @@
 use super::{Flight, Worker};
 use crate::error::{EngineError, alignment_remedy};
 use crate::io::{Action, Completion, Queue};
-use crate::target::Place;
+use crate::target::OpenTarget;
 use std::path::PathBuf;
 
 impl Worker {
@@ -14,7 +14,7 @@ impl Worker {
         queue: &mut dyn Queue,
         mut now: u64,
         counting: bool,
-        place: &Place,
+        place: &OpenTarget,
     ) -> Result<(), EngineError> {
         self.completed += self.completions.len() as u64;
         for index in 0..self.completions.len() {
@@ -54,7 +54,7 @@ impl Worker {
 
     /// What a result means that is not simply success.
     #[cold]
-    pub(super) fn complain(&self, result: i32, flight: &Flight, place: &Place) -> Result<(), EngineError> {
+    pub(super) fn complain(&self, result: i32, flight: &Flight, place: &OpenTarget) -> Result<(), EngineError> {
         let direct = self.task.io.direct || self.device.is_some();
         let path = self.path(place, flight.file);
         let flags = self.flags();
@@ -62,7 +62,7 @@ impl Worker {
         check_result(result, flight.action, u64::from(flight.bytes), flight.offset, path, remedy)
     }
 
-    pub(super) fn path(&self, place: &Place, slot: u32) -> PathBuf {
+    pub(super) fn path(&self, place: &OpenTarget, slot: u32) -> PathBuf {
         match (&self.device, place.directory(), &self.append) {
             (Some(device), ..) => device.clone(),
             (None, Some(directory), Some(append)) => append.path(directory.0),

@@ -5,7 +5,7 @@ use crate::clock::nanoseconds;
 use crate::error::EngineError;
 use crate::io::{Action, Operation, Queue};
 use crate::pattern::Span;
-use crate::target::Place;
+use crate::target::OpenTarget;
 use crate::workloads::files;
 use crate::workloads::pace::Arrival;
 use model::job::Direction;
@@ -29,7 +29,7 @@ impl Worker {
     pub(super) fn step<const PLAIN: bool>(
         &mut self,
         queue: &mut dyn Queue,
-        place: &Place,
+        place: &OpenTarget,
         mut now: u64,
         until: Until,
         in_flight: u32,
@@ -81,7 +81,7 @@ impl Worker {
     fn before_the_next(
         &mut self,
         queue: &mut dyn Queue,
-        place: &Place,
+        place: &OpenTarget,
         now: u64,
         in_flight: u32,
     ) -> Result<Option<Step>, EngineError> {
@@ -162,7 +162,7 @@ impl Worker {
     fn special(
         &mut self,
         queue: &mut dyn Queue,
-        place: &Place,
+        place: &OpenTarget,
         mut span: Span,
         begun: u64,
     ) -> Result<Step, EngineError> {
@@ -238,7 +238,7 @@ impl Worker {
 
     /// The appended file is full: on to the next.
     #[cold]
-    fn advance(&mut self, queue: &mut dyn Queue, place: &Place) -> Result<(), EngineError> {
+    fn advance(&mut self, queue: &mut dyn Queue, place: &OpenTarget) -> Result<(), EngineError> {
         if let (Some(append), Some(directory)) = (&mut self.append, place.directory()) {
             let file = append.advance(directory)?;
             self.handles[0] = Some(file.clone());
@@ -248,7 +248,7 @@ impl Worker {
     }
 
     /// A file that is not open takes the place of the one that has been open for longest.
-    fn ensure_open(&mut self, queue: &mut dyn Queue, place: &Place, slot: u32) -> Result<(), EngineError> {
+    fn ensure_open(&mut self, queue: &mut dyn Queue, place: &OpenTarget, slot: u32) -> Result<(), EngineError> {
         if self.null || self.handles[slot as usize].is_some() {
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! Operations on files, step by step.
 
-use super::{Course, Setting, Work};
+use super::{Parts, Setting, Work};
 use model::operations::{Amount, Method, Operation, OperationStep, Operations, SyncPolicy};
 
 /// Most and fewest processes that are started before a step to see what that costs: the engine's own.
@@ -9,7 +9,7 @@ const STARTS: (f64, f64) = (5.0, 200.0);
 pub(super) const BUSY_PROCESS: f64 = 1.35;
 
 impl Setting {
-    pub(super) fn operations(&self, operations: &Operations) -> Course {
+    pub(super) fn operations(&self, operations: &Operations) -> Parts {
         let rates = &self.rates;
         let loops = f64::from(operations.loops.max(1));
         let steps =
@@ -40,7 +40,7 @@ impl Setting {
             let opened = present.things as f64 * rates.cold_seconds;
             sum + self.remount_seconds() + read + opened
         });
-        Course {
+        Parts {
             once: (self.visit() + checked + Work::seconds(compared)) * self.lanes,
             round: lane * self.lanes + waits,
             probe: self.flushes(),

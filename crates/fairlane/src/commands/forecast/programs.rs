@@ -1,6 +1,6 @@
 //! Databases, large files and real programs.
 
-use super::{Course, PROBE_SLICES, SLICE_EXTRA_SECONDS, Setting, Work};
+use super::{PROBE_SLICES, Parts, SLICE_EXTRA_SECONDS, Setting, Work};
 use model::oltp::Script;
 use model::programs::Material;
 use model::workload::{Mix, Oltp, Programs, Streams, Workload};
@@ -18,7 +18,7 @@ const STREAM_SLICE_SECONDS: f64 = 0.25;
 
 impl Setting {
     /// Each lane alone: made, loaded, started, all groups, checked.
-    pub(super) fn transactions(&self, oltp: &Oltp) -> Course {
+    pub(super) fn transactions(&self, oltp: &Oltp) -> Parts {
         let rates = &self.rates;
         let rows = oltp.table_size as f64 * f64::from(oltp.tables);
         let bytes = oltp.working_set_bytes() as f64;
@@ -33,11 +33,11 @@ impl Setting {
         let written = measured * rates.flushed + refilled * bytes;
         let lane = self.visit() + Work { seconds: made + cold + measured, bytes: bytes + written };
         let quiet = Work::seconds(groups * self.quiet_seconds * self.lanes);
-        Course { round: lane * self.lanes + quiet, probe: self.flushes(), ..Course::default() }
+        Parts { round: lane * self.lanes + quiet, probe: self.flushes(), ..Parts::default() }
     }
 
     /// Written, read, and read beside what the writers write.
-    pub(super) fn streams(&self, streams: &Streams) -> Course {
+    pub(super) fn streams(&self, streams: &Streams) -> Parts {
         let rates = &self.rates;
         let (size, readers) = (streams.size.get() as f64, f64::from(streams.readers));
         let written = size * (readers + f64::from(streams.writers));
@@ -48,11 +48,11 @@ impl Setting {
         let probe_seconds = 2.0 * PROBE_SLICES * (STREAM_SLICE_SECONDS + SLICE_EXTRA_SECONDS);
         let probe = Work { seconds: probe_seconds, bytes: STREAM_SLICE_SECONDS * PROBE_SLICES * rates.sequential }
             * self.probed;
-        Course { round: round + self.quiet(phases), probe, ..Course::default() }
+        Parts { round: round + self.quiet(phases), probe, ..Parts::default() }
     }
 
     /// The files are made, the window is as long as it is, and the lane is mounted anew for the look.
-    pub(super) fn mix(&self, mix: &Mix) -> Course {
+    pub(super) fn mix(&self, mix: &Mix) -> Parts {
         let rates = &self.rates;
         let made: f64 = mix.files.iter().map(|pool| pool.present() as f64).sum();
         let bytes: f64 = mix.files.iter().map(|pool| pool.present() as f64 * pool.mean.get() as f64).sum();
@@ -61,16 +61,16 @@ impl Setting {
         let written = measured * if mix.syncs() { rates.flushed } else { rates.random };
         let round = (self.visit() + Work { seconds, bytes: bytes + written }) * self.lanes;
         let quiet = Work::seconds(self.quiet_seconds * self.lanes);
-        Course { round: round + quiet, probe: self.flushes(), ..Course::default() }
+        Parts { round: round + quiet, probe: self.flushes(), ..Parts::default() }
     }
 
     /// Each lane alone, a step after another; what they work on is made first where it is not kept yet.
-    pub(super) fn programs(&self, workload: &Workload, programs: &Programs) -> Course {
+    pub(super) fn programs(&self, workload: &Workload, programs: &Programs) -> Parts {
         let made = if engine::programs::is_made(programs) { Work::default() } else { material(programs) };
-        Course { once: made, ..self.programs_on(workload, programs) }
+        Parts { once: made, ..self.programs_on(workload, programs) }
     }
 
-    fn programs_on(&self, workload: &Workload, programs: &Programs) -> Course {
+    fn programs_on(&self, workload: &Workload, programs: &Programs) -> Parts {
         let rates = &self.rates;
         let bytes = workload.working_set_bytes() as f64;
         let steps = programs.step.len() as f64;
@@ -89,7 +89,7 @@ impl Setting {
             + (cold + looked_at) as f64 * rates.remount_seconds;
         let round = (self.visit() + Work { seconds, bytes }) * self.lanes;
         let quiet = Work::seconds(self.quiet_seconds * self.lanes);
-        Course { round: round + quiet, probe: self.flushes(), ..Course::default() }
+        Parts { round: round + quiet, probe: self.flushes(), ..Parts::default() }
     }
 }
 

@@ -1,0 +1,95 @@
+//! Which grounds the lanes of a race stand on, and how they take turns on them.
+
+use crate::backing_store::BackingStore;
+use crate::lane_set::LaneSet;
+use std::path::PathBuf;
+
+impl LaneSet {
+    /// Number of grounds: images, devices, directories, memory.
+    pub fn stores(&self) -> usize {
+        self.stores.len()
+    }
+
+    /// The ground of a lane in a round: images rotate over the lanes that live on images, every
+    /// other lane stays where it is.
+    pub fn store_for(&self, lane: usize, round: u32) -> usize {
+        if let Some(ground) = self.lanes[lane].fixed_ground {
+            return ground;
+        }
+        let pool = self.pool_of(lane);
+        let guest = self.lanes[lane].guest;
+        let mates = self.lanes[..lane].iter().filter(|other| other.fixed_ground.is_none() && other.guest == guest);
+        pool[(mates.count() + round as usize) % pool.len()]
+    }
+
+    /// Number of images; as many lanes rotate over them. Of several pools (the host's images, each guest's
+    /// disks) the largest.
+    pub fn images(&self) -> usize {
+        let pools = (0..self.lanes.len()).filter(|lane| self.lanes[*lane].fixed_ground.is_none());
+        pools.map(|lane| self.pool_of(lane).len()).max().unwrap_or(0)
+    }
+
+    /// The grounds that a lane may stand on in some round.
+    pub(crate) fn pool_of(&self, lane: usize) -> Vec<usize> {
+        let guest = self.lanes[lane].guest;
+        let is_of_pool = |ground: &BackingStore| match (ground, guest) {
+            (BackingStore::Image(_), None) => true,
+            (BackingStore::Guest(disk), Some(guest)) => disk.guest == guest,
+            _ => false,
+        };
+        self.stores.iter().enumerate().filter_map(|(index, ground)| is_of_pool(ground).then_some(index)).collect()
+    }
+
+    /// Number of images and devices, whose ceilings can be measured.
+    pub fn blocks(&self) -> usize {
+        self.stores
+            .iter()
+            .filter(|ground| {
+                matches!(ground, BackingStore::Image(_) | BackingStore::Guest(_) | BackingStore::Device(_))
+            })
+            .count()
+    }
+
+    /// Of every disk of the lanes that somebody limits: a loop device of ours is never one.
+    pub(crate) fn standing_limits(&self) -> Vec<String> {
+        let mut disks: Vec<String> = Vec::new();
+        for ground in &self.stores {
+            // A guest names its disks itself.
+            let own = ground.device_name().filter(|_| !matches!(ground, BackingStore::Guest(_)));
+            let of_lane = [own, ground.disk_name(self.host.as_ref())];
+            disks.extend(of_lane.into_iter().flatten());
+        }
+        disks.sort();
+        disks.dedup();
+        let limited = disks.iter().filter_map(|name| {
+            let found = crate::throttle::standing::on(crate::throttle::number_of(name).ok()?);
+            let first = found.first()?;
+            let (limit, file) = (&first.limit, first.file.display());
+            Some(format!("/dev/{name} is limited by somebody else ({limit} in {file}): that is measured, not the disk"))
+        });
+        limited.collect()
+    }
+
+    /// Whether all lanes may be open at once; otherwise each is closed before the next is opened.
+    pub fn side_by_side(&self) -> bool {
+        let mut fixed: Vec<usize> = self.lanes.iter().filter_map(|lane| lane.fixed_ground).collect();
+        fixed.sort_unstable();
+        !fixed.windows(2).any(|two| two[0] == two[1] && matches!(self.stores[two[0]], BackingStore::Device(_)))
+    }
+
+    /// The block device of a ground, for probes of the bare device while no lane is open on it;
+    /// `None` for directories and memory.
+    pub fn raw_target(&self, ground: usize) -> Option<PathBuf> {
+        self.stores[ground].block_device()
+    }
+
+    /// Whether a ground is an image on a loop device; all of those share one disk.
+    pub fn is_image(&self, ground: usize) -> bool {
+        matches!(self.stores[ground], BackingStore::Image(_))
+    }
+
+    /// Number of lanes, the repeated first one included.
+    pub fn lane_count(&self) -> usize {
+        self.lanes.len()
+    }
+}

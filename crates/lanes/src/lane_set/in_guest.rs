@@ -1,0 +1,235 @@
+//! A lane in its guest: formatted and mounted there, its agent, what its devices do.
+
+use crate::backing_store::BackingStore;
+use crate::command;
+use crate::contestant::Contestant;
+use crate::failure::{LaneFailure, failed};
+use crate::formatting::custom_mount_command;
+use crate::guest::protocol::{Answer, Ask};
+use crate::guest::{AgentLink, Guest, GuestKind};
+use crate::lane_set::open::{mount_options_of, mount_source};
+use crate::lane_set::{LaneSet, LaneState, OpenLane, Opened, Settings};
+use crate::undo::Journal;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// Where lanes are mounted in a guest.
+const LANES: &str = "/lanes";
+
+impl LaneSet {
+    /// The guest that formats a lane's disk; `None`: the host does.
+    pub(crate) fn guest_that_formats(&self, lane: usize) -> Option<usize> {
+        let lane = &self.lanes[lane];
+        lane.guest.filter(|_| matches!(&lane.contestant, Contestant::Row(row) if row.mkfs_looks_around))
+    }
+
+    /// Runs mkfs in a guest; answers what it printed and how long it took.
+    pub(crate) fn format_in_guest(
+        &mut self,
+        lane: usize,
+        ground: usize,
+        guest: usize,
+        journal: &mut Journal,
+        stop: &AtomicBool,
+    ) -> Result<command::Output, LaneFailure> {
+        let guest = self.running_guest(guest, journal, stop)?;
+        // What the host wiped it must not have cached.
+        let device = self.drop_cache_in_guest(ground, &guest, stop)?;
+        let mut command = self.lanes[lane].mkfs_command.clone();
+        name_program(&mut command);
+        match guest.ask(&Ask::Format { command, device }, stop)? {
+            Answer::Formatted { stdout, seconds } => Ok(command::Output { stdout, seconds }),
+            other => Err(failed(format!("the guest answered {other:?} when it was asked to format"))),
+        }
+    }
+
+    /// Mounts a lane in its guest, on a disk that was formatted.
+    fn mount_in_guest(
+        &mut self,
+        lane: usize,
+        ground: usize,
+        journal: &mut Journal,
+        stop: &AtomicBool,
+    ) -> Result<(Arc<Guest>, PathBuf, Vec<String>), LaneFailure> {
+        let Some(index) = self.lanes[lane].guest else {
+            return Err(failed("a lane that lives in no guest is not mounted in one"));
+        };
+        let guest = self.running_guest(index, journal, stop)?;
+        let target = directory(lane);
+        let shown = self.ask_to_mount(lane, ground, &guest, &target, stop)?;
+        Ok((guest, target, shown))
+    }
+
+    /// Mounts a formatted lane in its guest and learns what its kernel says of the mount.
+    pub(crate) fn open_in_guest(
+        &mut self,
+        index: usize,
+        ground: usize,
+        mut phases_seconds: BTreeMap<String, f64>,
+        journal: &mut Journal,
+        stop: &AtomicBool,
+    ) -> Result<Opened, LaneFailure> {
+        if let Some(guest) = self.lanes[index].guest {
+            // Its start is no part of the mount.
+            self.running_guest(guest, journal, stop)?;
+        }
+        let started = Instant::now();
+        let (guest, directory, super_options) = self.mount_in_guest(index, ground, journal, stop)?;
+        phases_seconds.insert("mount".to_owned(), started.elapsed().as_secs_f64());
+        let lane = &mut self.lanes[index];
+        let directory_of_lane = directory.clone();
+        lane.open = Some(OpenLane {
+            ground,
+            directory: directory_of_lane,
+            mounted: None,
+            process: None,
+            guest: Some(guest.clone()),
+        });
+        let options: Vec<String> = lane.mount_options.iter().cloned().chain(super_options).collect();
+        lane.promises = lane.contestant.promises(&lane.spec.mkfs_options, &options);
+        Ok(Opened { directory, library: None, guest: Some(guest), phases_seconds })
+    }
+
+    /// Answers the options that the guest's kernel shows.
+    pub(crate) fn ask_to_mount(
+        &self,
+        lane: usize,
+        ground: usize,
+        guest: &Guest,
+        target: &Path,
+        stop: &AtomicBool,
+    ) -> Result<Vec<String>, LaneFailure> {
+        let state = &self.lanes[lane];
+        let source = match state.contestant.in_memory() {
+            true => mount_source(&self.stores[ground]),
+            false => self.drop_cache_in_guest(ground, guest, stop)?,
+        };
+        let ask = mount_request(state, &self.settings, source, target.to_owned());
+        match guest.ask(&ask, stop)? {
+            Answer::Mounted { super_options } => Ok(super_options),
+            other => Err(failed(format!("the guest answered {other:?} when it was asked to mount"))),
+        }
+    }
+
+    /// Drops what a guest's kernel caches of a disk; answers its device.
+    pub(crate) fn drop_cache_in_guest(
+        &self,
+        ground: usize,
+        guest: &Guest,
+        stop: &AtomicBool,
+    ) -> Result<PathBuf, LaneFailure> {
+        let device = self.stores[ground].block_device().ok_or_else(|| failed("a guest's lane has a disk"))?;
+        guest.ask(&Ask::DropCache { device: device.clone() }, stop)?;
+        Ok(device)
+    }
+
+    /// Starts the agent of an open lane in its guest; `None`: the lane is the host's own.
+    ///
+    /// # Errors
+    /// When the guest is gone.
+    pub fn start_agent_in_guest(
+        &mut self,
+        lane: usize,
+        journal: &mut Journal,
+        stop: &AtomicBool,
+    ) -> Result<Option<AgentLink>, LaneFailure> {
+        let Some(index) = self.lanes[lane].guest else { return Ok(None) };
+        let guest = self.running_guest(index, journal, stop)?;
+        guest.start_agent(lane as u32, stop).map(Some)
+    }
+
+    /// The guest that a lane lives in, where it runs.
+    pub fn guest_of(&self, lane: usize) -> Option<Arc<Guest>> {
+        self.guests[self.lanes[lane].guest?].running.clone()
+    }
+
+    /// The folder that holds the images.
+    pub fn images_folder(&self) -> &Path {
+        &self.base
+    }
+
+    /// Whether a lane lives in a guest.
+    pub fn in_guest(&self, lane: usize) -> bool {
+        self.lanes[lane].guest.is_some()
+    }
+
+    /// Whether a ground is a disk of a guest.
+    pub fn is_guest_disk(&self, ground: usize) -> bool {
+        matches!(self.stores[ground], BackingStore::Guest(_))
+    }
+
+    /// Reads so much of a disk of user-mode Linux into the host's page cache, which is where that disk lies: a
+    /// ceiling that came from the host's own disk would be lower than what the filesystems reach.
+    pub fn warm(&self, ground: usize, bytes: u64) {
+        if let BackingStore::Guest(disk) = &self.stores[ground]
+            && disk.kind == GuestKind::Uml
+        {
+            disk.image().warm(bytes);
+        }
+    }
+
+    /// Has the host write what it still caches of the disks of user-mode Linux; answers the disk that they lie on, as
+    /// /proc/diskstats names it. Best effort: a failure shows when the lane is closed.
+    pub fn settle_on_host(&self, grounds: &[usize]) -> Vec<String> {
+        let of = |ground: &usize| match &self.stores[*ground] {
+            BackingStore::Guest(disk) if disk.kind == GuestKind::Uml => Some(disk),
+            _ => None,
+        };
+        let disks: Vec<_> = grounds.iter().filter_map(of).collect();
+        for disk in &disks {
+            let _ = disk.image().sync();
+        }
+        let host = self.host.as_ref().and_then(|host| host.disk.clone());
+        host.filter(|_| !disks.is_empty()).into_iter().collect()
+    }
+
+    /// What the devices of lanes in guests have under way: (requests in flight, bytes written since boot).
+    pub fn guest_activity(&self, grounds: &[usize], stop: &AtomicBool) -> (u64, u64) {
+        let mut sum = (0, 0);
+        for (index, slot) in self.guests.iter().enumerate() {
+            let of = |ground: &usize| match &self.stores[*ground] {
+                BackingStore::Guest(disk) if disk.guest == index => Some(disk.name.clone()),
+                _ => None,
+            };
+            let devices: Vec<String> = grounds.iter().filter_map(of).collect();
+            let Some(guest) = slot.running.as_ref().filter(|_| !devices.is_empty()) else { continue };
+            if let Ok(Answer::Activity { in_flight, written_bytes }) = guest.ask(&Ask::Activity { devices }, stop) {
+                sum = (sum.0 + in_flight, sum.1 + written_bytes);
+            }
+        }
+        sum
+    }
+}
+
+/// Where a lane is mounted in its guest.
+pub(crate) fn directory(lane: usize) -> PathBuf {
+    Path::new(LANES).join(format!("{lane:02}"))
+}
+
+fn mount_request(state: &LaneState, settings: &Settings, source: PathBuf, target: PathBuf) -> Ask {
+    match &state.contestant {
+        Contestant::Custom(custom) => {
+            let mut command = custom_mount_command(custom, &source, &target, &state.mount_options);
+            name_program(&mut command);
+            Ask::MountFuse { command, target }
+        }
+        contestant => Ask::Mount {
+            filesystem: contestant.filesystem_name().to_owned(),
+            source,
+            options: mount_options_of(state, settings),
+            target,
+        },
+    }
+}
+
+/// In the guest a program lies where it lies on the host.
+fn name_program(command: &mut [String]) {
+    if let Some(name) = command.first_mut()
+        && let Some(program) = command::find_program(name)
+    {
+        *name = program.to_string_lossy().into_owned();
+    }
+}

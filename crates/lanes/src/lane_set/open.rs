@@ -1,0 +1,353 @@
+//! A lane from formatted to closed: opened, made cold, unmounted, its image checked.
+
+use crate::backing_store::BackingStore;
+use crate::contestant::Contestant;
+use crate::failure::{LaneFailure, cannot, usage};
+use crate::formatting::{self, MountRequest};
+use crate::guest::GuestKind;
+use crate::guest::protocol::Ask;
+use crate::lane_set::{Closed, Cold, LaneSet, LaneState, OpenLane, Opened, Settings, make_folder, remove_folder};
+use crate::undo::{Journal, Thing};
+use crate::{let_go, library, mount, mountinfo};
+use model::Mark;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+impl LaneSet {
+    /// Formats a ground for a lane and mounts it: fresh, and every block of an image written. A
+    /// directory lane gets a fresh folder instead.
+    ///
+    /// # Errors
+    /// [`LaneFailure`] naming the lane; nothing of it is left mounted then.
+    pub fn open(
+        &mut self,
+        lane: usize,
+        ground: usize,
+        journal: &mut Journal,
+        stop: &AtomicBool,
+    ) -> Result<Opened, LaneFailure> {
+        assert!(self.lanes[lane].open.is_none(), "a lane is closed before it is opened again");
+        assert!(
+            self.lanes[lane].fixed_ground.map_or_else(|| self.pool_of(lane).contains(&ground), |fixed| fixed == ground),
+            "grounds come from `store_for`"
+        );
+        let name = self.lanes[lane].name.clone();
+        self.open_unnamed(lane, ground, journal, stop).map_err(|error| error.in_lane(&name))
+    }
+
+    fn open_unnamed(
+        &mut self,
+        index: usize,
+        ground_index: usize,
+        journal: &mut Journal,
+        stop: &AtomicBool,
+    ) -> Result<Opened, LaneFailure> {
+        let directory = self.lane_directory(index, ground_index);
+        let mut phases_seconds = BTreeMap::new();
+        if matches!(self.stores[ground_index], BackingStore::Directory { .. }) {
+            remove_folder(&directory)?;
+            make_folder(&directory)?;
+            self.lanes[index].open = Some(OpenLane {
+                ground: ground_index,
+                directory: directory.clone(),
+                mounted: None,
+                process: None,
+                guest: None,
+            });
+            return Ok(Opened { directory, library: None, guest: None, phases_seconds });
+        }
+        if self.lanes[index].contestant.is_library() {
+            return self.open_library(index, ground_index, journal, stop);
+        }
+        let in_guest = self.lanes[index].guest.is_some();
+        if !in_guest && !directory.is_dir() {
+            make_folder(&directory)?;
+        }
+        self.format(index, ground_index, &mut phases_seconds, journal, stop)?;
+        if in_guest {
+            return self.open_in_guest(index, ground_index, phases_seconds, journal, stop);
+        }
+        let ground = &self.stores[ground_index];
+        let lane = &mut self.lanes[index];
+        let source = mount_source(ground);
+        // A user's FUSE filesystem names its source as it likes.
+        let expected = match &lane.contestant {
+            Contestant::Row(_) => Some(source.to_string_lossy().into_owned()),
+            _ => None,
+        };
+        let entry = journal.will(Thing::Mount { target: directory.clone(), source: expected })?;
+        let started = Instant::now();
+        let options = mount_options_of(lane, &self.settings);
+        let request =
+            MountRequest { contestant: &lane.contestant, source: &source, options: &options, target: &directory };
+        let process = match formatting::mount(&request, stop) {
+            Ok(process) => process,
+            Err(error) => {
+                // A mount command that was killed half-way may have mounted.
+                while mount::is_mounted(&directory)? {
+                    mount::unmount_patiently(&directory)?;
+                }
+                journal.done(entry)?;
+                return Err(error);
+            }
+        };
+        phases_seconds.insert("mount".to_owned(), started.elapsed().as_secs_f64());
+        lane.open = Some(OpenLane {
+            ground: ground_index,
+            directory: directory.clone(),
+            mounted: Some(entry),
+            process,
+            guest: None,
+        });
+        learn_promises(lane, &directory);
+        Ok(Opened { directory, library: None, guest: None, phases_seconds })
+    }
+
+    /// A library's disk is only made ready: the agent formats it.
+    fn open_library(
+        &mut self,
+        index: usize,
+        ground_index: usize,
+        journal: &mut Journal,
+        stop: &AtomicBool,
+    ) -> Result<Opened, LaneFailure> {
+        self.stores[ground_index].prepare_for_mkfs()?;
+        let lane = &self.lanes[index];
+        let target = library::target(lane, &self.stores[ground_index]);
+        let disk = target.device.clone();
+        let guest = match lane.guest {
+            Some(guest) => Some(self.running_guest(guest, journal, stop)?),
+            None => None,
+        };
+        if let Some(guest) = &guest {
+            self.drop_cache_in_guest(ground_index, guest, stop)?;
+        }
+        let open =
+            OpenLane { ground: ground_index, directory: disk, mounted: None, process: None, guest: guest.clone() };
+        self.lanes[index].open = Some(open);
+        Ok(Opened { directory: PathBuf::new(), library: Some(target), guest, phases_seconds: BTreeMap::new() })
+    }
+
+    /// Runs the mkfs of every lane that has options of its own on a sparse file beside the images: what mkfs refuses shows
+    /// before gigabytes are written.
+    pub(crate) fn try_mkfs_options(&self, image: Option<&PathBuf>, stop: &AtomicBool) -> Result<(), LaneFailure> {
+        let Some(folder) = image.and_then(|image| image.parent()) else { return Ok(()) };
+        let file = folder.join("mkfs-trial");
+        for (index, lane) in self.lanes.iter().enumerate() {
+            let Contestant::Row(row) = &lane.contestant else { continue };
+            let elsewhere = self.guest_that_formats(index).is_some() || lane.fixed_ground.is_some();
+            if lane.spec.mkfs_options.is_empty() || !lane.named_devices.is_empty() || elsewhere {
+                continue;
+            }
+            let made = File::options().write(true).create_new(true).open(&file);
+            made.and_then(|made| made.set_len(self.settings.lane_size.0))
+                .map_err(|error| cannot(format!("make {}", file.display()), error))?;
+            let tried = formatting::format(&lane.contestant, &lane.mkfs_command, (&file, None), &[], stop);
+            let removed = std::fs::remove_file(&file);
+            tried.map_err(|failure| match failure {
+                LaneFailure::Failed(what) => usage(format!(
+                    "{what}; correct the lane's options of {} (`man mkfs.{}` lists them)",
+                    row.mkfs.first().copied().unwrap_or("mkfs"),
+                    row.name
+                ))
+                .in_lane(&lane.name),
+                other => other,
+            })?;
+            removed.map_err(|error| cannot(format!("remove {}", file.display()), error))?;
+        }
+        Ok(())
+    }
+
+    /// Makes the filesystem, on the host or where its mkfs must run in the guest; a ground without a disk has
+    /// none.
+    fn format(
+        &mut self,
+        index: usize,
+        ground_index: usize,
+        phases_seconds: &mut BTreeMap<String, f64>,
+        journal: &mut Journal,
+        stop: &AtomicBool,
+    ) -> Result<(), LaneFailure> {
+        let Some(device) = self.stores[ground_index].formatted() else { return Ok(()) };
+        self.check_named_devices_again(index)?;
+        self.stores[ground_index].prepare_for_mkfs()?;
+        let output = match self.guest_that_formats(index) {
+            Some(guest) => Some(self.format_in_guest(index, ground_index, guest, journal, stop)?),
+            None => {
+                let lane = &self.lanes[index];
+                let beside: Vec<&Path> = lane.named_devices.iter().map(PathBuf::as_path).collect();
+                let held = match &self.stores[ground_index] {
+                    BackingStore::Guest(disk) => Some(disk.image().held()),
+                    _ => None,
+                };
+                formatting::format(&lane.contestant, &lane.mkfs_command, (&device, held), &beside, stop)?
+            }
+        };
+        phases_seconds.insert("mkfs".to_owned(), output.as_ref().map_or(0.0, |output| output.seconds));
+        let started = Instant::now();
+        self.stores[ground_index].settle_after_mkfs()?;
+        phases_seconds.insert("rewrite".to_owned(), started.elapsed().as_secs_f64());
+        let lane = &mut self.lanes[index];
+        if let (Contestant::Row(row), Some(output), true) = (&lane.contestant, output, lane.geometry.is_empty()) {
+            lane.geometry = row.read_geometry(&output.stdout, &device);
+        }
+        Ok(())
+    }
+
+    /// Empties every cache of one lane and of nothing else: unmounts, drops what the kernel caches
+    /// of its device and its image, mounts again. The directory stays the same. A library was let go
+    /// by its agent before, which attaches it again.
+    ///
+    /// # Errors
+    /// [`LaneFailure`] naming the lane, which then may be unmounted: close it.
+    pub fn make_cold(&mut self, lane: usize) -> Result<Cold, LaneFailure> {
+        let name = self.lanes[lane].name.clone();
+        self.make_cold_unnamed(lane).map_err(|error| error.in_lane(&name))
+    }
+
+    fn make_cold_unnamed(&mut self, index: usize) -> Result<Cold, LaneFailure> {
+        let lane = &mut self.lanes[index];
+        let open = lane.open.as_mut().expect("only an open lane is made cold");
+        let ground = &self.stores[open.ground];
+        if ground.block_device().is_none() {
+            return Ok(Cold::Warm);
+        }
+        if lane.contestant.is_library() {
+            ground.drop_caches()?;
+            let stop = self.stopping.clone();
+            if let Some(guest) = open.guest.clone() {
+                let ground = open.ground;
+                self.drop_cache_in_guest(ground, &guest, &stop)?;
+                return Ok(cold_in(guest.kind()));
+            }
+            return Ok(Cold::Cold);
+        }
+        if let Some(guest) = open.guest.clone() {
+            let (ground_index, target) = (open.ground, open.directory.clone());
+            let stop = self.stopping.clone();
+            guest.ask(&Ask::Unmount { target: target.clone() }, &stop)?;
+            ground.drop_caches()?;
+            self.ask_to_mount(index, ground_index, &guest, &target, &stop)?;
+            return Ok(cold_in(guest.kind()));
+        }
+        let source = mount_source(ground);
+        formatting::unmount(&lane.contestant, &source, &open.directory, open.process.take())?;
+        let_go::check(&source)?;
+        ground.drop_caches()?;
+        let request = MountRequest {
+            contestant: &lane.contestant,
+            source: &source,
+            options: &lane.mount_options,
+            target: &open.directory,
+        };
+        open.process = formatting::mount(&request, &AtomicBool::new(false))?;
+        Ok(Cold::Cold)
+    }
+
+    /// Unmounts a lane and checks its image. The lane is closed afterwards, whatever is answered,
+    /// unless it could not be unmounted; closing a closed lane does nothing.
+    ///
+    /// # Errors
+    /// [`LaneFailure`] naming the lane: it cannot be unmounted, or `the image shrank: …`, which
+    /// voids the trial.
+    pub fn close(&mut self, lane: usize, journal: &mut Journal) -> Result<Closed, LaneFailure> {
+        let name = self.lanes[lane].name.clone();
+        self.close_lane(lane, Some(journal)).map_err(|error| error.in_lane(&name))
+    }
+
+    pub(crate) fn close_lane(&mut self, index: usize, journal: Option<&mut Journal>) -> Result<Closed, LaneFailure> {
+        let mut closed = Closed { unmount_seconds: 0.0, flags: Vec::new() };
+        let lane = &mut self.lanes[index];
+        let Some(mut open) = lane.open.take() else { return Ok(closed) };
+        let ground = &self.stores[open.ground];
+        if matches!(ground, BackingStore::Directory { .. }) {
+            remove_folder(&open.directory)?;
+            return Ok(closed);
+        }
+        let started = Instant::now();
+        // Of a guest that died nothing is mounted any more, and what it still held never came to its disk.
+        if let Some(guest) = open.guest.take() {
+            if !guest.lives() {
+                return Err(guest.gone());
+            }
+            let unmounted = guest.ask(&Ask::Unmount { target: open.directory.clone() }, &self.stopping);
+            if let Err(error) = unmounted {
+                // What hangs in its kernel goes with it, and the race goes on in a new one.
+                guest.kill();
+                return Err(error);
+            }
+        }
+        // A failed `make_cold` may have left it unmounted; a library never was mounted.
+        if open.mounted.is_some() && mount::is_mounted(&open.directory)? {
+            let process = open.process.take();
+            let unmounted = formatting::unmount(&lane.contestant, &mount_source(ground), &open.directory, process);
+            if let Err(error) = unmounted {
+                if mount::is_mounted(&open.directory)? {
+                    lane.open = Some(open);
+                }
+                return Err(error);
+            }
+        }
+        closed.unmount_seconds = started.elapsed().as_secs_f64();
+        if let (Some(journal), Some(entry)) = (journal, open.mounted) {
+            journal.done(entry)?;
+            let_go::check(&mount_source(ground))?;
+        }
+        let image = match ground {
+            BackingStore::Image(image) => {
+                image.made().device.sync()?;
+                Some(&image.made().image)
+            }
+            BackingStore::Guest(disk) => Some(disk.image()),
+            _ => None,
+        };
+        if let Some(image) = image {
+            image.check_not_shared()?;
+        }
+        if let Some(image) = image.filter(|_| !lane.contestant.discards(&lane.spec)) {
+            image.check_not_shrunk()?;
+            match image.never_written()? {
+                None => closed.flags.push(Mark::ImageUnchecked.into()),
+                Some(gaps) if !gaps.is_empty() => closed.flags.push(Mark::ImageUnwritten.into()),
+                Some(_) => {}
+            }
+        }
+        Ok(closed)
+    }
+}
+
+/// How cold a lane is after its guest dropped what it caches. The disk of user-mode Linux is the host's page cache.
+fn cold_in(kind: GuestKind) -> Cold {
+    match kind {
+        GuestKind::Uml => Cold::Guest,
+        GuestKind::Qemu => Cold::Cold,
+    }
+}
+
+/// The options of the mount; a lane in memory is as large as the others.
+pub(crate) fn mount_options_of(lane: &LaneState, settings: &Settings) -> Vec<String> {
+    let mut options = Vec::new();
+    if lane.contestant.in_memory() {
+        options.push(format!("size={}", settings.lane_size.0));
+    }
+    options.extend(lane.mount_options.iter().cloned());
+    options
+}
+
+pub(crate) fn mount_source(ground: &BackingStore) -> PathBuf {
+    ground.block_device().unwrap_or_else(|| PathBuf::from("fairlane"))
+}
+
+/// The kernel's own words about the mount count too: defaults in a superblock show there.
+fn learn_promises(lane: &mut LaneState, directory: &Path) {
+    let mut options = lane.mount_options.clone();
+    if let Ok(mounts) = mountinfo::read()
+        && let Some(entry) = mountinfo::at(&mounts, directory)
+    {
+        options.extend(entry.super_options.iter().cloned());
+    }
+    lane.promises = lane.contestant.promises(&lane.spec.mkfs_options, &options);
+}
