@@ -35,6 +35,7 @@ fn main() -> ExitCode {
     rustix::process::umask(mask & !rustix::fs::Mode::RWXU);
     signals::tell_of_file_size();
     owner::find_home();
+    lanes::custom::open_with(owned::open_to_read);
     let options = options::parse();
     match run(&options.command) {
         Ok(()) => ExitCode::SUCCESS,

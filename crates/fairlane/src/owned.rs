@@ -1,7 +1,7 @@
 //! Files in folders of the user who is served: made, replaced and removed with that user's rights, by descriptors, and
 //! never through a link that somebody else planted.
 //!
-//! Under sudo every call here is made by a thread that has the user's file system ids and groups and none of root's
+//! Under sudo every call here is made by a thread that has the user's effective ids and groups and none of root's
 //! rights on files; it ends with the call, so that nobody gets root's ids back. Homes on NFS, where root is nobody, are
 //! written in the same way. Root without sudo, and everybody else, writes with its own rights. Paths are walked part by
 //! part: a link is followed where it is the user's own or root's; a file that is made or opened for writing is no link at
@@ -47,17 +47,20 @@ fn take_rights(user: u32, group: u32, groups: &[u32]) -> io::Result<()> {
     let groups: Vec<rustix::process::Gid> = groups.iter().map(|&of| rustix::process::Gid::from_raw(of)).collect();
     // The system call itself: the C library would change all threads.
     rustix::thread::set_thread_groups(&groups)?;
-    // SAFETY: setfsgid and setfsuid take a number, touch no memory and change the calling thread alone. They answer the
-    // id before the call; a second call with an impossible id changes nothing and tells the one that holds now.
-    let now = unsafe {
-        libc::setfsgid(group);
-        // The step away from 0 takes root's rights on files from the thread (capabilities(7)).
-        libc::setfsuid(user);
-        (libc::setfsgid(u32::MAX), libc::setfsuid(u32::MAX))
+    // The effective ids, which the ids of the file system follow: files of /proc/sys ask for those alone. The real and the
+    // saved ones stay root's, so that the user can neither stop nor trace the thread. The step away from 0 takes root's
+    // rights on files from it (capabilities(7)).
+    const AS_IT_IS: libc::uid_t = libc::uid_t::MAX;
+    let change = |call: libc::c_long, id: u32| {
+        // SAFETY: setresgid and setresuid take numbers and touch no memory; as system calls, past the C library, they
+        // change the calling thread alone.
+        match unsafe { libc::syscall(call, AS_IT_IS, id, AS_IT_IS) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
     };
-    if now != (group as libc::c_int, user as libc::c_int) {
-        return Err(io::Error::from(io::ErrorKind::PermissionDenied));
-    }
+    change(libc::SYS_setresgid, group)?;
+    change(libc::SYS_setresuid, user)?;
     // What is left of root's rights leads elsewhere: with CAP_SYS_PTRACE to the folders of root's processes
     // (/proc/PID/cwd).
     let none = CapabilitySet::empty();
@@ -441,21 +444,32 @@ const TO_READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOC
 /// How it is found before: to open a device is to do something to it, so nothing is opened until it is known what it is.
 const TO_LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 
+/// Filesystems whose files the kernel makes up as they are read, some of them for root's process alone: proc, sysfs, debugfs,
+/// tracefs, securityfs, bpf, control groups of both versions (statfs(2)).
+const KERNELS_OWN: [rustix::fs::FsWord; 8] =
+    [0x9fa0, 0x6265_6572, 0x6462_6720, 0x7472_6163, 0x7363_6673, 0xcafe_4a11, 0x0027_e0eb, 0x6367_7270];
+
 /// What was found, opened where it is a regular file.
 fn regular(found: OwnedFd) -> io::Result<File> {
     if FileType::from_raw_mode(rustix::fs::fstat(&found)?.st_mode) != FileType::RegularFile {
         return Err(io::Error::other("it is no regular file"));
     }
+    if KERNELS_OWN.contains(&rustix::fs::fstatfs(&found)?.f_type) {
+        return Err(io::Error::other("the kernel makes it up (/proc, /sys); copy what it says into a file"));
+    }
     let itself = format!("/proc/self/fd/{}", found.as_raw_fd());
     Ok(rustix::fs::open(itself, TO_READ, Mode::empty())?.into())
 }
+
+/// Links of /proc lead where root's process stands (/proc/self/cwd), whoever may walk there.
+const BY_NO_PROCESS: rustix::fs::ResolveFlags = rustix::fs::ResolveFlags::NO_MAGICLINKS;
 
 /// Opens a file to be read with the user's rights alone: what a stranger's text names.
 ///
 /// # Errors
 /// What the system answers, and where it is no regular file.
 pub fn open_as_owner(path: &Path) -> io::Result<File> {
-    as_owner(|| regular(rustix::fs::open(path, TO_LOOK, Mode::empty())?))
+    as_owner(|| regular(rustix::fs::openat2(rustix::fs::CWD, path, TO_LOOK, Mode::empty(), BY_NO_PROCESS)?))
 }
 
 /// Reads a regular file of at most so many bytes.
@@ -513,160 +527,22 @@ pub fn open_text(path: &Path) -> io::Result<File> {
 /// # Errors
 /// What the system answers.
 pub fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let list = || Ok(std::fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect());
-    match as_owner(list) {
+    let names = |by| {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let opened = rustix::fs::openat2(rustix::fs::CWD, folder, flags, Mode::empty(), by)?;
+        let names = rustix::fs::Dir::read_from(&opened)?;
+        let names = names.filter_map(Result::ok).map(|entry| entry.file_name().to_bytes().to_owned());
+        let names = names.filter(|name| name != b"." && name != b"..");
+        io::Result::Ok(names.map(|name| folder.join(std::ffi::OsStr::from_bytes(&name))).collect())
+    };
+    match as_owner(|| names(BY_NO_PROCESS)) {
+        // By no link: it could lead into a folder of root's, whose names are nobody's.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            // By no link: it could lead into a folder of root's, whose names are nobody's.
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            let by_no_link = rustix::fs::ResolveFlags::NO_SYMLINKS;
-            let opened = rustix::fs::openat2(rustix::fs::CWD, folder, flags, Mode::empty(), by_no_link);
-            opened.map_err(|_| error).and_then(|folder_itself| {
-                let names = rustix::fs::Dir::read_from(&folder_itself)?;
-                let names = names.filter_map(Result::ok).map(|entry| entry.file_name().to_bytes().to_owned());
-                let names = names.filter(|name| name != b"." && name != b"..");
-                Ok(names.map(|name| folder.join(std::ffi::OsStr::from_bytes(&name))).collect())
-            })
+            names(rustix::fs::ResolveFlags::NO_SYMLINKS).map_err(|_| error)
         }
         listed => listed,
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
-
-    fn is_root() -> bool {
-        let root = rustix::process::geteuid().is_root();
-        if !root {
-            crate::terminal::say!("skipped: needs root, to stand in another user's place");
-        }
-        root
-    }
-
-    #[test]
-    fn a_file_is_replaced_whole_keeps_its_permissions_and_never_becomes_set_user_id() {
-        let place = tempfile::tempdir().unwrap();
-        let file = place.path().join("r");
-        replace(&file, false, &mut |out| out.write_all(b"one")).unwrap();
-        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o4750)).unwrap();
-        replace(&file, false, &mut |out| out.write_all(b"two")).unwrap();
-        assert_eq!(std::fs::read(&file).unwrap(), b"two");
-        assert_eq!(file.metadata().unwrap().mode() & 0o7777, 0o750);
-        let failed = replace(&file, false, &mut |out| out.write_all(b"x").and(Err(io::Error::other("full"))));
-        assert_eq!(failed.unwrap_err().to_string(), "full");
-        assert_eq!((std::fs::read(&file).unwrap(), list(place.path()).unwrap().len()), (b"two".to_vec(), 1));
-    }
-
-    #[test]
-    fn a_link_of_ones_own_keeps_its_name_where_it_is_asked_to() {
-        let place = tempfile::tempdir().unwrap();
-        let (target, link) = (place.path().join("target"), place.path().join("link"));
-        std::fs::write(&target, "old").unwrap();
-        symlink("target", &link).unwrap();
-        replace(&link, true, &mut |out| out.write_all(b"new")).unwrap();
-        assert_eq!((std::fs::read(&target).unwrap(), link.is_symlink()), (b"new".to_vec(), true));
-        replace(&link, false, &mut |out| out.write_all(b"own")).unwrap();
-        assert_eq!((std::fs::read(&target).unwrap(), link.is_symlink()), (b"new".to_vec(), false));
-        symlink("round", place.path().join("round")).unwrap();
-        assert!(replace(&place.path().join("round"), true, &mut |_| Ok(())).is_err());
-        assert!(create(&place.path().join("round")).is_err() && check_new(&place.path().join("round")).is_err());
-    }
-
-    #[test]
-    fn folders_are_made_below_links_of_ones_own_and_names_are_told_apart() {
-        let place = tempfile::tempdir().unwrap();
-        std::fs::create_dir(place.path().join("real")).unwrap();
-        symlink("real", place.path().join("way")).unwrap();
-        make_folders(&place.path().join("way/a/../b/c")).unwrap();
-        assert!(place.path().join("real/b/c").is_dir() && place.path().join("real/a").is_dir());
-        let file = place.path().join("way/b/f");
-        assert_eq!(there(&file).unwrap(), There::Nothing);
-        drop(create_private(&file).unwrap());
-        assert_eq!((there(&file).unwrap(), file.metadata().unwrap().mode() & 0o777), (There::File, 0o600));
-        assert_eq!(there(&place.path().join("way")).unwrap(), There::Else);
-        assert_eq!(check_new(&file).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
-        rename_beside(&file, OsStr::new("g")).unwrap();
-        remove(&place.path().join("real/b/g")).unwrap();
-        assert!(create(&place.path().join("real/b/f/x")).is_err() && create(&place.path().join("no/x")).is_err());
-        assert!(create(Path::new("/")).is_err() && check_new(Path::new("..")).is_err());
-    }
-
-    #[test]
-    fn what_is_no_regular_file_is_neither_read_nor_waited_for_and_a_bound_is_kept() {
-        let place = tempfile::tempdir().unwrap();
-        let pipe = place.path().join("pipe");
-        rustix::fs::mknodat(rustix::fs::CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).unwrap();
-        for no_file in [&pipe, Path::new("/dev/zero"), place.path()] {
-            assert!(read(no_file, 10).is_err(), "{}", no_file.display());
-        }
-        assert!(open_to_append(&pipe).is_err());
-        let sparse = place.path().join("sparse");
-        std::fs::File::create(&sparse).unwrap().set_len(1 << 40).unwrap();
-        assert!(read(&sparse, 4096).unwrap_err().to_string().contains("more than 4KiB"));
-        std::fs::write(&sparse, "four").unwrap();
-        assert_eq!((read(&sparse, 4).unwrap(), read(&sparse, 3).is_err()), (b"four".to_vec(), true));
-    }
-
-    #[test]
-    fn root_follows_no_link_that_somebody_else_planted() {
-        if !is_root() || Owner::current().ids().is_some() {
-            return;
-        }
-        let place = tempfile::tempdir().unwrap();
-        let (planted, folder) = (place.path().join("planted"), place.path().join("folder"));
-        std::fs::write(place.path().join("victim"), "old").unwrap();
-        symlink("victim", &planted).unwrap();
-        symlink(".", &folder).unwrap();
-        for link in [&planted, &folder] {
-            std::os::unix::fs::lchown(link, Some(65534), Some(65534)).unwrap();
-        }
-        for through in [replace(&planted, true, &mut |_| Ok(())), create(&folder.join("new")).map(drop)] {
-            let said = through.unwrap_err().to_string();
-            assert!(said.contains("a link of user 65534"), "{said}");
-        }
-        assert_eq!(std::fs::read(place.path().join("victim")).unwrap(), b"old");
-        chown(place.path(), Some(65534), Some(65534)).unwrap();
-    }
-
-    #[test]
-    fn no_file_is_made_among_the_devices() {
-        if !is_root() || !is_among_devices(&File::open("/dev").unwrap().into()).unwrap() {
-            return;
-        }
-        let path = Path::new("/dev/fairlane-test-no-device");
-        for made in [create(path).map(drop), replace(path, true, &mut |_| Ok(()))] {
-            assert!(made.unwrap_err().to_string().contains("among the system's devices"));
-        }
-        assert!(!path.exists());
-    }
-
-    #[test]
-    fn the_users_rights_are_those_of_one_thread_alone_and_hold_none_of_roots() {
-        if !is_root() {
-            return;
-        }
-        let place = tempfile::tempdir().unwrap();
-        std::fs::set_permissions(place.path(), PermissionsExt::from_mode(0o700)).unwrap();
-        let inside = place.path().join("x");
-        // A process of root's, whose folder /proc shows to whoever may trace it.
-        let mut roots = std::process::Command::new("sleep").arg("600").current_dir(place.path()).spawn().unwrap();
-        let behind = format!("/proc/{}/cwd", roots.id());
-        let (refused, ids, seen) = std::thread::scope(|scope| {
-            let thread = scope.spawn(|| {
-                take_rights(65534, 65533, &[65533]).unwrap();
-                let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
-                (std::fs::write(&inside, "").unwrap_err().kind(), status, std::fs::metadata(&behind).map(drop))
-            });
-            thread.join().unwrap()
-        });
-        assert!(std::fs::metadata(&behind).is_ok());
-        roots.kill().and_then(|()| roots.wait()).unwrap();
-        assert_eq!(seen.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
-        assert_eq!(refused, io::ErrorKind::PermissionDenied);
-        let line = |key: &str| ids.lines().find(|line| line.starts_with(key)).unwrap().to_owned();
-        assert!(line("Uid:").ends_with("\t65534") && line("Gid:").ends_with("\t65533"), "{ids}");
-        assert_eq!(line("Groups:").trim(), "Groups:\t65533");
-        std::fs::write(&inside, "this thread is root as before").unwrap();
-    }
-}
+mod tests;

@@ -83,6 +83,42 @@ fn what_a_job_file_includes_is_read_with_the_users_rights() {
 }
 
 #[test]
+fn what_the_kernel_shows_to_root_alone_is_not_quoted() {
+    if !root() {
+        return;
+    }
+    let sudo = Sudo::new();
+    fs::write(sudo.secret.join("n.txt"), "TOPSECRET = [\n").unwrap();
+    for named in ["/proc/sys/net/ipv4/tcp_fastopen_key", "/proc/self/maps", "/proc/self/cwd/n.txt", "/sys/kernel/notes"] {
+        sudo.of_user("j.fio", |path| fs::write(path, format!("include {named}\n[a]\nrw=read\nsize=1m\n")).unwrap());
+        let job = sudo.home.join("j.fio");
+        let mut fairlane = sudo.fairlane(&["fio", job.to_str().unwrap(), "ext4", "--dry-run"]);
+        // Root stands where the user may not go.
+        let output = fairlane.current_dir(&sudo.secret).output().unwrap();
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{named}: {said}");
+        let refused = ["Permission denied", "the kernel makes it up", "Too many levels", "No such file"];
+        assert!(refused.iter().any(|why| said.contains(why)), "{named}: {said}");
+        assert!(!said.contains("TOPSECRET") && !said.contains("is unknown"), "{named}: {said}");
+    }
+}
+
+#[test]
+fn a_file_that_describes_a_filesystem_is_read_with_the_users_rights() {
+    if !root() {
+        return;
+    }
+    let sudo = Sudo::new();
+    let secret = sudo.secret.join("s.toml");
+    fs::write(&secret, "TOPSECRET = 1\n").unwrap();
+    sudo.of_user("x.toml", |path| symlink(&secret, path).unwrap());
+    let (status, said) = sudo.said(&["race", "./x.toml", "--dry-run"]);
+    assert_eq!(status, Some(2), "{said}");
+    assert_one_sentence(&said, &["x.toml", "Permission denied"]);
+    assert!(!said.contains("TOPSECRET"), "{said}");
+}
+
+#[test]
 fn a_pipe_of_roots_is_not_read_through_a_users_link() {
     if !root() {
         return;

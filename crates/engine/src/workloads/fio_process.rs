@@ -9,10 +9,11 @@ use crate::error::EngineError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::FdFlags;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process, pidfd_open, waitid};
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -23,6 +24,8 @@ use std::time::{Duration, Instant};
 const GLANCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 /// What fio prints on standard error is kept up to this length.
 const MOST_SAID_BYTES: usize = 64 << 10;
+/// A result of 2,048 jobs with all their bins has about half of it.
+const MOST_RESULT_BYTES: u64 = 256 << 20;
 /// How long killed workers may take to let go of their files.
 const LETTING_GO: Duration = Duration::from_secs(2);
 
@@ -59,7 +62,7 @@ pub(super) fn run(
     let memory = |name| memfd_create(name, MemfdFlags::CLOEXEC).map(File::from).map_err(std::io::Error::from);
     let mut input = memory("fairlane-jobs").map_err(cannot)?;
     input.write_all(jobs.as_bytes()).map_err(cannot)?;
-    let mut result = memory("fairlane-result").map_err(cannot)?;
+    let result = memory("fairlane-result").map_err(cannot)?;
     let mut child = spawn(program, directory, [input.as_raw_fd(), result.as_raw_fd()]).map_err(cannot)?;
     let said = match listen(&mut child, stop) {
         Ok(said) => said,
@@ -70,12 +73,20 @@ pub(super) fn run(
     };
     let status = child.wait().map_err(cannot)?;
     let mut output = Vec::new();
-    result.read_to_end(&mut output).map_err(cannot)?;
+    result.take(MOST_RESULT_BYTES + 1).read_to_end(&mut output).map_err(cannot)?;
+    if output.len() as u64 > MOST_RESULT_BYTES {
+        let message = format!("its result has more than {}; leave jobs out", model::Bytes(MOST_RESULT_BYTES));
+        return Err(EngineError::Fio { message, errno: None });
+    }
     Ok(Ended { output: String::from_utf8_lossy(&output).into_owned(), said, status })
 }
 
 fn spawn(program: &Path, directory: BorrowedFd<'_>, [input, result]: [i32; 2]) -> std::io::Result<Child> {
-    let parent = rustix::process::getpid();
+    let parent = pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
+    let own = OwnProcesses::begin();
+    // fio ends its workers, which are no children of ours, when it is asked to: unless they compute and do not look. In
+    // a namespace of its own the kernel ends them with it.
+    let farewell = if own.is_some() { Signal::KILL } else { Signal::TERM };
     // Its words are a stranger's: whatever an option means that the list of options knows otherwise, nothing but the
     // lane is changed and no other program started.
     let confined = Confined::within(program, directory);
@@ -93,15 +104,17 @@ fn spawn(program: &Path, directory: BorrowedFd<'_>, [input, result]: [i32; 2]) -
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
     // SAFETY: the closure runs between fork and exec and makes only the async-signal-safe system
-    // calls prctl, getppid, fcntl and Landlock's; it allocates nothing. All descriptors are open until
-    // `spawn` returns, because `run` and `confined` own them.
+    // calls prctl, poll, open, write, close, fchdir, fcntl and Landlock's; it allocates nothing. All descriptors are open
+    // until `spawn` returns, because `run`, `parent` and `confined` own them.
     unsafe {
         command.pre_exec(move || {
-            // Not SIGKILL: fio ends its workers, which are no children of ours, when it is asked to.
-            rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
-            if rustix::process::getppid() != Some(parent) {
+            rustix::process::set_parent_process_death_signal(Some(farewell))?;
+            // It may be over already; from within a namespace no parent can be asked for.
+            let over = poll(&mut [PollFd::new(&parent, PollFlags::IN)], Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
+            if over != 0 {
                 return Err(std::io::Error::from_raw_os_error(libc::ESRCH));
             }
+            first_to_go();
             rustix::process::fchdir(BorrowedFd::borrow_raw(directory))?;
             for number in [input, result] {
                 rustix::io::fcntl_setfd(BorrowedFd::borrow_raw(number), FdFlags::empty())?;
@@ -112,7 +125,46 @@ fn spawn(program: &Path, directory: BorrowedFd<'_>, [input, result]: [i32; 2]) -
             }
         });
     }
-    command.spawn()
+    let child = command.spawn();
+    match own.map_or(Ok(()), OwnProcesses::end) {
+        Ok(()) => child,
+        Err(error) => {
+            if let Ok(mut child) = child {
+                end(&mut child);
+            }
+            Err(error)
+        }
+    }
+}
+
+/// From its begin to its end the thread's next child is the first process of a namespace of processes.
+struct OwnProcesses(OwnedFd);
+
+impl OwnProcesses {
+    /// `None`: without root's rights there is none.
+    fn begin() -> Option<OwnProcesses> {
+        let before = File::open("/proc/thread-self/ns/pid").ok()?;
+        // SAFETY: it changes where the children of this thread are, and nothing else of this process.
+        unsafe { unshare_unsafe(UnshareFlags::NEWPID) }.ok()?;
+        Some(OwnProcesses(before.into()))
+    }
+
+    /// Children are among this process's own again; threads too, which cannot be made meanwhile.
+    fn end(self) -> std::io::Result<()> {
+        Ok(move_into_link_name_space(self.0.as_fd(), Some(LinkNameSpaceType::ProcessID))?)
+    }
+}
+
+/// Where memory is short, the kernel ends this process before others: how much fio takes, its jobs decide.
+fn first_to_go() {
+    // SAFETY: system calls on a constant path and constant bytes, between fork and exec.
+    unsafe {
+        let file = libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+        if file >= 0 {
+            libc::write(file, b"1000".as_ptr().cast(), 4);
+            libc::close(file);
+        }
+    }
 }
 
 /// Takes in what fio says until all of its processes have closed their end.
@@ -219,5 +271,39 @@ mod tests {
             let left: Vec<_> = std::fs::read_dir(top.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
             assert_eq!(left, ["lane"], "{option}");
         }
+    }
+
+    #[test]
+    fn a_worker_that_computes_and_does_not_look_ends_with_fio() {
+        let Some(program) = find() else {
+            eprintln!("fio's workers: skipped, because fio is not installed");
+            return;
+        };
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("fio's workers: skipped, because a namespace of processes needs root");
+            return;
+        }
+        let lane = tempfile::tempdir().unwrap();
+        let folder = File::open(lane.path()).unwrap();
+        let jobs = "[spin]\nioengine=psync\nrw=write\nbs=4k\nsize=1m\nthinktime=4000s\nthinktime_spin=4000s\n\
+                    thinktime_blocks=1\nruntime=60s\ntime_based\n";
+        let mut input = File::from(memfd_create("jobs", MemfdFlags::CLOEXEC).unwrap());
+        input.write_all(jobs.as_bytes()).unwrap();
+        let result = File::from(memfd_create("result", MemfdFlags::CLOEXEC).unwrap());
+        let mut child = spawn(&program, folder.as_fd(), [input.as_raw_fd(), result.as_raw_fd()]).unwrap();
+        let main = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+        let begun = Instant::now();
+        while std::fs::metadata(lane.path().join("spin.0.0")).is_err() || children_of(main).is_empty() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "it has not begun");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let workers = children_of(main);
+        // As the kernel does where the agent dies.
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(workers.iter().all(|&worker| has_ended(worker)), "{workers:?}");
+        // Children and threads are made as before.
+        assert_eq!(std::thread::spawn(|| 1).join().unwrap(), 1);
+        assert!(Command::new("true").status().unwrap().success());
     }
 }

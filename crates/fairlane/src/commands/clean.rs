@@ -7,10 +7,13 @@ use crate::owner::Owner;
 use crate::progress;
 use crate::terminal;
 use lanes::undo;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::Read;
+use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 /// Undoes what races that died left behind, and says so on standard error; nothing to do is silent.
 pub fn recover() {
@@ -95,7 +98,7 @@ fn clean_as_user() -> Result<String, Failure> {
     for name in ["XDG_STATE_HOME", "XDG_CACHE_HOME"] {
         command.envs(std::env::var_os(name).map(|value| (name, value)));
     }
-    let answer = bounded(command.uid(user).gid(group));
+    let answer = bounded(command.uid(user).gid(group), PATIENCE);
     let (status, said, complained) =
         answer.map_err(|error| Failure::failed(format!("cannot clean as the user who called sudo: {error}")))?;
     if !status.success() {
@@ -109,21 +112,50 @@ fn clean_as_user() -> Result<String, Failure> {
     Ok(if said == NOTHING || said.contains("sudo fairlane clean") { String::new() } else { said })
 }
 
-/// Runs a command of the user's; of what it prints so much is kept, and it is not heard any longer.
-fn bounded(command: &mut Command) -> std::io::Result<(ExitStatus, Vec<u8>, Vec<u8>)> {
+/// How long the user's own clean-up may take: he may stop it, and root's goes on.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Runs a command of the user's; of what it prints so much is kept, and then, or after that time, it is not heard any longer.
+fn bounded(command: &mut Command, patience: Duration) -> std::io::Result<(ExitStatus, Vec<u8>, Vec<u8>)> {
+    let until = Instant::now() + patience;
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let (said, complained) = std::thread::scope(|scope| {
-        let complained = scope.spawn(move || beginning(err));
-        (beginning(out), complained.join().unwrap_or_else(|_| Ok(Vec::new())))
+        let complained = scope.spawn(move || beginning(err, until));
+        (beginning(out, until), complained.join().unwrap_or_else(|_| Ok(Vec::new())))
     });
-    Ok((child.wait()?, said?, complained?))
+    loop {
+        match child.try_wait()? {
+            Some(status) => return Ok((status, said?, complained?)),
+            None if Instant::now() < until => std::thread::sleep(Duration::from_millis(5)),
+            None => {
+                child.kill()?;
+                child.wait()?;
+                let said = format!("it was not done after {} s, and was ended; run it again", patience.as_secs());
+                return Err(std::io::Error::other(said));
+            }
+        }
+    }
 }
 
-fn beginning(from: Option<impl Read>) -> std::io::Result<Vec<u8>> {
-    const MOST_BYTES: u64 = 64 << 10;
-    let mut said = Vec::new();
-    from.map_or(Ok(0), |from| from.take(MOST_BYTES).read_to_end(&mut said))?;
+fn beginning(from: Option<impl Read + AsFd>, until: Instant) -> std::io::Result<Vec<u8>> {
+    const MOST_BYTES: usize = 64 << 10;
+    let Some(mut from) = from else { return Ok(Vec::new()) };
+    let (mut said, mut chunk) = (Vec::new(), [0; 4096]);
+    while said.len() < MOST_BYTES {
+        let left = until.saturating_duration_since(Instant::now());
+        let left = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+        match poll(&mut [PollFd::new(&from, PollFlags::IN)], Some(&left)) {
+            Ok(0) => break,
+            Err(rustix::io::Errno::INTR) => continue,
+            ready => ready?,
+        };
+        match from.read(&mut chunk)? {
+            0 => break,
+            count => said.extend_from_slice(&chunk[..count]),
+        }
+    }
+    said.truncate(MOST_BYTES);
     Ok(said)
 }
 
@@ -138,4 +170,20 @@ fn draft_text(draft: &Path) -> String {
 fn left_by_root() -> bool {
     !lanes::host::is_root()
         && std::fs::read_to_string("/proc/self/mountinfo").is_ok_and(|mounts| mounts.contains("/.fairlane-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_users_own_clean_up_is_heard_for_so_long_and_so_much() {
+        let heard = |words: &[&str]| bounded(Command::new(words[0]).args(&words[1..]), Duration::from_secs(60));
+        let (status, said, complained) = heard(&["echo", "done"]).unwrap();
+        assert!(status.success() && said == b"done\n" && complained.is_empty());
+        let (status, said, _) = heard(&["yes"]).unwrap();
+        assert!(!status.success() && said.len() == 64 << 10);
+        let told = bounded(Command::new("sleep").arg("600"), Duration::from_millis(200)).unwrap_err().to_string();
+        assert!(told.contains("was ended; run it again"), "{told}");
+    }
 }

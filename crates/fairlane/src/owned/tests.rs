@@ -1,0 +1,163 @@
+//! Files made, replaced and read with the rights of the user who is served.
+
+use super::*;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+
+fn is_root() -> bool {
+    let root = rustix::process::geteuid().is_root();
+    if !root {
+        crate::terminal::say!("skipped: needs root, to stand in another user's place");
+    }
+    root
+}
+
+#[test]
+fn a_file_is_replaced_whole_keeps_its_permissions_and_never_becomes_set_user_id() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("r");
+    replace(&file, false, &mut |out| out.write_all(b"one")).unwrap();
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o4750)).unwrap();
+    replace(&file, false, &mut |out| out.write_all(b"two")).unwrap();
+    assert_eq!(std::fs::read(&file).unwrap(), b"two");
+    assert_eq!(file.metadata().unwrap().mode() & 0o7777, 0o750);
+    let failed = replace(&file, false, &mut |out| out.write_all(b"x").and(Err(io::Error::other("full"))));
+    assert_eq!(failed.unwrap_err().to_string(), "full");
+    assert_eq!((std::fs::read(&file).unwrap(), list(place.path()).unwrap().len()), (b"two".to_vec(), 1));
+}
+
+#[test]
+fn a_link_of_ones_own_keeps_its_name_where_it_is_asked_to() {
+    let place = tempfile::tempdir().unwrap();
+    let (target, link) = (place.path().join("target"), place.path().join("link"));
+    std::fs::write(&target, "old").unwrap();
+    symlink("target", &link).unwrap();
+    replace(&link, true, &mut |out| out.write_all(b"new")).unwrap();
+    assert_eq!((std::fs::read(&target).unwrap(), link.is_symlink()), (b"new".to_vec(), true));
+    replace(&link, false, &mut |out| out.write_all(b"own")).unwrap();
+    assert_eq!((std::fs::read(&target).unwrap(), link.is_symlink()), (b"new".to_vec(), false));
+    symlink("round", place.path().join("round")).unwrap();
+    assert!(replace(&place.path().join("round"), true, &mut |_| Ok(())).is_err());
+    assert!(create(&place.path().join("round")).is_err() && check_new(&place.path().join("round")).is_err());
+}
+
+#[test]
+fn folders_are_made_below_links_of_ones_own_and_names_are_told_apart() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir(place.path().join("real")).unwrap();
+    symlink("real", place.path().join("way")).unwrap();
+    make_folders(&place.path().join("way/a/../b/c")).unwrap();
+    assert!(place.path().join("real/b/c").is_dir() && place.path().join("real/a").is_dir());
+    let file = place.path().join("way/b/f");
+    assert_eq!(there(&file).unwrap(), There::Nothing);
+    drop(create_private(&file).unwrap());
+    assert_eq!((there(&file).unwrap(), file.metadata().unwrap().mode() & 0o777), (There::File, 0o600));
+    assert_eq!(there(&place.path().join("way")).unwrap(), There::Else);
+    assert_eq!(check_new(&file).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    rename_beside(&file, OsStr::new("g")).unwrap();
+    remove(&place.path().join("real/b/g")).unwrap();
+    assert!(create(&place.path().join("real/b/f/x")).is_err() && create(&place.path().join("no/x")).is_err());
+    assert!(create(Path::new("/")).is_err() && check_new(Path::new("..")).is_err());
+}
+
+#[test]
+fn what_is_no_regular_file_is_neither_read_nor_waited_for_and_a_bound_is_kept() {
+    let place = tempfile::tempdir().unwrap();
+    let pipe = place.path().join("pipe");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).unwrap();
+    for no_file in [&pipe, Path::new("/dev/zero"), place.path()] {
+        assert!(read(no_file, 10).is_err(), "{}", no_file.display());
+    }
+    assert!(open_to_append(&pipe).is_err());
+    let sparse = place.path().join("sparse");
+    std::fs::File::create(&sparse).unwrap().set_len(1 << 40).unwrap();
+    assert!(read(&sparse, 4096).unwrap_err().to_string().contains("more than 4KiB"));
+    std::fs::write(&sparse, "four").unwrap();
+    assert_eq!((read(&sparse, 4).unwrap(), read(&sparse, 3).is_err()), (b"four".to_vec(), true));
+}
+
+#[test]
+fn root_follows_no_link_that_somebody_else_planted() {
+    if !is_root() || Owner::current().ids().is_some() {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let (planted, folder) = (place.path().join("planted"), place.path().join("folder"));
+    std::fs::write(place.path().join("victim"), "old").unwrap();
+    symlink("victim", &planted).unwrap();
+    symlink(".", &folder).unwrap();
+    for link in [&planted, &folder] {
+        std::os::unix::fs::lchown(link, Some(65534), Some(65534)).unwrap();
+    }
+    for through in [replace(&planted, true, &mut |_| Ok(())), create(&folder.join("new")).map(drop)] {
+        let said = through.unwrap_err().to_string();
+        assert!(said.contains("a link of user 65534"), "{said}");
+    }
+    assert_eq!(std::fs::read(place.path().join("victim")).unwrap(), b"old");
+    chown(place.path(), Some(65534), Some(65534)).unwrap();
+}
+
+#[test]
+fn no_file_is_made_among_the_devices() {
+    if !is_root() || !is_among_devices(&File::open("/dev").unwrap().into()).unwrap() {
+        return;
+    }
+    let path = Path::new("/dev/fairlane-test-no-device");
+    for made in [create(path).map(drop), replace(path, true, &mut |_| Ok(()))] {
+        assert!(made.unwrap_err().to_string().contains("among the system's devices"));
+    }
+    assert!(!path.exists());
+}
+
+#[test]
+fn the_users_rights_are_those_of_one_thread_alone_and_hold_none_of_roots() {
+    if !is_root() {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(place.path(), PermissionsExt::from_mode(0o700)).unwrap();
+    let inside = place.path().join("x");
+    // A process of root's, whose folder /proc shows to whoever may trace it.
+    let mut roots = std::process::Command::new("sleep").arg("600").current_dir(place.path()).spawn().unwrap();
+    let behind = format!("/proc/{}/cwd", roots.id());
+    let (refused, ids, seen, sysctl) = std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            take_rights(65534, 65533, &[65533]).unwrap();
+            // It asks for the effective id, where other files ask for that of the file system.
+            let sysctl = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_fastopen_key").map(drop);
+            let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+            (std::fs::write(&inside, "").unwrap_err().kind(), status, std::fs::metadata(&behind).map(drop), sysctl)
+        });
+        thread.join().unwrap()
+    });
+    assert!(std::fs::metadata(&behind).is_ok());
+    roots.kill().and_then(|()| roots.wait()).unwrap();
+    assert_eq!(seen.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+    assert!(
+        sysctl.is_err_and(|error| matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound))
+    );
+    assert_eq!(refused, io::ErrorKind::PermissionDenied);
+    let line = |key: &str| ids.lines().find(|line| line.starts_with(key)).unwrap().to_owned();
+    assert!(line("Uid:").ends_with("\t65534") && line("Gid:").ends_with("\t65533"), "{ids}");
+    assert_eq!(line("Groups:").trim(), "Groups:\t65533");
+    std::fs::write(&inside, "this thread is root as before").unwrap();
+}
+
+#[test]
+fn what_the_kernel_makes_up_and_what_stands_behind_a_process_is_not_read() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::write(place.path().join("x"), "text").unwrap();
+    let behind = PathBuf::from(format!("/proc/self/cwd{}/x", place.path().display()));
+    let mut way = PathBuf::from("/proc/self/root");
+    way.push(place.path().strip_prefix("/").unwrap().join("x"));
+    for path in [
+        Path::new("/proc/self/maps"),
+        Path::new("/proc/sys/kernel/osrelease"),
+        Path::new("/proc/version"),
+        &way,
+        &behind,
+    ] {
+        assert!(open_as_owner(path).is_err() && read(path, 1 << 20).is_err(), "{}", path.display());
+    }
+    assert!(list(Path::new("/proc/self/cwd")).is_err() && list(place.path()).unwrap().len() == 1);
+    assert_eq!(read(&place.path().join("x"), 10).unwrap(), b"text");
+}
