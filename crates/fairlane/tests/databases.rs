@@ -51,6 +51,22 @@ fn servers_under(place: &Place) -> Vec<i32> {
     std::fs::read_dir("/proc").expect("/proc").flatten().filter_map(of).collect()
 }
 
+/// A trial has a group for each load, and each has figures of the device and the settings of its commits.
+fn assert_every_load_measured(trial: &serde_json::Value, server: &str) {
+    assert_eq!(trial["outcome"], "ok", "{trial}");
+    let names: Vec<_> =
+        trial["groups"].as_array().unwrap().iter().map(|group| group["name"].as_str().unwrap()).collect();
+    let own = |rest: &str| format!("{server} {rest}");
+    assert_eq!(names, [own("1 thread (cold)"), own("1 thread"), own("2 threads")]);
+    for group in trial["groups"].as_array().unwrap() {
+        assert!(group["operations"].as_u64().unwrap() > 0, "{group}");
+        assert!(group["metrics"]["device_write_bytes_per_operation"].as_f64().unwrap() > 0.0, "{group}");
+        assert!(group["metrics"]["device_write_bytes_until_written_per_operation"].as_f64().unwrap() > 0.0, "{group}");
+        assert!(!group["settings"].as_object().unwrap().is_empty(), "{group}");
+        assert!(group["metrics"]["device_flushes_per_operation"].as_f64().is_some(), "{group}");
+    }
+}
+
 #[test]
 fn a_database_race_has_a_group_for_each_load_and_says_what_makes_a_commit_safe() {
     if !root() {
@@ -91,23 +107,7 @@ fn a_database_race_has_a_group_for_each_load_and_says_what_makes_a_commit_safe()
         let trials = lines.iter().filter(|line| line["kind"] == "trial" && line["outcome"] != "repeated");
         let trials: Vec<_> = trials.collect();
         assert_eq!(trials.len(), 4);
-        for trial in trials {
-            assert_eq!(trial["outcome"], "ok", "{trial}");
-            let names: Vec<_> =
-                trial["groups"].as_array().unwrap().iter().map(|group| group["name"].as_str().unwrap()).collect();
-            let own = |rest: &str| format!("{server} {rest}");
-            assert_eq!(names, [own("1 thread (cold)"), own("1 thread"), own("2 threads")]);
-            for group in trial["groups"].as_array().unwrap() {
-                assert!(group["operations"].as_u64().unwrap() > 0, "{group}");
-                assert!(group["metrics"]["device_write_bytes_per_operation"].as_f64().unwrap() > 0.0, "{group}");
-                assert!(
-                    group["metrics"]["device_write_bytes_until_written_per_operation"].as_f64().unwrap() > 0.0,
-                    "{group}"
-                );
-                assert!(!group["settings"].as_object().unwrap().is_empty(), "{group}");
-                assert!(group["metrics"]["device_flushes_per_operation"].as_f64().is_some(), "{group}");
-            }
-        }
+        trials.into_iter().for_each(|trial| assert_every_load_measured(trial, server));
         // The same settings beside others are told.
         let other = [
             "--set",

@@ -113,3 +113,67 @@ fn anchor_of(heading: &str) -> String {
     let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
+
+/// Words of Fairlane's own that a storage engineer has to learn, as names of types and of files.
+const RETIRED_TYPES: [&str; 19] = [
+    "Track", "Visit", "Stage", "Specimen", "Bench", "Notebook", "Hand", "Board", "Crew", "Team", "Seat", "House",
+    "Story", "Sight", "Eye", "Seen", "Shelf", "Slack", "Swarm",
+];
+const RETIRED_FILES: [&str; 23] = [
+    "visit",
+    "stage",
+    "specimen",
+    "bench",
+    "notebook",
+    "kept",
+    "survive",
+    "hand",
+    "board",
+    "crew",
+    "team",
+    "turn",
+    "seat",
+    "house",
+    "story",
+    "course",
+    "say",
+    "shelf",
+    "talk",
+    "left",
+    "last_words",
+    "patience",
+    "swarm",
+];
+
+#[test]
+fn sources_speak_the_fields_words_and_none_is_longer_than_six_hundred_lines() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut sources = Vec::new();
+    files(&root.join("crates"), &["rs"], &mut sources);
+    assert!(sources.len() > 400, "{}", sources.len());
+    let mut wrong = Vec::new();
+    for source in sources.iter().filter(|source| source.components().any(|part| part.as_os_str() == "src")) {
+        let text = std::fs::read_to_string(source).expect("a source");
+        let name = source.file_stem().expect("a name").to_string_lossy();
+        let folder = source.parent().and_then(Path::file_name).expect("a folder").to_string_lossy();
+        let file = [name, folder].into_iter().find(|name| RETIRED_FILES.contains(&&**name));
+        wrong.extend(file.map(|name| format!("{}: `{name}` is retired", source.display())));
+        let types = text.split(['\n', ' ', '(', '<']).collect::<Vec<_>>();
+        let types = types.windows(2).filter(|two| matches!(two[0], "struct" | "enum" | "trait"));
+        let retired =
+            types.map(|two| two[1].trim_end_matches([';', '{', ':'])).filter(|name| RETIRED_TYPES.contains(name));
+        wrong.extend(retired.map(|name| format!("{}: `{name}` is retired", source.display())));
+        let lines = text.lines().count();
+        wrong.extend((lines > 600).then(|| format!("{}: {lines} lines", source.display())));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_everybody_reads_first_is_short() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for (page, most) in [("README.md", 8 << 10), ("ARCHITECTURE.md", 14 << 10)] {
+        let bytes = std::fs::metadata(root.join(page)).expect(page).len();
+        assert!(bytes <= most, "{page} has {bytes} bytes; {most} are enough");
+    }
+}

@@ -497,9 +497,8 @@ fn obeyed(character: char) -> bool {
         || model::text::is_unsafe(character) && !"\n\t".contains(character)
 }
 
-#[test]
-fn nothing_that_strangers_wrote_moves_a_terminal() {
-    let place = Place::new();
+/// Writes records of which every text is hostile, and answers the one whose name is so too.
+fn hostile_records(place: &Place) -> String {
     let at = |name: &str| place.path().join(name);
     let hostile_json = serde_json::to_string(HOSTILE).unwrap();
     let inside = &hostile_json[1..hostile_json.len() - 1];
@@ -518,7 +517,12 @@ fn nothing_that_strangers_wrote_moves_a_terminal() {
     fs::create_dir_all(&runs).unwrap();
     fs::copy(at("r.jsonl"), runs.join("2026-01-01T00-00-00Z-a.jsonl")).unwrap();
     fs::copy(at("bad.jsonl"), runs.join(format!("2026-01-01T00-00-00Z-{HOSTILE}.jsonl"))).unwrap();
-    for suite in [
+    name
+}
+
+/// Writes suites whose texts are hostile, and answers their names.
+fn hostile_suites(place: &Place) -> Vec<String> {
+    [
         format!("\"{HOSTILE}\" = 1"),
         format!("name = \"{}\"\nabout = \"x\"\n[[workload]]\nname = \"{}\"\ntitle = \"t\"\nkind = \"io\"\nrw = \"{}\"", "a", "\\u001b[2J", "\\u202e"),
         "name = \"\\u001b[2J\\u202e\"\nabout = \"\\u001b[2J\"\n[[workload]]\nname = \"w\"\ntitle = \"\\u001b[2J\"\nkind = \"io\"\nrw = \"write\"\nbs = \"4KiB\"\nsize = \"1MiB\"\n".to_owned(),
@@ -527,11 +531,17 @@ fn nothing_that_strangers_wrote_moves_a_terminal() {
     .enumerate()
     .map(|(index, text)| {
         let name = format!("s{index}.toml");
-        fs::write(at(&name), text).unwrap();
+        fs::write(place.path().join(&name), text).unwrap();
         name
     })
-    .collect::<Vec<_>>()
-    {
+    .collect()
+}
+
+#[test]
+fn nothing_that_strangers_wrote_moves_a_terminal() {
+    let place = Place::new();
+    let name = hostile_records(&place);
+    for suite in hostile_suites(&place) {
         for command in [
             &["race", "--suite", &suite, "--dry-run", "."][..],
             &["suites", &suite],
@@ -543,7 +553,7 @@ fn nothing_that_strangers_wrote_moves_a_terminal() {
             quiet_terminal(&place, command);
         }
     }
-    fs::write(at("h.fio"), format!("[{HOSTILE}]\nsize=1m\n{HOSTILE}=1\n")).unwrap();
+    fs::write(place.path().join("h.fio"), format!("[{HOSTILE}]\nsize=1m\n{HOSTILE}=1\n")).unwrap();
     for format in ["text", "markdown", "memo", "csv", "json", "fio-json", "junit", HOSTILE] {
         for record in ["r.jsonl", "end.jsonl", "bad.jsonl", &name] {
             quiet_terminal(&place, &["report", record, "--format", format]);

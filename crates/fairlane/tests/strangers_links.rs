@@ -89,7 +89,8 @@ fn what_the_kernel_shows_to_root_alone_is_not_quoted() {
     }
     let sudo = Sudo::new();
     fs::write(sudo.secret.join("n.txt"), "TOPSECRET = [\n").unwrap();
-    for named in ["/proc/sys/net/ipv4/tcp_fastopen_key", "/proc/self/maps", "/proc/self/cwd/n.txt", "/sys/kernel/notes"] {
+    for named in ["/proc/sys/net/ipv4/tcp_fastopen_key", "/proc/self/maps", "/proc/self/cwd/n.txt", "/sys/kernel/notes"]
+    {
         sudo.of_user("j.fio", |path| fs::write(path, format!("include {named}\n[a]\nrw=read\nsize=1m\n")).unwrap());
         let job = sudo.home.join("j.fio");
         let mut fairlane = sudo.fairlane(&["fio", job.to_str().unwrap(), "ext4", "--dry-run"]);

@@ -175,6 +175,26 @@ fn ranked_by_cpu(record: &[serde_json::Value], workload: &str) -> bool {
     record.iter().filter(ok).filter(busy).count() >= 2
 }
 
+/// No window of a trial did more than 20 MiB/s and 2000 IOPS allow; answers how many windows were looked at.
+fn assert_within_limits(trial: &serde_json::Value) -> u32 {
+    let mut counted = 0;
+    let own: Vec<&serde_json::Value> =
+        trial["groups"].as_array().unwrap().iter().map(|group| &group["system"]).filter(|of| of.is_object()).collect();
+    for system in if own.is_empty() { vec![&trial["system"]] } else { own } {
+        counted += 1;
+        let figure = |name: &str| system["device"][name].as_f64().unwrap();
+        let seconds = system["window_seconds"].as_f64().unwrap();
+        // 2 %, and the two bursts that an idle device is given in each window.
+        let allowed = 1.02 * seconds + 0.2 * system["windows"].as_f64().unwrap();
+        for (name, limit) in
+            [("read_bytes", 20.0 * 1048576.0), ("write_bytes", 20.0 * 1048576.0), ("reads", 2000.0), ("writes", 2000.0)]
+        {
+            assert!(figure(name) <= limit * allowed, "{name} in {seconds} s:\n{trial:#}");
+        }
+    }
+    counted
+}
+
 #[test]
 fn three_filesystems_are_held_to_one_disk_and_none_is_told_apart() {
     let Some(_) = blkio() else { return };
@@ -206,28 +226,7 @@ fn three_filesystems_are_held_to_one_disk_and_none_is_told_apart() {
     assert_eq!(header["plan"]["throttle"]["read_iops"], 2000);
     let mut counted = 0;
     for trial in record.iter().filter(|line| line["kind"] == "trial" && line["outcome"] == "ok") {
-        let own: Vec<&serde_json::Value> = trial["groups"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|group| &group["system"])
-            .filter(|of| of.is_object())
-            .collect();
-        for system in if own.is_empty() { vec![&trial["system"]] } else { own } {
-            counted += 1;
-            let figure = |name: &str| system["device"][name].as_f64().unwrap();
-            let seconds = system["window_seconds"].as_f64().unwrap();
-            // 2 %, and the two bursts that an idle device is given in each window.
-            let allowed = 1.02 * seconds + 0.2 * system["windows"].as_f64().unwrap();
-            for (name, limit) in [
-                ("read_bytes", 20.0 * 1048576.0),
-                ("write_bytes", 20.0 * 1048576.0),
-                ("reads", 2000.0),
-                ("writes", 2000.0),
-            ] {
-                assert!(figure(name) <= limit * allowed, "{name} in {seconds} s:\n{trial:#}");
-            }
-        }
+        counted += assert_within_limits(trial);
     }
     assert!(counted >= 3 * 5, "every lane did every workload at least once: {counted}");
     // Populating is not throttled: 30 MiB at 20 MiB/s would take a second and a half.

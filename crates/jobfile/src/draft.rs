@@ -1,9 +1,10 @@
 //! A job while its options are being read: what they say, before it is put together.
 
-use crate::take;
+use crate::names::Name;
 use crate::values::{self, Base};
 use model::Bytes;
 use model::job::{Io, Rate};
+use std::rc::Rc;
 
 /// Read, write, discard.
 pub(crate) type ByDirection<T> = [Option<T>; 3];
@@ -46,9 +47,9 @@ pub(crate) struct Draft {
     pub rates: ByDirection<Rate>,
     pub rate_iops: ByDirection<Rate>,
     pub time_based: bool,
-    pub names: Vec<take::Name>,
-    pub format: Option<take::Name>,
-    pub directory: String,
+    pub names: Vec<Name>,
+    pub format: Option<Name>,
+    pub directory: Rc<str>,
     pub job_name: Option<String>,
     pub stonewall: bool,
     pub exitall: bool,

@@ -1,9 +1,11 @@
 //! Jobs put together from their sections, with fio's rules about options that bear on each other.
 
 use crate::draft::{Amount, Draft, Input};
+use crate::names::{Files, JobNames};
 use crate::options::{Outside, Take};
 use crate::resolved::Resolved;
 use crate::syntax::{self, Section, Setting};
+use crate::total::{Notes, Total};
 use crate::values::{self, Base};
 use crate::{JobFileError, Place, Surroundings, shown, take};
 use model::Bytes;
@@ -11,7 +13,6 @@ use model::job::{
     BlockSizes, Data, Direction, Distribution, Io, Job, Jobs, PerDirection, Rate, RateProcess, VERIFY_HEADER_BYTES,
     Verify,
 };
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Sizes that are a share of the lane are whole numbers of these bytes, so that any usual block divides them.
@@ -24,7 +25,7 @@ const SHARE_STEP_BYTES: u64 = 1 << 20;
 pub fn parse(path: &Path, surroundings: &Surroundings) -> Result<Jobs, JobFileError> {
     let document = syntax::read(path, surroundings)?;
     let mut notes = Notes::default();
-    let mut names = Names::default();
+    let (mut files, mut names, mut total) = (Files::default(), JobNames::default(), Total::default());
     let mut globals = Vec::new();
     let mut jobs: Vec<Job> = Vec::new();
     let mut groups: (Option<Place>, bool) = (None, false);
@@ -32,6 +33,7 @@ pub fn parse(path: &Path, surroundings: &Surroundings) -> Result<Jobs, JobFileEr
     for section in &document.sections {
         if section.global {
             note_global_name(section, &mut notes);
+            notes.check().map_err(|what| section.place.refuse(what))?;
             merge(&mut globals, section.settings.iter().filter(|setting| setting.row.name != "name"));
             continue;
         }
@@ -43,16 +45,20 @@ pub fn parse(path: &Path, surroundings: &Surroundings) -> Result<Jobs, JobFileEr
             groups.0 = groups.0.or(Some(part.place("new_group")));
         }
         groups.1 |= draft.exitall;
-        names.files(&draft, &part)?;
+        files.add(&draft.names, &draft.directory).map_err(|what| part.refuse("filename", what))?;
         part.share(&mut draft, share, &mut notes);
-        let job = part.assemble(&mut draft, &mut notes, &jobs)?;
-        jobs.push(names.job(job, &part, &mut notes)?);
+        let mut job = part.assemble(&mut draft, &mut notes, &jobs)?;
+        if let Some(note) = names.add(&mut job).map_err(|(option, what)| part.refuse(option, what))? {
+            notes.add(&section.place, &note);
+        }
+        total.add(&job, &notes).map_err(|what| section.place.refuse(what))?;
+        jobs.push(job);
     }
     if let (Some(place), true) = groups {
         return Err(place.refuse("new_group together with exitall is not supported; remove one of them"));
     }
     let file = path.file_name().map_or_else(|| document.place.file.to_string(), |name| name.to_string_lossy().into());
-    let jobs = Jobs { jobs, file, notes: notes.texts };
+    let jobs = Jobs { jobs, file, notes: notes.into_texts() };
     jobs.check().map_err(|what| document.place.refuse(what))?;
     Ok(jobs)
 }
@@ -93,22 +99,6 @@ pub(crate) fn merge<'a>(into: &mut Vec<Setting>, settings: impl Iterator<Item = 
     for setting in settings {
         into.retain(|earlier| !std::ptr::eq(earlier.row, setting.row));
         into.push(setting.clone());
-    }
-}
-
-/// Notes, each once.
-#[derive(Default)]
-struct Notes {
-    texts: Vec<String>,
-    seen: std::collections::BTreeSet<String>,
-}
-
-impl Notes {
-    fn add(&mut self, place: &Place, what: &str) {
-        let text = format!("{}:{}: {what}", place.file, place.line);
-        if self.seen.insert(text.clone()) {
-            self.texts.push(text);
-        }
     }
 }
 
@@ -560,74 +550,4 @@ fn surprise(setting: &Setting, base: Base) -> String {
     let value = setting.value.as_deref().unwrap_or("");
     let bytes = values::number(value, base).map(|bytes| format!(" ({bytes} bytes)")).unwrap_or_default();
     format!("{}: {} counts in steps of 1000{bytes}, as in fio; write k, m or g for 1024", setting.written, shown(value))
-}
-
-/// Names of files and jobs, so that no two of them meet by accident.
-#[derive(Default)]
-struct Names {
-    /// Names in the lane, and what they stand for.
-    files: BTreeMap<String, String>,
-    /// Names of jobs, and how many sections have them.
-    jobs: BTreeMap<String, u32>,
-}
-
-impl Names {
-    /// Refuses files of different directories that would be one file in the lane.
-    fn files(&mut self, draft: &Draft, part: &Part) -> Result<(), JobFileError> {
-        for name in &draft.names {
-            let original = if name.original.starts_with('/') || draft.directory.is_empty() {
-                name.original.clone()
-            } else {
-                format!("{}/{}", draft.directory.trim_end_matches('/'), name.inside)
-            };
-            let earlier = self.files.entry(name.inside.clone()).or_insert_with(|| original.clone());
-            if *earlier != original {
-                let what = format!(
-                    "{} and {} would be one file in the lane; give them different names",
-                    shown(earlier),
-                    shown(&original)
-                );
-                return Err(part.refuse("filename", what));
-            }
-        }
-        Ok(())
-    }
-
-    /// Gives a job a name of its own; its files keep fio's names.
-    fn job(&mut self, mut job: Job, part: &Part, notes: &mut Notes) -> Result<Job, JobFileError> {
-        let uses_name = job.io.filename_format.is_empty() || job.io.filename_format.contains("$jobname");
-        if job.io.filename.is_empty() && uses_name {
-            let named = take::inside(&job.name).map_err(|what| part.refuse("name", what))?;
-            if job.name.starts_with('/') || named.inside.is_empty() {
-                return Err(
-                    part.refuse("name", format!("job {} names files outside the lane; rename it", shown(&job.name)))
-                );
-            }
-        }
-        if job.io.filename.is_empty() {
-            let (worker, file) = (job.io.numjobs.saturating_sub(1), job.io.nrfiles.saturating_sub(1));
-            let last = model::job::file_name(&job.io.filename_format, &job.name, worker, file);
-            let option = if job.io.filename_format.is_empty() { "name" } else { "filename_format" };
-            take::short_enough(&last).map_err(|what| part.refuse(option, what))?;
-        }
-        let name = job.name.clone();
-        let count = self.jobs.entry(name.clone()).or_insert(0);
-        *count += 1;
-        if *count == 1 {
-            return Ok(job);
-        }
-        job.name = format!("{name}#{count}");
-        if self.jobs.contains_key(&job.name) {
-            return Err(part.refuse("name", format!("job {} is named twice; rename one", shown(&name))));
-        }
-        self.jobs.insert(job.name.clone(), 1);
-        let format = &mut job.io.filename_format;
-        *format =
-            if format.is_empty() { format!("{name}.$jobnum.$filenum") } else { format.replace("$jobname", &name) };
-        notes.add(
-            &part.section.place,
-            &format!("job {} is reported as {}: its name is taken", shown(&name), shown(&job.name)),
-        );
-        Ok(job)
-    }
 }

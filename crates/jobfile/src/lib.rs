@@ -10,11 +10,14 @@
 mod draft;
 mod for_fio;
 mod job;
+mod names;
 mod options;
 mod resolved;
 mod syntax;
 mod take;
+mod total;
 mod values;
+mod variables;
 
 pub use for_fio::for_fio;
 pub use job::parse;

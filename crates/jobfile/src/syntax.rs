@@ -1,6 +1,7 @@
 //! The text of a job file: sections, settings, includes, variables.
 
-use crate::{JobFileError, Place, Surroundings, one_line, options, shown, values};
+use crate::variables::Variables;
+use crate::{JobFileError, Place, Surroundings, one_line, options, shown};
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
@@ -48,17 +49,20 @@ pub(crate) fn read(path: &Path, surroundings: &Surroundings) -> Result<Document,
     let place = Place { file: file_name(path), line: 0 };
     let text = (surroundings.read)(path)
         .map_err(|error| place.refuse(format!("cannot be read ({}); name a text file with jobs", reason(&error))))?;
-    let mut reader = Reader { surroundings, sections: Vec::new(), open: Vec::new(), includes: 0, settings: 0 };
+    let mut reader = Reader {
+        surroundings,
+        variables: Variables::new(surroundings),
+        sections: Vec::new(),
+        open: Vec::new(),
+        includes: 0,
+        settings: 0,
+        jobs: 0,
+    };
     reader.file(path, &text)?;
-    let document = Document { sections: reader.sections, place };
-    let jobs = document.sections.iter().filter(|section| !section.global).count();
-    if jobs == 0 {
-        return Err(document.place.refuse("has no job; add a section such as [job]"));
+    if reader.jobs == 0 {
+        return Err(place.refuse("has no job; add a section such as [job]"));
     }
-    if jobs > MOST_JOBS {
-        return Err(document.place.refuse(format!("has {jobs} jobs, above {MOST_JOBS}; split it into several files")));
-    }
-    Ok(document)
+    Ok(Document { sections: reader.sections, place })
 }
 
 /// The path, fit for one line of text.
@@ -72,11 +76,14 @@ fn reason(error: &std::io::Error) -> String {
 
 struct Reader<'a> {
     surroundings: &'a Surroundings<'a>,
+    variables: Variables<'a>,
     sections: Vec<Section>,
     /// Files being read, the outermost first.
     open: Vec<PathBuf>,
     includes: u32,
+    /// Options and sections.
     settings: usize,
+    jobs: usize,
 }
 
 impl Reader<'_> {
@@ -132,12 +139,17 @@ impl Reader<'_> {
         }
         // As fio: whatever begins with `global` is global.
         let global = name.starts_with("global");
+        self.jobs += usize::from(!global);
+        if self.jobs > MOST_JOBS {
+            return Err(place.refuse(format!("the file has more than {MOST_JOBS} jobs; split it into several files")));
+        }
+        self.one_more(place)?;
         self.sections.push(Section { name: name.to_owned(), global, place: place.clone(), settings: Vec::new() });
         Ok(())
     }
 
     fn include(&mut self, target: &str, path: &Path, place: &Place) -> Result<(), JobFileError> {
-        let target = expand("include", target, self.surroundings, place)?;
+        let target = self.variables.expand("include", target, place)?;
         let path = path.parent().unwrap_or(Path::new("")).join(&*target);
         self.includes += 1;
         if self.open.contains(&tidy(&path)) {
@@ -155,9 +167,9 @@ impl Reader<'_> {
     }
 
     fn setting(&mut self, key: &str, value: Option<&str>, place: &Place) -> Result<(), JobFileError> {
-        let Some(section) = self.sections.last_mut() else {
+        if self.sections.is_empty() {
             return Err(place.refuse(format!("{} stands before any section; put [global] above it", shown(key))));
-        };
+        }
         let Some(row) = options::find(key) else {
             let near = match options::nearest(key) {
                 Some(near) => format!("did you mean {near}?"),
@@ -168,17 +180,20 @@ impl Reader<'_> {
         if value.is_none() && !row.bare {
             return Err(place.refuse(format!("{key} needs a value; write {key}=VALUE")));
         }
+        self.one_more(place)?;
+        let value = value.map(|value| self.variables.expand(key, value, place)).transpose()?;
+        let setting = Setting { row, written: key.to_owned(), value: value.map(Rc::from), place: place.clone() };
+        if let Some(section) = self.sections.last_mut() {
+            section.settings.push(setting);
+        }
+        Ok(())
+    }
+
+    fn one_more(&mut self, place: &Place) -> Result<(), JobFileError> {
         self.settings += 1;
         if self.settings > MOST_SETTINGS {
             return Err(place.refuse(format!("more than {MOST_SETTINGS} options come together here; include less")));
         }
-        let value = value.map(|value| expand(key, value, self.surroundings, place)).transpose()?;
-        section.settings.push(Setting {
-            row,
-            written: key.to_owned(),
-            value: value.map(Rc::from),
-            place: place.clone(),
-        });
         Ok(())
     }
 }
@@ -206,64 +221,4 @@ fn tidy(path: &Path) -> PathBuf {
         }
     }
     out
-}
-
-/// `${NAME}` becomes the variable; `$pagesize`, `$mb_memory` and `$ncpus` become numbers, which may
-/// be calculated with.
-fn expand(key: &str, value: &str, surroundings: &Surroundings, place: &Place) -> Result<String, JobFileError> {
-    let mut out = String::with_capacity(value.len());
-    let mut rest = value;
-    while let Some(at) = rest.find("${") {
-        out.push_str(&rest[..at]);
-        let inside = &rest[at + 2..];
-        let Some(end) = inside.find('}') else {
-            return Err(
-                place.refuse(format!("{key}={} opens ${{ without }}; close it", shown(value).trim_matches('`')))
-            );
-        };
-        let name = &inside[..end];
-        let Some(found) = (surroundings.variable)(name) else {
-            return Err(
-                place.refuse(format!("{key} asks for environment variable {}, which is not set; set it", shown(name)))
-            );
-        };
-        // A line break would begin a new option, and fio takes `;` and `#` for comments.
-        let outside = |letter| one_line(letter) != letter || matches!(letter, ';' | '#');
-        if found.contains("${") || found.chars().any(outside) {
-            return Err(place.refuse(format!(
-                "{key} asks for environment variable {}, which holds a control character, `;`, `#` or `${{`; set it without",
-                shown(name)
-            )));
-        }
-        out.push_str(&found);
-        rest = &inside[end + 1..];
-    }
-    out.push_str(rest);
-    // Texts and values that stand side by side may become one, and fio would ask its environment for that.
-    if out.contains("${") {
-        return Err(place.refuse(format!(
-            "{key} still asks for an environment variable once its own are filled in; name it whole"
-        )));
-    }
-    Ok(keywords(&out, surroundings))
-}
-
-fn keywords(value: &str, surroundings: &Surroundings) -> String {
-    let words = [
-        ("$pagesize", surroundings.page_bytes),
-        ("$mb_memory", surroundings.memory_bytes >> 20),
-        ("$ncpus", u64::from(surroundings.cpus)),
-    ];
-    if !words.iter().any(|(word, _)| value.contains(word)) {
-        return value.to_owned();
-    }
-    let mut out = value.to_owned();
-    for (word, number) in words {
-        out = out.replace(word, &number.to_string());
-    }
-    // `8*$mb_memory` is calculated; a keyword inside other text only stands for its number.
-    match values::calculate(&out) {
-        Some(number) => number.to_string(),
-        None => out,
-    }
 }

@@ -3,6 +3,7 @@
 //! A function per option, named as the option; the table in `options` points to them.
 
 use crate::draft::{Amount, ByDirection, Draft, Input};
+use crate::names::{self, Name, inside, list};
 use crate::shown;
 use crate::values::{self, Base, by_direction, number};
 use model::Bytes;
@@ -10,7 +11,6 @@ use model::job::{
     Distribution, FadviseHint, Fallocate, FileService, MOST_FILES, MOST_IODEPTH, MOST_WORKERS, Pattern, PerDirection,
     Rate, RateProcess, SyncMode, Verify,
 };
-use std::path::{Component, Path};
 
 type Taken = Result<(), String>;
 
@@ -518,70 +518,6 @@ pub(crate) fn buffer_pattern(draft: &mut Draft, input: &Input) -> Taken {
     Ok(())
 }
 
-/// A name of a file in the lane, and the name that it stands for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Name {
-    /// Relative, without `.` and `..`.
-    pub inside: String,
-    /// As the job file has it, with its directory.
-    pub original: String,
-}
-
-/// The name of a file inside the lane.
-pub(crate) fn inside(name: &str) -> Result<Name, String> {
-    let path = Path::new(name);
-    if name.is_empty() || name == "-" || name.chars().any(char::is_control) {
-        return Err(format!("{} is no name of a file; change it", shown(name)));
-    }
-    let parts: Vec<Component> = path.components().filter(|part| *part != Component::CurDir).collect();
-    if parts.contains(&Component::ParentDir) {
-        return Err(format!("{} leaves the lane with `..`; write a name without it", shown(name)));
-    }
-    if path.is_absolute() && parts.get(1).is_some_and(|part| part.as_os_str() == "dev") {
-        return Err(format!(
-            "{} lies in /dev, and devices of a job file are never touched; remove filename and give size",
-            shown(name)
-        ));
-    }
-    let inside = match (path.is_absolute(), parts.last()) {
-        (true, Some(Component::Normal(last))) => last.to_string_lossy().into_owned(),
-        (false, Some(_)) => parts.iter().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/"),
-        _ => return Err(format!("{} is no name of a file; change it", shown(name))),
-    };
-    // fio takes it for its standard input and output.
-    if inside == "-" {
-        return Err(format!("{} is no name of a file; change it", shown(name)));
-    }
-    short_enough(&inside)?;
-    Ok(Name { inside, original: name.to_owned() })
-}
-
-/// Refuses names that Linux has no room for: 255 bytes for each part of a path. The whole gets what
-/// the lane's own folder leaves of 4096.
-pub(crate) fn short_enough(name: &str) -> Result<(), String> {
-    let part = name.split('/').map(str::len).max().unwrap_or(0);
-    match (part, name.len()) {
-        (..=255, ..=3072) => Ok(()),
-        (..=255, bytes) => Err(format!("{} is a path of {bytes} bytes, above 3072; shorten it", shown(name))),
-        (bytes, _) => Err(format!("{} is a file name of {bytes} bytes, above 255; shorten it", shown(name))),
-    }
-}
-
-/// The names of a list; `\:` is a colon.
-pub(crate) fn list(text: &str) -> Vec<String> {
-    let mut names = vec![String::new()];
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        let last = names.len() - 1;
-        match letter {
-            '\\' if letters.peek() == Some(&':') => names[last].extend(letters.next()),
-            ':' => names.push(String::new()),
-            letter => names[last].push(letter),
-        }
-    }
-    names
-}
-
 pub(crate) fn filename(draft: &mut Draft, input: &Input) -> Taken {
     let names: Vec<Name> = list(input.text()).iter().map(|name| inside(name)).collect::<Result<_, _>>()?;
     if names.len() > MOST_FILES as usize {
@@ -605,7 +541,7 @@ pub(crate) fn filename_format(draft: &mut Draft, input: &Input) -> Taken {
 }
 
 pub(crate) fn directory(draft: &mut Draft, input: &Input) -> Taken {
-    draft.directory = input.text().to_owned();
+    draft.directory = names::directory(input.text())?.into();
     draft.note("the lane's directory stands in its place");
     Ok(())
 }

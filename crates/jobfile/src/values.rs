@@ -6,6 +6,8 @@ use crate::shown;
 
 /// Largest number: 2^63 - 1, as in fio.
 pub(crate) const MOST: u64 = i64::MAX as u64;
+/// Longest number or expression: every job reads it anew.
+const LONGEST: usize = 4096;
 /// Deepest nesting of parentheses.
 const DEEPEST: u32 = 32;
 
@@ -22,6 +24,9 @@ pub(crate) enum Base {
 /// A number with an optional unit of size, or an expression in parentheses.
 pub(crate) fn number(text: &str, base: Base) -> Result<u64, String> {
     let wrong = |why: &str| format!("{} is no number{why}; write for example 4k, 128m or 0x1000", shown(text));
+    if text.len() > LONGEST {
+        return Err(wrong(" of at most 4096 letters"));
+    }
     if text.starts_with('(') {
         let read = |word: &str| plain(word, base).map(i128::from);
         let value = Expression::of(text, &read).map_err(|why| wrong(&format!(" ({why})")))?;
@@ -106,6 +111,9 @@ pub(crate) fn switch(text: Option<&str>) -> Result<bool, String> {
 /// number without a unit counts microseconds, as in fio.
 pub(crate) fn seconds(text: &str, usual: u64) -> Result<f64, String> {
     let wrong = || format!("{} is no time; write for example 90, 10m, 500ms or 1h", shown(text));
+    if text.len() > LONGEST {
+        return Err(wrong());
+    }
     let micros = if text.starts_with('(') {
         let value = Expression::of(text, &|word| time(word, 1).map(i128::from)).map_err(|_| wrong())?;
         u64::try_from(value).ok()

@@ -38,8 +38,6 @@ fn fio_gets_nothing_that_reaches_outside_the_lane() {
         "filename_format=$client$jobnameuid/etc/x",
         "buffer_pattern='/etc/shadow'",
         "verify_pattern=0xff'/etc/shadow'",
-        "write_bw_log=/tmp/log",
-        "write_lat_log=../log",
         "opendir=/etc",
         "ioscheduler=noop",
         "cgroup=x",
@@ -51,9 +49,9 @@ fn fio_gets_nothing_that_reaches_outside_the_lane() {
         "read_iolog=trace",
         "replay_redirect=/dev/sda",
         "mem=mmaphuge:/tmp/x",
-        "write_iolog=/etc/x",
         "profile=act",
         "donorname=/etc/passwd",
+        "dp_scheme=/etc/passwd",
         "filename=./-",
         "lockmem=1g",
         "filename=$${EMPTY}{HOME}",
@@ -77,7 +75,6 @@ fn fio_gets_nothing_that_reaches_outside_the_lane() {
     }
     let inside = "[j]\nsize=1m\nfilename_format=d/$jobname.$jobnum.$filenum\nbuffer_pattern=\"a\"\n";
     assert!(with_files(&[("a.fio", inside)], for_fio).is_ok());
-    assert!(with_files(&[("a.fio", "[j]\nsize=1m\nwrite_bw_log=log\nwrite_lat_log\n")], for_fio).is_ok());
 }
 
 #[test]

@@ -16,7 +16,8 @@ const KEYS: &str = "rw readwrite bs blocksize bsrange bssplit bs_unaligned ba si
     end_fsync runtime time_based ramp_time startdelay loops thinktime thinktime_spin thinktime_blocks rate rate_iops \
     rate_process stonewall wait_for exitall new_group zero_buffers buffer_pattern buffer_compress_percentage \
     buffer_compress_chunk dedupe_percentage verify do_verify verify_interval include write_bw_log mem exec_prerun \
-    zonemode flow group_reporting cpus_allowed iodetph bogus é [a] [global] [b ;x [";
+    zonemode flow verify_async verify_pattern io_submit_mode dedupe_mode steadystate_duration group_reporting \
+    cpus_allowed iodetph bogus é [a] [global] [b ;x [";
 
 /// Values that options take, and values that they should not.
 const VALUES: &[&str] = &[

@@ -206,7 +206,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         lacks: abilities::ntfs,
         geometry: Geometry::Unknown,
         home: Home::Block,
-        names_others: other_devices::never,
+        names_others: other_devices::ntfs,
     },
     Filesystem {
         name: "btrfs",
@@ -292,7 +292,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         lacks: abilities::nilfs2,
         geometry: Geometry::Unknown,
         home: Home::Block,
-        names_others: other_devices::never,
+        names_others: other_devices::nilfs2,
     },
     Filesystem {
         name: "exfat",
@@ -314,7 +314,7 @@ pub static FILESYSTEMS: [Filesystem; 15] = [
         lacks: abilities::exfat,
         geometry: Geometry::Unknown,
         home: Home::Block,
-        names_others: other_devices::never,
+        names_others: other_devices::exfat,
     },
     Filesystem {
         name: "jfs",

@@ -4,22 +4,15 @@
 //! The table is libblkid's (util-linux, libblkid/src/superblocks), as far as a rule of udev, or who listens to it, acts
 //! upon what it finds: mdadm, lvm2, dmraid, bcache, btrfs, stratisd, the ZFS event daemon, and systemd and desktops for
 //! LUKS. LVM1, snapshots, verity, integrity, DRBD, VMFS, UBI, VDO, BitLocker, mpool and bluestore are put together by
-//! command alone. Checksums are left out: a signature at its place is enough.
+//! command alone; `signature` has them, for their names. Checksums are left out: a signature at its place is enough.
 
 use crate::other_devices::{Bytes, Image, size_of};
+use crate::signature::At::{self, End, Start};
+use crate::signature::is_at;
 use std::io::Result;
 
-/// Where a signature stands.
-#[derive(Debug, Clone, Copy)]
-enum At {
-    /// So many bytes behind the beginning.
-    Start(u64),
-    /// So many bytes before the last boundary of the other number.
-    End(u64, u64),
-}
-use At::{End, Start};
-
 const SECTOR: u64 = 512;
+const BCACHEFS: &[u8] = &[0xC6, 0x85, 0x73, 0xF6, 0x66, 0xCE, 0x90, 0xA9];
 const MD: &[u8] = &[0xFC, 0x4E, 0x2B, 0xA9];
 const LVM: &[u8] = b"LABELONE";
 const INTEL: &[u8] = b"Intel Raid ISM Cfg Sig. ";
@@ -29,9 +22,11 @@ const DDF_TURNED: &[u8] = &[0x11, 0xDE, 0x11, 0xDE];
 
 /// Name, place, magic. Versions 1.0 and 0.90 of md stand on boundaries of 4 and 64 KiB (md.rst), Intel's two blocks before
 /// the end, which may have 4 KiB.
-static JOINED: [(&str, At, &[u8]); 32] = [
+static JOINED: [(&str, At, &[u8]); 34] = [
     ("btrfs", Start((64 << 10) + 64), b"_BHRfS_M"),
-    ("bcachefs", Start(4096 + 24), &[0xC6, 0x85, 0x73, 0xF6, 0x66, 0xCE, 0x90, 0xA9]),
+    ("bcachefs", Start(4096 + 24), BCACHEFS),
+    ("bcachefs", Start((2 << 20) + 24), BCACHEFS),
+    ("bcachefs", End((1 << 20) - 24, SECTOR), BCACHEFS),
     ("bcache", Start(4096 + 24), &[0xC6, 0x85, 0x73, 0xF6, 0x4E, 0x1A, 0x45, 0xCA]),
     ("LVM", Start(0), LVM),
     ("LVM", Start(SECTOR), LVM),
@@ -96,18 +91,6 @@ pub(crate) fn joined(image: &Image, own: &str) -> Result<Option<&'static str>> {
     })
 }
 
-/// Counted from the end as a block device of the image ends: with its last whole sector, or block.
-fn is_at(image: &Image, size: u64, at: At, magic: &[u8]) -> Result<bool> {
-    let at = match at {
-        Start(at) => Some(at),
-        End(back, boundary) => (size - size % boundary).checked_sub(back),
-    };
-    match at {
-        Some(at) => Ok(Bytes::of(image, at, magic.len())?.0 == magic),
-        None => Ok(false),
-    }
-}
-
 /// Two bytes that any boot sector has, so that version and checksum decide.
 fn is_via(image: &Image, size: u64) -> Result<bool> {
     let Some(at) = (size - size % SECTOR).checked_sub(SECTOR) else { return Ok(false) };
@@ -152,6 +135,9 @@ mod tests {
         let zfs = 0x00BA_B10C_u64;
         for (name, at, magic) in [
             ("btrfs", 0x1_0040, &b"_BHRfS_M"[..]),
+            ("bcachefs", 4096 + 24, BCACHEFS),
+            ("bcachefs", (2 << 20) + 24, BCACHEFS),
+            ("bcachefs", end - (1 << 20) + 24, BCACHEFS),
             ("LVM", 0, LVM),
             ("LVM", 512, LVM),
             ("LVM", 1024, LVM),

@@ -4,6 +4,7 @@
 //! Offsets are those of the formats on disk; each function names its header.
 
 use crate::plain::is_plain;
+use crate::signature::{self, EXT};
 use std::fs::File;
 use std::io::{ErrorKind, Seek as _, SeekFrom};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
@@ -71,9 +72,64 @@ impl Bytes {
     }
 }
 
-/// Of filesystems whose format has no word for another device: exfat, ntfs, nilfs2.
-pub(crate) fn never(_: &Image) -> std::io::Result<Option<String>> {
-    Ok(None)
+/// What `names` tells of other devices, or else what the image may be taken for beside `own`: a reader that does not
+/// know `own` as the kernel does takes that for the whole, and the name that stands there for the image's.
+fn or_beside(names: Names, image: &Image, own: &str) -> std::io::Result<Option<String>> {
+    if let Some(told) = names(image)? {
+        return Ok(Some(told));
+    }
+    let told = |what| format!("it has the signature of {what} too, by which it may pass for a disk of this machine");
+    Ok(signature::beside(image, own)?.map(told))
+}
+
+/// Of ext2, ext3 and ext4.
+pub(crate) fn ext(image: &Image) -> std::io::Result<Option<String>> {
+    or_beside(ext_names, image, EXT)
+}
+
+/// Of XFS.
+pub(crate) fn xfs(image: &Image) -> std::io::Result<Option<String>> {
+    or_beside(xfs_names, image, "xfs")
+}
+
+/// Of Btrfs.
+pub(crate) fn btrfs(image: &Image) -> std::io::Result<Option<String>> {
+    or_beside(btrfs_names, image, "btrfs")
+}
+
+/// Of F2FS.
+pub(crate) fn f2fs(image: &Image) -> std::io::Result<Option<String>> {
+    or_beside(f2fs_names, image, "f2fs")
+}
+
+/// Of JFS.
+pub(crate) fn jfs(image: &Image) -> std::io::Result<Option<String>> {
+    or_beside(jfs_names, image, "jfs")
+}
+
+/// Of ReiserFS.
+pub(crate) fn reiserfs(image: &Image) -> std::io::Result<Option<String>> {
+    or_beside(reiserfs_names, image, "reiserfs")
+}
+
+/// Of bcachefs.
+pub(crate) fn bcachefs(image: &Image) -> std::io::Result<Option<String>> {
+    or_beside(bcachefs_names, image, "bcachefs")
+}
+
+/// Of exFAT, whose format has no word for another device.
+pub(crate) fn exfat(image: &Image) -> std::io::Result<Option<String>> {
+    or_beside(|_| Ok(None), image, "exfat")
+}
+
+/// Of NTFS, whose format has none either.
+pub(crate) fn ntfs(image: &Image) -> std::io::Result<Option<String>> {
+    or_beside(|_| Ok(None), image, "ntfs")
+}
+
+/// Of NILFS2, whose format has none either.
+pub(crate) fn nilfs2(image: &Image) -> std::io::Result<Option<String>> {
+    or_beside(|_| Ok(None), image, "nilfs2")
 }
 
 /// Of what is never mounted from an image.
@@ -82,7 +138,7 @@ pub(crate) fn unknown(_: &Image) -> std::io::Result<Option<String>> {
 }
 
 /// fs/ext4/ext4.h: a journal on another device, by number or by UUID.
-pub(crate) fn ext(image: &Image) -> std::io::Result<Option<String>> {
+fn ext_names(image: &Image) -> std::io::Result<Option<String>> {
     for superblock in ext_superblocks(image)? {
         let (uuid, inode, number) = (superblock.at::<16>(208), superblock.le32(224), superblock.le32(228));
         if superblock.le32(96) & 0x8 != 0 {
@@ -90,6 +146,10 @@ pub(crate) fn ext(image: &Image) -> std::io::Result<Option<String>> {
         }
         if (has_journal(&superblock) && inode == 0) || number != 0 || uuid != [0; 16] {
             return Ok(Some("its journal lies on another device".to_owned()));
+        }
+        // To the kernel that is a filesystem, to libblkid nothing at all.
+        if superblock.le32(96) & 0x4 != 0 && !has_journal(&superblock) {
+            return Ok(Some("it asks for its journal to be put into effect, and has none".to_owned()));
         }
         if !ext_own_options(&superblock).iter().all(|option| is_plain(option)) {
             return Ok(Some("it has mount options of its own, which do not speak for themselves".to_owned()));
@@ -118,7 +178,7 @@ fn has_journal(superblock: &Bytes) -> bool {
 }
 
 /// The superblock that the kernel takes, and those that e2fsck looks for where that one is damaged.
-fn ext_superblocks(image: &Image) -> std::io::Result<Vec<Bytes>> {
+pub(crate) fn ext_superblocks(image: &Image) -> std::io::Result<Vec<Bytes>> {
     const BYTES: usize = 1024;
     const FIRST: u64 = 1024;
     let first = Bytes::of(image, FIRST, BYTES)?;
@@ -142,7 +202,7 @@ fn start(block: u64, bytes: u64) -> u64 {
 }
 
 /// fs/xfs/libxfs/xfs_format.h: a log or a realtime section on another device.
-pub(crate) fn xfs(image: &Image) -> std::io::Result<Option<String>> {
+fn xfs_names(image: &Image) -> std::io::Result<Option<String>> {
     let superblock = Bytes::of(image, 0, 512)?;
     if superblock.at::<4>(0) != *b"XFSB" {
         return Ok(None);
@@ -158,7 +218,7 @@ pub(crate) fn xfs(image: &Image) -> std::io::Result<Option<String>> {
 
 /// include/uapi/linux/btrfs_tree.h: more devices than one, or a filesystem of which the machine has another device: the
 /// kernel joins devices by the UUID of their filesystem, which whoever wrote the image chose.
-pub(crate) fn btrfs(image: &Image) -> std::io::Result<Option<String>> {
+fn btrfs_names(image: &Image) -> std::io::Result<Option<String>> {
     for at in BTRFS_SUPERBLOCKS {
         let Some(superblock) = btrfs_superblock(image, at)? else { continue };
         if superblock.le64(136) != 1 {
@@ -209,7 +269,7 @@ fn superblock_of_device(path: &Path) -> Option<Bytes> {
 }
 
 /// include/linux/f2fs_fs.h: paths of its devices, which the kernel opens; in either of its two superblocks.
-pub(crate) fn f2fs(image: &Image) -> std::io::Result<Option<String>> {
+fn f2fs_names(image: &Image) -> std::io::Result<Option<String>> {
     const DEVICES: usize = 8;
     const DEVICE_BYTES: usize = 68;
     for at in [1024, 4096 + 1024] {
@@ -223,7 +283,7 @@ pub(crate) fn f2fs(image: &Image) -> std::io::Result<Option<String>> {
 }
 
 /// fs/jfs/jfs_superblock.h: a log on another device, by number or by UUID; in either of its two superblocks.
-pub(crate) fn jfs(image: &Image) -> std::io::Result<Option<String>> {
+fn jfs_names(image: &Image) -> std::io::Result<Option<String>> {
     const LOG_INSIDE: u32 = 0x800;
     for at in [0x8000, 0xF000] {
         let superblock = Bytes::of(image, at, 512)?;
@@ -235,7 +295,7 @@ pub(crate) fn jfs(image: &Image) -> std::io::Result<Option<String>> {
 }
 
 /// fs/reiserfs/reiserfs.h: a journal on another device, by number; at the place of today or of old.
-pub(crate) fn reiserfs(image: &Image) -> std::io::Result<Option<String>> {
+fn reiserfs_names(image: &Image) -> std::io::Result<Option<String>> {
     for at in [64 << 10, 8 << 10] {
         let superblock = Bytes::of(image, at, 512)?;
         if superblock.at::<6>(52) == *b"ReIsEr" && superblock.le32(16) != 0 {
@@ -246,7 +306,7 @@ pub(crate) fn reiserfs(image: &Image) -> std::io::Result<Option<String>> {
 }
 
 /// fs/bcachefs/bcachefs_format.h: more devices than one. The kernel opens those that the mount names and no others.
-pub(crate) fn bcachefs(image: &Image) -> std::io::Result<Option<String>> {
+fn bcachefs_names(image: &Image) -> std::io::Result<Option<String>> {
     let superblock = Bytes::of(image, 4096, 512)?;
     let is_one = superblock.at::<4>(24) == [0xC6, 0x85, 0x73, 0xF6];
     Ok((is_one && superblock.0[123] != 1).then(|| "it has more devices than one, or none".to_owned()))
@@ -323,17 +383,106 @@ pub(crate) mod tests {
         }
     }
 
+    /// A boot sector of FAT16 with 512 sectors of a FAT, and `BACKUP` as the first entry of its root directory.
+    fn fat16() -> [Vec<u8>; 2] {
+        let mut sector = vec![0; 512];
+        let numbers: [(usize, &[u8]); 7] = [
+            (0, &[0xEB, 0x3C, 0x90]),
+            (11, &[0, 2, 4, 4, 0, 1, 0, 2]),
+            (21, &[0xF8, 0, 2]),
+            (32, &[0, 0, 2, 0]),
+            (38, &[0x29, 1, 2, 3, 4]),
+            (43, b"NO NAME    FAT16   "),
+            (510, &[0x55, 0xAA]),
+        ];
+        for (at, bytes) in numbers {
+            sector[at..at + bytes.len()].copy_from_slice(bytes);
+        }
+        [sector, b"BACKUP     \x08".to_vec()]
+    }
+
+    #[test]
+    fn an_ext_that_libblkid_takes_for_a_fat_is_refused() {
+        let [sector, entry] = fat16();
+        let directory = (4 + 512) * 512;
+        let magic: &[u8] = &[0x53, 0xEF];
+        let of = |parts: &[(u64, &[u8])], own: Names| own(&image(parts)).unwrap().unwrap_or_default();
+        let fat: [(u64, &[u8]); 2] = [(0, &sector), (directory, &entry)];
+        let recover: [(u64, &[u8]); 2] = [(1024 + 56, magic), (1024 + 96, &[4])];
+        assert!(of(&[&fat[..], &[(1024 + 56, magic)]].concat(), ext).contains("the signature of vfat too"));
+        assert!(of(&recover, ext).contains("asks for its journal to be put into effect, and has none"));
+        assert_eq!(of(&[&recover[..], &[(1024 + 92, &[4]), (1024 + 224, &[8])]].concat(), ext), "");
+        // Without the sector's last two bytes its magic is enough, without the magic a jump or those two bytes.
+        for (at, length) in [(510, 2), (54, 8), (0, 3)] {
+            let mut sector = sector.clone();
+            sector[at..at + length].fill(0);
+            assert!(of(&[(0, &sector), (1024 + 56, magic)], ext).contains("vfat"), "{at}");
+            assert!(of(&[(0, &sector)], xfs).contains("vfat"), "{at}");
+        }
+        // Whatever else lies where mkfs leaves zeros is somebody's.
+        assert!(of(&[(700, &[1]), (1024 + 56, magic)], ext).contains("an unknown boot sector"));
+    }
+
+    #[test]
+    fn an_image_of_another_filesystem_than_its_lanes_is_refused() {
+        let of = |parts: &[(u64, &[u8])], own: Names| own(&image(parts)).unwrap().unwrap_or_default();
+        let copy = [&[0; 6][..], &[0x34, 0x34], &[0; 24], &SIZE.to_le_bytes()].concat();
+        for (what, at, bytes) in [
+            ("iso9660", 0x8001, &b"CD001"[..]),
+            ("udf", 0x8001, b"BEA01"),
+            ("hfs", 1024, b"H+"),
+            ("hfs", 1024, b"BD"),
+            ("erofs", 1024, &[0xE2, 0xE1, 0xF5, 0xE0]),
+            ("squashfs", 0, b"hsqs"),
+            ("swap", 0xFF6, b"SWAPSPACE2"),
+            ("nilfs2", SIZE - 4096, &copy),
+            ("ufs", (64 << 10) + 1372, &[0x19, 0x54, 0x01, 0x19]),
+            ("GPT", 512, b"EFI PART"),
+            ("GPT", SIZE - 512, b"EFI PART"),
+            ("MBR", 510, &[0x55, 0xAA]),
+            ("ext2/ext3/ext4", 1024 + 56, &[0x53, 0xEF]),
+            ("ntfs", 3, b"NTFS    "),
+        ] {
+            for own in [xfs, btrfs, f2fs, jfs, reiserfs, bcachefs] as [Names; 6] {
+                assert!(of(&[(at, bytes)], own).contains(&format!("the signature of {what}")), "{what}");
+            }
+        }
+        // The number of inodes of an ext may begin as HFS+ does.
+        let inodes: [(u64, &[u8]); 2] = [(1024, b"H+"), (1024 + 56, &[0x53, 0xEF])];
+        assert_eq!(of(&inodes, ext), "");
+        assert!(of(&[&inodes[..], &[(1026, &[0, 4])]].concat(), ext).contains("hfsplus"));
+        for (one, own, other) in [(b"EXFAT   ", exfat as Names, ntfs as Names), (b"NTFS    ", ntfs, exfat)] {
+            assert_eq!(of(&[(3, one), (510, &[0x55, 0xAA])], own), "");
+            assert!(of(&[(3, one), (1030, &[0x34, 0x34])], own).contains("nilfs2"));
+            assert!(of(&[(3, one), (0x8001, b"CD001")], own).contains("iso9660"));
+            assert_ne!(of(&[(3, one)], other), "");
+        }
+        assert!(of(&[(0x8001, b"CD001")], ntfs).contains("iso9660"));
+        assert_eq!(of(&[(1030, &[0x34, 0x34]), (SIZE - 4096, &copy)], nilfs2), "");
+        assert_eq!(of(&[], exfat), "");
+    }
+
     #[test]
     fn mkfs_makes_what_names_no_other_device() {
         let folder = std::env::temp_dir();
         for (program, words, of) in [
             ("mkfs.ext4", &["-q", "-F"][..], ext as Names),
-            ("mkfs.ext2", &["-q", "-F"], ext),
+            ("mkfs.ext4", &["-q", "-F", "-b", "1024"], ext),
+            ("mkfs.ext4", &["-q", "-F", "-b", "2048", "-O", "^has_journal,bigalloc"], ext),
+            ("mkfs.ext3", &["-q", "-F"], ext),
+            ("mkfs.ext2", &["-q", "-F", "-b", "1024", "-I", "128"], ext),
             ("mkfs.xfs", &["-f", "-q"], xfs),
+            ("mkfs.xfs", &["-f", "-q", "-s", "size=4096"], xfs),
             ("mkfs.btrfs", &["-f", "-q"], btrfs),
+            ("mkfs.btrfs", &["-f", "-q", "--mixed"], btrfs),
             ("mkfs.f2fs", &["-q", "-f"], f2fs),
             ("mkfs.jfs", &["-q"], jfs),
             ("mkfs.reiserfs", &["-q", "-f", "-f"], reiserfs),
+            ("mkfs.ntfs", &["-q", "-F", "-Q"], ntfs),
+            ("mkfs.ntfs", &["-q", "-F", "-f", "-c", "65536"], ntfs),
+            ("mkfs.exfat", &[], exfat),
+            ("mkfs.nilfs2", &["-q", "-f"], nilfs2),
+            ("mkfs.bcachefs", &["-q", "-f"], bcachefs),
         ] {
             let path = folder.join(format!("fairlane-other-devices-{}", std::process::id()));
             File::create(&path).unwrap().set_len(SIZE).unwrap();

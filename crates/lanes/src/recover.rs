@@ -11,6 +11,7 @@ use crate::guest::orphans as guest_left;
 use crate::mount::{self, unmount_patiently};
 use crate::undo::{Detail, Entry, JournalFile, RUN_DIRECTORY_PREFIX, Thing, is_run_id};
 use crate::{loop_device, mountinfo, run_folder, throttle};
+use reading::Claims;
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock, fstat, openat};
 use rustix::io::Errno;
 use std::fs::{DirBuilder, File};
@@ -113,7 +114,17 @@ fn recover_journal(path: &Path, kept_too: bool, recovered: &mut Recovered) -> Re
         recovered.kept.push(claims.owner.run_id);
         return Ok(());
     }
+    // The lock is held until the journal is gone.
     let mut file = JournalFile::new(file, claims.length);
+    if undo_claims(&claims, path, &mut file, recovered) {
+        std::fs::remove_file(path)
+            .map_err(|error| cannot(format!("remove the undo journal {}", path.display()), error))?;
+    }
+    Ok(())
+}
+
+/// Undoes what a journal claims and notes it there; answers whether no later try is needed.
+fn undo_claims(claims: &Claims, path: &Path, file: &mut JournalFile, recovered: &mut Recovered) -> bool {
     let mut whole = true;
     let mut note = |result: Result<(), LaneFailure>, recovered: &mut Recovered| {
         if let Err(error) = result {
@@ -142,7 +153,7 @@ fn recover_journal(path: &Path, kept_too: bool, recovered: &mut Recovered) -> Re
             // What only the kernel held went with its boot: an equal limit is somebody's own by now.
             let of_boot = matches!(thing, Thing::Limit { .. } | Thing::Group { .. } | Thing::Guest { .. });
             let gone = of_boot && !this_boot;
-            let mut mount = || hierarchy.mount(&mut file);
+            let mut mount = || hierarchy.mount(file);
             let undone =
                 if gone { Ok(Vec::new()) } else { undo(thing, detail.as_ref(), (run_id, this_boot), &mut mount) };
             match undone {
@@ -161,7 +172,7 @@ fn recover_journal(path: &Path, kept_too: bool, recovered: &mut Recovered) -> Re
             let _ = file.note(&Entry::Done { id: *id });
         }
         if of_limits {
-            note(hierarchy.unmount(&mut file), recovered);
+            note(hierarchy.unmount(file), recovered);
         }
     }
     if let Some(thing) = claims.unknown.values().next() {
@@ -174,11 +185,7 @@ fn recover_journal(path: &Path, kept_too: bool, recovered: &mut Recovered) -> Re
             recovered,
         );
     }
-    if whole {
-        std::fs::remove_file(path)
-            .map_err(|error| cannot(format!("remove the undo journal {}", path.display()), error))?;
-    }
-    Ok(())
+    whole
 }
 
 /// The hierarchy of blkio, mounted for a recovery where nobody else has mounted it: in a folder of the dead

@@ -344,6 +344,37 @@ mod tests {
 
     const LANES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
+    fn estimate(lane: &str) -> Estimate {
+        Estimate {
+            lane: lane.to_owned(),
+            mean: 1.0,
+            row_mean: None,
+            low: None,
+            high: None,
+            rounds: 6,
+            cpu_seconds_per_gib: None,
+            cpu_seconds_per_operation: None,
+            agent_cpu_seconds_per_operation: None,
+            page_cache_share: None,
+            write_amplification: None,
+            flushes_per_operation: None,
+            latency_p50_ns: None,
+            latency_p99_ns: None,
+            latency_p999_ns: None,
+            latency_max_ns: None,
+            mean_to_median: None,
+            latency_mean_ns: None,
+            cpu_share: None,
+            cpu_system_share: None,
+            device_busy_share: None,
+            device_use: None,
+            device_use_is_impossible: false,
+            extents: None,
+            once_seconds: None,
+            failure: None,
+        }
+    }
+
     fn result(verdicts: &[Verdict], turned: &[bool]) -> ResultFinding {
         let mut pairs = Vec::new();
         for (place, x) in LANES.iter().enumerate() {
@@ -371,34 +402,6 @@ mod tests {
                 });
             }
         }
-        let estimate = |lane: &&str| Estimate {
-            lane: (*lane).to_owned(),
-            mean: 1.0,
-            row_mean: None,
-            low: None,
-            high: None,
-            rounds: 6,
-            cpu_seconds_per_gib: None,
-            cpu_seconds_per_operation: None,
-            agent_cpu_seconds_per_operation: None,
-            page_cache_share: None,
-            write_amplification: None,
-            flushes_per_operation: None,
-            latency_p50_ns: None,
-            latency_p99_ns: None,
-            latency_p999_ns: None,
-            latency_max_ns: None,
-            mean_to_median: None,
-            latency_mean_ns: None,
-            cpu_share: None,
-            cpu_system_share: None,
-            device_busy_share: None,
-            device_use: None,
-            device_use_is_impossible: false,
-            extents: None,
-            once_seconds: None,
-            failure: None,
-        };
         ResultFinding {
             buffered: Vec::new(),
             kept: Vec::new(),
@@ -418,7 +421,7 @@ mod tests {
             rounds: 6,
             limit: Limit::Unattributed,
             limit_reason: model::Sentence::default(),
-            estimates: LANES.iter().map(estimate).collect(),
+            estimates: LANES.map(estimate).into(),
             pairs,
             ranking: Vec::new(),
             warnings: Vec::new(),

@@ -245,24 +245,7 @@ pub fn not_ranked(lanes: &[&Lane], reference: &Lane) -> Vec<NotRanked> {
     }
     // Promises that the same lanes lack, or keep beside the reference's, are one fact.
     for lacking in [true, false] {
-        let mut gathered: Vec<(Vec<&Lane>, Vec<Value>)> = Vec::new();
-        for (no, kept, keeps) in PROMISES {
-            let own = keeps(&Promises { journal: true, ..NO_PROMISES });
-            let counts = |lane: &&Lane| own || !void_across(lane, reference);
-            let differs = |lane: &&Lane| {
-                keeps(&lane.promises) != lacking && keeps(&reference.promises) == lacking && counts(lane)
-            };
-            let of: Vec<&Lane> = apart.iter().copied().filter(differs).collect();
-            let promise = if lacking { no() } else { kept() }.into();
-            match gathered
-                .iter_mut()
-                .find(|(lanes, _)| lanes.iter().map(|lane| &lane.name).eq(of.iter().map(|lane| &lane.name)))
-            {
-                Some((_, names)) => names.push(promise),
-                None => gathered.push((of, vec![promise])),
-            }
-        }
-        for (of, names) in gathered {
+        for (of, names) in promises_apart(&apart, reference, lacking) {
             let names = Value::List(names);
             match lacking {
                 true => {
@@ -284,23 +267,44 @@ pub fn not_ranked(lanes: &[&Lane], reference: &Lane) -> Vec<NotRanked> {
     for lane in apart.into_iter().filter(|lane| !apart_by_place(lane, reference)) {
         let alike = lane.promises.durability_differences(&reference.promises).is_empty();
         if alike && is_library(lane) == is_library(reference) {
-            if lane.venue == reference.venue && !same_kernel(lane, reference) {
-                say(
-                    vec![lane],
-                    statement::on_another_kernel(name(kernel_beside(lane, reference))),
-                    Sentence::default(),
-                );
-                continue;
-            }
-            if let (true, Some(guest)) = (lane.venue == reference.venue, guest_of(lane)) {
-                say(vec![lane], statement::in_another_guest(name(guest)), Sentence::default());
-                continue;
-            }
-            let place = if lane.venue == reference.venue { &lane.ground } else { &lane.venue };
-            say(vec![lane], statement::elsewhere(name(place)), Sentence::default());
+            say(vec![lane], apart_alone(lane, reference), Sentence::default());
         }
     }
     facts
+}
+
+/// The promises that tell lanes from the reference, gathered by the lanes that they are true of: those that a lane lacks
+/// and the reference keeps, or (`lacking` is false) the other way round.
+fn promises_apart<'a>(apart: &[&'a Lane], reference: &Lane, lacking: bool) -> Vec<(Vec<&'a Lane>, Vec<Value>)> {
+    let mut gathered: Vec<(Vec<&'a Lane>, Vec<Value>)> = Vec::new();
+    for (no, kept, keeps) in PROMISES {
+        let own = keeps(&Promises { journal: true, ..NO_PROMISES });
+        let counts = |lane: &&Lane| own || !void_across(lane, reference);
+        let differs =
+            |lane: &&Lane| keeps(&lane.promises) != lacking && keeps(&reference.promises) == lacking && counts(lane);
+        let of: Vec<&'a Lane> = apart.iter().copied().filter(differs).collect();
+        let promise = if lacking { no() } else { kept() }.into();
+        match gathered
+            .iter_mut()
+            .find(|(lanes, _)| lanes.iter().map(|lane| &lane.name).eq(of.iter().map(|lane| &lane.name)))
+        {
+            Some((_, names)) => names.push(promise),
+            None => gathered.push((of, vec![promise])),
+        }
+    }
+    gathered
+}
+
+/// What sets a lane apart that promises what the reference does: its kernel, its guest or where it is.
+fn apart_alone(lane: &Lane, reference: &Lane) -> Sentence {
+    if lane.venue == reference.venue && !same_kernel(lane, reference) {
+        return statement::on_another_kernel(name(kernel_beside(lane, reference)));
+    }
+    if let (true, Some(guest)) = (lane.venue == reference.venue, guest_of(lane)) {
+        return statement::in_another_guest(name(guest));
+    }
+    let place = if lane.venue == reference.venue { &lane.ground } else { &lane.venue };
+    statement::elsewhere(name(place))
 }
 
 #[cfg(test)]

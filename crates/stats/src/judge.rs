@@ -27,8 +27,8 @@ use crate::{appenders, transactions};
 use model::Sentence;
 use model::findings::{Ceiling, Estimate, Findings, Pair, ResultFinding, TrialCounts, Verdict};
 use model::job::SyncMode;
-use model::plan::{LOOKS, Rounds};
-use model::record::{EndOutcome, Profile, Record, SCHEMA};
+use model::plan::{LOOKS, Plan, Rounds};
+use model::record::{EndOutcome, Profile, Record, SCHEMA, SharedRate};
 use model::sentence::{Value, Weight};
 use model::trial::Outcome;
 use model::workload::{Kind, Workload};
@@ -98,69 +98,13 @@ fn judge_group(
         has_budget: plan.budget_seconds.is_some(),
         seconds_per_round: pair::seconds_per_round(series),
     };
-    // A pair is judged on the rounds of its look, and so is what limited it: what came after changes nothing.
-    let newest = lanes.iter().flat_map(|lane| &lane.ok).map(|trial| trial.round).max().unwrap_or(0);
-    let mut at_looks: BTreeMap<u32, limit::Limited> = BTreeMap::new();
-    let judged: Vec<_> = couples
-        .iter()
-        .map(|&(a, b)| {
-            let stopped = stopped_at(series, [&lanes[a], &lanes[b]], standing, plan.rounds);
-            let last = series.last_round(stopped.unwrap_or(standing));
-            let limited = match last < newest {
-                true => {
-                    &*at_looks.entry(last).or_insert_with(|| limit::judge(record, workload, group, &series.up_to(last)))
-                }
-                false => &limited,
-            };
-            let limit = limited.between(&lanes[a].lane.name, &lanes[b].lane.name);
-            let (keeps_differences, missed_the_disk) = (limited.keeps_differences(), limited.missed_the_disk);
-            let setting = Setting { limit, keeps_differences, missed_the_disk, ..setting };
-            match stopped {
-                None => setting.judge(&lanes[a], &lanes[b]),
-                Some(look) => {
-                    // As at the look after which one of them raced no further: what was decided then stands, by the
-                    // figures that decided then.
-                    let groups = workload.groups();
-                    let earlier = series.up_to(last);
-                    let evidence = Evidence::of(record, &workload.name, &groups, &earlier, look);
-                    let then = Setting { standing: look, correlation: evidence.correlation(group), ..setting };
-                    then.judge(&earlier.lanes[a], &earlier.lanes[b])
-                }
-            }
-        })
-        .collect();
-    let told = lanes.iter().flat_map(|lane| pair::lane_warnings(lane, group, &metric, &stalled));
-    let mut warnings: Vec<Sentence> = series.means.sentences(workload, group);
-    warnings.extend(told);
-    // Where there is no other round the lanes' own sentences say it.
-    if !stalled.is_empty() && stalled.len() < series.done.len() {
-        warnings.push(pair_statement::every_lane_stood_still(stalled.len(), series.done.len()));
-    }
-    // What marks whole trials is said with the workload's first group, not with each.
-    if workload.groups().first().is_some_and(|first| first == group) {
-        warnings.extend(pair::trial_warnings(lanes));
-        let raced = lanes.iter().map(|lane| lane.lane);
-        warnings.extend(comparable::not_durable(raced).filter(|_| workload.flushes()));
-        let disturbed = shared_rate.as_ref().and_then(|rate| rate.disturbed.as_ref());
-        warnings.extend(disturbed.map(|why| statement::shared_rate_disturbed(text(why))));
-    }
+    let judged = judge_pairs(record, &limited, &setting, &couples);
+    let mut warnings = group_warnings(&setting, shared_rate.as_ref());
     warnings.extend(judged.iter().filter_map(|of| of.warning.clone()));
     warnings.extend(limited.warnings);
-    if plan.is_throttled() {
-        let all = lanes.iter().flat_map(|lane| lane.group(group));
-        let window = throttle::window_seconds(all.map(|(trial, of)| of.system.as_ref().unwrap_or(&trial.system)));
-        warnings.extend(window.filter(|&seconds| !throttle::shows(workload, seconds)).map(|_| throttle::too_short()));
-    }
-    let mut estimates = Vec::new();
+    warnings.extend(throttle_warning(plan, &setting));
     let uses = limited.device_use.iter().copied().zip(limited.impossible.iter().copied());
-    for (lane, device_use) in lanes.iter().zip(uses) {
-        let (mut estimate, warning) = estimate_of(lane, (group, &metric), device_use, &series.reading, &stalled);
-        estimate.mean_to_median = series.means.shift(group, &lane.lane.name).and_then(|shift| finite(shift.exp()));
-        estimate.row_mean = lane.level_until(group, &metric, &stalled, series.last_round(standing)).map(|of| of.mean);
-        estimate.page_cache_share = buffered::share(workload, group, lane, &series.reading).and_then(finite);
-        estimates.push(estimate);
-        warnings.extend(warning);
-    }
+    let estimates = lane_estimates(&setting, uses, &mut warnings);
     let raced: Vec<_> = lanes.iter().map(|lane| lane.lane).collect();
     let (kept, buffered) = (acts::kept(lanes, group), buffered::lanes(&estimates));
     let reads = series.reading.reads(group);
@@ -192,6 +136,98 @@ fn judge_group(
         warnings,
     };
     JudgedResult { result, rule, intervals }
+}
+
+/// Judges every couple of lanes. A pair is judged on the rounds of its look, and so is what limited it: what came after
+/// changes nothing. `limited`: what limited the group by all of its trials.
+fn judge_pairs(
+    record: &Record,
+    limited: &limit::Limited,
+    setting: &Setting,
+    couples: &[(usize, usize)],
+) -> Vec<pair::Judged> {
+    let Setting { series, workload, group, standing, .. } = *setting;
+    let lanes = &series.lanes;
+    let newest = lanes.iter().flat_map(|lane| &lane.ok).map(|trial| trial.round).max().unwrap_or(0);
+    let mut at_looks: BTreeMap<u32, limit::Limited> = BTreeMap::new();
+    let judge = |&(a, b): &(usize, usize)| {
+        let stopped = stopped_at(series, [&lanes[a], &lanes[b]], standing, setting.rule.rounds);
+        let last = series.last_round(stopped.unwrap_or(standing));
+        let limited = match last < newest {
+            true => {
+                &*at_looks.entry(last).or_insert_with(|| limit::judge(record, workload, group, &series.up_to(last)))
+            }
+            false => limited,
+        };
+        let limit = limited.between(&lanes[a].lane.name, &lanes[b].lane.name);
+        let (keeps_differences, missed_the_disk) = (limited.keeps_differences(), limited.missed_the_disk);
+        let setting = Setting { limit, keeps_differences, missed_the_disk, ..*setting };
+        match stopped {
+            None => setting.judge(&lanes[a], &lanes[b]),
+            Some(look) => {
+                // As at the look after which one of them raced no further: what was decided then stands, by the
+                // figures that decided then.
+                let groups = workload.groups();
+                let earlier = series.up_to(last);
+                let evidence = Evidence::of(record, &workload.name, &groups, &earlier, look);
+                let then = Setting { standing: look, correlation: evidence.correlation(group), ..setting };
+                then.judge(&earlier.lanes[a], &earlier.lanes[b])
+            }
+        }
+    };
+    couples.iter().map(judge).collect()
+}
+
+/// What a reader should know of a group's trials, whatever its pairs say.
+fn group_warnings(setting: &Setting, shared_rate: Option<&SharedRate>) -> Vec<Sentence> {
+    let Setting { series, workload, group, metric, stalled, .. } = *setting;
+    let lanes = &series.lanes;
+    let told = lanes.iter().flat_map(|lane| pair::lane_warnings(lane, group, metric, stalled));
+    let mut warnings: Vec<Sentence> = series.means.sentences(workload, group);
+    warnings.extend(told);
+    // Where there is no other round the lanes' own sentences say it.
+    if !stalled.is_empty() && stalled.len() < series.done.len() {
+        warnings.push(pair_statement::every_lane_stood_still(stalled.len(), series.done.len()));
+    }
+    // What marks whole trials is said with the workload's first group, not with each.
+    if workload.groups().first().is_some_and(|first| first == group) {
+        warnings.extend(pair::trial_warnings(lanes));
+        let raced = lanes.iter().map(|lane| lane.lane);
+        warnings.extend(comparable::not_durable(raced).filter(|_| workload.flushes()));
+        let disturbed = shared_rate.and_then(|rate| rate.disturbed.as_ref());
+        warnings.extend(disturbed.map(|why| statement::shared_rate_disturbed(text(why))));
+    }
+    warnings
+}
+
+/// That a lane's limit does not show in so short a window, where the race is throttled.
+fn throttle_warning(plan: &Plan, setting: &Setting) -> Option<Sentence> {
+    if !plan.is_throttled() {
+        return None;
+    }
+    let all = setting.series.lanes.iter().flat_map(|lane| lane.group(setting.group));
+    let window = throttle::window_seconds(all.map(|(trial, of)| of.system.as_ref().unwrap_or(&trial.system)));
+    window.filter(|&seconds| !throttle::shows(setting.workload, seconds)).map(|_| throttle::too_short())
+}
+
+/// Every lane's estimate; what could not be read of it is added to `warnings`. `uses`: the device use of each lane, and
+/// whether it is more than the ceiling allows.
+fn lane_estimates(
+    setting: &Setting,
+    uses: impl Iterator<Item = (Option<f64>, bool)>,
+    warnings: &mut Vec<Sentence>,
+) -> Vec<Estimate> {
+    let Setting { series, workload, group, metric, stalled, standing, .. } = *setting;
+    let mut estimates = Vec::new();
+    for (lane, device_use) in series.lanes.iter().zip(uses) {
+        let (mut estimate, warning) = estimate_of(lane, (group, metric), device_use, &series.reading, stalled);
+        estimate.mean_to_median = series.means.shift(group, &lane.lane.name).and_then(|shift| finite(shift.exp()));
+        estimate.row_mean = lane.level_until(group, metric, stalled, series.last_round(standing)).map(|of| of.mean);
+        estimate.page_cache_share = buffered::share(workload, group, lane, &series.reading).and_then(finite);
+        estimates.push(estimate);
+        warnings.extend(warning);
+    }
+    estimates
 }
 
 /// Whether somebody waits for each operation, so that its longest waits belong beside its rate: it ends with the flush

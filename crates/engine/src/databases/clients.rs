@@ -10,6 +10,7 @@ use crate::workloads::{AtLast, Observer};
 use model::oltp::Oltp;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 const WARMING_UP: u8 = 0;
@@ -135,23 +136,9 @@ pub(super) fn run(
             measured.0 = opened();
         }
         for (number, (client, watch)) in clients.iter_mut().zip(&watches).enumerate() {
-            let (phases, came) = (&phases, &came);
-            let thread = std::thread::Builder::new().name(format!("client-{number}")).stack_size(STACK_BYTES);
-            let spawned = thread.spawn_scoped(scope, move || {
-                let own = work(client, phases, (watch, patience), again);
-                watch.ends();
-                let mut came = came.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                came.add(own);
-            });
-            match spawned {
-                Ok(thread) => threads.push(thread),
-                Err(error) => {
-                    let message = format!("no thread can be started for client {number}: {error}; lower threads");
-                    let mut came = came.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                    came.error.get_or_insert(DatabaseError { message, cure: Cure::None });
-                    phases.state.store(OVER, Ordering::Relaxed);
-                    break;
-                }
+            match spawn(scope, (number, client), (watch, patience), (&phases, &came), again) {
+                Some(thread) => threads.push(thread),
+                None => break,
             }
         }
         if !warm_up.is_zero() {
@@ -179,6 +166,32 @@ pub(super) fn run(
     came.seconds = seconds(measured.1.saturating_sub(measured.0));
     came.stopped = stopped;
     came
+}
+
+/// Starts the thread of one client; `None`: there is none, and all of it is over.
+fn spawn<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    (number, client): (usize, &'scope mut Client),
+    (watch, patience): (&'scope Watch, Duration),
+    (phases, came): (&'scope Phases, &'scope Mutex<Came>),
+    again: &'scope Again<'_>,
+) -> Option<ScopedJoinHandle<'scope, ()>> {
+    let thread = std::thread::Builder::new().name(format!("client-{number}")).stack_size(STACK_BYTES);
+    let spawned = thread.spawn_scoped(scope, move || {
+        let own = work(client, phases, (watch, patience), again);
+        watch.ends();
+        let mut came = came.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        came.add(own);
+    });
+    let error = match spawned {
+        Ok(thread) => return Some(thread),
+        Err(error) => error,
+    };
+    let message = format!("no thread can be started for client {number}: {error}; lower threads");
+    let mut came = came.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    came.error.get_or_insert(DatabaseError { message, cure: Cure::None });
+    phases.state.store(OVER, Ordering::Relaxed);
+    None
 }
 
 /// One client's share: transaction after transaction until it is over.

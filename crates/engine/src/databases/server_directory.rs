@@ -45,7 +45,7 @@ impl ServerDirectory {
             fchown(&directory, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))
                 .map_err(|errno| cannot("change the owner of", errno))?;
         }
-        Ok(ServerDirectory { directory: directory })
+        Ok(ServerDirectory { directory })
     }
 
     /// Opens the one that is there.

@@ -64,6 +64,32 @@ fn running(server: Server, folder: &std::path::Path) -> Option<(OltpWork, OpenTa
     Some((work, place, socket))
 }
 
+/// Makes users with passwords, who may make databases; PostgreSQL gets one of each kind of password.
+fn admit_guests(mut session: Box<dyn Session>, server: Server, folder: &std::path::Path) {
+    for sql in match server {
+        Server::Postgresql => &[
+            "SET password_encryption = 'scram-sha-256'",
+            "CREATE ROLE guest SUPERUSER LOGIN PASSWORD 'it is secret'",
+            "SET password_encryption = 'md5'",
+            "CREATE ROLE old SUPERUSER LOGIN PASSWORD 'it is old'",
+        ][..],
+        _ => &["CREATE USER guest@localhost IDENTIFIED BY 'it is secret'", "GRANT ALL ON *.* TO guest@localhost"],
+    } {
+        session.run(sql).unwrap();
+    }
+    if server == Server::Postgresql {
+        let file = folder.join(server_directory::NAME).join("data/pg_hba.conf");
+        std::fs::write(&file, "local all guest scram-sha-256\nlocal all old md5\nlocal all all trust\n").unwrap();
+        session.run("SELECT pg_reload_conf()").unwrap();
+    }
+}
+
+/// A user and a password to connect with.
+fn who(user: &str, password: &str) -> Option<Who> {
+    let (user, database) = (user.to_owned(), String::new());
+    Some(Who { user, password: password.as_bytes().to_vec(), database, creates: false })
+}
+
 #[test]
 fn a_server_that_runs_already_is_used_and_left_as_it_was() {
     for server in [Server::Mariadb, Server::Postgresql] {
@@ -78,25 +104,7 @@ fn a_server_that_runs_already_is_used_and_left_as_it_was() {
             all
         };
         let before = databases(&host);
-        // One with a password, who may make databases.
-        let mut session = host.connect(&place, 1).unwrap();
-        for sql in match server {
-            Server::Postgresql => &[
-                "SET password_encryption = 'scram-sha-256'",
-                "CREATE ROLE guest SUPERUSER LOGIN PASSWORD 'it is secret'",
-                "SET password_encryption = 'md5'",
-                "CREATE ROLE old SUPERUSER LOGIN PASSWORD 'it is old'",
-            ][..],
-            _ => &["CREATE USER guest@localhost IDENTIFIED BY 'it is secret'", "GRANT ALL ON *.* TO guest@localhost"],
-        } {
-            session.run(sql).unwrap();
-        }
-        if server == Server::Postgresql {
-            let file = folder.path().join(server_directory::NAME).join("data/pg_hba.conf");
-            std::fs::write(&file, "local all guest scram-sha-256\nlocal all old md5\nlocal all all trust\n").unwrap();
-            session.run("SELECT pg_reload_conf()").unwrap();
-        }
-        drop(session);
+        admit_guests(host.connect(&place, 1).unwrap(), server, folder.path());
         let text = format!(
             "server = \"{}\"\nscript = \"update-index\"\nthreads = [2]\ntable_size = 300\nwarm_up_seconds = 0.05\n\
              seconds = 0.3\nsocket = \"{socket}\"",
@@ -104,11 +112,8 @@ fn a_server_that_runs_already_is_used_and_left_as_it_was() {
         );
         let oltp: Oltp = toml::from_str(&text).unwrap();
         oltp.check().unwrap();
-        let who = |password: &str| {
-            let (user, database) = ("guest".to_owned(), String::new());
-            Some(Who { user, password: password.as_bytes().to_vec(), database, creates: false })
-        };
-        let prepare = |password: &str| OltpWork::prepare_as(&place, &oltp, 1, None, Arc::default(), who(password));
+        let prepare =
+            |password: &str| OltpWork::prepare_as(&place, &oltp, 1, None, Arc::default(), who("guest", password));
         // The settings that PostgreSQL was told to read again are read soon.
         let begun = Instant::now();
         let refused = loop {
@@ -132,13 +137,10 @@ fn a_server_that_runs_already_is_used_and_left_as_it_was() {
         assert_eq!(host.running.as_ref().unwrap().pid(), pid);
         assert!(host.running.as_ref().unwrap().is_alive(), "it was not stopped");
         if server == Server::Postgresql {
-            let who = |password: &[u8]| {
-                let (user, database) = ("old".to_owned(), String::new());
-                Some(Who { user, password: password.to_vec(), database, creates: false })
-            };
-            let prepare = |password| OltpWork::prepare_as(&place, &oltp, 1, None, Arc::default(), who(password));
-            assert!(prepare(b"another").is_err());
-            drop(prepare(b"it is old").unwrap());
+            let prepare =
+                |password: &str| OltpWork::prepare_as(&place, &oltp, 1, None, Arc::default(), who("old", password));
+            assert!(prepare("another").is_err());
+            drop(prepare("it is old").unwrap());
         }
         // A database of that name that is somebody's stays.
         let made = host.connect(&place, 1).unwrap().run("CREATE DATABASE fairlane_race");
@@ -149,7 +151,8 @@ fn a_server_that_runs_already_is_used_and_left_as_it_was() {
         // Data on another filesystem.
         let elsewhere = tempfile::tempdir_in("/dev/shm").unwrap();
         let other = OpenTarget::open(&Target::Directory(elsewhere.path().to_owned())).unwrap();
-        let error = OltpWork::prepare_as(&other, &oltp, 1, None, Arc::default(), who("it is secret")).err().unwrap();
+        let guest = who("guest", "it is secret");
+        let error = OltpWork::prepare_as(&other, &oltp, 1, None, Arc::default(), guest).err().unwrap();
         assert!(error.to_string().contains("on another filesystem than the lane"), "{error}");
         host.release();
     }

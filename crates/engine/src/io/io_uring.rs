@@ -30,8 +30,7 @@ const LOOKS_BEFORE_SLEEP: u32 = 2000;
 const TRIES_UNDER_PRESSURE: u32 = 10_000;
 /// Looks at a full ring that a submission thread is emptying before this thread gives up its CPU.
 const LOOKS_BEFORE_YIELDING: u32 = 2000;
-/// What a worker thread of the kernel needs, with much to spare, between its answer and the end of
-/// its work.
+/// What a worker thread of the kernel needs, with much to spare, between its answer and the end of its work.
 const WORKER_SETTLES: Duration = Duration::from_millis(1);
 /// IORING_REGISTER_RING_FDS and its reverse, of linux/io_uring.h.
 const REGISTER_RING_FDS: libc::c_uint = 20;

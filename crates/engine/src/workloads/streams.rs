@@ -44,6 +44,9 @@ enum Way {
     Write,
 }
 
+/// An open file, its path and which way its stream goes.
+type StreamFile = (OwnedFd, PathBuf, Way);
+
 impl StreamsWork {
     /// Makes the folder; what an interrupted race left there is removed.
     ///
@@ -125,7 +128,7 @@ impl StreamsWork {
 
     /// All of these files at the same time; those that were written are made stable. Answers what was done,
     /// and the seconds of the last sync.
-    fn together(&self, files: &[(OwnedFd, PathBuf, Way)]) -> Result<(Did, f64), EngineError> {
+    fn together(&self, files: &[StreamFile]) -> Result<(Did, f64), EngineError> {
         let one = |number: usize| {
             let (file, path, way) = &files[number];
             self.stream(file, path, *way, number as u64)
@@ -150,6 +153,47 @@ impl StreamsWork {
             fsync(file).map_err(|errno| EngineError::file("sync", path, errno))?;
         }
         Ok((sum, seconds(Clock::get().now() - begun)))
+    }
+
+    /// Writes files and makes each stable, one after another, as a copy of a folder does. Answers them, to be read.
+    fn write_all(
+        &self,
+        place: &OpenTarget,
+        names: Vec<String>,
+        window: &mut Window,
+    ) -> Result<Vec<StreamFile>, EngineError> {
+        let clock = Clock::get();
+        let mut files = Vec::new();
+        for (number, name) in names.into_iter().enumerate() {
+            let (file, path) = self.open(place, &name, Way::Write)?;
+            let did = self.stream(&file, &path, Way::Write, 1000 + number as u64)?;
+            window.operations += did.calls;
+            window.bytes += did.bytes;
+            window.latencies.add(&did.latencies);
+            let synced = clock.now();
+            fsync(&file).map_err(|errno| EngineError::file("sync", &path, errno))?;
+            window.sync_seconds += seconds(clock.now() - synced);
+            files.push((file, path, Way::Read));
+        }
+        Ok(files)
+    }
+
+    /// Unlinks files, and makes that stable.
+    fn remove_all(&self, place: &OpenTarget, all: &[String], window: &mut Window) -> Result<(), EngineError> {
+        let clock = Clock::get();
+        let Some((path, directory)) = place.directory() else { return Err(EngineError::Interrupted) };
+        for name in all {
+            heed(&self.stop)?;
+            let name = format!("{TOP}/{name}");
+            let before = clock.now();
+            rustix::fs::unlinkat(directory, &name, rustix::fs::AtFlags::empty())
+                .map_err(|errno| EngineError::file("remove", path.join(&name), errno))?;
+            window.latencies.record(clock.now() - before);
+        }
+        window.operations = all.len() as u64;
+        window.bytes = all.len() as u64 * self.streams.size.get();
+        window.sync_seconds = place.sync()?;
+        Ok(())
     }
 }
 
@@ -184,34 +228,12 @@ impl Work for StreamsWork {
         let begun = clock.now();
         match group {
             "write" => {
-                // One after another, as a copy of a folder does.
-                for (number, name) in names("r", readers).into_iter().enumerate() {
-                    let (file, path) = self.open(place, &name, Way::Write)?;
-                    let did = self.stream(&file, &path, Way::Write, 1000 + number as u64)?;
-                    window.operations += did.calls;
-                    window.bytes += did.bytes;
-                    window.latencies.add(&did.latencies);
-                    let synced = clock.now();
-                    fsync(&file).map_err(|errno| EngineError::file("sync", &path, errno))?;
-                    window.sync_seconds += seconds(clock.now() - synced);
-                    files.push((file, path, Way::Read));
-                }
+                files = self.write_all(place, names("r", readers), &mut window)?;
                 written = window.bytes;
             }
             "delete" => {
                 let all = [names("r", readers), names("w", writers)].concat();
-                let Some((path, directory)) = place.directory() else { return Err(EngineError::Interrupted) };
-                for name in &all {
-                    heed(&self.stop)?;
-                    let name = format!("{TOP}/{name}");
-                    let before = clock.now();
-                    rustix::fs::unlinkat(directory, &name, rustix::fs::AtFlags::empty())
-                        .map_err(|errno| EngineError::file("remove", path.join(&name), errno))?;
-                    window.latencies.record(clock.now() - before);
-                }
-                window.operations = all.len() as u64;
-                window.bytes = all.len() as u64 * self.streams.size.get();
-                window.sync_seconds = place.sync()?;
+                self.remove_all(place, &all, &mut window)?;
                 window.totals.push((TIME, seconds(clock.now() - begun) * 1e9));
             }
             _ => {

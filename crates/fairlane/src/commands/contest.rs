@@ -18,7 +18,7 @@ use crate::signals;
 use crate::{state, terminal};
 use lanes::{Journal, LaneSet, Settings, undo};
 use model::event::Event;
-use model::findings::{Estimate, ResultFinding};
+use model::findings::{Estimate, Findings, ResultFinding};
 use model::lane::Contestant;
 use model::machine::Machine;
 use model::operations::Method;
@@ -334,12 +334,7 @@ fn race(
         Ok(opened) => opened,
         Err(failure) => return undo_all(lane_set, journal).and(Err(failure)),
     };
-    let names: Vec<String> = record.header.lanes.iter().map(|lane| lane.name.clone()).collect();
     let raced_before_seconds = raced_seconds(&record);
-    let round_seconds =
-        record.header.plan.workloads.iter().map(|workload| round_seconds(&record, &workload.name)).collect();
-    let expected = expected(&record.header.plan, &lane_set);
-    let decided = record.header.plan.workloads.iter().map(|_| std::collections::BTreeSet::new()).collect();
     let mut progress = Progress::begin(run_id, path, &record, raced_before_seconds);
     let mut screen = |event: &Event| {
         if let Some(progress) = &mut progress {
@@ -347,29 +342,8 @@ fn race(
         }
         show.event(event);
     };
-    let mut conductor = Conductor {
-        runner: Runner {
-            agents: names.iter().map(|_| None).collect(),
-            lane_set,
-            journal,
-            quiet: quiet_of(&record.header.plan),
-            names,
-            screen: &mut screen,
-            stop,
-            keep: terms.keep,
-            throttles: record.header.plan.throttles().all(),
-            slack: None,
-            longer: Longer::default(),
-            beside: std::collections::BTreeMap::new(),
-        },
-        file,
-        record,
-        raced_before_seconds,
-        begun: Instant::now(),
-        round_seconds,
-        expected,
-        decided,
-    };
+    let built = (lane_set, journal);
+    let mut conductor = conductor((record, file), built, raced_before_seconds, (terms.keep, stop), &mut screen);
     let result = conductor.run();
     let Conductor { runner: Runner { lane_set, journal, .. }, record, file, .. } = conductor;
     drop(progress);
@@ -395,6 +369,50 @@ fn race(
         }
     }
     result.and(undone).and(answered)?;
+    some_lane_failed(&findings)?;
+    some_rounds_failed(&record)
+}
+
+/// The conductor of a race whose record is open and whose lanes are built.
+fn conductor<'a>(
+    (record, file): (Record, RecordFile),
+    (lane_set, journal): (LaneSet, Journal),
+    raced_before_seconds: f64,
+    (keep, stop): (bool, &'a AtomicBool),
+    screen: &'a mut dyn FnMut(&Event),
+) -> Conductor<'a> {
+    let plan = &record.header.plan;
+    let names: Vec<String> = record.header.lanes.iter().map(|lane| lane.name.clone()).collect();
+    let round_seconds = plan.workloads.iter().map(|workload| round_seconds(&record, &workload.name)).collect();
+    let expected = expected(plan, &lane_set);
+    let decided = plan.workloads.iter().map(|_| std::collections::BTreeSet::new()).collect();
+    Conductor {
+        runner: Runner {
+            agents: names.iter().map(|_| None).collect(),
+            lane_set,
+            journal,
+            quiet: quiet_of(plan),
+            names,
+            screen,
+            stop,
+            keep,
+            throttles: plan.throttles().all(),
+            slack: None,
+            longer: Longer::default(),
+            beside: std::collections::BTreeMap::new(),
+        },
+        file,
+        record,
+        raced_before_seconds,
+        begun: Instant::now(),
+        round_seconds,
+        expected,
+        decided,
+    }
+}
+
+/// A lane that could not be raced in some workload at all.
+fn some_lane_failed(findings: &Findings) -> Result<(), Failure> {
     let failures = |result: &ResultFinding| {
         let title = result.title.clone();
         let of = |estimate: &Estimate| Some((title.clone(), estimate.lane.clone(), estimate.failure.clone()?));
@@ -405,7 +423,7 @@ fn race(
         Some((title, lane, why)) => Err(Failure::failed(report::clean_text(&format!(
             "lane {lane} could not be raced in every workload: {title}: {why}"
         )))),
-        None => some_rounds_failed(&record),
+        None => Ok(()),
     }
 }
 

@@ -82,19 +82,9 @@ pub(super) fn plan(
         reduced = suites::do_as_published(&mut suite, planning::room(&lanes, &on, lane_size))?;
     }
     // What is set by hand has the last word.
-    let data = options.data.iter().map(|data| format!("data={data}"));
-    let set: Vec<String> = data.chain(options.set.iter().cloned()).collect();
-    for (at, assignment) in set.iter().enumerate() {
-        // A refusal names the option that was typed.
-        let typed = |message: String| match (at, &options.data) {
-            (0, Some(_)) => message.replace("--set data=", "--data "),
-            _ => message,
-        };
-        suites::set(&mut suite, assignment).map_err(|no| Failure { message: typed(no.message), ..no })?;
-    }
+    let set = set_by_hand(&mut suite, options)?;
     let compressible_too = suite.compressible_too.clone();
-    let asked_for = |name: &String| compressible_too.iter().any(|of| *name == format!("{of}-compressible"));
-    if options.workloads.iter().any(asked_for) || !(options.as_published || planning::compressing(&lanes).is_empty()) {
+    if races_compressible_too(options, &compressible_too, &lanes) {
         suites::add_compressible(&mut suite);
     }
     suites::choose(&mut suite, &options.workloads)?;
@@ -110,33 +100,10 @@ pub(super) fn plan(
     most_telling.clone_from(&suite.most_telling);
     let find_max = options.find_max.map(|by| search(&mut suite, by, options, notes)).transpose()?;
     suites::strike_tested(&mut suite);
-    let usual = match (options.as_published, find_max) {
-        (_, Some(_)) => Rounds::Fixed(stats::search::USUAL_PASSES),
-        (true, None) => Rounds::Fixed(1),
-        (false, None) => Rounds::Auto,
-    };
-    let rounds = options.rounds.filter(|rounds| find_max.is_none() || *rounds != Rounds::Auto).unwrap_or(usual);
-    let budget_seconds = match rounds {
-        // A number of rounds is a promise: only an explicit budget may cut it.
-        Rounds::Fixed(_) => terms.budget,
-        Rounds::Auto => terms.budget.or(suite.budget_seconds),
-    };
+    let rounds = rounds_of(options, find_max);
+    let budget_seconds = budget_of(options, rounds, suite.budget_seconds);
     let seed = terms.seed.unwrap_or_else(planning::new_seed);
-    let mut command_line = vec!["fairlane".to_owned(), "race".to_owned()];
-    command_line.extend(lanes.iter().map(LaneSpec::to_line));
-    command_line.extend(["--suite".to_owned(), options.suite.clone()]);
-    command_line.extend(options.workloads.iter().flat_map(|name| ["--workload".to_owned(), name.clone()]));
-    command_line.extend(set.into_iter().flat_map(|assignment| ["--set".to_owned(), assignment]));
-    if options.as_published {
-        command_line.push("--as-published".to_owned());
-    }
-    if let Some(FindMax { criterion, most_writers, .. }) = find_max {
-        command_line.push(match criterion {
-            Criterion::Lateness => "--find-max".to_owned(),
-            Criterion::Load => "--find-max=load".to_owned(),
-        });
-        command_line.extend(["--most-writers".to_owned(), most_writers.to_string()]);
-    }
+    let mut command_line = command_line(options, &lanes, set, find_max);
     Tail { terms, lanes: &lanes, throttles: &throttles, on: &on, lane_size, rounds, seed }.append_to(&mut command_line);
     Ok(Plan {
         suite: suite.name,
@@ -159,6 +126,67 @@ pub(super) fn plan(
         on,
         guest: planning::guest_terms(terms),
     })
+}
+
+/// Does what `--data` and `--set` say to the suite, and answers it as assignments of `--set`.
+fn set_by_hand(suite: &mut Suite, options: &Race) -> Result<Vec<String>, Failure> {
+    let data = options.data.iter().map(|data| format!("data={data}"));
+    let set: Vec<String> = data.chain(options.set.iter().cloned()).collect();
+    for (at, assignment) in set.iter().enumerate() {
+        // A refusal names the option that was typed.
+        let typed = |message: String| match (at, &options.data) {
+            (0, Some(_)) => message.replace("--set data=", "--data "),
+            _ => message,
+        };
+        suites::set(suite, assignment).map_err(|no| Failure { message: typed(no.message), ..no })?;
+    }
+    Ok(set)
+}
+
+/// Whether work is raced with data that compresses too: that was asked for by name, or a lane compresses in a race that
+/// is not as published.
+fn races_compressible_too(options: &Race, compressible_too: &[String], lanes: &[LaneSpec]) -> bool {
+    let asked_for = |name: &String| compressible_too.iter().any(|of| *name == format!("{of}-compressible"));
+    options.workloads.iter().any(asked_for) || !(options.as_published || planning::compressing(lanes).is_empty())
+}
+
+/// How many rounds: those that were asked for, or the usual ones of such a race.
+fn rounds_of(options: &Race, find_max: Option<FindMax>) -> Rounds {
+    let usual = match (options.as_published, find_max) {
+        (_, Some(_)) => Rounds::Fixed(stats::search::USUAL_PASSES),
+        (true, None) => Rounds::Fixed(1),
+        (false, None) => Rounds::Auto,
+    };
+    options.rounds.filter(|rounds| find_max.is_none() || *rounds != Rounds::Auto).unwrap_or(usual)
+}
+
+/// The time of the whole race. `of_suite`: the suite's own.
+fn budget_of(options: &Race, rounds: Rounds, of_suite: Option<f64>) -> Option<f64> {
+    match rounds {
+        // A number of rounds is a promise: only an explicit budget may cut it.
+        Rounds::Fixed(_) => options.terms.budget,
+        Rounds::Auto => options.terms.budget.or(of_suite),
+    }
+}
+
+/// The command that runs the race again, up to what every race takes. `set`: assignments of `--set`.
+fn command_line(options: &Race, lanes: &[LaneSpec], set: Vec<String>, find_max: Option<FindMax>) -> Vec<String> {
+    let mut command_line = vec!["fairlane".to_owned(), "race".to_owned()];
+    command_line.extend(lanes.iter().map(LaneSpec::to_line));
+    command_line.extend(["--suite".to_owned(), options.suite.clone()]);
+    command_line.extend(options.workloads.iter().flat_map(|name| ["--workload".to_owned(), name.clone()]));
+    command_line.extend(set.into_iter().flat_map(|assignment| ["--set".to_owned(), assignment]));
+    if options.as_published {
+        command_line.push("--as-published".to_owned());
+    }
+    if let Some(FindMax { criterion, most_writers, .. }) = find_max {
+        command_line.push(match criterion {
+            Criterion::Lateness => "--find-max".to_owned(),
+            Criterion::Load => "--find-max=load".to_owned(),
+        });
+        command_line.extend(["--most-writers".to_owned(), most_writers.to_string()]);
+    }
+    command_line
 }
 
 /// A pass ends where the numbers that are and are not sustained lie so close together.

@@ -44,7 +44,7 @@ pub(crate) enum Take {
 pub(crate) enum Outside {
     /// Nothing.
     Keep,
-    /// It is dropped: the lane stands in its place.
+    /// It is dropped: the lane stands in the place of a directory, and nobody would read a log.
     Drop,
     /// It names files of the work.
     Files,

@@ -4,6 +4,7 @@ use super::{Outside, Row, note};
 
 const REPORT: &str = "accepted without effect: the report has its own form";
 const PERCENTILES: &str = "accepted without effect: whole histograms are recorded";
+/// Nor does the installed fio get them: it would keep every entry in memory until it ends, and write into the lane.
 const LOG: &str = "accepted without effect: the record holds the figures, no log is written";
 const CPU: &str = "accepted without effect: every lane's workers run on the same CPUs, as the system places them";
 const CLOCK: &str = "accepted without effect: every lane is timed with the same clock";
@@ -14,6 +15,11 @@ const ERRORS: &str = "accepted without effect: any error of the work fails the r
 const VERIFIER: &str = "accepted without effect: blocks are read back by the job's own workers after the work";
 const IN_KERNEL: &str =
     "accepted without effect: how buffers and files are handed to the kernel is the engine's matter";
+
+/// A row about logs.
+const fn log(name: &'static str) -> Row {
+    note(name, &[], LOG).outside(Outside::Drop)
+}
 
 pub(super) const ROWS: &[Row] = &[
     // Words.
@@ -32,7 +38,7 @@ pub(super) const ROWS: &[Row] = &[
     note("significant_figures", &[], REPORT),
     note("unit_base", &[], REPORT),
     note("disk_util", &[], REPORT),
-    note("per_job_logs", &[], LOG),
+    log("per_job_logs"),
     note("clat_percentiles", &[], PERCENTILES),
     note("lat_percentiles", &[], PERCENTILES),
     note("slat_percentiles", &[], PERCENTILES),
@@ -49,26 +55,26 @@ pub(super) const ROWS: &[Row] = &[
     note("iopsavgtime", &[], REPORT),
     note("rate_cycle", &["ratecycle"], REPORT),
     // Logs.
-    note("write_bw_log", &[], LOG).bare().outside(Outside::Path),
-    note("write_lat_log", &[], LOG).bare().outside(Outside::Path),
-    note("write_iops_log", &[], LOG).bare().outside(Outside::Path),
-    note("write_hist_log", &[], LOG).bare().outside(Outside::Path),
-    note("write_iolog", &[], LOG).outside(Outside::Path),
-    note("log_entries", &[], LOG),
-    note("log_avg_msec", &[], LOG),
-    note("log_window_value", &[], LOG),
-    note("log_hist_msec", &[], LOG),
-    note("log_hist_coarseness", &[], LOG),
-    note("log_max_value", &[], LOG),
-    note("log_offset", &[], LOG),
-    note("log_prio", &[], LOG),
-    note("log_issue_time", &[], LOG),
-    note("log_compression", &[], LOG),
-    note("log_compression_cpus", &[], LOG),
-    note("log_store_compressed", &[], LOG),
-    note("log_unix_epoch", &[], LOG),
-    note("log_alternate_epoch", &[], LOG),
-    note("log_alternate_epoch_clock_id", &[], LOG),
+    log("write_bw_log").bare(),
+    log("write_lat_log").bare(),
+    log("write_iops_log").bare(),
+    log("write_hist_log").bare(),
+    log("write_iolog"),
+    log("log_entries"),
+    log("log_avg_msec"),
+    log("log_window_value"),
+    log("log_hist_msec"),
+    log("log_hist_coarseness"),
+    log("log_max_value"),
+    log("log_offset"),
+    log("log_prio"),
+    log("log_issue_time"),
+    log("log_compression"),
+    log("log_compression_cpus"),
+    log("log_store_compressed"),
+    log("log_unix_epoch"),
+    log("log_alternate_epoch"),
+    log("log_alternate_epoch_clock_id"),
     // Placement.
     note("cpus_allowed", &[], CPU),
     note("cpus_allowed_policy", &[], CPU),

@@ -42,7 +42,7 @@ pub(super) const ROWS: &[Row] = &[
     refuse("dataplacement", &["data_placement"], &["none"]),
     refuse("plid_select", &["fdp_pli_select"], &[]),
     refuse("plids", &["fdp_pli"], &[]),
-    refuse("dp_scheme", &[], &[]),
+    refuse("dp_scheme", &[], &[]).outside(ELSEWHERE),
     refuse("thinkcycles", &[], OFF).instead("write thinktime and thinktime_spin, or use --with-fio"),
     refuse("write_hint", &[], &["none"]),
     // Durability.

@@ -178,22 +178,7 @@ impl Guest {
             if stop.load(Ordering::Relaxed) {
                 return Err(LaneFailure::Interrupted);
             }
-            let waited = match guest.shared.is_gone() {
-                true => String::new(),
-                false => format!(" within {} s", patience.as_secs()),
-            };
-            guest.kill();
-            let (status, said) = guest.ended();
-            let lines = last_block(&said).join(" | ");
-            let whole: String = said.iter().map(|line| format!("{}\n", line.text)).collect();
-            let told = if lines.is_empty() { "nothing".to_owned() } else { format!(": {lines}") };
-            return Err(failed(format!(
-                "the {} guest did not start{waited} ({}): {status}its kernel said{}{told}{}",
-                machine.kind.venue(),
-                machine.kernel.path.display(),
-                if lines.is_empty() { " " } else { "" },
-                remedy(machine.kind, machine.memory, &whole)
-            )));
+            return Err(guest.did_not_start(machine, patience));
         }
         let left = patience.saturating_sub(begun.elapsed()).max(GREETING_PATIENCE);
         match guest.ask_within(&Ask::Hello, stop, left)? {
@@ -202,6 +187,26 @@ impl Guest {
         }
         guest.boot_seconds = begun.elapsed().as_secs_f64();
         Ok(guest)
+    }
+
+    /// Kills a guest that did not listen in time, and tells what its kernel said.
+    fn did_not_start(&self, machine: &Machine, patience: Duration) -> LaneFailure {
+        let waited = match self.shared.is_gone() {
+            true => String::new(),
+            false => format!(" within {} s", patience.as_secs()),
+        };
+        self.kill();
+        let (status, said) = self.ended();
+        let lines = last_block(&said).join(" | ");
+        let whole: String = said.iter().map(|line| format!("{}\n", line.text)).collect();
+        let told = if lines.is_empty() { "nothing".to_owned() } else { format!(": {lines}") };
+        failed(format!(
+            "the {} guest did not start{waited} ({}): {status}its kernel said{}{told}{}",
+            machine.kind.venue(),
+            machine.kernel.path.display(),
+            if lines.is_empty() { " " } else { "" },
+            remedy(machine.kind, machine.memory, &whole)
+        ))
     }
 
     /// Which kind it is.

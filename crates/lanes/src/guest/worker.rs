@@ -160,15 +160,7 @@ impl Worker<'_> {
                 self.fuse.insert(target.clone(), child);
                 Ok(mounted(&target))
             }
-            Ask::Format { command, device } => {
-                let output = {
-                    // mkfs must not outlive everybody when memory runs out; nothing else starts meanwhile.
-                    let _mortal = Mortal::begin();
-                    command::run(&fill_device(&command, &device), &AtomicBool::new(false))?
-                };
-                drop_cache(&device)?;
-                Ok(Answer::Formatted { stdout: output.stdout, seconds: output.seconds })
-            }
+            Ask::Format { command, device } => format_device(&command, &device),
             Ask::Unmount { target } => {
                 if mount::is_mounted(&target)? {
                     mount::unmount_patiently(&target)?;
@@ -297,6 +289,17 @@ impl Drop for Mortal {
 
 fn make_folder(path: &Path) -> Result<(), LaneFailure> {
     std::fs::create_dir_all(path).map_err(|error| cannot(format!("make {}", path.display()), error))
+}
+
+/// Runs mkfs on a block device.
+fn format_device(command: &[String], device: &Path) -> Result<Answer, LaneFailure> {
+    let output = {
+        // mkfs must not outlive everybody when memory runs out; nothing else starts meanwhile.
+        let _mortal = Mortal::begin();
+        command::run(&fill_device(command, device), &AtomicBool::new(false))?
+    };
+    drop_cache(device)?;
+    Ok(Answer::Formatted { stdout: output.stdout, seconds: output.seconds })
 }
 
 /// Writes what the kernel caches of a block device, and forgets it.

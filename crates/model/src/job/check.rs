@@ -120,6 +120,12 @@ impl Io {
                 self.ioengine
             )));
         }
+        self.check_counts().and_then(|()| self.check_times()).map_err(Cow::Borrowed)
+    }
+
+    /// How many workers and files, and what goes with what.
+    fn check_counts(&self) -> Result<(), &'static str> {
+        let fail = Err;
         if (self.fdatasync > 0 || self.fsync > 0) && !self.rw.writes() {
             return fail("fsync and fdatasync need a writing rw; remove them or write");
         }
@@ -156,6 +162,15 @@ impl Io {
         if self.openfiles == Some(0) || self.iodepth_batch == Some(0) {
             return fail("openfiles and iodepth_batch begin at 1; raise them or leave them out");
         }
+        if self.verify != Verify::None && self.file_append {
+            return fail("verify does not work with file_append; remove one of them");
+        }
+        Ok(())
+    }
+
+    /// How long everything takes.
+    fn check_times(&self) -> Result<(), &'static str> {
+        let fail = Err;
         let times = [
             self.runtime_seconds.unwrap_or(0.0),
             self.ramp_time_seconds,
@@ -172,9 +187,6 @@ impl Io {
         }
         if self.rate_of_slowest.is_some_and(|share| !(0.01..=0.99).contains(&share)) {
             return fail("rate_of_slowest must lie between 0.01 and 0.99; 0.7 is usual");
-        }
-        if self.verify != Verify::None && self.file_append {
-            return fail("verify does not work with file_append; remove one of them");
         }
         Ok(())
     }

@@ -131,11 +131,7 @@ impl Jobs {
         if self.jobs.is_empty() {
             return Err("the job file has no job; add a section such as [job]".to_owned());
         }
-        if self.jobs.iter().map(|job| job.io.files_of_all()).fold(0, u64::saturating_add) > MOST_FILES_OF_ALL {
-            return Err(format!(
-                "the jobs have more than {MOST_FILES_OF_ALL} files together; lower nrfiles or numjobs"
-            ));
-        }
+        check_files(self.jobs.iter().map(|job| job.io.files_of_all()).fold(0, u64::saturating_add))?;
         for (index, job) in self.jobs.iter().enumerate() {
             let name = &job.name;
             inside(&name.replace('/', "_")).map_err(|what| format!("the name of job {name:?} {what}"))?;
@@ -161,6 +157,18 @@ impl FioRun {
             directions.into_iter().map(move |direction| group_name(&name, direction, one))
         };
         self.jobs.iter().flat_map(of).collect()
+    }
+}
+
+/// Refuses more files of all jobs together than are kept in memory. Whoever reads jobs one by one asks with each of them,
+/// before all are there.
+///
+/// # Errors
+/// The sentence with the remedy.
+pub fn check_files(files: u64) -> Result<(), String> {
+    match files {
+        ..=MOST_FILES_OF_ALL => Ok(()),
+        _ => Err(format!("the jobs have more than {MOST_FILES_OF_ALL} files together; lower nrfiles or numjobs")),
     }
 }
 

@@ -264,6 +264,7 @@ pub struct Io {
 }
 
 impl Default for Io {
+    #[expect(clippy::too_many_lines, reason = "one line for each key")]
     fn default() -> Self {
         Io {
             rw: Pattern::Read,

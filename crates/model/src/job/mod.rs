@@ -13,7 +13,7 @@ mod tests;
 mod values;
 
 pub use check::file_name;
-pub use file::{FioJob, FioRun, Job, Jobs, group_name};
+pub use file::{FioJob, FioRun, Job, Jobs, check_files, group_name};
 pub use io::Io;
 pub use pattern::{Direction, Pattern, PerDirection};
 pub use values::{

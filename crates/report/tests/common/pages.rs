@@ -137,31 +137,7 @@ fn trial(name: &str, workload: &Workload, round: u32, speed: f64, points: u32, n
         })
         .collect();
     let operations: u64 = groups.iter().map(|group| group.operations).sum();
-    // As records keep them, with four digits.
-    let digits = |value: f64| {
-        let scale = 10.0_f64.powi(3 - value.log10().floor() as i32);
-        (value * scale).round() / scale
-    };
-    let mut column = |level: f64| (0..points).map(|_| digits(level * noise.near_one())).collect::<Vec<f64>>();
-    let zeros = || vec![0.0; points as usize];
-    let each = 1.0 / f64::from(points);
-    let timeline = TrialTimeline {
-        seconds: (1..=points).map(|at| 3.0 * each * f64::from(at)).collect(),
-        measured_seconds: (1..=points).map(|at| each * f64::from(at)).collect(),
-        operations_per_second: column(20_000.0 * speed),
-        cpu_share: column(0.4),
-        iowait_share: column(0.2),
-        steal_share: zeros(),
-        device_read_bytes_per_second: column(8e7),
-        device_write_bytes_per_second: column(4e7),
-        device_iops: column(2e4),
-        device_flushes_per_second: zeros(),
-        device_queue: column(7.0),
-        device_busy_share: column(0.8),
-        dirty_bytes: column(3e6),
-        pressure_io_share: column(0.3),
-        ..TrialTimeline::default()
-    };
+    let timeline = timeline(speed, points, noise);
     Trial {
         round,
         position: 1,
@@ -186,6 +162,35 @@ fn trial(name: &str, workload: &Workload, round: u32, speed: f64, points: u32, n
         timeline: Some(Box::new(timeline)),
         jobs: Vec::new(),
         flags: Vec::new(),
+    }
+}
+
+/// A trial's course in so many points.
+fn timeline(speed: f64, points: u32, noise: &mut Noise) -> TrialTimeline {
+    // As records keep them, with four digits.
+    let digits = |value: f64| {
+        let scale = 10.0_f64.powi(3 - value.log10().floor() as i32);
+        (value * scale).round() / scale
+    };
+    let mut column = |level: f64| (0..points).map(|_| digits(level * noise.near_one())).collect::<Vec<f64>>();
+    let zeros = || vec![0.0; points as usize];
+    let each = 1.0 / f64::from(points);
+    TrialTimeline {
+        seconds: (1..=points).map(|at| 3.0 * each * f64::from(at)).collect(),
+        measured_seconds: (1..=points).map(|at| each * f64::from(at)).collect(),
+        operations_per_second: column(20_000.0 * speed),
+        cpu_share: column(0.4),
+        iowait_share: column(0.2),
+        steal_share: zeros(),
+        device_read_bytes_per_second: column(8e7),
+        device_write_bytes_per_second: column(4e7),
+        device_iops: column(2e4),
+        device_flushes_per_second: zeros(),
+        device_queue: column(7.0),
+        device_busy_share: column(0.8),
+        dirty_bytes: column(3e6),
+        pressure_io_share: column(0.3),
+        ..TrialTimeline::default()
     }
 }
 

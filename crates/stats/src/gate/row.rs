@@ -62,25 +62,15 @@ impl Setting<'_> {
         let wide = |share: f64| failing || not_compared || interval.as_ref().is_none_or(|of| of.half > share.ln_1p());
         // Work that is gone is no green light, whether or not somebody asked for a resolution.
         let unresolved = !decided && (failures.lost || self.terms.need_resolution.is_some_and(wide));
-        let fine = -margin.slower / 2.0;
         // No narrower interval lets a candidate pass that fails more often, or whose figures are no filesystem's.
         let narrower = interval.as_ref().filter(|_| !failing && !not_compared);
-        let more_records = narrower.and_then(|of| match self.terms.need_resolution {
-            Some(share) if unresolved => of.more_for(share.ln_1p(), self.p),
-            _ if verdict == GateVerdict::Inconclusive => {
-                // A mean that happens to lie at the edge would ask for any number: while the interval is
-                // wide that is chance, and half the margin is what to go for.
-                let decided = of.more_for((of.gain - margin.slower).abs(), self.p);
-                decided.or_else(|| of.more_for(fine, self.p))
-            }
-            _ => None,
-        });
+        let more_records = narrower.and_then(|of| self.more_records(of, &margin, verdict, unresolved));
+        let fine = half_of(&margin);
         if interval.as_ref().is_some_and(|of| of.half <= fine && margin.verdict(of) == GateVerdict::Inconclusive) {
             why.push("it lies close to the edge of what is allowed".to_owned());
         }
         why.extend(scatter(&logs, self.p));
         let ratio = |log: f64| finite(log.exp());
-        let means = logs.each_ref().map(|logs| estimate::moments(logs).map(|of| of.mean));
         let first = judged[1].iter().find(|of| of.replicate(lane, group, metric).figure.is_some());
         let first = first.or_else(|| judged[1].iter().find(|of| of.has(lane)));
         GateRow {
@@ -93,11 +83,7 @@ impl Setting<'_> {
             higher_is_better,
             baseline: figure(&logs[0], higher_is_better),
             candidate: figure(&logs[1], higher_is_better),
-            ratio: match (&interval, means) {
-                (Some(of), _) => ratio(of.gain),
-                (None, [Some(before), Some(after)]) => ratio(after - before),
-                _ => None,
-            },
+            ratio: gain_of_means(interval.as_ref(), &logs).and_then(ratio),
             low: interval.as_ref().and_then(|of| ratio(of.gain - of.half)),
             high: interval.as_ref().and_then(|of| ratio(of.gain + of.half)),
             half_width: interval.as_ref().and_then(|of| finite(of.half.exp_m1())),
@@ -108,6 +94,20 @@ impl Setting<'_> {
             unresolved,
             more_records,
             command_line: first.map_or_else(Vec::new, |of| of.named.record.header.plan.again().to_vec()),
+        }
+    }
+
+    /// How many records more of each side would bring the interval to the resolution that was asked for, or decide.
+    fn more_records(&self, of: &Interval, margin: &Margin, verdict: GateVerdict, unresolved: bool) -> Option<u32> {
+        match self.terms.need_resolution {
+            Some(share) if unresolved => of.more_for(share.ln_1p(), self.p),
+            _ if verdict == GateVerdict::Inconclusive => {
+                // A mean that happens to lie at the edge would ask for any number: while the interval is
+                // wide that is chance, and half the margin is what to go for.
+                let decided = of.more_for((of.gain - margin.slower).abs(), self.p);
+                decided.or_else(|| of.more_for(half_of(margin), self.p))
+            }
+            _ => None,
         }
     }
 
@@ -197,6 +197,22 @@ fn limited(verdict: &mut GateVerdict, why: &mut Vec<String>, (judged, group): (&
         _ => {}
     }
     limit == Some(Limit::Harness)
+}
+
+/// Half of what a candidate may lose, as a logarithm that is not below 0.
+fn half_of(margin: &Margin) -> f64 {
+    -margin.slower / 2.0
+}
+
+/// The logarithm of the candidate's figure by the baseline's: the interval's middle, and without one the difference of
+/// the means.
+fn gain_of_means(interval: Option<&Interval>, logs: &[Vec<f64>; 2]) -> Option<f64> {
+    let means = logs.each_ref().map(|logs| estimate::moments(logs).map(|of| of.mean));
+    match (interval, means) {
+        (Some(of), _) => Some(of.gain),
+        (None, [Some(before), Some(after)]) => Some(after - before),
+        _ => None,
+    }
 }
 
 /// Whether more than half of a side's records measured what never passed the disk.

@@ -14,7 +14,7 @@ use crate::correlation;
 use crate::estimate::{self, Level};
 use crate::pair::{self, finite};
 use crate::ranking;
-use crate::sequential::{self, Rule, Standing};
+use crate::sequential::{self, Interval, Rule, Standing};
 use crate::statements::{appenders as statement, name, names, pair as pair_statement};
 use model::Sentence;
 use model::findings::{Estimate, Pair, SearchFinding, SearchLane, SearchPass, Verdict};
@@ -237,76 +237,88 @@ impl<'a> View<'a> {
         let rounds = Rounds::Fixed(passes_of(header.plan.rounds));
         let rule =
             Rule { pairs: may.max(1), rounds, margin: header.plan.margin, first_answer: header.plan.first_answer };
-        let standing = sequential::standing(done, rounds, self.record.end);
-        let judged = couples.into_iter().map(|(a, b)| {
-            let mut pair = Pair {
-                a: lanes[a].lane.clone(),
-                b: lanes[b].lane.clone(),
-                ratio: None,
-                low: None,
-                high: None,
-                verdict: Verdict::None,
-                why: None,
-                minutes_to_settle: None,
-                rounds_to_settle: None,
-                undecided: None,
-                over_race: false,
-                at_least: None,
-            };
-            if let Some((lane, why)) =
-                [a, b].into_iter().find_map(|at| Some((&lanes[at].lane, lanes[at].failure.clone()?)))
-            {
-                pair.why = Some(pair_statement::lane_reason(name(lane), why));
+        let at = (&rule, sequential::standing(done, rounds, self.record.end));
+        couples.into_iter().map(|couple| self.pair(lanes, couple, at, done)).collect()
+    }
+
+    /// Compares two lanes pass by pass, by the rule and at the look of `at`.
+    fn pair(&self, lanes: &[SearchLane], (a, b): (usize, usize), at: (&Rule, Standing), done: u32) -> Pair {
+        let mut pair = Pair {
+            a: lanes[a].lane.clone(),
+            b: lanes[b].lane.clone(),
+            ratio: None,
+            low: None,
+            high: None,
+            verdict: Verdict::None,
+            why: None,
+            minutes_to_settle: None,
+            rounds_to_settle: None,
+            undecided: None,
+            over_race: false,
+            at_least: None,
+        };
+        if let Some((lane, why)) = [a, b].into_iter().find_map(|at| Some((&lanes[at].lane, lanes[at].failure.clone()?)))
+        {
+            pair.why = Some(pair_statement::lane_reason(name(lane), why));
+            return pair;
+        }
+        let differences = estimate::paired_differences(&figures(&lanes[a]), &figures(&lanes[b]));
+        let assumed = correlation::assumed(None, &[]);
+        let Some(interval) = sequential::interval(&differences, at.0, assumed) else {
+            pair.why = Some(pair_statement::shares_no_round(name(&pair.a), name(&pair.b)));
+            return pair;
+        };
+        pair.ratio = finite(interval.mean.exp());
+        pair.low = finite((interval.mean - interval.half).exp()).filter(|_| interval.half.is_finite());
+        pair.high = finite((interval.mean + interval.half).exp()).filter(|_| interval.half.is_finite());
+        let mut beside = match comparable(&self.record.header.lanes[a], &self.record.header.lanes[b]) {
+            Ok(beside) => beside,
+            Err(different) => {
+                pair.why = Some(different);
                 return pair;
             }
-            let differences = estimate::paired_differences(&figures(&lanes[a]), &figures(&lanes[b]));
-            let assumed = correlation::assumed(None, &[]);
-            let Some(interval) = sequential::interval(&differences, &rule, assumed) else {
-                pair.why = Some(pair_statement::shares_no_round(name(&pair.a), name(&pair.b)));
-                return pair;
-            };
-            pair.ratio = finite(interval.mean.exp());
-            pair.low = finite((interval.mean - interval.half).exp()).filter(|_| interval.half.is_finite());
-            pair.high = finite((interval.mean + interval.half).exp()).filter(|_| interval.half.is_finite());
-            let mut beside = match comparable(&header.lanes[a], &header.lanes[b]) {
-                Ok(beside) => beside,
-                Err(different) => {
-                    pair.why = Some(different);
-                    return pair;
-                }
-            };
-            if let Some(why) = why_none([&lanes[a], &lanes[b]], interval.mean, self.find_max.most_writers) {
-                pair.why = Some(why);
-                return pair;
+        };
+        if let Some(why) = why_none([&lanes[a], &lanes[b]], interval.mean, self.find_max.most_writers) {
+            pair.why = Some(why);
+            return pair;
+        }
+        let open: Vec<&SearchLane> = [&lanes[a], &lanes[b]].into_iter().filter(|lane| lane.at_least).collect();
+        if !open.is_empty() {
+            beside.push(statement::more_not_tried(names(open.iter().map(|lane| lane.lane.as_str()))));
+        }
+        let (verdict, why) = verdict_of(&interval, at, done, !open.is_empty());
+        pair.verdict = verdict;
+        let all: Vec<Value> = why.into_iter().chain(beside).map(Value::from).collect();
+        pair.why = (!all.is_empty()).then(|| pair_statement::clauses(Value::Clauses(all)));
+        pair
+    }
+}
+
+/// The verdict over passes and why there is none, by the rule and at the look of `at`. `open`: one of the lanes sustains
+/// at least its number.
+fn verdict_of(
+    interval: &Interval,
+    (rule, standing): (&Rule, Standing),
+    done: u32,
+    open: bool,
+) -> (Verdict, Option<Sentence>) {
+    match standing {
+        _ if interval.count < 2 => (Verdict::Undecided, Some(statement::one_pass())),
+        Standing::Before { first } => (Verdict::Undecided, Some(statement::passes_done_of(done, first))),
+        Standing::AtLook { last, .. } => match rule.verdict(interval.mean, interval.half, last) {
+            // A lane that sustains at least so many may sustain more: that is no tie.
+            Verdict::Tie if open => (Verdict::Undecided, None),
+            Verdict::Undecided if interval.half > pair::says_something() => {
+                (Verdict::Undecided, Some(pair_statement::scatter_too_much(interval.count)))
             }
-            let open: Vec<&SearchLane> = [&lanes[a], &lanes[b]].into_iter().filter(|lane| lane.at_least).collect();
-            if !open.is_empty() {
-                beside.push(statement::more_not_tried(names(open.iter().map(|lane| lane.lane.as_str()))));
+            Verdict::Undecided => {
+                let percent = |log: f64| Value::Signed(100.0 * log.clamp(-50.0, 50.0).exp_m1(), 0);
+                let (low, high) = (interval.mean - interval.half, interval.mean + interval.half);
+                let why = pair_statement::difference_between(interval.count, percent(low), percent(high));
+                (Verdict::Undecided, Some(why))
             }
-            let (verdict, why) = match standing {
-                _ if interval.count < 2 => (Verdict::Undecided, Some(statement::one_pass())),
-                Standing::Before { first } => (Verdict::Undecided, Some(statement::passes_done_of(done, first))),
-                Standing::AtLook { last, .. } => match rule.verdict(interval.mean, interval.half, last) {
-                    // A lane that sustains at least so many may sustain more: that is no tie.
-                    Verdict::Tie if !open.is_empty() => (Verdict::Undecided, None),
-                    Verdict::Undecided if interval.half > pair::says_something() => {
-                        (Verdict::Undecided, Some(pair_statement::scatter_too_much(interval.count)))
-                    }
-                    Verdict::Undecided => {
-                        let percent = |log: f64| Value::Signed(100.0 * log.clamp(-50.0, 50.0).exp_m1(), 0);
-                        let (low, high) = (interval.mean - interval.half, interval.mean + interval.half);
-                        let why = pair_statement::difference_between(interval.count, percent(low), percent(high));
-                        (Verdict::Undecided, Some(why))
-                    }
-                    verdict => (verdict, None),
-                },
-            };
-            pair.verdict = verdict;
-            let all: Vec<Value> = why.into_iter().chain(beside).map(Value::from).collect();
-            pair.why = (!all.is_empty()).then(|| pair_statement::clauses(Value::Clauses(all)));
-            pair
-        });
-        judged.collect()
+            verdict => (verdict, None),
+        },
     }
 }
 

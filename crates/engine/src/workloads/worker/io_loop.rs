@@ -36,6 +36,10 @@ impl Worker {
     /// The loop. Counting begins and a window ends at the moment when completions were taken in: the
     /// ones before it do not count, those up to its end do. So a slow operation is never cut in half,
     /// a stall lengthens its window instead of emptying it, and the rate has no rounding error.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "one loop in three forms made from one text: every call in it would be paid per operation"
+    )]
     pub(super) fn io_loop<const PLAIN: bool>(
         &mut self,
         queue: &mut dyn Queue,

@@ -1,14 +1,21 @@
 //! A job file made fit for the installed fio: one text, whose work stays inside the lane.
 
+mod load;
+mod numbers;
+
 use crate::job::merge;
+use crate::names::{self, Files, Name};
 use crate::options::Outside;
 use crate::syntax::{self, Section, Setting};
 use crate::values::{self, Base};
 use crate::{JobFileError, Surroundings, shown, take};
+use load::Load;
 use model::Bytes;
 use model::job::{Direction, FioJob, FioRun, Io, Pattern};
+use numbers::{find, number, value};
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
+use std::rc::Rc;
 
 /// Engines of fio whose work stays on the files that a job names.
 const ENGINES: [&str; 18] = [
@@ -38,8 +45,6 @@ const PATTERNS: [&str; 2] = ["buffer_pattern", "verify_pattern"];
 /// Bytes of a line for fio at most. It reads lines of 4,096 bytes (8,192 since 3.30) and takes what follows for a line of
 /// its own, another option (`parse_jobs_ini` in fio's init.c).
 const LINE_BYTES: usize = 4000;
-/// Of the machine's memory what the buffers of all jobs may take together, as one part of so many.
-const PART_OF_MEMORY: u64 = 2;
 
 /// Makes a job file fit for the installed fio, to be run with the lane as its working directory.
 ///
@@ -54,11 +59,9 @@ pub fn for_fio(path: &Path, surroundings: &Surroundings) -> Result<FioRun, JobFi
     let mut globals = Vec::new();
     let mut jobs: Vec<FioJob> = Vec::new();
     let mut names = std::collections::BTreeSet::new();
-    let mut space = Space::default();
-    let mut buffers = 0_u64;
-    let mut originals = BTreeMap::new();
+    let (mut space, mut load, mut files) = (Space::default(), Load::default(), Files::default());
     for section in &document.sections {
-        let mut begun = text.len();
+        let begun = text.len();
         text.push_str(&format!("[{}]\n", section.name));
         if text.len() - begun > LINE_BYTES {
             return Err(section.place.refuse(format!(
@@ -66,14 +69,7 @@ pub fn for_fio(path: &Path, surroundings: &Surroundings) -> Result<FioRun, JobFi
             )));
         }
         for setting in &section.settings {
-            begun = text.len();
-            write(setting, &mut text)?;
-            if text.len() - begun > LINE_BYTES {
-                return Err(setting.place.refuse(format!(
-                    "{} has more than the {LINE_BYTES} bytes that fio reads as one line; shorten it",
-                    setting.written
-                )));
-            }
+            line(setting, &mut text)?;
         }
         if section.global {
             merge(&mut globals, section.settings.iter().filter(|setting| setting.row.name != "name"));
@@ -81,32 +77,42 @@ pub fn for_fio(path: &Path, surroundings: &Surroundings) -> Result<FioRun, JobFi
         }
         let mut settings = globals.clone();
         merge(&mut settings, section.settings.iter());
-        same_file_twice(&settings, &mut originals)?;
+        same_file_twice(&settings, &mut files)?;
         let job = job(section, &settings)?;
         if !names.insert(job.name.clone()) {
             return Err(section.place.refuse(format!("job {} is named twice; rename one", shown(&job.name))));
         }
         space.add(&settings)?;
-        buffers = buffers.saturating_add(buffer_bytes(&settings)?);
-        let most = surroundings.memory_bytes / PART_OF_MEMORY;
-        if most > 0 && buffers > most {
-            return Err(section.place.refuse(format!(
-                "the buffers of the jobs up to here (bs times iodepth times numjobs) take {}, more than half of this \
-                 machine's memory; lower one of them",
-                Bytes(buffers)
-            )));
-        }
+        load.add((section, &settings), &job, &space.named, surroundings.memory_bytes)?;
         jobs.push(job);
     }
     let file = path.file_name().map_or_else(|| document.place.file.to_string(), |name| name.to_string_lossy().into());
     Ok(FioRun { file, text, jobs, working_set: Bytes(space.bytes()) })
 }
 
-/// One setting as a line, unless it reaches outside the lane.
+/// One setting as a line, where fio reads it as one.
+fn line(setting: &Setting, text: &mut String) -> Result<(), JobFileError> {
+    let begun = text.len();
+    // What is far too long is not taken apart first.
+    let far = setting.row.outside != Outside::Drop && setting.value.as_deref().map_or(0, str::len) > LINE_BYTES;
+    if !far {
+        write(setting, text)?;
+    }
+    if far || text.len() - begun > LINE_BYTES {
+        return Err(setting.place.refuse(format!(
+            "{} has more than the {LINE_BYTES} bytes that fio reads as one line; shorten it",
+            setting.written
+        )));
+    }
+    Ok(())
+}
+
+/// Adds a setting to the text, unless it reaches outside the lane.
 fn write(setting: &Setting, text: &mut String) -> Result<(), JobFileError> {
     let key = &setting.written;
     let refuse = |what: String| setting.place.refuse(what);
     let value = setting.value.as_deref();
+    load::dedupe_mode(setting)?;
     match (setting.row.outside, value) {
         (Outside::Drop, _) => return Ok(()),
         (Outside::Refuse(why), _) => {
@@ -131,7 +137,7 @@ fn write(setting: &Setting, text: &mut String) -> Result<(), JobFileError> {
             return Err(refuse(format!("{key} from a file reaches outside the lane; write 0xHEX or \"text\"")));
         }
         (Outside::Files, Some(value)) => {
-            let names = take::list(value).iter().map(|name| take::inside(name)).collect::<Result<Vec<_>, _>>();
+            let names = names::list(value).iter().map(|name| names::inside(name)).collect::<Result<Vec<_>, _>>();
             let names = names.map_err(refuse)?;
             let written: Vec<String> = names.iter().map(|name| name.inside.replace(':', "\\:")).collect();
             text.push_str(&format!("{key}={}\n", written.join(":")));
@@ -144,61 +150,6 @@ fn write(setting: &Setting, text: &mut String) -> Result<(), JobFileError> {
         None => text.push_str(&format!("{key}\n")),
     }
     Ok(())
-}
-
-/// The largest number that an option gives: of `4k-64k`, `4k,8k` and `4k/50:64k/50` that of all parts; 0 where it gives
-/// percentages alone.
-///
-/// # Errors
-/// fio reads more than is read here (fractions, expressions between commas): how much that is nobody knows.
-fn largest(setting: &Setting, base: Base) -> Result<u64, JobFileError> {
-    let text = setting.value.as_deref().unwrap_or("").trim();
-    if let Ok(number) = values::number(text, base) {
-        return Ok(number);
-    }
-    let number = |part: &str| match part.strip_suffix('%') {
-        Some(percent) if percent.parse::<u32>().is_ok() => Ok(0),
-        _ => values::number(part, base),
-    };
-    // Between commas stands nothing where a direction keeps its default.
-    let ends = text.split([',', ':', '/']).map(str::trim).filter(|part| !part.is_empty());
-    let mut most = None;
-    for end in ends.flat_map(|part| part.split('-')) {
-        match number(end.trim()) {
-            Ok(number) => most = most.max(Some(number)),
-            Err(_) => {
-                most = None;
-                break;
-            }
-        }
-    }
-    most.ok_or_else(|| {
-        let what = format!(
-            "{}={}: how much memory and space that takes is not known; write a number such as 4k",
-            setting.written,
-            shown(text).trim_matches('`')
-        );
-        setting.place.refuse(what)
-    })
-}
-
-/// The same of an option that may not be there.
-fn number(settings: &[Setting], name: &str) -> Result<Option<u64>, JobFileError> {
-    let base = match find(settings, "kb_base").and_then(|setting| setting.value.as_deref()) {
-        Some(text) => take::base_of(text).unwrap_or(Base::Binary),
-        None => Base::Binary,
-    };
-    find(settings, name).map(|setting| largest(setting, base)).transpose()
-}
-
-/// What the buffers of a job's workers take, in bytes: the largest block for every request in flight.
-fn buffer_bytes(settings: &[Setting]) -> Result<u64, JobFileError> {
-    let mut block = None;
-    for name in ["bs", "bsrange", "bssplit"] {
-        block = block.max(number(settings, name)?);
-    }
-    let at_least_one = |name: &str| number(settings, name).map(|number| number.unwrap_or(1).max(1));
-    Ok(block.unwrap_or(4096).saturating_mul(at_least_one("iodepth")?).saturating_mul(at_least_one("numjobs")?))
 }
 
 /// Whether a path leads out of the working directory.
@@ -221,32 +172,20 @@ fn stays_inside(setting: &Setting, job: &str) -> Result<(), JobFileError> {
     )))
 }
 
-fn find<'a>(settings: &'a [Setting], name: &str) -> Option<&'a Setting> {
-    settings.iter().find(|setting| setting.row.name == name)
-}
-
 /// Refuses files of different directories that would be one file in the lane.
-fn same_file_twice(settings: &[Setting], originals: &mut BTreeMap<String, String>) -> Result<(), JobFileError> {
-    let Some(setting) = find(settings, "filename") else { return Ok(()) };
-    let directory = find(settings, "directory").and_then(|setting| setting.value.as_deref()).unwrap_or("");
-    for name in take::list(setting.value.as_deref().unwrap_or("")) {
-        let name = take::inside(&name).map_err(|what| setting.place.refuse(what))?;
-        let original = if name.original.starts_with('/') || directory.is_empty() {
-            name.original.clone()
-        } else {
-            format!("{}/{}", directory.trim_end_matches('/'), name.inside)
-        };
-        let earlier = originals.entry(name.inside).or_insert_with(|| original.clone());
-        if *earlier != original {
-            let what = format!(
-                "{} and {} would be one file in the lane; give them different names",
-                shown(earlier),
-                shown(&original)
-            );
-            return Err(setting.place.refuse(what));
+fn same_file_twice(settings: &[Setting], files: &mut Files) -> Result<(), JobFileError> {
+    let directory = match find(settings, "directory") {
+        Some(setting) => {
+            let text = setting.value.as_deref().unwrap_or("");
+            names::directory(text).map_err(|what| setting.place.refuse(what))?
         }
-    }
-    Ok(())
+        None => "",
+    };
+    let Some(setting) = find(settings, "filename") else { return Ok(()) };
+    let refuse = |what: String| setting.place.refuse(what);
+    let names = names::list(setting.value.as_deref().unwrap_or(""));
+    let names: Vec<Name> = names.iter().map(|name| names::inside(name)).collect::<Result<_, _>>().map_err(refuse)?;
+    files.add(&names, &Rc::from(directory)).map_err(refuse)
 }
 
 fn job(section: &Section, settings: &[Setting]) -> Result<FioJob, JobFileError> {
@@ -312,23 +251,22 @@ struct Space {
 
 impl Space {
     fn add(&mut self, settings: &[Setting]) -> Result<(), JobFileError> {
-        let value = |name: &str| find(settings, name).and_then(|setting| setting.value.as_deref());
         // They touch no file.
-        if matches!(value("ioengine"), Some("null" | "cpuio")) {
+        if matches!(value(settings, "ioengine"), Some("null" | "cpuio")) {
             return Ok(());
         }
         let number = |name: &str| number(settings, name);
         let workers = number("numjobs")?.unwrap_or(1).max(1);
         let increment = number("offset_increment")?.unwrap_or(0).saturating_mul(workers - 1);
         let offset = number("offset")?.unwrap_or(0).saturating_add(increment);
-        let names = value("filename").map(take::list).unwrap_or_default();
+        let names = value(settings, "filename").map(names::list).unwrap_or_default();
         let files = if names.is_empty() { number("nrfiles")?.unwrap_or(1).max(1) } else { names.len() as u64 };
         let size = number("size")?.unwrap_or(0);
         let each = number("filesize")?.unwrap_or_else(|| (size / files).saturating_add(offset));
         if names.is_empty() {
             self.own = self.own.saturating_add(each.saturating_mul(files).saturating_mul(workers));
         }
-        for name in names.iter().filter_map(|name| take::inside(name).ok()) {
+        for name in names.iter().filter_map(|name| names::inside(name).ok()) {
             let bytes = self.named.entry(name.inside).or_insert(0);
             *bytes = (*bytes).max(each);
         }
